@@ -1,0 +1,7 @@
+//! fabsim: compiles CSL programs and runs them on a cycle-level model of the WSE fabric.
+//!
+//! In reading order: `csl` turns text into a `program::Design`; `fabric` moves wavelets through
+//! routers; `pe` runs tasks and DSD operations; `host` copies, launches and reports; `std` holds
+//! the standard modules; `python` is the only part that knows Python.
+
+pub mod program;
