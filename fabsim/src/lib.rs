@@ -1,7 +1,17 @@
 //! fabsim: compiles CSL programs and runs them on a cycle-level model of the WSE fabric.
 //!
 //! In reading order: `csl` turns text into a `program::Design`; `fabric` moves wavelets through
-//! routers; `pe` runs tasks and DSD operations; `host` copies, launches and reports; `std` holds
-//! the standard modules; `python` is the only part that knows Python.
+//! routers; `pe` runs tasks and DSD operations; `machine` joins the two into cycles; `host`
+//! copies, launches and reports; `std` holds the standard modules; `python` is the only part
+//! that knows Python.
 
+pub mod fabric;
+pub mod host;
+pub mod limits;
+pub mod machine;
+pub mod pe;
 pub mod program;
+#[cfg(feature = "python")]
+pub mod python;
+pub mod report;
+pub mod timing;

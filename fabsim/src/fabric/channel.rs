@@ -1,0 +1,135 @@
+//! The queue of one color in one router, with the part of its settings that moves.
+
+use super::settings::Settings;
+use super::wavelet::Wavelet;
+use crate::limits::RING;
+use crate::program::{Direction, Directions};
+
+/// One color of one router. One cache line: a router visits it every cycle it is active.
+#[derive(Clone, Debug)]
+pub struct Channel {
+    payloads: [u32; RING],
+    /// The side a wavelet came from; bit 7 marks control.
+    kinds: [u8; RING],
+    /// The last cycle in which a wavelet landed here.
+    pub landed: u64,
+    head: u8,
+    len: u8,
+    /// How many of the queued wavelets are control wavelets.
+    controls: u8,
+    pub position: u8,
+    /// Routes of `position`.
+    pub rx: Directions,
+    pub tx: Directions,
+    /// Teardown in progress: nothing is accepted.
+    pub torn_down: bool,
+    /// The color has a filter here, or settings of this PE alone.
+    pub filtered: bool,
+}
+
+const CONTROL: u8 = 0x80;
+
+impl Channel {
+    pub fn new(settings: &Settings) -> Channel {
+        let routes = settings.routes(settings.start);
+        Channel {
+            payloads: [0; RING],
+            kinds: [0; RING],
+            landed: u64::MAX,
+            head: 0,
+            len: 0,
+            controls: 0,
+            position: settings.start,
+            rx: routes.rx,
+            tx: routes.tx,
+            torn_down: settings.teardown,
+            filtered: settings.filter.is_some(),
+        }
+    }
+
+    pub fn len(&self) -> u8 {
+        self.len
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    pub fn has_control(&self) -> bool {
+        self.controls != 0
+    }
+
+    /// The oldest wavelet; meaningful only if the channel is not empty.
+    #[inline]
+    pub fn first(&self) -> Wavelet {
+        self.entry(0).0
+    }
+
+    /// Wavelet number `n` from the head and the side it came from.
+    #[inline]
+    fn entry(&self, n: u8) -> (Wavelet, Direction) {
+        let at = usize::from(self.head + n) % RING;
+        let kind = self.kinds[at];
+        let wavelet = Wavelet {
+            payload: self.payloads[at],
+            control: kind & CONTROL != 0,
+        };
+        (wavelet, Direction::from_code(kind & !CONTROL))
+    }
+
+    /// All wavelets, oldest first, with the side each came from.
+    pub fn entries(&self) -> impl Iterator<Item = (Wavelet, Direction)> + '_ {
+        (0..self.len).map(|n| self.entry(n))
+    }
+
+    /// The side the youngest wavelet came from.
+    pub fn last_side(&self) -> Option<Direction> {
+        self.len.checked_sub(1).map(|n| self.entry(n).1)
+    }
+
+    /// Appends; false if there is no room at all.
+    #[inline]
+    pub fn push(&mut self, wavelet: Wavelet, side: Direction) -> bool {
+        if usize::from(self.len) == RING {
+            return false;
+        }
+        let at = usize::from(self.head + self.len) % RING;
+        self.payloads[at] = wavelet.payload;
+        self.kinds[at] = side as u8 | if wavelet.control { CONTROL } else { 0 };
+        self.len += 1;
+        self.controls += u8::from(wavelet.control);
+        true
+    }
+
+    #[inline]
+    pub fn pop(&mut self) -> Option<Wavelet> {
+        if self.len == 0 {
+            return None;
+        }
+        let wavelet = self.first();
+        self.head = (self.head + 1) % RING as u8;
+        self.len -= 1;
+        self.controls -= u8::from(wavelet.control);
+        Some(wavelet)
+    }
+
+    /// Exchanges the two youngest wavelets: two that landed at once queue in the order of their
+    /// sides, whoever was visited first.
+    pub fn swap_last_two(&mut self) {
+        let Some(before) = self.len.checked_sub(2) else {
+            return;
+        };
+        let a = usize::from(self.head + before) % RING;
+        let b = (a + 1) % RING;
+        self.payloads.swap(a, b);
+        self.kinds.swap(a, b);
+    }
+
+    /// Moves the switch.
+    pub fn set_position(&mut self, position: u8, settings: &Settings) {
+        let routes = settings.routes(position);
+        self.position = position;
+        self.rx = routes.rx;
+        self.tx = routes.tx;
+    }
+}

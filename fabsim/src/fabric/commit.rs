@@ -1,0 +1,152 @@
+//! Second half of a router's cycle: the moves that were decided take place.
+
+use super::grid::{PeIndex, LINKS};
+use super::wavelet::{Command, Wavelet};
+use super::{ChannelIndex, Collision, Delivery, Fabric, Injection, Landing, Move};
+use crate::program::Direction;
+
+const ALL_LINKS: u8 = 0x0f;
+
+impl Fabric {
+    /// Carries out all moves; what lands is in its queue from cycle `next` on.
+    pub fn commit(&mut self, next: u64) {
+        let moves = std::mem::take(&mut self.moves);
+        let injections = std::mem::take(&mut self.injections);
+        for decided in &moves {
+            self.leave(decided);
+        }
+        for decided in &moves {
+            self.arrive(decided, next);
+        }
+        for injection in &injections {
+            self.enter(injection, next);
+        }
+        self.moves = moves;
+        self.injections = injections;
+        self.moves.clear();
+        self.injections.clear();
+    }
+
+    /// Takes a wavelet out of its queue and lets its command take effect.
+    fn leave(&mut self, decided: &Move) {
+        let depth = self.depth;
+        let channel = &mut self.channels[decided.channel.index()];
+        let was_full = channel.len() >= depth;
+        let Some(original) = channel.pop() else {
+            return;
+        };
+        if channel.is_empty() {
+            self.routers[decided.pe.index()].occupied &= !(1 << decided.local);
+        }
+        if channel.filtered {
+            self.count(decided.pe, decided.channel, original);
+        }
+        if original.control {
+            self.obey(decided);
+        } else if was_full {
+            let sides = self.channels[decided.channel.index()].rx.0;
+            self.wake_neighbours(decided.pe, sides);
+        }
+    }
+
+    fn obey(&mut self, decided: &Move) {
+        self.move_switch(decided.pe, decided.channel, decided.position);
+        if decided.command == Command::Teardown {
+            self.channels[decided.channel.index()].torn_down = true;
+            self.torn_down.push((decided.pe, decided.color));
+        }
+    }
+
+    fn count(&mut self, pe: PeIndex, index: ChannelIndex, wavelet: Wavelet) {
+        let Some(filter) = self.settings_of(pe, index).filter.clone() else {
+            return;
+        };
+        if let Some(state) = self.filters.get_mut(&index) {
+            state.count(&filter, wavelet);
+        }
+    }
+
+    /// Sets the switch and wakes everybody who may have waited for it.
+    fn move_switch(&mut self, pe: PeIndex, index: ChannelIndex, position: u8) {
+        if self.channels[index.index()].position != position {
+            let settings = self.settings_of(pe, index).clone();
+            self.channels[index.index()].set_position(position, &settings);
+        }
+        self.wake(pe);
+        self.wake_neighbours(pe, ALL_LINKS);
+    }
+
+    /// Puts the copies of a wavelet where they go.
+    fn arrive(&mut self, decided: &Move, next: u64) {
+        for side in LINKS {
+            if decided.outputs & side.bit() == 0 {
+                continue;
+            }
+            let Some(neighbour) = self.grid.neighbour(decided.pe, side) else {
+                continue;
+            };
+            if let Some((channel, local)) = self.find(neighbour, decided.color) {
+                let place = (neighbour, channel, local);
+                self.land(place, decided.color, side.facing(), decided.wavelet, next);
+            }
+        }
+        if decided.outputs & Direction::Ramp.bit() != 0 {
+            self.deliveries.push(Delivery {
+                pe: decided.pe,
+                color: decided.color,
+                wavelet: decided.wavelet,
+            });
+        }
+    }
+
+    fn enter(&mut self, injection: &Injection, next: u64) {
+        let (pe, channel) = (injection.pe, injection.channel);
+        let color = self.settings_of(pe, channel).color;
+        let place = (pe, channel, injection.local);
+        self.land(place, color, Direction::Ramp, injection.wavelet, next);
+        if injection.advance_switch {
+            let position = self.channels[channel.index()].position;
+            let position = self.settings_of(pe, channel).after(position);
+            self.move_switch(pe, channel, position);
+        }
+    }
+
+    /// A wavelet lands; a second one in the same cycle is a collision.
+    fn land(
+        &mut self,
+        (pe, index, local): (PeIndex, ChannelIndex, u8),
+        color: u8,
+        side: Direction,
+        wavelet: Wavelet,
+        next: u64,
+    ) {
+        let channel = &mut self.channels[index.index()];
+        let earlier = channel.last_side().filter(|_| channel.landed == next);
+        channel.landed = next;
+        let queued = channel.push(wavelet, side);
+        if let Some(other) = earlier {
+            if queued && side < other {
+                channel.swap_last_two();
+            }
+            let mut sides = [other, side];
+            sides.sort_unstable();
+            self.collisions.push(Collision {
+                pe,
+                color,
+                sides,
+                overflow: !queued,
+            });
+        }
+        self.routers[pe.index()].occupied |= 1 << local;
+        self.wake(pe);
+        if let Some(trace) = &mut self.trace {
+            trace.push(Landing {
+                cycle: next,
+                pe,
+                color,
+                side,
+                wavelet,
+            });
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Directions and where a step in one of them leads.
+
+use crate::program::{Direction, Directions};
+use std::fmt;
+
+/// The four links to neighbours, in the order of their numbers.
+pub const LINKS: [Direction; 4] = [
+    Direction::West,
+    Direction::East,
+    Direction::South,
+    Direction::North,
+];
+
+impl Direction {
+    /// This direction as a set.
+    pub fn bit(self) -> u8 {
+        1 << self as u8
+    }
+
+    /// The side of the neighbour that looks back.
+    pub fn facing(self) -> Direction {
+        match self {
+            Direction::West => Direction::East,
+            Direction::East => Direction::West,
+            Direction::South => Direction::North,
+            Direction::North => Direction::South,
+            Direction::Ramp => Direction::Ramp,
+        }
+    }
+
+    /// The direction with number `code`; anything beyond the links is the ramp.
+    pub fn from_code(code: u8) -> Direction {
+        LINKS
+            .get(usize::from(code))
+            .copied()
+            .unwrap_or(Direction::Ramp)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Direction::West => "WEST",
+            Direction::East => "EAST",
+            Direction::South => "SOUTH",
+            Direction::North => "NORTH",
+            Direction::Ramp => "RAMP",
+        }
+    }
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Directions {
+    pub fn has(self, direction: Direction) -> bool {
+        self.0 & direction.bit() != 0
+    }
+}
+
+impl fmt::Display for Directions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = (0..5)
+            .map(Direction::from_code)
+            .filter(|&d| self.has(d))
+            .map(Direction::name)
+            .collect();
+        write!(f, "{{{}}}", names.join(", "))
+    }
+}
+
+/// Position of a PE in the row-major order of the rectangle.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct PeIndex(pub u32);
+
+impl PeIndex {
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The rectangle of PEs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Grid {
+    pub width: u32,
+    pub height: u32,
+}
+
+impl Grid {
+    pub fn len(self) -> usize {
+        self.width as usize * self.height as usize
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// (x, y) of a PE.
+    pub fn place(self, pe: PeIndex) -> (u32, u32) {
+        (pe.0 % self.width, pe.0 / self.width)
+    }
+
+    pub fn at(self, x: u32, y: u32) -> PeIndex {
+        PeIndex(y * self.width + x)
+    }
+
+    /// The PE one step away; none beyond the edge of the rectangle, and none for the ramp.
+    pub fn neighbour(self, pe: PeIndex, direction: Direction) -> Option<PeIndex> {
+        let (x, y) = self.place(pe);
+        match direction {
+            Direction::West => (x > 0).then(|| PeIndex(pe.0 - 1)),
+            Direction::East => (x + 1 < self.width).then(|| PeIndex(pe.0 + 1)),
+            Direction::South => (y + 1 < self.height).then(|| PeIndex(pe.0 + self.width)),
+            Direction::North => (y > 0).then(|| PeIndex(pe.0 - self.width)),
+            Direction::Ramp => None,
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! The host's side: copies, launches, and what comes of them.
+//!
+//! Copies take no cycles; commands take effect in the order they are given.
+
+mod copy;
+mod refuse;
+mod stuck;
+
+pub use self::copy::{Area, CopyFormat};
+
+use crate::fabric::grid::PeIndex;
+use crate::machine::{Command, Machine};
+use crate::pe::Launch;
+use crate::program::{Design, FunctionId, SymbolKind};
+use crate::report::SimError;
+use std::sync::Arc;
+
+/// Choices for one simulation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SimOptions {
+    /// A command that needs more cycles than this is given up.
+    pub max_cycles: u64,
+    /// Undefined arrivals are noted and survived instead of ending the run.
+    pub lenient: bool,
+    /// Visits everything in the opposite order. Nothing may change by it; tests check that.
+    pub reverse_visits: bool,
+    /// Keeps every landing of a wavelet.
+    pub trace_landings: bool,
+}
+
+impl Default for SimOptions {
+    fn default() -> SimOptions {
+        SimOptions {
+            max_cycles: 1_000_000_000,
+            lenient: false,
+            reverse_visits: false,
+            trace_landings: false,
+        }
+    }
+}
+
+/// What a launch took.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LaunchReport {
+    /// The cycle in which the function started on every PE.
+    pub start_cycle: u64,
+    /// The cycle in which the last PE let the next command in.
+    pub end_cycle: u64,
+    /// The cycle in which the first PE did.
+    pub first_completion: u64,
+    /// Tile-cycles with anything to do.
+    pub tile_cycles: u64,
+}
+
+impl LaunchReport {
+    pub fn cycles(&self) -> u64 {
+        self.end_cycle - self.start_cycle
+    }
+}
+
+/// What the whole run took.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RunReport {
+    pub cycles: u64,
+    pub tile_cycles: u64,
+    /// Undefined events that `lenient` let pass.
+    pub warnings: Vec<String>,
+}
+
+/// Called now and then with the cycle; false stops the simulation.
+pub type Progress<'a> = &'a mut dyn FnMut(u64) -> bool;
+
+/// How many cycles pass between calls of the progress function, while the whole machine works
+/// more than a caller wants to wait for is never done between them.
+const VISITS_BETWEEN_CALLS: u64 = 200_000;
+
+/// A design on a simulated machine, with the host connected.
+pub struct Simulator {
+    design: Arc<Design>,
+    options: SimOptions,
+    pub(crate) machine: Machine,
+    /// What was active at start has run until quiet.
+    settled: bool,
+}
+
+impl Simulator {
+    /// Loads the design; everything it needs and fabsim lacks is refused by name.
+    pub fn new(design: Arc<Design>, options: SimOptions) -> Result<Simulator, SimError> {
+        refuse::check(&design)?;
+        let mut machine = Machine::new(&design, options.lenient);
+        if options.reverse_visits {
+            machine.reverse_visits();
+        }
+        if options.trace_landings {
+            machine.fabric.trace = Some(Vec::new());
+        }
+        Ok(Simulator {
+            design,
+            options,
+            machine,
+            settled: false,
+        })
+    }
+
+    pub fn design(&self) -> &Design {
+        &self.design
+    }
+
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    pub fn cycle(&self) -> u64 {
+        self.machine.cycle
+    }
+
+    pub fn tile_cycles(&self) -> u64 {
+        self.machine.tile_cycles
+    }
+
+    /// Starts an exported function on every PE and waits until all have let the next command in.
+    pub fn launch(&mut self, name: &str, args: &[u32]) -> Result<LaunchReport, SimError> {
+        self.launch_with(name, args, &mut |_| true)
+    }
+
+    /// `launch` with a progress function.
+    pub fn launch_with(
+        &mut self,
+        name: &str,
+        args: &[u32],
+        progress: Progress,
+    ) -> Result<LaunchReport, SimError> {
+        let functions = self.functions(name)?;
+        self.settle(progress)?;
+        let args: Arc<[u64]> = args.iter().map(|&bits| u64::from(bits)).collect();
+        let start_cycle = self.machine.cycle;
+        let tile_cycles = self.machine.tile_cycles;
+        self.machine.command = Command::default();
+        for n in 0..self.machine.pes.len() {
+            let program = self.machine.pes[n].plan as usize;
+            if let Some(function) = functions[program] {
+                let args = Arc::clone(&args);
+                let launch = Launch { function, args };
+                self.machine.launch(PeIndex(n as u32), launch);
+            }
+        }
+        self.run(progress, |machine| machine.command.outstanding == 0)?;
+        let command = self.machine.command;
+        // Code may have been run ahead of the clock.
+        self.run(progress, |machine| machine.cycle >= command.last_done)?;
+        self.machine.cycle = self.machine.cycle.max(command.last_done);
+        Ok(LaunchReport {
+            start_cycle,
+            end_cycle: command.last_done,
+            first_completion: command.first_done.unwrap_or(start_cycle),
+            tile_cycles: self.machine.tile_cycles - tile_cycles,
+        })
+    }
+
+    /// The function behind a host-visible name, per program in use.
+    fn functions(&self, name: &str) -> Result<Vec<Option<FunctionId>>, SimError> {
+        let find = |program: &crate::program::TileProgram| {
+            program.symbols.iter().find_map(|symbol| match symbol.kind {
+                SymbolKind::Function(id) if symbol.name == name => Some(id),
+                _ => None,
+            })
+        };
+        let functions: Vec<_> = self.design.programs.iter().map(|p| find(p)).collect();
+        let lacking = self.design.tiles.iter().position(|tile| {
+            functions
+                .get(tile.program as usize)
+                .copied()
+                .flatten()
+                .is_none()
+        });
+        match lacking {
+            None => Ok(functions),
+            Some(n) => {
+                let (x, y) = self.machine.fabric.grid.place(PeIndex(n as u32));
+                Err(SimError::Host(format!(
+                    "launch: PE ({x}, {y}) exports no function {name:?}"
+                )))
+            }
+        }
+    }
+
+    /// Lets what was active at start finish before the first command.
+    fn settle(&mut self, progress: Progress) -> Result<(), SimError> {
+        if !std::mem::replace(&mut self.settled, true) {
+            self.run(progress, |machine| machine.is_quiet())?;
+        }
+        Ok(())
+    }
+
+    /// Steps until `done`. Falling quiet before is the end only for those who wait for it.
+    fn run(&mut self, progress: Progress, done: impl Fn(&Machine) -> bool) -> Result<(), SimError> {
+        let last = self.machine.cycle.saturating_add(self.options.max_cycles);
+        let mut next_call = self.machine.tile_cycles + VISITS_BETWEEN_CALLS;
+        while !done(&self.machine) {
+            if self.machine.is_quiet() {
+                if self.machine.command.outstanding == 0 {
+                    return Ok(());
+                }
+                return Err(SimError::Stuck(stuck::report(&self.machine)));
+            }
+            if self.machine.cycle >= last {
+                return Err(SimError::Limit(format!(
+                    "the limit of {} cycles is reached in cycle {}; {} PEs have not finished",
+                    self.options.max_cycles, self.machine.cycle, self.machine.command.outstanding
+                )));
+            }
+            self.machine.step()?;
+            if self.machine.tile_cycles >= next_call {
+                next_call = self.machine.tile_cycles + VISITS_BETWEEN_CALLS;
+                if !progress(self.machine.cycle) {
+                    return Err(SimError::Interrupted);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the fabric drain. A wavelet that is left over anywhere is an error.
+    pub fn stop(&mut self) -> Result<RunReport, SimError> {
+        self.stop_with(&mut |_| true)
+    }
+
+    /// `stop` with a progress function.
+    pub fn stop_with(&mut self, progress: Progress) -> Result<RunReport, SimError> {
+        self.settled = true;
+        self.run(progress, |machine| machine.is_quiet())?;
+        if let Some(text) = stuck::leftovers(&self.machine) {
+            return Err(SimError::Leftover(text));
+        }
+        Ok(RunReport {
+            cycles: self.machine.cycle,
+            tile_cycles: self.machine.tile_cycles,
+            warnings: self.machine.warnings.clone(),
+        })
+    }
+}

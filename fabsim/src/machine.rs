@@ -1,0 +1,364 @@
+//! Routers and compute elements joined into cycles.
+//!
+//! One cycle: wavelets go up the ramps, compute elements issue an instruction each, routers look,
+//! then all moves take place. Up to the moves a PE only changes what no other PE looks at, so the
+//! order of visits cannot matter. A sleeping PE is woken by a wavelet coming down its ramp, by
+//! room in an output queue, or by the clock.
+
+use crate::fabric::grid::PeIndex;
+use crate::fabric::{Collision, Delivery, Fabric};
+use crate::limits::limits;
+use crate::pe::plan::PePlan;
+use crate::pe::queues::Arrived;
+use crate::pe::{Env, Launch, Next, Pe};
+use crate::program::{Design, Direction, Span};
+use crate::report::{Fault, SimError};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+const BUCKETS: u64 = 64;
+
+/// When to wake which PE. Near times are an index away, far ones in a heap.
+#[derive(Debug)]
+struct Alarm {
+    near: Vec<Vec<PeIndex>>,
+    near_count: usize,
+    far: BinaryHeap<Reverse<(u64, PeIndex)>>,
+}
+
+impl Alarm {
+    fn new() -> Alarm {
+        Alarm {
+            near: (0..BUCKETS).map(|_| Vec::new()).collect(),
+            near_count: 0,
+            far: BinaryHeap::new(),
+        }
+    }
+
+    #[inline]
+    fn set(&mut self, now: u64, at: u64, pe: PeIndex) {
+        if at - now < BUCKETS {
+            self.near[(at % BUCKETS) as usize].push(pe);
+            self.near_count += 1;
+        } else {
+            self.far.push(Reverse((at, pe)));
+        }
+    }
+
+    /// The next time anybody is to be woken, from `now` on.
+    fn next(&self, now: u64) -> Option<u64> {
+        let far = self.far.peek().map(|Reverse((at, _))| *at);
+        if self.near_count == 0 {
+            return far;
+        }
+        let mut times = now..now + BUCKETS;
+        let near = times.find(|at| !self.near[(at % BUCKETS) as usize].is_empty());
+        near.into_iter().chain(far).min()
+    }
+
+    fn due(&mut self, now: u64) -> Vec<PeIndex> {
+        let mut due = std::mem::take(&mut self.near[(now % BUCKETS) as usize]);
+        self.near_count -= due.len();
+        while let Some(&Reverse((at, pe))) = self.far.peek() {
+            if at > now {
+                break;
+            }
+            self.far.pop();
+            due.push(pe);
+        }
+        due
+    }
+
+    /// Gives a bucket's memory back.
+    fn recycle(&mut self, now: u64, mut used: Vec<PeIndex>) {
+        used.clear();
+        let bucket = &mut self.near[(now % BUCKETS) as usize];
+        if bucket.is_empty() {
+            *bucket = used;
+        }
+    }
+}
+
+/// How far the current host command has got.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Command {
+    /// PEs that have not called `unblock_cmd_stream` yet.
+    pub outstanding: usize,
+    pub first_done: Option<u64>,
+    pub last_done: u64,
+}
+
+/// The whole simulated machine.
+#[derive(Debug)]
+pub struct Machine {
+    pub fabric: Fabric,
+    pub pes: Vec<Pe>,
+    pub plans: Vec<PePlan>,
+    pub files: Vec<String>,
+    pub cycle: u64,
+    /// Sum over cycles of the tiles that had anything to do.
+    pub tile_cycles: u64,
+    pub command: Command,
+    /// What `lenient` let pass.
+    pub warnings: Vec<String>,
+    lenient: bool,
+    reverse: bool,
+    active: Vec<PeIndex>,
+    alarm: Alarm,
+}
+
+impl Machine {
+    pub fn new(design: &Design, lenient: bool) -> Machine {
+        let depth = limits(design.arch).router_queue;
+        let programs = design.programs.iter();
+        let plans: Vec<PePlan> = programs.map(|p| PePlan::new(design.arch, p)).collect();
+        let pe = |program: u32| Pe::new(&plans[program as usize], program);
+        let mut machine = Machine {
+            fabric: Fabric::new(design, depth),
+            pes: design.tiles.iter().map(|tile| pe(tile.program)).collect(),
+            plans,
+            files: design.files.clone(),
+            cycle: 0,
+            tile_cycles: 0,
+            command: Command::default(),
+            warnings: Vec::new(),
+            lenient,
+            reverse: false,
+            active: Vec::new(),
+            alarm: Alarm::new(),
+        };
+        for n in 0..machine.pes.len() {
+            if machine.pes[n].core.active_local != 0 {
+                machine.wake(PeIndex(n as u32));
+            }
+        }
+        machine
+    }
+
+    /// Visits everything in the opposite order; no result may depend on it.
+    pub fn reverse_visits(&mut self) {
+        self.reverse = true;
+    }
+
+    #[inline]
+    fn wake(&mut self, pe: PeIndex) {
+        let state = &mut self.pes[pe.index()];
+        if !state.active {
+            state.active = true;
+            self.active.push(pe);
+        }
+    }
+
+    /// Hands a function to the main thread of a PE.
+    pub fn launch(&mut self, pe: PeIndex, launch: Launch) {
+        let state = &mut self.pes[pe.index()];
+        state.launch = Some(launch);
+        state.busy_with_command = true;
+        self.command.outstanding += 1;
+        self.wake(pe);
+    }
+
+    /// Nothing happens by itself any more.
+    pub fn is_quiet(&self) -> bool {
+        self.is_idle() && self.alarm.next(self.cycle).is_none()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.active.is_empty() && self.fabric.active_routers() == 0
+    }
+
+    /// One cycle; cycles in which nothing can happen are skipped.
+    pub fn step(&mut self) -> Result<(), SimError> {
+        if self.is_idle() {
+            if let Some(at) = self.alarm.next(self.cycle) {
+                self.cycle = at.max(self.cycle);
+            }
+        }
+        let now = self.cycle;
+        let due = self.alarm.due(now);
+        for &pe in &due {
+            self.wake(pe);
+        }
+        self.alarm.recycle(now, due);
+        if self.reverse {
+            self.fabric.reverse_visits();
+            self.active.reverse();
+        }
+        for n in 0..self.fabric.active_routers() {
+            self.up_the_ramp(self.fabric.active_router(n), now);
+        }
+        self.tile_cycles += self.fabric.active_routers() as u64;
+        self.step_compute_elements(now)?;
+        let (pes, plans) = (&self.pes, &self.plans);
+        self.fabric.look(|pe, color| {
+            let pe = &pes[pe.index()];
+            let queue = plans[pe.plan as usize].input_of_color(color);
+            queue.is_some_and(|n| pe.core.inputs[usize::from(n)].ring.has_room())
+        });
+        self.fabric.commit(now + 1);
+        self.down_the_ramps(now);
+        self.cycle = now + 1;
+        self.check_collisions()
+    }
+
+    /// One wavelet at most goes from the output queues of a PE to its router; queues take turns.
+    fn up_the_ramp(&mut self, pe: PeIndex, now: u64) {
+        let state = &mut self.pes[pe.index()];
+        let count = state.core.outputs.len();
+        let mut sent = None;
+        for k in 0..count {
+            let n = (k + usize::from(state.output_turn)) % count;
+            let ring = &mut state.core.outputs[n].ring;
+            let Some(head) = ring.first().copied() else {
+                continue;
+            };
+            if head.ready > now || sent.is_some() {
+                self.fabric.stay(pe);
+            } else if self.fabric.accepts_from_ce(pe, head.color) {
+                let was_full = !ring.has_room();
+                ring.pop();
+                self.fabric
+                    .inject(pe, head.color, head.wavelet, head.advance_switch);
+                sent = Some((n, was_full));
+                self.fabric.stay(pe);
+            }
+        }
+        if let Some((n, was_full)) = sent {
+            state.output_turn = n as u8 + 1;
+            if was_full {
+                self.wake(pe);
+            }
+        }
+    }
+
+    fn step_compute_elements(&mut self, now: u64) -> Result<(), SimError> {
+        let mut active = std::mem::take(&mut self.active);
+        let mut failed: Option<(PeIndex, Fault)> = None;
+        active.retain(|&pe| match self.step_one(pe, now) {
+            Ok(stays) => stays,
+            Err(fault) => {
+                // The same one is reported in whatever order the PEs are visited.
+                if !matches!(&failed, Some((earlier, _)) if *earlier < pe) {
+                    failed = Some((pe, fault));
+                }
+                true
+            }
+        });
+        // Nobody is woken while compute elements run.
+        self.active = active;
+        match failed {
+            None => Ok(()),
+            Some((pe, fault)) => Err(self.undefined(pe, &fault)),
+        }
+    }
+
+    /// One cycle of one compute element; false if it goes to sleep.
+    #[inline]
+    fn step_one(&mut self, pe: PeIndex, now: u64) -> Result<bool, Fault> {
+        let place = self.fabric.grid.place(pe);
+        let state = &mut self.pes[pe.index()];
+        let mut env = Env {
+            plan: &self.plans[state.plan as usize],
+            now,
+            place: (place.0 as u16, place.1 as u16),
+            queues_changed: false,
+            unblocked_at: None,
+        };
+        let next = state.step(&mut env)?;
+        let (changed, unblocked_at) = (env.queues_changed, env.unblocked_at);
+        if !self.fabric.is_active(pe) {
+            self.tile_cycles += 1;
+            if changed {
+                self.fabric.wake(pe);
+            }
+        }
+        if let Some(at) = unblocked_at {
+            if std::mem::take(&mut state.busy_with_command) {
+                self.command.outstanding -= 1;
+                let first = self.command.first_done.unwrap_or(at);
+                self.command.first_done = Some(first.min(at));
+                self.command.last_done = self.command.last_done.max(at);
+            }
+        }
+        match next {
+            Next::Soon => return Ok(true),
+            Next::At(at) => self.alarm.set(now, at, pe),
+            Next::Woken => {}
+        }
+        state.active = false;
+        Ok(false)
+    }
+
+    fn down_the_ramps(&mut self, now: u64) {
+        let mut deliveries = std::mem::take(&mut self.fabric.deliveries);
+        for Delivery { pe, color, wavelet } in deliveries.drain(..) {
+            let state = &mut self.pes[pe.index()];
+            let plan = &self.plans[state.plan as usize];
+            let Some(queue) = plan.input_of_color(color) else {
+                continue;
+            };
+            let ready = now + plan.timing.offramp_cycles;
+            state.core.inputs[usize::from(queue)]
+                .ring
+                .push(Arrived { wavelet, ready });
+            self.alarm.set(now, ready, pe);
+        }
+        self.fabric.deliveries = deliveries;
+    }
+
+    /// Two arrivals at once are undefined: an error, or a warning where the user asked for it.
+    fn check_collisions(&mut self) -> Result<(), SimError> {
+        if self.fabric.collisions.is_empty() {
+            return Ok(());
+        }
+        let mut collisions = std::mem::take(&mut self.fabric.collisions);
+        collisions.sort_unstable();
+        for collision in collisions {
+            let text = self.describe(&collision);
+            if !self.lenient || collision.overflow {
+                return Err(SimError::Undefined(text));
+            }
+            self.warnings.push(text);
+        }
+        Ok(())
+    }
+
+    fn describe(&self, collision: &Collision) -> String {
+        let (x, y) = self.fabric.grid.place(collision.pe);
+        let source = |side: Direction| match self.fabric.grid.neighbour(collision.pe, side) {
+            Some(pe) => {
+                let (x, y) = self.fabric.grid.place(pe);
+                format!("{side} (PE {x}, {y})")
+            }
+            None => format!("{side} (its own compute element)"),
+        };
+        format!(
+            "PE ({x}, {y}): two wavelets of color {} arrive in cycle {}, from {} and from {}; what \
+             the machine does then is undefined",
+            collision.color,
+            self.cycle,
+            source(collision.sides[0]),
+            source(collision.sides[1]),
+        )
+    }
+
+    fn undefined(&self, pe: PeIndex, fault: &Fault) -> SimError {
+        let (x, y) = self.fabric.grid.place(pe);
+        let place = fault
+            .span
+            .map(|span| self.location(span) + ": ")
+            .unwrap_or_default();
+        SimError::Undefined(format!(
+            "{place}PE ({x}, {y}), cycle {}: {}",
+            self.cycle, fault.text
+        ))
+    }
+
+    /// `file:line` of a span.
+    pub fn location(&self, span: Span) -> String {
+        match self.files.get(span.file as usize) {
+            Some(file) => format!("{file}:{}", span.line),
+            None => format!("line {}", span.line),
+        }
+    }
+}

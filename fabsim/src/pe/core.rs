@@ -1,0 +1,156 @@
+//! The state of a compute element that its threads share.
+
+use super::memory::Memory;
+use super::plan::PePlan;
+use super::queues::{InputQueue, OutputQueue, Ring};
+use crate::program::{Arch, BlockTarget, Dsd, Dsr, DsrLoadValue, Span};
+
+/// What happens when an operation ends, ids resolved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    Activate(u8),
+    Unblock(BlockTarget),
+    Terminate,
+}
+
+/// The contents of one DSR.
+#[derive(Clone, Debug)]
+pub struct LoadedDsr {
+    pub dsr: Dsr,
+    pub dsd: Dsd,
+    pub is_async: bool,
+    pub on_done: Option<Action>,
+    pub on_control: Option<Action>,
+    pub ut_id: Option<u8>,
+    pub save_address: bool,
+    pub span: Span,
+}
+
+/// Memory, queues, registers and the task table of one PE.
+#[derive(Clone, Debug)]
+pub struct Core {
+    pub memory: Memory,
+    pub inputs: Box<[InputQueue]>,
+    pub outputs: Box<[OutputQueue]>,
+    pub dsrs: Vec<LoadedDsr>,
+    /// Bit per local task id.
+    pub active_local: u32,
+    pub blocked_local: u32,
+    /// Bit per color on wse2, per input queue on wse3.
+    pub blocked_channels: u32,
+    pub blocked_threads: u8,
+}
+
+impl Core {
+    pub fn new(plan: &PePlan) -> Core {
+        let program = &plan.program;
+        let mut core = Core {
+            memory: Memory::new(program),
+            inputs: plan.inputs.iter().map(new_input).collect(),
+            outputs: plan.outputs.iter().map(new_output).collect(),
+            dsrs: Vec::new(),
+            active_local: 0,
+            blocked_local: 0,
+            blocked_channels: 0,
+            blocked_threads: 0,
+        };
+        for &id in &program.active_at_start {
+            core.activate(id);
+        }
+        // A channel without a data task starts blocked.
+        for n in 0..plan.inputs.len() {
+            let channel = plan.channel_of(n);
+            if plan
+                .data
+                .get(usize::from(channel))
+                .copied()
+                .flatten()
+                .is_none()
+            {
+                core.blocked_channels |= 1 << channel;
+            }
+        }
+        for &(target, blocked) in &program.blocked_at_start {
+            core.set_blocked(plan, target, blocked);
+        }
+        for load in &program.dsrs {
+            core.load_dsr(loaded(load));
+        }
+        core
+    }
+
+    pub fn activate(&mut self, id: u8) {
+        self.active_local |= 1u32.checked_shl(u32::from(id)).unwrap_or(0);
+    }
+
+    pub fn set_blocked(&mut self, plan: &PePlan, target: BlockTarget, blocked: bool) {
+        let set = |bits: &mut u32, id: u8| {
+            let bit = 1u32.checked_shl(u32::from(id)).unwrap_or(0);
+            *bits = if blocked { *bits | bit } else { *bits & !bit };
+        };
+        match target {
+            BlockTarget::Local(id) => set(&mut self.blocked_local, id),
+            BlockTarget::Color(id) | BlockTarget::Data(id) => set(&mut self.blocked_channels, id),
+            BlockTarget::InputQueue(id) => {
+                let channel = match (plan.arch, plan.input(id)) {
+                    (Arch::Wse2, Some(n)) => plan.inputs[usize::from(n)].color,
+                    _ => id,
+                };
+                set(&mut self.blocked_channels, channel);
+            }
+            BlockTarget::Microthread(id) => {
+                let mut bits = u32::from(self.blocked_threads);
+                set(&mut bits, id);
+                self.blocked_threads = bits as u8;
+            }
+        }
+    }
+
+    pub fn act(&mut self, plan: &PePlan, action: Action) {
+        match action {
+            Action::Activate(id) => self.activate(id),
+            Action::Unblock(target) => self.set_blocked(plan, target, false),
+            Action::Terminate => {}
+        }
+    }
+
+    pub fn load_dsr(&mut self, load: LoadedDsr) {
+        match self.dsrs.iter_mut().find(|known| known.dsr == load.dsr) {
+            Some(known) => *known = load,
+            None => self.dsrs.push(load),
+        }
+    }
+
+    pub fn dsr(&self, dsr: Dsr) -> Option<&LoadedDsr> {
+        self.dsrs.iter().find(|known| known.dsr == dsr)
+    }
+}
+
+fn new_input(plan: &super::plan::InputPlan) -> InputQueue {
+    InputQueue {
+        id: plan.id,
+        color: plan.color,
+        ring: Ring::new(plan.depth),
+    }
+}
+
+fn new_output(plan: &super::plan::OutputPlan) -> OutputQueue {
+    OutputQueue {
+        id: plan.id,
+        ring: Ring::new(plan.depth),
+    }
+}
+
+fn loaded(load: &DsrLoadValue) -> LoadedDsr {
+    let unblock = load.unblock.map(Action::Unblock);
+    LoadedDsr {
+        dsr: load.dsr,
+        dsd: load.dsd,
+        is_async: load.is_async,
+        on_done: load.activate.map(Action::Activate).or(unblock),
+        on_control: None,
+        ut_id: load.ut_id,
+        save_address: load.save_address,
+        span: load.span,
+    }
+}

@@ -1,0 +1,419 @@
+//! From an operation in the code to a running one: operands, length, thread.
+
+use super::core::{Action, Core, LoadedDsr};
+use super::opcode::info;
+use super::operation::{rate, Running, INFINITE};
+use super::plan::PePlan;
+use super::port::{Port, Sender, Tensor};
+use crate::program::{
+    Arch, BlockKind, BlockTarget, Completion, Dsd, DsdOperation, DsdShape, DsrFile, OnControl,
+    OpOptions, Opcode, Operand, Priority, Slot, Span,
+};
+use crate::report::Fault;
+
+/// An operation ready to run, and on which thread.
+pub struct Issued {
+    pub running: Running,
+    /// The microthread of an asynchronous operation.
+    pub thread: Option<u8>,
+    pub priority: Priority,
+}
+
+/// Values of the current function's slots.
+pub type Slots<'a> = &'a [u64];
+
+fn value(slots: Slots, slot: Slot) -> u64 {
+    slots.get(usize::from(slot.0)).copied().unwrap_or(0)
+}
+
+/// The target of a block or unblock at run time.
+pub fn block_target(kind: BlockKind, id: u64) -> BlockTarget {
+    let id = id as u8;
+    match kind {
+        BlockKind::Color => BlockTarget::Color(id),
+        BlockKind::InputQueue => BlockTarget::InputQueue(id),
+        BlockKind::Data => BlockTarget::Data(id),
+        BlockKind::Local => BlockTarget::Local(id),
+        BlockKind::Microthread => BlockTarget::Microthread(id),
+    }
+}
+
+/// What `options` say happens at the end.
+pub fn done_action(options: &OpOptions, slots: Slots) -> Option<Action> {
+    options.on_done.map(|done| match done {
+        Completion::Activate(slot) => Action::Activate(value(slots, slot) as u8),
+        Completion::Unblock(kind, slot) => Action::Unblock(block_target(kind, value(slots, slot))),
+    })
+}
+
+pub fn control_action(options: &OpOptions, slots: Slots) -> Option<Action> {
+    options.on_control.map(|on| match on {
+        OnControl::Terminate => Action::Terminate,
+        OnControl::Activate(slot) => Action::Activate(value(slots, slot) as u8),
+        OnControl::Unblock(kind, slot) => Action::Unblock(block_target(kind, value(slots, slot))),
+    })
+}
+
+/// One operand made ready.
+struct Ready<'a> {
+    port: Port,
+    /// Elements; none for scalars and pointers.
+    extent: Option<u32>,
+    dsr: Option<&'a LoadedDsr>,
+}
+
+/// Makes ports of operands.
+pub struct Operands<'a> {
+    pub plan: &'a PePlan,
+    pub core: &'a Core,
+    pub slots: Slots<'a>,
+    pub index: u16,
+}
+
+impl<'a> Operands<'a> {
+    fn ready(&self, operand: &Operand, bytes: u8) -> Result<Ready<'a>, Fault> {
+        match *operand {
+            Operand::Dsd(slot) => {
+                let dsd = Dsd::unpack(value(self.slots, slot));
+                let (port, extent) = self.port(dsd, bytes)?;
+                Ok(Ready {
+                    port,
+                    extent: Some(extent),
+                    dsr: None,
+                })
+            }
+            Operand::Dsr(dsr) => {
+                let loaded = self.core.dsr(dsr).ok_or_else(|| {
+                    Fault::new(format!(
+                        "{:?} register {} is used before it is loaded",
+                        dsr.file, dsr.id
+                    ))
+                })?;
+                let (port, extent) = self.port(loaded.dsd, bytes)?;
+                Ok(Ready {
+                    port,
+                    extent: Some(extent),
+                    dsr: Some(loaded),
+                })
+            }
+            Operand::Scalar(slot, ty) => Ok(Ready {
+                port: Port::Scalar {
+                    bits: super::scalar::cut(ty, value(self.slots, slot)) as u32,
+                    bytes: ty.size_bytes().clamp(2, 4) as u8,
+                },
+                extent: None,
+                dsr: None,
+            }),
+            Operand::Pointer(slot, ty) => Ok(Ready {
+                port: Port::Line {
+                    word: (value(self.slots, slot) & 0xffff) as i64 / 2,
+                    step: 0,
+                    bytes: ty.size_bytes().clamp(2, 4) as u8,
+                },
+                extent: None,
+                dsr: None,
+            }),
+        }
+    }
+
+    /// The port of any operand and its extent, for `@map`.
+    pub fn any(&self, operand: &Operand, bytes: u8) -> Result<(Port, Option<u32>), Fault> {
+        self.ready(operand, bytes)
+            .map(|ready| (ready.port, ready.extent))
+    }
+
+    fn port(&self, dsd: Dsd, bytes: u8) -> Result<(Port, u32), Fault> {
+        let program = &self.plan.program;
+        let shape = program
+            .shapes
+            .get(usize::from(dsd.shape))
+            .ok_or_else(|| Fault::new("a DSD is used before it is set"))?;
+        let extent = u32::from(dsd.extent);
+        match shape {
+            DsdShape::Mem1d {
+                element_bytes,
+                wavelet_index_offset,
+            } => {
+                let words = i32::from(element_bytes / 2).max(1);
+                let port = Port::Line {
+                    word: self.start(dsd, *wavelet_index_offset),
+                    step: i32::from(dsd.stride) * words,
+                    bytes: *element_bytes,
+                };
+                Ok((port, extent))
+            }
+            DsdShape::Mem4d {
+                element_bytes,
+                extents,
+                strides,
+                wavelet_index_offset,
+            } => {
+                let words = i32::from(element_bytes / 2).max(1);
+                let tensor = Tensor {
+                    word: self.start(dsd, *wavelet_index_offset),
+                    bytes: *element_bytes,
+                    extents: extents.clone(),
+                    steps: strides.iter().map(|s| i32::from(*s) * words).collect(),
+                    position: vec![0; extents.len()],
+                };
+                let count = extents.iter().map(|&e| u32::from(e)).product();
+                Ok((Port::Tensor(Box::new(tensor)), count))
+            }
+            DsdShape::FabIn { queue, color, .. } => {
+                Ok((self.input(*queue, *color, bytes)?, extent))
+            }
+            DsdShape::FabOut { .. } => Ok((self.output(shape, bytes)?, extent)),
+            DsdShape::Fifo { .. } => Err(Fault::new("fabsim does not support FIFOs yet")),
+        }
+    }
+
+    fn start(&self, dsd: Dsd, indexed: bool) -> i64 {
+        let offset = if indexed { i64::from(self.index) } else { 0 };
+        i64::from(dsd.base / 2) + offset
+    }
+
+    fn input(&self, id: u8, color: Option<u8>, bytes: u8) -> Result<Port, Fault> {
+        let queue = self
+            .plan
+            .input(id)
+            .ok_or_else(|| Fault::new(format!("input queue {id} is used but bound to no color")))?;
+        let bound = self.core.inputs[usize::from(queue)].color;
+        match color {
+            Some(color) if color != bound => Err(Fault::new(format!(
+                "a fabin operand names color {color}, but input queue {id} is bound to color {bound}"
+            ))),
+            _ => Ok(Port::Input { queue, bytes }),
+        }
+    }
+
+    fn output(&self, shape: &DsdShape, bytes: u8) -> Result<Port, Fault> {
+        let DsdShape::FabOut {
+            queue: id,
+            color,
+            control,
+            advance_switch,
+            wavelet_index_offset,
+            ..
+        } = shape
+        else {
+            return Err(Fault::new("not a fabout operand"));
+        };
+        let missing = || Fault::new(format!("output queue {id} does not exist on this machine"));
+        let queue = self.plan.output(*id).ok_or_else(missing)?;
+        let plan = &self.plan.outputs[usize::from(queue)];
+        if plan.depth == 0 {
+            return Err(missing());
+        }
+        let color = color.or(plan.color).ok_or_else(|| {
+            Fault::new(format!("output queue {id} is used but bound to no color"))
+        })?;
+        Ok(Port::Output(Sender {
+            queue,
+            color,
+            control: *control,
+            advance_switch: *advance_switch,
+            index: if *wavelet_index_offset { self.index } else { 0 },
+            bytes,
+        }))
+    }
+}
+
+/// Length of an operation: the first source's if it is not 0, else the second's, else the
+/// destination's, else 1 where no operand has a length.
+pub fn operation_length(sources: &[Option<u32>], dest: Option<u32>) -> u32 {
+    let extents = sources.iter().copied().chain([dest]);
+    let lengths: Vec<u32> = extents.flatten().collect();
+    let first = lengths.iter().copied().find(|&length| length != 0);
+    first.unwrap_or(u32::from(lengths.is_empty()))
+}
+
+/// Issues an operation with the values its operands have now.
+pub fn issue(
+    op: &DsdOperation,
+    span: Span,
+    plan: &PePlan,
+    core: &Core,
+    slots: Slots,
+) -> Result<Issued, Fault> {
+    let row = info(op.opcode);
+    let index = op.options.index.map_or(0, |slot| value(slots, slot) as u16);
+    let operands = Operands {
+        plan,
+        core,
+        slots,
+        index,
+    };
+    let dest_bytes = if op.opcode == Opcode::Dfilt {
+        4
+    } else {
+        row.dest_bytes
+    };
+    let dest = operands.ready(&op.dest, dest_bytes)?;
+    let sources: Result<Vec<Ready>, Fault> = op
+        .sources
+        .iter()
+        .map(|s| operands.ready(s, row.source_bytes))
+        .collect();
+    let sources = in_register_order(op, sources?);
+    let mut running = running(op, span, plan.arch, &dest, &sources)?;
+    let all: Vec<&Ready> = std::iter::once(&dest).chain(&sources).collect();
+    add_actions(&mut running, op, &all, slots);
+    let thread = is_async(op, &all).then(|| thread_id(op, plan, &all, slots));
+    let priority = priority(op, plan, &running);
+    if let Some(thread) = thread {
+        let id = thread.ok_or_else(|| {
+            Fault::new(format!(
+                "{} is asynchronous but has no fabric operand",
+                row.name
+            ))
+        })?;
+        return Ok(Issued {
+            running,
+            thread: Some(id),
+            priority,
+        });
+    }
+    Ok(Issued {
+        running,
+        thread: None,
+        priority,
+    })
+}
+
+/// Length counts sources by register file: src0 first, wherever it is written.
+fn in_register_order<'a>(op: &DsdOperation, sources: Vec<Ready<'a>>) -> Vec<Ready<'a>> {
+    let commutes = matches!(
+        op.opcode,
+        Opcode::Fadds | Opcode::Faddh | Opcode::Fmuls | Opcode::Fmulh | Opcode::Add16
+    );
+    let file = |n: usize| {
+        sources
+            .get(n)
+            .and_then(|s: &Ready| s.dsr)
+            .map(|d| d.dsr.file)
+    };
+    if commutes && file(0) == Some(DsrFile::Src1) && file(1) == Some(DsrFile::Src0) {
+        return sources.into_iter().rev().collect();
+    }
+    sources
+}
+
+const UNUSED: Port = Port::Scalar { bits: 0, bytes: 4 };
+
+fn running(
+    op: &DsdOperation,
+    span: Span,
+    arch: Arch,
+    dest: &Ready,
+    sources: &[Ready],
+) -> Result<Running, Fault> {
+    let mut ports = [UNUSED, UNUSED, UNUSED];
+    for (place, source) in ports.iter_mut().zip(sources) {
+        *place = source.port.clone();
+    }
+    let extents: Vec<Option<u32>> = sources.iter().map(|s| s.extent).collect();
+    let length = operation_length(&extents, dest.extent);
+    let mut inputs = [None; 2];
+    let fabric = std::iter::once(dest)
+        .chain(sources)
+        .filter_map(|r| match r.port {
+            Port::Input { queue, .. } => Some(queue),
+            _ => None,
+        });
+    for (n, queue) in fabric.enumerate() {
+        *inputs
+            .get_mut(n)
+            .ok_or_else(|| Fault::new("more than two fabin operands"))? = Some(queue);
+    }
+    let used: Vec<&Port> = std::iter::once(&dest.port)
+        .chain(sources.iter().map(|s| &s.port))
+        .collect();
+    let save = |r: &Ready| r.dsr.filter(|d| d.save_address).map(|d| d.dsr);
+    let mut saves = [save(dest), None, None, None];
+    for (place, source) in saves[1..].iter_mut().zip(sources) {
+        *place = save(source);
+    }
+    Ok(Running {
+        opcode: op.opcode,
+        span,
+        per_cycle: rate(arch, op.opcode, &used).max(1),
+        output: match &dest.port {
+            Port::Output(sender) => Some(sender.queue),
+            _ => None,
+        },
+        dest: dest.port.clone(),
+        sources: ports,
+        source_count: sources.len().min(3) as u8,
+        remaining: length,
+        length,
+        infinite: length == INFINITE,
+        inputs,
+        on_done: [None; 4],
+        on_control: None,
+        saves,
+    })
+}
+
+/// The operation's own completion and those its registers were loaded with.
+fn add_actions(running: &mut Running, op: &DsdOperation, all: &[&Ready], slots: Slots) {
+    let own = done_action(&op.options, slots);
+    let loaded = all.iter().filter_map(|r| r.dsr).filter_map(|d| d.on_done);
+    for (place, action) in running
+        .on_done
+        .iter_mut()
+        .zip(own.into_iter().chain(loaded))
+    {
+        *place = Some(action);
+    }
+    let loaded = all.iter().filter_map(|r| r.dsr).find_map(|d| d.on_control);
+    running.on_control = control_action(&op.options, slots).or(loaded);
+}
+
+/// A fabric operand in a DSR is asynchronous if it was loaded so, whatever the operation says.
+fn is_async(op: &DsdOperation, all: &[&Ready]) -> bool {
+    let loaded: Vec<bool> = all
+        .iter()
+        .filter(|r| r.port.is_fabric())
+        .filter_map(|r| r.dsr)
+        .map(|d| d.is_async)
+        .collect();
+    if loaded.is_empty() {
+        return op.options.is_async;
+    }
+    loaded.contains(&true)
+}
+
+/// wse2: the output queue's id, else the first fabin's. wse3: `ut_id` of the destination, else of
+/// a source, else the queue id of the first fabric operand.
+fn thread_id(op: &DsdOperation, plan: &PePlan, all: &[&Ready], slots: Slots) -> Option<u8> {
+    let queue = all.iter().find_map(|r| match &r.port {
+        Port::Output(sender) => Some(plan.outputs[usize::from(sender.queue)].id),
+        Port::Input { queue, .. } => Some(plan.inputs[usize::from(*queue)].id),
+        _ => None,
+    });
+    if plan.arch == Arch::Wse2 {
+        return queue;
+    }
+    let loaded = all.iter().filter_map(|r| r.dsr).find_map(|d| d.ut_id);
+    let own = op.options.ut_id.map(|slot| value(slots, slot) as u8);
+    loaded.or(own).or(queue)
+}
+
+fn priority(op: &DsdOperation, plan: &PePlan, running: &Running) -> Priority {
+    let queue = running.inputs[0].map(|n| plan.inputs[usize::from(n)].priority);
+    op.options.priority.or(queue).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::operation_length;
+
+    #[test]
+    fn the_length_is_the_first_sources_else_the_seconds_else_the_destinations_else_one() {
+        assert_eq!(operation_length(&[Some(3), Some(5)], Some(7)), 3);
+        assert_eq!(operation_length(&[Some(0), Some(5)], Some(7)), 5);
+        assert_eq!(operation_length(&[None, Some(0)], Some(7)), 7);
+        assert_eq!(operation_length(&[None, None], None), 1);
+        assert_eq!(operation_length(&[Some(0)], Some(0)), 0);
+    }
+}

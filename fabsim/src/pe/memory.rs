@@ -1,0 +1,123 @@
+//! A PE's data memory: as many words as its program declares.
+
+use crate::program::TileProgram;
+use crate::report::Fault;
+
+/// Words of 16 bits; addresses in instructions are byte addresses.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    words: Box<[u16]>,
+}
+
+impl Memory {
+    pub fn new(program: &TileProgram) -> Memory {
+        let mut words = vec![0; program.memory_bytes.div_ceil(2) as usize];
+        for (address, initial) in &program.memory {
+            let from = (*address / 2) as usize;
+            let room = words.len().saturating_sub(from).min(initial.len());
+            if let Some(place) = words.get_mut(from..from + room) {
+                place.copy_from_slice(&initial[..room]);
+            }
+        }
+        Memory {
+            words: words.into_boxed_slice(),
+        }
+    }
+
+    pub fn len_words(&self) -> usize {
+        self.words.len()
+    }
+
+    fn outside(&self, word: i64) -> Fault {
+        Fault::new(format!(
+            "address {} is outside the {} bytes of memory the program declares",
+            word * 2,
+            self.words.len() * 2
+        ))
+    }
+
+    #[inline]
+    pub fn word(&self, word: i64) -> Result<u16, Fault> {
+        let at = usize::try_from(word).unwrap_or(usize::MAX);
+        self.words
+            .get(at)
+            .copied()
+            .ok_or_else(|| self.outside(word))
+    }
+
+    #[inline]
+    pub fn set_word(&mut self, word: i64, value: u16) -> Result<(), Fault> {
+        let at = usize::try_from(word).unwrap_or(usize::MAX);
+        match self.words.get_mut(at) {
+            Some(place) => {
+                *place = value;
+                Ok(())
+            }
+            None => Err(self.outside(word)),
+        }
+    }
+
+    /// A little-endian value of 2 or 4 bytes at a word address.
+    #[inline]
+    pub fn element(&self, word: i64, bytes: u8) -> Result<u32, Fault> {
+        let low = u32::from(self.word(word)?);
+        if bytes == 4 {
+            Ok(low | u32::from(self.word(word + 1)?) << 16)
+        } else {
+            Ok(low)
+        }
+    }
+
+    #[inline]
+    pub fn set_element(&mut self, word: i64, bytes: u8, value: u32) -> Result<(), Fault> {
+        if bytes == 4 {
+            self.set_word(word + 1, (value >> 16) as u16)?;
+        }
+        self.set_word(word, value as u16)
+    }
+
+    /// A little-endian value of 1, 2, 4 or 8 bytes at a byte address.
+    pub fn load(&self, address: u64, bytes: u32) -> Result<u64, Fault> {
+        let word = (address / 2) as i64;
+        if bytes == 1 {
+            return Ok(u64::from(self.word(word)? >> (8 * (address & 1)) & 0xff));
+        }
+        let mut value = 0;
+        for n in 0..i64::from(bytes / 2) {
+            value |= u64::from(self.word(word + n)?) << (16 * n);
+        }
+        Ok(value)
+    }
+
+    pub fn store(&mut self, address: u64, bytes: u32, value: u64) -> Result<(), Fault> {
+        let word = (address / 2) as i64;
+        if bytes == 1 {
+            let shift = 8 * (address & 1);
+            let old = self.word(word)? & !(0xff << shift);
+            return self.set_word(word, old | ((value as u16 & 0xff) << shift));
+        }
+        for n in 0..i64::from(bytes / 2) {
+            self.set_word(word + n, (value >> (16 * n)) as u16)?;
+        }
+        Ok(())
+    }
+
+    /// Copies as if through a buffer.
+    pub fn copy(&mut self, to: u64, from: u64, bytes: u32) -> Result<(), Fault> {
+        if (to | from | u64::from(bytes)) & 1 == 0 {
+            let (to, from, n) = (to as usize / 2, from as usize / 2, bytes as usize / 2);
+            if to.max(from) + n > self.words.len() {
+                return Err(self.outside((to.max(from) + n) as i64));
+            }
+            self.words.copy_within(from..from + n, to);
+            return Ok(());
+        }
+        let values: Result<Vec<u64>, Fault> = (0..u64::from(bytes))
+            .map(|n| self.load(from + n, 1))
+            .collect();
+        for (n, value) in values?.into_iter().enumerate() {
+            self.store(to + n as u64, 1, value)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,197 @@
+//! Compute elements: tasks, microthreads, DSD operations.
+//!
+//! A compute element issues one instruction a cycle. The main thread runs tasks to completion;
+//! asynchronous DSD operations run on microthreads beside it. High and medium microthreads go
+//! before the main thread, low ones after it; among equals they take turns.
+
+pub mod core;
+mod interpret;
+pub mod issue;
+mod map;
+pub mod memory;
+pub mod opcode;
+pub mod operation;
+pub mod plan;
+pub mod port;
+pub mod queues;
+pub mod scalar;
+mod system;
+pub mod tasks;
+
+use self::core::Core;
+pub use self::interpret::Doing;
+use self::interpret::Main;
+use self::operation::Running;
+use self::plan::PePlan;
+use self::tasks::Start;
+use crate::program::{FunctionId, Priority};
+use crate::report::Fault;
+use std::sync::Arc;
+
+/// A running asynchronous operation.
+#[derive(Clone, Debug)]
+pub struct Microthread {
+    pub id: u8,
+    pub priority: Priority,
+    pub running: Running,
+}
+
+/// A host command waiting for the main thread.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    pub function: FunctionId,
+    pub args: Arc<[u64]>,
+}
+
+/// What a compute element may know while it runs, and what it tells the machine.
+pub struct Env<'a> {
+    pub plan: &'a PePlan,
+    pub now: u64,
+    pub place: (u16, u16),
+    /// A queue to or from the router changed.
+    pub queues_changed: bool,
+    /// `unblock_cmd_stream` was called, at this cycle.
+    pub unblocked_at: Option<u64>,
+}
+
+/// When a compute element wants its next turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// In the next cycle.
+    Soon,
+    At(u64),
+    /// When a wavelet arrives or an output queue has room again.
+    Woken,
+}
+
+enum Choice {
+    Main,
+    Thread(usize),
+    Nothing,
+}
+
+/// One compute element.
+#[derive(Clone, Debug)]
+pub struct Pe {
+    pub plan: u32,
+    pub core: Core,
+    pub main: Main,
+    pub threads: Vec<Microthread>,
+    /// Which microthread goes first among equals.
+    turn: u8,
+    pub launch: Option<Launch>,
+    /// Still owes the host an `unblock_cmd_stream`.
+    pub busy_with_command: bool,
+    /// Visited in the next cycle.
+    pub active: bool,
+    /// Which output queue goes first up the ramp.
+    pub output_turn: u8,
+}
+
+impl Pe {
+    pub fn new(plan: &PePlan, plan_index: u32) -> Pe {
+        Pe {
+            plan: plan_index,
+            core: Core::new(plan),
+            main: Main::default(),
+            threads: Vec::new(),
+            turn: 0,
+            launch: None,
+            busy_with_command: false,
+            active: false,
+            output_turn: 0,
+        }
+    }
+
+    /// One cycle.
+    pub fn step(&mut self, env: &mut Env) -> Result<Next, Fault> {
+        if self.main.is_free(env.now) {
+            self.pick(env);
+        }
+        match self.choose(env) {
+            Choice::Thread(n) => {
+                self.step_thread(n, env)?;
+                Ok(Next::Soon)
+            }
+            Choice::Main => {
+                let (main, core, threads) = (&mut self.main, &mut self.core, &mut self.threads);
+                main.step(core, threads, env)?;
+                Ok(self.after_main(env.now))
+            }
+            Choice::Nothing => Ok(self.main.wake_time(env.now)),
+        }
+    }
+
+    fn after_main(&self, now: u64) -> Next {
+        let wake = self.main.wake_time(now);
+        match wake {
+            Next::At(_) if self.threads.is_empty() => wake,
+            _ => Next::Soon,
+        }
+    }
+
+    fn choose(&self, env: &Env) -> Choice {
+        if let Some(n) = self.ready_thread(env, Priority::High) {
+            return Choice::Thread(n);
+        }
+        if let Some(n) = self.ready_thread(env, Priority::Medium) {
+            return Choice::Thread(n);
+        }
+        if self.main.can_step(&self.core, env.now) {
+            return Choice::Main;
+        }
+        match self.ready_thread(env, Priority::Low) {
+            Some(n) => Choice::Thread(n),
+            None => Choice::Nothing,
+        }
+    }
+
+    /// The microthread whose turn it is among those of a priority that can go on.
+    fn ready_thread(&self, env: &Env, priority: Priority) -> Option<usize> {
+        let count = self.threads.len();
+        (0..count)
+            .map(|n| (n + usize::from(self.turn)) % count)
+            .find(|&n| {
+                let thread = &self.threads[n];
+                thread.priority == priority
+                    && self.core.blocked_threads >> (thread.id & 7) & 1 == 0
+                    && thread.running.can_step(&self.core, env.now)
+            })
+    }
+
+    fn step_thread(&mut self, n: usize, env: &mut Env) -> Result<(), Fault> {
+        let thread = &mut self.threads[n];
+        let span = thread.running.span;
+        let done = thread
+            .running
+            .step(&mut self.core, env.plan, env.now)
+            .map_err(|fault| fault.at(span))?;
+        env.queues_changed = true;
+        self.turn = n as u8 + 1;
+        if done {
+            self.threads.remove(n);
+            self.turn = n as u8;
+        }
+        Ok(())
+    }
+
+    /// Starts what the host launched, else the next task.
+    fn pick(&mut self, env: &mut Env) {
+        if let Some(launch) = self.launch.take() {
+            self.main
+                .start(env.plan, launch.function, &launch.args, env.now);
+            return;
+        }
+        let Some(start) = tasks::pick(&mut self.core, env.plan, env.now) else {
+            return;
+        };
+        let Start {
+            function,
+            args,
+            took_wavelet,
+        } = start;
+        env.queues_changed |= took_wavelet;
+        let begin = env.now + env.plan.timing.task_start_cycles;
+        self.main.start(env.plan, function, &args, begin);
+    }
+}

@@ -1,0 +1,185 @@
+//! A running DSD operation: when it can go on, and what one instruction of it does.
+
+use super::core::{Action, Core};
+use super::opcode::{element, info, Sources};
+use super::plan::PePlan;
+use super::port::{send, Port};
+use crate::program::{Arch, Dsr, Opcode, Span};
+use crate::report::Fault;
+
+/// The extent that never ends.
+pub const INFINITE: u32 = 0x7fff;
+
+/// An operation that has been issued and not yet completed.
+#[derive(Clone, Debug)]
+pub struct Running {
+    pub opcode: Opcode,
+    pub span: Span,
+    pub dest: Port,
+    pub sources: [Port; 3],
+    pub source_count: u8,
+    /// Elements still to do; not counted down where `infinite`.
+    pub remaining: u32,
+    pub length: u32,
+    pub infinite: bool,
+    /// Elements one instruction takes.
+    pub per_cycle: u8,
+    /// Places of the fabric operands among the PE's queues.
+    pub inputs: [Option<u8>; 2],
+    pub output: Option<u8>,
+    pub on_done: [Option<Action>; 4],
+    pub on_control: Option<Action>,
+    /// DSRs that keep the address the operation ends at, by operand (destination, sources).
+    pub saves: [Option<Dsr>; 4],
+}
+
+impl Running {
+    /// Whether an instruction can be issued now.
+    #[inline]
+    pub fn can_step(&self, core: &Core, now: u64) -> bool {
+        let room = match self.output {
+            Some(queue) => core.outputs[usize::from(queue)].ring.has_room(),
+            None => true,
+        };
+        room && self
+            .inputs
+            .iter()
+            .flatten()
+            .all(|&queue| core.inputs[usize::from(queue)].head(now).is_some())
+    }
+
+    /// Issues one instruction; true when the operation is complete.
+    pub fn step(&mut self, core: &mut Core, plan: &PePlan, now: u64) -> Result<bool, Fault> {
+        if self.opcode == Opcode::Dfilt {
+            return self.filter_step(core, plan);
+        }
+        if self.inputs[0].is_some() {
+            if let Some(queue) = self.control_waiting(core, now) {
+                self.meet_control(core, plan, queue)?;
+                return Ok(true);
+            }
+        }
+        let ready = now + plan.timing.onramp_cycles;
+        let group = if self.infinite {
+            u32::from(self.per_cycle)
+        } else {
+            u32::from(self.per_cycle).min(self.remaining)
+        };
+        for _ in 0..group {
+            if !self.infinite {
+                self.remaining -= 1;
+            }
+            self.one(core, ready)?;
+        }
+        if self.remaining > 0 || self.infinite {
+            return Ok(false);
+        }
+        self.complete(core, plan);
+        Ok(true)
+    }
+
+    #[inline]
+    fn one(&mut self, core: &mut Core, ready: u64) -> Result<(), Fault> {
+        let mut sources = Sources::default();
+        for n in 0..usize::from(self.source_count) {
+            let port = &mut self.sources[n];
+            sources.bytes[n] = port.bytes();
+            sources.bits[n] = port.read(&core.memory, &mut core.inputs)?;
+        }
+        let value = element(self.opcode, &sources);
+        if let Port::Output(sender) = self.dest {
+            let last = self.remaining == 0 && !self.infinite;
+            send(sender, value, last, ready, &mut core.outputs);
+            return Ok(());
+        }
+        self.dest.write(&mut core.memory, value)
+    }
+
+    /// `@dfilt` drops wavelets until it has seen as many control wavelets as it has elements.
+    fn filter_step(&mut self, core: &mut Core, plan: &PePlan) -> Result<bool, Fault> {
+        let Some(queue) = self.inputs[0] else {
+            return Err(Fault::new("@dfilt without a fabin operand"));
+        };
+        let arrived = core.inputs[usize::from(queue)].ring.pop();
+        if arrived.is_some_and(|a| a.wavelet.control) && !self.infinite {
+            self.remaining -= 1;
+        }
+        if self.remaining > 0 {
+            return Ok(false);
+        }
+        self.complete(core, plan);
+        Ok(true)
+    }
+
+    fn control_waiting(&self, core: &Core, now: u64) -> Option<u8> {
+        let mut queues = self.inputs.iter().flatten().copied();
+        queues.find(|&queue| {
+            let head = core.inputs[usize::from(queue)].head(now);
+            head.is_some_and(|wavelet| wavelet.control)
+        })
+    }
+
+    /// A control wavelet at the head of a fabin operand ends the operation, if it says so.
+    fn meet_control(&self, core: &mut Core, plan: &PePlan, queue: u8) -> Result<(), Fault> {
+        let color = core.inputs[usize::from(queue)].color;
+        let Some(action) = self.on_control else {
+            return Err(Fault::new(format!(
+                "a control wavelet of color {color} reaches the fabin operand of {}, which has \
+                 no on_control; send it with the ce-ignore flag or give the operation an on_control",
+                info(self.opcode).name
+            )));
+        };
+        core.inputs[usize::from(queue)].ring.pop();
+        if action == Action::Terminate {
+            self.complete(core, plan);
+        } else {
+            core.act(plan, action);
+        }
+        Ok(())
+    }
+
+    /// What the end of an operation brings about. An operation of length 0 has one, too.
+    pub fn complete(&self, core: &mut Core, plan: &PePlan) {
+        let ports = std::iter::once(&self.dest).chain(&self.sources);
+        for (dsr, port) in self.saves.iter().zip(ports) {
+            let known = dsr.and_then(|dsr| core.dsrs.iter_mut().find(|k| k.dsr == dsr));
+            if let (Some(known), Port::Line { word, .. }) = (known, port) {
+                known.dsd.base = (*word * 2) as u16;
+            }
+        }
+        for action in self.on_done.iter().flatten() {
+            core.act(plan, *action);
+        }
+    }
+}
+
+/// Elements per instruction: one where the fabric takes part, else the documented rate of the
+/// operation, lowered by strides that make banks collide.
+pub fn rate(arch: Arch, opcode: Opcode, ports: &[&Port]) -> u8 {
+    if ports.iter().any(|port| port.is_fabric()) {
+        return 1;
+    }
+    let strides = ports.iter().filter_map(|port| {
+        let wide = port.bytes() == 4;
+        port.stride().map(|stride| stride_limit(stride, wide))
+    });
+    strides.fold(info(opcode).rate(arch), u8::min)
+}
+
+fn stride_limit(stride: i32, wide: bool) -> u8 {
+    if stride == 0 || stride == 1 {
+        return u8::MAX;
+    }
+    match stride.rem_euclid(8) {
+        0 => 1,
+        1 | 7 => 2,
+        4 => {
+            if wide {
+                2
+            } else {
+                4
+            }
+        }
+        _ => u8::MAX,
+    }
+}

@@ -1,0 +1,170 @@
+//! What PEs with the same program share: the program, with its tables turned into look-ups.
+
+use crate::limits::{limits, COLORS};
+use crate::program::{Arch, DsdShape, FunctionId, Priority, TaskBinding, TaskKind, TileProgram};
+use crate::timing::{timing, Timing};
+use std::sync::Arc;
+
+/// An input queue a program uses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct InputPlan {
+    pub id: u8,
+    pub color: u8,
+    pub depth: u8,
+    pub priority: Priority,
+}
+
+/// An output queue a program uses; its color on wse3.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OutputPlan {
+    pub id: u8,
+    pub color: Option<u8>,
+    pub depth: u8,
+}
+
+/// The shared part of PEs.
+#[derive(Clone, Debug)]
+pub struct PePlan {
+    pub program: Arc<TileProgram>,
+    pub arch: Arch,
+    pub timing: &'static Timing,
+    pub inputs: Vec<InputPlan>,
+    pub outputs: Vec<OutputPlan>,
+    /// Functions by task id.
+    pub local: [Option<FunctionId>; 32],
+    pub data: [Option<FunctionId>; COLORS],
+    pub control: [Option<FunctionId>; 64],
+}
+
+impl PePlan {
+    pub fn new(arch: Arch, program: &Arc<TileProgram>) -> PePlan {
+        let mut plan = PePlan {
+            program: Arc::clone(program),
+            arch,
+            timing: timing(arch),
+            inputs: declared_inputs(arch, program),
+            outputs: outputs(arch, program),
+            local: tasks(&program.tasks, TaskKind::Local),
+            data: tasks(&program.tasks, TaskKind::Data),
+            control: tasks(&program.tasks, TaskKind::Control),
+        };
+        plan.bind_queues_of_operands();
+        if arch == Arch::Wse2 {
+            plan.bind_queues_of_data_tasks();
+        }
+        plan
+    }
+
+    /// On wse2 a fabin DSD that names a color binds its queue to it.
+    fn bind_queues_of_operands(&mut self) {
+        let program = Arc::clone(&self.program);
+        for shape in &program.shapes {
+            if let DsdShape::FabIn {
+                queue,
+                color: Some(color),
+                ..
+            } = shape
+            {
+                self.bind_input(*queue, *color);
+            }
+        }
+    }
+
+    /// On wse2 a data task names a color, and the compiler finds a queue for it.
+    fn bind_queues_of_data_tasks(&mut self) {
+        for color in 0..COLORS as u8 {
+            let unbound = self.input_of_color(color).is_none();
+            if self.data[usize::from(color)].is_some() && unbound {
+                let used = |id: &u8| self.inputs.iter().any(|q| q.id == *id);
+                if let Some(id) = (0..8).rev().find(|id| !used(id)) {
+                    self.bind_input(id, color);
+                }
+            }
+        }
+    }
+
+    fn bind_input(&mut self, id: u8, color: u8) {
+        if self.inputs.iter().any(|q| q.id == id) {
+            return;
+        }
+        self.inputs.push(InputPlan {
+            id,
+            color,
+            depth: depth(&limits(self.arch).input_queues, id),
+            priority: Priority::Low,
+        });
+    }
+
+    /// Place of an input queue among the PE's.
+    pub fn input(&self, id: u8) -> Option<u8> {
+        self.inputs.iter().position(|q| q.id == id).map(|n| n as u8)
+    }
+
+    pub fn input_of_color(&self, color: u8) -> Option<u8> {
+        let found = self.inputs.iter().position(|q| q.color == color);
+        found.map(|n| n as u8)
+    }
+
+    pub fn output(&self, id: u8) -> Option<u8> {
+        self.outputs
+            .iter()
+            .position(|q| q.id == id)
+            .map(|n| n as u8)
+    }
+
+    /// What tasks of an input queue are blocked by: its color on wse2, its id on wse3.
+    pub fn channel_of(&self, input: usize) -> u8 {
+        match self.arch {
+            Arch::Wse2 => self.inputs[input].color,
+            Arch::Wse3 => self.inputs[input].id,
+        }
+    }
+}
+
+fn tasks<const N: usize>(bindings: &[TaskBinding], kind: TaskKind) -> [Option<FunctionId>; N] {
+    let mut table = [None; N];
+    for task in bindings.iter().filter(|task| task.kind == kind) {
+        if let Some(entry) = table.get_mut(usize::from(task.id)) {
+            *entry = Some(task.function);
+        }
+    }
+    table
+}
+
+fn depth(depths: &[u8; 8], id: u8) -> u8 {
+    depths.get(usize::from(id)).copied().unwrap_or(0)
+}
+
+fn declared_inputs(arch: Arch, program: &TileProgram) -> Vec<InputPlan> {
+    let declared = program.input_queues.iter().enumerate();
+    declared
+        .filter_map(|(id, queue)| {
+            queue.as_ref().map(|queue| InputPlan {
+                id: id as u8,
+                color: queue.color,
+                depth: depth(&limits(arch).input_queues, id as u8),
+                priority: queue.priority,
+            })
+        })
+        .collect()
+}
+
+/// Every output queue that is initialised or that an operand names.
+fn outputs(arch: Arch, program: &TileProgram) -> Vec<OutputPlan> {
+    let named = |id: u8| {
+        program
+            .shapes
+            .iter()
+            .any(|shape| matches!(shape, DsdShape::FabOut { queue, .. } if *queue == id))
+    };
+    (0..8u8)
+        .filter_map(|id| {
+            let setup = program.output_queues[usize::from(id)].as_ref();
+            (setup.is_some() || named(id)).then(|| OutputPlan {
+                id,
+                color: setup.and_then(|setup| setup.color),
+                depth: depth(&limits(arch).output_queues, id),
+            })
+        })
+        .collect()
+}

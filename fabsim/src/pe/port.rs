@@ -1,0 +1,183 @@
+//! The operands of a running DSD operation.
+
+use super::memory::Memory;
+use super::queues::{InputQueue, OutputQueue};
+use crate::report::Fault;
+
+/// Where a running operation reads or writes an element.
+#[derive(Clone, Debug)]
+pub enum Port {
+    /// A value that stays what it was when the operation began.
+    Scalar {
+        bits: u32,
+        bytes: u8,
+    },
+    /// A line of memory; a step of 0 stays on one element.
+    Line {
+        word: i64,
+        step: i32,
+        bytes: u8,
+    },
+    Tensor(Box<Tensor>),
+    /// An input queue, by its place among the PE's input queues.
+    Input {
+        queue: u8,
+        bytes: u8,
+    },
+    Output(Sender),
+}
+
+/// A fabric destination.
+#[derive(Clone, Copy, Debug)]
+pub struct Sender {
+    /// Place among the PE's output queues.
+    pub queue: u8,
+    pub color: u8,
+    pub control: bool,
+    pub advance_switch: bool,
+    /// What goes into the high half of 16-bit elements.
+    pub index: u16,
+    pub bytes: u8,
+}
+
+/// A memory operand of several dimensions.
+#[derive(Clone, Debug)]
+pub struct Tensor {
+    pub word: i64,
+    pub bytes: u8,
+    /// Outermost first; steps in words, incremental.
+    pub extents: Vec<u16>,
+    pub steps: Vec<i32>,
+    pub position: Vec<u16>,
+}
+
+impl Tensor {
+    fn advance(&mut self) {
+        for d in (0..self.extents.len()).rev() {
+            self.position[d] += 1;
+            if self.position[d] < self.extents[d] {
+                self.word += i64::from(self.steps[d]);
+                return;
+            }
+            self.position[d] = 0;
+        }
+    }
+}
+
+impl Port {
+    pub fn bytes(&self) -> u8 {
+        match self {
+            Port::Scalar { bytes, .. } | Port::Line { bytes, .. } | Port::Input { bytes, .. } => {
+                *bytes
+            }
+            Port::Tensor(tensor) => tensor.bytes,
+            Port::Output(sender) => sender.bytes,
+        }
+    }
+
+    pub fn is_fabric(&self) -> bool {
+        matches!(self, Port::Input { .. } | Port::Output(_))
+    }
+
+    /// The stride that limits how many elements one instruction can take, if in memory.
+    pub fn stride(&self) -> Option<i32> {
+        let words = |bytes: u8| i32::from(bytes / 2).max(1);
+        match self {
+            Port::Line { step, bytes, .. } => Some(step / words(*bytes)),
+            Port::Tensor(t) => t.steps.last().map(|step| step / words(t.bytes)),
+            _ => None,
+        }
+    }
+
+    /// The next element as a source.
+    #[inline]
+    pub fn read(&mut self, memory: &Memory, inputs: &mut [InputQueue]) -> Result<u32, Fault> {
+        match self {
+            Port::Scalar { bits, .. } => Ok(*bits),
+            Port::Line { word, step, bytes } => {
+                let value = memory.element(*word, *bytes)?;
+                *word += i64::from(*step);
+                Ok(value)
+            }
+            Port::Tensor(tensor) => {
+                let value = memory.element(tensor.word, tensor.bytes)?;
+                tensor.advance();
+                Ok(value)
+            }
+            Port::Input { queue, bytes } => {
+                let arrived = inputs[usize::from(*queue)].ring.pop();
+                let payload = arrived.map_or(0, |a| a.wavelet.payload);
+                Ok(if *bytes == 2 {
+                    payload & 0xffff
+                } else {
+                    payload
+                })
+            }
+            Port::Output(_) => Err(Fault::new("a fabout operand is read")),
+        }
+    }
+
+    /// Puts the next element into memory.
+    #[inline]
+    pub fn write(&mut self, memory: &mut Memory, value: u32) -> Result<(), Fault> {
+        match self {
+            Port::Line { word, step, bytes } => {
+                memory.set_element(*word, *bytes, value)?;
+                *word += i64::from(*step);
+                Ok(())
+            }
+            Port::Tensor(tensor) => {
+                memory.set_element(tensor.word, tensor.bytes, value)?;
+                tensor.advance();
+                Ok(())
+            }
+            _ => Err(Fault::new(
+                "an operand that cannot be written is a destination",
+            )),
+        }
+    }
+}
+
+/// Sends one element; the queue has room.
+#[inline]
+pub fn send(sender: Sender, value: u32, last: bool, ready: u64, outputs: &mut [OutputQueue]) {
+    use super::queues::Departing;
+    use crate::fabric::wavelet::Wavelet;
+    let payload = if sender.bytes == 2 && !sender.control {
+        value & 0xffff | u32::from(sender.index) << 16
+    } else {
+        value
+    };
+    outputs[usize::from(sender.queue)].ring.push(Departing {
+        wavelet: Wavelet {
+            payload,
+            control: sender.control,
+        },
+        ready,
+        color: sender.color,
+        advance_switch: last && sender.advance_switch,
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tensor_walks_the_documented_example() {
+        // A[2*i + j] over {5, 5}: innermost stride 1, outer stride -2.
+        let mut tensor = Tensor {
+            word: 0,
+            bytes: 2,
+            extents: vec![5, 5],
+            steps: vec![-2, 1],
+            position: vec![0, 0],
+        };
+        for i in 0..5 {
+            for j in 0..5 {
+                assert_eq!(tensor.word, 2 * i + j);
+                tensor.advance();
+            }
+        }
+    }
+}

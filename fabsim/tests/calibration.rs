@@ -1,0 +1,186 @@
+//! The measured reduce: P x 1 PEs, two phases with groups of S (S = P is a pure chain).
+//!
+//! The program is the one whose cycles were measured on the official simulator; see
+//! docs/machine.md. Every PE owns a receive and a send color; the value is the difference of two
+//! stamps at PE 0, before and after its operations.
+
+mod support;
+
+use fabsim::host::SimOptions;
+use fabsim::program::*;
+use std::sync::Arc;
+use support::*;
+
+const STAMPS: u32 = 0;
+const POINTER: u32 = 16;
+const VECTOR: u16 = 32;
+
+/// (receive, send) colors of PE x.
+fn colors(x: usize, s: usize) -> (u8, u8) {
+    let receives_on_a = if x % (2 * s) < s {
+        x % 2 == 0
+    } else {
+        x % 2 != s % 2
+    };
+    if receives_on_a {
+        (0, 1)
+    } else {
+        (1, 0)
+    }
+}
+
+fn routes(x: usize, p: usize, s: usize) -> Colors {
+    let (receive, send) = colors(x, s);
+    let last_of_group = x % s == s - 1;
+    let toward = if last_of_group { W } else { R };
+    let mut receives = route(&[E], &[toward]);
+    receives.positions[0] = pos_tx(W);
+    let mut sends = route(&[R], &[W]);
+    sends.positions[0] = pos_rx(E);
+    let mut all = Vec::new();
+    if x > 0 {
+        all.push((send, sends));
+    }
+    if x + 1 < p {
+        all.push((receive, receives));
+    }
+    all
+}
+
+fn program(x: usize, p: usize, s: usize, b: u16) -> Tile1 {
+    let (receive, send) = colors(x, s);
+    let mut tile = Tile1::new(u32::from(VECTOR) + 4 * u32::from(b));
+    tile.pointer("x", POINTER, VECTOR);
+    tile.input_queue(2, receive);
+    let mem = tile.mem(VECTOR, b, 4);
+    let fabin = tile.fabin(2, b);
+    let in_group = x % s;
+    let out = tile.fabout_with(2, send, b, false, in_group == 1 && s > 1);
+    let control = tile.fabout_with(2, send, 1, true, false);
+    let mut code = Code::default();
+    code.system(SystemCall::EnableTsc, &[]);
+    code.stamp(STAMPS);
+    let src0 = code.load(DsrFile::Src0, 1, mem);
+    let src1 = code.load(DsrFile::Src1, 1, fabin);
+    let mem = code.dsd(mem);
+    let last_leader = x == p - s;
+    if x == 0 {
+        code.op(Opcode::Fadds, mem, &[src0, src1]);
+        if !last_leader {
+            code.op(Opcode::Fadds, mem, &[src0, src1]);
+        }
+    } else if in_group == 0 {
+        if !last_leader {
+            code.op(Opcode::Fadds, mem, &[src0, src1]);
+        }
+        let out = code.dsd(out);
+        code.op(Opcode::Fadds, out, &[src0, src1]);
+    } else {
+        let out = code.dsd(out);
+        if in_group == s - 1 {
+            code.op(Opcode::Fmovs, out, &[src0]);
+        } else {
+            code.op(Opcode::Fadds, out, &[src0, src1]);
+        }
+        if in_group != 1 {
+            let control = code.dsd(control);
+            let advance = code.u32(commands(&[(ADV, true)], 0));
+            code.op(Opcode::Mov32, control, &[advance]);
+        }
+    }
+    code.stamp(STAMPS + 6);
+    code.unblock_host();
+    tile.export("run", code);
+    tile
+}
+
+fn reduce(p: usize, s: usize, b: u16) -> Arc<Design> {
+    let tiles = (0..p).map(|x| (program(x, p, s, b), routes(x, p, s)));
+    design(Arch::Wse2, p as u16, tiles.collect())
+}
+
+/// Cycles between the stamps; checks the sums as well.
+fn measure(p: usize, s: usize, b: u16, options: SimOptions) -> u64 {
+    let mut sim = simulate_with(&reduce(p, s, b), options);
+    let count = usize::from(b);
+    let value = |x: usize, i: usize| ((x * 7 + i * 3) % 11) as f32;
+    let data: Vec<f32> = (0..p * count).map(|n| value(n / count, n % count)).collect();
+    sim.memcpy_h2d("x", 0, 0, p as u16, 1, count, &words(data), false, false)
+        .expect("copies in");
+    sim.launch("run", &[]).expect("runs");
+    sim.stop().expect("leaves nothing behind");
+    let sums = sim
+        .memcpy_d2h("x", 0, 0, 1, 1, count, false, false)
+        .expect("copies out");
+    for (i, sum) in sums.iter().enumerate() {
+        let expected: f32 = (0..p).map(|x| value(x, i)).sum();
+        assert_eq!(f32::from_bits(*sum), expected, "element {i}");
+    }
+    stamp(&sim, 0, 0, u64::from(STAMPS) + 6) - stamp(&sim, 0, 0, u64::from(STAMPS))
+}
+
+fn chain_fit(p: u64, b: u64) -> u64 {
+    (p - 1) * 6 + b + 56
+}
+
+/// The published fit of all measured points, for groups of s < p.
+fn two_phase_fit(p: u64, s: u64, b: u64) -> u64 {
+    let leaders = 6 * (s - 1) + 2 * b + 77 + (p - 2 * s) + 5 * (p / s - 2);
+    let path = p + (s + p / s - 2) * 5 + b - 1 + 59;
+    leaders.max(path)
+}
+
+#[track_caller]
+fn assert_near(seen: u64, expected: u64, tolerance: u64) {
+    println!("{seen} cycles, expected {expected}");
+    assert!(seen.abs_diff(expected) <= tolerance, "{seen} cycles, expected {expected}");
+}
+
+#[test]
+fn a_chain_takes_six_cycles_a_step_and_one_an_element() {
+    for (p, b) in [(2, 16), (16, 64), (64, 32)] {
+        let seen = measure(p, p, b, SimOptions::default());
+        assert_near(seen, chain_fit(p as u64, u64::from(b)), 2);
+    }
+}
+
+#[test]
+fn the_measured_chain_of_512_comes_out() {
+    let seen = measure(512, 512, 4096, SimOptions::default());
+    assert_near(seen, 7218, 2);
+}
+
+#[test]
+fn two_phases_follow_the_published_fit() {
+    for (p, s, b) in [(64, 8, 64), (64, 16, 128), (64, 4, 32)] {
+        let seen = measure(p, s, b, SimOptions::default());
+        let fit = two_phase_fit(p as u64, s as u64, u64::from(b));
+        assert_near(seen, fit, 3);
+    }
+}
+
+#[test]
+fn the_measured_two_phase_reduces_of_512_come_out() {
+    let points = [
+        (64, 2, 1991),
+        (64, 4, 1357),
+        (64, 8, 1053),
+        (64, 16, 925),
+        (64, 32, 909),
+        (64, 64, 997),
+        (64, 128, 1284),
+        (64, 256, 1914),
+        (256, 32, 1293),
+        (256, 64, 1381),
+    ];
+    for (b, s, measured) in points {
+        let seen = measure(512, s, b, SimOptions::default());
+        assert_near(seen, measured, 3);
+    }
+}
+
+#[test]
+fn the_best_measured_two_phase_reduce_comes_out() {
+    let seen = measure(512, 32, 4096, SimOptions::default());
+    assert_near(seen, 8973, 3);
+}
