@@ -268,9 +268,11 @@ impl Machine {
         let (changed, unblocked_at) = (env.queues_changed, env.unblocked_at);
         if !self.fabric.is_active(pe) {
             self.tile_cycles += 1;
-            if changed {
-                self.fabric.wake(pe);
-            }
+        }
+        if changed {
+            // What was sent goes up the ramp only later: the router must be visited until then.
+            self.fabric.wake(pe);
+            self.fabric.stay(pe);
         }
         if let Some(at) = unblocked_at {
             if std::mem::take(&mut state.busy_with_command) {

@@ -104,7 +104,9 @@ fn measure(p: usize, s: usize, b: u16, options: SimOptions) -> u64 {
     let mut sim = simulate_with(&reduce(p, s, b), options);
     let count = usize::from(b);
     let value = |x: usize, i: usize| ((x * 7 + i * 3) % 11) as f32;
-    let data: Vec<f32> = (0..p * count).map(|n| value(n / count, n % count)).collect();
+    let data: Vec<f32> = (0..p * count)
+        .map(|n| value(n / count, n % count))
+        .collect();
     sim.memcpy_h2d("x", 0, 0, p as u16, 1, count, &words(data), false, false)
         .expect("copies in");
     sim.launch("run", &[]).expect("runs");
@@ -133,7 +135,10 @@ fn two_phase_fit(p: u64, s: u64, b: u64) -> u64 {
 #[track_caller]
 fn assert_near(seen: u64, expected: u64, tolerance: u64) {
     println!("{seen} cycles, expected {expected}");
-    assert!(seen.abs_diff(expected) <= tolerance, "{seen} cycles, expected {expected}");
+    assert!(
+        seen.abs_diff(expected) <= tolerance,
+        "{seen} cycles, expected {expected}"
+    );
 }
 
 #[test]
