@@ -189,3 +189,28 @@ fn the_best_measured_two_phase_reduce_comes_out() {
     let seen = measure(512, 32, 4096, SimOptions::default());
     assert_near(seen, 8973, 3);
 }
+
+#[test]
+fn the_order_of_visits_changes_nothing() {
+    let run = |reverse_visits| {
+        let options = SimOptions {
+            reverse_visits,
+            trace_landings: true,
+            ..SimOptions::default()
+        };
+        let mut sim = simulate_with(&reduce(32, 8, 20), options);
+        let report = sim.launch("run", &[]).expect("runs");
+        let end = sim.stop().expect("leaves nothing behind");
+        let machine = sim.machine();
+        let mut trace = machine.fabric.trace.clone().expect("is kept");
+        trace.sort_unstable();
+        let memory: Vec<u32> = (0..32)
+            .flat_map(|x| (0..28).map(move |n| (x, n)))
+            .map(|(x, n)| word(&sim, x, 0, 4 * n))
+            .collect();
+        (report, end, trace, memory)
+    };
+    let forward = run(false);
+    assert!(forward.2.len() > 31 * 20);
+    assert_eq!(forward, run(true));
+}

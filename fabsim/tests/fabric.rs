@@ -1,0 +1,543 @@
+//! Routers, links, switches and filters, seen through small designs.
+
+mod support;
+
+use fabsim::host::SimOptions;
+use fabsim::program::*;
+use fabsim::report::SimError;
+use support::*;
+
+const BUFFER: u16 = 32;
+
+/// Sends each item on a color, each by its own operation on one queue; `true` is control.
+fn sender(color: u8, items: &[(u32, bool)]) -> Tile1 {
+    let mut tile = Tile1::new(64);
+    let mut code = Code::default();
+    for &(payload, control) in items {
+        let out = tile.fabout_with(2, color, 1, control, false);
+        let out = code.dsd(out);
+        let value = code.u32(payload);
+        code.op(Opcode::Mov32, out, &[value]);
+    }
+    code.unblock_host();
+    tile.export("run", code);
+    tile
+}
+
+/// Sends `count` words 1, 2, .. from memory in one operation, optionally moving its own switch.
+fn streamer(color: u8, count: u16, advance_switch: bool) -> Tile1 {
+    let mut tile = Tile1::new(u32::from(BUFFER) + 4 * u32::from(count));
+    let values = (1..=count).flat_map(|v| [v, 0]).collect();
+    tile.program.memory.push((u32::from(BUFFER), values));
+    let mem = tile.mem(BUFFER, count, 4);
+    let out = tile.fabout_with(2, color, count, false, advance_switch);
+    let mut code = Code::default();
+    let (out, mem) = (code.dsd(out), code.dsd(mem));
+    code.op(Opcode::Mov32, out, &[mem]);
+    code.unblock_host();
+    tile.export("run", code);
+    tile
+}
+
+/// Receives `count` words of a color into memory.
+fn receiver(color: u8, count: u16) -> Tile1 {
+    let mut tile = Tile1::new(u32::from(BUFFER) + 4 * u32::from(count));
+    tile.input_queue(2, color);
+    let mem = tile.mem(BUFFER, count, 4);
+    let fabin = tile.fabin(2, count);
+    let mut code = Code::default();
+    let (mem, fabin) = (code.dsd(mem), code.dsd(fabin));
+    code.op(Opcode::Mov32, mem, &[fabin]);
+    code.unblock_host();
+    tile.export("run", code);
+    tile
+}
+
+fn received(sim: &fabsim::host::Simulator, x: u32, y: u32, count: u64) -> Vec<u32> {
+    (0..count)
+        .map(|n| word(sim, x, y, u64::from(BUFFER) + 4 * n))
+        .collect()
+}
+
+#[test]
+fn a_hop_takes_one_cycle_and_a_ramp_two() {
+    let mut tiles = vec![(sender(5, &[(7, false)]), vec![(5, route(&[R], &[E]))])];
+    tiles.extend((1..19).map(|_| (Tile1::idle(), vec![(5, route(&[W], &[E]))])));
+    tiles.push((receiver(5, 1), vec![(5, route(&[W], &[R]))]));
+    let mut sim = traced(&design(Arch::Wse2, 20, tiles));
+    let report = sim.launch("run", &[]).unwrap();
+    // One DSD operand and the issue: the element is executed in cycle 20.
+    let executed = report.start_cycle + 20;
+    assert_eq!(landings(&sim, 0, 0, 5), [(executed + 3, R, 7)]);
+    assert_eq!(landings(&sim, 1, 0, 5), [(executed + 4, W, 7)]);
+    assert_eq!(landings(&sim, 19, 0, 5), [(executed + 22, W, 7)]);
+    // Two cycles down the ramp, one to execute.
+    assert_eq!(report.end_cycle, executed + 22 + 2 + 1);
+    assert_eq!(word(&sim, 19, 0, 32), 7);
+}
+
+#[test]
+fn a_stream_moves_one_element_a_cycle() {
+    let design = design(
+        Arch::Wse2,
+        2,
+        vec![
+            (streamer(0, 100, false), vec![(0, route(&[R], &[E]))]),
+            (receiver(0, 100), vec![(0, route(&[W], &[R]))]),
+        ],
+    );
+    let mut sim = traced(&design);
+    sim.launch("run", &[]).unwrap();
+    let arrived = landings(&sim, 1, 0, 0);
+    assert_eq!(arrived[99].0 - arrived[0].0, 99);
+    assert_eq!(received(&sim, 1, 0, 100), (1..=100).collect::<Vec<u32>>());
+}
+
+#[test]
+fn a_multicast_waits_until_every_output_has_room() {
+    let design = design(
+        Arch::Wse2,
+        3,
+        vec![
+            (streamer(0, 40, false), vec![(0, route(&[R], &[E]))]),
+            (receiver(0, 40), vec![(0, route(&[W], &[R, E]))]),
+            (receiver(0, 0), vec![(0, route(&[W], &[R]))]),
+        ],
+    );
+    let mut sim = traced(&design);
+    let Err(SimError::Stuck(text)) = sim.launch("run", &[]) else {
+        panic!("the last PE does not read");
+    };
+    // The last PE holds four in its router and four in input queue 2; no more reach the middle.
+    assert_eq!(landings(&sim, 2, 0, 0).len(), 8);
+    assert!(
+        text.contains("PE (1, 0)") && text.contains("32 elements are missing"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_whole_path_of_a_pe_holds_fourteen_wavelets() {
+    // Reads input queue 2 and forwards through output queue 3, whose color nobody takes.
+    let mut relay = Tile1::new(64);
+    relay.input_queue(2, 0);
+    let (fabin, out) = (relay.fabin(2, 100), relay.fabout(3, 1, 100));
+    let mut code = Code::default();
+    let (fabin, out) = (code.dsd(fabin), code.dsd(out));
+    code.op(Opcode::Mov16, out, &[fabin]);
+    relay.export("run", code);
+    let design = design(
+        Arch::Wse2,
+        2,
+        vec![
+            (streamer(0, 40, false), vec![(0, route(&[R], &[E]))]),
+            (relay, vec![(0, route(&[W], &[R]))]),
+        ],
+    );
+    let mut sim = traced(&design);
+    assert!(sim.launch("run", &[]).is_err());
+    assert_eq!(landings(&sim, 1, 0, 0).len(), 14);
+}
+
+fn colliding() -> std::sync::Arc<Design> {
+    design(
+        Arch::Wse2,
+        3,
+        vec![
+            (sender(4, &[(1, false)]), vec![(4, route(&[R], &[E]))]),
+            (receiver(4, 2), vec![(4, route(&[W, E], &[R]))]),
+            (sender(4, &[(2, false)]), vec![(4, route(&[R], &[W]))]),
+        ],
+    )
+}
+
+#[test]
+fn two_arrivals_in_one_cycle_are_undefined() {
+    let error = simulate(&colliding()).launch("run", &[]).unwrap_err();
+    assert_eq!(error.kind(), "undefined");
+    assert_eq!(
+        error.to_string(),
+        "PE (1, 0): two wavelets of color 4 arrive in cycle 24, from WEST (PE 0, 0) and from EAST \
+         (PE 2, 0); what the machine does then is undefined"
+    );
+}
+
+#[test]
+fn a_lenient_run_notes_two_arrivals_and_keeps_both() {
+    let options = SimOptions {
+        lenient: true,
+        ..SimOptions::default()
+    };
+    for reverse_visits in [false, true] {
+        let options = SimOptions {
+            reverse_visits,
+            ..options.clone()
+        };
+        let mut sim = simulate_with(&colliding(), options);
+        sim.launch("run", &[]).unwrap();
+        assert_eq!(received(&sim, 1, 0, 2), [1, 2]);
+        assert_eq!(sim.stop().unwrap().warnings.len(), 1);
+    }
+}
+
+#[test]
+fn two_arrivals_one_cycle_apart_are_fine() {
+    let mut late = sender(4, &[(2, false)]);
+    let delay = Inst::Copy {
+        dst: Slot(9),
+        src: Slot(9),
+    };
+    let function = &mut late.program.functions[0];
+    function.slots = 10;
+    function.code.insert(0, delay);
+    let design = design(
+        Arch::Wse2,
+        3,
+        vec![
+            (sender(4, &[(1, false)]), vec![(4, route(&[R], &[E]))]),
+            (receiver(4, 2), vec![(4, route(&[W, E], &[R]))]),
+            (late, vec![(4, route(&[R], &[W]))]),
+        ],
+    );
+    let mut sim = simulate(&design);
+    sim.launch("run", &[]).unwrap();
+    assert_eq!(received(&sim, 1, 0, 2), [1, 2]);
+}
+
+#[test]
+fn a_control_wavelet_takes_the_old_position_and_what_follows_the_new() {
+    let advance = commands(&[(ADV, true)], 0);
+    let mut switched = route(&[W], &[R]);
+    switched.positions[0] = pos_tx(E);
+    let design = design(
+        Arch::Wse2,
+        3,
+        vec![
+            (
+                sender(0, &[(1, false), (advance, true), (2, false)]),
+                vec![(0, route(&[R], &[E]))],
+            ),
+            (receiver(0, 1), vec![(0, switched)]),
+            (receiver(0, 1), vec![(0, route(&[W], &[R]))]),
+        ],
+    );
+    let mut sim = traced(&design);
+    sim.launch("run", &[]).unwrap();
+    assert_eq!(word(&sim, 1, 0, 32), 1);
+    assert_eq!(word(&sim, 2, 0, 32), 2);
+    // The control wavelet itself ended where the old position led.
+    assert_eq!(landings(&sim, 2, 0, 0).len(), 1);
+    sim.stop().unwrap();
+}
+
+#[test]
+fn the_senders_own_router_executes_the_command_too() {
+    let advance = commands(&[(ADV, true)], 0);
+    let mut switched = route(&[R], &[E]);
+    switched.positions[0] = pos_tx(S);
+    let design = design(
+        Arch::Wse2,
+        2,
+        vec![
+            (
+                sender(0, &[(1, false), (advance, true), (2, false)]),
+                vec![(0, switched)],
+            ),
+            (receiver(0, 1), vec![(0, route(&[W], &[R]))]),
+            (receiver(0, 1), vec![(0, route(&[N], &[R]))]),
+            (Tile1::idle(), vec![]),
+        ],
+    );
+    let mut sim = simulate(&design);
+    sim.launch("run", &[]).unwrap();
+    assert_eq!((word(&sim, 1, 0, 32), word(&sim, 0, 1, 32)), (1, 2));
+    sim.stop().unwrap();
+}
+
+#[test]
+fn ring_mode_returns_to_the_base_and_a_reset_does_from_anywhere() {
+    let (advance, reset) = (commands(&[(ADV, true)], 0), commands(&[(RST, true)], 0));
+    let mut ring = route(&[R], &[E]);
+    ring.positions[0] = pos_tx(S);
+    let line = ring.clone();
+    ring.ring_mode = true;
+    // Without a ring the second advance does nothing.
+    for (setup, second, east) in [
+        (ring, advance, 2),
+        (line.clone(), reset, 2),
+        (line.clone(), advance, 1),
+    ] {
+        let items = [
+            (1, false),
+            (advance, true),
+            (2, false),
+            (second, true),
+            (3, false),
+        ];
+        let design = design(
+            Arch::Wse2,
+            2,
+            vec![
+                (sender(0, &items), vec![(0, setup)]),
+                (receiver(0, east), vec![(0, route(&[W], &[R]))]),
+                (receiver(0, 3 - east), vec![(0, route(&[N], &[R]))]),
+                (Tile1::idle(), vec![]),
+            ],
+        );
+        let mut sim = simulate(&design);
+        sim.launch("run", &[]).unwrap();
+        sim.stop().unwrap();
+    }
+}
+
+/// Payloads of a control wavelet where it lands, PE by PE, along a row whose routers pop so.
+fn payloads_along_a_row(pop: PopMode, positions: bool, payload: u32) -> Vec<u32> {
+    let relay = |rx: Direction| {
+        let mut setup = route(&[rx], &[E]);
+        setup.pop_mode = pop;
+        if positions {
+            setup.positions[0] = pos_tx(E);
+        }
+        vec![(0, setup)]
+    };
+    let design = design(
+        Arch::Wse2,
+        4,
+        vec![
+            (sender(0, &[(payload, true)]), relay(R)),
+            (Tile1::idle(), relay(W)),
+            (Tile1::idle(), relay(W)),
+            (Tile1::idle(), vec![(0, route(&[W], &[R]))]),
+        ],
+    );
+    let mut sim = traced(&design);
+    sim.launch("run", &[]).unwrap();
+    let _ = sim.stop();
+    (0..4).map(|x| landings(&sim, x, 0, 0)[0].2).collect()
+}
+
+#[test]
+fn without_popping_every_router_sees_slot_zero() {
+    let payload = commands(&[(ADV, true), (RST, true)], 0);
+    let seen = payloads_along_a_row(PopMode::NoPop, true, payload);
+    assert_eq!(seen, [payload; 4]);
+}
+
+#[test]
+fn always_pop_uses_up_a_slot_at_every_router() {
+    let payload = commands(&[(ADV, true), (RST, true), (ADV, true)], 0);
+    let seen = payloads_along_a_row(PopMode::AlwaysPop, false, payload);
+    let rest = [
+        commands(&[(RST, true), (ADV, true)], 0),
+        commands(&[(ADV, true)], 0),
+        commands(&[], 0),
+    ];
+    assert_eq!(seen, [payload, rest[0], rest[1], rest[2]]);
+}
+
+#[test]
+fn pop_on_advance_pops_only_where_the_switch_moved() {
+    let payload = commands(&[(ADV, true), (NOP, true), (ADV, true)], 0);
+    let after = commands(&[(NOP, true), (ADV, true)], 0);
+    // The first router advances; the rest meet a NOP and leave it.
+    let seen = payloads_along_a_row(PopMode::PopOnAdvance, true, payload);
+    assert_eq!(seen, [payload, after, after, after]);
+    // Routers without positions cannot advance and use nothing up.
+    let seen = payloads_along_a_row(PopMode::PopOnAdvance, false, payload);
+    assert_eq!(seen, [payload; 4]);
+    // With advance-or-nop the second router pops the NOP, the third advances again.
+    let seen = payloads_along_a_row(PopMode::PopOnAdvanceNop, true, payload);
+    assert_eq!(
+        seen,
+        [
+            payload,
+            after,
+            commands(&[(ADV, true)], 0),
+            commands(&[], 0)
+        ]
+    );
+}
+
+#[test]
+fn an_operation_moves_its_own_switch_when_its_last_wavelet_has_left() {
+    let mut switched = route(&[R], &[W]);
+    switched.positions[0] = pos_rx(E);
+    let design = design(
+        Arch::Wse2,
+        3,
+        vec![
+            (receiver(0, 13), vec![(0, route(&[E], &[R]))]),
+            (streamer(0, 10, true), vec![(0, switched)]),
+            (streamer(0, 3, false), vec![(0, route(&[R], &[W]))]),
+        ],
+    );
+    let mut sim = traced(&design);
+    sim.launch("run", &[]).unwrap();
+    let seen = landings(&sim, 1, 0, 0);
+    let sides: Vec<Direction> = seen.iter().map(|(_, side, _)| *side).collect();
+    assert_eq!(sides, [vec![R; 10], vec![E; 3]].concat());
+    assert_eq!(seen[10].0, seen[9].0 + 1);
+    sim.stop().unwrap();
+}
+
+#[test]
+fn a_control_wavelet_is_delivered_unless_it_says_ce_ignore() {
+    for (hidden, ran) in [(false, 5), (true, 0)] {
+        let mut listener = Tile1::new(64);
+        listener.input_queue(2, 0);
+        listener.program.blocked_at_start = vec![(BlockTarget::Color(0), false)];
+        let mut note = Code::default();
+        note.note(32, 5);
+        listener.task(TaskKind::Control, 40, 0, note);
+        let mut code = Code::default();
+        code.unblock_host();
+        listener.export("run", code);
+        let payload = commands(&[(NOP, hidden)], 40);
+        let design = design(
+            Arch::Wse2,
+            2,
+            vec![
+                (sender(0, &[(payload, true)]), vec![(0, route(&[R], &[E]))]),
+                (listener, vec![(0, route(&[W], &[R]))]),
+            ],
+        );
+        let mut sim = simulate(&design);
+        sim.launch("run", &[]).unwrap();
+        sim.stop().unwrap();
+        assert_eq!(word(&sim, 1, 0, 32), ran);
+    }
+}
+
+#[test]
+fn two_colors_share_a_link_turn_by_turn() {
+    let mut tile = streamer(0, 20, false);
+    // A second stream, asynchronous, on another queue and color.
+    let mem = tile.mem(BUFFER, 20, 4);
+    let out = tile.fabout(3, 1, 20);
+    let mut code = Code::default();
+    let (out, mem) = (code.dsd(out), code.dsd(mem));
+    code.op_with(
+        Opcode::Mov32,
+        out,
+        &[mem],
+        OpOptions {
+            is_async: true,
+            ..OpOptions::default()
+        },
+    );
+    let first = tile.program.functions[0].code.clone();
+    let shift = 2;
+    code.code.extend(first.into_iter().map(|inst| match inst {
+        Inst::Const { dst, bits } => Inst::Const {
+            dst: Slot(dst.0 + shift),
+            bits,
+        },
+        Inst::Operation(mut op) => {
+            op.dest = Operand::Dsd(Slot(shift));
+            op.sources = vec![Operand::Dsd(Slot(shift + 1))];
+            Inst::Operation(op)
+        }
+        other => other,
+    }));
+    tile.program.functions.clear();
+    tile.program.symbols.clear();
+    tile.export("run", code);
+    tile.program.functions[0].slots = 10;
+    let mut other = receiver(0, 20);
+    other.input_queue(3, 1);
+    let both =
+        |rx: Direction, tx: Direction| vec![(0, route(&[rx], &[tx])), (1, route(&[rx], &[tx]))];
+    let mut sim = {
+        let design = design(Arch::Wse2, 2, vec![(tile, both(R, E)), (other, both(W, R))]);
+        traced(&design)
+    };
+    sim.launch("run", &[]).unwrap();
+    let mut cycles: Vec<u64> = [0, 1]
+        .into_iter()
+        .flat_map(|color| landings(&sim, 1, 0, color))
+        .map(|(cycle, _, _)| cycle)
+        .collect();
+    cycles.sort_unstable();
+    let count = cycles.len();
+    cycles.dedup();
+    assert_eq!(
+        cycles.len(),
+        count,
+        "two wavelets crossed one link in one cycle"
+    );
+}
+
+#[test]
+fn a_torn_down_color_takes_nothing_in() {
+    let mut torn = route(&[W], &[R]);
+    torn.teardown = true;
+    let design = design(
+        Arch::Wse2,
+        2,
+        vec![
+            (sender(0, &[(1, false)]), vec![(0, route(&[R], &[E]))]),
+            (receiver(0, 1), vec![(0, torn)]),
+        ],
+    );
+    let mut sim = traced(&design);
+    let error = sim.launch("run", &[]).unwrap_err();
+    assert_eq!(error.kind(), "stuck");
+    assert!(landings(&sim, 1, 0, 0).is_empty());
+}
+
+#[test]
+fn a_teardown_command_passes_and_then_closes_every_router_of_its_path() {
+    let teardown = commands(&[(TEARDOWN, true)], 31);
+    let design = design(
+        Arch::Wse2,
+        3,
+        vec![
+            (
+                sender(0, &[(1, false), (teardown, true), (2, false)]),
+                vec![(0, route(&[R], &[E]))],
+            ),
+            (Tile1::idle(), vec![(0, route(&[W], &[E]))]),
+            (receiver(0, 1), vec![(0, route(&[W], &[R]))]),
+        ],
+    );
+    let mut sim = simulate(&design);
+    sim.launch("run", &[]).unwrap();
+    assert_eq!(word(&sim, 2, 0, 32), 1);
+    let text = sim.stop().unwrap_err().to_string();
+    assert!(
+        text.contains("PE (0, 0): color 0: stays in output queue 2"),
+        "{text}"
+    );
+    let machine = sim.machine();
+    for x in 0..3 {
+        let pe = machine.fabric.grid.at(x, 0);
+        assert!(machine.fabric.channel(pe, 0).unwrap().torn_down);
+    }
+}
+
+#[test]
+fn a_filter_withholds_a_wavelet_from_its_own_pe_only() {
+    let mut filtered = route(&[W], &[R, E]);
+    filtered.filter = Some(Filter::Counter {
+        count_data: true,
+        count_control: false,
+        filter_control: false,
+        initial: 0,
+        limit: 3,
+        max: 0,
+    });
+    let design = design(
+        Arch::Wse2,
+        3,
+        vec![
+            (streamer(0, 8, false), vec![(0, route(&[R], &[E]))]),
+            (receiver(0, 2), vec![(0, filtered)]),
+            (receiver(0, 8), vec![(0, route(&[W], &[R]))]),
+        ],
+    );
+    let mut sim = simulate(&design);
+    sim.launch("run", &[]).unwrap();
+    assert_eq!(received(&sim, 1, 0, 2), [1, 5]);
+    assert_eq!(received(&sim, 2, 0, 8), [1, 2, 3, 4, 5, 6, 7, 8]);
+    sim.stop().unwrap();
+}
