@@ -1,0 +1,78 @@
+"""How emitted code finds a PE's role from its coordinates.
+
+Regular patterns become a few conditions on strided ranges; a tree without a period becomes a
+table with one small number a PE of the line, so the text never grows with the whole grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from collc.plan import Region, Strided
+
+# Beyond this many conditions a table is shorter to read than the list (D9).
+MOST_CONDITIONS = 24
+
+
+@dataclass(frozen=True)
+class Cases:
+    """The body of a function of (x, y) that returns a number.
+
+    First the guards and conditions in order, each `(condition, value)`; then, if `table` is not
+    empty, the table at `index` within `table_condition`; then `default`.
+    """
+
+    conditions: tuple[tuple[str, int], ...]
+    table_condition: str
+    table: tuple[int, ...]
+    index: str
+    default: int
+
+
+def cases_of(
+    regions: Sequence[tuple[Region, int]], width: int, height: int, default: int
+) -> Cases:
+    """Conditions that give each region's number, and `default` to PEs in no region."""
+    if len(regions) <= MOST_CONDITIONS:
+        lines = tuple((_condition(r, width, height), value) for r, value in regions)
+        return Cases(lines, "", (), "", default)
+    return _table(regions, width, height, default)
+
+
+def _table(
+    regions: Sequence[tuple[Region, int]], width: int, height: int, default: int
+) -> Cases:
+    along_x = len({region.y for region, _ in regions}) == 1
+    across = regions[0][0].y if along_x else regions[0][0].x
+    entries = [default] * (width if along_x else height)
+    for region, value in regions:
+        for coordinate in region.x if along_x else region.y:
+            entries[coordinate] = value
+    name, size = ("y", height) if along_x else ("x", width)
+    condition = within(name, across, size) or "true"
+    return Cases((), condition, tuple(entries), "x" if along_x else "y", default)
+
+
+def _condition(region: Region, width: int, height: int) -> str:
+    parts = [within("x", region.x, width), within("y", region.y, height)]
+    return " and ".join(part for part in parts if part) or "true"
+
+
+def within(name: str, values: Strided, size: int) -> str:
+    """The CSL condition that `name`, which runs over 0 .. size - 1, is one of `values`.
+
+    Empty when every value qualifies. The lower bound stands before the remainder, so that the
+    unsigned difference is never taken below zero.
+    """
+    if values.first == values.last:
+        return "" if size == 1 else f"({name} == {values.first})"
+    parts = []
+    if values.first > 0:
+        parts.append(f"({name} >= {values.first})")
+    if values.last + values.step < size:
+        parts.append(f"({name} <= {values.last})")
+    if values.step > 1:
+        shifted = f"({name} - {values.first})" if values.first else name
+        parts.append(f"(({shifted} % {values.step}) == 0)")
+    return " and ".join(parts)

@@ -1,0 +1,145 @@
+"""From a Plan to what the templates print: every name chosen, every list sorted.
+
+In reading order: the values the templates see, then `model_of`, which makes them from a plan.
+Templates loop over these values and substitute; they decide nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from collc.emit.conditions import Cases, cases_of
+from collc.emit.names import MOVE, NUMPY, Combine, combine
+from collc.emit.phases import Ids, PhaseModel, phase_model
+from collc.plan import Plan, SendVector
+from collc.spec import ContractKind
+from collc.version import __version__
+
+
+@dataclass(frozen=True)
+class BundleModel:
+    """Everything the templates print. Positions and ids are numbers; names are CSL identifiers."""
+
+    name: str
+    type_name: str
+    headline: str
+    source: str
+    version: str
+    kind: str
+    width: int
+    height: int
+    fabric: tuple[int, int]
+    length: int
+    buffer: str
+    element: str
+    numpy_type: str
+    bits: int
+    move: str
+    operation: str
+    combine: Combine
+    colors: tuple[tuple[str, int], ...]
+    phases: tuple[PhaseModel, ...]
+    input_queues: tuple[int, ...]
+    output_queues: tuple[int, ...]
+    task_ids: tuple[int, ...]
+    done_id: int
+    source_dsr_ids: tuple[int, ...]
+    dest_dsr_ids: tuple[int, ...]
+    result: Cases
+    first: str
+    starts_once: bool
+    uses_control: bool
+    root: tuple[int, int]
+
+
+def model_of(plan: Plan, source: str) -> BundleModel:
+    """The bundle of `plan`; `source` is the name of the .coll file, for comments."""
+    collective = plan.collective
+    contract, grid = collective.contract, collective.grid
+    how = combine(contract.element, contract.operation) if contract.operation else Combine()
+    ids = Ids()
+    phases = _phases(plan, how, ids)
+    return BundleModel(
+        name=collective.name,
+        type_name=type_name(collective.name),
+        headline=headline(plan),
+        source=source,
+        version=__version__,
+        kind=contract.kind.value,
+        width=grid.width,
+        height=grid.height,
+        fabric=(grid.width + 7, grid.height + 2),
+        length=contract.length,
+        buffer=contract.buffer,
+        element=contract.element.value,
+        numpy_type=NUMPY[contract.element],
+        bits=8 * contract.element.bytes,
+        move=MOVE[contract.element],
+        operation=contract.operation.value if contract.operation else "",
+        combine=how,
+        colors=plan.colors,
+        phases=phases,
+        input_queues=plan.input_queues[: ids.inputs],
+        output_queues=plan.output_queues[: ids.outputs],
+        task_ids=plan.task_ids[: ids.tasks],
+        done_id=plan.task_ids[ids.tasks],
+        source_dsr_ids=plan.dsr_ids[: ids.sources],
+        dest_dsr_ids=plan.dsr_ids[: ids.dests],
+        result=_result_cases(plan),
+        first=phases[0].begin if phases else "finish",
+        starts_once=any(use.positions[1:] for p in plan.phases for r in p.roles for use in r.colors),
+        uses_control=any(phase.controls for phase in phases),
+        root=_root(plan),
+    )
+
+
+def type_name(name: str) -> str:
+    """`two_phase` as a type: `TwoPhase`."""
+    return "".join(part.capitalize() for part in name.split("_") if part) or "Collective"
+
+
+def headline(plan: Plan) -> str:
+    """The contract in the words of the .coll file."""
+    collective = plan.collective
+    contract, grid = collective.contract, collective.grid
+    operation = f", {contract.operation.value}" if contract.operation else ""
+    what = f"{contract.kind.value}({contract.buffer}: {contract.element.value}[{contract.length}]"
+    return f"{collective.name} = {what}{operation}) on {grid.width} x {grid.height} PEs"
+
+
+def _phases(plan: Plan, how: Combine, ids: Ids) -> tuple[PhaseModel, ...]:
+    """The phase models, each told the entry of the next; ids are handed out in phase order."""
+    entries = [f"{phase.name}_begin" for phase in plan.phases] + ["finish"]
+    reductions = [i for i, p in enumerate(plan.phases) if p.kind is not ContractKind.BROADCAST]
+    return tuple(
+        phase_model(
+            phase,
+            plan=plan,
+            how=how,
+            ids=ids,
+            after=entries[index + 1],
+            later=tuple(p.name for p in plan.phases[index + 1 :]),
+            restores=bool(how.negate) and bool(reductions) and index == reductions[-1],
+        )
+        for index, phase in enumerate(plan.phases)
+    )
+
+
+def _result_cases(plan: Plan) -> Cases:
+    """1 for the PE that holds the result of the last reduction, else 0."""
+    grid = plan.collective.grid
+    reductions = [p for p in plan.phases if p.kind is not ContractKind.BROADCAST]
+    regions = [
+        (region, 1)
+        for phase in reductions[-1:]
+        for region, role in phase.regions
+        if not any(isinstance(step, SendVector) for step in phase.roles[role].steps)
+    ]
+    return cases_of(regions, grid.width, grid.height, 0)
+
+
+def _root(plan: Plan) -> tuple[int, int]:
+    """Where the result of a reduction, or the source of a broadcast, lies."""
+    for phase in plan.phases:
+        pass
+    return (0, 0)

@@ -1,0 +1,89 @@
+"""From a plan to the text of every file of its bundle, sorted by name, the same bytes every time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from importlib.resources import files
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from collc.cost import Prediction
+from collc.emit.model import BundleModel, model_of
+from collc.emit.names import REDUCTION
+from collc.plan import Plan
+from collc.spec import Spec
+
+_CSL = ("collective_layout.csl", "collective_pe.csl", "layout.csl", "pe_program.csl")
+
+
+def render(spec: Spec, plan: Plan, prediction: Prediction, architectures: tuple[str, ...]) -> dict[
+    str, str
+]:
+    """The files of the bundle: {name: text}.
+
+    `architectures` are the targets whose limits the plan keeps; each gets a commands file.
+    """
+    model = model_of(plan, spec.file)
+    environment = _environment()
+    texts = {}
+    for template in _CSL:
+        name = template.replace("collective_", f"{model.name}_")
+        texts[name] = environment.get_template(f"{template}.j2").render(m=model)
+    reduction = REDUCTION.get(model.operation, "")
+    texts["run.py"] = environment.get_template("run.py.j2").render(m=model, reduction=reduction)
+    commands = environment.get_template("commands.sh.j2")
+    for arch in architectures:
+        texts[f"commands_{arch}.sh"] = commands.render(m=model, arch=arch)
+    texts["manifest.json"] = _manifest(spec, plan, prediction, model, texts)
+    return dict(sorted(texts.items()))
+
+
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(str(files("collc.templates"))),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # noqa: S701 - CSL and Python, not HTML
+    )
+
+
+def _manifest(
+    spec: Spec, plan: Plan, prediction: Prediction, model: BundleModel, texts: dict[str, str]
+) -> str:
+    """What went in, what it occupies, what it should take, and the hash of every file."""
+    contract = plan.collective.contract
+    record = {
+        "made_by": f"collc {model.version}",
+        "source": spec.file,
+        "target": spec.target,
+        "parameters": {parameter.name: parameter.value for parameter in spec.parameters},
+        "collective": {
+            "name": plan.collective.name,
+            "contract": contract.kind.value,
+            "element": contract.element.value,
+            "length": contract.length,
+            "operation": contract.operation.value if contract.operation else None,
+            "width": model.width,
+            "height": model.height,
+            "runs_per_load": 1 if model.starts_once else None,
+        },
+        "resources": {
+            "colors": dict(model.colors),
+            "input_queues": model.input_queues,
+            "output_queues": model.output_queues,
+            "local_task_ids": [*model.task_ids, model.done_id],
+            "dsr_src1": model.source_dsr_ids,
+            "dsr_dest": model.dest_dsr_ids,
+            "code_bytes_estimate": plan.code_bytes,
+            "data_bytes": plan.data_bytes,
+        },
+        "prediction": asdict(prediction),
+        "sha256": {
+            name: hashlib.sha256(text.encode()).hexdigest() for name, text in sorted(texts.items())
+        },
+    }
+    return json.dumps(record, indent=2) + "\n"

@@ -1,0 +1,84 @@
+"""The whole compiler on one screen: text in, bundle out, or every problem found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from collc.checks import CHECKS
+from collc.cost import Prediction, predict
+from collc.diagnostics import CollcError, Diagnostic
+from collc.emit.render import render
+from collc.expectations import unmet_expectations
+from collc.files import write_files
+from collc.language import parse_file
+from collc.lowering import build_plan
+from collc.plan import Plan
+from collc.proof import prove
+from collc.run import Progress, RunReport, run_bundle
+from collc.schedule import Schedule, build_schedule
+from collc.spec import Spec
+from collc.target import TARGETS, Target
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A compiled program: the emitted files and every value on the way to them."""
+
+    spec: Spec
+    schedule: Schedule
+    plan: Plan
+    prediction: Prediction
+    files: Mapping[str, str]
+
+    def write(self, directory: str | Path) -> None:
+        """Write the files into `directory`, all or none. Raises OSError."""
+        write_files(Path(directory), self.files)
+
+    def run(self, *, seed: int = 1, progress: Progress | None = None) -> RunReport:
+        """Run the emitted text on fabsim with random input and compare with NumPy.
+
+        `progress` is called now and then with the cycle the run has reached. Raises CollcError
+        when fabsim is not installed and RunError when the run does not come to its end.
+        """
+        return run_bundle(
+            self.files, self.schedule, self.spec.target, seed=seed, progress=progress
+        )
+
+
+def compile_text(
+    text: str | bytes, file: str, parameters: Mapping[str, int], target: str | None = None
+) -> Bundle:
+    """Compile a `.coll` text to a bundle, or raise CollcError with every problem found.
+
+    `file` is the name used in messages and in the emitted comments; `target` overrides the
+    file's own.
+    """
+    spec = parse_file(file, text, parameters, target)
+    machine = TARGETS[spec.target]
+    schedule = build_schedule(spec.collectives[0])
+    refuse_if_any(prove(schedule))
+    plan = build_plan(schedule, machine)
+    refuse_if_any(problems(schedule, plan, machine))
+    prediction = predict(schedule, plan)
+    refuse_if_any(unmet_expectations(spec.collectives[0], plan, prediction))
+    architectures = tuple(t.name for t in TARGETS.values() if fits(schedule, plan, t))
+    return Bundle(spec, schedule, plan, prediction, render(spec, plan, prediction, architectures))
+
+
+def refuse_if_any(diagnostics: Iterable[Diagnostic]) -> None:
+    """Raise CollcError if there is any diagnostic."""
+    found = list(diagnostics)
+    if found:
+        raise CollcError(found)
+
+
+def problems(schedule: Schedule, plan: Plan, target: Target) -> list[Diagnostic]:
+    """What every check finds wrong with the plan on `target`."""
+    return [diagnostic for check in CHECKS for diagnostic in check(schedule, plan, target)]
+
+
+def fits(schedule: Schedule, plan: Plan, target: Target) -> bool:
+    """Whether the plan, made for one target, keeps the limits of another as well."""
+    return not problems(schedule, replace(plan, target=target), target)

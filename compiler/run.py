@@ -1,0 +1,99 @@
+"""Running a bundle on fabsim and judging the result.
+
+fabsim gets the emitted text and nothing else. It is an optional part: without it a bundle can be
+built and carried to the vendor's tools, and asking for a run says what to install.
+"""
+
+from __future__ import annotations
+
+import importlib
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from collc.diagnostics import CollcError, Diagnostic
+from collc.files import write_files
+from collc.schedule import Schedule
+from collc.verify import make_input, mismatch
+
+Progress = Callable[[int], None]
+
+
+class RunError(Exception):
+    """The emitted program did not compile on fabsim, got stuck, or did what is undefined."""
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """One verified or refuted run.
+
+    `cycles` counts from the common start to the last PE's completion; `tile_cycles` is the sum
+    over PEs of the cycles in which they were active; `wall_seconds` is compiling and simulating.
+    `problem` is empty exactly when `verified`.
+    """
+
+    verified: bool
+    problem: str
+    cycles: int
+    tile_cycles: int
+    wall_seconds: float
+
+
+def run_bundle(
+    texts: Mapping[str, str],
+    schedule: Schedule,
+    arch: str,
+    *,
+    seed: int,
+    progress: Progress | None = None,
+) -> RunReport:
+    """Compile `texts` with fabsim, run them on random input, compare with NumPy.
+
+    Raises CollcError when fabsim is not installed, RunError when the run does not end.
+    """
+    fabsim = _fabsim()
+    collective = schedule.collective
+    grid, contract = collective.grid, collective.contract
+    given = make_input(collective, seed)
+    area = (0, 0, grid.width, grid.height, contract.length)
+    began = time.perf_counter()
+    try:
+        with tempfile.TemporaryDirectory(prefix="collc-run-") as directory:
+            write_files(Path(directory), texts)
+            program = fabsim.compile(str(Path(directory) / "layout.csl"), arch=arch)
+        simulator = fabsim.Simulator(program)
+        simulator.memcpy_h2d(contract.buffer, given.reshape(-1), *area)
+        launch = simulator.launch("run", progress=progress)
+        found = simulator.memcpy_d2h(contract.buffer, given.dtype, *area)
+        simulator.stop()
+    except (fabsim.CslError, fabsim.SimulationError) as error:
+        raise RunError(str(error)) from error
+    wall_seconds = time.perf_counter() - began
+    problem = mismatch(schedule, given, found.reshape(given.shape))
+    return RunReport(
+        verified=not problem,
+        problem=problem,
+        cycles=launch.cycles,
+        tile_cycles=launch.tile_cycles,
+        wall_seconds=wall_seconds,
+    )
+
+
+def _fabsim() -> Any:  # noqa: ANN401 - an optional module; fabsim.pyi types it where installed
+    try:
+        return importlib.import_module("fabsim")
+    except ImportError as error:
+        raise CollcError(
+            [
+                Diagnostic(
+                    "C501",
+                    f"running needs fabsim, which is not installed ({error})",
+                    None,
+                    help="install it from the project's folder: pip install ./fabsim "
+                    "(needs a Rust toolchain)",
+                )
+            ]
+        ) from error
