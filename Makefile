@@ -1,0 +1,63 @@
+# Two targets do everything, set-up included:
+#   make demo   compile a collective, run the emitted CSL on the embedded simulator, check it
+#   make test   formatting, lint, types and all tests, of the compiler and of the simulator
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+
+FABSIM_SOURCES := fabsim/Cargo.toml fabsim/Cargo.lock fabsim/pyproject.toml \
+                  $(shell find fabsim/src -type f)
+
+.PHONY: demo test setup tools lint types test-python test-rust format clean
+
+demo: setup
+	$(BIN)/collc run examples/two_phase.coll -D P=64 -D B=256 -D S=8 -o out/two_phase
+
+test: lint types test-rust test-python
+
+setup: tools $(VENV)/.collc $(VENV)/.fabsim
+
+# One clear line for each tool that is missing.
+tools:
+	@command -v $(PYTHON) >/dev/null 2>&1 || { echo "make: Python 3.10 or newer is needed: no '$(PYTHON)' on PATH" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "make: Python 3.10 or newer is needed: $$($(PYTHON) --version) is on PATH (set PYTHON=...)" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "make: Python's venv module is needed (on Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
+	@command -v cargo >/dev/null 2>&1 || { echo "make: a Rust toolchain is needed to build the simulator: no 'cargo' on PATH (see https://rustup.rs)" >&2; exit 1; }
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.collc: setup.cfg pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+$(VENV)/.fabsim: $(FABSIM_SOURCES) | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check ./fabsim
+	@touch $@
+
+lint: setup
+	$(BIN)/ruff format --check compiler tests grammar templates fabsim
+	$(BIN)/ruff check compiler tests grammar templates fabsim
+	cd fabsim && cargo fmt --check
+	cd fabsim && cargo clippy --quiet --all-targets -- -D warnings
+
+# mypy finds the package under the name it is installed by.
+types: setup
+	@mkdir -p build/types && ln -sfn ../../compiler build/types/collc
+	MYPYPATH=build/types $(BIN)/mypy --strict -p collc
+
+test-rust: setup
+	cd fabsim && cargo test --quiet
+
+test-python: setup
+	$(BIN)/pytest -n $(JOBS)
+
+format: setup
+	$(BIN)/ruff format compiler tests grammar templates
+	$(BIN)/ruff check --fix compiler tests grammar templates
+	cd fabsim && cargo fmt
+
+clean:
+	rm -rf $(VENV) build out fabsim/target
