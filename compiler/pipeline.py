@@ -64,7 +64,8 @@ def compile_text(
     prediction = predict(schedule, plan)
     refuse_if_any(unmet_expectations(spec.collectives[0], plan, prediction))
     architectures = tuple(t.name for t in TARGETS.values() if fits(schedule, plan, t))
-    return Bundle(spec, schedule, plan, prediction, render(spec, plan, prediction, architectures))
+    files = render(spec, schedule, plan, prediction, architectures)
+    return Bundle(spec, schedule, plan, prediction, files)
 
 
 def refuse_if_any(diagnostics: Iterable[Diagnostic]) -> None:

@@ -226,3 +226,15 @@ def operand_order(phase: ReducePhase) -> str:
         copies = transfer.action is Action.COPY
         values[transfer.destination] = source if copies else f"({old} + {source})"
     return values[0]
+
+
+def home_pe(schedule: Schedule) -> tuple[int, int]:
+    """(x, y) of the PE where the reductions end; without any, where the broadcast starts."""
+    place = {"x": 0, "y": 0}
+    reductions = [phase for phase in schedule.phases if isinstance(phase, ReducePhase)]
+    for phase in reductions:
+        place[phase.axis] = phase.coordinate(0)
+    for phase in schedule.phases:
+        if isinstance(phase, BroadcastPhase) and not reductions:
+            place = {"x": phase.x, "y": phase.y}
+    return place["x"], place["y"]

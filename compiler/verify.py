@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from collc.schedule import ReducePhase, Schedule
+from collc.schedule import ReducePhase, Schedule, home_pe
 from collc.spec import Collective, ContractKind, ElementType, Operation
 
 Array = NDArray[Any]
@@ -66,7 +66,7 @@ def mismatch(schedule: Schedule, given: Array, found: Array) -> str:
     """
     wanted = expected(schedule, given)
     if schedule.collective.contract.kind is ContractKind.REDUCE:
-        x, y = result_pe(schedule)
+        x, y = home_pe(schedule)
         wanted, found, origin = wanted[y : y + 1, x : x + 1], found[y : y + 1, x : x + 1], (x, y)
     else:
         origin = (0, 0)
@@ -79,15 +79,6 @@ def mismatch(schedule: Schedule, given: Array, found: Array) -> str:
             f"{wanted[y, x, i]!s}"
         )
     return _order_free_mismatch(schedule, given, wanted)
-
-
-def result_pe(schedule: Schedule) -> tuple[int, int]:
-    """(x, y) of the PE where the reductions of the schedule end."""
-    place = {"x": 0, "y": 0}
-    for phase in schedule.phases:
-        if isinstance(phase, ReducePhase):
-            place[phase.axis] = phase.coordinate(0)
-    return place["x"], place["y"]
 
 
 def _reduce(phase: ReducePhase, combine: np.ufunc, state: Array) -> None:

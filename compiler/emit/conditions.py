@@ -50,29 +50,39 @@ def _table(
         for coordinate in region.x if along_x else region.y:
             entries[coordinate] = value
     name, size = ("y", height) if along_x else ("x", width)
-    condition = within(name, across, size) or "true"
+    condition = conjunction(within(name, across, size))
     return Cases((), condition, tuple(entries), "x" if along_x else "y", default)
 
 
 def _condition(region: Region, width: int, height: int) -> str:
-    parts = [within("x", region.x, width), within("y", region.y, height)]
-    return " and ".join(part for part in parts if part) or "true"
+    parts = within("x", region.x, width) + within("y", region.y, height)
+    return conjunction(parts)
 
 
-def within(name: str, values: Strided, size: int) -> str:
-    """The CSL condition that `name`, which runs over 0 .. size - 1, is one of `values`.
+def conjunction(parts: Sequence[str]) -> str:
+    """All of `parts`, each in parentheses if there are several."""
+    if len(parts) > 1:
+        return " and ".join(f"({part})" for part in parts)
+    return parts[0] if parts else "true"
 
-    Empty when every value qualifies. The lower bound stands before the remainder, so that the
+
+def within(name: str, values: Strided, size: int) -> list[str]:
+    """The CSL conditions that `name`, which runs over 0 .. size - 1, is one of `values`.
+
+    None when every value qualifies. The lower bound stands before the remainders, so that the
     unsigned difference is never taken below zero.
     """
-    if values.first == values.last:
-        return "" if size == 1 else f"({name} == {values.first})"
+    if values.first == values.end:
+        return [] if size == 1 else [f"{name} == {values.first}"]
     parts = []
     if values.first > 0:
-        parts.append(f"({name} >= {values.first})")
-    if values.last + values.step < size:
-        parts.append(f"({name} <= {values.last})")
+        parts.append(f"{name} >= {values.first}")
+    if values.end < size - 1:
+        parts.append(f"{name} <= {values.end}")
+    offset = f"({name} - {values.first})" if values.first else name
+    if values.repeats > 1:
+        offset = f"({offset} % {values.period})"
+        parts.append(f"{offset} <= {values.last - values.first}")
     if values.step > 1:
-        shifted = f"({name} - {values.first})" if values.first else name
-        parts.append(f"(({shifted} % {values.step}) == 0)")
-    return " and ".join(parts)
+        parts.append(f"({offset} % {values.step}) == 0")
+    return parts

@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from collc.emit.conditions import Cases, cases_of
-from collc.emit.names import MOVE, NUMPY, Combine, combine
-from collc.emit.phases import Ids, PhaseModel, phase_model
+from collc.emit.names import NUMPY_REDUCTION, NUMPY_TYPE, Combine, combine_of
+from collc.emit.phases import Ids, PhaseModel, phase_model, slot_names
+from collc.emit.roles import shape_of
 from collc.plan import Plan, SendVector
+from collc.schedule import Schedule, home_pe
 from collc.spec import ContractKind
 from collc.version import __version__
 
@@ -34,8 +36,7 @@ class BundleModel:
     element: str
     numpy_type: str
     bits: int
-    move: str
-    operation: str
+    numpy_reduction: str
     combine: Combine
     colors: tuple[tuple[str, int], ...]
     phases: tuple[PhaseModel, ...]
@@ -52,11 +53,11 @@ class BundleModel:
     root: tuple[int, int]
 
 
-def model_of(plan: Plan, source: str) -> BundleModel:
+def model_of(schedule: Schedule, plan: Plan, source: str) -> BundleModel:
     """The bundle of `plan`; `source` is the name of the .coll file, for comments."""
     collective = plan.collective
     contract, grid = collective.contract, collective.grid
-    how = combine(contract.element, contract.operation) if contract.operation else Combine()
+    how = combine_of(contract)
     ids = Ids()
     phases = _phases(plan, how, ids)
     return BundleModel(
@@ -72,24 +73,23 @@ def model_of(plan: Plan, source: str) -> BundleModel:
         length=contract.length,
         buffer=contract.buffer,
         element=contract.element.value,
-        numpy_type=NUMPY[contract.element],
+        numpy_type=NUMPY_TYPE[contract.element],
         bits=8 * contract.element.bytes,
-        move=MOVE[contract.element],
-        operation=contract.operation.value if contract.operation else "",
+        numpy_reduction=NUMPY_REDUCTION[contract.operation] if contract.operation else "",
         combine=how,
         colors=plan.colors,
         phases=phases,
-        input_queues=plan.input_queues[: ids.inputs],
+        input_queues=tuple(queue for queues in plan.input_queues for queue in queues)[: ids.inputs],
         output_queues=plan.output_queues[: ids.outputs],
         task_ids=plan.task_ids[: ids.tasks],
         done_id=plan.task_ids[ids.tasks],
         source_dsr_ids=plan.dsr_ids[: ids.sources],
         dest_dsr_ids=plan.dsr_ids[: ids.dests],
         result=_result_cases(plan),
-        first=phases[0].begin if phases else "finish",
+        first=_entries(plan)[0],
         starts_once=any(use.positions[1:] for p in plan.phases for r in p.roles for use in r.colors),
-        uses_control=any(phase.controls for phase in phases),
-        root=_root(plan),
+        uses_control=any(phase.send is not None and phase.send.controls for phase in phases),
+        root=home_pe(schedule),
     )
 
 
@@ -109,7 +109,7 @@ def headline(plan: Plan) -> str:
 
 def _phases(plan: Plan, how: Combine, ids: Ids) -> tuple[PhaseModel, ...]:
     """The phase models, each told the entry of the next; ids are handed out in phase order."""
-    entries = [f"{phase.name}_begin" for phase in plan.phases] + ["finish"]
+    entries = _entries(plan)
     reductions = [i for i, p in enumerate(plan.phases) if p.kind is not ContractKind.BROADCAST]
     return tuple(
         phase_model(
@@ -125,6 +125,11 @@ def _phases(plan: Plan, how: Combine, ids: Ids) -> tuple[PhaseModel, ...]:
     )
 
 
+def _entries(plan: Plan) -> list[str]:
+    """The function that begins each phase, and the one behind the last."""
+    return [slot_names(phase.name, shape_of(phase))[0] for phase in plan.phases] + ["finish"]
+
+
 def _result_cases(plan: Plan) -> Cases:
     """1 for the PE that holds the result of the last reduction, else 0."""
     grid = plan.collective.grid
@@ -136,10 +141,3 @@ def _result_cases(plan: Plan) -> Cases:
         if not any(isinstance(step, SendVector) for step in phase.roles[role].steps)
     ]
     return cases_of(regions, grid.width, grid.height, 0)
-
-
-def _root(plan: Plan) -> tuple[int, int]:
-    """Where the result of a reduction, or the source of a broadcast, lies."""
-    for phase in plan.phases:
-        pass
-    return (0, 0)

@@ -1,25 +1,16 @@
-"""CSL spellings of the plan's words: types, builtins, call-back bodies.
+"""CSL and NumPy spellings of the plan's words: builtins, call-back bodies, types.
 
-Only the constructs of docs/csl-constructs.md are used. 32-bit integers and most 16-bit integer
-operations have no vector instruction, so they run as call-backs of `@map`.
+Only the constructs of docs/csl-constructs.md are used.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from collc.spec import ElementType, Operation
+from collc.lowering.arithmetic import arithmetic_of
+from collc.spec import Contract, ElementType, Operation
 
-MOVE = {
-    ElementType.F32: "@fmovs",
-    ElementType.F16: "@fmovh",
-    ElementType.I32: "@mov32",
-    ElementType.U32: "@mov32",
-    ElementType.I16: "@mov16",
-    ElementType.U16: "@mov16",
-}
-
-NUMPY = {
+NUMPY_TYPE = {
     ElementType.F32: "float32",
     ElementType.F16: "float16",
     ElementType.I32: "int32",
@@ -28,21 +19,11 @@ NUMPY = {
     ElementType.U16: "uint16",
 }
 
-REDUCTION = {"add": "add", "mul": "multiply", "max": "maximum", "min": "minimum"}
-
-NEGATE = {ElementType.F32: "@fnegs", ElementType.F16: "@fnegh"}
-
-_COMBINE = {
-    (ElementType.F32, Operation.ADD): "@fadds",
-    (ElementType.F32, Operation.MUL): "@fmuls",
-    (ElementType.F32, Operation.MAX): "@fmaxs",
-    (ElementType.F32, Operation.MIN): "@fmaxs",
-    (ElementType.F16, Operation.ADD): "@faddh",
-    (ElementType.F16, Operation.MUL): "@fmulh",
-    (ElementType.F16, Operation.MAX): "@fmaxh",
-    (ElementType.F16, Operation.MIN): "@fmaxh",
-    (ElementType.I16, Operation.ADD): "@add16",
-    (ElementType.U16, Operation.ADD): "@add16",
+NUMPY_REDUCTION = {
+    Operation.ADD: "add",
+    Operation.MUL: "multiply",
+    Operation.MAX: "maximum",
+    Operation.MIN: "minimum",
 }
 
 _CALLBACK = {
@@ -55,21 +36,30 @@ _CALLBACK = {
 
 @dataclass(frozen=True)
 class Combine:
-    """How two vectors are combined: a vector builtin, or the body of a `@map` call-back.
+    """How vectors are moved and combined, in CSL.
 
-    At most one of `builtin` and `callback` is not empty; both are for a broadcast. `negate` is
-    the builtin that turns a maximum into a minimum: min(a, b) = -max(-a, -b).
+    `builtin` is the vector builtin, or `callback` the body of a function for `@map`; both are
+    empty for a broadcast. `negate` is the builtin that turns a maximum into a minimum:
+    min(a, b) = -max(-a, -b).
     """
 
-    builtin: str = ""
-    callback: str = ""
-    negate: str = ""
+    move: str
+    builtin: str
+    callback: str
+    negate: str
 
 
-def combine(element: ElementType, operation: Operation) -> Combine:
-    """The CSL way of `operation` on `element`."""
-    builtin = _COMBINE.get((element, operation), "")
-    if not builtin:
-        return Combine(callback=_CALLBACK[operation])
-    negate = NEGATE[element] if operation is Operation.MIN else ""
-    return Combine(builtin=builtin, negate=negate)
+def combine_of(contract: Contract) -> Combine:
+    """The CSL way of the contract's operation on its elements."""
+    arithmetic = arithmetic_of(contract.element, contract.operation)
+    by_map = arithmetic.kind == "map" and contract.operation is not None
+    return Combine(
+        move=_builtin(arithmetic.move),
+        builtin=_builtin(arithmetic.combine),
+        callback=_CALLBACK[contract.operation] if by_map and contract.operation else "",
+        negate=_builtin(arithmetic.negate),
+    )
+
+
+def _builtin(name: str) -> str:
+    return f"@{name}" if name else ""

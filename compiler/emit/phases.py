@@ -11,7 +11,16 @@ from dataclasses import dataclass
 
 from collc.emit.conditions import Cases, cases_of
 from collc.emit.names import Combine
-from collc.emit.roles import Field, RoleModel, Shape, fields_of, role_model, shape_of
+from collc.emit.roles import (
+    Field,
+    RoleModel,
+    RoutesModel,
+    Shape,
+    fields_of,
+    role_model,
+    routes_models,
+    shape_of,
+)
 from collc.plan import Phase, Plan
 
 
@@ -80,12 +89,12 @@ class SendSlot:
 
 @dataclass(frozen=True)
 class CopySlot:
-    """The operation that receives a broadcast."""
+    """The operation that receives a broadcast. It shares the sending slot's task: a PE does one
+    or the other."""
 
     name: str
     queue: str
     source: int
-    task: int
 
 
 @dataclass(frozen=True)
@@ -97,13 +106,14 @@ class PhaseModel:
     about: str
     fields: tuple[Field, ...]
     roles: tuple[RoleModel, ...]
+    routes: tuple[RoutesModel, ...]
     cases: Cases
     idle: bool  # whether some PEs take no part
+    idle_values: tuple[str, ...]
     receives: tuple[ReceiveModel, ...]
     stores: tuple[StoreSlot, ...]
     send: SendSlot | None
     copy: CopySlot | None
-    begin: str
     goes_on: str  # condition: this PE has something to do in a later phase
     end: str  # what follows the phase's last slot
     after: str  # the entry of the next phase, or `finish`
@@ -123,10 +133,10 @@ def phase_model(  # noqa: PLR0913 - the pieces of one table row
         for i in range(shape.receives)
     )
     end = f"{phase.name}_restore" if restores else after
+    names = slot_names(phase.name, shape)
+    stores = _store_slots(phase.name, shape, how, ids, receives, [*names, end])
+    send = _send_slot(phase.name, shape, how, ids, receives, [*names, end])
     copy = _copy_slot(phase.name, shape, ids, receives)
-    send = _send_slot(phase.name, shape, how, ids, receives, copy.name if copy else end)
-    last = send.name if send else copy.name if copy else end
-    stores = _store_slots(phase.name, shape, how, ids, receives, last)
     covered = sum(len(region.x) * len(region.y) for region, _ in phase.regions)
     goes_on = [f"params.{name}.takes_part" for name in later]
     return PhaseModel(
@@ -135,18 +145,25 @@ def phase_model(  # noqa: PLR0913 - the pieces of one table row
         about=phase.about,
         fields=fields,
         roles=tuple(role_model(i, role, shape) for i, role in enumerate(phase.roles)),
+        routes=routes_models(phase.roles),
         cases=cases_of(phase.regions, grid.width, grid.height, len(phase.roles)),
         idle=covered < grid.width * grid.height,
+        idle_values=tuple(f".{field.name} = {field.idle}," for field in fields),
         receives=receives,
         stores=stores,
         send=send,
         copy=copy,
-        begin=stores[0].name if stores else last,
         goes_on=" or ".join(goes_on + ["params.restores"] * restores) or "false",
         end=end,
         after=after,
         restores=restores,
     )
+
+
+def slot_names(name: str, shape: Shape) -> list[str]:
+    """The functions of a phase's slots, in the order they run."""
+    stores = [f"{name}_store{i}" for i in range(len(shape.rounds))]
+    return stores + [f"{name}_send"] * shape.sends + [f"{name}_copy"] * shape.copies
 
 
 def _queue(receives: tuple[ReceiveModel, ...], chosen_by: str) -> str:
@@ -158,7 +175,7 @@ def _queue(receives: tuple[ReceiveModel, ...], chosen_by: str) -> str:
 
 def _send_slot(  # noqa: PLR0913 - the pieces of one table row
     name: str, shape: Shape, how: Combine, ids: Ids, receives: tuple[ReceiveModel, ...],
-    otherwise: str,
+    names: list[str],
 ) -> SendSlot | None:
     if not shape.sends:
         return None
@@ -175,7 +192,7 @@ def _send_slot(  # noqa: PLR0913 - the pieces of one table row
         sent_task=ids.take("tasks"),
         controlled_task=ids.take("tasks") if shape.controls else -1,
         goes_on=" or ".join([f"{name}.controls"] * shape.controls + [f"{name}_goes_on"]),
-        otherwise=otherwise,
+        otherwise=names[len(shape.rounds) + 1],
     )
 
 
@@ -184,14 +201,14 @@ def _copy_slot(
 ) -> CopySlot | None:
     if not shape.copies:
         return None
-    return CopySlot(f"{name}_copy", receives[0].name, ids.take("sources"), ids.take("tasks"))
+    return CopySlot(f"{name}_copy", receives[0].name, ids.take("sources"))
 
 
 def _store_slots(  # noqa: PLR0913 - the pieces of one table row
-    name: str, shape: Shape, how: Combine, ids: Ids, receives: tuple[ReceiveModel, ...], last: str
+    name: str, shape: Shape, how: Combine, ids: Ids, receives: tuple[ReceiveModel, ...],
+    names: list[str],
 ) -> tuple[StoreSlot, ...]:
     by_map = bool(how.callback)
-    names = [f"{name}_store{i}" for i in range(len(shape.rounds))] + [last]
     return tuple(
         StoreSlot(
             name=names[i],

@@ -11,28 +11,31 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from collc.cost import Prediction
 from collc.emit.model import BundleModel, model_of
-from collc.emit.names import REDUCTION
 from collc.plan import Plan
+from collc.schedule import Schedule
 from collc.spec import Spec
 
 _CSL = ("collective_layout.csl", "collective_pe.csl", "layout.csl", "pe_program.csl")
 
 
-def render(spec: Spec, plan: Plan, prediction: Prediction, architectures: tuple[str, ...]) -> dict[
-    str, str
-]:
+def render(
+    spec: Spec,
+    schedule: Schedule,
+    plan: Plan,
+    prediction: Prediction,
+    architectures: tuple[str, ...],
+) -> dict[str, str]:
     """The files of the bundle: {name: text}.
 
     `architectures` are the targets whose limits the plan keeps; each gets a commands file.
     """
-    model = model_of(plan, spec.file)
+    model = model_of(schedule, plan, spec.file)
     environment = _environment()
     texts = {}
     for template in _CSL:
         name = template.replace("collective_", f"{model.name}_")
         texts[name] = environment.get_template(f"{template}.j2").render(m=model)
-    reduction = REDUCTION.get(model.operation, "")
-    texts["run.py"] = environment.get_template("run.py.j2").render(m=model, reduction=reduction)
+    texts["run.py"] = environment.get_template("run.py.j2").render(m=model)
     commands = environment.get_template("commands.sh.j2")
     for arch in architectures:
         texts[f"commands_{arch}.sh"] = commands.render(m=model, arch=arch)

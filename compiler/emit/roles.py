@@ -29,12 +29,20 @@ class Field:
 
 @dataclass(frozen=True)
 class RoleModel:
-    """One role: its color settings as (color, lines of the configuration) and its field values."""
+    """One role: what it does, and its row of field values."""
 
     index: int
     about: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RoutesModel:
+    """Color settings as (color, lines of the configuration), and the condition on the role that
+    has them; roles that differ only in what their PE computes share theirs."""
+
+    condition: str
     settings: tuple[tuple[str, tuple[str, ...]], ...]
-    values: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -121,9 +129,25 @@ def role_model(index: int, role: Role, shape: Shape) -> RoleModel:
     return RoleModel(
         index=index,
         about=role.about,
-        settings=tuple((use.color, _setting(use)) for use in role.colors),
-        values=tuple((field.name, values[field.name]) for field in fields_of(shape)),
+        values=tuple(f".{field.name} = {values[field.name]}," for field in fields_of(shape)),
     )
+
+
+def routes_models(roles: tuple[Role, ...]) -> tuple[RoutesModel, ...]:
+    """The distinct color settings of a phase, in the order of the roles."""
+    indices: dict[tuple[ColorUse, ...], list[int]] = {}
+    for index, role in enumerate(roles):
+        indices.setdefault(role.colors, []).append(index)
+    return tuple(
+        RoutesModel(_is_one_of("role", having), tuple((use.color, _setting(use)) for use in colors))
+        for colors, having in indices.items()
+    )
+
+
+def _is_one_of(name: str, values: list[int]) -> str:
+    if len(values) == 1:
+        return f"{name} == {values[0]}"
+    return " or ".join(f"({name} == {value})" for value in values)
 
 
 def _send_values(step: SendVector, received: list[str]) -> dict[str, str]:
