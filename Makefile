@@ -61,3 +61,8 @@ format: setup
 
 clean:
 	rm -rf $(VENV) build out fabsim/target
+
+# The project's figures, measured anew: cycles, limits and predictions of every example.
+.PHONY: acceptance
+acceptance: setup
+	$(BIN)/python tests/acceptance.py

@@ -228,7 +228,7 @@ def cost(file: Path, definitions: dict[str, int], target: str | None, as_data: b
     prediction = bundle.prediction
     gap = prediction.cycles / max(prediction.bound, 1)
     click.echo(f"predicted {prediction.cycles} cycles, lower bound {prediction.bound} ({gap:.2f}x)")
-    for name, cycles in prediction.breakdown:
+    for name, cycles in prediction.breakdown.items():
         click.echo(f"  {name:<12} {cycles:>8}")
 
 

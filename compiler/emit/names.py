@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from collc.lowering.arithmetic import arithmetic_of
+from collc.arithmetic import arithmetic_of
 from collc.spec import Contract, ElementType, Operation
 
 NUMPY_TYPE = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict
 from importlib.resources import files
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -84,7 +83,11 @@ def _manifest(
             "code_bytes_estimate": plan.code_bytes,
             "data_bytes": plan.data_bytes,
         },
-        "prediction": asdict(prediction),
+        "prediction": {
+            "cycles": prediction.cycles,
+            "bound": prediction.bound,
+            "breakdown": prediction.breakdown,
+        },
         "sha256": {
             name: hashlib.sha256(text.encode()).hexdigest() for name, text in sorted(texts.items())
         },

@@ -1,0 +1,53 @@
+"""Emitted CSL uses only constructs that docs/csl-constructs.md lists with their source."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from emitting import every_kind_of_bundle
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "csl-constructs.md"
+
+
+def documented() -> set[str]:
+    """Everything the document puts in back-ticks."""
+    return set(re.findall(r"`([^`]+)`", DOCUMENT.read_text()))
+
+
+@pytest.mark.parametrize(("name", "files"), every_kind_of_bundle())
+def test_every_builtin_is_documented(name: str, files: dict[str, str]) -> None:
+    for file, text in files.items():
+        if file.endswith(".csl"):
+            used = set(re.findall(r"@\w+", code_of(text)))
+            assert used <= documented(), f"{name}/{file}"
+
+
+@pytest.mark.parametrize(("name", "files"), every_kind_of_bundle())
+def test_every_library_module_is_documented(name: str, files: dict[str, str]) -> None:
+    for file, text in files.items():
+        if file.endswith(".csl"):
+            used = set(re.findall(r'"(<[^"]+>)"', code_of(text)))
+            assert used <= documented(), f"{name}/{file}"
+
+
+@pytest.mark.parametrize(("name", "files"), every_kind_of_bundle())
+def test_every_struct_field_is_documented_or_our_own(name: str, files: dict[str, str]) -> None:
+    csl = {file: code_of(text) for file, text in files.items() if file.endswith(".csl")}
+    own = {"width", "height"}  # of <memcpy/get_params>
+    for text in csl.values():
+        own |= set(re.findall(r"^param (\w+)", text, re.MULTILINE))
+        own |= set(re.findall(r"^  (\w+): ", text, re.MULTILINE))
+    for file, text in csl.items():
+        used = set(re.findall(r"\.(\w+) = ", text))
+        assert used <= documented() | own, f"{name}/{file}"
+
+
+def test_a_construct_that_is_not_listed_is_found() -> None:
+    assert "@get_config" not in documented()
+
+
+def code_of(text: str) -> str:
+    """`text` without its comments."""
+    return re.sub(r"//.*", "", text)

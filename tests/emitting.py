@@ -1,0 +1,71 @@
+"""Bundles of every kind, made without the language, for tests of what is emitted."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from building import (
+    HERE,
+    binomial,
+    broadcast,
+    chain,
+    collective,
+    grid_allreduce,
+    line_allreduce,
+    line_reduce,
+    reduce_step,
+    star,
+    two_phase,
+)
+
+from collc.cost import predict
+from collc.emit.render import render
+from collc.lowering import build_plan
+from collc.schedule import build_schedule
+from collc.spec import BroadcastStep, Collective, ContractKind, ElementType, Operation, Order, Spec
+from collc.target import TARGETS
+
+
+def files_of(what: Collective, target: str = "wse2") -> dict[str, str]:
+    """The bundle of a collective, as if it came from `test.coll`."""
+    schedule = build_schedule(what)
+    plan = build_plan(schedule, TARGETS[target])
+    spec = Spec("test.coll", target, (), (what,))
+    return render(spec, schedule, plan, predict(schedule, plan), tuple(TARGETS))
+
+
+@cache
+def every_kind_of_bundle() -> list[tuple[str, dict[str, str]]]:
+    """(name, files) of bundles that between them use every part of the templates."""
+    named = {
+        "alone": line_reduce(chain(1)),
+        "chain": line_reduce(chain(7)),
+        "star": line_reduce(star(9)),
+        "star_in_rounds": line_reduce(star(64), length=1000),
+        "binomial": line_reduce(binomial(64)),
+        "two_phase": line_reduce(two_phase(24, 4), colors=2),
+        "static_two_phase": line_reduce(two_phase(24, 4), length=512),
+        "broadcast": broadcast(5, 4, 2, 1),
+        "allreduce": line_allreduce(binomial(6)),
+        "grid": grid_allreduce(two_phase(12, 4), binomial(9)),
+        "minimum": mirrored_minimum(),
+    }
+    for element in ElementType:
+        for operation in Operation:
+            step = reduce_step(binomial(6))
+            named[f"{element.value}_{operation.value}"] = collective(
+                6, 1, [step], element=element, operation=operation
+            )
+    return [(name, files_of(what)) for name, what in named.items()]
+
+
+def mirrored_minimum() -> Collective:
+    """A minimum on a grid whose orders start at the south-east corner."""
+    steps = [
+        reduce_step(binomial(5), Order.SOUTH_TO_NORTH),
+        reduce_step(star(7), Order.EAST_TO_WEST),
+        BroadcastStep(6, 4, HERE),
+    ]
+    return collective(
+        7, 5, steps, ContractKind.ALLREDUCE, 33, ElementType.F16, Operation.MIN
+    )
