@@ -1,0 +1,174 @@
+"""The command line as a user meets it: output, files, exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = ROOT / "examples"
+BROKEN = """target wse2
+param P = 4 where 1 <= P <= 8
+grid row = P x 1
+collective total = reduce(x: f32[16], add) on row {
+    order west_to_east
+    reduce no_such_tree to 0
+}
+program { total }
+"""
+
+
+def collc(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the installed command as a user would."""
+    return subprocess.run(
+        [sys.executable, "-m", "collc", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env=os.environ | {"COLUMNS": "100"},
+        check=False,
+    )
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Path:
+    path = tmp_path / "broken.coll"
+    path.write_text(BROKEN)
+    return path
+
+
+def test_check_says_fine_and_writes_nothing(tmp_path: Path) -> None:
+    result = collc("check", EXAMPLES / "chain.coll", cwd=tmp_path)
+    assert result.returncode == 0
+    assert "fine" in result.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_program_at_fault_is_status_1_with_the_place(broken: Path) -> None:
+    result = collc("check", broken)
+    assert result.returncode == 1
+    assert f"{broken}:6:" in result.stderr
+    assert "no_such_tree" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_messages_as_data_carry_the_same(broken: Path) -> None:
+    result = collc("check", broken, "--json")
+    assert result.returncode == 1
+    (diagnostic,) = json.loads(result.stdout)["diagnostics"]
+    assert diagnostic["code"].startswith("C1")
+    assert diagnostic["line"] == 6
+
+
+def test_a_failed_build_writes_nothing(broken: Path, tmp_path: Path) -> None:
+    result = collc("build", broken, "-o", tmp_path / "out")
+    assert result.returncode == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_build_writes_the_whole_bundle(tmp_path: Path) -> None:
+    result = collc("build", EXAMPLES / "chain.coll", "-D", "P=5", "-o", tmp_path / "out")
+    assert result.returncode == 0
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert names == [
+        "commands_wse2.sh",
+        "commands_wse3.sh",
+        "layout.csl",
+        "manifest.json",
+        "pe_program.csl",
+        "run.py",
+        "total_layout.csl",
+        "total_pe.csl",
+    ]
+    assert os.access(tmp_path / "out" / "commands_wse2.sh", os.X_OK)
+
+
+def test_the_same_input_gives_the_same_bytes_whatever_the_hash_seed(tmp_path: Path) -> None:
+    seen = set()
+    for seed in ("0", "1"):
+        out = tmp_path / seed
+        subprocess.run(
+            [sys.executable, "-m", "collc", "build", EXAMPLES / "allreduce_2d.coll", "-o", out],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+        )
+        seen.add(tuple(path.read_bytes() for path in sorted(out.iterdir())))
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize("stage", ["spec", "schedule", "plan"])
+def test_a_dump_prints_the_stage_and_writes_nothing(stage: str, tmp_path: Path) -> None:
+    result = collc("build", EXAMPLES / "two_phase.coll", "--dump", stage, cwd=tmp_path)
+    assert result.returncode == 0
+    assert "total" in result.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_run_prints_one_object_with_what_is_promised() -> None:
+    result = collc("run", EXAMPLES / "chain.coll", "-D", "P=7", "-D", "B=17", "--json")
+    assert result.returncode == 0
+    facts = json.loads(result.stdout)
+    assert facts["verified"] is True
+    assert facts["params"] == {"P": 7, "B": 17}
+    for key in ("file", "target", "cycles", "predicted_cycles", "colors", "memory_bytes"):
+        assert key in facts
+    assert facts["tile_cycles"] > 0
+    assert facts["wall_seconds"] > 0
+
+
+def test_target_overrides_the_file() -> None:
+    result = collc("run", EXAMPLES / "chain.coll", "-D", "P=3", "--target", "wse3", "--json")
+    assert json.loads(result.stdout)["target"] == "wse3"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["build"],
+        ["check", "no/such/file.coll"],
+        ["check", str(EXAMPLES)],
+        ["check", str(EXAMPLES / "chain.coll"), "-D", "P"],
+        ["check", str(EXAMPLES / "chain.coll"), "-D", "P=x"],
+        ["check", str(EXAMPLES / "chain.coll"), "-D", "P=2", "-D", "P=3"],
+        ["check", str(EXAMPLES / "chain.coll"), "--target", "wse9"],
+        ["explain", "C000"],
+        ["no-such-command"],
+    ],
+)
+def test_wrong_usage_is_status_2_and_one_clear_message(arguments: list[str]) -> None:
+    result = collc(*arguments)
+    assert result.returncode == 2
+    assert "Error" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_an_unknown_parameter_is_the_programs_fault() -> None:
+    result = collc("check", EXAMPLES / "chain.coll", "-D", "Q=2")
+    assert result.returncode == 1
+    assert "Q" in result.stderr
+
+
+def test_explain_prints_a_page_for_a_code() -> None:
+    result = collc("explain", "c101")
+    assert result.returncode == 0
+    assert "C101" in result.stdout
+
+
+def test_cost_adds_up() -> None:
+    result = collc("cost", EXAMPLES / "binomial.coll", "-D", "P=64", "-D", "B=1", "--json")
+    prediction = json.loads(result.stdout)["prediction"]
+    assert sum(prediction["breakdown"].values()) == prediction["cycles"]
+    assert prediction["bound"] <= prediction["cycles"]
+
+
+def test_a_directory_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    result = collc("build", EXAMPLES / "chain.coll", "-o", tmp_path / "file" / "out")
+    assert result.returncode == 1
+    assert "Traceback" not in result.stderr
