@@ -13,6 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from collc.diagnostics import CollcError, Diagnostic
+from collc.language import read_source
 from collc.pipeline import Bundle, compile_text
 from collc.run import RunError, RunReport
 from collc.version import __version__
@@ -32,6 +33,6 @@ __all__ = [
 def compile(path: str | Path, *, target: str | None = None, **parameters: int) -> Bundle:  # noqa: A001 - the word users expect
     """Compile a `.coll` file; keyword arguments set its parameters.
 
-    Raises CollcError when the program is at fault and OSError when it cannot be read.
+    Raises CollcError when the file cannot be read or the program is at fault.
     """
-    return compile_text(Path(path).read_bytes(), str(path), parameters, target)
+    return compile_text(read_source(Path(path)), str(path), parameters, target)

@@ -20,9 +20,11 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from collc.diagnostics import CollcError, Diagnostic
+from collc.explain import explanation
+from collc.language import read_source
 from collc.pipeline import Bundle, compile_text
 from collc.run import RunError, RunReport
-from collc.show import as_json, explanation, render_all, show_spec
+from collc.show import as_json, render, show_spec
 from collc.target import TARGETS
 from collc.version import __version__
 
@@ -97,7 +99,7 @@ def _reporting(command: Callable[..., None]) -> Callable[..., None]:
         try:
             command(*args, as_data=as_data, file=file, **kwargs)
         except CollcError as error:
-            _report(error.diagnostics, as_data, _text_of(file))
+            _report(error.diagnostics, as_data, file)
             sys.exit(FAULT)
         except RunError as error:
             _print_run_error(str(error), as_data)
@@ -108,11 +110,14 @@ def _reporting(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-def _report(diagnostics: tuple[Diagnostic, ...], as_data: bool, text: str) -> None:
+def _report(diagnostics: tuple[Diagnostic, ...], as_data: bool, file: Path) -> None:
     if as_data:
         click.echo(json.dumps({"diagnostics": [as_json(d) for d in diagnostics]}, indent=2))
-    else:
-        click.echo(render_all(diagnostics, text), err=True, nl=False)
+        return
+    sources = {str(file): _text_of(file)}
+    click.echo("\n".join(render(d, sources) for d in diagnostics), err=True, nl=False)
+    count = len(diagnostics)
+    click.echo(f"\n{count} problem{'s' if count > 1 else ''}; nothing was written", err=True)
 
 
 def _print_run_error(message: str, as_data: bool) -> None:
@@ -134,7 +139,7 @@ def _compile(file: Path, definitions: dict[str, int], target: str | None) -> Bun
         raise click.UsageError(f"{file} is a directory; name a .coll file")
     if not file.exists():
         raise click.UsageError(f"there is no file {file}")
-    return compile_text(file.read_bytes(), str(file), definitions, target)
+    return compile_text(read_source(file), str(file), definitions, target)
 
 
 @commands.command()

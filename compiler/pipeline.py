@@ -12,7 +12,7 @@ from collc.diagnostics import CollcError, Diagnostic
 from collc.emit.render import render
 from collc.expectations import unmet_expectations
 from collc.files import write_files
-from collc.language import parse_file
+from collc.language import parse_source
 from collc.lowering import build_plan
 from collc.plan import Plan
 from collc.proof import prove
@@ -48,14 +48,14 @@ class Bundle:
 
 
 def compile_text(
-    text: str | bytes, file: str, parameters: Mapping[str, int], target: str | None = None
+    text: str, file: str, parameters: Mapping[str, int], target: str | None = None
 ) -> Bundle:
     """Compile a `.coll` text to a bundle, or raise CollcError with every problem found.
 
     `file` is the name used in messages and in the emitted comments; `target` overrides the
     file's own.
     """
-    spec = parse_file(file, text, parameters, target)
+    spec = parse_source(text, parameters, target, file=file)
     machine = TARGETS[spec.target]
     schedule = build_schedule(spec.collectives[0])
     refuse_if_any(prove(schedule))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from collc.emit.conditions import Cases, cases_of
 from collc.emit.names import NUMPY_REDUCTION, NUMPY_TYPE, Combine, combine_of
-from collc.emit.phases import Ids, PhaseModel, phase_model, slot_names
+from collc.emit.phases import Ids, PhaseModel, Surroundings, phase_model, slot_names
 from collc.emit.roles import shape_of
 from collc.plan import Plan, SendVector
 from collc.schedule import Schedule, home_pe
@@ -79,7 +79,7 @@ def model_of(schedule: Schedule, plan: Plan, source: str) -> BundleModel:
         combine=how,
         colors=plan.colors,
         phases=phases,
-        input_queues=tuple(queue for queues in plan.input_queues for queue in queues)[: ids.inputs],
+        input_queues=plan.input_queues[: ids.inputs],
         output_queues=plan.output_queues[: ids.outputs],
         task_ids=plan.task_ids[: ids.tasks],
         done_id=plan.task_ids[ids.tasks],
@@ -114,12 +114,14 @@ def _phases(plan: Plan, how: Combine, ids: Ids) -> tuple[PhaseModel, ...]:
     return tuple(
         phase_model(
             phase,
-            plan=plan,
-            how=how,
-            ids=ids,
-            after=entries[index + 1],
-            later=tuple(p.name for p in plan.phases[index + 1 :]),
-            restores=bool(how.negate) and bool(reductions) and index == reductions[-1],
+            plan,
+            how,
+            ids,
+            Surroundings(
+                after=entries[index + 1],
+                later=tuple(later.name for later in plan.phases[index + 1 :]),
+                restores=bool(how.negate) and index in reductions[-1:],
+            ),
         )
         for index, phase in enumerate(plan.phases)
     )

@@ -1,8 +1,8 @@
 """One phase of a plan as the templates see it: slots, fields, roles.
 
-A phase's PE code is a fixed sequence of slots: receive vectors into memory (as many slots as the
-busiest role has), then send, then (behind a send) a control wavelet; or copy a broadcast. Every PE
-of the phase runs the same text; the fields of its parameters say which slots are its own.
+A phase's PE code is a fixed sequence of slots: combine vectors in memory, send, and behind a send a
+control wavelet; or copy a broadcast. Every PE of the phase runs the same text; the fields of its
+parameters say which slots are its own.
 """
 
 from __future__ import annotations
@@ -42,26 +42,15 @@ class Ids:
 
 
 @dataclass(frozen=True)
-class ReceiveModel:
-    """A queue the phase receives on: its name, position, and the field with its color; in use at
-    a PE whose field `receives` is at least `needed`."""
-
-    name: str
-    position: int
-    color: str
-    needed: int
-
-
-@dataclass(frozen=True)
 class StoreSlot:
-    """An operation that adds received vectors into memory; `next` is the slot behind it, and
-    `goes_on` the condition that this PE has something to do there."""
+    """The operation that combines received vectors with the own one in memory.
+
+    `source` and `task` are positions of its DSR and its task, -1 where a call-back does the
+    work; `goes_on` is the condition that this PE has something to do behind it, `next` that.
+    """
 
     name: str
-    vectors: str
-    rounds: str
-    counter: str
-    queue: str
+    rounds: bool
     source: int
     task: int
     goes_on: str
@@ -70,36 +59,42 @@ class StoreSlot:
 
 @dataclass(frozen=True)
 class SendSlot:
-    """The sending operation: positions of its queue, DSRs and tasks; texts about its last
-    received vector. `rounds`-like options are empty or -1 where no PE of the phase needs them."""
+    """The sending operation: positions of its queue, DSRs and tasks (-1: none).
+
+    `goes_on` is the condition that this PE has something to do behind it, `otherwise` the slot of a
+    PE that does not send.
+    """
 
     name: str
     adds: bool
     advances: bool
     controls: bool
     output: int
-    out_dsr: int
-    last_dsr: int
-    last_queue: str
-    sent_task: int
-    controlled_task: int
+    dest: int
+    source: int
+    task: int
+    control_task: int
     goes_on: str
-    otherwise: str  # the slot of a PE that does not send
+    otherwise: str
 
 
 @dataclass(frozen=True)
 class CopySlot:
     """The operation that receives a broadcast. It shares the sending slot's task: a PE does one
-    or the other."""
+    or the other.
+    """
 
     name: str
-    queue: str
     source: int
 
 
 @dataclass(frozen=True)
 class PhaseModel:
-    """A phase: everything its text declares; positions point into the module's id lists."""
+    """A phase: everything its text declares; positions point into the module's id lists.
+
+    `input` is the position of its input queue (-1: none). `goes_on` is the condition that this PE
+    takes part in a later phase; `end` is what follows the last slot, `after` what follows that.
+    """
 
     name: str
     type_name: str
@@ -110,35 +105,38 @@ class PhaseModel:
     cases: Cases
     idle: bool  # whether some PEs take no part
     idle_values: tuple[str, ...]
-    receives: tuple[ReceiveModel, ...]
-    stores: tuple[StoreSlot, ...]
+    input: int
+    store: StoreSlot | None
     send: SendSlot | None
     copy: CopySlot | None
-    goes_on: str  # condition: this PE has something to do in a later phase
-    end: str  # what follows the phase's last slot
-    after: str  # the entry of the next phase, or `finish`
+    goes_on: str
+    end: str
+    after: str
     restores: bool
 
 
-def phase_model(  # noqa: PLR0913 - the pieces of one table row
-    phase: Phase, plan: Plan, how: Combine, ids: Ids, *, after: str, later: tuple[str, ...],
-    restores: bool,
+@dataclass(frozen=True)
+class Surroundings:
+    """What a phase has to know of the others: the entry of what follows, the later phases'
+    names, and whether a result's sign is turned back at its end.
+    """
+
+    after: str
+    later: tuple[str, ...]
+    restores: bool
+
+
+def phase_model(
+    phase: Phase, plan: Plan, how: Combine, ids: Ids, around: Surroundings
 ) -> PhaseModel:
-    """The model of `phase`; `after` is the entry of what follows, `later` the phases behind it."""
+    """The model of `phase`; takes the positions it needs from `ids`."""
     grid = plan.collective.grid
     shape = shape_of(phase)
     fields = fields_of(shape)
-    receives = tuple(
-        ReceiveModel(f"{phase.name}_in{i}", ids.take("inputs"), f"color_in{i}", i + 1)
-        for i in range(shape.receives)
-    )
-    end = f"{phase.name}_restore" if restores else after
-    names = slot_names(phase.name, shape)
-    stores = _store_slots(phase.name, shape, how, ids, receives, [*names, end])
-    send = _send_slot(phase.name, shape, how, ids, receives, [*names, end])
-    copy = _copy_slot(phase.name, shape, ids, receives)
+    end = f"{phase.name}_restore" if around.restores else around.after
+    slots = [*slot_names(phase.name, shape), end]
     covered = sum(len(region.x) * len(region.y) for region, _ in phase.regions)
-    goes_on = [f"params.{name}.takes_part" for name in later]
+    goes_on = [f"params.{name}.takes_part" for name in around.later]
     return PhaseModel(
         name=phase.name,
         type_name="".join(part.capitalize() for part in phase.name.split("_")),
@@ -149,84 +147,46 @@ def phase_model(  # noqa: PLR0913 - the pieces of one table row
         cases=cases_of(phase.regions, grid.width, grid.height, len(phase.roles)),
         idle=covered < grid.width * grid.height,
         idle_values=tuple(f".{field.name} = {field.idle}," for field in fields),
-        receives=receives,
-        stores=stores,
-        send=send,
-        copy=copy,
-        goes_on=" or ".join(goes_on + ["params.restores"] * restores) or "false",
+        input=ids.take("inputs") if shape.receives else -1,
+        store=_store_slot(phase.name, shape, how, ids, slots) if shape.stores else None,
+        send=_send_slot(phase.name, shape, how, ids, slots) if shape.sends else None,
+        copy=CopySlot(f"{phase.name}_copy", ids.take("sources")) if shape.copies else None,
+        goes_on=" or ".join(goes_on + ["params.restores"] * around.restores) or "false",
         end=end,
-        after=after,
-        restores=restores,
+        after=around.after,
+        restores=around.restores,
     )
 
 
 def slot_names(name: str, shape: Shape) -> list[str]:
     """The functions of a phase's slots, in the order they run."""
-    stores = [f"{name}_store{i}" for i in range(len(shape.rounds))]
-    return stores + [f"{name}_send"] * shape.sends + [f"{name}_copy"] * shape.copies
+    used = (("store", shape.stores), ("send", shape.sends), ("copy", shape.copies))
+    return [f"{name}_{slot}" for slot, is_used in used if is_used]
 
 
-def _queue(receives: tuple[ReceiveModel, ...], chosen_by: str) -> str:
-    """The queue a slot reads: the only one, or the one its field picks."""
-    if len(receives) == 1:
-        return receives[0].name
-    return f"@get_input_queue(input_queues[{receives[0].position} + {chosen_by}])"
+def _store_slot(name: str, shape: Shape, how: Combine, ids: Ids, slots: list[str]) -> StoreSlot:
+    goes_on = [f"({name}.rounds > 1)"] * shape.rounds + [f"{name}.sends"] * shape.sends
+    return StoreSlot(
+        name=slots[0],
+        rounds=shape.rounds,
+        source=-1 if how.callback else ids.take("sources"),
+        task=-1 if how.callback else ids.take("tasks"),
+        goes_on=" or ".join([*goes_on, f"{name}_goes_on"]),
+        next=slots[1],
+    )
 
 
-def _send_slot(  # noqa: PLR0913 - the pieces of one table row
-    name: str, shape: Shape, how: Combine, ids: Ids, receives: tuple[ReceiveModel, ...],
-    names: list[str],
-) -> SendSlot | None:
-    if not shape.sends:
-        return None
-    by_map = bool(how.callback) and shape.adds
+def _send_slot(name: str, shape: Shape, how: Combine, ids: Ids, slots: list[str]) -> SendSlot:
     return SendSlot(
         name=f"{name}_send",
         adds=shape.adds,
         advances=shape.advances,
         controls=shape.controls,
         output=ids.take("outputs"),
-        out_dsr=ids.take("dests"),
-        last_dsr=ids.take("sources") if shape.adds and not by_map else -1,
-        last_queue=_queue(receives, f"{name}.last_from") if shape.adds else "",
-        sent_task=ids.take("tasks"),
-        controlled_task=ids.take("tasks") if shape.controls else -1,
+        dest=ids.take("dests"),
+        source=ids.take("sources") if shape.adds and not how.callback else -1,
+        task=ids.take("tasks"),
+        control_task=ids.take("tasks") if shape.controls else -1,
         goes_on=" or ".join([f"{name}.controls"] * shape.controls + [f"{name}_goes_on"]),
-        otherwise=names[len(shape.rounds) + 1],
+        otherwise=slots[slots.index(f"{name}_send") + 1],
     )
-
-
-def _copy_slot(
-    name: str, shape: Shape, ids: Ids, receives: tuple[ReceiveModel, ...]
-) -> CopySlot | None:
-    if not shape.copies:
-        return None
-    return CopySlot(f"{name}_copy", receives[0].name, ids.take("sources"))
-
-
-def _store_slots(  # noqa: PLR0913 - the pieces of one table row
-    name: str, shape: Shape, how: Combine, ids: Ids, receives: tuple[ReceiveModel, ...],
-    names: list[str],
-) -> tuple[StoreSlot, ...]:
-    by_map = bool(how.callback)
-    return tuple(
-        StoreSlot(
-            name=names[i],
-            vectors=f"{name}.stored{i}",
-            rounds=f"{name}.rounds{i}" if has_rounds else "",
-            counter=f"{names[i]}_round",
-            queue=_queue(receives, f"{name}.stored{i}_from"),
-            source=-1 if by_map else ids.take("sources"),
-            task=-1 if by_map else ids.take("tasks"),
-            goes_on=_store_goes_on(name, i, shape),
-            next=names[i + 1],
-        )
-        for i, has_rounds in enumerate(shape.rounds)
-    )
-
-
-def _store_goes_on(name: str, index: int, shape: Shape) -> str:
-    """The condition that a PE has anything to do behind one operation of store `index`."""
-    later = [f"({name}.stored{i} > 0)" for i in range(index + 1, len(shape.rounds))]
-    rounds = [f"({name}.rounds{index} > 1)"] * shape.rounds[index]
-    return " or ".join(rounds + later + [f"{name}.sends"] * shape.sends + [f"{name}_goes_on"])

@@ -12,6 +12,7 @@ from collc.plan import (
     Role,
     Route,
     SendVector,
+    Step,
     StoreVectors,
 )
 
@@ -49,11 +50,12 @@ class RoutesModel:
 class Shape:
     """What any role of a phase does, so that the text declares no more than is used.
 
-    `rounds[i]` says whether some PE's store i takes more than one round.
+    `rounds` says whether some PE's vectors take more than one operation to store.
     """
 
-    rounds: tuple[bool, ...]
-    receives: int
+    stores: bool
+    rounds: bool
+    receives: bool
     sends: bool
     adds: bool
     advances: bool
@@ -65,12 +67,12 @@ class Shape:
 def shape_of(phase: Phase) -> Shape:
     """The union of what the phase's roles do."""
     steps = [step for role in phase.roles for step in role.steps]
+    stores = [step for step in steps if isinstance(step, StoreVectors)]
     sends = [step for step in steps if isinstance(step, SendVector)]
-    stores = [_stores(role) for role in phase.roles]
-    slots = max((len(row) for row in stores), default=0)
     return Shape(
-        rounds=tuple(any(row[i].rounds > 1 for row in stores if i < len(row)) for i in range(slots)),
-        receives=max((len(_received(role)) for role in phase.roles), default=0),
+        stores=bool(stores),
+        rounds=any(step.rounds > 1 for step in stores),
+        receives=any(receive_color(role) for role in phase.roles),
         sends=bool(sends),
         adds=any(step.adds_from for step in sends),
         advances=any(step.advance is Advance.OWN_ROUTER for step in sends),
@@ -82,55 +84,50 @@ def shape_of(phase: Phase) -> Shape:
 
 def fields_of(shape: Shape) -> tuple[Field, ...]:
     """The fields of the phase's struct, in the order of its slots."""
-    fields = [Field("takes_part", "bool", "", "false")]
-    for i, has_rounds in enumerate(shape.rounds):
-        fields.append(Field(f"stored{i}", "u16", "vectors added into memory", "0"))
-        if has_rounds:
-            fields.append(Field(f"rounds{i}", "u16", "in so many operations", "1"))
-        if shape.receives > 1:
-            fields.append(Field(f"stored{i}_from", "u16", "on which of the colors below", "0"))
-    if shape.sends:
-        fields.append(Field("sends", "bool", "", "false"))
-    if shape.adds:
-        fields.append(Field("adds", "bool", "adds the last vector while it sends", "false"))
-        if shape.receives > 1:
-            fields.append(Field("last_from", "u16", "on which of the colors below", "0"))
-    if shape.advances:
-        fields.append(Field("advances", "bool", "moves its own switch behind its vector", "false"))
-    if shape.controls:
-        about = "sends a control wavelet behind its vector"
-        fields.append(Field("controls", "bool", about, "false"))
-    if shape.copies:
-        fields.append(Field("copies", "bool", "receives the broadcast", "false"))
-    if shape.receives:
-        fields.append(Field("receives", "u16", "colors it receives on", "0"))
-    for i in range(shape.receives):
-        fields.append(Field(f"color_in{i}", "color", "", shape.any_color))
-    if shape.sends:
-        fields.append(Field("color_out", "color", "", shape.any_color))
-    return tuple(fields)
+    rows = (
+        (True, Field("takes_part", "bool", "", "false")),
+        (shape.receives, Field("receives", "bool", "", "false")),
+        (shape.receives, Field("color_in", "color", "", shape.any_color)),
+        (shape.stores, Field("stored", "u16", "vectors combined in memory by one operation", "0")),
+        (shape.rounds, Field("rounds", "u16", "operations it takes", "1")),
+        (shape.sends, Field("sends", "bool", "", "false")),
+        (shape.sends, Field("color_out", "color", "", shape.any_color)),
+        (shape.adds, Field("combines", "bool", "with the last vector while it sends", "false")),
+        (shape.advances, Field("advances", "bool", "its own switch behind its vector", "false")),
+        (shape.controls, Field("controls", "bool", "the receiver's switch as well", "false")),
+        (shape.copies, Field("copies", "bool", "what is broadcast", "false")),
+    )
+    return tuple(field for used, field in rows if used)
 
 
 def role_model(index: int, role: Role, shape: Shape) -> RoleModel:
     """`role` as a row of the phase's struct."""
     values = {field.name: field.idle for field in fields_of(shape)}
     values["takes_part"] = "true"
-    received = _received(role)
-    for i, store in enumerate(_stores(role)):
-        values[f"stored{i}"] = str(store.vectors // store.rounds)
-        values[f"rounds{i}"] = str(store.rounds)
-        values[f"stored{i}_from"] = str(received.index(store.color))
+    received = receive_color(role)
+    if received:
+        values |= {"receives": "true", "color_in": received}
     for step in role.steps:
-        if isinstance(step, SendVector):
-            values |= _send_values(step, received)
-    values["copies"] = _bool(any(isinstance(step, CopyVector) for step in role.steps))
-    values["receives"] = str(len(received))
-    values |= {f"color_in{i}": color for i, color in enumerate(received)}
+        values |= _step_values(step)
     return RoleModel(
         index=index,
         about=role.about,
         values=tuple(f".{field.name} = {values[field.name]}," for field in fields_of(shape)),
     )
+
+
+def _step_values(step: Step) -> dict[str, str]:
+    if isinstance(step, StoreVectors):
+        return {"stored": str(step.vectors // step.rounds), "rounds": str(step.rounds)}
+    if isinstance(step, CopyVector):
+        return {"copies": "true"}
+    return {
+        "sends": "true",
+        "color_out": step.color,
+        "combines": _bool(step.adds_from is not None),
+        "advances": _bool(step.advance is Advance.OWN_ROUTER),
+        "controls": _bool(step.advance is Advance.CONTROL),
+    }
 
 
 def routes_models(roles: tuple[Role, ...]) -> tuple[RoutesModel, ...]:
@@ -150,31 +147,13 @@ def _is_one_of(name: str, values: list[int]) -> str:
     return " or ".join(f"({name} == {value})" for value in values)
 
 
-def _send_values(step: SendVector, received: list[str]) -> dict[str, str]:
-    return {
-        "sends": "true",
-        "adds": _bool(step.adds_from is not None),
-        "last_from": str(received.index(step.adds_from)) if step.adds_from else "0",
-        "advances": _bool(step.advance is Advance.OWN_ROUTER),
-        "controls": _bool(step.advance is Advance.CONTROL),
-        "color_out": step.color,
-    }
-
-
-def _stores(role: Role) -> list[StoreVectors]:
-    return [step for step in role.steps if isinstance(step, StoreVectors)]
-
-
-def _received(role: Role) -> list[str]:
-    """The colors a PE of `role` receives on, in the order of first use."""
-    colors: dict[str, None] = {}
+def receive_color(role: Role) -> str:
+    """The color a PE of `role` receives on; empty if it receives nothing."""
     for step in role.steps:
-        if isinstance(step, SendVector):
-            if step.adds_from is not None:
-                colors[step.adds_from] = None
-        else:
-            colors[step.color] = None
-    return list(colors)
+        color = step.adds_from if isinstance(step, SendVector) else step.color
+        if color is not None:
+            return color
+    return ""
 
 
 def _bool(value: bool) -> str:
