@@ -10,6 +10,7 @@ from collc.checks import CHECKS
 from collc.cost import Prediction, predict
 from collc.diagnostics import CollcError, Diagnostic
 from collc.emit.render import render
+from collc.emit.reserved import unusable_names
 from collc.expectations import unmet_expectations
 from collc.files import write_files
 from collc.language import parse_source
@@ -58,6 +59,7 @@ def compile_text(
     spec = parse_source(text, parameters, target, file=file)
     machine = TARGETS[spec.target]
     schedule = build_schedule(spec.collectives[0])
+    refuse_if_any(unusable_names(spec.collectives[0]))
     refuse_if_any(prove(schedule))
     plan = build_plan(schedule, machine)
     refuse_if_any(problems(schedule, plan, machine))
