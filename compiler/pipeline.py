@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from collc.checks import CHECKS
+from collc.checks import check_plan
 from collc.cost import Prediction, predict
 from collc.diagnostics import CollcError, Diagnostic
 from collc.emit.render import render
@@ -62,7 +62,7 @@ def compile_text(
     refuse_if_any(unusable_names(spec.collectives[0]))
     refuse_if_any(prove(schedule))
     plan = build_plan(schedule, machine)
-    refuse_if_any(problems(schedule, plan, machine))
+    refuse_if_any(check_plan(schedule, plan))
     prediction = predict(schedule, plan)
     refuse_if_any(unmet_expectations(spec.collectives[0], plan, prediction))
     architectures = tuple(t.name for t in TARGETS.values() if fits(schedule, plan, t))
@@ -77,11 +77,6 @@ def refuse_if_any(diagnostics: Iterable[Diagnostic]) -> None:
         raise CollcError(found)
 
 
-def problems(schedule: Schedule, plan: Plan, target: Target) -> list[Diagnostic]:
-    """What every check finds wrong with the plan on `target`."""
-    return [diagnostic for check in CHECKS for diagnostic in check(schedule, plan, target)]
-
-
 def fits(schedule: Schedule, plan: Plan, target: Target) -> bool:
     """Whether the plan, made for one target, keeps the limits of another as well."""
-    return not problems(schedule, replace(plan, target=target), target)
+    return not check_plan(schedule, replace(plan, target=target))

@@ -62,7 +62,7 @@ def test_messages_as_data_carry_the_same(broken: Path) -> None:
     assert result.returncode == 1
     (diagnostic,) = json.loads(result.stdout)["diagnostics"]
     assert diagnostic["code"].startswith("C1")
-    assert diagnostic["line"] == 6
+    assert diagnostic["at"]["line"] == 6
 
 
 def test_a_failed_build_writes_nothing(broken: Path, tmp_path: Path) -> None:
