@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 
-def compile(path: str | Path, *, target: str | None = None, **parameters: int) -> Bundle:  # noqa: A001 - the word users expect
+def compile(path: str | Path, *, target: str | None = None, **parameters: int) -> Bundle:
     """Compile a `.coll` file; keyword arguments set its parameters.
 
     Raises CollcError when the file cannot be read or the program is at fault.

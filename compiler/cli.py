@@ -10,7 +10,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, NoReturn
@@ -82,7 +82,11 @@ def _source_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--json", "as_data", is_flag=True, help="Print one JSON object."),
         click.option("--target", type=click.Choice(sorted(TARGETS)), help="Override the target."),
         click.option(
-            "-D", "definitions", multiple=True, callback=_definition, metavar="NAME=VALUE",
+            "-D",
+            "definitions",
+            multiple=True,
+            callback=_definition,
+            metavar="NAME=VALUE",
             help="Set a parameter; may be repeated.",
         ),
         click.argument("file", type=click.Path(path_type=Path)),
@@ -91,18 +95,44 @@ def _source_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+@dataclass(frozen=True)
+class Source:
+    """What every command that reads a file is told: the file, and how to read it."""
+
+    file: Path
+    definitions: dict[str, int]
+    target: str | None
+    as_data: bool
+
+    def compile(self) -> Bundle:
+        """The file's bundle; raises CollcError, or UsageError where there is no file."""
+        if self.file.is_dir():
+            raise click.UsageError(f"{self.file} is a directory; name a .coll file")
+        if not self.file.exists():
+            raise click.UsageError(f"there is no file {self.file}")
+        return compile_text(read_source(self.file), str(self.file), self.definitions, self.target)
+
+
 def _reporting(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn a refused program into its messages and exit status 1."""
+    """Hand the command its Source; turn a refused program into messages and exit status 1."""
 
     @wraps(command)
-    def wrapped(*args: Any, as_data: bool, file: Path, **kwargs: Any) -> None:  # noqa: ANN401
+    def wrapped(
+        *,
+        file: Path,
+        definitions: dict[str, int],
+        target: str | None,
+        as_data: bool,
+        **options: Any,  # noqa: ANN401 - whatever else the command declares
+    ) -> None:
+        source = Source(file, definitions, target, as_data)
         try:
-            command(*args, as_data=as_data, file=file, **kwargs)
+            command(source, **options)
         except CollcError as error:
-            _report(error.diagnostics, as_data, file)
+            _report(error.diagnostics, source)
             sys.exit(FAULT)
         except RunError as error:
-            _print_run_error(str(error), as_data)
+            _print_run_error(str(error), source)
             sys.exit(WRONG_RUN)
         except OSError as error:
             _stop(f"{error.filename or file}: {error.strerror or error}", FAULT)
@@ -110,18 +140,18 @@ def _reporting(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-def _report(diagnostics: tuple[Diagnostic, ...], as_data: bool, file: Path) -> None:
-    if as_data:
+def _report(diagnostics: tuple[Diagnostic, ...], source: Source) -> None:
+    if source.as_data:
         click.echo(json.dumps({"diagnostics": [as_json(d) for d in diagnostics]}, indent=2))
         return
-    sources = {str(file): _text_of(file)}
+    sources = {str(source.file): _text_of(source.file)}
     click.echo("\n".join(render(d, sources) for d in diagnostics), err=True, nl=False)
     count = len(diagnostics)
     click.echo(f"\n{count} problem{'s' if count > 1 else ''}; nothing was written", err=True)
 
 
-def _print_run_error(message: str, as_data: bool) -> None:
-    if as_data:
+def _print_run_error(message: str, source: Source) -> None:
+    if source.as_data:
         click.echo(json.dumps({"verified": False, "problem": message}, indent=2))
     else:
         click.echo(f"the run failed:\n{message}", err=True)
@@ -134,24 +164,16 @@ def _text_of(file: Path) -> str:
         return ""
 
 
-def _compile(file: Path, definitions: dict[str, int], target: str | None) -> Bundle:
-    if file.is_dir():
-        raise click.UsageError(f"{file} is a directory; name a .coll file")
-    if not file.exists():
-        raise click.UsageError(f"there is no file {file}")
-    return compile_text(read_source(file), str(file), definitions, target)
-
-
 @commands.command()
 @_source_options
 @_reporting
-def check(file: Path, definitions: dict[str, int], target: str | None, as_data: bool) -> None:
+def check(source: Source) -> None:
     """Prove FILE's collective right and within the machine's limits; write nothing."""
-    bundle = _compile(file, definitions, target)
-    if as_data:
+    bundle = source.compile()
+    if source.as_data:
         click.echo(json.dumps(_facts(bundle), indent=2))
     else:
-        click.echo(f"{file}: fine. {_resources(bundle)}")
+        click.echo(f"{source.file}: fine. {_resources(bundle)}")
 
 
 @commands.command()
@@ -161,18 +183,15 @@ def check(file: Path, definitions: dict[str, int], target: str | None, as_data: 
     "--dump", type=click.Choice(["spec", "schedule", "plan"]), help="Print a stage, write nothing."
 )
 @_reporting
-def build(
-    file: Path, definitions: dict[str, int], target: str | None, as_data: bool,
-    output: Path | None, dump: str | None,
-) -> None:
+def build(source: Source, output: Path | None, dump: str | None) -> None:
     """Compile FILE to CSL in a directory (default: FILE without its suffix, in ./out)."""
-    bundle = _compile(file, definitions, target)
+    bundle = source.compile()
     if dump:
         click.echo(_dumped(bundle, dump), nl=False)
         return
-    directory = output or Path("out") / file.stem
+    directory = output or Path("out") / source.file.stem
     bundle.write(directory)
-    if as_data:
+    if source.as_data:
         click.echo(json.dumps(_facts(bundle) | {"directory": str(directory)}, indent=2))
         return
     size = sum(len(text) for text in bundle.files.values())
@@ -184,17 +203,14 @@ def build(
 @click.option("-o", "output", type=click.Path(path_type=Path), help="Also write the files here.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random input.")
 @_reporting
-def run(
-    file: Path, definitions: dict[str, int], target: str | None, as_data: bool,
-    output: Path | None, seed: int,
-) -> None:
+def run(source: Source, output: Path | None, seed: int) -> None:
     """Compile FILE, run the emitted CSL on fabsim, compare with NumPy."""
-    bundle = _compile(file, definitions, target)
+    bundle = source.compile()
     with _progress(bundle.prediction.cycles) as progress:
         report = bundle.run(seed=seed, progress=progress)
     if output:
         bundle.write(output)
-    if as_data:
+    if source.as_data:
         click.echo(json.dumps(_facts(bundle) | _run_facts(report), indent=2))
     else:
         _print_run(bundle, report, output)
@@ -223,10 +239,10 @@ def _progress(predicted_cycles: int) -> Iterator[Callable[[int], None] | None]:
 @commands.command()
 @_source_options
 @_reporting
-def cost(file: Path, definitions: dict[str, int], target: str | None, as_data: bool) -> None:
+def cost(source: Source) -> None:
     """Predict FILE's cycles, and say where they go."""
-    bundle = _compile(file, definitions, target)
-    if as_data:
+    bundle = source.compile()
+    if source.as_data:
         facts = _facts(bundle) | {"prediction": asdict(bundle.prediction)}
         click.echo(json.dumps(facts, indent=2))
         return
@@ -285,7 +301,9 @@ def _resources(bundle: Bundle) -> str:
 
 def _print_run(bundle: Bundle, report: RunReport, output: Path | None) -> None:
     facts = _facts(bundle)
-    verdict = "verified against NumPy, bit by bit" if report.verified else f"WRONG: {report.problem}"
+    verdict = (
+        "verified against NumPy, bit by bit" if report.verified else f"WRONG: {report.problem}"
+    )
     click.echo(f"{facts['file']} on {facts['target']}: {verdict}")
     click.echo(f"  cycles     {report.cycles}")
     click.echo(f"  predicted  {facts['predicted_cycles']}")

@@ -43,9 +43,7 @@ class Bundle:
         `progress` is called now and then with the cycle the run has reached. Raises CollcError
         when fabsim is not installed and RunError when the run does not come to its end.
         """
-        return run_bundle(
-            self.files, self.schedule, self.spec.target, seed=seed, progress=progress
-        )
+        return run_bundle(self.files, self.schedule, self.spec.target, seed=seed, progress=progress)
 
 
 def compile_text(

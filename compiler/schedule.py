@@ -232,9 +232,9 @@ def home_pe(schedule: Schedule) -> tuple[int, int]:
     """(x, y) of the PE where the reductions end; without any, where the broadcast starts."""
     place = {"x": 0, "y": 0}
     reductions = [phase for phase in schedule.phases if isinstance(phase, ReducePhase)]
-    for phase in reductions:
-        place[phase.axis] = phase.coordinate(0)
-    for phase in schedule.phases:
-        if isinstance(phase, BroadcastPhase) and not reductions:
-            place = {"x": phase.x, "y": phase.y}
-    return place["x"], place["y"]
+    for reduction in reductions:
+        place[reduction.axis] = reduction.coordinate(0)
+    if reductions:
+        return place["x"], place["y"]
+    sources = [(p.x, p.y) for p in schedule.phases if isinstance(p, BroadcastPhase)]
+    return sources[0] if sources else (0, 0)

@@ -65,7 +65,9 @@ def sweep_rows() -> Iterator[Row]:
     """Every example with the parameters it has, over sizes that divide by nothing."""
     for path in sorted(EXAMPLES.glob("*.coll")):
         names = {p.name for p in collc.compile(path).spec.parameters}
-        for target, ranks, length in product(("wse2", "wse3"), (1, 2, 3, 5, 7, 31, 64), (1, 2, 17, 1000)):
+        for target, ranks, length in product(
+            ("wse2", "wse3"), (1, 2, 3, 5, 7, 31, 64), (1, 2, 17, 1000)
+        ):
             wanted = {"P": ranks, "W": ranks, "H": (ranks + 1) // 2, "B": length}
             if "S" in names:
                 wanted["S"] = min(8, ranks)

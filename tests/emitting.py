@@ -17,7 +17,6 @@ from building import (
     star,
     two_phase,
 )
-
 from collc.cost import predict
 from collc.emit.render import render
 from collc.lowering import build_plan
@@ -66,6 +65,4 @@ def mirrored_minimum() -> Collective:
         reduce_step(star(7), Order.EAST_TO_WEST),
         BroadcastStep(6, 4, HERE),
     ]
-    return collective(
-        7, 5, steps, ContractKind.ALLREDUCE, 33, ElementType.F16, Operation.MIN
-    )
+    return collective(7, 5, steps, ContractKind.ALLREDUCE, 33, ElementType.F16, Operation.MIN)

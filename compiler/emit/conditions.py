@@ -30,9 +30,7 @@ class Cases:
     default: int
 
 
-def cases_of(
-    regions: Sequence[tuple[Region, int]], width: int, height: int, default: int
-) -> Cases:
+def cases_of(regions: Sequence[tuple[Region, int]], width: int, height: int, default: int) -> Cases:
     """Conditions that give each region's number, and `default` to PEs in no region."""
     if len(regions) <= MOST_CONDITIONS:
         lines = tuple((_condition(r, width, height), value) for r, value in regions)
@@ -40,9 +38,7 @@ def cases_of(
     return _table(regions, width, height, default)
 
 
-def _table(
-    regions: Sequence[tuple[Region, int]], width: int, height: int, default: int
-) -> Cases:
+def _table(regions: Sequence[tuple[Region, int]], width: int, height: int, default: int) -> Cases:
     along_x = len({region.y for region, _ in regions}) == 1
     across = regions[0][0].y if along_x else regions[0][0].x
     entries = [default] * (width if along_x else height)

@@ -87,7 +87,9 @@ def model_of(schedule: Schedule, plan: Plan, source: str) -> BundleModel:
         dest_dsr_ids=plan.dsr_ids[: ids.dests],
         result=_result_cases(plan),
         first=_entries(plan)[0],
-        starts_once=any(use.positions[1:] for p in plan.phases for r in p.roles for use in r.colors),
+        starts_once=any(
+            use.positions[1:] for p in plan.phases for r in p.roles for use in r.colors
+        ),
         uses_control=any(phase.send is not None and phase.send.controls for phase in phases),
         root=home_pe(schedule),
     )

@@ -1,4 +1,4 @@
-"""From a plan to the text of every file of its bundle, sorted by name, the same bytes every time."""
+"""From a plan to the text of its bundle's files, sorted by name, the same bytes every time."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,  # noqa: S701 - CSL and Python, not HTML
+        autoescape=False,
     )
 
 

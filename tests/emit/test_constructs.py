@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from emitting import every_kind_of_bundle
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "csl-constructs.md"

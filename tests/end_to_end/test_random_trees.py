@@ -1,18 +1,18 @@
 """Any tree that passes the checks delivers NumPy's result on the simulator.
 
-Trees, element types, operations, lengths, orders and targets are drawn at random; the program goes the
-whole way, from `.coll` text to emitted CSL to fabsim. COLLC_CASES sets how many are drawn.
+Trees, element types, operations, lengths, orders and targets are drawn at random; the program goes
+the whole way, from `.coll` text to emitted CSL to fabsim. COLLC_CASES sets how many are drawn.
 """
 
 from __future__ import annotations
 
 import os
 
-from building import random_tree
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import collc
+from building import random_tree
 from collc.spec import ElementType, Operation, Order
 
 CASES = int(os.environ.get("COLLC_CASES", "300"))
