@@ -1,0 +1,1 @@
+"""collc: collectives for the Cerebras WSE, compiled to CSL."""

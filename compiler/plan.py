@@ -1,0 +1,183 @@
+"""The Plan: what every PE class does and how its routers are set, ready to be printed.
+
+Made by `collc.lowering`, judged by `collc.checks`, read by `collc.cost` and `collc.emit`. A plan
+speaks of regions (strided rectangles of PEs), never of single PEs, so its size follows the
+pattern and not the grid. Colors are symbolic (`columns_even`) until `Plan.colors` numbers them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from collc.spec import Collective, ContractKind, ElementType, Operation, Order
+from collc.target import Target
+
+
+class Direction(Enum):
+    """A link of a router, spelled as in CSL."""
+
+    NORTH = "NORTH"
+    EAST = "EAST"
+    SOUTH = "SOUTH"
+    WEST = "WEST"
+    RAMP = "RAMP"
+
+    @property
+    def opposite(self) -> Direction:
+        """The direction a wavelet sent this way arrives from."""
+        pairs = {"NORTH": "SOUTH", "SOUTH": "NORTH", "EAST": "WEST", "WEST": "EAST"}
+        return Direction(pairs.get(self.value, self.value))
+
+
+@dataclass(frozen=True, order=True)
+class Strided:
+    """The coordinates first, first + step, ..., last (inclusive); step >= 1."""
+
+    first: int
+    last: int
+    step: int = 1
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self.first, self.last + 1, self.step))
+
+    def __len__(self) -> int:
+        return (self.last - self.first) // self.step + 1
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, int) and value in range(self.first, self.last + 1, self.step)
+
+
+@dataclass(frozen=True, order=True)
+class Region:
+    """A strided rectangle of PEs."""
+
+    x: Strided
+    y: Strided
+
+    def __contains__(self, pe: object) -> bool:
+        return isinstance(pe, tuple) and pe[0] in self.x and pe[1] in self.y
+
+
+@dataclass(frozen=True)
+class Route:
+    """One router configuration of a color: from where, to where (sorted as in `Direction`)."""
+
+    receive: Direction
+    send: tuple[Direction, ...]
+
+
+@dataclass(frozen=True)
+class ColorUse:
+    """A color at the routers of a role: its positions in the order they are taken.
+
+    One position is a static route. Position k + 1 differs from position k in the receiving side
+    or in the sending side, never in both.
+    """
+
+    color: str
+    positions: tuple[Route, ...]
+
+
+class Advance(Enum):
+    """What moves routers on behind a vector."""
+
+    NOTHING = "nothing"
+    OWN_ROUTER = "own_router"  # `.advance_switch`: the sender's own router takes the next position
+    CONTROL = "control"  # a control wavelet behind the vector: own router, path and parent
+
+
+@dataclass(frozen=True)
+class StoreVectors:
+    """Receive `vectors` vectors, one after the other, and add each into memory.
+
+    `rounds` operations of `vectors // rounds` vectors each, so that one operation's extent fits
+    the machine's limit.
+    """
+
+    color: str
+    vectors: int
+    rounds: int
+
+
+@dataclass(frozen=True)
+class SendVector:
+    """Send the own vector on `color`; with `adds_from` each element received there is added on
+    the way, so that receiving the last vector and sending overlap."""
+
+    color: str
+    adds_from: str | None
+    advance: Advance
+
+
+@dataclass(frozen=True)
+class CopyVector:
+    """Receive one vector on `color` over the own one."""
+
+    color: str
+
+
+Step = StoreVectors | SendVector | CopyVector
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a set of PEs does in one phase: its operations in order and its color settings.
+
+    `about` says it in words for the emitted code ("adds 3 vectors, sends the sum west").
+    """
+
+    name: str
+    about: str
+    steps: tuple[Step, ...]
+    colors: tuple[ColorUse, ...]
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One pattern of a collective: roles, and the regions of PEs that play them.
+
+    Regions are disjoint and sorted; PEs in no region take no part. `name` is a CSL identifier
+    ("columns", "row", "broadcast"); `axis` is "x", "y" or "xy": the coordinates a role depends on.
+    """
+
+    name: str
+    kind: ContractKind
+    axis: str
+    order: Order | None
+    about: str
+    roles: tuple[Role, ...]
+    regions: tuple[tuple[Region, int], ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A collective ready to be emitted.
+
+    `colors` numbers the symbolic colors. Queue and id numbers are per phase in `phases` order:
+    `input_queues[i]` and `output_queues[i]` serve phase i. `task_ids` are the local task ids the
+    module needs, in order; `dsr_ids` the DSR ids (used in both files). `memory_bytes` is the
+    estimate for the largest PE class: (code, data).
+    """
+
+    target: Target
+    collective: Collective
+    phases: tuple[Phase, ...]
+    colors: tuple[tuple[str, int], ...]
+    input_queues: tuple[int, ...]
+    output_queues: tuple[int, ...]
+    task_ids: tuple[int, ...]
+    dsr_ids: tuple[int, ...]
+    code_bytes: int
+    data_bytes: int
+
+    @property
+    def element(self) -> ElementType:
+        """Element type of the buffer."""
+        return self.collective.contract.element
+
+    @property
+    def operation(self) -> Operation | None:
+        """The reduction, None for a broadcast."""
+        return self.collective.contract.operation

@@ -1,0 +1,169 @@
+"""The Spec: a `.coll` file with its parameters bound and its trees unfolded.
+
+Made by `collc.language`, read by `collc.schedule`. Every value is frozen, has its ranges checked
+and its names resolved; spans point into the source for later messages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from collc.diagnostics import Span
+
+
+class ElementType(Enum):
+    """Element types of a buffer, spelled as in CSL."""
+
+    F32 = "f32"
+    F16 = "f16"
+    I32 = "i32"
+    U32 = "u32"
+    I16 = "i16"
+    U16 = "u16"
+
+    @property
+    def bytes(self) -> int:
+        """Size of one element in bytes."""
+        return 4 if self.value.endswith("32") else 2
+
+
+class Operation(Enum):
+    """Reduction operations; all are associative and commutative up to rounding."""
+
+    ADD = "add"
+    MAX = "max"
+    MIN = "min"
+    MUL = "mul"
+
+    @property
+    def commutative(self) -> bool:
+        """Whether operands may be taken out of rank order."""
+        return True
+
+
+class ContractKind(Enum):
+    """What a collective promises."""
+
+    BROADCAST = "broadcast"
+    REDUCE = "reduce"
+    ALLREDUCE = "allreduce"
+
+
+class Order(Enum):
+    """How ranks are laid along a line: rank 0 is at the side named first."""
+
+    WEST_TO_EAST = "west_to_east"
+    EAST_TO_WEST = "east_to_west"
+    NORTH_TO_SOUTH = "north_to_south"
+    SOUTH_TO_NORTH = "south_to_north"
+
+
+@dataclass(frozen=True)
+class Contract:
+    """`allreduce(x: f32[256], add)`; `operation` is None for a broadcast."""
+
+    kind: ContractKind
+    buffer: str
+    element: ElementType
+    length: int
+    operation: Operation | None
+    span: Span
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A rectangle of PEs, `width` columns by `height` rows."""
+
+    name: str
+    width: int
+    height: int
+    span: Span
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A tree of ranks: `children[r]` lists r's children in order of receipt; the root is rank 0.
+
+    `text` is how the source names it (`two_phase(S = 4)`). The language has checked that every
+    rank 0..n-1 occurs exactly once and that the numbering is pre-order.
+    """
+
+    text: str
+    children: tuple[tuple[int, ...], ...]
+    span: Span
+
+
+@dataclass(frozen=True)
+class ReduceStep:
+    """Reduce every line of one axis to its rank 0 by a tree.
+
+    On a W x 1 or 1 x H grid there is one line. On a wider grid "columns" reduces every column,
+    and "row" the one row that holds the results of the columns before.
+    """
+
+    order: Order
+    tree: Tree
+    span: Span
+
+
+@dataclass(frozen=True)
+class BroadcastStep:
+    """Multicast from PE (x, y) to the whole grid."""
+
+    x: int
+    y: int
+    span: Span
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the collective may use; None is the target's own limit."""
+
+    colors: int | None
+    colors_span: Span | None
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """`expect cycles <= 1.4 * bound`: predicted `quantity` ("cycles", "colors", "memory_bytes")
+    compared with `factor * bound` if `times_bound`, else with `factor`."""
+
+    quantity: str
+    relation: str
+    factor: float
+    times_bound: bool
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True)
+class Collective:
+    """One collective: contract, grid, steps in order, limits, expectations."""
+
+    name: str
+    contract: Contract
+    grid: Grid
+    steps: tuple[ReduceStep | BroadcastStep, ...]
+    limits: Limits
+    expectations: tuple[Expectation, ...]
+    span: Span
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter and the value it got."""
+
+    name: str
+    value: int
+    span: Span
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A whole program: target name ("wse2" or "wse3"), parameters, the collective it runs."""
+
+    file: str
+    target: str
+    parameters: tuple[Parameter, ...]
+    collectives: tuple[Collective, ...]

@@ -1,0 +1,81 @@
+"""The machine's numbers, in one place, each with where it comes from (docs/machine.md).
+
+No other module holds a machine number, and no module asks for a target's name: what differs
+between machines is a field here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Target:
+    """One generation of the wafer, as the compiler sees it."""
+
+    name: str
+    max_width: int  # largest program rectangle with memcpy: fabric - 7, - 2 [ex]
+    max_height: int
+    colors: tuple[int, ...]  # routable and free beside memcpy, which takes 21..23 [doc]
+    switch_colors: frozenset[int]  # colors whose routers have switches [doc]
+    switch_positions: int  # per router and color [doc]
+    input_queues: tuple[int, ...]  # free beside memcpy [doc]
+    output_queues: tuple[int, ...]
+    local_task_ids: tuple[int, ...]  # free beside memcpy (27, 28, 30), teardown (29), system (31)
+    dsr_ids: tuple[int, ...]  # free beside memcpy, which takes 0 of dest and src1 [doc]
+    memory_bytes: int  # per PE [doc]
+    max_extent: int  # 0x7fff means endless [ex]
+    # cycles, see docs/machine.md, "Timing"
+    hop: int  # router to router [thesis]
+    ramp: int  # T_R, one way between router and processor [thesis]
+    dsr_load: int  # copying one DSD into a register [fit]
+    op_issue: int  # starting a DSD operation whose operands are in registers [fit]
+    task_start: int  # from activation to the first instruction [meas, wse3]
+    map_element: int  # one @map call-back on the main thread [guess]
+
+
+_WSE2_COLORS = tuple(range(0, 21))
+
+WSE2 = Target(
+    name="wse2",
+    max_width=750,
+    max_height=994,
+    colors=_WSE2_COLORS,
+    switch_colors=frozenset(_WSE2_COLORS),
+    switch_positions=4,
+    input_queues=(2, 3, 4, 5, 6, 7),
+    output_queues=(2, 3, 4, 5),
+    local_task_ids=tuple(range(8, 21)) + (24, 25, 26),
+    dsr_ids=tuple(range(1, 8)),
+    memory_bytes=48 * 1024,
+    max_extent=0x7FFE,
+    hop=1,
+    ramp=2,
+    dsr_load=18,
+    op_issue=2,
+    task_start=20,
+    map_element=12,
+)
+
+WSE3 = Target(
+    name="wse3",
+    max_width=755,
+    max_height=1170,
+    colors=_WSE2_COLORS,
+    switch_colors=frozenset((0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 20)),
+    switch_positions=4,
+    input_queues=(2, 3, 4, 5, 6, 7),
+    output_queues=(2, 3, 4, 5, 6, 7),
+    local_task_ids=tuple(range(8, 27)),
+    dsr_ids=tuple(range(1, 8)),
+    memory_bytes=48 * 1024,
+    max_extent=0x7FFE,
+    hop=1,
+    ramp=2,
+    dsr_load=11,
+    op_issue=2,
+    task_start=20,
+    map_element=12,
+)
+
+TARGETS = {target.name: target for target in (WSE2, WSE3)}

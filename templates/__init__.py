@@ -1,0 +1,1 @@
+"""The templates, as installed data."""
