@@ -33,20 +33,44 @@ class Direction(Enum):
 
 @dataclass(frozen=True, order=True)
 class Strided:
-    """The coordinates first, first + step, ..., last (inclusive); step >= 1."""
+    """The coordinates first, first + step, ..., last (inclusive), the run repeated `repeats` times
+    at a distance of `period`.
+
+    step >= 1. A plain stride has `repeats` 1 and `period` 0. Otherwise period > last - first, so
+    that c is a member iff, with d = c - first, d >= 0, d / period < repeats (rounded down),
+    d % period <= last - first and (d % period) % step == 0. Groups of a two-phase tree need this.
+    """
 
     first: int
     last: int
     step: int = 1
+    period: int = 0
+    repeats: int = 1
+
+    @property
+    def end(self) -> int:
+        """The largest member."""
+        return self.last + (self.repeats - 1) * self.period
 
     def __iter__(self) -> Iterator[int]:
-        return iter(range(self.first, self.last + 1, self.step))
+        for turn in range(self.repeats):
+            shift = turn * self.period
+            yield from range(self.first + shift, self.last + shift + 1, self.step)
 
     def __len__(self) -> int:
-        return (self.last - self.first) // self.step + 1
+        return ((self.last - self.first) // self.step + 1) * self.repeats
 
     def __contains__(self, value: object) -> bool:
-        return isinstance(value, int) and value in range(self.first, self.last + 1, self.step)
+        if not isinstance(value, int) or not self.first <= value <= self.end:
+            return False
+        distance = value - self.first
+        within = distance % self.period if self.repeats > 1 else distance
+        return within <= self.last - self.first and within % self.step == 0
+
+    def mirrored(self, extent: int) -> Strided:
+        """The same coordinates counted from the other end of 0..extent - 1."""
+        start = extent - 1 - self.end
+        return Strided(start, start + self.last - self.first, self.step, self.period, self.repeats)
 
 
 @dataclass(frozen=True, order=True)
@@ -104,7 +128,8 @@ class StoreVectors:
 @dataclass(frozen=True)
 class SendVector:
     """Send the own vector on `color`; with `adds_from` each element received there is added on
-    the way, so that receiving the last vector and sending overlap."""
+    the way, so that receiving the last vector and sending overlap.
+    """
 
     color: str
     adds_from: str | None
@@ -155,17 +180,20 @@ class Phase:
 class Plan:
     """A collective ready to be emitted.
 
-    `colors` numbers the symbolic colors. Queue and id numbers are per phase in `phases` order:
-    `input_queues[i]` and `output_queues[i]` serve phase i. `task_ids` are the local task ids the
-    module needs, in order; `dsr_ids` the DSR ids (used in both files). `memory_bytes` is the
-    estimate for the largest PE class: (code, data).
+    `colors` numbers the symbolic colors. `input_queues[i]` are the input queues of phase i, the
+    j-th for the j-th color that a role's steps receive on, in order of first use (one, unless
+    the phase was lowered without switches); `output_queues[i]` is its output queue. `task_ids`
+    and `dsr_ids` are dealt out as `collc.lowering.resources` says (DSR ids serve both files).
+    `code_bytes` and `data_bytes` are estimates for the largest PE class.
+
+    A plan may ask for more than the target has; `collc.checks` refuses it then.
     """
 
     target: Target
     collective: Collective
     phases: tuple[Phase, ...]
     colors: tuple[tuple[str, int], ...]
-    input_queues: tuple[int, ...]
+    input_queues: tuple[tuple[int, ...], ...]
     output_queues: tuple[int, ...]
     task_ids: tuple[int, ...]
     dsr_ids: tuple[int, ...]
