@@ -1,0 +1,98 @@
+"""Ranks that do the same become one role, with a name and a sentence for the emitted code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from collc.lowering.line import Behaviour
+from collc.lowering.regions import compress
+from collc.plan import Advance, Direction, Phase, Region, Role, SendVector, StoreVectors, Strided
+from collc.schedule import ReducePhase, ascending
+from collc.spec import ContractKind
+
+
+def reduce_phase(phase: ReducePhase, behaviours: Sequence[Behaviour]) -> Phase:
+    """The plan's phase: roles in order of their first rank, regions sorted."""
+    ranks: dict[Behaviour, list[int]] = {}
+    for rank, behaviour in enumerate(behaviours):
+        ranks.setdefault(behaviour, []).append(rank)
+    names = _names(tuple(ranks))
+    roles = tuple(
+        Role(name, _about(behaviour), behaviour.steps, behaviour.colors)
+        for behaviour, name in zip(ranks, names, strict=True)
+    )
+    return Phase(
+        name=phase.name,
+        kind=ContractKind.REDUCE,
+        axis=phase.axis,
+        order=phase.order,
+        about=f"{phase.tree} along the {'row' if phase.axis == 'x' else 'column'}",
+        roles=roles,
+        regions=_regions(phase, tuple(ranks.values())),
+    )
+
+
+def _regions(
+    phase: ReducePhase, ranks_of_roles: tuple[list[int], ...]
+) -> tuple[tuple[Region, int], ...]:
+    """The roles' ranks in grid coordinates, on all lines."""
+    across = Strided(*phase.lines)
+    found = []
+    for role, ranks in enumerate(ranks_of_roles):
+        for run in compress(ranks):
+            along = run if ascending(phase.order) else run.mirrored(phase.ranks)
+            region = Region(along, across) if phase.axis == "x" else Region(across, along)
+            found.append((region, role))
+    return tuple(sorted(found))
+
+
+def _names(behaviours: tuple[Behaviour, ...]) -> list[str]:
+    """Distinct identifiers: what the role is, numbered where several roles are that."""
+    kinds = [_kind(behaviour) for behaviour in behaviours]
+    numbers: dict[str, int] = {}
+    names = []
+    for kind in kinds:
+        numbers[kind] = numbers.get(kind, 0) + 1
+        names.append(kind if kinds.count(kind) == 1 else f"{kind}_{numbers[kind]}")
+    return names
+
+
+def _kind(behaviour: Behaviour) -> str:
+    """Root (sends nothing), leaf (receives nothing), link (receives one vector), joint (more)."""
+    sends = [step for step in behaviour.steps if isinstance(step, SendVector)]
+    stores = any(isinstance(step, StoreVectors) for step in behaviour.steps)
+    if not sends:
+        return "root"
+    if sends[0].adds_from is None:
+        return "leaf"
+    return "joint" if stores else "link"
+
+
+def _about(behaviour: Behaviour) -> str:
+    """The role in words."""
+    parts = []
+    stored = sum(step.vectors for step in behaviour.steps if isinstance(step, StoreVectors))
+    if stored:
+        parts.append(f"adds {stored} vector{'s' if stored > 1 else ''}")
+    for step in behaviour.steps:
+        if isinstance(step, SendVector):
+            parts += _about_sending(step, behaviour)
+    if behaviour.relays:
+        parts.append("then lets farther vectors pass")
+    return ", ".join(parts)
+
+
+def _about_sending(step: SendVector, behaviour: Behaviour) -> list[str]:
+    """How the vector leaves."""
+    way = _side(step, behaviour).value.lower()
+    last = "sends its vector" if step.adds_from is None else "adds the last one while sending it"
+    parts = [f"{last} {way}"]
+    if step.advance is Advance.CONTROL:
+        parts.append("opens the receiver's router behind it")
+    return parts
+
+
+def _side(step: SendVector, behaviour: Behaviour) -> Direction:
+    """The side on which the own vector leaves."""
+    use = next(use for use in behaviour.colors if use.color == step.color)
+    return use.positions[0].send[0]

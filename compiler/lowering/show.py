@@ -1,0 +1,83 @@
+"""A plan as text, for `--dump plan` and for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collc.plan import (
+    ColorUse,
+    CopyVector,
+    Phase,
+    Plan,
+    Region,
+    Role,
+    Route,
+    SendVector,
+    Step,
+    Strided,
+)
+
+
+def show_plan(plan: Plan) -> str:
+    """The plan as text: its numbers, then each phase with its roles and regions."""
+    colors = ", ".join(f"{name} = {number}" for name, number in plan.colors) or "none"
+    queues = ", ".join("/".join(map(str, group)) for group in plan.input_queues)
+    head = [
+        f"plan {plan.collective.name} on {plan.target.name}",
+        f"  colors: {colors}",
+        f"  input queues: {queues or 'none'}; output queues: {_numbers(plan.output_queues)}",
+        f"  task ids: {_numbers(plan.task_ids)}; DSR ids: {_numbers(plan.dsr_ids)}",
+        f"  memory: {plan.code_bytes} bytes of code, {plan.data_bytes} bytes of data",
+    ]
+    return "\n".join([*head, *(line for phase in plan.phases for line in _phase(phase))]) + "\n"
+
+
+def _numbers(values: tuple[int, ...]) -> str:
+    return ", ".join(map(str, values)) or "none"
+
+
+def _phase(phase: Phase) -> Iterator[str]:
+    yield f"  phase {phase.name}: {phase.about}"
+    for index, role in enumerate(phase.roles):
+        regions = [show_region(region) for region, number in phase.regions if number == index]
+        yield f"    {role.name}: {role.about}"
+        yield f"      at {', '.join(regions)}"
+        yield from (f"      {line}" for line in _role(role))
+
+
+def _role(role: Role) -> Iterator[str]:
+    yield from (show_step(step) for step in role.steps)
+    yield from (show_color(use) for use in role.colors)
+
+
+def show_step(step: Step) -> str:
+    """One step on one line."""
+    if isinstance(step, CopyVector):
+        return f"copy from {step.color}"
+    if isinstance(step, SendVector):
+        source = f" adding from {step.adds_from}" if step.adds_from else ""
+        return f"send on {step.color}{source}, advance {step.advance.value}"
+    return f"store {step.vectors} from {step.color} in {step.rounds} rounds"
+
+
+def show_color(use: ColorUse) -> str:
+    """A color and its positions on one line."""
+    return f"{use.color}: " + ", then ".join(show_route(route) for route in use.positions)
+
+
+def show_route(route: Route) -> str:
+    """`EAST -> RAMP+WEST`."""
+    return f"{route.receive.value} -> {'+'.join(way.value for way in route.send)}"
+
+
+def show_region(region: Region) -> str:
+    """`x 0..62 step 2, y 0`."""
+    return f"(x {show_strided(region.x)}, y {show_strided(region.y)})"
+
+
+def show_strided(run: Strided) -> str:
+    """`0..62 step 2`, `(1..5 step 2) 4 times at 8`, or a single number."""
+    if len(run) == 1:
+        return str(run.first)
+    text = f"{run.first}..{run.last}" + (f" step {run.step}" if run.step > 1 else "")
+    return text if run.repeats == 1 else f"({text}) {run.repeats} times at {run.period}"
