@@ -19,6 +19,7 @@ class Target:
     colors: tuple[int, ...]  # routable and free beside memcpy, which takes 21..23 [doc]
     switch_colors: frozenset[int]  # colors whose routers have switches [doc]
     switch_positions: int  # per router and color [doc]
+    switch_both_sides: bool  # whether one position may change receiving and sending side [meas]
     input_queues: tuple[int, ...]  # free beside memcpy [doc]
     output_queues: tuple[int, ...]
     local_task_ids: tuple[int, ...]  # free beside memcpy (27, 28, 30), teardown (29), system (31)
@@ -32,6 +33,9 @@ class Target:
     op_issue: int  # starting a DSD operation whose operands are in registers [fit]
     task_start: int  # from activation to the first instruction [meas, wse3]
     map_element: int  # one @map call-back on the main thread [guess]
+    scalar: int  # scalar instructions of a task before its DSD operation [guess]
+    router_queue: int  # wavelets a router holds of one color [meas]
+    end_queues: int  # wavelets an output and an input queue hold together [meas]
 
 
 _WSE2_COLORS = tuple(range(0, 21))
@@ -43,6 +47,7 @@ WSE2 = Target(
     colors=_WSE2_COLORS,
     switch_colors=frozenset(_WSE2_COLORS),
     switch_positions=4,
+    switch_both_sides=False,
     input_queues=(2, 3, 4, 5, 6, 7),
     output_queues=(2, 3, 4, 5),
     local_task_ids=(*range(8, 21), 24, 25, 26),
@@ -55,6 +60,9 @@ WSE2 = Target(
     op_issue=2,
     task_start=20,
     map_element=12,
+    scalar=4,
+    router_queue=4,
+    end_queues=10,
 )
 
 WSE3 = Target(
@@ -64,6 +72,7 @@ WSE3 = Target(
     colors=_WSE2_COLORS,
     switch_colors=frozenset((0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 20)),
     switch_positions=4,
+    switch_both_sides=True,
     input_queues=(2, 3, 4, 5, 6, 7),
     output_queues=(2, 3, 4, 5, 6, 7),
     local_task_ids=tuple(range(8, 27)),
@@ -76,6 +85,9 @@ WSE3 = Target(
     op_issue=2,
     task_start=20,
     map_element=12,
+    scalar=4,
+    router_queue=4,
+    end_queues=10,
 )
 
 TARGETS = {target.name: target for target in (WSE2, WSE3)}

@@ -11,18 +11,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from collc.plan import ColorUse, Direction, Step
+from collc.placement import SIDES
 from collc.schedule import ReducePhase
-from collc.spec import Order
 
 Children = tuple[tuple[int, ...], ...]
-
-# near side, far side
-SIDES = {
-    Order.WEST_TO_EAST: (Direction.WEST, Direction.EAST),
-    Order.EAST_TO_WEST: (Direction.EAST, Direction.WEST),
-    Order.NORTH_TO_SOUTH: (Direction.NORTH, Direction.SOUTH),
-    Order.SOUTH_TO_NORTH: (Direction.SOUTH, Direction.NORTH),
-}
 
 
 @dataclass(frozen=True)

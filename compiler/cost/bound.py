@@ -1,0 +1,58 @@
+"""A lower bound on the cycles of a contract, whatever the algorithm.
+
+Let PE f be farthest from PE r, D hops away, and let the contract demand that r ends with something
+of f's vector in each of its B elements (one element a wavelet). f's processor puts one wavelet a
+cycle on its ramp, so the last of the B contributions leaves it in cycle B at the earliest. From
+there to r's processor, by whatever way, it takes two ramps, D hops and the cycle in which r uses
+it: B + 2 ramp + D hop + 1 cycles. Start-up costs are left out, so the bound holds for any program.
+
+    broadcast   f is the root and r the PE farthest from it
+    reduce      r is the PE with the result and f the PE farthest from it
+    allreduce   r and f are two opposite corners
+"""
+
+from __future__ import annotations
+
+from collc.schedule import BroadcastPhase, ReducePhase, Schedule
+from collc.spec import ContractKind, Grid
+from collc.target import Target
+
+
+def bound_of(schedule: Schedule, target: Target) -> int:
+    """The bound in cycles; 0 for a single PE, which has nothing to do."""
+    distance = _distance(schedule)
+    if distance == 0:
+        return 0
+    length = schedule.collective.contract.length
+    return length + 2 * target.ramp + distance * target.hop + 1
+
+
+def _distance(schedule: Schedule) -> int:
+    """The distance D of the argument above, in hops."""
+    grid = schedule.collective.grid
+    if schedule.collective.contract.kind is ContractKind.ALLREDUCE:
+        return grid.width - 1 + grid.height - 1
+    x, y = _end(schedule)
+    return _farthest(x, grid.width) + _farthest(y, grid.height)
+
+
+def _farthest(coordinate: int, extent: int) -> int:
+    return max(coordinate, extent - 1 - coordinate)
+
+
+def _end(schedule: Schedule) -> tuple[int, int]:
+    """The PE that sends the broadcast or holds the result of the reduce."""
+    grid: Grid = schedule.collective.grid
+    x = y = 0
+    for phase in schedule.phases:
+        if isinstance(phase, BroadcastPhase):
+            return phase.x, phase.y
+        x, y = _root(phase, x, y)
+    assert 0 <= x < grid.width
+    return x, y
+
+
+def _root(phase: ReducePhase, x: int, y: int) -> tuple[int, int]:
+    """The PE that holds the result after a reduce phase; (x, y) before it."""
+    root = phase.coordinate(0)
+    return (root, y) if phase.axis == "x" else (x, root)

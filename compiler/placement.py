@@ -1,0 +1,38 @@
+"""From regions back to ranks: which role each rank of a line plays, and routes seen from the line.
+
+Checks and prediction work on one line of a phase; all lines of a phase are alike.
+"""
+
+from __future__ import annotations
+
+from collc.plan import Direction, Phase, Role, Route
+from collc.schedule import ReducePhase, ascending
+from collc.spec import Order
+
+# the side of rank 0, the other side
+SIDES = {
+    Order.WEST_TO_EAST: (Direction.WEST, Direction.EAST),
+    Order.EAST_TO_WEST: (Direction.EAST, Direction.WEST),
+    Order.NORTH_TO_SOUTH: (Direction.NORTH, Direction.SOUTH),
+    Order.SOUTH_TO_NORTH: (Direction.SOUTH, Direction.NORTH),
+}
+
+
+def roles_of_ranks(phase: Phase, pattern: ReducePhase) -> tuple[Role | None, ...]:
+    """The role of each rank on the first line of `pattern`; None where no region has the rank."""
+    found: list[Role | None] = [None] * pattern.ranks
+    for region, index in phase.regions:
+        along, across = (region.x, region.y) if pattern.axis == "x" else (region.y, region.x)
+        if pattern.lines[0] not in across:
+            continue
+        for coordinate in along:
+            rank = coordinate if ascending(pattern.order) else pattern.ranks - 1 - coordinate
+            if 0 <= rank < pattern.ranks:
+                found[rank] = phase.roles[index]
+    return tuple(found)
+
+
+def passes_on(route: Route, pattern: ReducePhase) -> bool:
+    """Whether a route takes vectors from the far side to the near side and nowhere else."""
+    near, far = SIDES[pattern.order]
+    return route == Route(far, (near,))
