@@ -180,11 +180,10 @@ class Phase:
 class Plan:
     """A collective ready to be emitted.
 
-    `colors` numbers the symbolic colors. `input_queues[i]` are the input queues of phase i, the
-    j-th for the j-th color that a role's steps receive on, in order of first use (one, unless
-    the phase was lowered without switches); `output_queues[i]` is its output queue. `task_ids`
-    and `dsr_ids` are dealt out as `collc.lowering.resources` says (DSR ids serve both files).
-    `code_bytes` and `data_bytes` are estimates for the largest PE class.
+    `colors` numbers the symbolic colors. Queue numbers are per phase in `phases` order:
+    `input_queues[i]` and `output_queues[i]` serve phase i, in which a PE receives on one color and
+    sends on one. `task_ids` and `dsr_ids` are dealt out as `collc.lowering.resources` says (DSR
+    ids serve both files). `code_bytes` and `data_bytes` are estimates for the largest PE class.
 
     A plan may ask for more than the target has; `collc.checks` refuses it then.
     """
@@ -193,7 +192,7 @@ class Plan:
     collective: Collective
     phases: tuple[Phase, ...]
     colors: tuple[tuple[str, int], ...]
-    input_queues: tuple[tuple[int, ...], ...]
+    input_queues: tuple[int, ...]
     output_queues: tuple[int, ...]
     task_ids: tuple[int, ...]
     dsr_ids: tuple[int, ...]

@@ -1,7 +1,8 @@
 """Schedule to Plan: roles, routes and switch positions, then numbers.
 
-`build_plan` tries every way of lowering each reduce phase (`STRATEGIES`) that keeps the limit of
-colors and takes the one with the fewest predicted cycles, of equals the one with fewer colors.
+`build_plan` tries every coloring of each reduce phase (`COLORINGS`) that keeps the limits of the
+collective and of the target. It takes the plan with the fewest predicted cycles, of equals the one
+with the fewest colors.
 """
 
 from __future__ import annotations
@@ -9,52 +10,63 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import product
 
+from collc.cost import predict
 from collc.lowering import memory, resources
+from collc.lowering.behaviour import behaviours
 from collc.lowering.broadcast import broadcast_phase
-from collc.lowering.line import Behaviour
+from collc.lowering.colorings import by_parity, without_control
+from collc.lowering.line import LineTree, line_tree
 from collc.lowering.roles import reduce_phase
 from collc.lowering.show import show_plan
-from collc.lowering.static import static
-from collc.lowering.two_color import two_color
 from collc.plan import Phase, Plan
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.target import Target
 
-__all__ = ["STRATEGIES", "build_plan", "show_plan"]
+__all__ = ["COLORINGS", "build_plan", "candidate_plans", "show_plan"]
 
-Strategy = Callable[[ReducePhase, int, int], tuple[Behaviour, ...]]
+Coloring = Callable[[LineTree], tuple[int, ...]]
 
-STRATEGIES: dict[str, Strategy] = {"two_color": two_color, "static": static}
+COLORINGS: dict[str, Coloring] = {"by_parity": by_parity, "without_control": without_control}
 
 
 def build_plan(schedule: Schedule, target: Target) -> Plan:
-    """The best plan within the limit of colors; if none is, the one with the fewest colors, which
-    the check of colors refuses.
+    """The best plan within all budgets; if none is, the one with the fewest colors, which a check
+    refuses.
     """
-    return next(_plans(schedule, target))
+    plans = tuple(candidate_plans(schedule, target))
+    possible = [plan for plan in plans if resources.within_budget(plan)]
+    if len(possible) <= 1:
+        return possible[0] if possible else min(plans, key=_colors)
+    return min(possible, key=lambda plan: (predict(schedule, plan).cycles, _colors(plan)))
 
 
-def _plans(schedule: Schedule, target: Target) -> Iterator[Plan]:
-    """A plan for every choice of strategies, one per reduce phase."""
+def _colors(plan: Plan) -> int:
+    return len(plan.colors)
+
+
+def candidate_plans(schedule: Schedule, target: Target) -> Iterator[Plan]:
+    """A plan for every choice of colorings, one per reduce phase; the first has the fewest
+    colors."""
     choices = [
-        tuple(STRATEGIES.values()) if isinstance(phase, ReducePhase) else (two_color,)
+        tuple(COLORINGS.values()) if isinstance(phase, ReducePhase) else (by_parity,)
         for phase in schedule.phases
     ]
-    for strategies in product(*choices):
+    for colorings in product(*choices):
         phases = tuple(
-            _phase(schedule, phase, strategy, target)
-            for phase, strategy in zip(schedule.phases, strategies, strict=True)
+            _phase(schedule, phase, coloring, target)
+            for phase, coloring in zip(schedule.phases, colorings, strict=True)
         )
         yield numbered_plan(schedule, phases, target)
 
 
 def _phase(
-    schedule: Schedule, phase: ReducePhase | BroadcastPhase, strategy: Strategy, target: Target
+    schedule: Schedule, phase: ReducePhase | BroadcastPhase, coloring: Coloring, target: Target
 ) -> Phase:
     if isinstance(phase, BroadcastPhase):
         return broadcast_phase(phase)
     length = schedule.collective.contract.length
-    return reduce_phase(phase, strategy(phase, length, target.max_extent))
+    received_on = coloring(line_tree(phase.children))
+    return reduce_phase(phase, behaviours(phase, received_on, length, target.max_extent))
 
 
 def numbered_plan(schedule: Schedule, phases: tuple[Phase, ...], target: Target) -> Plan:
@@ -66,7 +78,7 @@ def numbered_plan(schedule: Schedule, phases: tuple[Phase, ...], target: Target)
         collective=schedule.collective,
         phases=phases,
         colors=colors,
-        input_queues=resources.number_input_queues(phases, target),
+        input_queues=resources.take(target.input_queues, len(phases)),
         output_queues=resources.take(target.output_queues, len(phases)),
         task_ids=resources.number_task_ids(phases, (number for _, number in colors), target),
         dsr_ids=resources.number_dsr_ids(phases, target),

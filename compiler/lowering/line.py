@@ -10,32 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from collc.plan import ColorUse, Direction, Step
-from collc.placement import SIDES
-from collc.schedule import ReducePhase
-
 Children = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
-class Behaviour:
-    """What one rank does: its steps and its color settings. Ranks that do the same share a role."""
-
-    steps: tuple[Step, ...]
-    colors: tuple[ColorUse, ...]
-    relays: bool
-
-
-@dataclass(frozen=True)
 class LineTree:
-    """A tree with its parents, depths and what passes by: `passes[rank][parity]` tells whether
-    vectors for ranks of that parity of depth pass the router of `rank`.
-    """
+    """A tree with its parents and depths."""
 
     children: Children
     parent: tuple[int | None, ...]
     depth: tuple[int, ...]
-    passes: tuple[tuple[bool, bool], ...]
 
     def is_last_child(self, rank: int) -> bool:
         """Whether nothing arrives at the parent of `rank` after its vector."""
@@ -43,31 +27,35 @@ class LineTree:
         return parent is not None and self.children[parent][-1] == rank
 
 
-def sides(phase: ReducePhase) -> tuple[Direction, Direction]:
-    """The near and the far side of the routers of a phase."""
-    return SIDES[phase.order]
-
-
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def line_tree(children: Children) -> LineTree:
-    """Derive parents, depths and passing vectors, in time linear in the ranks."""
+    """Derive parents and depths of a tree in pre-order."""
     parent: list[int | None] = [None] * len(children)
     depth = [0] * len(children)
     for rank, sources in enumerate(children):
         for child in sources:
             parent[child], depth[child] = rank, depth[rank] + 1
-    return LineTree(children, tuple(parent), tuple(depth), _passes(parent, depth))
+    return LineTree(children, tuple(parent), tuple(depth))
 
 
-def _passes(parent: list[int | None], depth: list[int]) -> tuple[tuple[bool, bool], ...]:
-    """For each router, whether vectors for even and for odd ranks pass it."""
-    changes = [[0, 0] for _ in range(len(parent) + 1)]
-    for rank, above in enumerate(parent):
-        if above is not None:
-            changes[above + 1][depth[above] % 2] += 1
-            changes[rank][depth[above] % 2] -= 1
-    passing, found = [0, 0], []
-    for even, odd in changes[:-1]:
-        passing = [passing[0] + even, passing[1] + odd]
-        found.append((passing[0] > 0, passing[1] > 0))
+def passing_colors(tree: LineTree, received_on: tuple[int, ...]) -> tuple[frozenset[int], ...]:
+    """For each router, the colors of the vectors that pass it.
+
+    A vector from a rank to its parent has the parent's color in `received_on` and passes the
+    routers strictly between them.
+    """
+    changes: list[list[tuple[int, int]]] = [[] for _ in range(len(tree.parent) + 1)]
+    for rank, above in enumerate(tree.parent):
+        if above is not None and rank - above > 1:
+            changes[above + 1].append((received_on[above], 1))
+            changes[rank].append((received_on[above], -1))
+    counts = dict.fromkeys(received_on, 0)
+    found: list[frozenset[int]] = []
+    for here in changes[:-1]:
+        for color, change in here:
+            counts[color] += change
+        same = found and not here
+        found.append(
+            found[-1] if same else frozenset(color for color, n in counts.items() if n > 0)
+        )
     return tuple(found)

@@ -6,10 +6,10 @@ shown and refused by `collc.checks` together with everything else that is wrong 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import count, islice
 
-from collc.plan import CopyVector, Phase, Role, SendVector, StoreVectors
+from collc.plan import Phase, Plan
 from collc.spec import ContractKind
 from collc.target import Target
 
@@ -54,44 +54,13 @@ def take(available: Sequence[int], needed: int) -> tuple[int, ...]:
     return tuple(islice((number for part in (available, past_end) for number in part), needed))
 
 
-def receive_colors(role: Role) -> tuple[str, ...]:
-    """The colors a role receives on, in order of first use: one input queue each."""
-    return tuple(dict.fromkeys(_received(role)))
-
-
-def _received(role: Role) -> Iterator[str]:
-    for step in role.steps:
-        if isinstance(step, SendVector):
-            if step.adds_from is not None:
-                yield step.adds_from
-        else:
-            yield step.color
-
-
-def queues_needed(phase: Phase) -> int:
-    """Input queues of a phase: as many as one PE has receive colors, at least one."""
-    return max((1, *(len(receive_colors(role)) for role in phase.roles)))
-
-
-def stores_needed(phase: Phase) -> int:
-    """The most StoreVectors steps of one role."""
-    return max(sum(isinstance(step, StoreVectors) for step in role.steps) for role in phase.roles)
-
-
-def number_input_queues(phases: Sequence[Phase], target: Target) -> tuple[tuple[int, ...], ...]:
-    """Input queues of each phase; no two phases share one, for each is bound to its color."""
-    needed = [queues_needed(phase) for phase in phases]
-    numbers = iter(take(target.input_queues, sum(needed)))
-    return tuple(tuple(islice(numbers, size)) for size in needed)
-
-
 def task_ids_of_phase(phase: Phase) -> int:
     """Local task ids of a phase.
 
-    Reduce: one for each StoreVectors step (at least one: stored), then sent, then controlled.
-    Broadcast: one (copied, or sent at the root).
+    Reduce: three, for a task after storing, after sending, and after the control wavelet.
+    Broadcast: one, after copying, or sending at the root.
     """
-    return 1 if phase.kind is ContractKind.BROADCAST else max(1, stores_needed(phase)) + 2
+    return 1 if phase.kind is ContractKind.BROADCAST else 3
 
 
 def number_task_ids(
@@ -108,12 +77,12 @@ def number_task_ids(
 
 
 def source_dsrs_of_phase(phase: Phase) -> int:
-    """Registers of file src1 of a phase: one for each fabric operand that is received.
+    """Registers of file src1 of a phase, one for each fabric operand that is received.
 
-    Reduce: one for each StoreVectors step (at least one), then one for the vector added while
-    sending. Broadcast: one.
+    Reduce: two, for the vectors that are stored and for the one added while sending. Broadcast:
+    one.
     """
-    return 1 if phase.kind is ContractKind.BROADCAST else max(1, stores_needed(phase)) + 1
+    return 1 if phase.kind is ContractKind.BROADCAST else 2
 
 
 def number_dsr_ids(phases: Sequence[Phase], target: Target) -> tuple[int, ...]:
@@ -126,7 +95,25 @@ def number_dsr_ids(phases: Sequence[Phase], target: Target) -> tuple[int, ...]:
     return take(target.dsr_ids, max(sources, len(phases)))
 
 
-def steps_of(role: Role) -> tuple[str, ...]:
-    """A role's steps in words of a few letters, for messages and dumps."""
-    words = {StoreVectors: "store", SendVector: "send", CopyVector: "copy"}
-    return tuple(words[type(step)] for step in role.steps)
+def color_limit(plan: Plan) -> int:
+    """How many colors a plan may use: the collective's own limit, at most the target's."""
+    own = plan.collective.limits.colors
+    return len(plan.target.colors) if own is None else min(own, len(plan.target.colors))
+
+
+def within_budget(plan: Plan) -> bool:
+    """Whether the plan uses only numbers that the target has and keeps the limit of colors."""
+    target = plan.target
+    used: tuple[tuple[tuple[int, ...], set[int]], ...] = (
+        (target.colors, {number for _, number in plan.colors}),
+        (target.input_queues, set(plan.input_queues)),
+        (target.output_queues, set(plan.output_queues)),
+        (target.local_task_ids, set(plan.task_ids)),
+        (target.dsr_ids, set(plan.dsr_ids)),
+    )
+    numbers = dict(plan.colors)
+    return (
+        len(plan.colors) <= color_limit(plan)
+        and all(numbers[name] in target.switch_colors for name in switched_colors(plan.phases))
+        and all(taken <= set(available) for available, taken in used)
+    )

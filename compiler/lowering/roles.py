@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collc.lowering.line import Behaviour
+from collc.lowering.behaviour import Behaviour
 from collc.lowering.regions import compress
 from collc.plan import Advance, Direction, Phase, Region, Role, SendVector, StoreVectors, Strided
 from collc.schedule import ReducePhase, ascending

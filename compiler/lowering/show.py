@@ -21,11 +21,11 @@ from collc.plan import (
 def show_plan(plan: Plan) -> str:
     """The plan as text: its numbers, then each phase with its roles and regions."""
     colors = ", ".join(f"{name} = {number}" for name, number in plan.colors) or "none"
-    queues = ", ".join("/".join(map(str, group)) for group in plan.input_queues)
     head = [
         f"plan {plan.collective.name} on {plan.target.name}",
         f"  colors: {colors}",
-        f"  input queues: {queues or 'none'}; output queues: {_numbers(plan.output_queues)}",
+        f"  input queues: {_numbers(plan.input_queues)}",
+        f"  output queues: {_numbers(plan.output_queues)}",
         f"  task ids: {_numbers(plan.task_ids)}; DSR ids: {_numbers(plan.dsr_ids)}",
         f"  memory: {plan.code_bytes} bytes of code, {plan.data_bytes} bytes of data",
     ]

@@ -1,0 +1,104 @@
+"""What each rank of a line does, given the color each rank receives on.
+
+    receive color   far -> RAMP, then far -> near    the sending side changes: a control wavelet
+    send color      RAMP -> near, then far -> near   the receiving side changes: `.advance_switch`
+    other colors    far -> near
+
+The control wavelet goes behind the vector of a rank's last child. Every router between the two has
+let that vector pass, hence is in its last position, where a control wavelet changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from collc.lowering.line import LineTree, line_tree, passing_colors
+from collc.lowering.rounds import rounds_for
+from collc.placement import SIDES
+from collc.plan import Advance, ColorUse, Direction, Route, SendVector, Step, StoreVectors
+from collc.schedule import ReducePhase
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """What one rank does: its steps and its color settings. Ranks that do the same share a role."""
+
+    steps: tuple[Step, ...]
+    colors: tuple[ColorUse, ...]
+    relays: bool
+
+
+@dataclass(frozen=True)
+class ColoredLine:
+    """A tree with the color each rank receives on, the colors that pass each router, and names."""
+
+    tree: LineTree
+    received_on: tuple[int, ...]
+    passing: tuple[frozenset[int], ...]
+    names: tuple[str, ...]
+
+    def sent_on(self, rank: int) -> int | None:
+        """The color a rank sends on; None for the root."""
+        parent = self.tree.parent[rank]
+        return None if parent is None else self.received_on[parent]
+
+
+def behaviours(
+    phase: ReducePhase, received_on: tuple[int, ...], length: int, max_extent: int
+) -> tuple[Behaviour, ...]:
+    """What each rank does; `length` is the vector's, in elements."""
+    tree = line_tree(phase.children)
+    names = tuple(f"{phase.name}_{name}" for name in _color_names(max(received_on) + 1))
+    line = ColoredLine(tree, received_on, passing_colors(tree, received_on), names)
+    return tuple(
+        Behaviour(
+            steps=tuple(_steps(line, rank, length, max_extent)),
+            colors=tuple(_color_uses(line, rank, SIDES[phase.order])),
+            relays=bool(line.passing[rank]),
+        )
+        for rank in range(phase.ranks)
+    )
+
+
+def _color_names(needed: int) -> tuple[str, ...]:
+    return ("even", "odd") if needed <= 2 else tuple(str(number) for number in range(needed))
+
+
+def _steps(line: ColoredLine, rank: int, length: int, max_extent: int) -> Iterator[Step]:
+    """Add all children's vectors into memory but the last, which is added while sending."""
+    received = len(line.tree.children[rank])
+    color = line.names[line.received_on[rank]]
+    send_color = line.sent_on(rank)
+    stored = received if send_color is None else received - 1
+    if stored > 0:
+        yield StoreVectors(color, stored, rounds_for(stored, length, max_extent))
+    if send_color is not None:
+        adds_from = color if received else None
+        yield SendVector(line.names[send_color], adds_from, _advance(line, rank, send_color))
+
+
+def _advance(line: ColoredLine, rank: int, color: int) -> Advance:
+    """What has to move on behind the vector of `rank`: the parent, the own router, or nothing."""
+    parent = line.tree.parent[rank]
+    assert parent is not None
+    if line.tree.is_last_child(rank) and color in line.passing[parent]:
+        return Advance.CONTROL
+    return Advance.OWN_ROUTER if color in line.passing[rank] else Advance.NOTHING
+
+
+def _color_uses(
+    line: ColoredLine, rank: int, near_far: tuple[Direction, Direction]
+) -> Iterator[ColorUse]:
+    """The positions of each color at a router, in order of color."""
+    near, far = near_far
+    first: dict[int, Route] = {}
+    if line.tree.children[rank]:
+        first[line.received_on[rank]] = Route(far, (Direction.RAMP,))
+    send_color = line.sent_on(rank)
+    if send_color is not None:
+        first[send_color] = Route(Direction.RAMP, (near,))
+    for color in sorted({*first, *line.passing[rank]}):
+        positions = [first[color]] if color in first else []
+        positions += [Route(far, (near,))] if color in line.passing[rank] else []
+        yield ColorUse(line.names[color], tuple(positions))
