@@ -1,1 +1,54 @@
-"""Parts of collc: checks."""
+"""Checks of a plan against the machine: each takes schedule and plan and yields diagnostics.
+
+One check a file, named after it. Budgets first, then how the routers are set, then whether every
+vector arrives. All work on roles, regions and one line of each phase, so their cost follows the
+pattern and not the grid.
+"""
+
+from collections.abc import Callable, Iterator
+
+from collc.checks.color_numbers import color_numbers
+from collc.checks.colors import colors
+from collc.checks.delivery import delivery
+from collc.checks.dsr_ids import dsr_ids
+from collc.checks.exclusive_receive import exclusive_receive
+from collc.checks.extents import extents
+from collc.checks.grid_size import grid_size
+from collc.checks.memory import memory
+from collc.checks.multicast import multicast
+from collc.checks.one_role import one_role
+from collc.checks.position_sides import position_sides
+from collc.checks.positions import positions
+from collc.checks.queues import queues
+from collc.checks.switch_colors import switch_colors
+from collc.checks.task_ids import task_ids
+from collc.diagnostics import Diagnostic
+from collc.plan import Plan
+from collc.schedule import Schedule
+
+Check = Callable[[Schedule, Plan], Iterator[Diagnostic]]
+
+CHECKS: dict[str, Check] = {
+    "grid_size": grid_size,
+    "colors": colors,
+    "color_numbers": color_numbers,
+    "switch_colors": switch_colors,
+    "queues": queues,
+    "task_ids": task_ids,
+    "dsr_ids": dsr_ids,
+    "memory": memory,
+    "extents": extents,
+    "positions": positions,
+    "position_sides": position_sides,
+    "one_role": one_role,
+    "exclusive_receive": exclusive_receive,
+    "delivery": delivery,
+    "multicast": multicast,
+}
+
+__all__ = ["CHECKS", "Check", "check_plan"]
+
+
+def check_plan(schedule: Schedule, plan: Plan) -> tuple[Diagnostic, ...]:
+    """Everything that is wrong with a plan; a plan that passes can be emitted."""
+    return tuple(problem for check in CHECKS.values() for problem in check(schedule, plan))

@@ -1,0 +1,37 @@
+"""Every color has a number, one that the target routes and that no other color has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collc.diagnostics import Diagnostic
+from collc.lowering.resources import colors_of
+from collc.plan import Plan
+from collc.schedule import Schedule
+
+
+def color_numbers(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+    """C303: a color without number, with a number the target lacks, or with another's number."""
+    numbers = dict(plan.colors)
+    holder: dict[int, str] = {}
+    for name in colors_of(plan.phases):
+        number = numbers.get(name)
+        if number is None:
+            yield _diagnostic(schedule, f"color `{name}` has no number")
+            continue
+        if number not in plan.target.colors:
+            yield _diagnostic(schedule, f"color `{name}` has number {number}, {_available(plan)}")
+        if number in holder:
+            both = f"colors `{holder[number]}` and `{name}` both have number {number}"
+            yield _diagnostic(schedule, f"{both}, so their vectors would mix")
+        holder.setdefault(number, name)
+
+
+def _available(plan: Plan) -> str:
+    available = plan.target.colors
+    return f"{plan.target.name} has {len(available)} from {available[0]} to {available[-1]}"
+
+
+def _diagnostic(schedule: Schedule, message: str) -> Diagnostic:
+    remedy = "give each color a number of its own; fewer colors or steps leave more numbers free"
+    return Diagnostic("C303", message, schedule.collective.span, help=remedy)

@@ -1,0 +1,29 @@
+"""The collective keeps its limit of colors and the target's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collc.diagnostics import Diagnostic
+from collc.lowering.resources import color_limit, colors_of
+from collc.plan import Plan
+from collc.schedule import Schedule
+
+
+def colors(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+    """C302: more colors than allowed."""
+    needed, available = len(plan.colors), color_limit(plan)
+    if needed <= available:
+        return
+    limits = schedule.collective.limits
+    per_phase = ", ".join(f"`{phase.name}` {len(colors_of([phase]))}" for phase in plan.phases)
+    limited = limits.colors == available
+    who = "the limit allows" if limited else f"{plan.target.name} has"
+    remedy = f"allow {needed} colors" if limited else "use a tree that needs fewer colors"
+    yield Diagnostic(
+        "C302",
+        f"`{schedule.collective.name}` needs {needed} colors ({per_phase}), {who} {available}",
+        limits.colors_span or schedule.collective.span,
+        ((schedule.collective.span, "needed by this collective"),),
+        f"{remedy}, or drop a step; a star needs one color a line, any other tree two",
+    )

@@ -1,0 +1,32 @@
+"""No DSD operation is longer than the machine counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collc.diagnostics import Diagnostic
+from collc.plan import Plan, Role, StoreVectors
+from collc.schedule import Schedule
+
+
+def extents(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+    """C309: an operation with more elements than the target's largest extent."""
+    contract, available = schedule.collective.contract, plan.target.max_extent
+    for phase in plan.phases:
+        longest = max(_longest(role, contract.length) for role in phase.roles)
+        if longest > available:
+            yield Diagnostic(
+                "C309",
+                f"an operation of `{phase.name}` has {longest} elements, {plan.target.name} "
+                f"counts to {available}",
+                contract.span,
+                help=f"shorten `{contract.buffer}` to at most {available} elements",
+            )
+
+
+def _longest(role: Role, length: int) -> int:
+    """Elements of the longest operation of a role."""
+    stores = (
+        -(-step.vectors // step.rounds) for step in role.steps if isinstance(step, StoreVectors)
+    )
+    return length * max((1, *stores))

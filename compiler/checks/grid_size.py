@@ -1,0 +1,22 @@
+"""The grid fits the largest rectangle of PEs that a program can have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collc.diagnostics import Diagnostic
+from collc.plan import Plan
+from collc.schedule import Schedule
+
+
+def grid_size(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+    """C301: more columns or rows than the target has."""
+    grid, target = schedule.collective.grid, plan.target
+    if grid.width > target.max_width or grid.height > target.max_height:
+        yield Diagnostic(
+            "C301",
+            f"grid `{grid.name}` is {grid.width} x {grid.height} PEs, {target.name} has "
+            f"{target.max_width} x {target.max_height} for a program",
+            grid.span,
+            help="make the grid smaller",
+        )

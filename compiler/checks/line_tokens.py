@@ -1,0 +1,198 @@
+"""A line of PEs and routers run with whole vectors as tokens; `collc.checks.delivery` judges it.
+
+A token is the rank whose vector it is and whether it is the control wavelet behind it. Routers that
+let a color pass in their last position do so for ever; tokens jump over them (`_next`), which keeps
+the work near the number of vectors.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from collc.placement import SIDES, roles_of_ranks
+from collc.plan import (
+    Advance,
+    ColorUse,
+    CopyVector,
+    Direction,
+    Phase,
+    SendVector,
+    Step,
+    StoreVectors,
+)
+from collc.schedule import ReducePhase
+
+Token = tuple[int, bool]
+Place = tuple[int, str]  # a router and a color
+
+
+@dataclass
+class LineTokens:
+    """The state of the run: queues in front of the routers, positions, and what has happened."""
+
+    near: Direction
+    far: Direction
+    steps: list[tuple[Step, ...]]
+    uses: list[dict[str, ColorUse]]
+    links: dict[Place, deque[Token]] = field(default_factory=dict)
+    ramps: dict[Place, deque[Token]] = field(default_factory=dict)
+    position: dict[Place, int] = field(default_factory=dict)
+    jumps: dict[str, list[int]] = field(default_factory=dict)
+    at_step: list[int] = field(default_factory=list)
+    taken: list[int] = field(default_factory=list)
+    received: list[list[int]] = field(default_factory=list)
+    moved_by_control: list[tuple[int, int]] = field(default_factory=list)
+    lost: list[int] = field(default_factory=list)
+    work: deque[Place] = field(default_factory=deque)
+
+    def waits_for(self, rank: int) -> str | None:
+        """The color on which a PE waits for a vector; None when it has done all its steps."""
+        if self.at_step[rank] == len(self.steps[rank]):
+            return None
+        step = self.steps[rank][self.at_step[rank]]
+        return step.adds_from if isinstance(step, SendVector) else step.color
+
+    def waiting(self) -> list[tuple[int, str]]:
+        """The PEs that still wait, with the color."""
+        colors = ((rank, self.waits_for(rank)) for rank in range(len(self.steps)))
+        return [(rank, color) for rank, color in colors if color is not None]
+
+
+def run_tokens(phase: Phase, pattern: ReducePhase) -> LineTokens:
+    """Run a line until nothing moves any more."""
+    roles = roles_of_ranks(phase, pattern)
+    near, far = SIDES[pattern.order]
+    run = LineTokens(
+        near,
+        far,
+        steps=[role.steps if role else () for role in roles],
+        uses=[{use.color: use for use in role.colors} if role else {} for role in roles],
+        at_step=[0] * pattern.ranks,
+        taken=[0] * pattern.ranks,
+        received=[[] for _ in roles],
+    )
+    for rank, uses in enumerate(run.uses):
+        for color in uses:
+            run.jumps.setdefault(color, list(range(pattern.ranks)))
+            _join_if_open(run, rank, color)
+    for rank in range(pattern.ranks):
+        _go_on(run, rank)
+    while run.work:
+        _pump(run, *run.work.popleft())
+    return run
+
+
+def _pump(run: LineTokens, rank: int, color: str) -> None:
+    """Move tokens through a router as long as its position takes and delivers them."""
+    while color in run.uses[rank]:
+        use = run.uses[rank][color]
+        route = use.positions[run.position.get((rank, color), 0)]
+        queues = {Direction.RAMP: run.ramps, run.far: run.links}.get(route.receive, {})
+        queue = queues.get((rank, color))
+        if not queue or not _deliver(run, rank, color, route.send, queue[0]):
+            break
+        _advance(run, rank, color, queue.popleft())
+    _join_if_open(run, rank, color)
+
+
+def _deliver(
+    run: LineTokens, rank: int, color: str, send: tuple[Direction, ...], token: Token
+) -> bool:
+    """Hand a token to the next router or to the PE; False if the PE does not wait for it."""
+    if send == (run.near,):
+        _arrive(run, rank - 1, color, token)
+        return True
+    if send != (Direction.RAMP,):
+        return False
+    source, control = token
+    if control:
+        return True
+    if run.waits_for(rank) != color:
+        return False
+    run.received[rank].append(source)
+    run.taken[rank] += 1
+    _go_on(run, rank)
+    return True
+
+
+def _arrive(run: LineTokens, rank: int, color: str, token: Token) -> None:
+    """A token comes to the first router from `rank` on that does not let it pass for ever."""
+    at = _next(run.jumps[color], rank) if rank >= 0 else rank
+    if at < 0:
+        run.lost.append(token[0])
+        return
+    run.links.setdefault((at, color), deque()).append(token)
+    run.work.append((at, color))
+
+
+def _next(jumps: list[int], rank: int) -> int:
+    """Follow jumps from `rank`, shortening them; -1 is beyond rank 0."""
+    path = []
+    while rank >= 0 and jumps[rank] != rank:
+        path.append(rank)
+        rank = jumps[rank]
+    for passed in path:
+        jumps[passed] = rank
+    return rank
+
+
+def _join_if_open(run: LineTokens, rank: int, color: str) -> None:
+    """Let tokens jump a router that lets them pass in its last position, once it is empty."""
+    use = run.uses[rank].get(color)
+    if use is None or run.links.get((rank, color)):
+        return
+    at = run.position.get((rank, color), 0)
+    route = use.positions[at]
+    last = at == len(use.positions) - 1
+    if last and route.receive is run.far and route.send == (run.near,):
+        run.jumps[color][rank] = rank - 1
+
+
+def _advance(run: LineTokens, rank: int, color: str, token: Token) -> None:
+    """Move the router on if the token that has passed says so."""
+    source, control = token
+    at = run.position.get((rank, color), 0)
+    if at + 1 >= len(run.uses[rank][color].positions):
+        return
+    if control:
+        run.moved_by_control.append((source, rank))
+        run.position[rank, color] = at + 1
+    elif source == rank and _sends(run, rank).advance is Advance.OWN_ROUTER:
+        run.position[rank, color] = at + 1
+
+
+def _sends(run: LineTokens, rank: int) -> SendVector:
+    """The sending step of a rank that has sent."""
+    return next(step for step in run.steps[rank] if isinstance(step, SendVector))
+
+
+def _go_on(run: LineTokens, rank: int) -> None:
+    """Let a PE go through its steps until it waits for a vector or has done all."""
+    while run.at_step[rank] < len(run.steps[rank]):
+        step = run.steps[rank][run.at_step[rank]]
+        if run.taken[rank] < _needed(step):
+            color = run.waits_for(rank)
+            assert color is not None
+            run.work.append((rank, color))
+            return
+        run.taken[rank] = 0
+        run.at_step[rank] += 1
+        if isinstance(step, SendVector):
+            _emit(run, rank, step)
+
+
+def _needed(step: Step) -> int:
+    """Vectors that a step receives."""
+    if isinstance(step, StoreVectors):
+        return step.vectors
+    return 1 if isinstance(step, CopyVector) or step.adds_from else 0
+
+
+def _emit(run: LineTokens, rank: int, step: SendVector) -> None:
+    """The PE puts its vector, and the control wavelet behind it, on its ramp."""
+    queue = run.ramps.setdefault((rank, step.color), deque())
+    queue.append((rank, False))
+    if step.advance is Advance.CONTROL:
+        queue.append((rank, True))
+    run.work.append((rank, step.color))

@@ -1,0 +1,101 @@
+"""A broadcast reaches every PE exactly once.
+
+The vector is followed from its root over the grid, in which all but the first and the last row and
+column of each region are left out: between them a region does the same everywhere.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from collc.diagnostics import Diagnostic
+from collc.plan import ColorUse, CopyVector, Direction, Phase, Plan, Region, Role, Strided
+from collc.schedule import BroadcastPhase, Schedule
+
+STEPS = {
+    Direction.NORTH: (0, -1),
+    Direction.EAST: (1, 0),
+    Direction.SOUTH: (0, 1),
+    Direction.WEST: (-1, 0),
+}
+Cell = tuple[int, int]
+
+
+def multicast(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+    """C317: a PE that a broadcast does not reach, or reaches twice."""
+    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+        if isinstance(pattern, BroadcastPhase):
+            problem = _problem(phase, pattern)
+            if problem:
+                message = f"in `{phase.name}` {problem}"
+                remedy = "the routes do not cover the grid; please report this"
+                yield Diagnostic("C317", message, pattern.span, help=remedy)
+
+
+def _problem(phase: Phase, pattern: BroadcastPhase) -> str:
+    """The first PE, by rows, that is not reached once, or what goes wrong on the way."""
+    columns = _representatives([region.x for region, _ in phase.regions])
+    rows = _representatives([region.y for region, _ in phase.regions])
+    if pattern.x not in columns or pattern.y not in rows:
+        return f"PE ({pattern.x}, {pattern.y}) has no role"
+    copies, astray = _flood(phase, pattern, columns, rows)
+    if astray:
+        return astray
+    for y in rows:
+        for x in columns:
+            due = 0 if (x, y) == (pattern.x, pattern.y) else 1
+            if copies[x, y] != due:
+                return f"PE ({x}, {y}) gets the vector {copies[x, y]} times, due is {due}"
+    return ""
+
+
+def _representatives(runs: list[Strided]) -> list[int]:
+    """The first and last coordinates of all runs; every coordinate of runs that are no stretch."""
+    return sorted({c for run in runs for c in ((run.first, run.last) if _is_stretch(run) else run)})
+
+
+def _is_stretch(run: Strided) -> bool:
+    return run.repeats == 1 and (run.step == 1 or run.first == run.last)
+
+
+def _flood(
+    phase: Phase, pattern: BroadcastPhase, columns: list[int], rows: list[int]
+) -> tuple[Counter[Cell], str]:
+    """How often each PE takes the vector, and where it goes astray if it does."""
+    copies: Counter[Cell] = Counter()
+    visited: set[Cell] = set()
+    arrivals = [(columns.index(pattern.x), rows.index(pattern.y), Direction.RAMP)]
+    while arrivals:
+        column, row, source = arrivals.pop()
+        if not (0 <= column < len(columns) and 0 <= row < len(rows)):
+            return copies, f"the vector leaves the grid, going {source.opposite.value.lower()}"
+        cell = (columns[column], rows[row])
+        role = _role_at(phase, cell)
+        use = _use(role, phase)
+        if role is None or use is None or use.positions[0].receive is not source:
+            return copies, f"PE {cell} does not take the vector from {source.value.lower()}"
+        if cell in visited:
+            return copies, f"PE {cell} gets the vector twice"
+        visited.add(cell)
+        for way in use.positions[0].send:
+            if way is Direction.RAMP:
+                copies[cell] += any(isinstance(step, CopyVector) for step in role.steps)
+            else:
+                right, down = STEPS[way]
+                arrivals.append((column + right, row + down, way.opposite))
+    return copies, ""
+
+
+def _role_at(phase: Phase, cell: Cell) -> Role | None:
+    found = (phase.roles[index] for region, index in phase.regions if _inside(region, cell))
+    return next(found, None)
+
+
+def _inside(region: Region, cell: Cell) -> bool:
+    return cell in region
+
+
+def _use(role: Role | None, phase: Phase) -> ColorUse | None:
+    """The one color of a broadcast."""
+    return role.colors[0] if role and len(role.colors) == 1 else None

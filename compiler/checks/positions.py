@@ -1,0 +1,25 @@
+"""No router needs more switch positions for a color than the target has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collc.diagnostics import Diagnostic
+from collc.plan import Plan
+from collc.schedule import Schedule
+
+
+def positions(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+    """C310: too many positions."""
+    available = plan.target.switch_positions
+    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+        for role in phase.roles:
+            for use in role.colors:
+                if len(use.positions) > available:
+                    yield Diagnostic(
+                        "C310",
+                        f"color `{use.color}` needs {len(use.positions)} switch positions at role "
+                        f"`{role.name}` of `{phase.name}`, {plan.target.name} has {available}",
+                        pattern.span,
+                        help="use more colors, or a tree in which fewer vectors pass a PE",
+                    )

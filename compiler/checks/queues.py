@@ -1,0 +1,31 @@
+"""Every phase has an input and an output queue of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collc.diagnostics import Diagnostic
+from collc.plan import Plan
+from collc.schedule import Schedule
+
+
+def queues(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+    """C305: too few queues, or one queue for two phases."""
+    both = (
+        ("input", plan.input_queues, plan.target.input_queues),
+        ("output", plan.output_queues, plan.target.output_queues),
+    )
+    for kind, used, available in both:
+        needed = len(plan.phases)
+        if len(used) < needed or len(set(used)) < len(used) or not set(used) <= set(available):
+            yield Diagnostic(
+                "C305",
+                f"{needed} phases need {needed} {kind} queues and get {_list(used)}, "
+                f"{plan.target.name} has {len(available)} beside memcpy: {_list(available)}",
+                schedule.collective.span,
+                help="use fewer steps",
+            )
+
+
+def _list(numbers: tuple[int, ...]) -> str:
+    return ", ".join(map(str, numbers)) or "none"
