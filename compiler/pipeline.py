@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from collc.checks import check_plan
-from collc.cost import Prediction, predict
+from collc.cost import Prediction, predict, unmet_expectations
 from collc.diagnostics import CollcError, Diagnostic
 from collc.emit.render import render
 from collc.emit.reserved import unusable_names
-from collc.expectations import unmet_expectations
 from collc.files import write_files
 from collc.language import parse_source
 from collc.lowering import build_plan
@@ -62,7 +61,7 @@ def compile_text(
     plan = build_plan(schedule, machine)
     refuse_if_any(check_plan(schedule, plan))
     prediction = predict(schedule, plan)
-    refuse_if_any(unmet_expectations(spec.collectives[0], plan, prediction))
+    refuse_if_any(unmet_expectations(plan, prediction))
     architectures = tuple(t.name for t in TARGETS.values() if fits(schedule, plan, t))
     files = render(spec, schedule, plan, prediction, architectures)
     return Bundle(spec, schedule, plan, prediction, files)

@@ -4,7 +4,8 @@ A contribution is the value that a rank brings to a phase. A vector is the seque
 contributions in it, in operand order; sequences are kept as runs of consecutive ranks, so a long
 line costs no more than its transfers. Lines of a phase are alike: one of them is followed. Between
 phases it is enough to know which PEs hold complete sums and over which axes: a sum over one axis
-is a single contribution to the next, so lexicographic rank order follows from order in each phase.
+is a single contribution to the next. On a grid the rank order of PEs is lexicographic, the axis
+that is reduced last first, so it follows from the order within each phase.
 """
 
 from __future__ import annotations
@@ -114,12 +115,16 @@ def _out_of_order(phase: ReducePhase, result: Vector) -> Diagnostic | None:
     """C203: contributions out of rank order, for operations that are not commutative."""
     if result == ((0, phase.ranks - 1),):
         return _not_pre_order(phase)
-    at = result[0][1] + 1
+    due = 0
+    for first, last in result:
+        if first != due:
+            break
+        due = last + 1
     return _diagnostic(
         "C203",
         phase,
-        f"the operation is not commutative, and `{phase.name}` combines rank {result[1][0]} where "
-        f"rank {at} is due: rank 0 ends with {show_vector(result)}, due is {_due(phase)}",
+        f"the operation is not commutative, and `{phase.name}` combines rank {first} where "
+        f"rank {due} is due: rank 0 ends with {show_vector(result)}, due is {_due(phase)}",
     )
 
 
@@ -155,6 +160,7 @@ def _wrong_size(phase: ReducePhase, extent: int) -> Diagnostic:
 def _prove_contract(schedule: Schedule) -> Iterator[Diagnostic]:
     """C204: after all phases the right PEs hold the right vector."""
     grid = schedule.collective.grid
+    reduces = schedule.collective.contract.kind is not ContractKind.BROADCAST
     alone = {axis for axis, size in (("x", grid.width), ("y", grid.height)) if size == 1}
     everywhere = ((0, grid.width - 1), (0, grid.height - 1))
     holders = _Holders(*everywhere, frozenset(alone))
@@ -167,6 +173,9 @@ def _prove_contract(schedule: Schedule) -> Iterator[Diagnostic]:
             holders, spread = _Holders(*everywhere, holders.complete), True
         elif spread or phase.axis in holders.complete:
             yield _summed_again(phase)
+            return
+        elif not reduces or phase.lines != (holders.y if phase.axis == "x" else holders.x):
+            yield _wrong_lines(schedule, phase, holders)
             return
         else:
             holders = _after_reduce(holders, phase)
@@ -199,7 +208,7 @@ def _postcondition(schedule: Schedule, holders: _Holders, spread: bool) -> Itera
             f"add a reduce step over the {axis}",
         )
     elif contract.kind is not ContractKind.REDUCE and not spread:
-        wrong = _first_without(holders)
+        wrong = _first_without(schedule, holders)
         yield _contract(
             schedule,
             f"PE {wrong} does not end with the result, which every PE is due",
@@ -207,9 +216,24 @@ def _postcondition(schedule: Schedule, holders: _Holders, spread: bool) -> Itera
         )
 
 
-def _first_without(holders: _Holders) -> tuple[int, int]:
+def _first_without(schedule: Schedule, holders: _Holders) -> tuple[int, int]:
     """The first PE, by rows, other than the one with the result."""
-    return (1, 0) if (holders.x[0], holders.y[0]) == (0, 0) and holders.x == (0, 0) else (0, 0)
+    if (holders.x, holders.y) != ((0, 0), (0, 0)):
+        return (0, 0)
+    return (1, 0) if schedule.collective.grid.width > 1 else (0, 1)
+
+
+def _wrong_lines(schedule: Schedule, phase: ReducePhase, holders: _Holders) -> Diagnostic:
+    """C204: a reduce where nothing is to be combined, or of other lines than hold the sums."""
+    if schedule.collective.contract.kind is ContractKind.BROADCAST:
+        return _contract(schedule, f"`{phase.name}` combines vectors", "drop the reduce step")
+    due = holders.y if phase.axis == "x" else holders.x
+    return _contract(
+        schedule,
+        f"`{phase.name}` reduces lines {show_vector((phase.lines,))}, the sums of the phases "
+        f"before are in lines {show_vector((due,))}",
+        "reduce the lines that hold the sums",
+    )
 
 
 def _contract(schedule: Schedule, message: str, remedy: str) -> Diagnostic:

@@ -6,6 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A busy machine may take its time over a case.
+settings.register_profile("collc", deadline=None)
+settings.load_profile("collc")
 
 Golden = Callable[[Path, str], None]
 

@@ -1,5 +1,7 @@
 """Predicted cycles of a plan, with a lower bound for its contract."""
 
+from collc.cost.expectations import unmet_expectations
 from collc.cost.predict import CriticalPath, Prediction, predict
+from collc.cost.show import show_prediction
 
-__all__ = ["CriticalPath", "Prediction", "predict"]
+__all__ = ["CriticalPath", "Prediction", "predict", "show_prediction", "unmet_expectations"]

@@ -96,7 +96,7 @@ def _store(run: LineRun, rank: int, step: StoreVectors, sources: list[int], free
     for index, source in enumerate(sources):
         starts = index % per_round == 0
         if starts:
-            before = free + costs.two_loads
+            before = free + costs.store
         start = _take(run, rank, source, before, "start" if starts else "previous")
         before = start + costs.combine * costs.length - 1
         free = before + costs.task
@@ -107,7 +107,8 @@ def _store(run: LineRun, rank: int, step: StoreVectors, sources: list[int], free
 
 def _send(run: LineRun, rank: int, step: SendVector, source: int | None, free: int) -> None:
     """Send the own vector, taking the last child's on the way."""
-    before = free + run.costs.one_load
+    stored = any(isinstance(other, StoreVectors) for other in run.roles[rank].steps)
+    before = free + (run.costs.send_after_store if stored else run.costs.send)
     if source is None:
         run.first[rank] = before + 1
         return
@@ -178,7 +179,7 @@ def _finish(run: LineRun, source: int, rank: int, end: int, advance: Advance) ->
     costs = run.costs
     color = _send_step(run, source).color
     if advance is Advance.CONTROL:
-        end += costs.task + costs.one_load + 1
+        end += costs.task + costs.control + 1
         arrival = end + costs.ramp + costs.hop * (source - rank) + 1
         _open(run, rank, color, arrival)
     if advance is not Advance.NOTHING:

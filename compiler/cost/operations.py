@@ -2,13 +2,8 @@
 
 An operation starts when its memory operands have been loaded into registers (`dsr_load` each) and
 it has been issued; fabric operands are in registers since the program was loaded. Operations of a
-PE follow one another by task activation.
-
-    adding into memory       destination and source in memory    2 loads
-    sending, adding or not   the vector                          1 load
-    copying                  the vector                          1 load
-    control wavelet          its descriptor                      1 load
-    negating                 destination and source              2 loads
+PE follow one another by task activation. `LOADS` is what the emitted code does, and the one place
+to change when that changes.
 """
 
 from __future__ import annotations
@@ -17,33 +12,43 @@ from dataclasses import dataclass
 
 from collc.arithmetic import arithmetic_of
 from collc.plan import Plan
+from collc.target import Target
+
+# loads into registers before each operation
+LOADS = {
+    "store": 2,  # adding into memory: the vectors as destination and as source
+    "send": 1,  # sending, with or without adding: the vector
+    "send_after_store": 1,  # the same as a PE's second operation
+    "control": 1,  # the control wavelet's descriptor
+    "copy": 1,  # receiving over the vector
+    "negate": 2,  # the vector as destination and as source
+}
 
 
 @dataclass(frozen=True)
 class Costs:
     """All in cycles, but `length` and the queues, which are in elements (one element a wavelet).
 
-    `two_loads` and `one_load` run from the first instruction of a task to the cycle before the
-    first element; `task` from the last element of an operation to the next task's first
-    instruction; `combine` is the time an element takes where two are combined.
+    `store`, `send`, `send_after_store`, `control` and `copy` are start-ups: from the first
+    instruction of a task to the cycle before the first element. `task` is the time from the last
+    element of an operation to the next task's first instruction, `combine` that of an element
+    where two are combined, `negate` that of a whole pass over the vector (0 if it is not needed).
     """
 
     length: int
     combine: int
-    two_loads: int
-    one_load: int
+    store: int
+    send: int
+    send_after_store: int
+    control: int
+    copy: int
+    negate: int
     task: int
     scalar: int
     ramp: int
     hop: int
     router_queue: int
     end_queues: int
-    negates: bool
-
-    @property
-    def negate(self) -> int:
-        """One pass over the vector in memory that negates it, if the operation asks for it."""
-        return self.two_loads + self.length if self.negates else 0
 
     def latency(self, distance: int) -> int:
         """From the cycle an element is sent to the cycle it is used, `distance` routers on."""
@@ -58,16 +63,25 @@ def costs_of(plan: Plan) -> Costs:
     """The costs of a plan's operations on its target."""
     target, contract = plan.target, plan.collective.contract
     arithmetic = arithmetic_of(contract.element, contract.operation)
+    negates = arithmetic.kind == "negated_dsd"
     return Costs(
         length=contract.length,
         combine=arithmetic.cycles_per_element(target),
-        two_loads=target.scalar + 2 * target.dsr_load + target.op_issue,
-        one_load=target.scalar + target.dsr_load + target.op_issue,
+        store=_start_up(target, "store"),
+        send=_start_up(target, "send"),
+        send_after_store=_start_up(target, "send_after_store"),
+        control=_start_up(target, "control"),
+        copy=_start_up(target, "copy"),
+        negate=_start_up(target, "negate") + contract.length if negates else 0,
         task=target.task_start,
         scalar=target.scalar,
         ramp=target.ramp,
         hop=target.hop,
         router_queue=target.router_queue,
         end_queues=target.end_queues,
-        negates=arithmetic.kind == "negated_dsd",
     )
+
+
+def _start_up(target: Target, operation: str) -> int:
+    """Cycles from a task's first instruction to the cycle before the operation's first element."""
+    return target.scalar + LOADS[operation] * target.dsr_load + target.op_issue

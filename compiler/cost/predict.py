@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-
 from collc.cost.bound import bound_of
 from collc.cost.line import LineRun, Wait, critical_waits, run_line
 from collc.cost.operations import Costs, costs_of
@@ -59,9 +58,10 @@ def predict(schedule: Schedule, plan: Plan) -> Prediction:
     """Evaluate the plan phase by phase."""
     costs = costs_of(plan)
     grid = schedule.collective.grid
-    ready = np.full((grid.width, grid.height), costs.negate, dtype=np.int64)
-    progress = _Progress(costs, ready, costs.negate, {"start": costs.negate}, [])
     last = _last_reduce(schedule)
+    start = costs.negate if last else 0
+    ready = np.full((grid.width, grid.height), start, dtype=np.int64)
+    progress = _Progress(costs, ready, start, {"start": start}, [])
     for pattern, phase in zip(schedule.phases, plan.phases, strict=True):
         if isinstance(pattern, ReducePhase):
             _reduce(progress, phase, pattern)
@@ -105,7 +105,7 @@ def _lines(ready: Times, pattern: ReducePhase) -> Times:
 
 def _negate_back(progress: _Progress, pattern: ReducePhase) -> None:
     """The PEs with the result make one more pass over it."""
-    if not progress.costs.negates:
+    if not progress.costs.negate:
         return
     roots = _lines(progress.ready, pattern)[:, 0]
     roots += progress.costs.negate
@@ -118,11 +118,11 @@ def _broadcast(progress: _Progress, pattern: BroadcastPhase) -> None:
     Every other PE has sent its own vector before the root has the sum, so none holds others up.
     """
     costs = progress.costs
-    first = int(progress.ready[pattern.x, pattern.y]) + costs.one_load + 1
+    first = int(progress.ready[pattern.x, pattern.y]) + costs.send + 1
     columns = np.abs(np.arange(pattern.width) - pattern.x)[:, None]
     rows = np.abs(np.arange(pattern.height) - pattern.y)[None, :]
     arrival = first + costs.latency(0) + costs.hop * (columns + rows)
-    start = np.maximum(arrival, progress.ready + costs.one_load + 1)
+    start = np.maximum(arrival, progress.ready + costs.copy + 1)
     start[pattern.x, pattern.y] = first
     end = start + costs.length - 1
     progress.end = max(progress.end, int(end.max()))

@@ -18,7 +18,7 @@ from collc.lowering.colorings import by_parity, without_control
 from collc.lowering.line import LineTree, line_tree
 from collc.lowering.roles import reduce_phase
 from collc.lowering.show import show_plan
-from collc.plan import Phase, Plan
+from collc.plan import Advance, Phase, Plan, SendVector
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.target import Target
 
@@ -33,11 +33,20 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
     """The best plan within all budgets; if none is, the one with the fewest colors, which a check
     refuses.
     """
+    first = next(candidate_plans(schedule, target))
+    if resources.within_budget(first) and not _has_control(first):
+        return first  # no other coloring is faster without control wavelets, and none needs fewer
     plans = tuple(candidate_plans(schedule, target))
     possible = [plan for plan in plans if resources.within_budget(plan)]
     if len(possible) <= 1:
         return possible[0] if possible else min(plans, key=_colors)
     return min(possible, key=lambda plan: (predict(schedule, plan).cycles, _colors(plan)))
+
+
+def _has_control(plan: Plan) -> bool:
+    roles = (role for phase in plan.phases for role in phase.roles)
+    steps = (step for role in roles for step in role.steps)
+    return any(isinstance(step, SendVector) and step.advance is Advance.CONTROL for step in steps)
 
 
 def _colors(plan: Plan) -> int:

@@ -1,0 +1,39 @@
+"""What the program expects of its plan: `expect cycles <= 1.4 * bound`."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+
+from collc.cost.predict import Prediction
+from collc.diagnostics import Diagnostic
+from collc.plan import Plan
+
+RELATIONS: dict[str, Callable[[float, float], bool]] = {
+    "<=": operator.le,
+    "<": operator.lt,
+    ">=": operator.ge,
+    ">": operator.gt,
+    "==": operator.eq,
+}
+
+
+def unmet_expectations(plan: Plan, prediction: Prediction) -> Iterator[Diagnostic]:
+    """C401: an expectation that the plan does not meet."""
+    quantities = {
+        "cycles": prediction.cycles,
+        "colors": len(plan.colors),
+        "memory_bytes": plan.code_bytes + plan.data_bytes,
+    }
+    for expected in plan.collective.expectations:
+        value = quantities[expected.quantity]
+        limit = expected.factor * (prediction.bound if expected.times_bound else 1)
+        if not RELATIONS[expected.relation](value, limit):
+            bound = f" (bound {prediction.bound})" if expected.times_bound else ""
+            yield Diagnostic(
+                "C401",
+                f"expected {expected.text}, that is {expected.relation} {limit:g}{bound}, "
+                f"predicted are {value} {expected.quantity.replace('_', ' ')}",
+                expected.span,
+                help="choose another tree, or expect less",
+            )

@@ -1,0 +1,40 @@
+"""A prediction as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collc.cost.line import Wait
+from collc.cost.predict import CriticalPath, Prediction
+
+SHOWN_WAITS = 6
+
+
+def show_prediction(prediction: Prediction) -> str:
+    """Cycles against the bound, where they go, and what the slowest line waits for."""
+    cycles, bound = prediction.cycles, prediction.bound
+    ratio = f", {cycles / bound:.2f} times the bound of {bound}" if bound else ""
+    parts = ", ".join(f"{name} {part}" for name, part in prediction.breakdown.items() if part)
+    head = [f"predicted: {cycles} cycles{ratio}", f"  {parts}"]
+    return "\n".join([*head, *(_path(path) for path in prediction.critical_path)]) + "\n"
+
+
+def _path(path: CriticalPath) -> str:
+    waits = [text for wait in path.waits for text in _wait(wait)]
+    if len(waits) > SHOWN_WAITS:
+        left_out = len(waits) - SHOWN_WAITS
+        half = SHOWN_WAITS // 2
+        waits = [*waits[:half], f"{left_out} more", *waits[-half:]]
+    return f"  {path.phase} waits for {', '.join(waits)}"
+
+
+def _wait(wait: Wait) -> Iterator[str]:
+    """One cause in words."""
+    words = {
+        "vector": f"the vector of rank {wait.rank}",
+        "router": f"the router of rank {wait.rank} to let vectors pass",
+        "previous": f"rank {wait.rank} to take the vector before",
+        "start": f"rank {wait.rank} to start its operation",
+        "distance": f"the way to the farthest PE ({wait.rank} hops)",
+    }
+    yield words[wait.what]

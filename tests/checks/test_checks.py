@@ -1,0 +1,410 @@
+"""Each check: a plan it rejects, one it accepts, a near miss; and what passes is sound."""
+
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import building as b
+import collc.explanations
+import pytest
+from collc.checks import CHECKS, check_plan
+from collc.lowering import build_plan, candidate_plans
+from collc.plan import Advance, Direction, Region, Route, SendVector, StoreVectors, Strided
+from collc.schedule import build_schedule
+from collc.spec import Operation, Order
+from collc.target import WSE2, WSE3
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+def planned(collective, target=WSE2):
+    schedule = build_schedule(collective)
+    return schedule, build_plan(schedule, target)
+
+
+def codes(name, schedule, plan):
+    return [problem.code for problem in CHECKS[name](schedule, plan)]
+
+
+def on(plan, **fields):
+    """The plan on a target with some numbers changed."""
+    return replace(plan, target=replace(plan.target, **fields))
+
+
+def with_roles(plan, change, phase=0):
+    """The plan with every role of a phase changed."""
+    old = plan.phases[phase]
+    new = replace(old, roles=tuple(change(role) for role in old.roles))
+    phases = (*plan.phases[:phase], new, *plan.phases[phase + 1 :])
+    return replace(plan, phases=phases)
+
+
+def with_regions(plan, change, phase=0):
+    old = plan.phases[phase]
+    new = replace(old, regions=tuple(change(region, index) for region, index in old.regions))
+    return replace(plan, phases=(*plan.phases[:phase], new, *plan.phases[phase + 1 :]))
+
+
+ALLREDUCE = planned(b.line_allreduce(b.two_phase(12, 4)))
+LIMITED = planned(b.line_reduce(b.two_phase(12, 4), colors=2))  # with control wavelets
+
+
+def test_grid_size():
+    assert codes("grid_size", *planned(b.line_reduce(b.star(750)))) == []
+    assert codes("grid_size", *planned(b.line_reduce(b.star(751)))) == ["C301"]
+    assert codes("grid_size", *planned(b.line_reduce(b.star(751)), WSE3)) == []
+
+
+def test_colors():
+    assert codes("colors", *planned(b.line_reduce(b.chain(5), colors=2))) == []
+    assert codes("colors", *planned(b.line_reduce(b.chain(5), colors=1))) == ["C302"]
+    assert codes("colors", *planned(b.line_reduce(b.star(5), colors=1))) == []
+
+
+def test_colors_says_what_is_needed_available_and_where():
+    schedule, plan = planned(b.line_reduce(b.chain(5), colors=1))
+    (problem,) = CHECKS["colors"](schedule, plan)
+    assert "needs 2 colors (`reduce` 2), the limit allows 1" in problem.message
+    assert "allow 2 colors" in problem.help
+
+
+def test_color_numbers():
+    schedule, plan = ALLREDUCE
+    assert codes("color_numbers", schedule, plan) == []
+    names = [name for name, _ in plan.colors]
+    same = replace(plan, colors=tuple((name, 4) for name in names))
+    assert set(codes("color_numbers", schedule, same)) == {"C303"}
+    foreign = replace(plan, colors=tuple(zip(names, (0, 1, 21, 3), strict=False)))
+    assert codes("color_numbers", schedule, foreign) == ["C303"]
+    other = replace(plan, colors=tuple(zip(names, (20, 1, 7, 3), strict=False)))
+    assert codes("color_numbers", schedule, other) == []
+
+
+def test_switch_colors():
+    schedule, plan = LIMITED
+    assert codes("switch_colors", schedule, plan) == []
+    assert codes("switch_colors", schedule, on(plan, switch_colors=frozenset({0}))) == ["C304"]
+    chain, static = planned(b.line_reduce(b.chain(5)))
+    assert codes("switch_colors", chain, on(static, switch_colors=frozenset())) == []
+
+
+def test_queues():
+    schedule, plan = ALLREDUCE
+    assert codes("queues", schedule, plan) == []
+    assert codes("queues", schedule, on(plan, output_queues=(2,))) == ["C305"]
+    assert codes("queues", schedule, on(plan, output_queues=(2, 3))) == []
+    assert codes("queues", schedule, replace(plan, input_queues=(2, 2))) == ["C305"]
+
+
+def test_task_ids():
+    schedule, plan = ALLREDUCE
+    assert codes("task_ids", schedule, plan) == []
+    assert codes("task_ids", schedule, on(plan, local_task_ids=(8, 9, 10, 11))) == ["C306"]
+    assert codes("task_ids", schedule, on(plan, local_task_ids=(8, 9, 10, 11, 12))) == []
+    assert codes("task_ids", schedule, replace(plan, task_ids=(8, 9, 10, 11))) == ["C306"]
+
+
+def test_dsr_ids():
+    schedule, plan = ALLREDUCE
+    assert codes("dsr_ids", schedule, plan) == []
+    assert codes("dsr_ids", schedule, on(plan, dsr_ids=(1, 2))) == ["C307"]
+    assert codes("dsr_ids", schedule, on(plan, dsr_ids=(1, 2, 3))) == []
+
+
+def test_memory():
+    assert codes("memory", *planned(b.line_reduce(b.chain(5), 10000))) == []
+    schedule, plan = planned(b.line_reduce(b.chain(5), 12000))
+    (problem,) = CHECKS["memory"](schedule, plan)
+    assert problem.code == "C308"
+    most = int(problem.help.split("at most ")[1].split()[0])
+    assert codes("memory", *planned(b.line_reduce(b.chain(5), most))) == []
+    assert codes("memory", *planned(b.line_reduce(b.chain(5), most + 1))) == ["C308"]
+
+
+def test_extents():
+    assert codes("extents", *planned(b.line_reduce(b.star(5), 0x7FFE))) == []
+    assert codes("extents", *planned(b.line_reduce(b.star(5), 0x7FFF))) == ["C309"]
+    schedule, plan = planned(b.line_reduce(b.star(5), 10000))
+    assert codes("extents", schedule, plan) == []
+    once = with_roles(
+        plan,
+        lambda role: replace(
+            role,
+            steps=tuple(
+                replace(step, rounds=1) if isinstance(step, StoreVectors) else step
+                for step in role.steps
+            ),
+        ),
+    )
+    assert codes("extents", schedule, once) == ["C309"]
+
+
+def test_positions():
+    schedule, plan = LIMITED
+    assert codes("positions", schedule, plan) == []
+    assert "C310" in codes("positions", schedule, on(plan, switch_positions=1))
+    assert codes("positions", schedule, on(plan, switch_positions=2)) == []
+
+
+def both_sides(role):
+    """A role whose first color turns from receiving to sending its own."""
+    first, *others = role.colors
+    positions = (
+        Route(Direction.EAST, (Direction.RAMP,)),
+        Route(Direction.RAMP, (Direction.WEST,)),
+    )
+    return replace(role, colors=(replace(first, positions=positions), *others))
+
+
+def test_position_sides():
+    schedule, plan = LIMITED
+    assert codes("position_sides", schedule, plan) == []
+    assert set(codes("position_sides", schedule, with_roles(plan, both_sides))) == {"C311"}
+    chain, static = planned(b.line_reduce(b.chain(3)))
+    changed = with_roles(static, both_sides)
+    assert codes("position_sides", chain, on(changed, switch_both_sides=True)) == []
+
+
+def test_own_routers_are_not_asked_to_change_the_sending_side():
+    schedule, plan = LIMITED
+
+    def change(role):
+        steps = tuple(
+            replace(step, advance=Advance.OWN_ROUTER) if isinstance(step, SendVector) else step
+            for step in role.steps
+        )
+        return replace(role, steps=steps)
+
+    assert codes("position_sides", schedule, with_roles(plan, change)) == []
+    sending_side = (
+        Route(Direction.EAST, (Direction.RAMP,)),
+        Route(Direction.EAST, (Direction.WEST,)),
+    )
+    own = SendVector("c", None, Advance.OWN_ROUTER)
+
+    def turned(role):
+        use = replace(role.colors[0], color="c", positions=sending_side)
+        return replace(role, steps=(own,), colors=(use,))
+
+    assert "C311" in codes("position_sides", schedule, with_roles(plan, turned))
+
+
+def test_one_role_on_a_line():
+    schedule, plan = ALLREDUCE
+    assert codes("one_role", schedule, plan) == []
+    start = Strided(0, 0)
+
+    def moved(region, index):
+        return (Region(start, start), index) if index == 1 else (region, index)
+
+    (problem,) = CHECKS["one_role"](schedule, with_regions(plan, moved))
+    assert problem.code == "C312"
+    assert "the PE with x = 0 has 2 roles" in problem.message
+
+
+def test_one_role_on_a_grid():
+    schedule, plan = planned(b.broadcast(5, 4, 2, 1))
+    assert codes("one_role", schedule, plan) == []
+    dropped = replace(plan.phases[0], regions=plan.phases[0].regions[1:])
+    assert codes("one_role", schedule, replace(plan, phases=(dropped,))) == ["C312"]
+
+
+def test_exclusive_receive():
+    schedule, plan = ALLREDUCE
+    assert codes("exclusive_receive", schedule, plan) == []
+    names = [name for name, _ in plan.colors]
+    shared = {name: number for number, name in enumerate(names)} | {"broadcast": 0}
+    mixed = replace(plan, colors=tuple(shared.items()))
+    assert codes("exclusive_receive", schedule, mixed) == ["C313"]
+    apart = with_regions(mixed, lambda r, i: (replace(r, y=Strided(2, 2)), i), phase=1)
+    assert codes("exclusive_receive", schedule, apart) == []
+    near = with_regions(mixed, lambda r, i: (replace(r, y=Strided(1, 1)), i), phase=1)
+    assert codes("exclusive_receive", schedule, near) == ["C313"]
+
+
+def advances(change):
+    """Change how routers are moved on behind every vector."""
+
+    def changed(role):
+        steps = tuple(
+            replace(step, advance=change(step.advance)) if isinstance(step, SendVector) else step
+            for step in role.steps
+        )
+        return replace(role, steps=steps)
+
+    return changed
+
+
+def test_delivery():
+    schedule, plan = LIMITED
+    assert codes("delivery", schedule, plan) == []
+    for lost in (Advance.CONTROL, Advance.OWN_ROUTER):
+        broken = with_roles(
+            plan, advances(lambda a, lost=lost: Advance.NOTHING if a is lost else a)
+        )
+        assert "C314" in codes("delivery", schedule, broken)
+
+
+def test_delivery_accepts_a_control_wavelet_that_moves_only_its_own_router():
+    schedule, plan = planned(b.line_reduce(b.star(3)))
+    control = with_roles(
+        plan, advances(lambda a: Advance.CONTROL if a is Advance.OWN_ROUTER else a)
+    )
+    assert codes("delivery", schedule, control) == []
+
+
+def test_delivery_names_who_waits_for_what():
+    schedule, plan = LIMITED
+    broken = with_roles(plan, advances(lambda a: Advance.NOTHING if a is Advance.CONTROL else a))
+    (problem,) = CHECKS["delivery"](schedule, broken)
+    assert "rank 0 waits for a vector on `reduce_even`" in problem.message
+    assert "the vector of rank 8 waits at the router of rank 7" in problem.message
+
+
+def test_delivery_finds_vectors_of_another_rank():
+    schedule, plan = planned(b.line_reduce(b.star(3)))
+    chain, _ = planned(b.line_reduce(((2, 1), (), ())))
+    assert codes("delivery", schedule, plan) == []
+    assert codes("delivery", chain, plan) == ["C315"]
+
+
+def test_delivery_finds_stray_control_wavelets():
+    """Rank 2 is made to send a control wavelet while the router of rank 1 still has a position."""
+    schedule, plan = planned(b.line_reduce(b.star(3)))
+    relay = Route(Direction.EAST, (Direction.WEST,))
+    further = Route(Direction.EAST, (Direction.WEST, Direction.RAMP))
+
+    def change(role):
+        uses = tuple(
+            replace(use, positions=(*use.positions, further)) if relay in use.positions else use
+            for use in role.colors
+        )
+        return replace(role, colors=uses)
+
+    more = with_roles(plan, change)
+    assert codes("delivery", schedule, more) == []
+    control = with_roles(more, advances(lambda a: Advance.CONTROL if a is Advance.NOTHING else a))
+    assert codes("delivery", schedule, control) == ["C316"]
+
+
+@pytest.mark.parametrize("x", [0, 1, 4])
+@pytest.mark.parametrize("y", [0, 2, 3])
+def test_multicast(x, y):
+    schedule, plan = planned(b.broadcast(5, 4, x, y))
+    assert codes("multicast", schedule, plan) == []
+
+    def deaf(role):
+        if role.name == "root":
+            return role
+        (use,) = role.colors
+        ways = use.positions[0].send
+        return replace(role, colors=(replace(use, positions=(Route(Direction.RAMP, ways),)),))
+
+    assert codes("multicast", schedule, with_roles(plan, deaf)) == ["C317"]
+
+
+def test_multicast_finds_pes_that_are_not_fed():
+    schedule, plan = planned(b.broadcast(5, 1, 0, 0))
+
+    def ends(role):
+        (use,) = role.colors
+        route = replace(use.positions[0], send=(Direction.RAMP,))
+        return replace(role, colors=(replace(use, positions=(route,)),))
+
+    problem = next(CHECKS["multicast"](schedule, with_roles(plan, ends)))
+    assert "gets the vector 0 times, due is 1" in problem.message
+
+
+@given(
+    st.integers(1, 40),
+    st.integers(0, 10**6),
+    st.sampled_from([1, 17, 1000]),
+    st.sampled_from(list(Order)),
+)
+def test_every_plan_for_a_pre_order_tree_passes(ranks, seed, length, order):
+    along_row = order in (Order.WEST_TO_EAST, Order.EAST_TO_WEST)
+    size = (ranks, 1) if along_row else (1, ranks)
+    step = b.reduce_step(b.random_tree(ranks, seed), order)
+    schedule = build_schedule(b.collective(*size, [step], length=length))
+    for target in (WSE2, WSE3):
+        assert check_plan(schedule, build_plan(schedule, target)) == ()
+        for plan in candidate_plans(schedule, target):
+            assert codes("delivery", schedule, plan) == []
+            assert codes("one_role", schedule, plan) == []
+
+
+@given(st.integers(2, 30), st.integers(0, 10**6), st.data())
+def test_a_lost_advance_is_always_found(ranks, seed, data):
+    schedule, plan = planned(b.line_reduce(b.random_tree(ranks, seed), colors=2))
+    moving = [
+        index
+        for index, role in enumerate(plan.phases[0].roles)
+        if any(isinstance(s, SendVector) and s.advance is not Advance.NOTHING for s in role.steps)
+    ]
+    if moving:
+        chosen = plan.phases[0].roles[data.draw(st.sampled_from(moving))].name
+        still = advances(lambda advance: Advance.NOTHING)
+        broken = with_roles(plan, lambda role: still(role) if role.name == chosen else role)
+        assert "C314" in codes("delivery", schedule, broken)
+
+
+@given(st.integers(1, 6), st.integers(1, 6), st.data())
+def test_every_broadcast_passes(width, height, data):
+    x, y = data.draw(st.integers(0, width - 1)), data.draw(st.integers(0, height - 1))
+    schedule, plan = planned(b.broadcast(width, height, x, y))
+    assert check_plan(schedule, plan) == ()
+
+
+def test_a_whole_wafer_passes():
+    collective = b.grid_allreduce(b.two_phase(750, 27), b.two_phase(994, 31), 64)
+    assert check_plan(*planned(collective)) == ()
+
+
+def test_both_ends_of_a_link_see_the_vectors_in_one_order():
+    """Derived from the tree alone: what leaves a router is what enters the next."""
+    for seed in range(50):
+        tree = b.random_tree(24, seed)
+        streams = streams_of(tree)
+        for near, far in pairwise(range(24)):
+            for color in (0, 1):
+                leaving = [s for s, _, to in streams.get((far, color), []) if to == "near"]
+                entering = [s for s, came, _ in streams.get((near, color), []) if came == "far"]
+                assert leaving == entering
+
+
+def streams_of(tree):
+    """Vectors through each router and parity in time order: sender, from where, to where."""
+    parent = {child: rank for rank, sources in enumerate(tree) for child in sources}
+    depth = [0] * len(tree)
+    for rank in range(1, len(tree)):
+        depth[rank] = depth[parent[rank]] + 1
+    streams = {}
+    for rank, sources in enumerate(tree):
+        for child in sources:
+            streams.setdefault((rank, depth[rank] % 2), []).append((child, "far", "ramp"))
+        if rank:
+            own = (rank, depth[parent[rank]] % 2)
+            streams.setdefault(own, []).append((rank, "ramp", "near"))
+    for rank in range(1, len(tree)):
+        for router in range(parent[rank] + 1, rank):
+            key = (router, depth[parent[rank]] % 2)
+            streams.setdefault(key, []).append((rank, "far", "near"))
+    return streams
+
+
+def test_every_code_has_a_page():
+    (folder,) = collc.explanations.__path__
+    pages = {page.stem for page in Path(folder).glob("*.md")}
+    source = Path(folder).parent
+    texts = [path.read_text() for path in (source / "checks").glob("*.py")]
+    texts.append((source / "proof.py").read_text())
+    used = {word.strip('",') for text in texts for word in text.split() if word.startswith('"C')}
+    assert {code for code in used if code[1:].isdigit()} <= pages
+
+
+def test_operations_do_not_change_the_routes():
+    add, least = (
+        planned(b.collective(5, 1, [b.reduce_step(b.chain(5))], operation=operation))[1]
+        for operation in (Operation.ADD, Operation.MIN)
+    )
+    assert add.phases == least.phases

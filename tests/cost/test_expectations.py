@@ -1,0 +1,41 @@
+from dataclasses import replace
+
+import building as b
+import pytest
+from collc.cost import predict, show_prediction, unmet_expectations
+from collc.lowering import build_plan
+from collc.schedule import build_schedule
+from collc.spec import Expectation
+from collc.target import WSE2
+
+
+def unmet(tree, quantity, relation, factor, times_bound=False):
+    expected = Expectation(quantity, relation, factor, times_bound, "this", b.HERE)
+    collective = replace(b.line_reduce(tree, 100), expectations=(expected,))
+    schedule = build_schedule(collective)
+    plan = build_plan(schedule, WSE2)
+    return [problem.message for problem in unmet_expectations(plan, predict(schedule, plan))]
+
+
+def test_a_chain_is_close_to_the_bound_and_a_star_is_not():
+    assert unmet(b.chain(4), "cycles", "<=", 1.6, times_bound=True) == []
+    (message,) = unmet(b.star(4), "cycles", "<=", 1.6, times_bound=True)
+    assert "bound 108" in message
+
+
+@pytest.mark.parametrize(("limit", "problems"), [(2, 0), (1, 1)])
+def test_colors_are_counted(limit, problems):
+    assert len(unmet(b.chain(4), "colors", "<=", limit)) == problems
+
+
+@pytest.mark.parametrize(("limit", "problems"), [(4096, 0), (400, 1)])
+def test_memory_is_code_and_data(limit, problems):
+    assert len(unmet(b.chain(4), "memory_bytes", "<", limit)) == problems
+
+
+def test_a_long_critical_path_is_cut():
+    schedule = build_schedule(b.line_allreduce(b.chain(300)))
+    text = show_prediction(predict(schedule, build_plan(schedule, WSE2)))
+    assert "293 more" in text
+    assert "the way to the farthest PE (299 hops)" in text
+    assert text.startswith("predicted: ")

@@ -1,0 +1,132 @@
+from dataclasses import replace
+from math import ceil
+
+import building as b
+import pytest
+from collc.cost import predict
+from collc.lowering import build_plan, candidate_plans
+from collc.schedule import build_schedule
+from collc.spec import ElementType, Operation
+from collc.target import WSE2
+from hypothesis import given
+from hypothesis import strategies as st
+
+FREE = replace(WSE2, dsr_load=0, op_issue=0, task_start=0, scalar=0)
+RAMP = 2
+VISIT = 2 * RAMP + 1
+
+
+def cycles(collective, target=FREE):
+    schedule = build_schedule(collective)
+    return predict(schedule, build_plan(schedule, target)).cycles
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 17, 512])
+@pytest.mark.parametrize("length", [1, 9, 4096])
+def test_chain_is_six_cycles_a_step(ranks, length):
+    assert cycles(b.line_reduce(b.chain(ranks), length)) == 6 * (ranks - 1) + length
+
+
+@pytest.mark.parametrize("ranks", [2, 5, 64])
+@pytest.mark.parametrize("length", [1, 7, 300])
+def test_star_takes_the_vectors_one_after_the_other(ranks, length):
+    assert cycles(b.line_reduce(b.star(ranks), length)) == 2 * RAMP + 2 + (ranks - 1) * length
+
+
+@pytest.mark.parametrize("group", [2, 3, 8, 23, 31])
+@pytest.mark.parametrize("length", [1, 20, 64, 1000])
+def test_two_phase_is_bound_by_leaders_or_by_the_path(group, length):
+    ranks = 100
+    groups = ceil(ranks / group)
+    due = length + ranks - 1 + (group + groups - 2) * VISIT + max(0, length - group - VISIT)
+    assert cycles(b.line_reduce(b.two_phase(ranks, group), length)) == due
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 512])
+@pytest.mark.parametrize("length", [1, 1024])
+def test_broadcast_is_one_message(ranks, length):
+    assert cycles(b.broadcast(ranks, 1, 0, 0, length)) == 2 * RAMP + ranks + length
+
+
+def test_a_broadcast_over_a_grid_goes_to_the_farthest_corner():
+    assert cycles(b.broadcast(9, 7, 2, 5, 10)) == 10 + 2 * RAMP + 1 + (6 + 5)
+
+
+def exact(tree, length):
+    """The thesis' model, element by element."""
+    sends = {}
+    for rank in reversed(range(len(tree))):
+        now, sends[rank] = 0, list(range(1, length + 1))
+        for child in tree[rank]:
+            out = []
+            for element in range(length):
+                now = max(now + 1, sends[child][element] + 2 * RAMP + child - rank + 1)
+                out.append(now)
+            sends[rank] = out
+    return sends[0][-1]
+
+
+@given(st.integers(2, 24), st.integers(0, 10**6), st.sampled_from([1, 2, 7, 40]))
+def test_with_no_start_up_costs_every_tree_takes_what_the_thesis_says(ranks, seed, length):
+    tree = b.random_tree(ranks, seed)
+    schedule = build_schedule(b.line_reduce(tree, length))
+    for plan in candidate_plans(schedule, FREE):
+        assert predict(schedule, plan).cycles == exact(tree, length)
+
+
+@given(
+    st.integers(1, 12),
+    st.integers(1, 12),
+    st.integers(0, 10**6),
+    st.sampled_from([1, 13, 100]),
+    st.sampled_from(list(Operation)),
+    st.sampled_from(list(ElementType)),
+)
+def test_the_bound_is_never_above_the_prediction(width, height, seed, length, operation, element):
+    collective = b.grid_allreduce(b.random_tree(width, seed), b.random_tree(height, seed), length)
+    contract = replace(collective.contract, operation=operation, element=element)
+    schedule = build_schedule(replace(collective, contract=contract))
+    for target in (WSE2, FREE):
+        prediction = predict(schedule, build_plan(schedule, target))
+        assert prediction.bound <= prediction.cycles
+        assert sum(prediction.breakdown.values()) == prediction.cycles
+
+
+def test_broadcasts_meet_the_bound():
+    schedule = build_schedule(b.broadcast(9, 7, 2, 5, 10))
+    prediction = predict(schedule, build_plan(schedule, FREE))
+    assert prediction.cycles == prediction.bound
+
+
+@pytest.mark.parametrize(
+    ("group", "measured"),
+    [(2, 10055), (4, 9421), (8, 9117), (16, 8989), (32, 8973), (64, 9061), (128, 9297)],
+)
+def test_two_phase_agrees_with_measurements(group, measured):
+    """Official simulator, 512 PEs, 4096 elements; docs/machine.md."""
+    predicted = cycles(b.line_reduce(b.two_phase(512, group), 4096), WSE2)
+    assert abs(predicted - measured) <= 40
+
+
+def test_slow_arithmetic_slows_every_element():
+    fast = b.line_reduce(b.chain(4), 100)
+    slow = replace(fast, contract=replace(fast.contract, element=ElementType.I32))
+    assert cycles(slow) > 100 * WSE2.map_element > cycles(fast)
+
+
+def test_a_minimum_of_floats_takes_two_more_passes():
+    add = b.line_reduce(b.chain(4), 100)
+    least = replace(add, contract=replace(add.contract, operation=Operation.MIN))
+    assert cycles(least) == cycles(add) + 200
+
+
+def test_the_critical_path_of_a_chain_visits_every_rank():
+    schedule = build_schedule(b.line_reduce(b.chain(5), 8))
+    (path,) = predict(schedule, build_plan(schedule, FREE)).critical_path
+    assert [wait.rank for wait in path.waits] == [4, 3, 2, 1]
+
+
+def test_colors_that_save_control_wavelets_are_faster():
+    tree = b.two_phase(512, 256)
+    with_two = cycles(b.line_reduce(tree, 4096, colors=2), WSE2)
+    assert cycles(b.line_reduce(tree, 4096), WSE2) < with_two

@@ -1,0 +1,81 @@
+from dataclasses import replace
+
+import building as b
+import pytest
+from collc.arithmetic import arithmetic_of
+from collc.checks import check_plan
+from collc.cost import predict
+from collc.lowering import build_plan, candidate_plans, show_plan
+from collc.schedule import build_schedule
+from collc.spec import ElementType, Operation
+from collc.target import WSE2, WSE3
+
+
+def test_names_of_phases_and_colors_are_distinct():
+    plan = build_plan(build_schedule(b.grid_allreduce(b.chain(4), b.chain(3))), WSE2)
+    assert [phase.name for phase in plan.phases] == ["columns", "row", "broadcast"]
+    numbers = [number for _, number in plan.colors]
+    assert len(set(numbers)) == len(numbers) == 5
+
+
+def test_more_colors_are_taken_only_where_they_are_faster():
+    chain = build_schedule(b.line_reduce(b.chain(20)))
+    assert len(build_plan(chain, WSE2).colors) == 2
+    tree = build_schedule(b.line_reduce(b.two_phase(512, 256), length=4096))
+    plans = list(candidate_plans(tree, WSE2))
+    best = build_plan(tree, WSE2)
+    assert predict(tree, best).cycles == min(predict(tree, plan).cycles for plan in plans)
+    assert len(best.colors) == 3
+
+
+def test_the_limit_of_colors_is_kept():
+    tree = build_schedule(b.line_reduce(b.two_phase(512, 256), length=4096, colors=2))
+    assert len(build_plan(tree, WSE2).colors) == 2
+
+
+def test_colors_with_positions_get_numbers_with_switches():
+    few = replace(WSE3, switch_colors=frozenset({7, 8}), colors=(3, 7, 8, 9))
+    plan = next(candidate_plans(build_schedule(b.line_allreduce(b.two_phase(14, 4))), few))
+    assert dict(plan.colors) == {"reduce_even": 7, "reduce_odd": 8, "broadcast": 3}
+
+
+def test_task_ids_keep_clear_of_the_colors_in_use():
+    high = replace(WSE2, colors=(8, 9, 10))
+    plan = build_plan(build_schedule(b.line_allreduce(b.chain(4))), high)
+    assert plan.task_ids == (11, 12, 13, 14, 15)
+
+
+def test_a_single_pe_has_a_plan_without_phases():
+    schedule = build_schedule(b.line_allreduce(b.chain(1)))
+    plan = build_plan(schedule, WSE2)
+    assert plan.phases == () and len(plan.task_ids) == 1
+    assert check_plan(schedule, plan) == ()
+    assert "colors: none" in show_plan(plan)
+
+
+def test_the_size_of_a_plan_follows_the_pattern():
+    texts = [
+        show_plan(build_plan(build_schedule(b.grid_allreduce(b.chain(n), b.star(n))), WSE2))
+        for n in (12, 700)
+    ]
+    assert abs(len(texts[0]) - len(texts[1])) < 100
+
+
+def test_building_twice_gives_the_same_text():
+    schedule = build_schedule(b.grid_allreduce(b.binomial(21), b.two_phase(30, 6)))
+    assert show_plan(build_plan(schedule, WSE2)) == show_plan(build_plan(schedule, WSE2))
+
+
+@pytest.mark.parametrize(
+    ("element", "operation", "kind"),
+    [
+        (ElementType.F32, Operation.ADD, "dsd"),
+        (ElementType.F16, Operation.MUL, "dsd"),
+        (ElementType.F32, Operation.MIN, "negated_dsd"),
+        (ElementType.U16, Operation.ADD, "dsd"),
+        (ElementType.U16, Operation.MAX, "map"),
+        (ElementType.I32, Operation.ADD, "map"),
+    ],
+)
+def test_arithmetic_is_done_by_vector_instructions_where_there_are_any(element, operation, kind):
+    assert arithmetic_of(element, operation).kind == kind
