@@ -18,7 +18,7 @@ from collc.target import Target
 LOADS = {
     "store": 2,  # adding into memory: the vectors as destination and as source
     "send": 1,  # sending, with or without adding: the vector
-    "send_after_store": 1,  # the same as a PE's second operation
+    "send_after_store": 0,  # the vector is in a register since the store began
     "control": 1,  # the control wavelet's descriptor
     "copy": 1,  # receiving over the vector
     "negate": 2,  # the vector as destination and as source

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
 from collc.cost.bound import bound_of
 from collc.cost.line import LineRun, Wait, critical_waits, run_line
 from collc.cost.operations import Costs, costs_of

@@ -46,6 +46,7 @@ class BundleModel:
     done_id: int
     source_dsr_ids: tuple[int, ...]
     dest_dsr_ids: tuple[int, ...]
+    own_dsr_ids: tuple[int, ...]
     result: Cases
     first: str
     starts_once: bool
@@ -85,6 +86,7 @@ def model_of(schedule: Schedule, plan: Plan, source: str) -> BundleModel:
         done_id=plan.task_ids[ids.tasks],
         source_dsr_ids=plan.dsr_ids[: ids.sources],
         dest_dsr_ids=plan.dsr_ids[: ids.dests],
+        own_dsr_ids=plan.dsr_ids[: ids.owns],
         result=_result_cases(plan),
         first=_entries(plan)[0],
         starts_once=any(

@@ -33,6 +33,7 @@ class Ids:
     tasks: int = 0
     sources: int = 0
     dests: int = 0
+    owns: int = 0
 
     def take(self, kind: str) -> int:
         """The next free position of `kind`."""
@@ -59,7 +60,8 @@ class StoreSlot:
 
 @dataclass(frozen=True)
 class SendSlot:
-    """The sending operation: positions of its queue, DSRs and tasks (-1: none).
+    """The sending operation: positions of its queue, DSRs and tasks (-1: none). `own` is the DSR
+    of the own vector, loaded while vectors are stored, so that sending can start at once.
 
     `goes_on` is the condition that this PE has something to do behind it, `otherwise` the slot of a
     PE that does not send.
@@ -72,6 +74,7 @@ class SendSlot:
     output: int
     dest: int
     source: int
+    own: int
     task: int
     control_task: int
     goes_on: str
@@ -177,6 +180,7 @@ def _store_slot(name: str, shape: Shape, how: Combine, ids: Ids, slots: list[str
 
 
 def _send_slot(name: str, shape: Shape, how: Combine, ids: Ids, slots: list[str]) -> SendSlot:
+    combines = shape.adds and not how.callback
     return SendSlot(
         name=f"{name}_send",
         adds=shape.adds,
@@ -184,7 +188,8 @@ def _send_slot(name: str, shape: Shape, how: Combine, ids: Ids, slots: list[str]
         controls=shape.controls,
         output=ids.take("outputs"),
         dest=ids.take("dests"),
-        source=ids.take("sources") if shape.adds and not how.callback else -1,
+        source=ids.take("sources") if combines else -1,
+        own=ids.take("owns") if combines and shape.stores else -1,
         task=ids.take("tasks"),
         control_task=ids.take("tasks") if shape.controls else -1,
         goes_on=" or ".join([f"{name}.controls"] * shape.controls + [f"{name}_goes_on"]),

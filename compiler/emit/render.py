@@ -80,6 +80,7 @@ def _manifest(
             "local_task_ids": [*model.task_ids, model.done_id],
             "dsr_src1": model.source_dsr_ids,
             "dsr_dest": model.dest_dsr_ids,
+            "dsr_src0": model.own_dsr_ids,
             "code_bytes_estimate": plan.code_bytes,
             "data_bytes": plan.data_bytes,
         },

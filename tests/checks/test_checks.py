@@ -4,17 +4,18 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 import building as b
 import collc.explanations
-import pytest
 from collc.checks import CHECKS, check_plan
 from collc.lowering import build_plan, candidate_plans
 from collc.plan import Advance, Direction, Region, Route, SendVector, StoreVectors, Strided
 from collc.schedule import build_schedule
 from collc.spec import Operation, Order
 from collc.target import WSE2, WSE3
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 def planned(collective, target=WSE2):

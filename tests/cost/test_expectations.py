@@ -1,7 +1,8 @@
 from dataclasses import replace
 
-import building as b
 import pytest
+
+import building as b
 from collc.cost import predict, show_prediction, unmet_expectations
 from collc.lowering import build_plan
 from collc.schedule import build_schedule

@@ -1,15 +1,16 @@
 from dataclasses import replace
 from math import ceil
 
-import building as b
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import building as b
 from collc.cost import predict
 from collc.lowering import build_plan, candidate_plans
 from collc.schedule import build_schedule
 from collc.spec import ElementType, Operation
 from collc.target import WSE2
-from hypothesis import given
-from hypothesis import strategies as st
 
 FREE = replace(WSE2, dsr_load=0, op_issue=0, task_start=0, scalar=0)
 RAMP = 2

@@ -1,5 +1,8 @@
 from itertools import pairwise
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 import building as b
 from collc.lowering import build_plan, candidate_plans
 from collc.lowering.colorings import by_parity, without_control
@@ -9,8 +12,6 @@ from collc.plan import Advance, Direction, Route, SendVector, StoreVectors
 from collc.schedule import build_schedule
 from collc.spec import Order
 from collc.target import WSE2
-from hypothesis import given
-from hypothesis import strategies as st
 
 WEST, EAST, RAMP = Direction.WEST, Direction.EAST, Direction.RAMP
 trees = st.builds(b.random_tree, st.integers(2, 40), st.integers(0, 10**6))

@@ -1,7 +1,8 @@
 from dataclasses import replace
 
-import building as b
 import pytest
+
+import building as b
 from collc.arithmetic import arithmetic_of
 from collc.checks import check_plan
 from collc.cost import predict

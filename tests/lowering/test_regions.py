@@ -1,12 +1,13 @@
-import building as b
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import building as b
 from collc.lowering import build_plan, candidate_plans
 from collc.lowering.regions import compress
 from collc.plan import Strided
 from collc.schedule import build_schedule
 from collc.target import WSE2
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 @given(st.sets(st.integers(0, 200), min_size=1))

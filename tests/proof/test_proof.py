@@ -1,12 +1,13 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 import building as b
 from collc.proof import follow, prove, show_vector
 from collc.schedule import Action, Transfer, build_schedule
 from collc.spec import BroadcastStep, ContractKind, Order
-from hypothesis import given
-from hypothesis import strategies as st
 
 CHAIN = b.reduce_step(b.chain(3))
 TO_ALL = BroadcastStep(0, 0, b.HERE)
