@@ -1,0 +1,170 @@
+"""From lark's parse tree of one declaration to the classes of `syntax`."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from lark import Token, Transformer_NonRecursive, Tree, v_args
+from lark.tree import Meta
+
+from collc.diagnostics import Span
+from collc.language import syntax
+from collc.language.syntax import Clause, Declaration, Expression, Word
+
+_LONGEST_INTEGER = 19  # digits; longer ones overflow 64 bits anyway
+_TOO_LARGE = 10**19
+
+
+def build(file: str, tree: Tree[Token]) -> Declaration:
+    """The declaration that a parse tree stands for."""
+    return cast(Declaration, _Builder(file).transform(tree))
+
+
+def span_of_token(file: str, token: Token) -> Span:
+    """Where a token stands."""
+    line, column = token.line or 1, token.column or 1
+    return Span(file, line, column, token.end_line or line, token.end_column or column)
+
+
+def _integer(token: Token) -> int:
+    digits = token.lstrip("0") or "0"
+    return int(digits) if len(digits) <= _LONGEST_INTEGER else _TOO_LARGE
+
+
+@v_args(meta=True)
+class _Builder(Transformer_NonRecursive[Token, Any]):
+    """One method per rule of coll.lark, in its order."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__()
+        self._file = file
+
+    def _span(self, meta: Meta) -> Span:
+        return Span(self._file, meta.line, meta.column, meta.end_line, meta.end_column)
+
+    def _word(self, token: Token) -> Word:
+        return Word(str(token), span_of_token(self._file, token))
+
+    def target(self, meta: Meta, c: list[Any]) -> syntax.TargetDecl:
+        return syntax.TargetDecl(self._word(c[0]), self._span(meta))
+
+    def param(self, meta: Meta, c: list[Any]) -> syntax.ParamDecl:
+        return syntax.ParamDecl(self._word(c[0]), c[1], c[2], self._span(meta))
+
+    def grid(self, meta: Meta, c: list[Any]) -> syntax.GridDecl:
+        name, by = self._word(c[0]), self._word(c[2])
+        return syntax.GridDecl(name, c[1], by, c[3], self._span(meta))
+
+    def tree(self, meta: Meta, c: list[Any]) -> syntax.TreeDecl:
+        parameters, local_definitions = c[1] or (), c[3] or ()
+        name = self._word(c[0])
+        return syntax.TreeDecl(name, parameters, c[2], local_definitions, self._span(meta))
+
+    def parameters(self, meta: Meta, c: list[Any]) -> tuple[Word, ...]:
+        return tuple(self._word(token) for token in c if token is not None)
+
+    def locals(self, meta: Meta, c: list[Any]) -> tuple[syntax.LocalDecl, ...]:
+        return tuple(c)
+
+    def local(self, meta: Meta, c: list[Any]) -> syntax.LocalDecl:
+        return syntax.LocalDecl(self._word(c[0]), c[1], self._span(meta))
+
+    def collective(self, meta: Meta, c: list[Any]) -> syntax.CollectiveDecl:
+        name, grid = self._word(c[0]), self._word(c[2])
+        return syntax.CollectiveDecl(name, c[1], grid, tuple(c[3:]), self._span(meta))
+
+    def contract(self, meta: Meta, c: list[Any]) -> syntax.ContractDecl:
+        operation = None if c[4] is None else self._word(c[4])
+        buffer, element = self._word(c[1]), self._word(c[2])
+        return syntax.ContractDecl(c[0], buffer, element, c[3], operation, self._span(meta))
+
+    def kind(self, meta: Meta, c: list[Any]) -> Word:
+        return self._word(c[0])
+
+    def order(self, meta: Meta, c: list[Any]) -> syntax.OrderClause:
+        return syntax.OrderClause(tuple(self._word(token) for token in c), self._span(meta))
+
+    def then(self, meta: Meta, c: list[Any]) -> Clause:
+        step = c[0]
+        if isinstance(step, syntax.ReduceClause):
+            return syntax.ReduceClause(step.lines, step.tree, step.to, True, step.span)
+        return syntax.BroadcastClause(step.root, True, step.span)
+
+    def reduce(self, meta: Meta, c: list[Any]) -> syntax.ReduceClause:
+        lines = None if c[0] is None else self._word(c[0])
+        return syntax.ReduceClause(lines, c[1], c[2], False, self._span(meta))
+
+    def broadcast(self, meta: Meta, c: list[Any]) -> syntax.BroadcastClause:
+        return syntax.BroadcastClause(c[0], False, self._span(meta))
+
+    def use(self, meta: Meta, c: list[Any]) -> syntax.TreeUse:
+        return syntax.TreeUse(self._word(c[0]), c[1] or (), self._span(meta))
+
+    def pe(self, meta: Meta, c: list[Any]) -> syntax.PeDecl:
+        return syntax.PeDecl(c[0], c[1], self._span(meta))
+
+    def within(self, meta: Meta, c: list[Any]) -> syntax.WithinClause:
+        return syntax.WithinClause(self._word(c[0]), c[1], self._span(meta))
+
+    def expect(self, meta: Meta, c: list[Any]) -> syntax.ExpectClause:
+        return syntax.ExpectClause(self._word(c[0]), str(c[1]), c[2], self._span(meta))
+
+    def program(self, meta: Meta, c: list[Any]) -> syntax.ProgramDecl:
+        names = tuple(self._word(token) for token in c if token is not None)
+        return syntax.ProgramDecl(names, self._span(meta))
+
+    def conditional(self, meta: Meta, c: list[Any]) -> Expression:
+        return syntax.Conditional(c[0], c[1], c[2], self._span(meta))
+
+    def either(self, meta: Meta, c: list[Any]) -> Expression:
+        return syntax.Logic("or", c[0], c[2], self._span(meta))
+
+    def both(self, meta: Meta, c: list[Any]) -> Expression:
+        return syntax.Logic("and", c[0], c[2], self._span(meta))
+
+    def comparison(self, meta: Meta, c: list[Any]) -> Expression:
+        relations = tuple(str(relation) for relation in c[1::2])
+        return syntax.Comparison(tuple(c[::2]), relations, self._span(meta))
+
+    def sum(self, meta: Meta, c: list[Any]) -> Expression:
+        return syntax.Arithmetic(str(c[1]), c[0], c[2], self._span(meta))
+
+    def product(self, meta: Meta, c: list[Any]) -> Expression:
+        return syntax.Arithmetic(str(c[1]), c[0], c[2], self._span(meta))
+
+    def negation(self, meta: Meta, c: list[Any]) -> Expression:
+        return syntax.Not(c[1], self._span(meta))
+
+    def negative(self, meta: Meta, c: list[Any]) -> Expression:
+        return syntax.Negative(c[1], self._span(meta))
+
+    def number(self, meta: Meta, c: list[Any]) -> Expression:
+        return syntax.Number(_integer(c[0]), self._span(meta))
+
+    def fraction(self, meta: Meta, c: list[Any]) -> Expression:
+        return syntax.Fraction(float(c[0]), self._span(meta))
+
+    def name(self, meta: Meta, c: list[Any]) -> Expression:
+        return syntax.Name(str(c[0]), self._span(meta))
+
+    def call(self, meta: Meta, c: list[Any]) -> Expression:
+        return syntax.Call(self._word(c[0]), c[1], self._span(meta))
+
+    def arguments(self, meta: Meta, c: list[Any]) -> tuple[syntax.Argument, ...]:
+        return tuple(argument for argument in c if argument is not None)
+
+    def argument(self, meta: Meta, c: list[Any]) -> syntax.Argument:
+        name = None if c[0] is None else self._word(c[0])
+        return syntax.Argument(name, c[1], self._span(meta))
+
+    def literal(self, meta: Meta, c: list[Any]) -> Expression:
+        return syntax.Literal(self._node(c), self._span(meta))
+
+    def node(self, meta: Meta, c: list[Any]) -> syntax.Node:
+        return self._node(c)
+
+    def _node(self, c: list[Any]) -> syntax.Node:
+        children = tuple(child for child in c[1:] if child is not None)
+        # The place of a rank is its number, not all that hangs from it.
+        return syntax.Node(_integer(c[0]), children, span_of_token(self._file, c[0]))
+

@@ -1,0 +1,191 @@
+"""From text to declarations, with one message for each declaration that cannot be read.
+
+The tokens are cut where a declaration begins, and every piece is parsed by itself; so a mistake
+in one declaration hides none in the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from importlib.resources import files
+
+from lark import Lark, Token, Tree, UnexpectedToken
+from lark.parsers.lalr_interactive_parser import InteractiveParser
+
+from collc.diagnostics import Span
+from collc.language.builder import build, span_of_token
+from collc.language.problems import ProblemError, Problems, problem, quoted
+from collc.language.source import check_size
+from collc.language.syntax import Declaration, expressions_of, walk
+
+MAX_DEPTH = 100  # of an expression; trees written by hand may be deeper
+
+_BEGINNINGS = frozenset(("TARGET", "PARAM", "GRID", "TREE", "COLLECTIVE", "PROGRAM"))
+
+# Words of the language to come: refused by name instead of as a mistake of spelling.
+LATER = {
+    "algorithm": "algorithms given as steps",
+    "step": "algorithms given as steps",
+    "each": "algorithms given as steps",
+    "slices": "algorithms given as steps",
+    "select": "choosing a collective by length",
+    "when": "choosing a collective by length",
+    "contract": "contracts of one's own",
+    "operation": "operations of one's own",
+    "reserve": "reserving resources for the host kernel",
+    "chunks": "splitting a vector into chunks",
+    "repeat": "repeating a collective",
+    "scatter": "scatter",
+    "gather": "gather",
+    "allgather": "allgather",
+    "reduce_scatter": "reduce_scatter",
+    "all_to_all": "all_to_all",
+    "barrier": "barrier",
+}
+_INSTEAD = {
+    "%": "the remainder is written `mod`",
+    "/": "whole-number division is written `div`; comments begin with `//`",
+    "&": "write `and`",
+    "|": "write `or`",
+    "!": "write `not`",
+    "#": "comments begin with `//`",
+    ";": "nothing stands between clauses or declarations; leave it out",
+    "=": "equality is written `==`",
+    "<-": "`<-` draws a tree; for `less than a negative number` put a space: `< -1`",
+    "x": "a size is written with spaces: `32 x 24`",
+}
+_SPELLED = {
+    "NAME": "a name",
+    "INTEGER": "a whole number",
+    "FRACTION": "a number",
+    "RELATION": "a comparison",
+    "$END": "the next declaration",
+}
+
+
+def parse_text(file: str, text: str) -> tuple[Declaration, ...]:
+    """The declarations of a text, or `CollcError` with the first mistake of each."""
+    check_size(file, len(text))
+    problems = Problems()
+    tokens = list(_lark().lex(text.replace("\ufeff", " ", 1) if text[:1] == "\ufeff" else text))
+    end = _end_of(file, text)
+    declarations = []
+    for piece, following in _pieces(tokens):
+        stop = span_of_token(file, following) if following is not None else end
+        declaration = problems.attempt(_parse_piece, file, piece, following, stop)
+        if declaration is not None:
+            declarations.append(declaration)
+    problems.raise_if_any()
+    return tuple(declarations)
+
+
+@lru_cache(maxsize=1)
+def _lark() -> Lark:
+    grammar = files("collc.grammar").joinpath("coll.lark").read_text(encoding="utf-8")
+    return Lark(
+        grammar,
+        parser="lalr",
+        lexer="basic",
+        start=["start", "stray"],
+        propagate_positions=True,
+        maybe_placeholders=True,
+    )
+
+
+def _end_of(file: str, text: str) -> Span:
+    lines = text.split("\n")
+    line, column = len(lines), len(lines[-1]) + 1
+    return Span(file, line, column, line, column)
+
+
+def _pieces(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], Token | None]]:
+    """The tokens of each declaration, with the token behind them."""
+    starts = [i for i, token in enumerate(tokens) if token.type in _BEGINNINGS]
+    bounds = ([0] if tokens and 0 not in starts[:1] else []) + starts + [len(tokens)]
+    for first, last in zip(bounds, bounds[1:], strict=False):
+        yield list(tokens[first:last]), tokens[last] if last < len(tokens) else None
+
+
+def _parse_piece(
+    file: str, piece: list[Token], following: Token | None, stop: Span
+) -> Declaration:
+    state = _lark().parse_interactive(start="start")
+    try:
+        for token in piece:
+            state.feed_token(token)
+        tree = state.feed_eof(piece[-1])
+    except UnexpectedToken as error:
+        raise _unexpected(file, error, state, following, stop) from None
+    assert isinstance(tree, Tree)
+    declaration = build(file, tree)
+    _check_depth(declaration)
+    return declaration
+
+
+def _check_depth(declaration: Declaration) -> None:
+    for outermost in expressions_of(declaration):
+        for expression, depth in walk(outermost):
+            if depth > MAX_DEPTH:
+                message = f"this expression is nested more than {MAX_DEPTH} deep"
+                help = "give parts of it names with `param` or `where`"
+                raise problem("C103", message, expression.span, help=help)
+
+
+def _unexpected(
+    file: str, error: UnexpectedToken, state: InteractiveParser, following: Token | None, stop: Span
+) -> ProblemError:
+    token = error.token
+    accepted = state.accepts()
+    if token.type == "$END":
+        what = quoted(following) if following is not None else "the end of the file"
+        return problem("C105", f"unexpected {what}, expected {_spelled(accepted)}", stop)
+    at = span_of_token(file, token)
+    if token in LATER:
+        return not_supported(LATER[token], at)
+    if token.type == "ORDER" and "$END" in accepted:
+        return not_supported("orders of one's own", at)
+    if token.type == "STRAY":
+        help = _INSTEAD.get(token, "")
+        return problem("C104", f"{quoted(token)} means nothing here", at, help=help)
+    message = f"unexpected {quoted(token)}, expected {_spelled(accepted)}"
+    return problem("C105", message, at, help=_help_for(token, accepted))
+
+
+def _help_for(token: Token, accepted: set[str]) -> str:
+    if token.type == "EQUAL" or token.type == "_ARROW":
+        return _INSTEAD[token]
+    if "NAME" in accepted and token.isidentifier():
+        return f"`{token}` is a word of the language and cannot be a name"
+    return ""
+
+
+def not_supported(what: str, at: Span | None) -> ProblemError:
+    """The refusal of what the language is to have but this version has not."""
+    help = "docs/language.md lists what this version can do"
+    return problem("C106", f"{what}: not supported yet", at, help=help)
+
+
+def _spelled(accepted: set[str]) -> str:
+    """The tokens the parser would have taken, as a user writes them."""
+    names = accepted - {"STRAY"}
+    if names >= {"PLUS", "TIMES"}:
+        names -= {"PLUS", "MINUS", "TIMES", "DIV", "MOD", "RELATION", "LESS_EQUAL", "AND", "OR"}
+        names -= {"QMARK", "NOT"}
+    if names >= {"LPAR", "NAME", "INTEGER", "MINUS"}:
+        return "an expression"
+    if names >= _BEGINNINGS:
+        return "a declaration: target, param, grid, tree, collective or program"
+    spelled = sorted(_spelling(name) for name in names)
+    if len(spelled) <= 1:
+        return spelled[0] if spelled else "nothing more"
+    return ", ".join(spelled[:-1]) + " or " + spelled[-1]
+
+
+def _spelling(name: str) -> str:
+    if name in _SPELLED:
+        return _SPELLED[name]
+    terminal = _lark().get_terminal(name)
+    return f"`{terminal.pattern.value}`"
+
+

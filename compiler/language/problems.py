@@ -1,0 +1,94 @@
+"""How the language stage finds all problems of a file and not only the first.
+
+A function that cannot go on raises `ProblemError`; `Problems.attempt` calls it, keeps the
+diagnostic, and lets the rest of the file be looked at. What rests on something already reported
+raises `KnownProblemError`, which adds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import ParamSpec, TypeVar
+
+from collc.diagnostics import CollcError, Diagnostic, Span
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+MOST_DIAGNOSTICS = 100  # a file with more is broken as a whole
+
+
+class ProblemError(Exception):
+    """One problem that keeps a construct from having a meaning."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.message)
+        self.diagnostic = diagnostic
+
+    def with_note(self, span: Span, note: str) -> ProblemError:
+        """The same problem with one more place."""
+        found = self.diagnostic
+        return ProblemError(replace(found, also=(*found.also, (span, note))))
+
+
+class KnownProblemError(Exception):
+    """What is wanted here rests on something whose problem has been reported."""
+
+
+def problem(
+    code: str, message: str, at: Span | None, *also: tuple[Span, str], help: str = ""
+) -> ProblemError:
+    """A `ProblemError` to raise."""
+    return ProblemError(Diagnostic(code, message, at, also, help))
+
+
+def refuse(error: ProblemError) -> CollcError:
+    """The error that leaves the stage when one problem ends everything."""
+    return CollcError([error.diagnostic])
+
+
+class Problems:
+    """The diagnostics found so far."""
+
+    def __init__(self) -> None:
+        self._found: list[Diagnostic] = []
+
+    def add(self, error: ProblemError) -> None:
+        """Keep a problem, once."""
+        if error.diagnostic not in self._found and len(self._found) < MOST_DIAGNOSTICS:
+            self._found.append(error.diagnostic)
+
+    def attempt(
+        self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T | None:
+        """The function's result, or None after keeping its problem."""
+        try:
+            return function(*args, **kwargs)
+        except ProblemError as error:
+            self.add(error)
+        except KnownProblemError:
+            pass
+        return None
+
+    def raise_if_any(self) -> None:
+        """Raise `CollcError` with everything found, if anything was."""
+        if self._found:
+            raise CollcError(self._found)
+
+
+def suggest(word: str, known: Iterable[str]) -> str:
+    """A help text that names the nearest known word, then all of them."""
+    choices = sorted(known)
+    if not choices:
+        return ""
+    near = get_close_matches(word[:80], choices, n=1)
+    shown = ", ".join(choices[:24]) + (", ..." if len(choices) > 24 else "")
+    return f"did you mean `{near[0]}`? Known here: {shown}" if near else f"known here: {shown}"
+
+
+def quoted(text: str) -> str:
+    """A piece of source for a message: cut short, and nothing a terminal would obey."""
+    shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text[:40])
+    return f"`{shown}...`" if len(text) > 40 else f"`{shown}`"
