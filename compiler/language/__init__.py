@@ -1,1 +1,39 @@
-"""Parts of collc: language."""
+"""The language: from the text of a `.coll` file to a `Spec`.
+
+Reading order: `source` (bytes to text), `parser` and `builder` (text to the classes of
+`syntax`), `names` (who is called what), `expressions` (numbers), `shapes` and `forest` (trees),
+`lines`, `steps`, `limits` (the parts of a collective), `elaborate` (all of it), `problems` (how
+many diagnostics are gathered).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from collc.language.elaborate import elaborate
+from collc.language.parser import parse_text
+from collc.language.source import read_source
+from collc.spec import Spec
+
+__all__ = ["parse_file", "parse_source", "read_source"]
+
+
+def parse_file(
+    path: Path, text: str, definitions: Mapping[str, int], target: str | None = None
+) -> Spec:
+    """The Spec of a file's text (see `read_source`) under `-D` definitions and `--target`.
+
+    Raises `CollcError` with every problem found.
+    """
+    return parse_source(text, definitions, target, file=str(path))
+
+
+def parse_source(
+    text: str,
+    definitions: Mapping[str, int] | None = None,
+    target: str | None = None,
+    file: str = "input.coll",
+) -> Spec:
+    """The Spec of a text that need not be a file."""
+    return elaborate(file, parse_text(file, text), definitions or {}, target)

@@ -167,4 +167,3 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
         children = tuple(child for child in c[1:] if child is not None)
         # The place of a rank is its number, not all that hangs from it.
         return syntax.Node(_integer(c[0]), children, span_of_token(self._file, c[0]))
-

@@ -107,9 +107,7 @@ def _pieces(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], Token | None
         yield list(tokens[first:last]), tokens[last] if last < len(tokens) else None
 
 
-def _parse_piece(
-    file: str, piece: list[Token], following: Token | None, stop: Span
-) -> Declaration:
+def _parse_piece(file: str, piece: list[Token], following: Token | None, stop: Span) -> Declaration:
     state = _lark().parse_interactive(start="start")
     try:
         for token in piece:
@@ -187,5 +185,3 @@ def _spelling(name: str) -> str:
         return _SPELLED[name]
     terminal = _lark().get_terminal(name)
     return f"`{terminal.pattern.value}`"
-
-

@@ -60,9 +60,7 @@ class Problems:
         if error.diagnostic not in self._found and len(self._found) < MOST_DIAGNOSTICS:
             self._found.append(error.diagnostic)
 
-    def attempt(
-        self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T | None:
+    def attempt(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T | None:
         """The function's result, or None after keeping its problem."""
         try:
             return function(*args, **kwargs)

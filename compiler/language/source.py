@@ -7,7 +7,7 @@ from pathlib import Path
 from collc.diagnostics import Span
 from collc.language.problems import problem, refuse
 
-MAX_SOURCE_BYTES = 256 * 1024  # a tree of 1000 ranks written by hand takes 10 KB
+MAX_SOURCE_BYTES = 128 * 1024  # a tree of 1000 ranks written by hand takes 10 KB
 
 
 def read_source(path: Path) -> str:

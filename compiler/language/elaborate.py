@@ -1,0 +1,254 @@
+"""From declarations to a `Spec`: parameters bound, names looked up, trees unfolded.
+
+In reading order: `elaborate` goes through the file; then target, parameters, grids, collectives,
+program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from collc.diagnostics import Span
+from collc.language import syntax
+from collc.language.expressions import Binding, Scope, number, truth
+from collc.language.forest import Forest
+from collc.language.limits import elaborate_expectation, elaborate_limits
+from collc.language.lines import elaborate_grid, elaborate_lines
+from collc.language.names import Names, check_trees, collect
+from collc.language.parser import LATER, not_supported
+from collc.language.problems import KnownProblemError, Problems, problem, suggest
+from collc.language.steps import Surroundings, elaborate_steps
+from collc.language.syntax import CollectiveDecl, Word
+from collc.spec import (
+    Collective,
+    Contract,
+    ContractKind,
+    ElementType,
+    Grid,
+    Operation,
+    Parameter,
+    Spec,
+)
+from collc.target import TARGETS, Target
+
+C = TypeVar("C")
+
+
+def elaborate(
+    file: str,
+    declarations: tuple[syntax.Declaration, ...],
+    definitions: Mapping[str, int],
+    target_name: str | None,
+) -> Spec:
+    """The Spec of a file, or `CollcError` with every problem found."""
+    problems = Problems()
+    names = collect(declarations, problems)
+    target = problems.attempt(_target, file, names, target_name)
+    largest = target or max(TARGETS.values(), key=lambda t: t.max_height)
+    parameters = _parameters(names, definitions, problems)
+    numbers = {name: parameter and parameter.value for name, parameter in parameters.items()}
+    others = {**dict.fromkeys(names.grids, "grid"), **dict.fromkeys(names.trees, "tree")}
+    scope = Scope(numbers, others)
+    broken = check_trees(names, problems, max(largest.max_width, largest.max_height))
+    forest = Forest(names.trees, numbers, broken)
+    grids = {
+        name: problems.attempt(elaborate_grid, declaration, scope, largest)
+        for name, declaration in names.grids.items()
+    }
+    collectives = {
+        name: _collective(declaration, grids, scope, forest, problems)
+        for name, declaration in names.collectives.items()
+    }
+    main = problems.attempt(_program, file, names, collectives)
+    problems.raise_if_any()
+    assert target is not None
+    assert main is not None
+    bound = tuple(parameter for parameter in parameters.values() if parameter is not None)
+    return Spec(file, target.name, bound, (main,))
+
+
+def _target(file: str, names: Names, override: str | None) -> Target:
+    if override is not None:
+        if override not in TARGETS:
+            help = suggest(override, TARGETS)
+            raise problem("C112", f"there is no target called {override}", None, help=help)
+        return TARGETS[override]
+    if not names.targets:
+        start = _start_of(file)
+        message = "the file names no target"
+        raise problem("C150", message, start, help="begin it with `target wse2` or `target wse3`")
+    word = names.targets[0].name
+    if word.text not in TARGETS:
+        help = suggest(word.text, TARGETS)
+        raise problem("C112", f"there is no target called {word.text}", word.span, help=help)
+    return TARGETS[word.text]
+
+
+def _start_of(file: str) -> Span:
+    return Span(file, 1, 1, 1, 1)
+
+
+def _parameters(
+    names: Names, definitions: Mapping[str, int], problems: Problems
+) -> dict[str, Parameter | None]:
+    """Every parameter with its value, or None where it has none; each sees those before it."""
+    for name in sorted(set(definitions) - set(names.params)):
+        message = f"the file has no parameter called {name}"
+        help = suggest(name, names.params) or "it declares no parameters"
+        problems.add(problem("C120", message, None, help=help))
+    parameters: dict[str, Parameter | None] = {}
+    numbers: dict[str, Binding] = {}
+    scope = Scope(numbers, dict.fromkeys(names.trees, "tree"))
+    for name, declaration in names.params.items():
+        value = problems.attempt(_parameter, declaration, definitions, scope)
+        numbers[name] = value
+        if value is not None and declaration.condition is not None:
+            holds = problems.attempt(_check_range, declaration, value, definitions, scope)
+            numbers[name] = value if holds else None
+        bound = numbers[name]
+        parameters[name] = (
+            Parameter(name, bound, declaration.name.span) if isinstance(bound, int) else None
+        )
+    return parameters
+
+
+def _parameter(declaration: syntax.ParamDecl, definitions: Mapping[str, int], scope: Scope) -> int:
+    word = declaration.name
+    if word.text in definitions:
+        given = definitions[word.text]
+        return number(syntax.Number(given, word.span), scope)
+    if declaration.default is None:
+        help = f"give one with -D {word.text}=..., or a default: `param {word.text} = 64`"
+        raise problem("C121", f"{word.text} has no value", word.span, help=help)
+    return number(declaration.default, scope)
+
+
+def _check_range(
+    declaration: syntax.ParamDecl, value: int, definitions: Mapping[str, int], scope: Scope
+) -> bool:
+    word, condition = declaration.name, declaration.condition
+    assert condition is not None
+    if truth(condition, scope):
+        return True
+    source = "given on the command line" if word.text in definitions else "its default"
+    message = f"{word.text} = {value} ({source}) breaks the condition on {word.text}"
+    help = f"choose another value with -D {word.text}=..."
+    raise problem("C122", message, condition.span, (word.span, "declared here"), help=help)
+
+
+def _collective(
+    declaration: CollectiveDecl,
+    grids: Mapping[str, Grid | None],
+    scope: Scope,
+    forest: Forest,
+    problems: Problems,
+) -> Collective | None:
+    contract = problems.attempt(_contract, declaration.contract, scope)
+    grid = problems.attempt(_grid, declaration.grid, grids)
+    expectations = [
+        problems.attempt(elaborate_expectation, clause, scope)
+        for clause in _clauses(declaration, syntax.ExpectClause)
+    ]
+    limit_clauses = _clauses(declaration, syntax.WithinClause)
+    limits = problems.attempt(elaborate_limits, limit_clauses, scope)
+    if contract is None or grid is None:
+        return None
+    lines = elaborate_lines(grid, _clauses(declaration, syntax.OrderClause), problems)
+    clauses = tuple(
+        clause
+        for clause in declaration.clauses
+        if isinstance(clause, syntax.ReduceClause | syntax.BroadcastClause)
+    )
+    around = Surroundings(contract, lines, scope, forest)
+    steps = elaborate_steps(clauses, around, problems)
+    if limits is None:
+        return None
+    wanted = tuple(expectation for expectation in expectations if expectation is not None)
+    name = declaration.name.text
+    return Collective(name, contract, grid, steps, limits, wanted, declaration.span)
+
+
+def _clauses(declaration: CollectiveDecl, kind: type[C]) -> tuple[C, ...]:
+    return tuple(clause for clause in declaration.clauses if isinstance(clause, kind))
+
+
+def _grid(word: Word, grids: Mapping[str, Grid | None]) -> Grid:
+    if word.text not in grids:
+        help = suggest(word.text, grids) or "declare one: `grid row = 64 x 1`"
+        raise problem("C110", f"there is no grid called {word.text}", word.span, help=help)
+    grid = grids[word.text]
+    if grid is None:
+        raise KnownProblemError
+    return grid
+
+
+def _contract(declaration: syntax.ContractDecl, scope: Scope) -> Contract:
+    kind = _kind(declaration.kind)
+    elements = {element.value: element for element in ElementType}
+    element = elements.get(declaration.element.text)
+    if element is None:
+        word = declaration.element
+        message = f"there is no element type called {word.text}"
+        raise problem("C111", message, word.span, help=suggest(word.text, elements))
+    operation = _operation(kind, declaration)
+    length = number(declaration.length, scope)
+    if length < 1:
+        message = f"{declaration.buffer.text} has {length} elements; it needs at least 1"
+        raise problem("C125", message, declaration.length.span)
+    return Contract(kind, declaration.buffer.text, element, length, operation, declaration.span)
+
+
+def _kind(word: Word) -> ContractKind:
+    kinds = {kind.value: kind for kind in ContractKind}
+    if word.text in LATER:
+        raise not_supported(LATER[word.text], word.span)
+    if word.text not in kinds:
+        message = f"there is no contract called {word.text}"
+        raise problem("C111", message, word.span, help=suggest(word.text, kinds))
+    return kinds[word.text]
+
+
+def _operation(kind: ContractKind, declaration: syntax.ContractDecl) -> Operation | None:
+    word = declaration.operation
+    operations = {operation.value: operation for operation in Operation}
+    if kind == ContractKind.BROADCAST:
+        if word is not None:
+            message = "a broadcast combines nothing, so it has no operation"
+            raise problem("C147", message, word.span, help=f"leave `, {word.text}` out")
+        return None
+    if word is None:
+        message = f"{kind.value} needs an operation"
+        buffer = declaration.buffer.text
+        help = f"write {kind.value}({buffer}: {declaration.element.text}[...], add)"
+        raise problem("C147", message, declaration.span, help=help)
+    if word.text in ("and", "or", "xor"):
+        raise not_supported(f"the operation {word.text}", word.span)
+    if word.text not in operations:
+        message = f"there is no operation called {word.text}"
+        raise problem("C111", message, word.span, help=suggest(word.text, operations))
+    return operations[word.text]
+
+
+def _program(file: str, names: Names, collectives: Mapping[str, Collective | None]) -> Collective:
+    if not names.programs:
+        name = next(iter(names.collectives), "total")
+        help = f"end it with `program {{ {name} }}`"
+        raise problem("C150", "the file has no program", _start_of(file), help=help)
+    program = names.programs[0]
+    if not program.names:
+        help = "name the collective that it runs"
+        raise problem("C150", "the program is empty", program.span, help=help)
+    for word in program.names:
+        if word.text not in collectives:
+            message = f"there is no collective called {word.text}"
+            raise problem("C110", message, word.span, help=suggest(word.text, collectives))
+    if len(program.names) > 1:
+        first = (program.names[0].span, "the first is here")
+        message = "several collectives in one program are not supported yet"
+        help = "write a file for each"
+        raise problem("C107", message, program.names[1].span, first, help=help)
+    main = collectives[program.names[0].text]
+    if main is None:
+        raise KnownProblemError
+    return main

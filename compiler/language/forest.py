@@ -1,0 +1,228 @@
+"""The trees of a program, and what one of them becomes for given numbers.
+
+A tree's recursion is unfolded with a stack of its own, not Python's; equal calls are computed
+once. Three limits stand between a user and a recursion that does not end: a call may not need
+itself, calls may not lie deeper than `MAX_CALLS_DEEP`, and there may be no more than `MAX_CALLS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+
+from collc.diagnostics import Span
+from collc.language import syntax
+from collc.language.expressions import FUNCTIONS, Binding, Scope, number, truth
+from collc.language.problems import KnownProblemError, ProblemError, problem, suggest
+from collc.language.shapes import LEAF, Shape, join, literal_shape
+from collc.language.syntax import Argument, Expression, TreeDecl, Word
+
+MAX_CALLS_DEEP = 4096
+MAX_CALLS = 100_000
+MAX_RANKS = 65_536
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tree with the numbers it is called with."""
+
+    tree: str
+    values: tuple[int, ...]
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True)
+class _Running:
+    """A call whose body is being computed."""
+
+    call: Call
+    body: Generator[Call, Shape, Shape]
+
+
+class Forest:
+    """All trees a program may use; `broken` ones have been reported and are not looked at."""
+
+    def __init__(
+        self, trees: Mapping[str, TreeDecl], numbers: Mapping[str, Binding], broken: frozenset[str]
+    ) -> None:
+        self._trees = trees
+        self._numbers = numbers
+        self._broken = broken
+        self._known: dict[Call, Shape] = {}
+        self._literals: dict[syntax.Literal, Shape] = {}
+
+    def tree(self, name: Word) -> TreeDecl:
+        """The tree of a name."""
+        if name.text in self._broken:
+            raise KnownProblemError
+        if name.text not in self._trees:
+            message = f"there is no tree called {name.text}"
+            raise problem("C110", message, name.span, help=suggest(name.text, self._trees))
+        return self._trees[name.text]
+
+    def text(self, call: Call) -> str:
+        """How messages and later stages name a tree: without its first parameter."""
+        parameters = self._trees[call.tree].parameters[1:]
+        given = zip(parameters, call.values[1:], strict=False)
+        inside = ", ".join(f"{word.text} = {value}" for word, value in given)
+        return f"{call.tree}({inside})" if inside else call.tree
+
+    def unfold(self, call: Call) -> Shape:
+        """The shape of a tree; raises `ProblemError` placed inside the tree where it fails."""
+        stack = [_Running(call, self._run(call))]
+        active = {call}
+        answer: Shape | None = None
+        calls = 1
+        while stack:
+            wanted = self._advance(stack[-1], answer, call)
+            answer = None
+            if isinstance(wanted, Call):
+                answer = self._known.get(wanted)
+                if answer is None:
+                    calls += 1
+                    self._check_recursion(wanted, active, calls, call)
+                    stack.append(_Running(wanted, self._run(wanted)))
+                    active.add(wanted)
+                continue
+            done = stack.pop().call
+            active.discard(done)
+            answer = self._known[done] = wanted
+        assert answer is not None
+        return answer
+
+    def _advance(self, running: _Running, answer: Shape | None, outermost: Call) -> Call | Shape:
+        """Go on with a body: the next call it needs, or its shape."""
+        try:
+            return next(running.body) if answer is None else running.body.send(answer)
+        except StopIteration as stop:
+            return self._sized(stop.value, running.call, outermost)
+        except ProblemError as error:
+            raise error.with_note(outermost.span, f"in {self._full(running.call)}") from None
+
+    def _sized(self, shape: Shape, call: Call, outermost: Call) -> Shape:
+        if shape.size <= MAX_RANKS:
+            return shape
+        message = f"{self._full(call)} has more than {MAX_RANKS} ranks"
+        used = (outermost.span, "needed here")
+        raise problem("C131", message, call.span, used)
+
+    def _check_recursion(self, call: Call, active: set[Call], calls: int, outermost: Call) -> None:
+        used = (outermost.span, f"needed for {self._full(outermost)}")
+        help = "every call has to be smaller than the one it stands in, down to a `leaf`"
+        if call in active:
+            message = f"{self._full(call)} needs itself: this recursion does not end"
+            raise problem("C130", message, call.span, used, help=help)
+        if len(active) >= MAX_CALLS_DEEP:
+            message = f"{call.tree} is called more than {MAX_CALLS_DEEP} calls deep"
+            raise problem("C130", message, call.span, used, help=help)
+        if calls > MAX_CALLS:
+            message = f"this tree takes more than {MAX_CALLS} different calls"
+            raise problem("C131", message, call.span, used, help="let fewer numbers vary")
+
+    def _full(self, call: Call) -> str:
+        words = self._trees[call.tree].parameters
+        given = zip(words, call.values, strict=False)
+        inside = ", ".join(f"{word.text} = {value}" for word, value in given)
+        return f"{call.tree}({inside})" if inside else call.tree
+
+    def _run(self, call: Call) -> Generator[Call, Shape, Shape]:
+        declaration = self._trees[call.tree]
+        numbers: dict[str, Binding] = dict(self._numbers)
+        others = dict.fromkeys(self._trees, "tree")
+        words = (word.text for word in declaration.parameters)
+        numbers.update(zip(words, call.values, strict=True))
+        scope = Scope(numbers, others)
+        for local in declaration.locals:
+            # A local without a value is a mistake only where it is used.
+            numbers[local.name.text] = _value_or_problem(local.value, scope)
+        return (yield from self._shape(declaration.body, scope))
+
+    def _shape(self, body: Expression, scope: Scope) -> Generator[Call, Shape, Shape]:
+        match body:
+            case syntax.Conditional(condition=condition):
+                chosen = body.chosen if truth(condition, scope) else body.otherwise
+                return (yield from self._shape(chosen, scope))
+            case syntax.Name(text="leaf"):
+                return LEAF
+            case syntax.Literal():
+                if body not in self._literals:
+                    self._literals[body] = literal_shape(body)
+                return self._literals[body]
+            case syntax.Call(name=Word(text="join"), arguments=(first, second)):
+                before = yield from self._shape(first.value, scope)
+                behind = yield from self._shape(second.value, scope)
+                return join(before, behind)
+            case syntax.Call(name=name, arguments=arguments) if name.text not in FUNCTIONS:
+                return (yield self.call(name, arguments, (), scope, body.span))
+            case syntax.Name(text=text) if text not in scope.numbers:
+                return (yield self.call(Word(text, body.span), (), (), scope, body.span))
+        message = "this is a number or a condition, where a tree is wanted"
+        raise problem("C113", message, body.span, help="a single rank is written `leaf`")
+
+    def call(
+        self,
+        name: Word,
+        arguments: tuple[Argument, ...],
+        first: tuple[int, ...],
+        scope: Scope,
+        span: Span,
+    ) -> Call:
+        """A call with its arguments computed; `first` are values bound before the arguments."""
+        declaration = self.tree(name)
+        places = bind(declaration, arguments, len(first), span)
+        values = (number(place.value, scope) for place in places)
+        return Call(name.text, (*first, *values), span)
+
+
+def bind(
+    declaration: TreeDecl, arguments: tuple[Argument, ...], taken: int, span: Span
+) -> tuple[Argument, ...]:
+    """The argument of each parameter behind the first `taken`; raises `ProblemError`."""
+    name, open_words = declaration.name.text, declaration.parameters[taken:]
+    declared = (declaration.name.span, f"{name} is declared here")
+    found: dict[str, Argument] = {}
+    positional = (word.text for word in open_words)
+    for argument in arguments:
+        if argument.name is None:
+            word = next(positional, None)
+            if word is None:
+                message = f"{name} takes {_count(len(open_words))} here, this is one more"
+                raise problem("C114", message, argument.span, declared)
+        else:
+            word = argument.name.text
+            _check_argument_name(declaration, argument.name, taken)
+        if word in found:
+            given = (found[word].span, "it is given here already")
+            raise problem("C114", f"{word} is given twice", argument.span, given)
+        found[word] = argument
+    for parameter in open_words:
+        if parameter.text not in found:
+            message = f"{name} needs a value for {parameter.text}"
+            help = f"write {name}({parameter.text} = ...)"
+            raise problem("C114", message, span, (parameter.span, "declared here"), help=help)
+    return tuple(found[parameter.text] for parameter in open_words)
+
+
+def _check_argument_name(declaration: TreeDecl, word: Word, taken: int) -> None:
+    names = [parameter.text for parameter in declaration.parameters]
+    if word.text in names[:taken]:
+        message = f"{word.text} is the number of ranks, which `reduce` fills in"
+        raise problem("C114", message, word.span, help="leave it out")
+    if word.text not in names:
+        message = f"{declaration.name.text} has no parameter called {word.text}"
+        declared = (declaration.name.span, f"{declaration.name.text} is declared here")
+        help = suggest(word.text, names[taken:])
+        raise problem("C114", message, word.span, declared, help=help)
+
+
+def _count(arguments: int) -> str:
+    return {0: "no argument", 1: "one argument"}.get(arguments, f"{arguments} arguments")
+
+
+def _value_or_problem(expression: Expression, scope: Scope) -> Binding:
+    try:
+        return number(expression, scope)
+    except ProblemError as error:
+        return error
+    except KnownProblemError:
+        return None

@@ -1,0 +1,76 @@
+"""What a collective may use (`within`) and what is expected of it (`expect`)."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from collc.language import syntax
+from collc.language.expressions import Scope, number
+from collc.language.parser import not_supported
+from collc.language.problems import problem, suggest
+from collc.language.syntax import ExpectClause, Expression, WithinClause
+from collc.spec import Expectation, Limits
+
+QUANTITIES = ("colors", "cycles", "memory_bytes")
+_LATER_LIMITS = ("queues", "tasks", "dsrs", "memory_bytes", "memory")
+
+
+def elaborate_limits(clauses: tuple[WithinClause, ...], scope: Scope) -> Limits:
+    """The limits of a collective; raises `ProblemError` at the first that cannot be."""
+    for clause in clauses:
+        word = clause.quantity
+        if word.text in _LATER_LIMITS:
+            raise not_supported(f"a limit on {word.text}", word.span)
+        if word.text != "colors":
+            message = f"there is no limit on {word.text}"
+            raise problem("C111", message, word.span, help=suggest(word.text, ("colors",)))
+    if not clauses:
+        return Limits(None, None)
+    if len(clauses) > 1:
+        first = (clauses[0].span, "it is given here")
+        raise problem("C108", "the limit on colors is given twice", clauses[1].span, first)
+    most = number(clauses[0].most, scope)
+    if most < 1:
+        message = f"{most} colors are too few: moving data takes at least 1"
+        raise problem("C126", message, clauses[0].most.span)
+    return Limits(most, clauses[0].span)
+
+
+def elaborate_expectation(clause: ExpectClause, scope: Scope) -> Expectation:
+    """The expectation as numbers; raises `ProblemError` if it is none."""
+    word = clause.quantity
+    if word.text not in QUANTITIES:
+        message = f"nothing is predicted about {word.text}"
+        raise problem("C111", message, word.span, help=suggest(word.text, QUANTITIES))
+    factor, times_bound = _factor(clause.value, scope)
+    if not isfinite(factor) or factor < 0:
+        message = "what is expected is a number from 0 on, of a size a computer can hold"
+        raise problem("C126", message, clause.value.span)
+    text = expectation_text(word.text, clause.relation, factor, times_bound)
+    return Expectation(word.text, clause.relation, factor, times_bound, text, clause.span)
+
+
+def expectation_text(quantity: str, relation: str, factor: float, times_bound: bool) -> str:
+    """An expectation as the language writes it, after `expect`."""
+    value = repr(factor)
+    if factor.is_integer() and factor < 2**53:
+        value = str(int(factor))
+    if times_bound:
+        value = "bound" if factor == 1.0 else f"{value} * bound"
+    return f"{quantity} {relation} {value}"
+
+
+def _factor(value: Expression, scope: Scope) -> tuple[float, bool]:
+    match value:
+        case syntax.Name(text="bound"):
+            return 1.0, True
+        case syntax.Arithmetic(operator="*", left=left, right=syntax.Name(text="bound")):
+            return _decimal(left, scope), True
+        case _:
+            return _decimal(value, scope), False
+
+
+def _decimal(value: Expression, scope: Scope) -> float:
+    if isinstance(value, syntax.Fraction):
+        return value.value
+    return float(number(value, scope))

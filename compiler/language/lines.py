@@ -1,0 +1,141 @@
+"""Grids and the lines on them: which way ranks run, and where rank 0 is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from collc.diagnostics import Span
+from collc.language.expressions import Scope, number
+from collc.language.parser import not_supported
+from collc.language.problems import Problems, problem, suggest
+from collc.language.syntax import GridDecl, OrderClause, Word
+from collc.spec import Grid, Order
+from collc.target import Target
+
+HORIZONTAL = frozenset((Order.WEST_TO_EAST, Order.EAST_TO_WEST))
+_LATER_ORDERS = frozenset(("snake", "hilbert", "ring"))
+
+
+@dataclass(frozen=True)
+class Line:
+    """One direction of a grid: how ranks run along it and how many there are."""
+
+    order: Order
+    length: int
+    span: Span | None  # where the order is said; None: it is the default
+
+    @property
+    def words(self) -> str:
+        """What the lines of this direction are called."""
+        return "row" if self.order in HORIZONTAL else "columns"
+
+    def coordinate(self, rank: int) -> int:
+        """The coordinate of a rank along the line."""
+        forward = self.order in (Order.WEST_TO_EAST, Order.NORTH_TO_SOUTH)
+        return rank if forward else self.length - 1 - rank
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Both directions of a grid."""
+
+    grid: Grid
+    horizontal: Line
+    vertical: Line
+    said: frozenset[Order]  # the orders that the collective names
+
+    @property
+    def single(self) -> Line | None:
+        """The one line of a grid that is no wider or no higher than one PE."""
+        if self.grid.width > 1 and self.grid.height > 1:
+            return None
+        if self.grid.width == self.grid.height:
+            return self.vertical if self.said and not self.said & HORIZONTAL else self.horizontal
+        return self.horizontal if self.grid.width > 1 else self.vertical
+
+    def place(self, rank: int, line: Line) -> tuple[int, int]:
+        """The PE of a rank of a single line."""
+        along = line.coordinate(rank)
+        if line.order in HORIZONTAL:
+            return along, self.vertical.coordinate(0)
+        return self.horizontal.coordinate(0), along
+
+    @property
+    def corner(self) -> tuple[int, int]:
+        """The PE where both orders start."""
+        return self.horizontal.coordinate(0), self.vertical.coordinate(0)
+
+
+def elaborate_grid(declaration: GridDecl, scope: Scope, target: Target) -> Grid:
+    """The grid with its size; raises `ProblemError` if the target has no room for it."""
+    if declaration.by.text != "x":
+        message = f"a size is written `width x height`, not with `{declaration.by.text}`"
+        help = "with spaces around the x: `grid g = 32 x 24`"
+        raise problem("C105", message, declaration.by.span, help=help)
+    name = declaration.name.text
+    width, height = number(declaration.width, scope), number(declaration.height, scope)
+    for size, most, word, at in (
+        (width, target.max_width, "wide", declaration.width.span),
+        (height, target.max_height, "high", declaration.height.span),
+    ):
+        if size < 1:
+            message = f"{name} is {size} PEs {word}; a grid has at least 1"
+            raise problem("C124", message, at)
+        if size > most:
+            message = f"{name} is {size} PEs {word}, {target.name} has {most}"
+            help = f"choose a size of at most {target.max_width} x {target.max_height}"
+            raise problem("C123", message, at, help=help)
+    return Grid(name, width, height, declaration.span)
+
+
+def elaborate_lines(grid: Grid, clauses: tuple[OrderClause, ...], problems: Problems) -> Lines:
+    """The directions of a grid under the orders that a collective names."""
+    chosen: dict[bool, tuple[Order, Span]] = {}
+    for word in (word for clause in clauses for word in clause.names):
+        order = problems.attempt(_order, word)
+        if order is None:
+            continue
+        horizontal = order in HORIZONTAL
+        if horizontal in chosen:
+            before = (chosen[horizontal][1], "its order is given here")
+            lines = "rows" if horizontal else "columns"
+            message = f"the order along {lines} is given twice"
+            problems.add(problem("C108", message, word.span, before))
+        else:
+            chosen[horizontal] = (order, word.span)
+    _check_direction(grid, chosen, problems)
+    across, across_span = chosen.get(True, (Order.WEST_TO_EAST, None))
+    down, down_span = chosen.get(False, (Order.NORTH_TO_SOUTH, None))
+    said = frozenset(order for order, _ in chosen.values())
+    horizontal_line = Line(across, grid.width, across_span)
+    return Lines(grid, horizontal_line, Line(down, grid.height, down_span), said)
+
+
+_ORDERS: Mapping[str, Order] = {order.value: order for order in Order}
+
+
+def _order(word: Word) -> Order:
+    if word.text in _LATER_ORDERS:
+        raise not_supported(f"the order {word.text}", word.span)
+    if word.text not in _ORDERS:
+        message = f"there is no order called {word.text}"
+        raise problem("C111", message, word.span, help=suggest(word.text, _ORDERS))
+    return _ORDERS[word.text]
+
+
+def _check_direction(
+    grid: Grid, chosen: Mapping[bool, tuple[Order, Span]], problems: Problems
+) -> None:
+    """An order given alone has to run along the one line of a grid that is a line."""
+    if len(chosen) != 1 or (grid.width > 1) == (grid.height > 1):
+        return
+    horizontal = grid.width > 1
+    if horizontal in chosen:
+        return
+    order, span = chosen[not horizontal]
+    kind, fitting = ("row", HORIZONTAL) if horizontal else ("column", set(Order) - HORIZONTAL)
+    message = f"{grid.name} is a {kind} of PEs, {order.value} runs across it"
+    size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
+    words = " or ".join(sorted(fitting_order.value for fitting_order in fitting))
+    problems.add(problem("C143", message, span, size, help=f"write {words}"))

@@ -1,0 +1,187 @@
+"""Who is called what: every name declared once, none of the language's own, none unknown.
+
+Takes declarations, makes tables of them; what a tree names is looked up here even if nobody
+uses the tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+
+from collc.language import syntax
+from collc.language.expressions import (
+    FUNCTIONS,
+    RESERVED,
+    check_function_call,
+    unknown_function,
+)
+from collc.language.forest import bind
+from collc.language.parser import LATER, not_supported, parse_text
+from collc.language.problems import ProblemError, Problems, problem, suggest
+from collc.language.shapes import check_literal
+from collc.language.syntax import TreeDecl, Word
+
+PRELUDE_FILE = "prelude.coll"
+
+
+@lru_cache(maxsize=1)
+def prelude() -> Mapping[str, TreeDecl]:
+    """The trees that every program knows, read from grammar/prelude.coll."""
+    text = files("collc.grammar").joinpath(PRELUDE_FILE).read_text(encoding="utf-8")
+    trees = (d for d in parse_text(PRELUDE_FILE, text) if isinstance(d, TreeDecl))
+    return {tree.name.text: tree for tree in trees}
+
+
+@dataclass(frozen=True)
+class Names:
+    """What a file declares, each name once; of two declarations the first stays."""
+
+    targets: tuple[syntax.TargetDecl, ...]
+    params: Mapping[str, syntax.ParamDecl]
+    grids: Mapping[str, syntax.GridDecl]
+    trees: Mapping[str, TreeDecl]  # with the prelude's
+    collectives: Mapping[str, syntax.CollectiveDecl]
+    programs: tuple[syntax.ProgramDecl, ...]
+
+
+def collect(declarations: tuple[syntax.Declaration, ...], problems: Problems) -> Names:
+    """Sort the declarations by kind, reporting every name that is taken."""
+    targets = tuple(d for d in declarations if isinstance(d, syntax.TargetDecl))
+    programs = tuple(d for d in declarations if isinstance(d, syntax.ProgramDecl))
+    _check_once("target", targets, problems)
+    _check_once("program", programs, problems)
+    params: dict[str, syntax.ParamDecl] = {}
+    grids: dict[str, syntax.GridDecl] = {}
+    trees = dict(prelude())
+    collectives: dict[str, syntax.CollectiveDecl] = {}
+    taken = {name: tree.name for name, tree in trees.items()}
+    grid_words: dict[str, Word] = {}
+    collective_words: dict[str, Word] = {}
+    for declaration in declarations:
+        match declaration:
+            case syntax.ParamDecl(name=name) if _is_free(name, taken, problems):
+                params[name.text] = declaration
+            case TreeDecl(name=name) if _is_free(name, taken, problems):
+                trees[name.text] = declaration
+            case syntax.GridDecl(name=name) if _is_free(name, grid_words, problems):
+                grids[name.text] = declaration
+            case syntax.CollectiveDecl(name=name) if _is_free(name, collective_words, problems):
+                collectives[name.text] = declaration
+    return Names(targets, params, grids, trees, collectives, programs)
+
+
+def check_trees(names: Names, problems: Problems, longest_line: int) -> frozenset[str]:
+    """Report what is wrong with the file's own trees; yields the names of the broken ones."""
+    broken = set()
+    for name, tree in names.trees.items():
+        if name in prelude():
+            continue
+        found = list(_check_tree(tree, names, longest_line))
+        for error in found:
+            problems.add(error)
+        if found:
+            broken.add(name)
+    return frozenset(broken)
+
+
+def reserved(word: Word) -> Iterator[ProblemError]:
+    """The refusal of a name that belongs to the language."""
+    if word.text in RESERVED:
+        message = f"{word.text} belongs to the language and cannot be declared"
+        yield problem("C109", message, word.span, help="choose another name")
+
+
+def _check_once(
+    word: str,
+    declarations: tuple[syntax.TargetDecl, ...] | tuple[syntax.ProgramDecl, ...],
+    problems: Problems,
+) -> None:
+    for again in declarations[1:]:
+        first = (declarations[0].span, "the first is here")
+        problems.add(problem("C108", f"a file has one {word}, this is another", again.span, first))
+
+
+def _is_free(word: Word, taken: dict[str, Word], problems: Problems) -> bool:
+    for error in reserved(word):
+        problems.add(error)
+        return False
+    before = taken.setdefault(word.text, word)
+    if before is word:
+        return True
+    if before.span.file == PRELUDE_FILE:
+        message = f"{word.text} is a tree of the prelude and cannot be declared again"
+        place = (before.span, "declared here")
+        problems.add(problem("C109", message, word.span, place, help="choose another name"))
+    else:
+        place = (before.span, "first declared here")
+        problems.add(problem("C108", f"{word.text} is declared twice", word.span, place))
+    return False
+
+
+def _check_tree(tree: TreeDecl, names: Names, longest_line: int) -> Iterator[ProblemError]:
+    local_words = tuple(local.name for local in tree.locals)
+    yield from _check_words((*tree.parameters, *local_words))
+    known = set(names.params) | {word.text for word in tree.parameters}
+    for local in tree.locals:
+        yield from _check_expression(local.value, known, names, longest_line)
+        known.add(local.name.text)
+    yield from _check_expression(tree.body, known, names, longest_line)
+
+
+def _check_words(words: tuple[Word, ...]) -> Iterator[ProblemError]:
+    seen: dict[str, Word] = {}
+    for word in words:
+        yield from reserved(word)
+        if word.text in seen:
+            first = (seen[word.text].span, "first declared here")
+            yield problem("C108", f"{word.text} is declared twice", word.span, first)
+        seen.setdefault(word.text, word)
+
+
+def _check_expression(
+    outermost: syntax.Expression, known: set[str], names: Names, longest_line: int
+) -> Iterator[ProblemError]:
+    for expression, _ in syntax.walk(outermost):
+        match expression:
+            case syntax.Literal():
+                yield from check_literal(expression, longest_line)
+            case syntax.Name(text=text):
+                if text not in known and text not in names.trees and text not in RESERVED:
+                    yield _unknown(expression, known | {"leaf"}, names)
+            case syntax.Call():
+                yield from _check_call(expression, names)
+
+
+def _unknown(name: syntax.Name, known: set[str], names: Names) -> ProblemError:
+    message = f"there is nothing called {name.text} here"
+    return problem("C110", message, name.span, help=suggest(name.text, known | set(names.trees)))
+
+
+def _check_call(call: syntax.Call, names: Names) -> Iterator[ProblemError]:
+    name = call.name.text
+    try:
+        if name in FUNCTIONS:
+            check_function_call(call)
+        elif name == "join":
+            _check_join(call)
+        elif name in names.trees:
+            bind(names.trees[name], call.arguments, 0, call.span)
+        elif name in LATER:
+            raise not_supported(LATER[name], call.name.span)
+        else:
+            raise unknown_function(call.name, {**FUNCTIONS, **names.trees, "join": None})
+    except ProblemError as error:
+        yield error
+
+
+def _check_join(call: syntax.Call) -> None:
+    unnamed = all(argument.name is None for argument in call.arguments)
+    if len(call.arguments) != 2 or not unnamed:
+        message = f"join takes two trees, not {len(call.arguments)}"
+        if not unnamed:
+            message = "the arguments of join have no names"
+        help = "join(a, b) puts b's ranks behind a's and lets b's root send to a's"
+        raise problem("C114", message, call.span, help=help)
