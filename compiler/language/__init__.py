@@ -22,7 +22,7 @@ __all__ = ["parse_file", "parse_source", "read_source"]
 def parse_file(
     path: Path, text: str, definitions: Mapping[str, int], target: str | None = None
 ) -> Spec:
-    """The Spec of a file's text (see `read_source`) under `-D` definitions and `--target`.
+    """Spec of a file's text (see `read_source`) under `-D` definitions and `--target`.
 
     Raises `CollcError` with every problem found.
     """
@@ -35,5 +35,5 @@ def parse_source(
     target: str | None = None,
     file: str = "input.coll",
 ) -> Spec:
-    """The Spec of a text that need not be a file."""
+    """Spec of a text that need not be a file."""
     return elaborate(file, parse_text(file, text), definitions or {}, target)

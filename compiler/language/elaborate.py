@@ -41,13 +41,16 @@ def elaborate(
     definitions: Mapping[str, int],
     target_name: str | None,
 ) -> Spec:
-    """The Spec of a file, or `CollcError` with every problem found."""
+    """Spec of a file, or `CollcError` with every problem found."""
     problems = Problems()
     names = collect(declarations, problems)
     target = problems.attempt(_target, file, names, target_name)
     largest = target or max(TARGETS.values(), key=lambda t: t.max_height)
     parameters = _parameters(names, definitions, problems)
-    numbers = {name: parameter and parameter.value for name, parameter in parameters.items()}
+    numbers: dict[str, Binding] = {
+        name: None if parameter is None else parameter.value
+        for name, parameter in parameters.items()
+    }
     others = {**dict.fromkeys(names.grids, "grid"), **dict.fromkeys(names.trees, "tree")}
     scope = Scope(numbers, others)
     broken = check_trees(names, problems, max(largest.max_width, largest.max_height))

@@ -31,12 +31,12 @@ class Scope:
 
 
 def pow2_below(n: int) -> int:
-    """The largest power of two below n, but at least 1; n >= 1."""
+    """Largest power of two below n, but at least 1; n >= 1."""
     return 1 << max((n - 1).bit_length() - 1, 0)
 
 
 def log2ceil(n: int) -> int:
-    """The least k with 2**k >= n; n >= 1."""
+    """Least k with 2**k >= n; n >= 1."""
     return (n - 1).bit_length()
 
 
@@ -76,7 +76,7 @@ _RELATIONS: Mapping[str, Callable[[int, int], bool]] = {
 
 
 def number(expression: Expression, scope: Scope) -> int:
-    """The whole number an expression stands for; raises `ProblemError` if it is none."""
+    """Whole number an expression stands for; raises `ProblemError` if it is none."""
     match expression:
         case syntax.Number(value=value):
             return _bounded(value, expression.span)
@@ -116,7 +116,7 @@ def truth(expression: Expression, scope: Scope) -> bool:
 
 
 def wrong_kind(expression: Expression, wanted: str) -> ProblemError:
-    """The message for an expression that is something else than what its place asks for."""
+    """Message for an expression that is something else than what its place asks for."""
     what, help = "a whole number", ""
     match expression:
         case syntax.Fraction():
@@ -159,7 +159,7 @@ def _named(name: syntax.Name, scope: Scope) -> int:
 
 
 def unknown_name(name: str, span: Span, known: Mapping[str, object]) -> ProblemError:
-    """The message for a name that stands for nothing."""
+    """Message for a name that stands for nothing."""
     help = suggest(name, known) or "declare it with `param`"
     return problem("C110", f"there is no number called {name} here", span, help=help)
 
@@ -189,13 +189,13 @@ def _call(call: syntax.Call, scope: Scope) -> int:
 
 
 def unknown_function(name: syntax.Word, known: Mapping[str, object]) -> ProblemError:
-    """The message for a call of something that is neither function nor tree."""
+    """Message for a call of something that is neither function nor tree."""
     message = f"there is no function or tree called {name.text}"
     return problem("C110", message, name.span, help=suggest(name.text, known))
 
 
 def check_function_call(call: syntax.Call) -> None:
-    """A function of the language gets as many arguments as it takes, none by name."""
+    """Refuse a call of a function with names, or with more or fewer arguments than it takes."""
     arity, given = FUNCTIONS[call.name.text].arity, len(call.arguments)
     named = next((a.name for a in call.arguments if a.name is not None), None)
     if named is not None:

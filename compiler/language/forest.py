@@ -52,7 +52,7 @@ class Forest:
         self._literals: dict[syntax.Literal, Shape] = {}
 
     def tree(self, name: Word) -> TreeDecl:
-        """The tree of a name."""
+        """Tree of a name."""
         if name.text in self._broken:
             raise KnownProblemError
         if name.text not in self._trees:
@@ -68,7 +68,7 @@ class Forest:
         return f"{call.tree}({inside})" if inside else call.tree
 
     def unfold(self, call: Call) -> Shape:
-        """The shape of a tree; raises `ProblemError` placed inside the tree where it fails."""
+        """Shape of a tree; raises `ProblemError` placed inside the tree where it fails."""
         stack = [_Running(call, self._run(call))]
         active = {call}
         answer: Shape | None = None
@@ -167,7 +167,7 @@ class Forest:
         scope: Scope,
         span: Span,
     ) -> Call:
-        """A call with its arguments computed; `first` are values bound before the arguments."""
+        """Call with its arguments computed; `first` are values bound before the arguments."""
         declaration = self.tree(name)
         places = bind(declaration, arguments, len(first), span)
         values = (number(place.value, scope) for place in places)
@@ -177,7 +177,7 @@ class Forest:
 def bind(
     declaration: TreeDecl, arguments: tuple[Argument, ...], taken: int, span: Span
 ) -> tuple[Argument, ...]:
-    """The argument of each parameter behind the first `taken`; raises `ProblemError`."""
+    """Argument of each parameter behind the first `taken`; raises `ProblemError`."""
     name, open_words = declaration.name.text, declaration.parameters[taken:]
     declared = (declaration.name.span, f"{name} is declared here")
     found: dict[str, Argument] = {}

@@ -16,7 +16,7 @@ _LATER_LIMITS = ("queues", "tasks", "dsrs", "memory_bytes", "memory")
 
 
 def elaborate_limits(clauses: tuple[WithinClause, ...], scope: Scope) -> Limits:
-    """The limits of a collective; raises `ProblemError` at the first that cannot be."""
+    """Limits of a collective; raises `ProblemError` at the first that cannot be."""
     for clause in clauses:
         word = clause.quantity
         if word.text in _LATER_LIMITS:
@@ -37,7 +37,7 @@ def elaborate_limits(clauses: tuple[WithinClause, ...], scope: Scope) -> Limits:
 
 
 def elaborate_expectation(clause: ExpectClause, scope: Scope) -> Expectation:
-    """The expectation as numbers; raises `ProblemError` if it is none."""
+    """Turn an expectation into numbers; raises `ProblemError` if it is none."""
     word = clause.quantity
     if word.text not in QUANTITIES:
         message = f"nothing is predicted about {word.text}"
@@ -51,7 +51,7 @@ def elaborate_expectation(clause: ExpectClause, scope: Scope) -> Expectation:
 
 
 def expectation_text(quantity: str, relation: str, factor: float, times_bound: bool) -> str:
-    """An expectation as the language writes it, after `expect`."""
+    """Write an expectation as the language does, after `expect`."""
     value = repr(factor)
     if factor.is_integer() and factor < 2**53:
         value = str(int(factor))

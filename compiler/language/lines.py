@@ -31,7 +31,7 @@ class Line:
         return "row" if self.order in HORIZONTAL else "columns"
 
     def coordinate(self, rank: int) -> int:
-        """The coordinate of a rank along the line."""
+        """Coordinate of a rank along the line."""
         forward = self.order in (Order.WEST_TO_EAST, Order.NORTH_TO_SOUTH)
         return rank if forward else self.length - 1 - rank
 
@@ -55,7 +55,7 @@ class Lines:
         return self.horizontal if self.grid.width > 1 else self.vertical
 
     def place(self, rank: int, line: Line) -> tuple[int, int]:
-        """The PE of a rank of a single line."""
+        """PE of a rank of a single line."""
         along = line.coordinate(rank)
         if line.order in HORIZONTAL:
             return along, self.vertical.coordinate(0)
@@ -68,7 +68,7 @@ class Lines:
 
 
 def elaborate_grid(declaration: GridDecl, scope: Scope, target: Target) -> Grid:
-    """The grid with its size; raises `ProblemError` if the target has no room for it."""
+    """Grid with its size; raises `ProblemError` if the target has no room for it."""
     if declaration.by.text != "x":
         message = f"a size is written `width x height`, not with `{declaration.by.text}`"
         help = "with spaces around the x: `grid g = 32 x 24`"
@@ -90,7 +90,7 @@ def elaborate_grid(declaration: GridDecl, scope: Scope, target: Target) -> Grid:
 
 
 def elaborate_lines(grid: Grid, clauses: tuple[OrderClause, ...], problems: Problems) -> Lines:
-    """The directions of a grid under the orders that a collective names."""
+    """Directions of a grid under the orders that a collective names."""
     chosen: dict[bool, tuple[Order, Span]] = {}
     for word in (word for clause in clauses for word in clause.names):
         order = problems.attempt(_order, word)
@@ -127,7 +127,7 @@ def _order(word: Word) -> Order:
 def _check_direction(
     grid: Grid, chosen: Mapping[bool, tuple[Order, Span]], problems: Problems
 ) -> None:
-    """An order given alone has to run along the one line of a grid that is a line."""
+    """Order given alone has to run along the one line of a grid that is a line."""
     if len(chosen) != 1 or (grid.width > 1) == (grid.height > 1):
         return
     horizontal = grid.width > 1

@@ -29,7 +29,7 @@ PRELUDE_FILE = "prelude.coll"
 
 @lru_cache(maxsize=1)
 def prelude() -> Mapping[str, TreeDecl]:
-    """The trees that every program knows, read from grammar/prelude.coll."""
+    """Trees that every program knows, read from grammar/prelude.coll."""
     text = files("collc.grammar").joinpath(PRELUDE_FILE).read_text(encoding="utf-8")
     trees = (d for d in parse_text(PRELUDE_FILE, text) if isinstance(d, TreeDecl))
     return {tree.name.text: tree for tree in trees}
@@ -88,7 +88,7 @@ def check_trees(names: Names, problems: Problems, longest_line: int) -> frozense
 
 
 def reserved(word: Word) -> Iterator[ProblemError]:
-    """The refusal of a name that belongs to the language."""
+    """Refusal of a name that belongs to the language."""
     if word.text in RESERVED:
         message = f"{word.text} belongs to the language and cannot be declared"
         yield problem("C109", message, word.span, help="choose another name")

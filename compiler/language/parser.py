@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib.resources import files
-
-from lark import Lark, Token, Tree, UnexpectedToken
-from lark.parsers.lalr_interactive_parser import InteractiveParser
+from itertools import pairwise
 
 from collc.diagnostics import Span
 from collc.language.builder import build, span_of_token
 from collc.language.problems import ProblemError, Problems, problem, quoted
 from collc.language.source import check_size
 from collc.language.syntax import Declaration, expressions_of, walk
+from lark import Lark, Token, Tree, UnexpectedToken
+from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 MAX_DEPTH = 100  # of an expression; trees written by hand may be deeper
 
@@ -65,7 +65,7 @@ _SPELLED = {
 
 
 def parse_text(file: str, text: str) -> tuple[Declaration, ...]:
-    """The declarations of a text, or `CollcError` with the first mistake of each."""
+    """Read the declarations of a text, or raise `CollcError` with the first mistake of each."""
     check_size(file, len(text))
     problems = Problems()
     tokens = list(_lark().lex(text.replace("\ufeff", " ", 1) if text[:1] == "\ufeff" else text))
@@ -100,10 +100,10 @@ def _end_of(file: str, text: str) -> Span:
 
 
 def _pieces(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], Token | None]]:
-    """The tokens of each declaration, with the token behind them."""
+    """Tokens of each declaration, with the token behind them."""
     starts = [i for i, token in enumerate(tokens) if token.type in _BEGINNINGS]
     bounds = ([0] if tokens and 0 not in starts[:1] else []) + starts + [len(tokens)]
-    for first, last in zip(bounds, bounds[1:], strict=False):
+    for first, last in pairwise(bounds):
         yield list(tokens[first:last]), tokens[last] if last < len(tokens) else None
 
 
@@ -112,7 +112,7 @@ def _parse_piece(file: str, piece: list[Token], following: Token | None, stop: S
     try:
         for token in piece:
             state.feed_token(token)
-        tree = state.feed_eof(piece[-1])
+        tree = state.feed_eof(piece[-1])  # type: ignore[no-untyped-call]
     except UnexpectedToken as error:
         raise _unexpected(file, error, state, following, stop) from None
     assert isinstance(tree, Tree)
@@ -134,7 +134,7 @@ def _unexpected(
     file: str, error: UnexpectedToken, state: InteractiveParser, following: Token | None, stop: Span
 ) -> ProblemError:
     token = error.token
-    accepted = state.accepts()
+    accepted: set[str] = state.accepts()  # type: ignore[no-untyped-call]
     if token.type == "$END":
         what = quoted(following) if following is not None else "the end of the file"
         return problem("C105", f"unexpected {what}, expected {_spelled(accepted)}", stop)
@@ -151,7 +151,7 @@ def _unexpected(
 
 
 def _help_for(token: Token, accepted: set[str]) -> str:
-    if token.type == "EQUAL" or token.type == "_ARROW":
+    if token.type in ("EQUAL", "_ARROW"):
         return _INSTEAD[token]
     if "NAME" in accepted and token.isidentifier():
         return f"`{token}` is a word of the language and cannot be a name"
@@ -159,13 +159,13 @@ def _help_for(token: Token, accepted: set[str]) -> str:
 
 
 def not_supported(what: str, at: Span | None) -> ProblemError:
-    """The refusal of what the language is to have but this version has not."""
+    """Refusal of what the language is to have but this version has not."""
     help = "docs/language.md lists what this version can do"
     return problem("C106", f"{what}: not supported yet", at, help=help)
 
 
 def _spelled(accepted: set[str]) -> str:
-    """The tokens the parser would have taken, as a user writes them."""
+    """Tokens the parser would have taken, as a user writes them."""
     names = accepted - {"STRAY"}
     if names >= {"PLUS", "TIMES"}:
         names -= {"PLUS", "MINUS", "TIMES", "DIV", "MOD", "RELATION", "LESS_EQUAL", "AND", "OR"}

@@ -28,7 +28,7 @@ class ProblemError(Exception):
         self.diagnostic = diagnostic
 
     def with_note(self, span: Span, note: str) -> ProblemError:
-        """The same problem with one more place."""
+        """Add one more place to the problem."""
         found = self.diagnostic
         return ProblemError(replace(found, also=(*found.also, (span, note))))
 
@@ -40,12 +40,12 @@ class KnownProblemError(Exception):
 def problem(
     code: str, message: str, at: Span | None, *also: tuple[Span, str], help: str = ""
 ) -> ProblemError:
-    """A `ProblemError` to raise."""
+    """`ProblemError` to raise."""
     return ProblemError(Diagnostic(code, message, at, also, help))
 
 
 def refuse(error: ProblemError) -> CollcError:
-    """The error that leaves the stage when one problem ends everything."""
+    """Error that leaves the stage when one problem ends everything."""
     return CollcError([error.diagnostic])
 
 
@@ -61,7 +61,7 @@ class Problems:
             self._found.append(error.diagnostic)
 
     def attempt(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T | None:
-        """The function's result, or None after keeping its problem."""
+        """Function's result, or None after keeping its problem."""
         try:
             return function(*args, **kwargs)
         except ProblemError as error:
@@ -77,7 +77,7 @@ class Problems:
 
 
 def suggest(word: str, known: Iterable[str]) -> str:
-    """A help text that names the nearest known word, then all of them."""
+    """Help text that names the nearest known word, then all of them."""
     choices = sorted(known)
     if not choices:
         return ""
@@ -87,6 +87,6 @@ def suggest(word: str, known: Iterable[str]) -> str:
 
 
 def quoted(text: str) -> str:
-    """A piece of source for a message: cut short, and nothing a terminal would obey."""
+    """Piece of source for a message: cut short, and nothing a terminal would obey."""
     shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text[:40])
     return f"`{shown}...`" if len(text) > 40 else f"`{shown}`"

@@ -43,12 +43,12 @@ LEAF = Given(((),))
 
 
 def join(first: Shape, second: Shape) -> Joined:
-    """The tree that receives second's result after all that first's root receives."""
+    """Tree that receives second's result after all that first's root receives."""
     return Joined(first, second, first.size + second.size)
 
 
 def children_of(shape: Shape) -> Children:
-    """The children of every rank of a shape."""
+    """Children of every rank of a shape."""
     children: list[list[int]] = [[] for _ in range(shape.size)]
     # Entries are (shape, its first rank); a number instead of a shape is a child to append.
     pending: list[tuple[Shape | int, int]] = [(shape, 0)]
@@ -67,7 +67,7 @@ def children_of(shape: Shape) -> Children:
 
 
 def check_literal(literal: Literal, most: int) -> Iterator[ProblemError]:
-    """What is wrong with a tree written by hand, when no line has more than `most` PEs."""
+    """Yield what is wrong with a tree written by hand, when no line has more than `most` PEs."""
     if literal.root.rank != 0:
         message = f"the root of a tree is rank 0, not rank {literal.root.rank}"
         help = "number the ranks from the root outwards: rank 0 ends with the result"
@@ -89,7 +89,7 @@ def check_literal(literal: Literal, most: int) -> Iterator[ProblemError]:
 
 
 def literal_shape(literal: Literal) -> Given:
-    """The shape of a tree written by hand that `check_literal` has nothing against."""
+    """Shape of a tree written by hand that `check_literal` has nothing against."""
     nodes = sorted(_preorder(literal.root), key=lambda node: node.rank)
     return Given(tuple(tuple(child.rank for child in node.children) for node in nodes))
 
@@ -117,7 +117,7 @@ def _check_numbering(
 
 
 def _preorder(root: Node) -> list[Node]:
-    """The nodes in the order of the source."""
+    """Nodes in the order of the source."""
     nodes, pending = [], [root]
     while pending:
         node = pending.pop()

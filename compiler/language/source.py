@@ -11,7 +11,7 @@ MAX_SOURCE_BYTES = 128 * 1024  # a tree of 1000 ranks written by hand takes 10 K
 
 
 def read_source(path: Path) -> str:
-    """The text of a `.coll` file; raises `CollcError` if it cannot be read as one."""
+    """Text of a `.coll` file; raises `CollcError` if it cannot be read as one."""
     try:
         with path.open("rb") as file:
             data = file.read(MAX_SOURCE_BYTES + 1)
@@ -22,7 +22,7 @@ def read_source(path: Path) -> str:
 
 
 def decode_source(file: str, data: bytes) -> str:
-    """The text of a file's bytes; raises `CollcError` if they are too many or not UTF-8."""
+    """Text of a file's bytes; raises `CollcError` if they are too many or not UTF-8."""
     check_size(file, len(data))
     try:
         return data.decode("utf-8-sig")

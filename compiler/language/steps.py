@@ -30,7 +30,7 @@ class Surroundings:
 def elaborate_steps(
     clauses: tuple[StepClause, ...], around: Surroundings, problems: Problems
 ) -> tuple[Step, ...]:
-    """The steps in order; problems are kept, each step's own and then those of the whole."""
+    """Elaborate the steps in order; problems are kept, each step's and those of the whole."""
     _check_then(clauses, problems)
     reductions = tuple(c for c in clauses if isinstance(c, ReduceClause))
     broadcasts = tuple(c for c in clauses if isinstance(c, BroadcastClause))
@@ -71,7 +71,7 @@ def _check_contract(
     broadcasts: tuple[BroadcastClause, ...],
     around: Surroundings,
 ) -> None:
-    """The kinds of steps, in their order, are those the contract asks for."""
+    """Kinds of steps, in their order, are those the contract asks for."""
     kind = around.contract.kind
     wanted = {
         ContractKind.BROADCAST: "one step: `broadcast from ...`",
@@ -165,7 +165,7 @@ def _reduction(clause: ReduceClause, line: Line, around: Surroundings) -> Reduce
 
 
 def _check_to(clause: ReduceClause, around: Surroundings) -> None:
-    """A reduction ends at rank 0 of its lines."""
+    """Reduction ends at rank 0 of its lines."""
     if clause.to is None:
         return
     corner = around.lines.corner
@@ -210,7 +210,7 @@ def _broadcast(
 
 
 def _root(root: PeDecl | Expression, around: Surroundings) -> tuple[int, int]:
-    """The PE that a broadcast starts from: given as such, or as a rank of the line."""
+    """PE that a broadcast starts from: given as such, or as a rank of the line."""
     lines, grid = around.lines, around.lines.grid
     size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
     if isinstance(root, PeDecl):

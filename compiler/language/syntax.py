@@ -300,7 +300,7 @@ Declaration = TargetDecl | ParamDecl | GridDecl | TreeDecl | CollectiveDecl | Pr
 
 
 def parts_of(expression: Expression) -> tuple[Expression, ...]:
-    """The expressions directly inside another."""
+    """Expressions directly inside another."""
     match expression:
         case Negative(operand=operand) | Not(operand=operand):
             return (operand,)
@@ -317,7 +317,7 @@ def parts_of(expression: Expression) -> tuple[Expression, ...]:
 
 
 def walk(expression: Expression) -> Iterator[tuple[Expression, int]]:
-    """An expression and all inside it, in the order of the source, with how deep each lies."""
+    """Expression and all inside it, in the order of the source, with how deep each lies."""
     pending: list[tuple[Expression, int]] = [(expression, 1)]
     while pending:
         here, depth = pending.pop()
@@ -326,7 +326,7 @@ def walk(expression: Expression) -> Iterator[tuple[Expression, int]]:
 
 
 def expressions_of(declaration: Declaration) -> Iterator[Expression]:
-    """The outermost expressions of a declaration."""
+    """Outermost expressions of a declaration."""
     match declaration:
         case ParamDecl():
             yield from (e for e in (declaration.default, declaration.condition) if e is not None)

@@ -1,0 +1,194 @@
+"""How values are printed: diagnostics as text or data, a Spec as the `.coll` text it came from.
+
+`render` and `as_json` take one diagnostic; `show_spec` writes a program whose elaboration is the
+same Spec again, but for the places.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+
+from collc.diagnostics import Diagnostic, Span
+from collc.language.names import PRELUDE_FILE, prelude
+from collc.language.shapes import Children
+from collc.spec import BroadcastStep, Collective, Order, Parameter, ReduceStep, Spec, Tree
+
+_WIDEST_LINE = 160  # longer source lines are cut around the place
+_CONTEXT = 60
+
+
+def render(diagnostic: Diagnostic, sources: Mapping[str, str]) -> str:
+    """Write a diagnostic as lines of text, with the source lines found in `sources` (file -> text)."""
+    lines = [_headline(diagnostic.at, f"error[{diagnostic.code}]: {diagnostic.message}")]
+    lines += _excerpt(diagnostic.at, sources)
+    for span, note in diagnostic.also:
+        lines.append(_headline(span, f"note: {note}"))
+        lines += _excerpt(span, sources)
+    if diagnostic.help:
+        lines.append(f"help: {diagnostic.help}")
+    return "\n".join(lines) + "\n"
+
+
+def as_json(diagnostic: Diagnostic) -> dict[str, object]:
+    """Turn a diagnostic into plain data."""
+    return {
+        "code": diagnostic.code,
+        "message": diagnostic.message,
+        "at": _place(diagnostic.at),
+        "also": [{"at": _place(span), "message": note} for span, note in diagnostic.also],
+        "help": diagnostic.help,
+    }
+
+
+def show_spec(spec: Spec) -> str:
+    """Write a Spec as a program of the language; trees that are not the prelude's are written out."""
+    lines = [f"target {spec.target}"]
+    lines += [f"param {p.name} = {_integer(p)}" for p in spec.parameters]
+    grids = {c.grid.name: c.grid for c in spec.collectives}
+    lines += [f"grid {grid.name} = {grid.width} x {grid.height}" for grid in grids.values()]
+    lines += _trees(spec)
+    for collective in spec.collectives:
+        lines += _collective(collective)
+    names = " ".join(collective.name for collective in spec.collectives)
+    return "\n".join([*lines, f"program {{ {names} }}"]) + "\n"
+
+
+def _headline(span: Span | None, text: str) -> str:
+    return f"{span.file}:{span.line}:{span.column}: {text}" if span else text
+
+
+def _place(span: Span | None) -> dict[str, object] | None:
+    if span is None:
+        return None
+    return {
+        "file": span.file,
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+    }
+
+
+def _excerpt(span: Span | None, sources: Mapping[str, str]) -> list[str]:
+    """The first line of a span, and carets under it."""
+    if span is None:
+        return []
+    text = sources.get(span.file)
+    if text is None and span.file == PRELUDE_FILE:
+        text = files("collc.grammar").joinpath(PRELUDE_FILE).read_text(encoding="utf-8")
+    lines = text.split("\n") if text is not None else []
+    if span.line > len(lines):
+        return []
+    line = lines[span.line - 1].rstrip("\r")
+    first = span.column - 1
+    last = span.end_column - 1 if span.end_line == span.line else len(line)
+    line, first, last = _cut(line, first, last)
+    under = "".join("\t" if c == "\t" else " " * _columns(c) for c in line[:first])
+    marked = sum(_columns(c) for c in line[first:last])
+    return [f"    {_printable(line)}".rstrip(), f"    {under}{'^' * max(marked, 1)}"]
+
+
+def _cut(line: str, first: int, last: int) -> tuple[str, int, int]:
+    """A piece of a long line around the place, and the place in it."""
+    if len(line) <= _WIDEST_LINE:
+        return line, first, min(last, len(line))
+    start = max(0, first - _CONTEXT)
+    end = min(len(line), start + _WIDEST_LINE - _CONTEXT)
+    before, behind = "..." if start > 0 else "", "..." if end < len(line) else ""
+    shift = len(before) - start
+    return before + line[start:end] + behind, first + shift, min(last, end) + shift
+
+
+def _columns(character: str) -> int:
+    """How many columns of a terminal a character takes."""
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _printable(line: str) -> str:
+    """The line with nothing in it that a terminal would obey."""
+    return "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in line)
+
+
+def _integer(parameter: Parameter) -> str:
+    least = -(2**63)  # its digits alone would not fit
+    return f"{least + 1} - 1" if parameter.value == least else str(parameter.value)
+
+
+def _collective(collective: Collective) -> Iterator[str]:
+    contract, grid = collective.contract, collective.grid
+    operation = f", {contract.operation.value}" if contract.operation else ""
+    buffer = f"{contract.buffer}: {contract.element.value}[{contract.length}]"
+    promise = f"{contract.kind.value}({buffer}{operation})"
+    yield f"collective {collective.name} = {promise} on {grid.name} {{"
+    reductions = [step for step in collective.steps if isinstance(step, ReduceStep)]
+    if reductions:
+        yield "    order " + ", ".join(step.order.value for step in reductions)
+    wide = grid.width > 1 and grid.height > 1
+    for index, step in enumerate(collective.steps):
+        yield f"    {'then ' if index else ''}{_step(step, wide)}"
+    if collective.limits.colors is not None:
+        yield f"    within colors <= {collective.limits.colors}"
+    for expectation in collective.expectations:
+        yield f"    expect {expectation.text}"
+    yield "}"
+
+
+def _step(step: ReduceStep | BroadcastStep, wide: bool) -> str:
+    if isinstance(step, BroadcastStep):
+        return f"broadcast from ({step.x}, {step.y})"
+    horizontal = step.order in (Order.WEST_TO_EAST, Order.EAST_TO_WEST)
+    lines = "" if not wide else "row by " if horizontal else "columns by "
+    return f"reduce {lines}{step.tree.text} to 0"
+
+
+def _trees(spec: Spec) -> Iterator[str]:
+    """Declarations of the trees that the prelude does not have, one for each name."""
+    steps = (step for collective in spec.collectives for step in collective.steps)
+    trees = [step.tree for step in steps if isinstance(step, ReduceStep)]
+    names = {_name(tree): None for tree in trees if _name(tree) not in prelude()}
+    for name in names:
+        yield _declaration(name, [tree for tree in trees if _name(tree) == name])
+
+
+def _name(tree: Tree) -> str:
+    return tree.text.partition("(")[0]
+
+
+def _declaration(name: str, trees: list[Tree]) -> str:
+    """One tree for all uses of a name: a case for each number of ranks and values."""
+    given = [dict(re.findall(r"(\w+) = (-?\d+)", tree.text)) for tree in trees]
+    ranks = "n"
+    while ranks in given[0]:
+        ranks += "_"
+    cases = {}
+    for tree, values in zip(trees, given, strict=True):
+        wanted = {ranks: str(len(tree.children)), **values}
+        condition = " and ".join(f"{word} == {value}" for word, value in wanted.items())
+        cases[condition] = _literal(tree.children)
+    *earlier, (_, last) = cases.items()
+    body = "".join(f"{condition} ? {literal} : " for condition, literal in earlier) + last
+    return f"tree {name}({', '.join((ranks, *given[0]))}) = {body}"
+
+
+def _literal(children: Children) -> str:
+    """A tree written out by hand."""
+    written: list[str] = []
+    pending: list[int | str] = [0]
+    while pending:
+        here = pending.pop()
+        if isinstance(here, str):
+            written.append(here)
+            continue
+        written.append(str(here))
+        below = children[here]
+        if below or here == 0:
+            inside: list[int | str] = [" <- ["]
+            for index, child in enumerate(below):
+                inside += [", ", child] if index else [child]
+            pending.extend(reversed([*inside, "]"]))
+    return "".join(written)
