@@ -21,7 +21,7 @@ _CONTEXT = 60
 
 
 def render(diagnostic: Diagnostic, sources: Mapping[str, str]) -> str:
-    """Write a diagnostic as lines of text, with the source lines found in `sources` (file -> text)."""
+    """Write a diagnostic as text; source lines are looked up in `sources` (file -> text)."""
     lines = [_headline(diagnostic.at, f"error[{diagnostic.code}]: {diagnostic.message}")]
     lines += _excerpt(diagnostic.at, sources)
     for span, note in diagnostic.also:
@@ -44,7 +44,7 @@ def as_json(diagnostic: Diagnostic) -> dict[str, object]:
 
 
 def show_spec(spec: Spec) -> str:
-    """Write a Spec as a program of the language; trees that are not the prelude's are written out."""
+    """Write a Spec as a program; trees that are not the prelude's are written out."""
     lines = [f"target {spec.target}"]
     lines += [f"param {p.name} = {_integer(p)}" for p in spec.parameters]
     grids = {c.grid.name: c.grid for c in spec.collectives}
@@ -73,7 +73,7 @@ def _place(span: Span | None) -> dict[str, object] | None:
 
 
 def _excerpt(span: Span | None, sources: Mapping[str, str]) -> list[str]:
-    """The first line of a span, and carets under it."""
+    """Quote the first line of a span, with carets under it."""
     if span is None:
         return []
     text = sources.get(span.file)
@@ -92,7 +92,7 @@ def _excerpt(span: Span | None, sources: Mapping[str, str]) -> list[str]:
 
 
 def _cut(line: str, first: int, last: int) -> tuple[str, int, int]:
-    """A piece of a long line around the place, and the place in it."""
+    """Keep a piece of a long line around the place; also yields the place in it."""
     if len(line) <= _WIDEST_LINE:
         return line, first, min(last, len(line))
     start = max(0, first - _CONTEXT)
@@ -110,7 +110,7 @@ def _columns(character: str) -> int:
 
 
 def _printable(line: str) -> str:
-    """The line with nothing in it that a terminal would obey."""
+    """Blank out what a terminal would obey."""
     return "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in line)
 
 
@@ -147,7 +147,7 @@ def _step(step: ReduceStep | BroadcastStep, wide: bool) -> str:
 
 
 def _trees(spec: Spec) -> Iterator[str]:
-    """Declarations of the trees that the prelude does not have, one for each name."""
+    """Declare the trees that the prelude does not have, one for each name."""
     steps = (step for collective in spec.collectives for step in collective.steps)
     trees = [step.tree for step in steps if isinstance(step, ReduceStep)]
     names = {_name(tree): None for tree in trees if _name(tree) not in prelude()}
@@ -176,7 +176,7 @@ def _declaration(name: str, trees: list[Tree]) -> str:
 
 
 def _literal(children: Children) -> str:
-    """A tree written out by hand."""
+    """Write a tree out by hand."""
     written: list[str] = []
     pending: list[int | str] = [0]
     while pending:

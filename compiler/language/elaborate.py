@@ -155,7 +155,7 @@ def _collective(
     ]
     limit_clauses = _clauses(declaration, syntax.WithinClause)
     limits = problems.attempt(elaborate_limits, limit_clauses, scope)
-    if contract is None or grid is None:
+    if grid is None:
         return None
     lines = elaborate_lines(grid, _clauses(declaration, syntax.OrderClause), problems)
     clauses = tuple(
@@ -165,7 +165,7 @@ def _collective(
     )
     around = Surroundings(contract, lines, scope, forest)
     steps = elaborate_steps(clauses, around, problems)
-    if limits is None:
+    if contract is None or limits is None:
         return None
     wanted = tuple(expectation for expectation in expectations if expectation is not None)
     name = declaration.name.text

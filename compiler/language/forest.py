@@ -21,6 +21,8 @@ MAX_CALLS_DEEP = 4096
 MAX_CALLS = 100_000
 MAX_RANKS = 65_536
 
+_SMALLER = "every call has to be smaller than the one it stands in, down to a `leaf`"
+
 
 @dataclass(frozen=True)
 class Call:
@@ -97,27 +99,32 @@ class Forest:
         except StopIteration as stop:
             return self._sized(stop.value, running.call, outermost)
         except ProblemError as error:
-            raise error.with_note(outermost.span, f"in {self._full(running.call)}") from None
+            inside = f"in {self._full(running.call)}"
+            noted = error.with_note(outermost.span, inside)
+            raise noted.seen_from(outermost.span, inside) from None
 
     def _sized(self, shape: Shape, call: Call, outermost: Call) -> Shape:
         if shape.size <= MAX_RANKS:
             return shape
         message = f"{self._full(call)} has more than {MAX_RANKS} ranks"
         used = (outermost.span, "needed here")
-        raise problem("C131", message, call.span, used)
+        error = problem("C131", message, call.span, used, help=_SMALLER)
+        raise error.seen_from(outermost.span, "called here")
 
     def _check_recursion(self, call: Call, active: set[Call], calls: int, outermost: Call) -> None:
         used = (outermost.span, f"needed for {self._full(outermost)}")
-        help = "every call has to be smaller than the one it stands in, down to a `leaf`"
+        code, help = "C130", _SMALLER
         if call in active:
             message = f"{self._full(call)} needs itself: this recursion does not end"
-            raise problem("C130", message, call.span, used, help=help)
-        if len(active) >= MAX_CALLS_DEEP:
+        elif len(active) >= MAX_CALLS_DEEP:
             message = f"{call.tree} is called more than {MAX_CALLS_DEEP} calls deep"
-            raise problem("C130", message, call.span, used, help=help)
-        if calls > MAX_CALLS:
+        elif calls > MAX_CALLS:
             message = f"this tree takes more than {MAX_CALLS} different calls"
-            raise problem("C131", message, call.span, used, help="let fewer numbers vary")
+            code, help = "C131", "let fewer numbers vary from call to call"
+        else:
+            return
+        error = problem(code, message, call.span, used, help=help)
+        raise error.seen_from(outermost.span, "called here")
 
     def _full(self, call: Call) -> str:
         words = self._trees[call.tree].parameters

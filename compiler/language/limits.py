@@ -44,7 +44,7 @@ def elaborate_expectation(clause: ExpectClause, scope: Scope) -> Expectation:
         raise problem("C111", message, word.span, help=suggest(word.text, QUANTITIES))
     factor, times_bound = _factor(clause.value, scope)
     if not isfinite(factor) or factor < 0:
-        message = "what is expected is a number from 0 on, of a size a computer can hold"
+        message = "an expectation compares with a finite number, 0 or more"
         raise problem("C126", message, clause.value.span)
     text = expectation_text(word.text, clause.relation, factor, times_bound)
     return Expectation(word.text, clause.relation, factor, times_bound, text, clause.span)

@@ -69,11 +69,9 @@ def parse_text(file: str, text: str) -> tuple[Declaration, ...]:
     check_size(file, len(text))
     problems = Problems()
     tokens = list(_lark().lex(text.replace("\ufeff", " ", 1) if text[:1] == "\ufeff" else text))
-    end = _end_of(file, text)
     declarations = []
     for piece, following in _pieces(tokens):
-        stop = span_of_token(file, following) if following is not None else end
-        declaration = problems.attempt(_parse_piece, file, piece, following, stop)
+        declaration = problems.attempt(_parse_piece, file, piece, following)
         if declaration is not None:
             declarations.append(declaration)
     problems.raise_if_any()
@@ -93,12 +91,6 @@ def _lark() -> Lark:
     )
 
 
-def _end_of(file: str, text: str) -> Span:
-    lines = text.split("\n")
-    line, column = len(lines), len(lines[-1]) + 1
-    return Span(file, line, column, line, column)
-
-
 def _pieces(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], Token | None]]:
     """Tokens of each declaration, with the token behind them."""
     starts = [i for i, token in enumerate(tokens) if token.type in _BEGINNINGS]
@@ -107,18 +99,27 @@ def _pieces(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], Token | None
         yield list(tokens[first:last]), tokens[last] if last < len(tokens) else None
 
 
-def _parse_piece(file: str, piece: list[Token], following: Token | None, stop: Span) -> Declaration:
+def _parse_piece(file: str, piece: list[Token], following: Token | None) -> Declaration:
+    _check_size_words(file, piece)
     state = _lark().parse_interactive(start="start")
     try:
         for token in piece:
             state.feed_token(token)
         tree = state.feed_eof(piece[-1])  # type: ignore[no-untyped-call]
     except UnexpectedToken as error:
-        raise _unexpected(file, error, state, following, stop) from None
+        raise _unexpected(file, error, state, piece[-1], following) from None
     assert isinstance(tree, Tree)
     declaration = build(file, tree)
     _check_depth(declaration)
     return declaration
+
+
+def _check_size_words(file: str, piece: list[Token]) -> None:
+    """`grid g = 32x24` reads as 32 and the name x24: tell that the spaces are missing."""
+    for before, token in pairwise(piece if piece[0].type == "GRID" else []):
+        if before.type == "INTEGER" and token.type == "NAME" and token[1:].isdigit():
+            message = f"a size is written with spaces: `{before[:20]} x {token[1:21]}`"
+            raise problem("C105", message, span_of_token(file, token))
 
 
 def _check_depth(declaration: Declaration) -> None:
@@ -131,13 +132,20 @@ def _check_depth(declaration: Declaration) -> None:
 
 
 def _unexpected(
-    file: str, error: UnexpectedToken, state: InteractiveParser, following: Token | None, stop: Span
+    file: str,
+    error: UnexpectedToken,
+    state: InteractiveParser,
+    last: Token,
+    following: Token | None,
 ) -> ProblemError:
     token = error.token
     accepted: set[str] = state.accepts()  # type: ignore[no-untyped-call]
-    if token.type == "$END":
-        what = quoted(following) if following is not None else "the end of the file"
-        return problem("C105", f"unexpected {what}, expected {_spelled(accepted)}", stop)
+    if token.type == "$END" and following is None:
+        end = span_of_token(file, last)
+        at = Span(file, end.end_line, end.end_column, end.end_line, end.end_column + 1)
+        return problem("C105", f"the file ends here, expected {_spelled(accepted)}", at)
+    if token.type == "$END" and following is not None:
+        token = following
     at = span_of_token(file, token)
     if token in LATER:
         return not_supported(LATER[token], at)

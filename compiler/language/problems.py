@@ -27,6 +27,14 @@ class ProblemError(Exception):
         super().__init__(diagnostic.message)
         self.diagnostic = diagnostic
 
+    def seen_from(self, span: Span, note: str) -> ProblemError:
+        """Tell of a problem in another file (the prelude) from a place in the user's own."""
+        found = self.diagnostic
+        if found.at is None or found.at.file == span.file:
+            return self
+        also = ((found.at, note), *(place for place in found.also if place[0] != span))
+        return ProblemError(replace(found, at=span, also=also))
+
     def with_note(self, span: Span, note: str) -> ProblemError:
         """Add one more place to the problem."""
         found = self.diagnostic
@@ -81,7 +89,8 @@ def suggest(word: str, known: Iterable[str]) -> str:
     choices = sorted(known)
     if not choices:
         return ""
-    near = get_close_matches(word[:80], choices, n=1)
+    by_lower = {choice.lower(): choice for choice in reversed(choices)}
+    near = [by_lower[close] for close in get_close_matches(word[:80].lower(), by_lower, n=1)]
     shown = ", ".join(choices[:24]) + (", ..." if len(choices) > 24 else "")
     return f"did you mean `{near[0]}`? Known here: {shown}" if near else f"known here: {shown}"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from collc.language.expressions import Scope, number
 from collc.language.forest import Forest
-from collc.language.lines import HORIZONTAL, Line, Lines
+from collc.language.lines import Line, Lines
 from collc.language.parser import not_supported
 from collc.language.problems import Problems, problem, suggest
 from collc.language.shapes import children_of
@@ -21,7 +21,7 @@ StepClause = ReduceClause | BroadcastClause
 class Surroundings:
     """What the steps of one collective rest on."""
 
-    contract: Contract
+    contract: Contract | None  # None: its problem has been reported
     lines: Lines
     scope: Scope
     forest: Forest
@@ -72,6 +72,8 @@ def _check_contract(
     around: Surroundings,
 ) -> None:
     """Kinds of steps, in their order, are those the contract asks for."""
+    if around.contract is None:
+        return
     kind = around.contract.kind
     wanted = {
         ContractKind.BROADCAST: "one step: `broadcast from ...`",
@@ -138,24 +140,23 @@ def _check_lines(reduced: tuple[tuple[ReduceClause, Line], ...], around: Surroun
     first_of: dict[Line, ReduceClause] = {}
     for clause, line in reduced:
         if line in first_of:
-            before = (first_of[line].span, "they are reduced here")
-            message = f"the {_plural(line)} have been reduced already"
+            before = (first_of[line].span, "by this step")
+            verb = "has" if line.words == "row" else "have"
+            message = f"the {line.words} {verb} been reduced already"
             raise problem("C140", message, clause.span, before)
         first_of[line] = clause
     lines, last = around.lines, reduced[-1][0]
     for line in (lines.vertical, lines.horizontal):
         if line.length > 1 and line not in first_of:
-            message = f"after the last reduction every PE of a line of {line.length} holds a part"
-            size = (lines.grid.span, f"{lines.grid.name} is the grid")
-            word = "columns" if line is lines.vertical else "row"
-            help = f"add a step `reduce {word} by ...`"
+            message = f"no step reduces the {line.words}: {line.length} PEs are left with parts"
+            size = (
+                lines.grid.span,
+                f"{lines.grid.name} is {lines.grid.width} x {lines.grid.height}",
+            )
+            help = f"add a step `reduce {line.words} by ...`"
             raise problem("C140", message, last.span, size, help=help)
     if lines.single is None and reduced[0][1] is lines.horizontal:
         raise not_supported("reducing rows before columns", reduced[0][0].span)
-
-
-def _plural(line: Line) -> str:
-    return "rows" if line.order in HORIZONTAL else "columns"
 
 
 def _reduction(clause: ReduceClause, line: Line, around: Surroundings) -> ReduceStep:
@@ -201,7 +202,8 @@ def _broadcast(
 ) -> BroadcastStep:
     x, y = _root(clause.root, around)
     corner = around.lines.corner
-    if around.contract.kind == ContractKind.ALLREDUCE and reductions and (x, y) != corner:
+    kind = around.contract and around.contract.kind
+    if kind == ContractKind.ALLREDUCE and reductions and (x, y) != corner:
         message = f"the broadcast starts at PE ({x}, {y}), but the result is at PE {corner}"
         result = (reductions[-1].span, f"rank 0, PE {corner}, ends with the result")
         help = "write `then broadcast from 0`"

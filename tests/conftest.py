@@ -1,0 +1,30 @@
+"""What all tests share: `--update-expect`, and golden files compared as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Golden = Callable[[Path, str], None]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-expect", action="store_true", help="rewrite the golden files that differ"
+    )
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """Compare a text with a golden file, or write the file under --update-expect."""
+
+    def compare(path: Path, text: str) -> None:
+        if request.config.getoption("--update-expect"):
+            path.write_text(text, encoding="utf-8")
+            return
+        assert path.exists(), f"{path} is missing; pytest --update-expect writes it"
+        assert text == path.read_text(encoding="utf-8")
+
+    return compare
