@@ -6,6 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A busy machine is slow now and then; that is no failure.
+settings.register_profile("collc", deadline=None)
+settings.load_profile("collc")
 
 Golden = Callable[[Path, str], None]
 

@@ -18,7 +18,7 @@ from collc.language.shapes import LEAF, Shape, join, literal_shape
 from collc.language.syntax import Argument, Expression, TreeDecl, Word
 
 MAX_CALLS_DEEP = 4096
-MAX_CALLS = 100_000
+MAX_CALLS = 50_000
 MAX_RANKS = 65_536
 
 _SMALLER = "every call has to be smaller than the one it stands in, down to a `leaf`"

@@ -19,6 +19,7 @@ from collc.language.syntax import Declaration, expressions_of, walk
 from lark import Lark, Token, Tree, UnexpectedToken
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
+MAX_TOKENS = 32_768  # of one declaration; a tree of 1000 ranks by hand has some 4000
 MAX_DEPTH = 100  # of an expression; trees written by hand may be deeper
 
 _BEGINNINGS = frozenset(("TARGET", "PARAM", "GRID", "TREE", "COLLECTIVE", "PROGRAM"))
@@ -100,6 +101,7 @@ def _pieces(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], Token | None
 
 
 def _parse_piece(file: str, piece: list[Token], following: Token | None) -> Declaration:
+    _check_length(file, piece)
     _check_size_words(file, piece)
     state = _lark().parse_interactive(start="start")
     try:
@@ -112,6 +114,13 @@ def _parse_piece(file: str, piece: list[Token], following: Token | None) -> Decl
     declaration = build(file, tree)
     _check_depth(declaration)
     return declaration
+
+
+def _check_length(file: str, piece: list[Token]) -> None:
+    if len(piece) > MAX_TOKENS:
+        message = f"this declaration has more than {MAX_TOKENS} words and signs"
+        help = "describe large trees by recursion instead of writing them out"
+        raise problem("C102", message, span_of_token(file, piece[0]), help=help)
 
 
 def _check_size_words(file: str, piece: list[Token]) -> None:
