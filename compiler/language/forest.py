@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from collc.diagnostics import Span
 from collc.language import syntax
 from collc.language.expressions import FUNCTIONS, Binding, Scope, number, truth
+from collc.language.parser import not_supported
 from collc.language.problems import KnownProblemError, ProblemError, problem, suggest
 from collc.language.shapes import LEAF, Shape, join, literal_shape
 from collc.language.syntax import Argument, Expression, TreeDecl, Word
@@ -21,6 +22,7 @@ MAX_CALLS_DEEP = 4096
 MAX_CALLS = 50_000
 MAX_RANKS = 65_536
 
+_LATER_TREES = frozenset(("optimal",))
 _SMALLER = "every call has to be smaller than the one it stands in, down to a `leaf`"
 
 
@@ -50,6 +52,7 @@ class Forest:
         self._trees = trees
         self._numbers = numbers
         self._broken = broken
+        self._others = dict.fromkeys(trees, "tree")
         self._known: dict[Call, Shape] = {}
         self._literals: dict[syntax.Literal, Shape] = {}
 
@@ -57,6 +60,8 @@ class Forest:
         """Tree of a name."""
         if name.text in self._broken:
             raise KnownProblemError
+        if name.text in _LATER_TREES and name.text not in self._trees:
+            raise not_supported(f"the tree {name.text}", name.span)
         if name.text not in self._trees:
             message = f"there is no tree called {name.text}"
             raise problem("C110", message, name.span, help=suggest(name.text, self._trees))
@@ -135,10 +140,9 @@ class Forest:
     def _run(self, call: Call) -> Generator[Call, Shape, Shape]:
         declaration = self._trees[call.tree]
         numbers: dict[str, Binding] = dict(self._numbers)
-        others = dict.fromkeys(self._trees, "tree")
         words = (word.text for word in declaration.parameters)
         numbers.update(zip(words, call.values, strict=True))
-        scope = Scope(numbers, others)
+        scope = Scope(numbers, self._others)
         for local in declaration.locals:
             # A local without a value is a mistake only where it is used.
             numbers[local.name.text] = _value_or_problem(local.value, scope)

@@ -109,6 +109,7 @@ def _parse_piece(file: str, piece: list[Token], following: Token | None) -> Decl
             state.feed_token(token)
         tree = state.feed_eof(piece[-1])  # type: ignore[no-untyped-call]
     except UnexpectedToken as error:
+        _check_program_words(file, piece)
         raise _unexpected(file, error, state, piece[-1], following) from None
     assert isinstance(tree, Tree)
     declaration = build(file, tree)
@@ -129,6 +130,13 @@ def _check_size_words(file: str, piece: list[Token]) -> None:
         if before.type == "INTEGER" and token.type == "NAME" and token[1:].isdigit():
             message = f"a size is written with spaces: `{before[:20]} x {token[1:21]}`"
             raise problem("C105", message, span_of_token(file, token))
+
+
+def _check_program_words(file: str, piece: list[Token]) -> None:
+    """Blame a `program { repeat 3 { ... } }` on its first word and not on what follows it."""
+    for token in piece if piece[0].type == "PROGRAM" else []:
+        if token in LATER:
+            raise not_supported(LATER[token], span_of_token(file, token))
 
 
 def _check_depth(declaration: Declaration) -> None:

@@ -101,6 +101,10 @@ def test_a_word_of_a_later_version_is_refused_by_name(word: str) -> None:
     assert codes(f"target wse2 {word} ring(n) {{ }} program {{ }}")[0] == "C106"
 
 
+def test_a_program_of_a_later_version_is_refused_by_name() -> None:
+    assert codes("target wse2 program { repeat 3 { total } }") == ["C106"]
+
+
 def test_every_declaration_reports_its_first_mistake() -> None:
     assert codes("target 3 param = 4 grid g = 3 x 4 program { ) ) }") == ["C105"] * 3
 
