@@ -2,7 +2,8 @@
 
 A tree's recursion is unfolded with a stack of its own, not Python's; equal calls are computed
 once. Three limits stand between a user and a recursion that does not end: a call may not need
-itself, calls may not lie deeper than `MAX_CALLS_DEEP`, and there may be no more than `MAX_CALLS`.
+itself, calls may not lie deeper than `MAX_CALLS_DEEP`, and all calls of a file together may not
+evaluate more than `MAX_EVALUATIONS` expressions.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from collc.language.shapes import LEAF, Shape, join, literal_shape
 from collc.language.syntax import Argument, Expression, TreeDecl, Word
 
 MAX_CALLS_DEEP = 4096
-MAX_CALLS = 50_000
+MAX_EVALUATIONS = 1_000_000
 MAX_RANKS = 65_536
 
 _LATER_TREES = frozenset(("optimal",))
@@ -52,6 +53,8 @@ class Forest:
         self._trees = trees
         self._numbers = numbers
         self._broken = broken
+        self._evaluations = 0
+        self._sizes: dict[str, int] = {}
         self._others = dict.fromkeys(trees, "tree")
         self._known: dict[Call, Shape] = {}
         self._literals: dict[syntax.Literal, Shape] = {}
@@ -79,15 +82,13 @@ class Forest:
         stack = [_Running(call, self._run(call))]
         active = {call}
         answer: Shape | None = None
-        calls = 1
         while stack:
             wanted = self._advance(stack[-1], answer, call)
             answer = None
             if isinstance(wanted, Call):
                 answer = self._known.get(wanted)
                 if answer is None:
-                    calls += 1
-                    self._check_recursion(wanted, active, calls, call)
+                    self._check_recursion(wanted, active, call)
                     stack.append(_Running(wanted, self._run(wanted)))
                     active.add(wanted)
                 continue
@@ -116,20 +117,28 @@ class Forest:
         error = problem("C131", message, call.span, used, help=_SMALLER)
         raise error.seen_from(outermost.span, "called here")
 
-    def _check_recursion(self, call: Call, active: set[Call], calls: int, outermost: Call) -> None:
+    def _check_recursion(self, call: Call, active: set[Call], outermost: Call) -> None:
         used = (outermost.span, f"needed for {self._full(outermost)}")
+        self._evaluations += self._size(call.tree)
         code, help = "C130", _SMALLER
         if call in active:
             message = f"{self._full(call)} needs itself: this recursion does not end"
         elif len(active) >= MAX_CALLS_DEEP:
             message = f"{call.tree} is called more than {MAX_CALLS_DEEP} calls deep"
-        elif calls > MAX_CALLS:
-            message = f"this tree takes more than {MAX_CALLS} different calls"
-            code, help = "C131", "let fewer numbers vary from call to call"
+        elif self._evaluations > MAX_EVALUATIONS:
+            message = f"unfolding trees takes more than {MAX_EVALUATIONS} evaluations"
+            code, help = "C131", "let fewer numbers vary, since equal calls are computed once"
         else:
             return
         error = problem(code, message, call.span, used, help=help)
         raise error.seen_from(outermost.span, "called here")
+
+    def _size(self, tree: str) -> int:
+        """How many expressions one call of a tree evaluates at most."""
+        if tree not in self._sizes:
+            outermost = syntax.expressions_of(self._trees[tree])
+            self._sizes[tree] = sum(1 for expression in outermost for _ in syntax.walk(expression))
+        return self._sizes[tree]
 
     def _full(self, call: Call) -> str:
         words = self._trees[call.tree].parameters

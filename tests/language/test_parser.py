@@ -43,6 +43,17 @@ HOSTILE = {
     "strays": "\u00a7" * N,
     "locals": "tree t(n) = leaf where " + ",".join(f"a{i} = n" for i in range(N // 12)),
     "params": "\n".join(f"param p{i} = {f'p{i - 1}' if i else 1}" for i in range(N // 20)),
+    "names": "\n".join(f"param p{i} = q{i}" for i in range(N // 22)),
+    "body": "tree t(n) = max(" + ",".join(f"q{i}" for i in range(N // 9)) + ")",
+    "work": """target wse2 tree t(n, a) = n == 0 ? leaf : join(t(n - 1, 2 * a), t(n - 1, 2 * a + 1))
+        where """
+    + ",".join(f"a{i} = n" for i in range(7000))
+    + """ grid g = 90 x 1
+        collective c = reduce(x: f32[1], add) on g { reduce t(0) } program { c }""",
+    "collectives": "target wse2 tree t(n) = join(leaf, t(n + 1)) grid g = 9 x 1"
+    + "".join(
+        f" collective c{i} = reduce(x: f32[1], add) on g {{ reduce t }}" for i in range(N // 60)
+    ),
     "clauses": "collective c = reduce(x: f32[1], add) on g {" + "then reduce chain " * (N // 20),
     "nulls": "\0" * N,
     "line": "param x" + " " * N + "= y",
