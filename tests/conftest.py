@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# A busy machine may take its time over a case.
+# A busy machine is slow now and then; that is no failure.
 settings.register_profile("collc", deadline=None)
 settings.load_profile("collc")
 

@@ -192,6 +192,8 @@ def _contract(declaration: syntax.ContractDecl, scope: Scope) -> Contract:
     element = elements.get(declaration.element.text)
     if element is None:
         word = declaration.element
+        if word.text == "bf16":
+            raise not_supported("the element type bf16", word.span)
         message = f"there is no element type called {word.text}"
         raise problem("C111", message, word.span, help=suggest(word.text, elements))
     operation = _operation(kind, declaration)

@@ -2,7 +2,8 @@
 
 A tree's recursion is unfolded with a stack of its own, not Python's; equal calls are computed
 once. Three limits stand between a user and a recursion that does not end: a call may not need
-itself, calls may not lie deeper than `MAX_CALLS_DEEP`, and there may be no more than `MAX_CALLS`.
+itself, calls may not lie deeper than `MAX_CALLS_DEEP`, and all calls of a file together may not
+evaluate more than `MAX_EVALUATIONS` expressions.
 """
 
 from __future__ import annotations
@@ -13,14 +14,16 @@ from dataclasses import dataclass, field
 from collc.diagnostics import Span
 from collc.language import syntax
 from collc.language.expressions import FUNCTIONS, Binding, Scope, number, truth
+from collc.language.parser import not_supported
 from collc.language.problems import KnownProblemError, ProblemError, problem, suggest
 from collc.language.shapes import LEAF, Shape, join, literal_shape
 from collc.language.syntax import Argument, Expression, TreeDecl, Word
 
 MAX_CALLS_DEEP = 4096
-MAX_CALLS = 100_000
+MAX_EVALUATIONS = 1_000_000
 MAX_RANKS = 65_536
 
+_LATER_TREES = frozenset(("optimal",))
 _SMALLER = "every call has to be smaller than the one it stands in, down to a `leaf`"
 
 
@@ -50,6 +53,9 @@ class Forest:
         self._trees = trees
         self._numbers = numbers
         self._broken = broken
+        self._evaluations = 0
+        self._sizes: dict[str, int] = {}
+        self._others = dict.fromkeys(trees, "tree")
         self._known: dict[Call, Shape] = {}
         self._literals: dict[syntax.Literal, Shape] = {}
 
@@ -57,6 +63,8 @@ class Forest:
         """Tree of a name."""
         if name.text in self._broken:
             raise KnownProblemError
+        if name.text in _LATER_TREES and name.text not in self._trees:
+            raise not_supported(f"the tree {name.text}", name.span)
         if name.text not in self._trees:
             message = f"there is no tree called {name.text}"
             raise problem("C110", message, name.span, help=suggest(name.text, self._trees))
@@ -74,15 +82,13 @@ class Forest:
         stack = [_Running(call, self._run(call))]
         active = {call}
         answer: Shape | None = None
-        calls = 1
         while stack:
             wanted = self._advance(stack[-1], answer, call)
             answer = None
             if isinstance(wanted, Call):
                 answer = self._known.get(wanted)
                 if answer is None:
-                    calls += 1
-                    self._check_recursion(wanted, active, calls, call)
+                    self._check_recursion(wanted, active, call)
                     stack.append(_Running(wanted, self._run(wanted)))
                     active.add(wanted)
                 continue
@@ -111,20 +117,28 @@ class Forest:
         error = problem("C131", message, call.span, used, help=_SMALLER)
         raise error.seen_from(outermost.span, "called here")
 
-    def _check_recursion(self, call: Call, active: set[Call], calls: int, outermost: Call) -> None:
+    def _check_recursion(self, call: Call, active: set[Call], outermost: Call) -> None:
         used = (outermost.span, f"needed for {self._full(outermost)}")
+        self._evaluations += self._size(call.tree)
         code, help = "C130", _SMALLER
         if call in active:
             message = f"{self._full(call)} needs itself: this recursion does not end"
         elif len(active) >= MAX_CALLS_DEEP:
             message = f"{call.tree} is called more than {MAX_CALLS_DEEP} calls deep"
-        elif calls > MAX_CALLS:
-            message = f"this tree takes more than {MAX_CALLS} different calls"
-            code, help = "C131", "let fewer numbers vary from call to call"
+        elif self._evaluations > MAX_EVALUATIONS:
+            message = f"unfolding trees takes more than {MAX_EVALUATIONS} evaluations"
+            code, help = "C131", "let fewer numbers vary, since equal calls are computed once"
         else:
             return
         error = problem(code, message, call.span, used, help=help)
         raise error.seen_from(outermost.span, "called here")
+
+    def _size(self, tree: str) -> int:
+        """How many expressions one call of a tree evaluates at most."""
+        if tree not in self._sizes:
+            outermost = syntax.expressions_of(self._trees[tree])
+            self._sizes[tree] = sum(1 for expression in outermost for _ in syntax.walk(expression))
+        return self._sizes[tree]
 
     def _full(self, call: Call) -> str:
         words = self._trees[call.tree].parameters
@@ -135,10 +149,9 @@ class Forest:
     def _run(self, call: Call) -> Generator[Call, Shape, Shape]:
         declaration = self._trees[call.tree]
         numbers: dict[str, Binding] = dict(self._numbers)
-        others = dict.fromkeys(self._trees, "tree")
         words = (word.text for word in declaration.parameters)
         numbers.update(zip(words, call.values, strict=True))
-        scope = Scope(numbers, others)
+        scope = Scope(numbers, self._others)
         for local in declaration.locals:
             # A local without a value is a mistake only where it is used.
             numbers[local.name.text] = _value_or_problem(local.value, scope)

@@ -79,10 +79,8 @@ def check_trees(names: Names, problems: Problems, longest_line: int) -> frozense
     for name, tree in names.trees.items():
         if name in prelude():
             continue
-        found = list(_check_tree(tree, names, longest_line))
-        for error in found:
+        for error in _check_tree(tree, names, longest_line):
             problems.add(error)
-        if found:
             broken.add(name)
     return frozenset(broken)
 

@@ -11,15 +11,15 @@ from functools import lru_cache
 from importlib.resources import files
 from itertools import pairwise
 
-from lark import Lark, Token, Tree, UnexpectedToken
-from lark.parsers.lalr_interactive_parser import InteractiveParser
-
 from collc.diagnostics import Span
 from collc.language.builder import build, span_of_token
 from collc.language.problems import ProblemError, Problems, problem, quoted
 from collc.language.source import check_size
 from collc.language.syntax import Declaration, expressions_of, walk
+from lark import Lark, Token, Tree, UnexpectedToken
+from lark.parsers.lalr_interactive_parser import InteractiveParser
 
+MAX_TOKENS = 32_768  # of one declaration; a tree of 1000 ranks by hand has some 4000
 MAX_DEPTH = 100  # of an expression; trees written by hand may be deeper
 
 _BEGINNINGS = frozenset(("TARGET", "PARAM", "GRID", "TREE", "COLLECTIVE", "PROGRAM"))
@@ -101,6 +101,7 @@ def _pieces(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], Token | None
 
 
 def _parse_piece(file: str, piece: list[Token], following: Token | None) -> Declaration:
+    _check_length(file, piece)
     _check_size_words(file, piece)
     state = _lark().parse_interactive(start="start")
     try:
@@ -108,11 +109,19 @@ def _parse_piece(file: str, piece: list[Token], following: Token | None) -> Decl
             state.feed_token(token)
         tree = state.feed_eof(piece[-1])  # type: ignore[no-untyped-call]
     except UnexpectedToken as error:
+        _check_program_words(file, piece)
         raise _unexpected(file, error, state, piece[-1], following) from None
     assert isinstance(tree, Tree)
     declaration = build(file, tree)
     _check_depth(declaration)
     return declaration
+
+
+def _check_length(file: str, piece: list[Token]) -> None:
+    if len(piece) > MAX_TOKENS:
+        message = f"this declaration has more than {MAX_TOKENS} words and signs"
+        help = "describe large trees by recursion instead of writing them out"
+        raise problem("C102", message, span_of_token(file, piece[0]), help=help)
 
 
 def _check_size_words(file: str, piece: list[Token]) -> None:
@@ -121,6 +130,13 @@ def _check_size_words(file: str, piece: list[Token]) -> None:
         if before.type == "INTEGER" and token.type == "NAME" and token[1:].isdigit():
             message = f"a size is written with spaces: `{before[:20]} x {token[1:21]}`"
             raise problem("C105", message, span_of_token(file, token))
+
+
+def _check_program_words(file: str, piece: list[Token]) -> None:
+    """Blame a `program { repeat 3 { ... } }` on its first word and not on what follows it."""
+    for token in piece if piece[0].type == "PROGRAM" else []:
+        if token in LATER:
+            raise not_supported(LATER[token], span_of_token(file, token))
 
 
 def _check_depth(declaration: Declaration) -> None:

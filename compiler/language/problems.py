@@ -64,9 +64,11 @@ class Problems:
         self._found: list[Diagnostic] = []
 
     def add(self, error: ProblemError) -> None:
-        """Keep a problem, once."""
-        if error.diagnostic not in self._found and len(self._found) < MOST_DIAGNOSTICS:
+        """Keep a problem, once; the last one of `MOST_DIAGNOSTICS` ends the stage."""
+        if error.diagnostic not in self._found:
             self._found.append(error.diagnostic)
+        if len(self._found) >= MOST_DIAGNOSTICS:
+            raise CollcError(self._found)
 
     def attempt(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T | None:
         """Function's result, or None after keeping its problem."""

@@ -43,7 +43,7 @@ def _collective(declarations: str, clauses: list[str]) -> list[str]:
     steps = [line for line in clauses if "reduce " in line]
     spreads = any("broadcast " in line for line in clauses)
     if not steps and not spreads:
-        steps = clauses = ["reduce chain", *clauses]
+        clauses, spreads = ["broadcast from 0", *clauses], True
     kind = "broadcast" if not steps else "allreduce" if spreads else "reduce"
     operation = ", add" if steps else ""
     name = grid[1] if grid else "row"

@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from collc.diagnostics import CollcError
+from collc.language import parse_source
+from collc.spec import ReduceStep, Tree
+from hypothesis import given
+from hypothesis import strategies as st
+
+Children = tuple[tuple[int, ...], ...]
+
+
+def tree(use: str, n: int, declarations: str = "") -> Tree:
+    step = (
+        parse_source(
+            f"target wse3 {declarations} grid column = 1 x {n}\n"
+            "collective c = reduce(x: f32[1], add) on column "
+            f"{{ reduce {use} to 0 }} program {{ c }}"
+        )
+        .collectives[0]
+        .steps[0]
+    )
+    assert isinstance(step, ReduceStep)
+    return step.tree
+
+
+def codes(use: str, n: int, declarations: str = "") -> list[str]:
+    with pytest.raises(CollcError) as caught:
+        tree(use, n, declarations)
+    return [diagnostic.code for diagnostic in caught.value.diagnostics]
+
+
+def parents(children: Children) -> dict[int, int]:
+    return {child: parent for parent, below in enumerate(children) for child in below}
+
+
+def preorder(children: Children) -> list[int]:
+    order, pending = [], [0]
+    while pending:
+        rank = pending.pop()
+        order.append(rank)
+        pending.extend(reversed(children[rank]))
+    return order
+
+
+SIZES = (1, 2, 3, 5, 7, 31, 64, 1000, 1170)
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_in_a_chain_every_rank_receives_from_the_next(n: int) -> None:
+    assert tree("chain", n).children == (*((r + 1,) for r in range(n - 1)), ())
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_in_a_star_rank_0_receives_from_all_nearest_first(n: int) -> None:
+    assert tree("star", n).children == (tuple(range(1, n)), *[()] * (n - 1))
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_in_a_binomial_tree_a_rank_sends_to_itself_without_its_lowest_bit(n: int) -> None:
+    assert parents(tree("binomial", n).children) == {r: r & (r - 1) for r in range(1, n)}
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("size", [1, 2, 3, 8, 23, 2000])
+def test_two_phase_cuts_groups_from_the_far_end(n: int, size: int) -> None:
+    first = (n - 1) % size + 1  # ranks of the only group that may be short
+    starts = [0, *range(first, n, size)]
+    expected = {r: r - 1 for r in range(1, n)}
+    expected.update(dict(zip(starts[1:], starts, strict=False)))
+    assert parents(tree(f"two_phase(S = {size})", n).children) == expected
+
+
+def test_two_phase_receives_its_chain_before_the_other_groups() -> None:
+    assert tree("two_phase(S = 3)", 8).children[0] == (1, 2)
+    assert tree("two_phase(3)", 8).text == "two_phase(S = 3)"
+
+
+@given(st.integers(1, 60), st.sampled_from(["chain", "star", "binomial", "two_phase(S = 4)"]))
+def test_trees_of_the_prelude_are_pre_order(n: int, use: str) -> None:
+    assert preorder(tree(use, n).children) == list(range(n))
+
+
+def test_join_receives_its_second_tree_last() -> None:
+    mine = "tree mine(n) = join(join(leaf, 0 <- [1]), join(leaf, leaf))"
+    assert tree("mine", 5, mine).children == ((1, 3), (2,), (), (4,), ())
+
+
+def test_a_shared_part_is_unfolded_at_every_place() -> None:
+    mine = "tree pair = 0 <- [1] tree mine(n) = join(pair, join(pair, pair))"
+    assert tree("mine", 6, mine).children == ((1, 2), (), (3, 4), (), (5,), ())
+
+
+def test_a_tree_written_by_hand_may_be_as_deep_as_the_wafer() -> None:
+    n = 1000
+    literal = " <- [".join(map(str, range(n))) + "]" * (n - 1)
+    assert tree("mine", n, f"tree mine = {literal}").children == tree("chain", n).children
+
+
+def test_parameters_go_by_name_or_by_place_and_show_their_values() -> None:
+    mine = "tree mine(n, A, B) = two_phase(n, A + B)"
+    assert tree("mine(B = 1, A = 2)", 9, mine).text == "mine(A = 2, B = 1)"
+    assert tree("mine(2, B = 1)", 9, mine).children == tree("two_phase(3)", 9).children
+
+
+def test_a_tree_sees_the_parameters_of_the_file_but_its_own_names_first() -> None:
+    mine = "param S = 2 param n = 77 tree mine(n) = two_phase(n, S)"
+    assert tree("mine", 9, mine).children == tree("two_phase(2)", 9).children
+
+
+def test_a_local_without_a_value_matters_only_where_it_is_used() -> None:
+    mine = "tree mine(n) = n == 3 ? chain(n) : chain(h) where h = 1 div (n - 3)"
+    assert tree("mine", 3, mine).children == tree("chain", 3).children
+
+
+def test_a_local_sees_those_before_it_only() -> None:
+    assert codes("mine", 3, "tree mine(n) = chain(a) where a = b, b = n") == ["C110"]
+    assert tree("mine", 3, "tree mine(n) = chain(b) where a = n, b = a").children[0] == (1,)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("mine(n)", "C130"),
+        ("mine(n + 1)", "C130"),
+        ("mine(n - 1)", "C130"),
+        ("join(mine(n + 1), mine(n + 2))", "C130"),
+        ("n == 0 ? leaf : join(mine(n - 1), mine(n - 1))", "C131"),
+        ("n == 0 ? leaf : join(chain(n), mine(n - 1))", "C131"),
+        ("join(leaf, chain(n))", "C132"),
+        ("n == 1 ? leaf : join(leaf, n)", "C113"),
+        ("chain(n) == chain(n) ? leaf : leaf", "C113"),
+        ("chain", "C114"),
+        ("chain(1, 2)", "C114"),
+        ("nobody", "C110"),
+        ("nobody(1)", "C110"),
+    ],
+)
+def test_a_tree_that_cannot_be_is_refused_at_once(body: str, expected: str) -> None:
+    started = time.monotonic()
+    assert codes("mine", 900, f"tree mine(n) = {body}") == [expected]
+    assert time.monotonic() - started < 5
+
+
+def test_a_recursion_with_ever_new_numbers_is_stopped() -> None:
+    mine = "tree mine(n, a) = n == 0 ? leaf : join(mine(n - 1, 2 * a), mine(n - 1, 2 * a + 1))"
+    started = time.monotonic()
+    assert codes("mine(a = 0)", 40, mine) == ["C131"]
+    assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize(
+    ("literal", "expected"),
+    [
+        ("0 <- [1, 1]", ["C134"]),
+        ("0 <- [0]", ["C134"]),
+        ("0 <- [1 <- [2 <- [1]]]", ["C134"]),
+        ("0 <- [2]", ["C133"]),
+        ("0 <- [2, 1]", ["C136"]),
+        ("0 <- [1 <- [3], 2]", ["C136"]),
+        ("0 <- [5000]", ["C135"]),
+        ("0 <- [99999999999999999999999]", ["C135"]),
+        ("1 <- [0]", ["C137"]),
+        ("0 <- [1, 2, 3]", ["C132"]),
+        ("0 <- [1 <- [2]]", []),
+        ("0 <- [1, 2]", []),
+    ],
+)
+def test_a_tree_written_by_hand_is_judged_rank_by_rank(literal: str, expected: list[str]) -> None:
+    if expected:
+        assert codes("mine", 3, f"tree mine = {literal}") == expected
+    else:
+        assert len(tree("mine", 3, f"tree mine = {literal}").children) == 3
