@@ -1,1 +1,433 @@
-//! The Python binding.
+//! The Python module `fabsim`. It converts and calls; it decides nothing.
+
+use crate::csl::{self, CompileOptions};
+use crate::diagnostic::Diagnostic;
+use crate::host::{Area, CopyFormat, LaunchReport, SimOptions, Simulator};
+use crate::program::{Arch, Design, ExportKind, ScalarType};
+use crate::report::SimError;
+use half::f16;
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+create_exception!(
+    fabsim,
+    CslError,
+    PyException,
+    "The program does not compile."
+);
+create_exception!(fabsim, SimulationError, PyException, "The run went wrong.");
+
+/// How often Python gets a say during a simulation.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A compiled program.
+#[pyclass(frozen, module = "fabsim")]
+struct Program {
+    design: Arc<Design>,
+}
+
+#[pymethods]
+impl Program {
+    #[getter]
+    fn arch(&self) -> &'static str {
+        match self.design.arch {
+            Arch::Wse2 => "wse2",
+            Arch::Wse3 => "wse3",
+        }
+    }
+
+    #[getter]
+    fn width(&self) -> u16 {
+        self.design.width
+    }
+
+    #[getter]
+    fn height(&self) -> u16 {
+        self.design.height
+    }
+}
+
+/// What a launch took, in cycles.
+#[pyclass(frozen, name = "LaunchReport", module = "fabsim")]
+struct Report(LaunchReport);
+
+#[pymethods]
+impl Report {
+    #[getter]
+    fn start_cycle(&self) -> u64 {
+        self.0.start_cycle
+    }
+
+    #[getter]
+    fn end_cycle(&self) -> u64 {
+        self.0.end_cycle
+    }
+
+    #[getter]
+    fn cycles(&self) -> u64 {
+        self.0.cycles()
+    }
+
+    #[getter]
+    fn tile_cycles(&self) -> u64 {
+        self.0.tile_cycles
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "LaunchReport(start_cycle={}, end_cycle={}, tile_cycles={})",
+            self.0.start_cycle, self.0.end_cycle, self.0.tile_cycles
+        )
+    }
+}
+
+/// Compiles the program whose layout is in the file `path`.
+#[pyfunction]
+#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new()))]
+fn compile(
+    py: Python<'_>,
+    path: PathBuf,
+    arch: &str,
+    params: BTreeMap<String, i64>,
+    fabric_dims: Option<(u16, u16)>,
+    fabric_offsets: Option<(u16, u16)>,
+    import_paths: Vec<PathBuf>,
+) -> PyResult<Program> {
+    let arch = match arch {
+        "wse2" => Arch::Wse2,
+        "wse3" => Arch::Wse3,
+        other => {
+            let text = format!("unknown architecture {other:?}; there are wse2 and wse3");
+            return Err(PyValueError::new_err(text));
+        }
+    };
+    let options = CompileOptions {
+        arch,
+        fabric_dims,
+        fabric_offsets,
+        params: params.into_iter().collect(),
+        import_paths,
+        ..CompileOptions::new(arch)
+    };
+    match py.allow_threads(|| csl::compile(&path, &options)) {
+        Ok(design) => Ok(Program {
+            design: Arc::new(design),
+        }),
+        Err(diagnostics) => Err(csl_error(py, &diagnostics)),
+    }
+}
+
+fn csl_error(py: Python<'_>, diagnostics: &[Diagnostic]) -> PyErr {
+    let texts: Vec<String> = diagnostics.iter().map(Diagnostic::render).collect();
+    let error = CslError::new_err(texts.join("\n"));
+    let list = || -> PyResult<Bound<'_, PyList>> {
+        let list = PyList::empty(py);
+        for diagnostic in diagnostics {
+            let entry = PyDict::new(py);
+            let file = diagnostic.places.first().map_or("", |place| &place.file);
+            entry.set_item("file", file)?;
+            entry.set_item("line", diagnostic.span.line)?;
+            entry.set_item("column", diagnostic.span.column)?;
+            entry.set_item("message", &diagnostic.message)?;
+            list.append(entry)?;
+        }
+        Ok(list)
+    };
+    with_attribute(py, error, "diagnostics", list())
+}
+
+fn simulation_error(py: Python<'_>, error: &SimError) -> PyErr {
+    let raised = SimulationError::new_err(error.to_string());
+    with_attribute(py, raised, "kind", Ok(error.kind()))
+}
+
+/// `error` with one more attribute, or what went wrong in making it.
+fn with_attribute<'py, T: IntoPyObject<'py>>(
+    py: Python<'py>,
+    error: PyErr,
+    name: &str,
+    value: PyResult<T>,
+) -> PyErr {
+    let set = value.and_then(|value| error.value(py).setattr(name, value));
+    match set {
+        Ok(()) => error,
+        Err(other) => other,
+    }
+}
+
+fn format_of(order: &str, is16: bool) -> PyResult<CopyFormat> {
+    let col_major = match order {
+        "row_major" => false,
+        "col_major" => true,
+        other => {
+            let text = format!("unknown order {other:?}; there are row_major and col_major");
+            return Err(PyValueError::new_err(text));
+        }
+    };
+    Ok(CopyFormat { is16, col_major })
+}
+
+/// Bytes of an element of a dtype, which the host can copy.
+fn element_bytes(dtype: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let bytes: usize = dtype.getattr("itemsize")?.extract()?;
+    match bytes {
+        2 | 4 => Ok(bytes),
+        _ => Err(PyTypeError::new_err(format!(
+            "elements of 16 or 32 bits are copied, not {dtype}"
+        ))),
+    }
+}
+
+/// Gives Python a say now and then: signals, and the caller's progress function.
+struct Watch {
+    callback: Option<PyObject>,
+    last: Instant,
+    raised: Option<PyErr>,
+}
+
+impl Watch {
+    fn new(callback: Option<PyObject>) -> Watch {
+        Watch {
+            callback,
+            last: Instant::now(),
+            raised: None,
+        }
+    }
+
+    /// False if the simulation is to stop.
+    fn look(&mut self, cycle: u64) -> bool {
+        if self.last.elapsed() < PAUSE {
+            return true;
+        }
+        self.last = Instant::now();
+        let seen = Python::with_gil(|py| {
+            py.check_signals()?;
+            match &self.callback {
+                Some(callback) => callback.call1(py, (cycle,)).map(|_| ()),
+                None => Ok(()),
+            }
+        });
+        self.raised = seen.err();
+        self.raised.is_none()
+    }
+
+    fn error(self, py: Python<'_>, error: &SimError) -> PyErr {
+        match (self.raised, error) {
+            (Some(raised), SimError::Interrupted) => raised,
+            _ => simulation_error(py, error),
+        }
+    }
+}
+
+/// A program on a simulated machine.
+#[pyclass(name = "Simulator", module = "fabsim")]
+struct PySimulator {
+    inner: Simulator,
+}
+
+#[pymethods]
+impl PySimulator {
+    #[new]
+    #[pyo3(signature = (program, max_cycles=1_000_000_000, lenient=false))]
+    fn new(py: Python<'_>, program: &Program, max_cycles: u64, lenient: bool) -> PyResult<Self> {
+        let options = SimOptions {
+            max_cycles,
+            lenient,
+            ..SimOptions::default()
+        };
+        let design = Arc::clone(&program.design);
+        let made = py.allow_threads(|| Simulator::new(design, options));
+        match made {
+            Ok(inner) => Ok(PySimulator { inner }),
+            Err(error) => Err(simulation_error(py, &error)),
+        }
+    }
+
+    /// Copies a one-dimensional array of 32- or 16-bit elements to every PE of the area.
+    #[pyo3(signature = (symbol, data, x, y, width, height, per_pe, *, order="row_major"))]
+    #[allow(clippy::too_many_arguments)] // the host's call has as many
+    fn memcpy_h2d(
+        &mut self,
+        py: Python<'_>,
+        symbol: &str,
+        data: &Bound<'_, PyAny>,
+        x: u16,
+        y: u16,
+        width: u16,
+        height: u16,
+        per_pe: usize,
+        order: &str,
+    ) -> PyResult<()> {
+        let bytes = element_bytes(&data.getattr("dtype")?)?;
+        if data.getattr("ndim")?.extract::<usize>()? != 1 {
+            return Err(PyValueError::new_err("the array must have one dimension"));
+        }
+        let data = py
+            .import("numpy")?
+            .call_method1("ascontiguousarray", (data,))?;
+        let words: Vec<u32> = if bytes == 2 {
+            let halves = data.call_method1("view", ("uint16",))?;
+            let halves: PyReadonlyArray1<'_, u16> = halves.extract()?;
+            halves
+                .as_slice()?
+                .iter()
+                .map(|&half| u32::from(half))
+                .collect()
+        } else {
+            let words = data.call_method1("view", ("uint32",))?;
+            let words: PyReadonlyArray1<'_, u32> = words.extract()?;
+            words.as_slice()?.to_vec()
+        };
+        let area = Area {
+            x,
+            y,
+            width,
+            height,
+            per_pe,
+        };
+        let format = format_of(order, bytes == 2)?;
+        let copied = py.allow_threads(|| self.inner.copy_in(symbol, area, &words, format));
+        copied.map_err(|error| simulation_error(py, &error))
+    }
+
+    /// Copies from every PE of the area into a new one-dimensional array.
+    #[pyo3(signature = (symbol, dtype, x, y, width, height, per_pe, *, order="row_major"))]
+    #[allow(clippy::too_many_arguments)] // the host's call has as many
+    fn memcpy_d2h<'py>(
+        &mut self,
+        py: Python<'py>,
+        symbol: &str,
+        dtype: &Bound<'py, PyAny>,
+        x: u16,
+        y: u16,
+        width: u16,
+        height: u16,
+        per_pe: usize,
+        order: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let dtype = py.import("numpy")?.call_method1("dtype", (dtype,))?;
+        let bytes = element_bytes(&dtype)?;
+        let area = Area {
+            x,
+            y,
+            width,
+            height,
+            per_pe,
+        };
+        let format = format_of(order, bytes == 2)?;
+        let copied = py.allow_threads(|| self.inner.copy_out(symbol, area, format));
+        let words = copied.map_err(|error| simulation_error(py, &error))?;
+        if bytes == 2 {
+            let halves = words.into_iter().map(|word| word as u16).collect();
+            return PyArray1::<u16>::from_vec(py, halves).call_method1("view", (dtype,));
+        }
+        PyArray1::<u32>::from_vec(py, words).call_method1("view", (dtype,))
+    }
+
+    /// Starts an exported function on every PE and waits until all have let the next command in.
+    #[pyo3(signature = (name, *args, progress=None))]
+    fn launch(
+        &mut self,
+        py: Python<'_>,
+        name: &str,
+        args: &Bound<'_, PyTuple>,
+        progress: Option<PyObject>,
+    ) -> PyResult<Report> {
+        let args = self.bits_of(name, args)?;
+        let mut watch = Watch::new(progress);
+        let ran = py.allow_threads(|| {
+            self.inner
+                .launch_with(name, &args, &mut |cycle| watch.look(cycle))
+        });
+        ran.map(Report).map_err(|error| watch.error(py, &error))
+    }
+
+    /// Lets the fabric drain; a wavelet left over anywhere is an error.
+    fn stop(&mut self, py: Python<'_>) -> PyResult<()> {
+        let mut watch = Watch::new(None);
+        let ran = py.allow_threads(|| self.inner.stop_with(&mut |cycle| watch.look(cycle)));
+        ran.map(|_| ()).map_err(|error| watch.error(py, &error))
+    }
+
+    #[getter]
+    fn cycle(&self) -> u64 {
+        self.inner.cycle()
+    }
+
+    #[getter]
+    fn tile_cycles(&self) -> u64 {
+        self.inner.tile_cycles()
+    }
+
+    /// Undefined events that a lenient run let pass.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.inner.machine().warnings.clone()
+    }
+}
+
+impl PySimulator {
+    /// The raw bits of launch arguments, by the types the function declares.
+    fn bits_of(&self, name: &str, args: &Bound<'_, PyTuple>) -> PyResult<Vec<u32>> {
+        let declared = self
+            .inner
+            .design()
+            .exports
+            .iter()
+            .find_map(|export| match &export.kind {
+                ExportKind::Function { params } if export.name == name => Some(params),
+                _ => None,
+            });
+        if let Some(params) = declared.filter(|params| params.len() != args.len()) {
+            return Err(PyTypeError::new_err(format!(
+                "{name} takes {} arguments, {} are given",
+                params.len(),
+                args.len()
+            )));
+        }
+        let types = declared.into_iter().flatten().copied().map(Some);
+        let types = types.chain(std::iter::repeat(None));
+        args.iter()
+            .zip(types)
+            .map(|(arg, ty)| bits(&arg, ty))
+            .collect()
+    }
+}
+
+/// An argument as its type's bits; without a type, by what Python takes it for.
+fn bits(arg: &Bound<'_, PyAny>, ty: Option<ScalarType>) -> PyResult<u32> {
+    let is_float = match ty {
+        Some(ScalarType::F16 | ScalarType::F32 | ScalarType::Bf16) => true,
+        Some(_) => false,
+        None => arg.extract::<i64>().is_err(),
+    };
+    if !is_float {
+        // Two's complement: negative arguments keep their low bits.
+        return Ok(arg.extract::<i64>()? as u32);
+    }
+    let value: f64 = arg.extract()?;
+    Ok(match ty {
+        Some(ScalarType::F16) => u32::from(f16::from_f64(value).to_bits()),
+        Some(ScalarType::Bf16) => u32::from(half::bf16::from_f64(value).to_bits()),
+        _ => (value as f32).to_bits(),
+    })
+}
+
+/// A cycle-level simulator of the Cerebras WSE fabric that compiles and runs CSL.
+#[pymodule]
+fn fabsim(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(compile, module)?)?;
+    module.add_class::<Program>()?;
+    module.add_class::<PySimulator>()?;
+    module.add_class::<Report>()?;
+    module.add("CslError", module.py().get_type::<CslError>())?;
+    module.add("SimulationError", module.py().get_type::<SimulationError>())?;
+    Ok(())
+}

@@ -150,6 +150,7 @@ fn a_chain_takes_six_cycles_a_step_and_one_an_element() {
 }
 
 #[test]
+#[cfg(not(debug_assertions))] // too long unoptimised; CI runs the tests optimised as well
 fn the_measured_chain_of_512_comes_out() {
     let seen = measure(512, 512, 4096, SimOptions::default());
     assert_near(seen, 7218, 2);
@@ -178,13 +179,20 @@ fn the_measured_two_phase_reduces_of_512_come_out() {
         (256, 32, 1293),
         (256, 64, 1381),
     ];
-    for (b, s, measured) in points {
+    // Unoptimised, one point is enough to wait for.
+    let points = if cfg!(debug_assertions) {
+        &points[4..5]
+    } else {
+        &points[..]
+    };
+    for &(b, s, measured) in points {
         let seen = measure(512, s, b, SimOptions::default());
         assert_near(seen, measured, 3);
     }
 }
 
 #[test]
+#[cfg(not(debug_assertions))] // too long unoptimised; CI runs the tests optimised as well
 fn the_best_measured_two_phase_reduce_comes_out() {
     let seen = measure(512, 32, 4096, SimOptions::default());
     assert_near(seen, 8973, 3);

@@ -70,8 +70,7 @@ impl Wavelet {
     /// its NOCE bit: 0x09DF9249 becomes 0x091F9249.
     pub fn popped(self) -> Wavelet {
         let mut payload = self.payload;
-        for slot in 0..SLOTS.len() {
-            let (opcode_at, noce_at) = SLOTS[slot];
+        for (slot, &(opcode_at, noce_at)) in SLOTS.iter().enumerate() {
             let (opcode, noce) = match SLOTS.get(slot + 1) {
                 Some(&(from, noce_from)) => {
                     ((self.payload >> from) & 3, (self.payload >> noce_from) & 1)

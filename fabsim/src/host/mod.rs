@@ -70,9 +70,10 @@ pub struct RunReport {
 /// Called now and then with the cycle; false stops the simulation.
 pub type Progress<'a> = &'a mut dyn FnMut(u64) -> bool;
 
-/// How many cycles pass between calls of the progress function, while the whole machine works
-/// more than a caller wants to wait for is never done between them.
-const VISITS_BETWEEN_CALLS: u64 = 200_000;
+/// Steps, and visits of tiles, between two calls of the progress function at most. A step of few
+/// tiles may still be long, since it may run long stretches of scalar code.
+const STEPS_BETWEEN_CALLS: u32 = 64;
+const VISITS_BETWEEN_CALLS: u64 = 20_000;
 
 /// A design on a simulated machine, with the host connected.
 pub struct Simulator {
@@ -196,6 +197,7 @@ impl Simulator {
     fn run(&mut self, progress: Progress, done: impl Fn(&Machine) -> bool) -> Result<(), SimError> {
         let last = self.machine.cycle.saturating_add(self.options.max_cycles);
         let mut next_call = self.machine.tile_cycles + VISITS_BETWEEN_CALLS;
+        let mut steps = 0;
         while !done(&self.machine) {
             if self.machine.is_quiet() {
                 if self.machine.command.outstanding == 0 {
@@ -210,7 +212,9 @@ impl Simulator {
                 )));
             }
             self.machine.step()?;
-            if self.machine.tile_cycles >= next_call {
+            steps += 1;
+            if steps >= STEPS_BETWEEN_CALLS || self.machine.tile_cycles >= next_call {
+                steps = 0;
                 next_call = self.machine.tile_cycles + VISITS_BETWEEN_CALLS;
                 if !progress(self.machine.cycle) {
                     return Err(SimError::Interrupted);

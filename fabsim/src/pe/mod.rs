@@ -5,6 +5,7 @@
 //! before the main thread, low ones after it; among equals they take turns.
 
 pub mod core;
+mod execute;
 mod interpret;
 pub mod issue;
 mod map;

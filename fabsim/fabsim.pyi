@@ -1,0 +1,101 @@
+"""A cycle-level simulator of the Cerebras WSE fabric that compiles and runs CSL."""
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import Any, Literal, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+class Diagnostic(TypedDict):
+    """One complaint about a program."""
+
+    file: str
+    line: int
+    column: int
+    message: str
+
+class CslError(Exception):
+    """The program does not compile."""
+
+    diagnostics: list[Diagnostic]
+
+class SimulationError(Exception):
+    """The run went wrong; the text says how and where."""
+
+    kind: Literal["undefined", "stuck", "limit", "leftover", "host", "unsupported"]
+
+class Program:
+    """A compiled program."""
+
+    @property
+    def arch(self) -> str: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def height(self) -> int: ...
+
+class LaunchReport:
+    """What a launch took, in cycles."""
+
+    @property
+    def start_cycle(self) -> int: ...
+    @property
+    def end_cycle(self) -> int: ...
+    @property
+    def cycles(self) -> int: ...
+    @property
+    def tile_cycles(self) -> int: ...
+
+def compile(
+    path: str | PathLike[str],
+    arch: str = "wse2",
+    params: Mapping[str, int] = ...,
+    fabric_dims: tuple[int, int] | None = None,
+    fabric_offsets: tuple[int, int] | None = None,
+    import_paths: Sequence[str | PathLike[str]] = ...,
+) -> Program: ...
+
+class Simulator:
+    """A program on a simulated machine."""
+
+    def __init__(
+        self, program: Program, max_cycles: int = 1_000_000_000, lenient: bool = False
+    ) -> None: ...
+    def memcpy_h2d(
+        self,
+        symbol: str,
+        data: npt.NDArray[Any],
+        x: int,
+        y: int,
+        width: int,
+        height: int,
+        per_pe: int,
+        *,
+        order: Literal["row_major", "col_major"] = "row_major",
+    ) -> None: ...
+    def memcpy_d2h(
+        self,
+        symbol: str,
+        dtype: npt.DTypeLike,
+        x: int,
+        y: int,
+        width: int,
+        height: int,
+        per_pe: int,
+        *,
+        order: Literal["row_major", "col_major"] = "row_major",
+    ) -> npt.NDArray[Any]: ...
+    def launch(
+        self,
+        name: str,
+        *args: int | float | np.number[Any],
+        progress: Callable[[int], object] | None = None,
+    ) -> LaunchReport: ...
+    def stop(self) -> None: ...
+    @property
+    def cycle(self) -> int: ...
+    @property
+    def tile_cycles(self) -> int: ...
+    @property
+    def warnings(self) -> list[str]: ...

@@ -1,0 +1,333 @@
+//! What each instruction of a function does.
+
+use super::core::{Core, LoadedDsr};
+use super::interpret::{Caller, Doing, Flow, Main, Threads, DEPTH};
+use super::issue::{block_target, control_action, done_action, issue};
+use super::map::MapRun;
+use super::operation::Running;
+use super::plan::PePlan;
+use super::scalar::{binary, compare, convert, cut, unary};
+use super::{Env, Microthread};
+use crate::program::{
+    BinaryOp, Dsd, DsdOperation, DsrLoad, FunctionId, Inst, MapOperation, Operand, ScalarType,
+    Slot, Span,
+};
+use crate::report::Fault;
+
+impl Main {
+    pub(super) fn execute(
+        &mut self,
+        inst: &Inst,
+        (span, time): (Span, u64),
+        core: &mut Core,
+        threads: &mut Threads,
+        env: &mut Env,
+    ) -> Result<Flow, Fault> {
+        match inst {
+            Inst::Jump { to } => Ok(Flow::Jump(*to)),
+            Inst::Branch {
+                condition,
+                when,
+                to,
+            } => {
+                let taken = (self.get(*condition) & 1 == 1) == *when;
+                let here = Flow::Next(env.plan.timing.scalar_cycles);
+                Ok(if taken { Flow::Jump(*to) } else { here })
+            }
+            Inst::Call {
+                function,
+                args,
+                dst,
+            } => self.call(*function, args, *dst, env),
+            Inst::CallPointer {
+                function,
+                args,
+                dst,
+            } => {
+                let id = self.get(*function).checked_sub(1);
+                let id = id.ok_or_else(|| Fault::new("a null function pointer is called"))?;
+                self.call(FunctionId(id as u32), args, *dst, env)
+            }
+            Inst::Return { src } => {
+                let value = src.map(|slot| self.get(slot));
+                Ok(self.leave_function(value))
+            }
+            Inst::Operation(op) => self.operation(op, span, core, threads, env),
+            Inst::Map(map) => self.map(map, span, core, env),
+            straight => self
+                .straight_instruction(straight, (span, time), core, env)
+                .map(Flow::Next),
+        }
+    }
+
+    /// An instruction that the next one follows; its cost.
+    fn straight_instruction(
+        &mut self,
+        inst: &Inst,
+        (span, time): (Span, u64),
+        core: &mut Core,
+        env: &mut Env,
+    ) -> Result<u64, Fault> {
+        let timing = env.plan.timing;
+        match inst {
+            // An immediate of the instruction that uses it.
+            Inst::Const { dst, bits } => {
+                self.set(*dst, *bits);
+                return Ok(0);
+            }
+            Inst::Copy { dst, src } => self.set(*dst, self.get(*src)),
+            Inst::Unary { op, ty, dst, a } => self.set(*dst, unary(*op, *ty, self.get(*a))),
+            Inst::Binary { op, ty, dst, a, b } => {
+                let result = binary(*op, *ty, self.get(*a), self.get(*b))?;
+                self.set(*dst, result);
+                if *op == BinaryOp::Div && *ty == ScalarType::F32 {
+                    return Ok(timing.float_divide_cycles);
+                }
+            }
+            Inst::Compare { op, ty, dst, a, b } => {
+                let result = compare(*op, *ty, self.get(*a), self.get(*b));
+                self.set(*dst, u64::from(result));
+            }
+            Inst::Convert { from, to, dst, a } => {
+                self.set(*dst, convert(*from, *to, self.get(*a)));
+            }
+            Inst::LoadDsr(load) => {
+                core.load_dsr(self.loaded_dsr(load, span));
+                return Ok(timing.dsr_load_cycles);
+            }
+            Inst::Activate { id } => core.activate(self.get(*id) as u8),
+            Inst::Block { target, id } => {
+                core.set_blocked(env.plan, block_target(*target, self.get(*id)), true);
+            }
+            Inst::Unblock { target, id } => {
+                core.set_blocked(env.plan, block_target(*target, self.get(*id)), false);
+            }
+            Inst::System { call, args, dst } => {
+                let args = self.args(args);
+                let (result, cost) = self.system.call(*call, &args, time, core, env)?;
+                if let Some(dst) = dst {
+                    self.set(*dst, result);
+                }
+                return Ok(cost);
+            }
+            Inst::Assert { condition } => {
+                if self.get(*condition) & 1 == 0 {
+                    return Err(Fault::new("an assertion does not hold"));
+                }
+            }
+            Inst::ReadConfig { .. } | Inst::WriteConfig { .. } => {
+                return Err(Fault::new(
+                    "fabsim does not support configuration registers yet",
+                ));
+            }
+            memory => self.memory_instruction(memory, core)?,
+        }
+        Ok(timing.scalar_cycles)
+    }
+
+    /// Loads, stores and arithmetic on packed DSDs.
+    fn memory_instruction(&mut self, inst: &Inst, core: &mut Core) -> Result<(), Fault> {
+        let address = |main: &Main, slot: Slot| main.get(slot) & 0xffff;
+        match inst {
+            Inst::Load {
+                ty,
+                dst,
+                address: at,
+            } => {
+                let bits = core.memory.load(address(self, *at), ty.size_bytes())?;
+                self.set(*dst, bits);
+            }
+            Inst::Store {
+                ty,
+                address: at,
+                src,
+            } => {
+                let bits = cut(*ty, self.get(*src));
+                core.memory
+                    .store(address(self, *at), ty.size_bytes(), bits)?;
+            }
+            Inst::LoadDsd { dst, address: at } => {
+                let bits = core.memory.load(address(self, *at), 8)?;
+                self.set(*dst, bits);
+            }
+            Inst::StoreDsd { address: at, src } => {
+                core.memory.store(address(self, *at), 8, self.get(*src))?;
+            }
+            Inst::CopyMemory { to, from, bytes } => {
+                core.memory
+                    .copy(address(self, *to), address(self, *from), *bytes)?;
+            }
+            Inst::DsdSetBase {
+                dst,
+                dsd,
+                address: at,
+            } => {
+                let base = address(self, *at) as u16;
+                self.change_dsd(*dst, *dsd, |dsd| dsd.base = base);
+            }
+            Inst::DsdSetLength { dst, dsd, length } => {
+                let extent = self.get(*length) as u16;
+                self.change_dsd(*dst, *dsd, |dsd| dsd.extent = extent);
+            }
+            Inst::DsdSetStride { dst, dsd, stride } => {
+                let stride = self.get(*stride) as u16 as i16;
+                self.change_dsd(*dst, *dsd, |dsd| dsd.stride = stride);
+            }
+            Inst::DsdAdvance {
+                dst,
+                dsd,
+                by,
+                element_bytes,
+            } => {
+                let bytes = (self.get(*by) as u16).wrapping_mul(u16::from(*element_bytes));
+                self.change_dsd(*dst, *dsd, |dsd| dsd.base = dsd.base.wrapping_add(bytes));
+            }
+            _ => return Err(Fault::new("an instruction the engine does not know")),
+        }
+        Ok(())
+    }
+
+    fn change_dsd(&mut self, dst: Slot, src: Slot, change: impl FnOnce(&mut Dsd)) {
+        let mut dsd = Dsd::unpack(self.get(src));
+        change(&mut dsd);
+        self.set(dst, dsd.pack());
+    }
+
+    fn call(
+        &mut self,
+        function: FunctionId,
+        args: &[Slot],
+        dst: Option<Slot>,
+        env: &Env,
+    ) -> Result<Flow, Fault> {
+        if self.frames.len() >= DEPTH {
+            return Err(Fault::new(format!("calls are nested {DEPTH} deep")));
+        }
+        if let Some(frame) = self.frames.last_mut() {
+            frame.pc += 1;
+        }
+        let args = self.args(args);
+        self.push_frame(env.plan, function, &args, Caller::Function(dst));
+        Ok(Flow::Moved)
+    }
+
+    fn loaded_dsr(&self, load: &DsrLoad, span: Span) -> LoadedDsr {
+        let slots = self.current_slots();
+        LoadedDsr {
+            dsr: load.dsr,
+            dsd: Dsd::unpack(self.get(load.dsd)),
+            is_async: load.options.is_async,
+            on_done: done_action(&load.options, slots),
+            on_control: control_action(&load.options, slots),
+            ut_id: load.options.ut_id.map(|slot| self.get(slot) as u8),
+            save_address: load.save_address,
+            span,
+        }
+    }
+
+    /// An operation first pays for loading its DSD operands, then begins.
+    fn operation(
+        &mut self,
+        op: &DsdOperation,
+        span: Span,
+        core: &mut Core,
+        threads: &mut Threads,
+        env: &mut Env,
+    ) -> Result<Flow, Fault> {
+        if !std::mem::replace(&mut self.charged, true) {
+            let operands = std::iter::once(&op.dest).chain(&op.sources);
+            return Ok(Flow::Again(issue_cost(operands, env)));
+        }
+        self.charged = false;
+        let issued = issue(op, span, env.plan, core, self.current_slots())?;
+        refuse_shared_queue(&issued.running, threads, env.plan)?;
+        if let Some(slot) = op.result {
+            self.set(slot, 1);
+        }
+        if issued.running.length == 0 {
+            issued.running.complete(core, env.plan);
+            return Ok(Flow::Next(0));
+        }
+        let Some(id) = issued.thread else {
+            self.running = Some(Box::new(issued.running));
+            self.doing = Doing::Operation;
+            return Ok(Flow::Leave);
+        };
+        refuse_reentry(id, threads)?;
+        threads.push(Microthread {
+            id,
+            priority: issued.priority,
+            running: issued.running,
+        });
+        Ok(Flow::Next(0))
+    }
+
+    fn map(
+        &mut self,
+        map: &MapOperation,
+        span: Span,
+        core: &mut Core,
+        env: &mut Env,
+    ) -> Result<Flow, Fault> {
+        if !std::mem::replace(&mut self.charged, true) {
+            let operands = map
+                .inputs
+                .iter()
+                .chain(&map.output)
+                .map(|(operand, _)| operand);
+            return Ok(Flow::Again(issue_cost(operands, env)));
+        }
+        self.charged = false;
+        let run = MapRun::new(map, span, env.plan, core, self.current_slots())?;
+        self.maps.push(run);
+        self.doing = Doing::Map;
+        self.leave_map_if_done();
+        Ok(Flow::Leave)
+    }
+}
+
+fn issue_cost<'a>(operands: impl Iterator<Item = &'a Operand>, env: &Env) -> u64 {
+    let timing = env.plan.timing;
+    let loads = operands
+        .filter(|operand| matches!(operand, Operand::Dsd(_)))
+        .count();
+    timing.operation_issue_cycles + timing.dsr_load_cycles * loads as u64
+}
+
+fn refuse_reentry(id: u8, threads: &Threads) -> Result<(), Fault> {
+    match threads.iter().find(|thread| thread.id == id) {
+        None => Ok(()),
+        Some(busy) => Err(Fault::new(format!(
+            "re-entry of microthread {id}: it still runs the {} of line {}",
+            super::opcode::info(busy.running.opcode).name,
+            busy.running.span.line
+        ))),
+    }
+}
+
+/// Two operations on one queue would take each other's wavelets.
+fn refuse_shared_queue(new: &Running, threads: &Threads, plan: &PePlan) -> Result<(), Fault> {
+    for thread in threads {
+        let old = &thread.running;
+        let shared_input = new
+            .inputs
+            .iter()
+            .flatten()
+            .find(|q| old.inputs.contains(&Some(**q)));
+        let name = if let Some(queue) = shared_input {
+            format!("input queue {}", plan.inputs[usize::from(*queue)].id)
+        } else if new.output.is_some() && new.output == old.output {
+            let queue = usize::from(new.output.unwrap_or(0));
+            format!("output queue {}", plan.outputs[queue].id)
+        } else {
+            continue;
+        };
+        return Err(Fault::new(format!(
+            "two operations use {name} at once: microthread {} (re-entry) still runs the {} of line {}",
+            thread.id,
+            super::opcode::info(old.opcode).name,
+            old.span.line
+        )));
+    }
+    Ok(())
+}
