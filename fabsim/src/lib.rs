@@ -4,4 +4,7 @@
 //! routers; `pe` runs tasks and DSD operations; `host` copies, launches and reports; `std` holds
 //! the standard modules; `python` is the only part that knows Python.
 
+pub mod csl;
+pub mod diagnostic;
 pub mod program;
+pub mod std;
