@@ -12,11 +12,17 @@ fn main() -> ExitCode {
         eprintln!("usage: compile FILE wse2|wse3 [name:value,...] [--code]");
         return ExitCode::FAILURE;
     };
-    let arch = if arch == "wse3" { Arch::Wse3 } else { Arch::Wse2 };
+    let arch = if arch == "wse3" {
+        Arch::Wse3
+    } else {
+        Arch::Wse2
+    };
     let mut options = CompileOptions::new(arch);
     for pair in args.get(3).map_or("", String::as_str).split(',') {
         if let Some((name, value)) = pair.split_once(':') {
-            options.params.push((name.into(), value.parse().unwrap_or(0)));
+            options
+                .params
+                .push((name.into(), value.parse().unwrap_or(0)));
         }
     }
     let start = std::time::Instant::now();

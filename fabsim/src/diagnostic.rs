@@ -90,7 +90,11 @@ mod tests {
 
     #[test]
     fn a_diagnostic_shows_the_line_a_caret_and_the_other_place() {
-        let at = |line, column| Span { file: 0, line, column };
+        let at = |line, column| Span {
+            file: 0,
+            line,
+            column,
+        };
         let mut diagnostic = Diagnostic::new(at(2, 3), "bound twice").note(at(1, 1), "first here");
         diagnostic.attach(|span| Place {
             file: "a.csl".into(),

@@ -85,7 +85,11 @@ impl Compiler {
         let (value, ty) = self.global(global, span)?;
         let kind = self.module(global.module).ast.globals[global.index as usize].kind;
         if kind == GlobalKind::Var {
-            return Ok(Access::Memory(Addr::Known(Target::Global(global), 0), ty, true));
+            return Ok(Access::Memory(
+                Addr::Known(Target::Global(global), 0),
+                ty,
+                true,
+            ));
         }
         Ok(match value {
             Value::Array(_) | Value::Struct(_) => {
@@ -100,7 +104,10 @@ impl Compiler {
         match self.module(module).find(name) {
             Some(index) => self.access_global(GlobalRef { module, index }, span),
             None => {
-                let (name, path) = (self.text(name), self.module(module).path.display().to_string());
+                let (name, path) = (
+                    self.text(name),
+                    self.module(module).path.display().to_string(),
+                );
                 err(span, format!("the module '{path}' has no member '{name}'"))
             }
         }
@@ -136,7 +143,9 @@ impl Compiler {
                     self.no_field(ty, name, span)
                 }
             },
-            Ev::Memory(slot, ty) => self.access_field(Access::Memory(Addr::Slot(slot), ty, false), name, span),
+            Ev::Memory(slot, ty) => {
+                self.access_field(Access::Memory(Addr::Slot(slot), ty, false), name, span)
+            }
             other => {
                 let ty = self.type_of_ev(&other);
                 self.no_field(ty, name, span)
@@ -212,7 +221,9 @@ impl Compiler {
                     None => err(span, "a tuple needs one known index within its length"),
                 }
             }
-            Access::Ev(Ev::Val(value @ Value::Array(_))) => self.index_value(value, None, &values, span),
+            Access::Ev(Ev::Val(value @ Value::Array(_))) => {
+                self.index_value(value, None, &values, span)
+            }
             Access::Constant(value, target, at) => {
                 self.index_value(value, Some((target, at)), &values, span)
             }
@@ -226,7 +237,9 @@ impl Compiler {
                 let pointer = self.read(f, other, span)?;
                 let place = self.dereference(pointer, true, span)?;
                 match place {
-                    Access::Memory(addr, ty, mutable) => self.index_many(addr, ty, mutable, &values, span),
+                    Access::Memory(addr, ty, mutable) => {
+                        self.index_many(addr, ty, mutable, &values, span)
+                    }
                     _ => err(span, "this value cannot be indexed"),
                 }
             }
@@ -269,7 +282,12 @@ impl Compiler {
     }
 
     /// Dimensions, element strides (row-major) and element type of an array type.
-    pub fn array_parts(&self, ty: Ty, indices: usize, span: Span) -> Res<(Rc<[u32]>, Vec<i64>, Ty)> {
+    pub fn array_parts(
+        &self,
+        ty: Ty,
+        indices: usize,
+        span: Span,
+    ) -> Res<(Rc<[u32]>, Vec<i64>, Ty)> {
         let Some((dims, element)) = self.types.as_array(ty) else {
             let ty = self.show(ty);
             return err(span, format!("a value of type {ty} cannot be indexed"));
@@ -277,7 +295,10 @@ impl Compiler {
         if dims.len() != indices {
             return err(
                 span,
-                format!("an array of rank {} needs as many indices, found {indices}", dims.len()),
+                format!(
+                    "an array of rank {} needs as many indices, found {indices}",
+                    dims.len()
+                ),
             );
         }
         let mut strides = vec![1i64; dims.len()];
@@ -303,7 +324,10 @@ impl Compiler {
             if let Some(known) = known_int(index) {
                 if known < 0 || known >= i128::from(dims[d]) {
                     let length = dims[d];
-                    return err(span, format!("index out of bounds: {known} of {length} elements"));
+                    return err(
+                        span,
+                        format!("index out of bounds: {known} of {length} elements"),
+                    );
                 }
                 place = self.offset_address(place, known as i64 * step, span)?;
             } else {
@@ -314,7 +338,14 @@ impl Compiler {
     }
 
     /// An element behind a `[*]T`.
-    fn index_many(&mut self, addr: Addr, element: Ty, mutable: bool, indices: &[Ev], span: Span) -> Res<Access> {
+    fn index_many(
+        &mut self,
+        addr: Addr,
+        element: Ty,
+        mutable: bool,
+        indices: &[Ev],
+        span: Span,
+    ) -> Res<Access> {
         let [index] = indices else {
             return err(span, "a pointer takes one index");
         };
@@ -354,7 +385,12 @@ impl Compiler {
             }
         };
         let base = self.address_slot(addr, span)?;
-        Ok(Addr::Slot(self.add_u16(BinaryOp::Add, base, scaled, span)?))
+        Ok(Addr::Slot(self.add_u16(
+            BinaryOp::Add,
+            base,
+            scaled,
+            span,
+        )?))
     }
 
     pub fn address_slot(&mut self, addr: Addr, span: Span) -> Res<Slot> {
@@ -372,11 +408,19 @@ impl Compiler {
         let ty = self.type_of_ev(&pointer);
         let Some((is_many, mutable, pointee)) = self.types.as_pointer(ty) else {
             let ty = self.show(ty);
-            let what = if many { "be indexed" } else { "be dereferenced" };
+            let what = if many {
+                "be indexed"
+            } else {
+                "be dereferenced"
+            };
             return err(span, format!("a value of type {ty} cannot {what}"));
         };
         if is_many != many {
-            let how = if is_many { "indexed, not dereferenced" } else { "dereferenced first" };
+            let how = if is_many {
+                "indexed, not dereferenced"
+            } else {
+                "dereferenced first"
+            };
             return err(span, format!("this pointer must be {how}"));
         }
         let addr = match pointer {
@@ -409,12 +453,20 @@ impl Compiler {
     /// `&e`
     pub fn address_of(&mut self, f: &mut Frame, e: ExprId, span: Span) -> Res<Ev> {
         let access = match f.ast.clone().expr(e) {
-            Expr::Name(name) if f.local(*name).is_none() => match self.module(f.module).find(*name) {
-                Some(index) => self.global_place(GlobalRef { module: f.module, index }, span)?,
+            Expr::Name(name) if f.local(*name).is_none() => match self.module(f.module).find(*name)
+            {
+                Some(index) => self.global_place(
+                    GlobalRef {
+                        module: f.module,
+                        index,
+                    },
+                    span,
+                )?,
                 None => self.access(f, e)?,
             },
             Expr::Field(base, name) => match self.access_nested(f, *base)? {
-                Access::Ev(Ev::Val(Value::Module(module))) => match self.module(module).find(*name) {
+                Access::Ev(Ev::Val(Value::Module(module))) => match self.module(module).find(*name)
+                {
                     Some(index) => self.global_place(GlobalRef { module, index }, span)?,
                     None => self.module_member(module, *name, span)?,
                 },
@@ -432,9 +484,18 @@ impl Compiler {
                 let pointee = self.function_type(function)?;
                 let ty = self.types.pointer(false, false, pointee);
                 let target = Target::Function(function);
-                return Ok(Ev::Val(Value::Pointer(Pointer { target, offset: 0, ty })));
+                return Ok(Ev::Val(Value::Pointer(Pointer {
+                    target,
+                    offset: 0,
+                    ty,
+                })));
             }
-            Access::Ev(_) => return err(span, "fabsim does not support the address of this value yet"),
+            Access::Ev(_) => {
+                return err(
+                    span,
+                    "fabsim does not support the address of this value yet",
+                )
+            }
         };
         let ty = self.types.pointer(false, mutable, ty);
         Ok(match addr {
@@ -475,7 +536,10 @@ pub fn linear(indices: &[i128], dims: &[u32], strides: &[i64], span: Span) -> Re
     let mut at = 0usize;
     for ((index, length), stride) in indices.iter().zip(dims).zip(strides) {
         if *index < 0 || *index >= i128::from(*length) {
-            return err(span, format!("index out of bounds: {index} of {length} elements"));
+            return err(
+                span,
+                format!("index out of bounds: {index} of {length} elements"),
+            );
         }
         at += *index as usize * *stride as usize;
     }

@@ -153,7 +153,6 @@ pub struct FnDecl {
     pub span: Span,
     pub task: bool,
     pub inline: bool,
-    pub external: bool,
     pub params: Vec<Param>,
     pub result: ExprId,
     pub body: Option<Block>,

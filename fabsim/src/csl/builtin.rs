@@ -29,7 +29,14 @@ const UNSUPPORTED: [&str; 16] = [
 ];
 
 impl Compiler {
-    pub fn builtin(&mut self, f: &mut Frame, name: Sym, args: &[ExprId], span: Span, expect: Option<Ty>) -> Res<Ev> {
+    pub fn builtin(
+        &mut self,
+        f: &mut Frame,
+        name: Sym,
+        args: &[ExprId],
+        span: Span,
+        expect: Option<Ty>,
+    ) -> Res<Ev> {
         let text = self.text(name);
         let name = &*text;
         if let Some(ev) = self.layout_builtin(f, name, args, span)? {
@@ -58,7 +65,14 @@ impl Compiler {
     }
 
     /// Checks the number of arguments of a builtin.
-    pub fn arity(&self, name: &str, args: &[ExprId], low: usize, high: usize, span: Span) -> Res<()> {
+    pub fn arity(
+        &self,
+        name: &str,
+        args: &[ExprId],
+        low: usize,
+        high: usize,
+        span: Span,
+    ) -> Res<()> {
         if (low..=high).contains(&args.len()) {
             return Ok(());
         }
@@ -66,21 +80,30 @@ impl Compiler {
             true => low.to_string(),
             false => format!("{low} to {high}"),
         };
-        err(span, format!("@{name} takes {wanted} arguments, found {}", args.len()))
+        err(
+            span,
+            format!("@{name} takes {wanted} arguments, found {}", args.len()),
+        )
     }
 
     /// A builtin that configures the PE works in top-level comptime blocks.
     pub fn only_comptime(&self, name: &str, span: Span) -> Res<()> {
         match self.stage {
             Stage::Comptime => Ok(()),
-            _ => err(span, format!("@{name} is only possible in a top-level comptime block")),
+            _ => err(
+                span,
+                format!("@{name} is only possible in a top-level comptime block"),
+            ),
         }
     }
 
     pub fn only_layout(&self, name: &str, span: Span) -> Res<()> {
         match self.stage {
             Stage::Layout => Ok(()),
-            _ => err(span, format!("@{name} is only possible in the layout block")),
+            _ => err(
+                span,
+                format!("@{name} is only possible in the layout block"),
+            ),
         }
     }
 
@@ -92,11 +115,21 @@ impl Compiler {
     }
 
     /// A known integer argument within a range.
-    pub fn int_argument(&mut self, f: &mut Frame, e: ExprId, low: i128, high: i128, what: &str) -> Res<i128> {
+    pub fn int_argument(
+        &mut self,
+        f: &mut Frame,
+        e: ExprId,
+        low: i128,
+        high: i128,
+        what: &str,
+    ) -> Res<i128> {
         let span = f.ast.span(e);
         let value = self.comptime_int(f, e)?;
         if value < low || value > high {
-            return err(span, format!("{what} must be between {low} and {high}, found {value}"));
+            return err(
+                span,
+                format!("{what} must be between {low} and {high}, found {value}"),
+            );
         }
         Ok(value)
     }
@@ -127,7 +160,13 @@ impl Compiler {
     }
 
     /// The fields of an anonymous struct argument, whose names must be among `allowed`.
-    pub fn fields(&mut self, ev: &Ev, allowed: &[&str], what: &str, span: Span) -> Res<Vec<(String, Ev)>> {
+    pub fn fields(
+        &mut self,
+        ev: &Ev,
+        allowed: &[&str],
+        what: &str,
+        span: Span,
+    ) -> Res<Vec<(String, Ev)>> {
         let fields: Vec<(String, Ev)> = match ev {
             Ev::Val(Value::Anonymous(value)) => value
                 .names
@@ -136,11 +175,16 @@ impl Compiler {
                 .map(|(name, value)| (self.interner.str(*name).to_string(), Ev::Val(value.clone())))
                 .collect(),
             Ev::Val(Value::Struct(value)) => {
-                let names = self.types.as_struct(value.ty).unwrap_or_else(|| Vec::new().into());
+                let names = self
+                    .types
+                    .as_struct(value.ty)
+                    .unwrap_or_else(|| Vec::new().into());
                 names
                     .iter()
                     .zip(&value.values)
-                    .map(|((name, _), value)| (self.interner.str(*name).to_string(), Ev::Val(value.clone())))
+                    .map(|((name, _), value)| {
+                        (self.interner.str(*name).to_string(), Ev::Val(value.clone()))
+                    })
                     .collect()
             }
             Ev::Parts(names, parts) => names
@@ -152,14 +196,20 @@ impl Compiler {
             other => {
                 let ty = self.type_of_ev(other);
                 let ty = self.show(ty);
-                return err(span, format!("{what} needs an anonymous struct, found {ty}"));
+                return err(
+                    span,
+                    format!("{what} needs an anonymous struct, found {ty}"),
+                );
             }
         };
         for (name, _) in &fields {
             if !allowed.contains(&name.as_str()) {
                 let known: Vec<String> = allowed.iter().map(|name| format!(".{name}")).collect();
                 let known = known.join(", ");
-                return err(span, format!("{what} has no field '{name}' (fields: {known})"));
+                return err(
+                    span,
+                    format!("{what} has no field '{name}' (fields: {known})"),
+                );
             }
         }
         Ok(fields)
@@ -169,7 +219,10 @@ impl Compiler {
     pub fn flag(&mut self, ev: &Ev, what: &str, span: Span) -> Res<bool> {
         match ev {
             Ev::Val(Value::Bool(value)) => Ok(*value),
-            _ => err(span, format!("'{what}' must be true or false and known at compile time")),
+            _ => err(
+                span,
+                format!("'{what}' must be true or false and known at compile time"),
+            ),
         }
     }
 
@@ -180,7 +233,10 @@ impl Compiler {
             other => {
                 let found = self.type_of_ev(other);
                 let (found, wanted) = (self.show(found), self.show(ty));
-                err(span, format!("{what} must be a {wanted} known at compile time, found {found}"))
+                err(
+                    span,
+                    format!("{what} must be a {wanted} known at compile time, found {found}"),
+                )
             }
         }
     }

@@ -7,10 +7,18 @@ use super::types::Ty;
 use super::value::{FnRef, GlobalRef, Value};
 use super::{err, Res};
 use crate::diagnostic::Diagnostic;
-use crate::program::{InputQueueSetup, OutputQueueSetup, Priority, Span, Symbol, SymbolKind, TaskBinding, TaskKind};
+use crate::program::{
+    InputQueueSetup, OutputQueueSetup, Priority, Span, Symbol, SymbolKind, TaskBinding, TaskKind,
+};
 
 impl Compiler {
-    pub fn bind_builtin(&mut self, f: &mut Frame, name: &str, args: &[ExprId], span: Span) -> Res<Option<Ev>> {
+    pub fn bind_builtin(
+        &mut self,
+        f: &mut Frame,
+        name: &str,
+        args: &[ExprId],
+        span: Span,
+    ) -> Res<Option<Ev>> {
         match name {
             "bind_data_task" => self.bind_task(f, name, TaskKind::Data, args, span)?,
             "bind_local_task" => self.bind_task(f, name, TaskKind::Local, args, span)?,
@@ -44,7 +52,14 @@ impl Compiler {
         }
     }
 
-    fn bind_task(&mut self, f: &mut Frame, name: &str, kind: TaskKind, args: &[ExprId], span: Span) -> Res<()> {
+    fn bind_task(
+        &mut self,
+        f: &mut Frame,
+        name: &str,
+        kind: TaskKind,
+        args: &[ExprId],
+        span: Span,
+    ) -> Res<()> {
         self.arity(name, args, 2, 2, span)?;
         self.only_comptime(name, span)?;
         let function = self.function_argument(f, args[0], true)?;
@@ -55,17 +70,26 @@ impl Compiler {
         };
         let at = f.ast.span(args[1]);
         let id = self.value(f, args[1])?;
-        let id = self.handle(&Ev::Val(id), ty, &format!("the second argument of @{name}"), at)?;
+        let id = self.handle(
+            &Ev::Val(id),
+            ty,
+            &format!("the second argument of @{name}"),
+            at,
+        )?;
         self.check_task_id(kind, id, at)?;
         self.check_task_params(kind, function, span)?;
         let tile = self.tile(span)?;
         if let Some((other, _)) = tile.bound.iter().find(|(bound, _)| bound.id == id) {
             let message = format!("the task id {id} is bound twice");
-            return Err(Box::new(Diagnostic::new(span, message).note(other.span, "first bound here")));
+            return Err(Box::new(
+                Diagnostic::new(span, message).note(other.span, "first bound here"),
+            ));
         }
         if let Some((other, _)) = tile.bound.iter().find(|(_, task)| *task == function) {
             let message = "this task is bound twice".to_string();
-            return Err(Box::new(Diagnostic::new(span, message).note(other.span, "first bound here")));
+            return Err(Box::new(
+                Diagnostic::new(span, message).note(other.span, "first bound here"),
+            ));
         }
         let id_of_function = self.instance(function, Vec::new(), span)?;
         let binding = TaskBinding {
@@ -101,7 +125,13 @@ impl Compiler {
         let mut bits = 0;
         for param in params.iter() {
             match (param.is_int() || param.is_float(), self.types.size(*param)) {
-                (true, Some(size)) if size <= 4 => bits += if param.bits() == 8 && param.is_int() { 8 } else { size * 8 },
+                (true, Some(size)) if size <= 4 => {
+                    bits += if param.bits() == 8 && param.is_int() {
+                        8
+                    } else {
+                        size * 8
+                    }
+                }
                 _ => {
                     let ty = self.show(*param);
                     return err(span, format!("a task cannot take an argument of type {ty}"));
@@ -115,9 +145,15 @@ impl Compiler {
         };
         match (legal, kind) {
             (true, _) => Ok(()),
-            (false, TaskKind::Data) => err(span, "a data task takes arguments of 32 bits in all, at least one"),
+            (false, TaskKind::Data) => err(
+                span,
+                "a data task takes arguments of 32 bits in all, at least one",
+            ),
             (false, TaskKind::Local) => err(span, "a local task takes no arguments"),
-            (false, TaskKind::Control) => err(span, "a control task takes arguments of at most 32 bits in all"),
+            (false, TaskKind::Control) => err(
+                span,
+                "a control task takes arguments of at most 32 bits in all",
+            ),
         }
     }
 
@@ -143,12 +179,18 @@ impl Compiler {
             other => {
                 let ty = self.type_of(&other);
                 let ty = self.show(ty);
-                return err(span, format!("@{name} needs an input_queue or an output_queue, found {ty}"));
+                return err(
+                    span,
+                    format!("@{name} needs an input_queue or an output_queue, found {ty}"),
+                );
             }
         };
         let what = if input { "input queue" } else { "output queue" };
         if self.queue_reserved(queue) {
-            return err(span, format!("{what} {queue} has already been set: it is reserved for memcpy"));
+            return err(
+                span,
+                format!("{what} {queue} has already been set: it is reserved for memcpy"),
+            );
         }
         let config = match args.get(1) {
             Some(arg) => {
@@ -174,26 +216,46 @@ impl Compiler {
         }
         if color.is_none() && (input || self.wse3()) {
             let arch = self.arch_name();
-            return err(span, format!("an {what} of {arch} needs a '.color' to be initialised"));
+            return err(
+                span,
+                format!("an {what} of {arch} needs a '.color' to be initialised"),
+            );
         }
         self.set_queue(queue, input, color, priority, span)
     }
 
-    fn set_queue(&mut self, queue: u8, input: bool, color: Option<u8>, priority: Priority, span: Span) -> Res<()> {
+    fn set_queue(
+        &mut self,
+        queue: u8,
+        input: bool,
+        color: Option<u8>,
+        priority: Priority,
+        span: Span,
+    ) -> Res<()> {
         let tile = self.tile(span)?;
         let at = usize::from(queue) & 7;
         let first = match input {
-            true => tile.program.input_queues[at].as_ref().map(|setup| setup.span),
-            false => tile.program.output_queues[at].as_ref().map(|setup| setup.span),
+            true => tile.program.input_queues[at]
+                .as_ref()
+                .map(|setup| setup.span),
+            false => tile.program.output_queues[at]
+                .as_ref()
+                .map(|setup| setup.span),
         };
         if let Some(first) = first {
             let what = if input { "input queue" } else { "output queue" };
             let message = format!("{what} {queue} is initialised twice");
-            return Err(Box::new(Diagnostic::new(span, message).note(first, "first initialised here")));
+            return Err(Box::new(
+                Diagnostic::new(span, message).note(first, "first initialised here"),
+            ));
         }
         match (input, color) {
             (true, Some(color)) => {
-                tile.program.input_queues[at] = Some(InputQueueSetup { color, priority, span });
+                tile.program.input_queues[at] = Some(InputQueueSetup {
+                    color,
+                    priority,
+                    span,
+                });
             }
             (_, color) => tile.program.output_queues[at] = Some(OutputQueueSetup { color, span }),
         }
@@ -209,7 +271,10 @@ impl Compiler {
                 "medium" => Priority::Medium,
                 _ => Priority::Low,
             }),
-            _ => err(span, "a priority is .{ .high = true }, .{ .medium = true } or .{ .low = true }"),
+            _ => err(
+                span,
+                "a priority is .{ .high = true }, .{ .medium = true } or .{ .low = true }",
+            ),
         }
     }
 
@@ -218,9 +283,14 @@ impl Compiler {
         let ast = f.ast.clone();
         let span = ast.span(e);
         let found = match ast.expr(e) {
-            Expr::Name(name) => self.module(f.module).find(*name).map(|index| (f.module, index)),
+            Expr::Name(name) => self
+                .module(f.module)
+                .find(*name)
+                .map(|index| (f.module, index)),
             Expr::Field(base, name) => match self.value(f, *base)? {
-                Value::Module(module) => self.module(module).find(*name).map(|index| (module, index)),
+                Value::Module(module) => {
+                    self.module(module).find(*name).map(|index| (module, index))
+                }
                 _ => None,
             },
             _ => None,
@@ -245,12 +315,20 @@ impl Compiler {
         let (kind, ty) = match value {
             Value::Function(function) => {
                 let ty = self.function_type(function)?;
-                (SymbolKind::Function(self.instance(function, Vec::new(), span)?), ty)
+                (
+                    SymbolKind::Function(self.instance(function, Vec::new(), span)?),
+                    ty,
+                )
             }
             _ => {
                 let Some(element) = self.exported_element(ty) else {
                     let ty = self.show(ty);
-                    return err(span, format!("only pointers to scalars and functions can be exported, found {ty}"));
+                    return err(
+                        span,
+                        format!(
+                            "only pointers to scalars and functions can be exported, found {ty}"
+                        ),
+                    );
                 };
                 let pointer = self.global_address(global, span)?;
                 (SymbolKind::Pointer { pointer, element }, ty)
@@ -258,11 +336,15 @@ impl Compiler {
         };
         let mutable = decl.kind == GlobalKind::Var;
         let tile = self.tile(span)?;
-        if let Some((_, _, _, first)) = tile.symbols.iter().find(|(symbol, ..)| symbol.name == name) {
+        if let Some((_, _, _, first)) = tile.symbols.iter().find(|(symbol, ..)| symbol.name == name)
+        {
             let message = format!("the symbol '{name}' is exported twice");
-            return Err(Box::new(Diagnostic::new(span, message).note(*first, "first exported here")));
+            return Err(Box::new(
+                Diagnostic::new(span, message).note(*first, "first exported here"),
+            ));
         }
-        tile.symbols.push((Symbol { name, kind }, ty, mutable, span));
+        tile.symbols
+            .push((Symbol { name, kind }, ty, mutable, span));
         Ok(())
     }
 
@@ -287,7 +369,9 @@ impl Compiler {
         if let Some((_, first)) = tile.colors.iter().find(|(other, _)| *other == color) {
             let message = format!("the color {color} is configured twice");
             let first = first.span.0;
-            return Err(Box::new(Diagnostic::new(span, message).note(first, "first configured here")));
+            return Err(Box::new(
+                Diagnostic::new(span, message).note(first, "first configured here"),
+            ));
         }
         tile.colors.push((color, setup));
         Ok(())
@@ -301,7 +385,12 @@ impl Compiler {
         let color = self.handle(&Ev::Val(color), Ty::COLOR, "the color", span)?;
         let id = self.instance(function, Vec::new(), span)?;
         let tile = self.tile(span)?;
-        if tile.program.teardown_handlers.iter().any(|(other, _)| *other == color) {
+        if tile
+            .program
+            .teardown_handlers
+            .iter()
+            .any(|(other, _)| *other == color)
+        {
             return err(span, format!("the color {color} has two teardown handlers"));
         }
         tile.program.teardown_handlers.push((color, id));

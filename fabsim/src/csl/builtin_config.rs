@@ -71,17 +71,31 @@ impl Compiler {
     }
 
     fn switches(&mut self, setup: &mut ColorSetup, color: u8, ev: &Ev, span: Span) -> Res<()> {
-        let allowed = ["pos1", "pos2", "pos3", "current_switch_pos", "ring_mode", "pop_mode"];
+        let allowed = [
+            "pos1",
+            "pos2",
+            "pos3",
+            "current_switch_pos",
+            "ring_mode",
+            "pop_mode",
+        ];
         let fields = self.fields(ev, &allowed, "'switches'", span)?;
         if !fields.is_empty() && self.wse3() && !WSE3_SWITCHED.contains(&color) {
-            return err(span, format!("the color {color} has no switches on wse3 (0-9, 12, 13, 16, 17, 20, 21 have)"));
+            return err(
+                span,
+                format!(
+                    "the color {color} has no switches on wse3 (0-9, 12, 13, 16, 17, 20, 21 have)"
+                ),
+            );
         }
         for (name, ev) in fields {
             match (name.as_str(), &ev) {
                 ("current_switch_pos", Ev::Val(Value::Int(position @ 0..=3, _))) => {
                     setup.start_position = *position as u8;
                 }
-                ("current_switch_pos", _) => return err(span, "'current_switch_pos' must be between 0 and 3"),
+                ("current_switch_pos", _) => {
+                    return err(span, "'current_switch_pos' must be between 0 and 3")
+                }
                 ("ring_mode", _) => setup.ring_mode = self.flag(&ev, "ring_mode", span)?,
                 ("pop_mode", _) => setup.pop_mode = self.pop_mode(&ev, span)?,
                 ("pos1", _) => setup.positions[0] = self.position(&ev, span)?,
@@ -103,19 +117,30 @@ impl Compiler {
             }
         }
         if position.rx.is_some() && position.tx.is_some() && !self.wse3() {
-            return err(span, "on wse2 cannot have both an input and an output in the same switch position");
+            return err(
+                span,
+                "on wse2 cannot have both an input and an output in the same switch position",
+            );
         }
         if position.rx.is_some_and(|rx| rx.0.count_ones() > 1) {
             return err(span, "the 'rx' of a switch position is one direction");
         }
         if position == SwitchPosition::default() && !invalid {
-            return err(span, "a switch position needs 'rx', 'tx' or 'invalid = true'");
+            return err(
+                span,
+                "a switch position needs 'rx', 'tx' or 'invalid = true'",
+            );
         }
         Ok(if invalid { None } else { Some(position) })
     }
 
     fn pop_mode(&mut self, ev: &Ev, span: Span) -> Res<PopMode> {
-        let names = ["no_pop", "always_pop", "pop_on_advance", "pop_on_advance_nop"];
+        let names = [
+            "no_pop",
+            "always_pop",
+            "pop_on_advance",
+            "pop_on_advance_nop",
+        ];
         let fields = self.fields(ev, &names, "'pop_mode'", span)?;
         match fields.as_slice() {
             [(name, Ev::Val(Value::Bool(true)))] => Ok(match name.as_str() {
@@ -124,17 +149,33 @@ impl Compiler {
                 "pop_on_advance" => PopMode::PopOnAdvance,
                 _ => PopMode::PopOnAdvanceNop,
             }),
-            _ => err(span, "'pop_mode' names one mode, such as .{ .always_pop = true }"),
+            _ => err(
+                span,
+                "'pop_mode' names one mode, such as .{ .always_pop = true }",
+            ),
         }
     }
 
     fn filter(&mut self, ev: &Ev, span: Span) -> Res<Filter> {
         let allowed = [
-            "kind", "count_data", "count_control", "filter_control", "init_counter", "limit1", "limit2",
-            "max_counter", "max_idx", "min_idx",
+            "kind",
+            "count_data",
+            "count_control",
+            "filter_control",
+            "init_counter",
+            "limit1",
+            "limit2",
+            "max_counter",
+            "max_idx",
+            "min_idx",
         ];
         let fields = self.fields(ev, &allowed, "'filter'", span)?;
-        let find = |wanted: &str| fields.iter().find(|(name, _)| name == wanted).map(|(_, ev)| ev.clone());
+        let find = |wanted: &str| {
+            fields
+                .iter()
+                .find(|(name, _)| name == wanted)
+                .map(|(_, ev)| ev.clone())
+        };
         let mut kind = String::new();
         if let Some(ev) = find("kind") {
             let kinds = ["counter", "sparse_counter", "range"];
@@ -181,7 +222,12 @@ impl Compiler {
                 min: needed("min_idx")? as u16,
                 max: needed("max_idx")? as u16,
             },
-            _ => return err(span, "a filter needs a 'kind': counter, sparse_counter or range"),
+            _ => {
+                return err(
+                    span,
+                    "a filter needs a 'kind': counter, sparse_counter or range",
+                )
+            }
         })
     }
 }

@@ -10,7 +10,12 @@ use crate::program::{BlockKind, BlockTarget, Inst, Slot, Span, SystemCall};
 
 /// The natives by the name that standard modules use, with their result types.
 const NATIVES: [(&str, SystemCall, usize, Ty); 8] = [
-    ("unblock_cmd_stream", SystemCall::UnblockCmdStream, 0, Ty::VOID),
+    (
+        "unblock_cmd_stream",
+        SystemCall::UnblockCmdStream,
+        0,
+        Ty::VOID,
+    ),
     ("x_coordinate", SystemCall::XCoordinate, 0, Ty::U16),
     ("y_coordinate", SystemCall::YCoordinate, 0, Ty::U16),
     ("enable_tsc", SystemCall::EnableTsc, 0, Ty::VOID),
@@ -21,7 +26,13 @@ const NATIVES: [(&str, SystemCall, usize, Ty); 8] = [
 ];
 
 impl Compiler {
-    pub fn run_builtin(&mut self, f: &mut Frame, name: &str, args: &[ExprId], span: Span) -> Res<Option<Ev>> {
+    pub fn run_builtin(
+        &mut self,
+        f: &mut Frame,
+        name: &str,
+        args: &[ExprId],
+        span: Span,
+    ) -> Res<Option<Ev>> {
         match name {
             "activate" => self.activate(f, args, span)?,
             "block" | "unblock" => self.block_builtin(f, name, args, span)?,
@@ -36,13 +47,17 @@ impl Compiler {
             }
             "random16" => {
                 self.arity(name, args, 0, 0, span)?;
-                return self.system(SystemCall::Random16, Vec::new(), Ty::U16, span).map(Some);
+                return self
+                    .system(SystemCall::Random16, Vec::new(), Ty::U16, span)
+                    .map(Some);
             }
             "queue_flush" => {
                 self.only_wse3(name, span)?;
                 return err(span, "fabsim does not support @queue_flush yet");
             }
-            "fabsim_system" if self.module(f.module).standard => return self.native(f, args, span).map(Some),
+            "fabsim_system" if self.module(f.module).standard => {
+                return self.native(f, args, span).map(Some)
+            }
             _ => return Ok(None),
         }
         Ok(Some(Ev::Val(Value::Void)))
@@ -78,11 +93,15 @@ impl Compiler {
     /// The local task id that an expression names: an id, or a task bound to one.
     pub fn local_id(&mut self, ev: Ev, what: &str, span: Span) -> Res<Ev> {
         if let Ev::Val(Value::Function(function)) = ev {
-            let found = self.tile(span)?.bound.iter().find(|(_, task)| *task == function);
+            let found = self
+                .tile(span)?
+                .bound
+                .iter()
+                .find(|(_, task)| *task == function);
             return match found {
-                Some((binding, _)) if binding.kind == crate::program::TaskKind::Local => {
-                    Ok(Ev::Val(Value::Handle(u16::from(binding.id), Ty::LOCAL_TASK_ID)))
-                }
+                Some((binding, _)) if binding.kind == crate::program::TaskKind::Local => Ok(
+                    Ev::Val(Value::Handle(u16::from(binding.id), Ty::LOCAL_TASK_ID)),
+                ),
                 _ => err(span, "this task is not bound to a local task id"),
             };
         }
@@ -114,15 +133,27 @@ impl Compiler {
     /// What can be blocked: queues, data ids, local ids, colors (wse2) and microthreads (wse3).
     pub fn block_kind(&mut self, ev: Ev, what: &str, span: Span) -> Res<(BlockKind, Ev)> {
         if let Ev::Val(Value::Function(function)) = ev {
-            let found = self.tile(span)?.bound.iter().find(|(_, task)| *task == function);
+            let found = self
+                .tile(span)?
+                .bound
+                .iter()
+                .find(|(_, task)| *task == function);
             let (kind, id) = match found {
                 Some((binding, _)) => (binding.kind, u16::from(binding.id)),
                 None => return err(span, "this task is not bound to an id"),
             };
             return match kind {
-                crate::program::TaskKind::Local => Ok((BlockKind::Local, Ev::Val(Value::Handle(id, Ty::LOCAL_TASK_ID)))),
-                crate::program::TaskKind::Data => Ok((BlockKind::Data, Ev::Val(Value::Handle(id, Ty::DATA_TASK_ID)))),
-                crate::program::TaskKind::Control => err(span, format!("{what} cannot name a control task")),
+                crate::program::TaskKind::Local => Ok((
+                    BlockKind::Local,
+                    Ev::Val(Value::Handle(id, Ty::LOCAL_TASK_ID)),
+                )),
+                crate::program::TaskKind::Data => Ok((
+                    BlockKind::Data,
+                    Ev::Val(Value::Handle(id, Ty::DATA_TASK_ID)),
+                )),
+                crate::program::TaskKind::Control => {
+                    err(span, format!("{what} cannot name a control task"))
+                }
             };
         }
         let ty = self.type_of_ev(&ev);
@@ -134,7 +165,10 @@ impl Compiler {
             Ty::UT_ID if self.wse3() => BlockKind::Microthread,
             _ => {
                 let (arch, ty) = (self.arch_name(), self.show(ty));
-                return err(span, format!("{what} cannot take a value of type {ty} on {arch}"));
+                return err(
+                    span,
+                    format!("{what} cannot take a value of type {ty} on {arch}"),
+                );
             }
         };
         Ok((kind, ev))
@@ -151,7 +185,10 @@ impl Compiler {
                 return err(span, "this id is not known at compile time");
             };
             let target = block_target(target, id as u8);
-            self.tile(span)?.program.blocked_at_start.push((target, blocks));
+            self.tile(span)?
+                .program
+                .blocked_at_start
+                .push((target, blocks));
             return Ok(());
         }
         let (id, _) = self.to_slot(&ev, span)?;
@@ -194,7 +231,10 @@ impl Compiler {
             }
             let address = self.int_argument(f, args[0], 0, 65535, "a configuration address")?;
             let value = self.int_argument(f, args[1], 0, 65535, "a configuration word")?;
-            self.tile(span)?.program.config.push((address as u16, value as u16));
+            self.tile(span)?
+                .program
+                .config
+                .push((address as u16, value as u16));
             return Ok(());
         }
         let address = self.config_address(f, args[0])?;

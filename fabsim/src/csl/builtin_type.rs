@@ -11,18 +11,28 @@ use crate::program::Span;
 use std::rc::Rc;
 
 impl Compiler {
-    pub fn type_builtin(&mut self, f: &mut Frame, name: &str, args: &[ExprId], span: Span) -> Res<Option<Ev>> {
+    pub fn type_builtin(
+        &mut self,
+        f: &mut Frame,
+        name: &str,
+        args: &[ExprId],
+        span: Span,
+    ) -> Res<Option<Ev>> {
         let value = match name {
             "as" | "bitcast" | "ptrcast" => return self.conversion(f, name, args, span).map(Some),
-            "type_of" | "is_same_type" | "rank" | "element_count" | "element_type" | "dimensions"
-            | "fp16" | "is_arch" | "is_comptime" => self.reflection(f, name, args, span)?,
+            "type_of" | "is_same_type" | "rank" | "element_count" | "element_type"
+            | "dimensions" | "fp16" | "is_arch" | "is_comptime" => {
+                self.reflection(f, name, args, span)?
+            }
             "zeros" | "constants" => self.array_builtin(f, name, args, span)?,
             "range" => return self.range_builtin(f, args, span).map(Some),
             "range_start" | "range_stop" | "range_step" => self.range_part(f, name, args, span)?,
             "field" => return self.field_builtin(f, args, span).map(Some),
             "has_field" => self.has_field(f, args, span)?,
             "concat_structs" => self.concat_structs(f, args, span)?,
-            "strlen" | "strcat" | "get_array" | "get_string_from_byte" => self.string_builtin(f, name, args, span)?,
+            "strlen" | "strcat" | "get_array" | "get_string_from_byte" => {
+                self.string_builtin(f, name, args, span)?
+            }
             "comptime_assert" => self.comptime_assert(f, args, span)?,
             "comptime_print" => {
                 // Printed values belong to the terminal of cslc; here only their evaluation counts.
@@ -32,10 +42,13 @@ impl Compiler {
                 Value::Void
             }
             "import_module" => self.import_module(f, args, span)?,
-            "get_color" | "get_data_task_id" | "get_local_task_id" | "get_control_task_id"
-            | "get_input_queue" | "get_output_queue" | "get_ut_id" => {
-                return self.handle_builtin(f, name, args, span).map(Some)
-            }
+            "get_color"
+            | "get_data_task_id"
+            | "get_local_task_id"
+            | "get_control_task_id"
+            | "get_input_queue"
+            | "get_output_queue"
+            | "get_ut_id" => return self.handle_builtin(f, name, args, span).map(Some),
             "get_int" => return self.get_int(f, args, span).map(Some),
             _ => return Ok(None),
         };
@@ -52,7 +65,8 @@ impl Compiler {
             "bitcast" => self.bitcast(ev, ty, span),
             _ => {
                 let from = self.type_of_ev(&ev);
-                let both = self.types.as_pointer(from).is_some() && self.types.as_pointer(ty).is_some();
+                let both =
+                    self.types.as_pointer(from).is_some() && self.types.as_pointer(ty).is_some();
                 if !both {
                     return err(span, "@ptrcast converts a pointer to another pointer type");
                 }
@@ -86,7 +100,10 @@ impl Compiler {
             "is_arch" => {
                 let arch = self.string_argument(f, args[0])?;
                 if !matches!(arch.as_str(), "wse2" | "wse3") {
-                    return err(span, format!("unknown architecture \"{arch}\" (known: wse2, wse3)"));
+                    return err(
+                        span,
+                        format!("unknown architecture \"{arch}\" (known: wse2, wse3)"),
+                    );
                 }
                 Ok(Value::Bool(arch == self.arch_name()))
             }
@@ -98,11 +115,16 @@ impl Compiler {
                 };
                 Ok(match name {
                     "rank" => Value::Int(dims.len() as i128, Ty::U16),
-                    "element_count" => Value::Int(dims.iter().map(|d| i128::from(*d)).product(), Ty::U32),
+                    "element_count" => {
+                        Value::Int(dims.iter().map(|d| i128::from(*d)).product(), Ty::U32)
+                    }
                     "element_type" => Value::Type(element),
                     _ => {
                         let ty = self.types.array(&[dims.len() as u32], Ty::U32);
-                        let list = dims.iter().map(|d| Value::Int(i128::from(*d), Ty::U32)).collect();
+                        let list = dims
+                            .iter()
+                            .map(|d| Value::Int(i128::from(*d), Ty::U32))
+                            .collect();
                         let elements = Elements::List(list);
                         Value::Array(Rc::new(ArrayValue { ty, elements }))
                     }
@@ -114,7 +136,10 @@ impl Compiler {
     /// The type of an expression, whose value is not needed: run-time variables may be named.
     fn type_of_expr(&mut self, f: &mut Frame, e: ExprId) -> Res<Ty> {
         use super::access::Access;
-        let path = matches!(f.ast.expr(e), Expr::Name(_) | Expr::Field(..) | Expr::Index(..) | Expr::Deref(_));
+        let path = matches!(
+            f.ast.expr(e),
+            Expr::Name(_) | Expr::Field(..) | Expr::Index(..) | Expr::Deref(_)
+        );
         if !path {
             let ev = self.eval(f, e)?;
             return Ok(self.type_of_ev(&ev));
@@ -126,7 +151,13 @@ impl Compiler {
         }
     }
 
-    fn array_builtin(&mut self, f: &mut Frame, name: &str, args: &[ExprId], span: Span) -> Res<Value> {
+    fn array_builtin(
+        &mut self,
+        f: &mut Frame,
+        name: &str,
+        args: &[ExprId],
+        span: Span,
+    ) -> Res<Value> {
         let count = if name == "zeros" { 1 } else { 2 };
         self.arity(name, args, count, count, span)?;
         let ty = self.type_value(f, args[0])?;
@@ -139,7 +170,10 @@ impl Compiler {
             "zeros" if element.is_float() => Value::Float(0.0, element),
             "zeros" => {
                 let element = self.show(element);
-                return err(span, format!("@zeros needs an array of numbers, not of {element}"));
+                return err(
+                    span,
+                    format!("@zeros needs an array of numbers, not of {element}"),
+                );
             }
             _ => {
                 let value = self.value_as(f, args[1], Some(element))?;
@@ -153,12 +187,18 @@ impl Compiler {
 
     fn range_builtin(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
         if args.len() != 2 && args.len() != 4 {
-            return err(span, "@range takes 2 or 4 arguments: @range(T, stop) or @range(T, start, stop, step)");
+            return err(
+                span,
+                "@range takes 2 or 4 arguments: @range(T, stop) or @range(T, start, stop, step)",
+            );
         }
         let ty = self.type_value(f, args[0])?;
         if !ty.is_int() {
             let ty = self.show(ty);
-            return err(span, format!("@range needs a fixed-width integer type, found {ty}"));
+            return err(
+                span,
+                format!("@range needs a fixed-width integer type, found {ty}"),
+            );
         }
         let mut parts = Vec::with_capacity(4);
         for arg in &args[1..] {
@@ -173,11 +213,18 @@ impl Compiler {
         if parts.len() == 1 {
             parts = vec![int(0), parts.remove(0), int(1)];
         }
-        if let [Ev::Val(Value::Int(start, _)), Ev::Val(Value::Int(stop, _)), Ev::Val(Value::Int(step, _))] = parts[..] {
+        if let [Ev::Val(Value::Int(start, _)), Ev::Val(Value::Int(stop, _)), Ev::Val(Value::Int(step, _))] =
+            parts[..]
+        {
             if step == 0 {
                 return err(span, "the step of a range cannot be 0");
             }
-            return Ok(Ev::Val(Value::Range(Rc::new(RangeValue { ty, start, stop, step }))));
+            return Ok(Ev::Val(Value::Range(Rc::new(RangeValue {
+                ty,
+                start,
+                stop,
+                step,
+            }))));
         }
         parts.insert(0, Ev::Val(Value::Type(ty)));
         Ok(Ev::TupleParts(Rc::new(parts)))
@@ -227,25 +274,37 @@ impl Compiler {
         let (a, b) = (self.value(f, args[0])?, self.value(f, args[1])?);
         let empty = |value: &Value| matches!(value, Value::Anonymous(v) if v.names.is_empty());
         match (&a, &b) {
-            (Value::Tuple(x), Value::Tuple(y)) => {
-                Ok(Value::Tuple(Rc::new(x.iter().chain(y.iter()).cloned().collect())))
-            }
+            (Value::Tuple(x), Value::Tuple(y)) => Ok(Value::Tuple(Rc::new(
+                x.iter().chain(y.iter()).cloned().collect(),
+            ))),
             (other, none) | (none, other) if empty(none) => Ok(other.clone()),
             (Value::Anonymous(x), Value::Anonymous(y)) => {
                 if let Some(name) = x.names.iter().find(|name| y.names.contains(name)) {
                     let name = self.text(*name);
-                    return err(span, format!("@concat_structs: both structs have the field '{name}'"));
+                    return err(
+                        span,
+                        format!("@concat_structs: both structs have the field '{name}'"),
+                    );
                 }
                 Ok(Value::Anonymous(Rc::new(AnonymousValue {
                     names: x.names.iter().chain(y.names.iter()).copied().collect(),
                     values: x.values.iter().chain(&y.values).cloned().collect(),
                 })))
             }
-            _ => err(span, "@concat_structs needs two anonymous structs or two tuples"),
+            _ => err(
+                span,
+                "@concat_structs needs two anonymous structs or two tuples",
+            ),
         }
     }
 
-    fn string_builtin(&mut self, f: &mut Frame, name: &str, args: &[ExprId], span: Span) -> Res<Value> {
+    fn string_builtin(
+        &mut self,
+        f: &mut Frame,
+        name: &str,
+        args: &[ExprId],
+        span: Span,
+    ) -> Res<Value> {
         if name == "get_string_from_byte" {
             self.arity(name, args, 1, 1, span)?;
             let byte = self.int_argument(f, args[0], 0, 255, "a byte")?;
@@ -274,7 +333,10 @@ impl Compiler {
             return Ok(Value::Int(bytes.len() as i128, Ty::U16));
         }
         let ty = self.types.array(&[bytes.len() as u32], Ty::U8);
-        let list = bytes.iter().map(|b| Value::Int(i128::from(*b), Ty::U8)).collect();
+        let list = bytes
+            .iter()
+            .map(|b| Value::Int(i128::from(*b), Ty::U8))
+            .collect();
         let elements = Elements::List(list);
         Ok(Value::Array(Rc::new(ArrayValue { ty, elements })))
     }
@@ -316,20 +378,41 @@ impl Compiler {
     /// The (name, value) pairs of a struct of parameters.
     pub fn bindings(&mut self, value: &Value, span: Span) -> Res<Vec<(super::intern::Sym, Value)>> {
         match value {
-            Value::Anonymous(fields) => Ok(fields.names.iter().copied().zip(fields.values.iter().cloned()).collect()),
+            Value::Anonymous(fields) => Ok(fields
+                .names
+                .iter()
+                .copied()
+                .zip(fields.values.iter().cloned())
+                .collect()),
             Value::Struct(fields) => {
-                let names = self.types.as_struct(fields.ty).unwrap_or_else(|| Vec::new().into());
-                Ok(names.iter().map(|(name, _)| *name).zip(fields.values.iter().cloned()).collect())
+                let names = self
+                    .types
+                    .as_struct(fields.ty)
+                    .unwrap_or_else(|| Vec::new().into());
+                Ok(names
+                    .iter()
+                    .map(|(name, _)| *name)
+                    .zip(fields.values.iter().cloned())
+                    .collect())
             }
             other => {
                 let ty = self.type_of(other);
                 let ty = self.show(ty);
-                err(span, format!("parameters are given by a struct, found {ty}"))
+                err(
+                    span,
+                    format!("parameters are given by a struct, found {ty}"),
+                )
             }
         }
     }
 
-    fn handle_builtin(&mut self, f: &mut Frame, name: &str, args: &[ExprId], span: Span) -> Res<Ev> {
+    fn handle_builtin(
+        &mut self,
+        f: &mut Frame,
+        name: &str,
+        args: &[ExprId],
+        span: Span,
+    ) -> Res<Ev> {
         self.arity(name, args, 1, 1, span)?;
         let at = f.ast.span(args[0]);
         let ev = self.eval(f, args[0])?;
@@ -361,21 +444,33 @@ impl Compiler {
                 }
                 Ok(Ev::Val(Value::Handle(value as u16, ty)))
             }
-            Ev::Slot(slot, Ty::U16) if !matches!(ty, Ty::INPUT_QUEUE | Ty::OUTPUT_QUEUE) => Ok(Ev::Slot(slot, ty)),
+            Ev::Slot(slot, Ty::U16) if !matches!(ty, Ty::INPUT_QUEUE | Ty::OUTPUT_QUEUE) => {
+                Ok(Ev::Slot(slot, ty))
+            }
             other => {
                 let found = self.type_of_ev(&other);
                 let found = self.show(found);
-                err(at, format!("@{name} needs an integer known at compile time, found {found}"))
+                err(
+                    at,
+                    format!("@{name} needs an integer known at compile time, found {found}"),
+                )
             }
         }
     }
 
     fn data_task_id(&mut self, ev: Ev, span: Span) -> Res<Ev> {
-        let wanted = if self.wse3() { Ty::INPUT_QUEUE } else { Ty::COLOR };
+        let wanted = if self.wse3() {
+            Ty::INPUT_QUEUE
+        } else {
+            Ty::COLOR
+        };
         let found = self.type_of_ev(&ev);
         if found != wanted {
             let (arch, wanted, found) = (self.arch_name(), self.show(wanted), self.show(found));
-            return err(span, format!("a data task id of {arch} is made from a {wanted}, found {found}"));
+            return err(
+                span,
+                format!("a data task id of {arch} is made from a {wanted}, found {found}"),
+            );
         }
         Ok(match ev {
             Ev::Val(Value::Handle(value, _)) => Ev::Val(Value::Handle(value, Ty::DATA_TASK_ID)),
@@ -394,7 +489,10 @@ impl Compiler {
             _ if ty.is_any_int() => return Ok(ev),
             _ => {
                 let ty = self.show(ty);
-                return err(span, format!("@get_int needs an id, an enum or an integer, found {ty}"));
+                return err(
+                    span,
+                    format!("@get_int needs an id, an enum or an integer, found {ty}"),
+                );
             }
         };
         Ok(match ev {

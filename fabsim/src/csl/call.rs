@@ -33,7 +33,10 @@ pub struct Pending {
 impl Compiler {
     /// The declaration of a function, which lives as long as the returned tree.
     pub fn decl(&self, function: FnRef) -> (Rc<super::ast::Ast>, usize) {
-        (self.module(function.module).ast.clone(), function.function.0 as usize)
+        (
+            self.module(function.module).ast.clone(),
+            function.function.0 as usize,
+        )
     }
 
     /// The type of a function without generic parameters.
@@ -45,7 +48,10 @@ impl Compiler {
         for param in &decl.params {
             let Some(ty) = param.ty else {
                 let name = self.text(decl.name);
-                return err(param.span, format!("the generic function '{name}' has no type of its own"));
+                return err(
+                    param.span,
+                    format!("the generic function '{name}' has no type of its own"),
+                );
             };
             params.push(self.type_value(&mut frame, ty)?);
         }
@@ -58,7 +64,9 @@ impl Compiler {
         match self.eval(f, callee)? {
             Ev::Val(Value::Function(function)) => self.call_function(f, function, args, span),
             Ev::Val(Value::Pointer(pointer)) => match pointer.target {
-                super::value::Target::Function(function) => self.call_function(f, function, args, span),
+                super::value::Target::Function(function) => {
+                    self.call_function(f, function, args, span)
+                }
                 _ => err(span, "this pointer does not lead to a function"),
             },
             Ev::Slot(slot, ty) => self.call_pointer(f, slot, ty, args, span),
@@ -70,13 +78,23 @@ impl Compiler {
         }
     }
 
-    fn call_pointer(&mut self, f: &mut Frame, function: Slot, ty: Ty, args: &[ExprId], span: Span) -> Res<Ev> {
+    fn call_pointer(
+        &mut self,
+        f: &mut Frame,
+        function: Slot,
+        ty: Ty,
+        args: &[ExprId],
+        span: Span,
+    ) -> Res<Ev> {
         let Some((params, result)) = self.types.as_function_pointer(ty) else {
             let ty = self.show(ty);
             return err(span, format!("a value of type {ty} cannot be called"));
         };
         if params.len() != args.len() {
-            return err(span, format!("expected {} arguments, found {}", params.len(), args.len()));
+            return err(
+                span,
+                format!("expected {} arguments, found {}", params.len(), args.len()),
+            );
         }
         let mut slots = Vec::with_capacity(args.len());
         for (arg, ty) in args.iter().zip(params.iter()) {
@@ -87,7 +105,14 @@ impl Compiler {
         }
         let dst = self.result_slot(result, span)?;
         let args = slots.into();
-        self.push(Inst::CallPointer { function, args, dst }, span)?;
+        self.push(
+            Inst::CallPointer {
+                function,
+                args,
+                dst,
+            },
+            span,
+        )?;
         Ok(dst.map_or(Ev::Val(Value::Void), |slot| Ev::Slot(slot, result)))
     }
 
@@ -98,20 +123,34 @@ impl Compiler {
         }
     }
 
-    fn call_function(&mut self, f: &mut Frame, function: FnRef, args: &[ExprId], span: Span) -> Res<Ev> {
+    fn call_function(
+        &mut self,
+        f: &mut Frame,
+        function: FnRef,
+        args: &[ExprId],
+        span: Span,
+    ) -> Res<Ev> {
         let (ast, index) = self.decl(function);
         let decl = &ast.functions[index];
         let name = self.text(decl.name);
         if decl.task {
-            return err(span, format!("the task '{name}' cannot be called: activate it instead"));
+            return err(
+                span,
+                format!("the task '{name}' cannot be called: activate it instead"),
+            );
         }
         if decl.params.len() != args.len() {
             let (wanted, found) = (decl.params.len(), args.len());
             let message = format!("'{name}' takes {wanted} arguments, found {found}");
-            return Err(Box::new(Diagnostic::new(span, message).note(decl.span, "declared here")));
+            return Err(Box::new(
+                Diagnostic::new(span, message).note(decl.span, "declared here"),
+            ));
         }
         if decl.body.is_none() {
-            return err(span, format!("fabsim does not support the extern function '{name}' yet"));
+            return err(
+                span,
+                format!("fabsim does not support the extern function '{name}' yet"),
+            );
         }
         // The callee's frame, filled parameter by parameter: later types may use earlier values.
         let mut callee = Frame::new(ast.clone(), function.module, true);
@@ -130,7 +169,10 @@ impl Compiler {
             };
             if param.comptime && !matches!(ev, Ev::Val(_)) {
                 let name = self.text(param.name);
-                return err(at, format!("the argument '{name}' must be known at compile time"));
+                return err(
+                    at,
+                    format!("the argument '{name}' must be known at compile time"),
+                );
             }
             let ty = self.type_of_ev(&ev);
             let value = match &ev {
@@ -139,7 +181,6 @@ impl Compiler {
             };
             callee.locals.push(Local {
                 name: param.name,
-                span: param.span,
                 ty,
                 mutable: false,
                 storage: match value {
@@ -165,7 +206,12 @@ impl Compiler {
             if let Storage::Parts(ev) = &local.storage {
                 match ev {
                     Ev::Val(value) => local.storage = Storage::Known(value.clone()),
-                    _ => return err(span, "this call must happen at compile time, but an argument is not known"),
+                    _ => {
+                        return err(
+                            span,
+                            "this call must happen at compile time, but an argument is not known",
+                        )
+                    }
                 }
             }
         }
@@ -177,12 +223,22 @@ impl Compiler {
             _ if callee.result == Some(Ty::VOID) => Ok(Ev::Val(Value::Void)),
             _ => {
                 let name = self.text(decl.name);
-                err(decl.span, format!("'{name}' ends without returning a value"))
+                err(
+                    decl.span,
+                    format!("'{name}' ends without returning a value"),
+                )
             }
         }
     }
 
-    fn call_inline(&mut self, f: &Frame, mut callee: Frame, decl: &FnDecl, result: Ty, span: Span) -> Res<Ev> {
+    fn call_inline(
+        &mut self,
+        f: &Frame,
+        mut callee: Frame,
+        decl: &FnDecl,
+        result: Ty,
+        span: Span,
+    ) -> Res<Ev> {
         callee.comptime = false;
         let _ = f;
         for local in &mut callee.locals {
@@ -213,7 +269,10 @@ impl Compiler {
         }
         if matches!(flow, Flow::Next) {
             let name = self.text(decl.name);
-            return err(decl.span, format!("'{name}' ends without returning a value"));
+            return err(
+                decl.span,
+                format!("'{name}' ends without returning a value"),
+            );
         }
         if let Some(value) = inline.value {
             return Ok(Ev::Val(value));
@@ -224,7 +283,14 @@ impl Compiler {
         }
     }
 
-    fn call_instance(&mut self, function: FnRef, decl: &FnDecl, evs: Vec<Ev>, result: Ty, span: Span) -> Res<Ev> {
+    fn call_instance(
+        &mut self,
+        function: FnRef,
+        decl: &FnDecl,
+        evs: Vec<Ev>,
+        result: Ty,
+        span: Span,
+    ) -> Res<Ev> {
         let mut arguments = Vec::with_capacity(evs.len());
         let mut slots = Vec::new();
         for (param, ev) in decl.params.iter().zip(evs) {
@@ -234,7 +300,10 @@ impl Compiler {
                 Ev::Val(value) if !run_time => arguments.push(Argument::Known(value)),
                 ev => {
                     if !self.types.is_runtime(ty) {
-                        return err(span, "an anonymous struct with run-time fields cannot be an argument");
+                        return err(
+                            span,
+                            "an anonymous struct with run-time fields cannot be an argument",
+                        );
                     }
                     let ev = self.own_copy(ev, span)?;
                     slots.push(self.to_slot(&ev, span)?.0);
@@ -273,7 +342,12 @@ impl Compiler {
 
     /// The number of a function's instance; it is lowered later if it is new. Without arguments given,
     /// all parameters are run-time ones of their declared types.
-    pub fn instance(&mut self, function: FnRef, mut arguments: Vec<Argument>, span: Span) -> Res<FunctionId> {
+    pub fn instance(
+        &mut self,
+        function: FnRef,
+        mut arguments: Vec<Argument>,
+        span: Span,
+    ) -> Res<FunctionId> {
         let (ast, index) = self.decl(function);
         let decl = &ast.functions[index];
         if arguments.is_empty() && !decl.params.is_empty() {
@@ -329,7 +403,6 @@ impl Compiler {
             };
             frame.locals.push(Local {
                 name: param.name,
-                span: param.span,
                 ty,
                 mutable: false,
                 storage,
@@ -342,19 +415,30 @@ impl Compiler {
         }
         let name = self.text(decl.name);
         let Some(body) = &decl.body else {
-            return err(decl.span, format!("fabsim does not support the extern function '{name}' yet"));
+            return err(
+                decl.span,
+                format!("fabsim does not support the extern function '{name}' yet"),
+            );
         };
         self.builder = Some(builder);
         let flow = self.exec_block(&mut frame, body)?;
         if matches!(flow, Flow::Next) && result != Ty::VOID {
-            return err(decl.span, format!("'{name}' can end without returning a value"));
+            return err(
+                decl.span,
+                format!("'{name}' can end without returning a value"),
+            );
         }
         let Some(builder) = self.builder.take() else {
             return Ok(());
         };
         let span = decl.span;
         let tile = self.tile(span)?;
-        tile.calls.push((pending.id, builder.uses_memory, builder.callees.clone(), span));
+        tile.calls.push((
+            pending.id,
+            builder.uses_memory,
+            builder.callees.clone(),
+            span,
+        ));
         let function = builder.finish(name.to_string(), params, span);
         let at = pending.id.0 as usize;
         if tile.program.functions.len() <= at {

@@ -56,7 +56,10 @@ impl Compiler {
 
     pub fn mismatch<T>(&self, found: Ty, wanted: Ty, span: Span) -> Res<T> {
         let (found, wanted) = (self.show(found), self.show(wanted));
-        err(span, format!("type mismatch: expected {wanted}, found {found}"))
+        err(
+            span,
+            format!("type mismatch: expected {wanted}, found {found}"),
+        )
     }
 
     /// `value` as a value of type `ty`, if CSL converts it without being asked.
@@ -75,7 +78,10 @@ impl Compiler {
         }
         if let (Value::Function(function), Some(_)) = (&value, self.types.as_function_pointer(ty)) {
             let found = self.function_type(*function)?;
-            let wanted = self.types.as_pointer(ty).map_or(Ty::VOID, |(_, _, pointee)| pointee);
+            let wanted = self
+                .types
+                .as_pointer(ty)
+                .map_or(Ty::VOID, |(_, _, pointee)| pointee);
             if found != wanted {
                 return self.mismatch(found, wanted, span);
             }
@@ -111,7 +117,10 @@ impl Compiler {
         let (low, high) = ty.int_range();
         if number < low || number > high {
             let ty = self.show(ty);
-            return err(span, format!("integer out of range: {number} does not fit {ty}"));
+            return err(
+                span,
+                format!("integer out of range: {number} does not fit {ty}"),
+            );
         }
         Ok(Value::Int(number, ty))
     }
@@ -183,7 +192,9 @@ impl Compiler {
         let both_enums = self.types.is_enum(from) && self.types.is_enum(ty);
         if !from_number || !to_number || both_enums {
             return match ev {
-                Ev::Val(Value::Int(..) | Value::Float(..) | Value::Bool(_)) | Ev::Slot(..) | Ev::Val(_)
+                Ev::Val(Value::Int(..) | Value::Float(..) | Value::Bool(_))
+                | Ev::Slot(..)
+                | Ev::Val(_)
                     if !from_number || !to_number =>
                 {
                     self.coerce(ev, ty, span)
@@ -241,7 +252,10 @@ impl Compiler {
         };
         if let TypeKind::Enum { members, .. } = self.types.kind(ty) {
             if !members.iter().any(|(_, member)| *member == number) {
-                return err(span, format!("@as: the enum has no member with the value {number}"));
+                return err(
+                    span,
+                    format!("@as: the enum has no member with the value {number}"),
+                );
             }
             return Ok(Value::Enum(number, ty));
         }
@@ -261,7 +275,10 @@ impl Compiler {
         let widths = (width(self, from), width(self, ty));
         if widths.0.is_none() || widths.0 != widths.1 {
             let (from, to) = (self.show(from), self.show(ty));
-            return err(span, format!("@bitcast needs types of equal width, found {from} and {to}"));
+            return err(
+                span,
+                format!("@bitcast needs types of equal width, found {from} and {to}"),
+            );
         }
         if self.types.as_pointer(ty).is_some() && !from.is_int() {
             return err(span, "@bitcast to a pointer needs an integer");

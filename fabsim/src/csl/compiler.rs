@@ -68,7 +68,6 @@ pub enum Ev {
 #[derive(Clone, Debug)]
 pub struct Local {
     pub name: Sym,
-    pub span: Span,
     pub ty: Ty,
     pub mutable: bool,
     pub storage: Storage,
@@ -142,10 +141,9 @@ impl Frame {
         self.locals.iter().rposition(|local| local.name == name)
     }
 
-    pub fn known(&mut self, name: Sym, ty: Ty, value: Value, span: Span) {
+    pub fn known(&mut self, name: Sym, ty: Ty, value: Value) {
         self.locals.push(Local {
             name,
-            span,
             ty,
             mutable: false,
             storage: Storage::Known(value),
@@ -216,7 +214,10 @@ impl Compiler {
     pub fn tile(&mut self, span: Span) -> Res<&mut TileState> {
         match self.tile.as_mut() {
             Some(tile) => Ok(tile),
-            None => err(span, "this is only possible in the code of a PE, not in the layout"),
+            None => err(
+                span,
+                "this is only possible in the code of a PE, not in the layout",
+            ),
         }
     }
 

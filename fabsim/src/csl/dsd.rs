@@ -30,7 +30,13 @@ struct MemoryFields {
 }
 
 impl Compiler {
-    pub fn dsd_builtin(&mut self, f: &mut Frame, name: &str, args: &[ExprId], span: Span) -> Res<Option<Ev>> {
+    pub fn dsd_builtin(
+        &mut self,
+        f: &mut Frame,
+        name: &str,
+        args: &[ExprId],
+        span: Span,
+    ) -> Res<Option<Ev>> {
         Ok(Some(match name {
             "get_dsd" => self.get_dsd(f, args, span)?,
             "get_dsr" => self.get_dsr(f, args, span)?,
@@ -73,12 +79,22 @@ impl Compiler {
     }
 
     fn memory_fields(&mut self, config: &Ev, span: Span) -> Res<MemoryFields> {
-        let allowed = ["base_address", "extent", "stride", "offset", "tensor_access", "wavelet_index_offset"];
+        let allowed = [
+            "base_address",
+            "extent",
+            "stride",
+            "offset",
+            "tensor_access",
+            "wavelet_index_offset",
+        ];
         let mut out = MemoryFields::default();
         let mut access = None;
         let mut plain = false;
         for (name, ev) in self.fields(config, &allowed, "a memory DSD", span)? {
-            plain |= matches!(name.as_str(), "base_address" | "extent" | "stride" | "offset");
+            plain |= matches!(
+                name.as_str(),
+                "base_address" | "extent" | "stride" | "offset"
+            );
             match name.as_str() {
                 "base_address" => out.base = Some(ev),
                 "extent" => out.extent = Some(ev),
@@ -95,8 +111,15 @@ impl Compiler {
                     "base_address" if out.base.is_none() => out.base = Some(ev),
                     "extent" if out.extent.is_none() => out.extent = Some(ev),
                     "stride" if out.stride.is_none() => out.stride = Some(ev),
-                    "offset" if !plain => out.offset = self.known_number(&ev, "offset", Ty::I16, span)?,
-                    _ => return err(span, format!("the field '{name}' is given by the tensor access too")),
+                    "offset" if !plain => {
+                        out.offset = self.known_number(&ev, "offset", Ty::I16, span)?
+                    }
+                    _ => {
+                        return err(
+                            span,
+                            format!("the field '{name}' is given by the tensor access too"),
+                        )
+                    }
                 }
             }
         }
@@ -105,13 +128,14 @@ impl Compiler {
 
     fn known_number(&mut self, ev: &Ev, what: &str, ty: Ty, span: Span) -> Res<i64> {
         match ev {
-            Ev::Val(value @ Value::Int(..)) => {
-                match self.bind_value(value.clone(), ty, span) {
-                    Ok(value) => Ok(value.as_int().unwrap_or(0) as i64),
-                    Err(error) => err(span, format!("'{what}': {}", error.message)),
-                }
-            }
-            _ => err(span, format!("'{what}' must be an integer known at compile time")),
+            Ev::Val(value @ Value::Int(..)) => match self.bind_value(value.clone(), ty, span) {
+                Ok(value) => Ok(value.as_int().unwrap_or(0) as i64),
+                Err(error) => err(span, format!("'{what}': {}", error.message)),
+            },
+            _ => err(
+                span,
+                format!("'{what}' must be an integer known at compile time"),
+            ),
         }
     }
 
@@ -133,7 +157,10 @@ impl Compiler {
     fn memory_dsd(&mut self, ty: Ty, config: &Ev, span: Span) -> Res<Ev> {
         let fields = self.memory_fields(config, span)?;
         let Some(base) = &fields.base else {
-            return err(span, "a memory DSD needs '.base_address' or '.tensor_access'");
+            return err(
+                span,
+                "a memory DSD needs '.base_address' or '.tensor_access'",
+            );
         };
         let Some(extent) = &fields.extent else {
             return err(span, "a memory DSD needs '.extent'");
@@ -155,21 +182,33 @@ impl Compiler {
         let (mut run_extent, mut run_stride) = (None, None);
         if ty == Ty::MEM1D {
             match extent {
-                Ev::Slot(slot, from) if from.is_int() => run_extent = Some(self.convert(*slot, *from, Ty::U16, span)?),
+                Ev::Slot(slot, from) if from.is_int() => {
+                    run_extent = Some(self.convert(*slot, *from, Ty::U16, span)?)
+                }
                 other => dsd.extent = self.single(other, "extent", Ty::U16, span)? as u16,
             }
             match &fields.stride {
-                Some(Ev::Slot(slot, from)) if from.is_int() => run_stride = Some(self.convert(*slot, *from, Ty::I16, span)?),
+                Some(Ev::Slot(slot, from)) if from.is_int() => {
+                    run_stride = Some(self.convert(*slot, *from, Ty::I16, span)?)
+                }
                 Some(other) => dsd.stride = self.single(other, "stride", Ty::I8, span)? as i16,
                 None => {}
             }
         } else {
-            self.four_dimensions(&mut dsd, extent, fields.stride.as_ref(), element_bytes, fields.wavelet_index_offset)?;
+            self.four_dimensions(
+                &mut dsd,
+                extent,
+                fields.stride.as_ref(),
+                element_bytes,
+                fields.wavelet_index_offset,
+            )?;
         }
         let offset = fields.offset * i64::from(element_bytes);
         let mut run_base = None;
         match base {
-            Ev::Val(Value::Pointer(pointer)) => dsd.base = Some((pointer.target, pointer.offset + offset)),
+            Ev::Val(Value::Pointer(pointer)) => {
+                dsd.base = Some((pointer.target, pointer.offset + offset))
+            }
             Ev::Slot(slot, _) => run_base = Some(self.offset_slot(*slot, offset, span)?),
             _ => return err(span, "'base_address' must be a pointer"),
         }
@@ -179,13 +218,34 @@ impl Compiler {
         }
         let (mut slot, _) = self.to_slot(&value, span)?;
         if let Some(address) = run_base {
-            slot = self.derived(|dst| Inst::DsdSetBase { dst, dsd: slot, address }, span)?;
+            slot = self.derived(
+                |dst| Inst::DsdSetBase {
+                    dst,
+                    dsd: slot,
+                    address,
+                },
+                span,
+            )?;
         }
         if let Some(length) = run_extent {
-            slot = self.derived(|dst| Inst::DsdSetLength { dst, dsd: slot, length }, span)?;
+            slot = self.derived(
+                |dst| Inst::DsdSetLength {
+                    dst,
+                    dsd: slot,
+                    length,
+                },
+                span,
+            )?;
         }
         if let Some(stride) = run_stride {
-            slot = self.derived(|dst| Inst::DsdSetStride { dst, dsd: slot, stride }, span)?;
+            slot = self.derived(
+                |dst| Inst::DsdSetStride {
+                    dst,
+                    dsd: slot,
+                    stride,
+                },
+                span,
+            )?;
         }
         Ok(Ev::Slot(slot, ty))
     }
@@ -210,11 +270,21 @@ impl Compiler {
     fn single(&mut self, ev: &Ev, what: &str, ty: Ty, span: Span) -> Res<i64> {
         match self.numbers(ev, what, ty, span)?.as_slice() {
             [one] => Ok(*one),
-            _ => err(span, format!("the '{what}' of a mem1d_dsd is one number: use mem4d_dsd")),
+            _ => err(
+                span,
+                format!("the '{what}' of a mem1d_dsd is one number: use mem4d_dsd"),
+            ),
         }
     }
 
-    fn four_dimensions(&mut self, dsd: &mut DsdValue, extent: &Ev, stride: Option<&Ev>, element_bytes: u8, wavelet_index_offset: bool) -> Res<()> {
+    fn four_dimensions(
+        &mut self,
+        dsd: &mut DsdValue,
+        extent: &Ev,
+        stride: Option<&Ev>,
+        element_bytes: u8,
+        wavelet_index_offset: bool,
+    ) -> Res<()> {
         let span = dsd.span;
         let extents = self.numbers(extent, "extent", Ty::U16, span)?;
         if extents.is_empty() || extents.len() > 4 {
@@ -231,7 +301,9 @@ impl Compiler {
         }
         // CSL lists strides innermost first, the program outermost first.
         strides.reverse();
-        let count = extents.iter().fold(1u64, |n, e| n.saturating_mul(*e as u64));
+        let count = extents
+            .iter()
+            .fold(1u64, |n, e| n.saturating_mul(*e as u64));
         dsd.extent = count.min(65535) as u16;
         dsd.stride = 0;
         dsd.shape = DsdShape::Mem4d {
@@ -247,9 +319,15 @@ impl Compiler {
     fn pointed_element(&mut self, ty: Ty, span: Span) -> Res<Ty> {
         let Some((_, _, pointee)) = self.types.as_pointer(ty) else {
             let ty = self.show(ty);
-            return err(span, format!("'base_address' must be a pointer, found {ty}"));
+            return err(
+                span,
+                format!("'base_address' must be a pointer, found {ty}"),
+            );
         };
-        Ok(self.types.as_array(pointee).map_or(pointee, |(_, element)| element))
+        Ok(self
+            .types
+            .as_array(pointee)
+            .map_or(pointee, |(_, element)| element))
     }
 
     fn dsd_element_bytes(&mut self, element: Ty, span: Span) -> Res<u8> {
@@ -259,7 +337,10 @@ impl Compiler {
             Ty::I32 | Ty::U32 | Ty::F32 => Ok(4),
             _ => {
                 let element = self.show(element);
-                err(span, format!("a DSD cannot describe elements of type {element}"))
+                err(
+                    span,
+                    format!("a DSD cannot describe elements of type {element}"),
+                )
             }
         }
     }
@@ -272,24 +353,44 @@ impl Compiler {
         };
         let allowed: &[&str] = match out {
             true => &[
-                "extent", "fabric_color", "output_queue", "control", "advance_switch",
-                "wavelet_index_offset", "simd_mode", "control_transform", "zero", "priority",
+                "extent",
+                "fabric_color",
+                "output_queue",
+                "control",
+                "advance_switch",
+                "wavelet_index_offset",
+                "simd_mode",
+                "control_transform",
+                "zero",
+                "priority",
             ],
-            false => &["extent", "fabric_color", "input_queue", "control_transform", "simd_mode", "priority"],
+            false => &[
+                "extent",
+                "fabric_color",
+                "input_queue",
+                "control_transform",
+                "simd_mode",
+                "priority",
+            ],
         };
         let (mut extent, mut queue, mut color, mut simd) = (None, None, None, Simd::One);
         let (mut control, mut advance, mut index, mut transform) = (false, false, false, false);
         for (name, ev) in self.fields(config, allowed, what, span)? {
             match name.as_str() {
                 "extent" => extent = Some(ev),
-                "fabric_color" => color = Some(self.handle(&ev, Ty::COLOR, "'fabric_color'", span)?),
+                "fabric_color" => {
+                    color = Some(self.handle(&ev, Ty::COLOR, "'fabric_color'", span)?)
+                }
                 "control" => control = self.flag(&ev, &name, span)?,
                 "advance_switch" => advance = self.flag(&ev, &name, span)?,
                 "wavelet_index_offset" => index = self.flag(&ev, &name, span)?,
                 "control_transform" => transform = self.flag(&ev, &name, span)?,
                 "simd_mode" => simd = self.simd(&ev, span)?,
                 "zero" | "priority" => {
-                    return err(span, format!("fabsim does not support the field '{name}' of {what} yet"))
+                    return err(
+                        span,
+                        format!("fabsim does not support the field '{name}' of {what} yet"),
+                    )
                 }
                 _ => queue = Some(self.handle(&ev, queue_ty, &format!("'{queue_name}'"), span)?),
             }
@@ -334,7 +435,14 @@ impl Compiler {
         if let Ev::Slot(length, from) = extent {
             let length = self.convert(length, from, Ty::U16, span)?;
             let (slot, _) = self.to_slot(&Ev::Val(Value::Dsd(Rc::new(dsd))), span)?;
-            let slot = self.derived(|dst| Inst::DsdSetLength { dst, dsd: slot, length }, span)?;
+            let slot = self.derived(
+                |dst| Inst::DsdSetLength {
+                    dst,
+                    dsd: slot,
+                    length,
+                },
+                span,
+            )?;
             return Ok(Ev::Slot(slot, ty));
         }
         dsd.extent = self.known_number(&extent, "extent", Ty::U16, span)? as u16;
@@ -342,25 +450,42 @@ impl Compiler {
     }
 
     fn simd(&mut self, ev: &Ev, span: Span) -> Res<Simd> {
-        let fields = self.fields(ev, &["simd_32", "simd_64", "simd_32_or_64"], "'simd_mode'", span)?;
+        let fields = self.fields(
+            ev,
+            &["simd_32", "simd_64", "simd_32_or_64"],
+            "'simd_mode'",
+            span,
+        )?;
         match fields.as_slice() {
             [(name, Ev::Val(Value::Bool(true)))] => Ok(match name.as_str() {
                 "simd_32" => Simd::Simd32,
                 "simd_64" => Simd::Simd64,
                 _ => Simd::Simd32Or64,
             }),
-            _ => err(span, "'simd_mode' names one mode, such as .{ .simd_64 = true }"),
+            _ => err(
+                span,
+                "'simd_mode' names one mode, such as .{ .simd_64 = true }",
+            ),
         }
     }
 
     /// `|i, j|{n, m} -> A[...]` as a struct of base, offset, incremental strides and extents.
     pub fn tensor_access(&mut self, f: &mut Frame, e: ExprId, span: Span) -> Res<Ev> {
         let ast = f.ast.clone();
-        let Expr::Tensor { variables, extents, base, indices } = ast.expr(e) else {
+        let Expr::Tensor {
+            variables,
+            extents,
+            base,
+            indices,
+        } = ast.expr(e)
+        else {
             return err(span, "expected a tensor access");
         };
         if variables.is_empty() || variables.len() > 4 || variables.len() != extents.len() {
-            return err(span, "a tensor access has 1 to 4 variables and as many extents");
+            return err(
+                span,
+                "a tensor access has 1 to 4 variables and as many extents",
+            );
         }
         let mut lengths = Vec::with_capacity(extents.len());
         for extent in extents {
@@ -370,15 +495,28 @@ impl Compiler {
         }
         let pointer = match self.address_of(f, *base, span)? {
             Ev::Val(Value::Pointer(pointer)) => pointer,
-            _ => return err(span, "the array of a tensor access must be known at compile time"),
+            _ => {
+                return err(
+                    span,
+                    "the array of a tensor access must be known at compile time",
+                )
+            }
         };
-        let mut array = self.types.as_pointer(pointer.ty).map_or(Ty::VOID, |(_, _, pointee)| pointee);
+        let mut array = self
+            .types
+            .as_pointer(pointer.ty)
+            .map_or(Ty::VOID, |(_, _, pointee)| pointee);
         let mut pointer = pointer;
         if let Some((_, _, pointee)) = self.types.as_pointer(array) {
             // A constant pointer to an array is followed.
             match self.value(f, *base)? {
                 Value::Pointer(inner) => pointer = inner,
-                _ => return err(span, "the array of a tensor access must be known at compile time"),
+                _ => {
+                    return err(
+                        span,
+                        "the array of a tensor access must be known at compile time",
+                    )
+                }
             }
             array = pointee;
         }
@@ -401,10 +539,21 @@ impl Compiler {
         }
         let int = |v: i64| Value::int(i128::from(v));
         let tuple = |list: &[i64]| Value::Tuple(Rc::new(list.iter().map(|v| int(*v)).collect()));
-        let names: Vec<Sym> = ["base_address", "offset", "stride", "extent"].iter().map(|n| self.sym(n)).collect();
-        let values = vec![Value::Pointer(pointer), int(offset), tuple(&incremental), tuple(&lengths)];
+        let names: Vec<Sym> = ["base_address", "offset", "stride", "extent"]
+            .iter()
+            .map(|n| self.sym(n))
+            .collect();
+        let values = vec![
+            Value::Pointer(pointer),
+            int(offset),
+            tuple(&incremental),
+            tuple(&lengths),
+        ];
         let names = names.into();
-        Ok(Ev::Val(Value::Anonymous(Rc::new(AnonymousValue { names, values }))))
+        Ok(Ev::Val(Value::Anonymous(Rc::new(AnonymousValue {
+            names,
+            values,
+        }))))
     }
 
     /// `e` as a constant plus a factor for each variable.
@@ -422,14 +571,25 @@ impl Compiler {
             }
             Expr::Arith(op @ (Arith::Add | Arith::Sub | Arith::Mul), a, b) => {
                 self.enter(span)?;
-                let (left, right) = (self.affine(f, *a, variables)?, self.affine(f, *b, variables)?);
+                let (left, right) = (
+                    self.affine(f, *a, variables)?,
+                    self.affine(f, *b, variables)?,
+                );
                 self.leave();
                 let combine = |sign: i64| {
-                    let factors = left.1.iter().zip(&right.1).map(|(l, r)| l + sign * r).collect();
+                    let factors = left
+                        .1
+                        .iter()
+                        .zip(&right.1)
+                        .map(|(l, r)| l + sign * r)
+                        .collect();
                     (left.0 + sign * right.0, factors)
                 };
                 let scale = |by: i64, of: &(i64, Vec<i64>)| {
-                    (of.0.wrapping_mul(by), of.1.iter().map(|x| x.wrapping_mul(by)).collect())
+                    (
+                        of.0.wrapping_mul(by),
+                        of.1.iter().map(|x| x.wrapping_mul(by)).collect(),
+                    )
                 };
                 let constant = |side: &(i64, Vec<i64>)| side.1.iter().all(|x| *x == 0);
                 return match op {
@@ -468,7 +628,11 @@ impl Compiler {
             Expr::Name(_) | Expr::Field(..) => {
                 let access = self.access(f, args[1])?;
                 match &access {
-                    super::access::Access::Memory(_, ty, _) if self.types.as_array(*ty).is_some() => None,
+                    super::access::Access::Memory(_, ty, _)
+                        if self.types.as_array(*ty).is_some() =>
+                    {
+                        None
+                    }
                     super::access::Access::Constant(..) => None,
                     _ => Some(self.read(f, access, at)?),
                 }
@@ -489,10 +653,19 @@ impl Compiler {
         }
         let (slot, ty) = self.to_slot(&dsd, span)?;
         let address = match pointer {
-            Ev::Val(Value::Pointer(pointer)) => self.address_slot(Addr::Known(pointer.target, pointer.offset), at)?,
+            Ev::Val(Value::Pointer(pointer)) => {
+                self.address_slot(Addr::Known(pointer.target, pointer.offset), at)?
+            }
             other => self.to_slot(&other, at)?.0,
         };
-        let slot = self.derived(|dst| Inst::DsdSetBase { dst, dsd: slot, address }, span)?;
+        let slot = self.derived(
+            |dst| Inst::DsdSetBase {
+                dst,
+                dsd: slot,
+                address,
+            },
+            span,
+        )?;
         Ok(Ev::Slot(slot, ty))
     }
 
@@ -530,8 +703,16 @@ impl Compiler {
         let (slot, ty) = self.to_slot(&dsd, span)?;
         let (number, _) = self.to_slot(&number, at)?;
         let make = |dst| match length {
-            true => Inst::DsdSetLength { dst, dsd: slot, length: number },
-            false => Inst::DsdSetStride { dst, dsd: slot, stride: number },
+            true => Inst::DsdSetLength {
+                dst,
+                dsd: slot,
+                length: number,
+            },
+            false => Inst::DsdSetStride {
+                dst,
+                dsd: slot,
+                stride: number,
+            },
         };
         Ok(Ev::Slot(self.derived(make, span)?, ty))
     }
@@ -544,19 +725,28 @@ impl Compiler {
         let by = self.eval_as(f, args[1], Some(Ty::I16))?;
         let by = match by {
             Ev::Val(value) => Ev::Val(self.bind_value(value, Ty::I16, at)?),
-            Ev::Slot(slot, from) if from.is_int() => Ev::Slot(self.convert(slot, from, Ty::I16, at)?, Ty::I16),
+            Ev::Slot(slot, from) if from.is_int() => {
+                Ev::Slot(self.convert(slot, from, Ty::I16, at)?, Ty::I16)
+            }
             other => self.coerce(other, Ty::I16, at)?,
         };
         let element = self.type_value(f, args[2])?;
         let element_bytes = self.dsd_element_bytes(element, f.ast.span(args[2]))?;
         if let (Ev::Val(Value::Dsd(dsd)), Ev::Val(Value::Int(by, _))) = (&dsd, &by) {
             let mut dsd = (**dsd).clone();
-            dsd.base = dsd.base.map(|(target, at)| (target, at + *by as i64 * i64::from(element_bytes)));
+            dsd.base = dsd
+                .base
+                .map(|(target, at)| (target, at + *by as i64 * i64::from(element_bytes)));
             return Ok(Ev::Val(Value::Dsd(Rc::new(dsd))));
         }
         let (slot, ty) = self.to_slot(&dsd, span)?;
         let (by, _) = self.to_slot(&by, at)?;
-        let make = |dst| Inst::DsdAdvance { dst, dsd: slot, by, element_bytes };
+        let make = |dst| Inst::DsdAdvance {
+            dst,
+            dsd: slot,
+            by,
+            element_bytes,
+        };
         Ok(Ev::Slot(self.derived(make, span)?, ty))
     }
 
@@ -582,10 +772,11 @@ impl Compiler {
         if let Some((_, first)) = tile.dsrs.iter().find(|(other, _)| *other == dsr) {
             let (first, ty) = (*first, self.show(ty));
             let message = format!("{ty} {id} is taken twice");
-            return Err(Box::new(Diagnostic::new(span, message).note(first, "first taken here")));
+            return Err(Box::new(
+                Diagnostic::new(span, message).note(first, "first taken here"),
+            ));
         }
         tile.dsrs.push((dsr, span));
         Ok(Ev::Val(Value::Dsr(dsr)))
     }
 }
-

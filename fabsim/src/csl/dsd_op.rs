@@ -108,18 +108,29 @@ struct Options {
 }
 
 impl Compiler {
-    pub fn dsd_operation(&mut self, f: &mut Frame, name: &str, args: &[ExprId], span: Span) -> Res<Option<Ev>> {
+    pub fn dsd_operation(
+        &mut self,
+        f: &mut Frame,
+        name: &str,
+        args: &[ExprId],
+        span: Span,
+    ) -> Res<Option<Ev>> {
         match name {
             "map" => return self.map(f, args, span).map(Some),
             "dfilt" => return self.dfilt(f, args, span).map(Some),
-            "fscaleh" | "fscales" => return err(span, format!("fabsim does not support @{name} yet")),
+            "fscaleh" | "fscales" => {
+                return err(span, format!("fabsim does not support @{name} yet"))
+            }
             _ => {}
         }
         let Some(row) = ROWS.iter().find(|row| row.0 == name) else {
             return Ok(None);
         };
         if f.comptime {
-            return err(span, format!("@{name} runs on a PE: it cannot be evaluated at compile time"));
+            return err(
+                span,
+                format!("@{name} runs on a PE: it cannot be evaluated at compile time"),
+            );
         }
         let operands = row.4[0].len();
         if args.len() != operands && args.len() != operands + 1 {
@@ -166,7 +177,9 @@ impl Compiler {
                 (0, Ty::DSR_SRC1) => Some("a dsr_src1 cannot be a destination"),
                 (0, _) => None,
                 (_, Ty::FABOUT) => Some("a fabout_dsd cannot be a source"),
-                (_, Ty::DSR_DEST) if !(at == 1 && name != "dfilt") => Some("a dsr_dest cannot be a source here"),
+                (_, Ty::DSR_DEST) if !(at == 1 && name != "dfilt") => {
+                    Some("a dsr_dest cannot be a source here")
+                }
                 _ => None,
             };
             if let Some(wrong) = wrong {
@@ -187,11 +200,17 @@ impl Compiler {
         let fabric = types.iter().any(|ty| matches!(*ty, Ty::FABIN | Ty::FABOUT));
         let dsr = types.iter().any(|ty| ty.is_dsr());
         if options.is_async && !fabric && !dsr {
-            return err(span, format!("@{name}: an asynchronous operation needs a fabric operand"));
+            return err(
+                span,
+                format!("@{name}: an asynchronous operation needs a fabric operand"),
+            );
         }
         let inputs = types.iter().filter(|ty| **ty == Ty::FABIN).count();
         if self.wse3() && inputs > 1 {
-            return err(span, format!("@{name}: wse3 allows one fabin_dsd in an operation"));
+            return err(
+                span,
+                format!("@{name}: wse3 allows one fabin_dsd in an operation"),
+            );
         }
         Ok(())
     }
@@ -207,7 +226,10 @@ impl Compiler {
         if let Some((_, mutable, pointee)) = self.types.as_pointer(ty) {
             if !mutable || !class.accepts(pointee) {
                 let (ty, wanted) = (self.show(ty), class.name());
-                return err(span, format!("@{name}: the destination must be a pointer to {wanted}, found {ty}"));
+                return err(
+                    span,
+                    format!("@{name}: the destination must be a pointer to {wanted}, found {ty}"),
+                );
             }
             let scalar = self.scalar(pointee, span)?;
             return Ok(Operand::Pointer(self.to_slot(ev, span)?.0, scalar));
@@ -216,7 +238,10 @@ impl Compiler {
         let ty = self.type_of_ev(&ev);
         if !class.accepts(ty) {
             let (ty, wanted) = (self.show(ty), class.name());
-            return err(span, format!("@{name}: expected a scalar of type {wanted}, found {ty}"));
+            return err(
+                span,
+                format!("@{name}: expected a scalar of type {wanted}, found {ty}"),
+            );
         }
         let scalar = self.scalar(ty, span)?;
         Ok(Operand::Scalar(self.to_slot(&ev, span)?.0, scalar))
@@ -225,8 +250,20 @@ impl Compiler {
     /// Gives a literal the type its class wants.
     fn scalar_operand(&mut self, ev: Ev, class: Class, span: Span) -> Res<Ev> {
         let target = match (&ev, class) {
-            (Ev::Val(Value::Int(number, Ty::COMPTIME_INT)), Word) => if *number < 0 { Ty::I16 } else { Ty::U16 },
-            (Ev::Val(Value::Int(number, Ty::COMPTIME_INT)), Double) => if *number < 0 { Ty::I32 } else { Ty::U32 },
+            (Ev::Val(Value::Int(number, Ty::COMPTIME_INT)), Word) => {
+                if *number < 0 {
+                    Ty::I16
+                } else {
+                    Ty::U16
+                }
+            }
+            (Ev::Val(Value::Int(number, Ty::COMPTIME_INT)), Double) => {
+                if *number < 0 {
+                    Ty::I32
+                } else {
+                    Ty::U32
+                }
+            }
             (Ev::Val(Value::Float(_, Ty::COMPTIME_FLOAT)), Half) => Ty::F16,
             (Ev::Val(Value::Float(_, Ty::COMPTIME_FLOAT)), Single) => Ty::F32,
             _ => return Ok(ev),
@@ -234,7 +271,13 @@ impl Compiler {
         self.coerce(ev, target, span)
     }
 
-    fn operation_options(&mut self, f: &mut Frame, arg: Option<&ExprId>, loads: bool, span: Span) -> Res<Options> {
+    fn operation_options(
+        &mut self,
+        f: &mut Frame,
+        arg: Option<&ExprId>,
+        loads: bool,
+        span: Span,
+    ) -> Res<Options> {
         let mut options = Options::default();
         let Some(arg) = arg else {
             return Ok(options);
@@ -242,9 +285,31 @@ impl Compiler {
         let at = f.ast.span(*arg);
         let ev = self.eval(f, *arg)?;
         let allowed: &[&str] = match (loads, self.wse3()) {
-            (true, _) => &["async", "activate", "unblock", "on_control", "ut_id", "save_address", "single_step"],
-            (false, true) => &["async", "activate", "unblock", "on_control", "index", "ut_id"],
-            (false, false) => &["async", "activate", "unblock", "on_control", "index", "priority"],
+            (true, _) => &[
+                "async",
+                "activate",
+                "unblock",
+                "on_control",
+                "ut_id",
+                "save_address",
+                "single_step",
+            ],
+            (false, true) => &[
+                "async",
+                "activate",
+                "unblock",
+                "on_control",
+                "index",
+                "ut_id",
+            ],
+            (false, false) => &[
+                "async",
+                "activate",
+                "unblock",
+                "on_control",
+                "index",
+                "priority",
+            ],
         };
         for (name, ev) in self.fields(&ev, allowed, "the configuration of an operation", at)? {
             match name.as_str() {
@@ -266,7 +331,10 @@ impl Compiler {
             }
         }
         if options.activate.is_some() && options.unblock.is_some() {
-            return err(at, "an operation has at most one of '.activate' and '.unblock'");
+            return err(
+                at,
+                "an operation has at most one of '.activate' and '.unblock'",
+            );
         }
         let completes = options.activate.is_some() || options.unblock.is_some();
         if completes && !options.is_async {
@@ -276,14 +344,25 @@ impl Compiler {
     }
 
     fn on_control(&mut self, ev: Ev, span: Span) -> Res<OnControl> {
-        let fields = self.fields(&ev, &["terminate", "activate", "unblock"], "'on_control'", span)?;
+        let fields = self.fields(
+            &ev,
+            &["terminate", "activate", "unblock"],
+            "'on_control'",
+            span,
+        )?;
         let [(name, ev)] = fields.as_slice() else {
-            return err(span, "'on_control' has one of 'terminate', 'activate' and 'unblock'");
+            return err(
+                span,
+                "'on_control' has one of 'terminate', 'activate' and 'unblock'",
+            );
         };
         match name.as_str() {
             "terminate" => match self.flag(ev, "terminate", span)? {
                 true => Ok(OnControl::Terminate),
-                false => err(span, "'on_control' has one of 'terminate', 'activate' and 'unblock'"),
+                false => err(
+                    span,
+                    "'on_control' has one of 'terminate', 'activate' and 'unblock'",
+                ),
             },
             "activate" => {
                 let id = self.local_id(ev.clone(), "'on_control'", span)?;
@@ -328,7 +407,10 @@ impl Compiler {
         let ty = self.type_of_ev(&ev);
         if !matches!(ty, Ty::FABIN | Ty::DSR_SRC1) {
             let ty = self.show(ty);
-            return err(span, format!("@dfilt needs a fabin_dsd or a dsr_src1, found {ty}"));
+            return err(
+                span,
+                format!("@dfilt needs a fabin_dsd or a dsr_src1, found {ty}"),
+            );
         }
         let options = self.operation_options(f, args.get(1), false, span)?;
         let dest = self.operand("dfilt", &ev, Word, span)?;
@@ -360,7 +442,10 @@ impl Compiler {
         let outputs = usize::from(result != Ty::VOID);
         if rest.len() != params.len() + outputs {
             let (wanted, found) = (params.len() + outputs, rest.len());
-            return err(span, format!("this @map needs {wanted} operands after the function, found {found}"));
+            return err(
+                span,
+                format!("this @map needs {wanted} operands after the function, found {found}"),
+            );
         }
         let mut inputs = Vec::with_capacity(params.len());
         for (param, arg) in params.iter().zip(rest) {
@@ -426,7 +511,9 @@ impl Compiler {
             (Ev::Val(Value::Dsr(dsr)), Ty::DSR_DEST) => Operand::Dsr(*dsr),
             (_, Ty::MEM1D | Ty::MEM4D | Ty::FABOUT) => Operand::Dsd(self.to_slot(&ev, span)?.0),
             _ => match self.types.as_pointer(ty) {
-                Some((_, true, pointee)) if pointee == result => Operand::Pointer(self.to_slot(&ev, span)?.0, element),
+                Some((_, true, pointee)) if pointee == result => {
+                    Operand::Pointer(self.to_slot(&ev, span)?.0, element)
+                }
                 _ => {
                     let ty = self.show(ty);
                     return err(span, format!("@map cannot write to a value of type {ty}"));
@@ -483,7 +570,10 @@ impl Compiler {
             return err(span, "this DSD is not known at compile time");
         };
         if options.on_control.is_some() {
-            return err(span, "fabsim does not support '.on_control' of a comptime @load_to_dsr yet");
+            return err(
+                span,
+                "fabsim does not support '.on_control' of a comptime @load_to_dsr yet",
+            );
         }
         let known = |ev: &Ev| match ev {
             Ev::Val(Value::Handle(id, _)) => Ok(*id as u8),
@@ -499,7 +589,10 @@ impl Compiler {
         let tile = self.tile(span)?;
         if let Some(first) = tile.program.dsrs.iter().find(|load| load.dsr == dsr) {
             let first = first.span;
-            let error = crate::diagnostic::Diagnostic::new(span, "this DSR is loaded twice at compile time");
+            let error = crate::diagnostic::Diagnostic::new(
+                span,
+                "this DSR is loaded twice at compile time",
+            );
             return Err(Box::new(error.note(first, "first loaded here")));
         }
         tile.program.dsrs.push(DsrLoadValue {

@@ -137,7 +137,10 @@ impl Compiler {
             other => {
                 let ty = self.type_of(other);
                 let ty = self.show(ty);
-                return err(span, format!("a value of type {ty} exists only at compile time"));
+                return err(
+                    span,
+                    format!("a value of type {ty} exists only at compile time"),
+                );
             }
         })
     }
@@ -181,7 +184,10 @@ impl Compiler {
     pub fn scalar(&self, ty: Ty, span: Span) -> Res<ScalarType> {
         match self.types.scalar(ty) {
             Some(scalar) => Ok(scalar),
-            None => err(span, format!("a value of type {} is not a scalar", self.show(ty))),
+            None => err(
+                span,
+                format!("a value of type {} is not a scalar", self.show(ty)),
+            ),
         }
     }
 
@@ -189,7 +195,10 @@ impl Compiler {
     pub fn to_u16(&mut self, ev: &Ev, span: Span) -> Res<Slot> {
         let (slot, ty) = self.to_slot(ev, span)?;
         if !ty.is_int() {
-            return err(span, format!("expected an integer, found {}", self.show(ty)));
+            return err(
+                span,
+                format!("expected an integer, found {}", self.show(ty)),
+            );
         }
         self.convert(slot, ty, Ty::U16, span)
     }

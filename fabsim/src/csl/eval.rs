@@ -2,9 +2,9 @@
 
 use super::ast::{Arith, Expr, ExprId, Prong, Stmt, Unary};
 use super::compiler::{Compiler, Ev, Frame};
+use super::stmt::Flow;
 use super::types::{Ty, TypeKind};
 use super::value::Value;
-use super::stmt::Flow;
 use super::{err, ops, Res};
 use crate::diagnostic::Diagnostic;
 use crate::program::{BinaryOp, CompareOp, Inst, Slot, Span, UnaryOp};
@@ -74,7 +74,10 @@ impl Compiler {
             Expr::Switch(subject, prongs) => {
                 let (ev, flow) = self.switch(f, *subject, prongs, expect, span)?;
                 if f.comptime && !matches!(flow, Flow::Next) {
-                    return err(span, "fabsim does not support leaving a switch that is a value yet");
+                    return err(
+                        span,
+                        "fabsim does not support leaving a switch that is a value yet",
+                    );
                 }
                 ev
             }
@@ -144,7 +147,10 @@ impl Compiler {
         };
         if !legal {
             let (symbol, ty) = (unary_symbol(op), self.show(ty));
-            return err(span, format!("the operator '{symbol}' is not defined on {ty}"));
+            return err(
+                span,
+                format!("the operator '{symbol}' is not defined on {ty}"),
+            );
         }
         match ev {
             Ev::Val(Value::Int(value, ty)) => {
@@ -186,7 +192,10 @@ impl Compiler {
         if !legal {
             let ty = self.show(ty);
             let symbol = arith_symbol(op);
-            return err(span, format!("the operator '{symbol}' is not defined on {ty}"));
+            return err(
+                span,
+                format!("the operator '{symbol}' is not defined on {ty}"),
+            );
         }
         if let (Ev::Val(Value::Undefined(_)), _) | (_, Ev::Val(Value::Undefined(_))) = (&a, &b) {
             return err(span, "this variable has no value yet");
@@ -222,7 +231,10 @@ impl Compiler {
         let (ty, count) = (self.type_of_ev(&a), self.type_of_ev(&b));
         if count.is_signed() || !count.is_any_int() {
             let count = self.show(count);
-            return err(span, format!("a shift count must be unsigned, found {count}"));
+            return err(
+                span,
+                format!("a shift count must be unsigned, found {count}"),
+            );
         }
         let known = matches!((&a, &b), (Ev::Val(_), Ev::Val(_)));
         if known || ty == count {
@@ -237,7 +249,10 @@ impl Compiler {
         if let Ev::Val(Value::Int(number, _)) = &b {
             if *number < 0 || *number >= i128::from(ty.bits()) {
                 let most = ty.bits() - 1;
-                return err(span, format!("shift count {number} is not between 0 and {most}"));
+                return err(
+                    span,
+                    format!("shift count {number} is not between 0 and {most}"),
+                );
             }
         }
         let b = self.cast(b, ty, span)?;
@@ -402,7 +417,10 @@ impl Compiler {
         let ty = self.type_of_ev(&subject);
         if !(ty.is_any_int() || self.types.is_enum(ty)) {
             let ty = self.show(ty);
-            return err(at, format!("switch needs an integer or an enum, found {ty}"));
+            return err(
+                at,
+                format!("switch needs an integer or an enum, found {ty}"),
+            );
         }
         let cases = self.switch_cases(f, prongs, ty, span)?;
         let otherwise = prongs.iter().position(|prong| prong.values.is_empty());
@@ -419,7 +437,10 @@ impl Compiler {
         let mut open = otherwise.is_none() && prongs.is_empty();
         f.guarded += 1;
         let last = otherwise.map(|index| &prongs[index]);
-        let tested = prongs.iter().zip(&cases).filter(|(_, values)| !values.is_empty());
+        let tested = prongs
+            .iter()
+            .zip(&cases)
+            .filter(|(_, values)| !values.is_empty());
         for (prong, values) in tested {
             let next = self.switch_test(slot, ty, values, prong.span)?;
             open |= self.run_time_prong(f, prong, expect, &mut choice)?;
@@ -468,14 +489,22 @@ impl Compiler {
                 let at = f.ast.span(*expr);
                 let value = self.comptime_value(f, *expr)?;
                 let value = self.coerce_value(value, ty, at)?;
-                if cases.iter().flatten().chain(&values).any(|other| *other == value) {
+                if cases
+                    .iter()
+                    .flatten()
+                    .chain(&values)
+                    .any(|other| *other == value)
+                {
                     return err(at, "this value appears twice in the switch");
                 }
                 values.push(value);
             }
             cases.push(values);
         }
-        let has_else = prongs.iter().filter(|prong| prong.values.is_empty()).count();
+        let has_else = prongs
+            .iter()
+            .filter(|prong| prong.values.is_empty())
+            .count();
         if has_else > 1 {
             return err(span, "a switch has one 'else' arm");
         }
@@ -486,7 +515,10 @@ impl Compiler {
         };
         let given: usize = cases.iter().map(Vec::len).sum();
         if has_else == 0 && (given as u128) < needed {
-            return err(span, "this switch does not cover all values: add an 'else' arm");
+            return err(
+                span,
+                "this switch does not cover all values: add an 'else' arm",
+            );
         }
         Ok(cases)
     }

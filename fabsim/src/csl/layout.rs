@@ -46,7 +46,11 @@ pub struct LayoutState {
 }
 
 /// Compiles a whole program; runs on the thread with the large stack.
-pub fn compile_design(provider: Provider, path: &Path, options: CompileOptions) -> Result<Design, Vec<Diagnostic>> {
+pub fn compile_design(
+    provider: Provider,
+    path: &Path,
+    options: CompileOptions,
+) -> Result<Design, Vec<Diagnostic>> {
     let mut compiler = Compiler::new(provider, options);
     match compiler.design(path) {
         Ok(design) => Ok(design),
@@ -66,7 +70,13 @@ impl Compiler {
         self.check_root_params(root)?;
         let ast = self.module(root).ast.clone();
         let [(block, span)] = ast.layouts.as_slice() else {
-            return err(Span { file: ast.file, ..start }, "this file needs exactly one layout block");
+            return err(
+                Span {
+                    file: ast.file,
+                    ..start
+                },
+                "this file needs exactly one layout block",
+            );
         };
         let mut next = root.0;
         while (next as usize) < self.modules.len() {
@@ -101,8 +111,16 @@ impl Compiler {
             programs,
             routers,
             tiles,
-            exports: exports.into_iter().map(|declared| declared.export).collect(),
-            params: self.options.params.iter().map(|(name, value)| (name.clone(), value.to_string())).collect(),
+            exports: exports
+                .into_iter()
+                .map(|declared| declared.export)
+                .collect(),
+            params: self
+                .options
+                .params
+                .iter()
+                .map(|(name, value)| (name.clone(), value.to_string()))
+                .collect(),
             files: self.sources.names.clone(),
         })
     }
@@ -124,7 +142,10 @@ impl Compiler {
                 .iter()
                 .any(|global| global.name == sym && global.kind == super::ast::GlobalKind::Param);
             if !declared {
-                let span = Span { file: ast.file, ..Span::default() };
+                let span = Span {
+                    file: ast.file,
+                    ..Span::default()
+                };
                 return err(span, format!("the program has no parameter '{name}'"));
             }
         }
@@ -135,7 +156,10 @@ impl Compiler {
         match self.layout.tiles.iter().position(Option::is_none) {
             Some(at) => {
                 let (x, y) = (at % usize::from(width), at / usize::from(width));
-                err(span, format!("the PE ({x}, {y}) has no code: call @set_tile_code for it"))
+                err(
+                    span,
+                    format!("the PE ({x}, {y}) has no code: call @set_tile_code for it"),
+                )
             }
             None => Ok(()),
         }
@@ -143,7 +167,11 @@ impl Compiler {
 
     /// Fabric size and offsets, given or the smallest legal ones (wse.md 8.2).
     fn fabric(&self, width: u16, height: u16, span: Span) -> Res<((u16, u16), (u16, u16))> {
-        let margin = if self.options.memcpy { (4, 1, 3, 1) } else { (0, 0, 0, 0) };
+        let margin = if self.options.memcpy {
+            (4, 1, 3, 1)
+        } else {
+            (0, 0, 0, 0)
+        };
         let offsets = self.options.fabric_offsets.unwrap_or((margin.0, margin.1));
         let needed = (
             u32::from(offsets.0) + u32::from(width) + margin.2,
@@ -152,35 +180,61 @@ impl Compiler {
         let smallest = (needed.0.min(65535) as u16, needed.1.min(65535) as u16);
         let fabric = self.options.fabric_dims.unwrap_or(smallest);
         if offsets.0 < margin.0 || offsets.1 < margin.1 {
-            return err(span, format!("the fabric offsets must be at least {},{} with memcpy", margin.0, margin.1));
+            return err(
+                span,
+                format!(
+                    "the fabric offsets must be at least {},{} with memcpy",
+                    margin.0, margin.1
+                ),
+            );
         }
         if u32::from(fabric.0) < needed.0 || u32::from(fabric.1) < needed.1 {
             let (w, h) = needed;
-            return err(span, format!("the rectangle does not fit: the fabric must be at least {w},{h}"));
+            return err(
+                span,
+                format!("the rectangle does not fit: the fabric must be at least {w},{h}"),
+            );
         }
         Ok((fabric, offsets))
     }
 
     /// The tiles with their routers; PEs with equal routes share one.
-    fn assemble(&mut self, own_colors: &[Vec<(u8, ColorSetup)>]) -> Res<(Vec<Tile>, Vec<Arc<RouterSetup>>)> {
+    fn assemble(
+        &mut self,
+        own_colors: &[Vec<(u8, ColorSetup)>],
+    ) -> Res<(Vec<Tile>, Vec<Arc<RouterSetup>>)> {
         let mut index: HashMap<Vec<(u8, u32)>, u32> = HashMap::new();
         let mut routers = Vec::new();
         let layout = &mut self.layout;
         let mut tiles = Vec::with_capacity(layout.tiles.len());
         for (pe, tile) in layout.tiles.iter().enumerate() {
             let program = tile.map_or(0, |(program, _)| program);
-            let mut colors: Vec<(u8, u32)> = layout.colors[pe].iter().map(|(color, setup, _)| (*color, *setup)).collect();
+            let mut colors: Vec<(u8, u32)> = layout.colors[pe]
+                .iter()
+                .map(|(color, setup, _)| (*color, *setup))
+                .collect();
             for (color, setup) in &own_colors[program as usize] {
-                if let Some((_, _, first)) = layout.colors[pe].iter().find(|(other, ..)| other == color) {
+                if let Some((_, _, first)) =
+                    layout.colors[pe].iter().find(|(other, ..)| other == color)
+                {
                     let message = format!("the color {color} is configured twice on one PE");
-                    return Err(Box::new(Diagnostic::new(setup.span.0, message).note(*first, "first configured here")));
+                    return Err(Box::new(
+                        Diagnostic::new(setup.span.0, message)
+                            .note(*first, "first configured here"),
+                    ));
                 }
-                colors.push((*color, intern_setup(&mut layout.setups, &mut layout.setup_index, setup)));
+                colors.push((
+                    *color,
+                    intern_setup(&mut layout.setups, &mut layout.setup_index, setup),
+                ));
             }
             colors.sort_unstable();
             let router = *index.entry(colors).or_insert_with_key(|colors| {
                 let setups = &layout.setups;
-                let colors = colors.iter().map(|(color, at)| (*color, setups[*at as usize].clone())).collect();
+                let colors = colors
+                    .iter()
+                    .map(|(color, at)| (*color, setups[*at as usize].clone()))
+                    .collect();
                 routers.push(Arc::new(RouterSetup { colors }));
                 routers.len() as u32 - 1
             });
@@ -189,13 +243,23 @@ impl Compiler {
         Ok((tiles, routers))
     }
 
-    pub fn layout_builtin(&mut self, f: &mut Frame, name: &str, args: &[ExprId], span: Span) -> Res<Option<Ev>> {
+    pub fn layout_builtin(
+        &mut self,
+        f: &mut Frame,
+        name: &str,
+        args: &[ExprId],
+        span: Span,
+    ) -> Res<Option<Ev>> {
         match name {
             "set_rectangle" => self.set_rectangle(f, args, span)?,
             "set_tile_code" => self.set_tile_code(f, args, span)?,
             "set_color_config" => self.set_color_config(f, args, span)?,
             "export_name" => self.export_name(f, args, span)?,
-            "get_rectangle" => return self.get_rectangle(args, span).map(|value| Some(Ev::Val(value))),
+            "get_rectangle" => {
+                return self
+                    .get_rectangle(args, span)
+                    .map(|value| Some(Ev::Val(value)))
+            }
             _ => return Ok(None),
         }
         Ok(Some(Ev::Val(Value::Void)))
@@ -224,14 +288,26 @@ impl Compiler {
         let (fabric, offsets) = self.fabric(width, height, span)?;
         let pair = |this: &mut Self, (w, h): (u16, u16)| {
             let names = [this.sym("width"), this.sym("height")];
-            let values = [w, h].iter().map(|v| Value::Int(i128::from(*v), Ty::U16)).collect();
-            Value::Anonymous(Rc::new(AnonymousValue { names: names.into(), values }))
+            let values = [w, h]
+                .iter()
+                .map(|v| Value::Int(i128::from(*v), Ty::U16))
+                .collect();
+            Value::Anonymous(Rc::new(AnonymousValue {
+                names: names.into(),
+                values,
+            }))
         };
         let (fabric, offsets) = (pair(self, fabric), pair(self, offsets));
-        let names: Vec<Sym> = ["width", "height", "fabric", "offsets"].iter().map(|n| self.sym(n)).collect();
+        let names: Vec<Sym> = ["width", "height", "fabric", "offsets"]
+            .iter()
+            .map(|n| self.sym(n))
+            .collect();
         let int = |v: u16| Value::Int(i128::from(v), Ty::U16);
         let values = vec![int(width), int(height), fabric, offsets];
-        Ok(Value::Anonymous(Rc::new(AnonymousValue { names: names.into(), values })))
+        Ok(Value::Anonymous(Rc::new(AnonymousValue {
+            names: names.into(),
+            values,
+        })))
     }
 
     /// The index of a PE in the rectangle.
@@ -242,7 +318,10 @@ impl Compiler {
         let x = self.comptime_int(f, args[0])?;
         let y = self.comptime_int(f, args[1])?;
         if x < 0 || y < 0 || x >= i128::from(width) || y >= i128::from(height) {
-            return err(span, format!("the PE ({x}, {y}) lies outside the {width} x {height} rectangle"));
+            return err(
+                span,
+                format!("the PE ({x}, {y}) lies outside the {width} x {height} rectangle"),
+            );
         }
         Ok(y as usize * usize::from(width) + x as usize)
     }
@@ -252,9 +331,18 @@ impl Compiler {
         self.only_layout("set_tile_code", span)?;
         let pe = self.pe(f, args, span)?;
         if let Some((_, first)) = self.layout.tiles[pe] {
-            let width = self.layout.rectangle.map_or(1, |(width, _)| usize::from(width));
-            let message = format!("the code of the PE ({}, {}) is set twice", pe % width, pe / width);
-            return Err(Box::new(Diagnostic::new(span, message).note(first, "first set here")));
+            let width = self
+                .layout
+                .rectangle
+                .map_or(1, |(width, _)| usize::from(width));
+            let message = format!(
+                "the code of the PE ({}, {}) is set twice",
+                pe % width,
+                pe / width
+            );
+            return Err(Box::new(
+                Diagnostic::new(span, message).note(first, "first set here"),
+            ));
         }
         let path = match args.get(2) {
             Some(arg) => {
@@ -280,7 +368,9 @@ impl Compiler {
         };
         let index = self.layout.requests.len() as u32;
         let path = key.0.clone();
-        self.layout.requests.push(TileRequest { path, params, span });
+        self.layout
+            .requests
+            .push(TileRequest { path, params, span });
         self.layout.request_index.insert(key, index);
         self.layout.tiles[pe] = Some((index, span));
         Ok(())
@@ -304,10 +394,22 @@ impl Compiler {
         let color = self.value(f, args[2])?;
         let color = self.handle(&Ev::Val(color), Ty::COLOR, "the color", at)?;
         self.check_color(color, at)?;
-        if let Some((_, _, first)) = self.layout.colors[pe].iter().find(|(other, ..)| *other == color) {
-            let width = self.layout.rectangle.map_or(1, |(width, _)| usize::from(width));
-            let message = format!("the color {color} is configured twice on the PE ({}, {})", pe % width, pe / width);
-            return Err(Box::new(Diagnostic::new(span, message).note(*first, "first configured here")));
+        if let Some((_, _, first)) = self.layout.colors[pe]
+            .iter()
+            .find(|(other, ..)| *other == color)
+        {
+            let width = self
+                .layout
+                .rectangle
+                .map_or(1, |(width, _)| usize::from(width));
+            let message = format!(
+                "the color {color} is configured twice on the PE ({}, {})",
+                pe % width,
+                pe / width
+            );
+            return Err(Box::new(
+                Diagnostic::new(span, message).note(*first, "first configured here"),
+            ));
         }
         let config = self.value(f, args[3])?;
         let setup = self.color_setup(color, &config, f.ast.span(args[3]))?;
@@ -337,17 +439,32 @@ impl Compiler {
         } else {
             let Some(element) = self.exported_element(ty) else {
                 let ty = self.show(ty);
-                return err(span, format!("@export_name takes a pointer to scalars or a function type, found {ty}"));
+                return err(
+                    span,
+                    format!(
+                        "@export_name takes a pointer to scalars or a function type, found {ty}"
+                    ),
+                );
             };
             let Some(mutable) = args.get(2) else {
-                return err(span, "@export_name of a pointer needs a third argument: whether the host may write");
+                return err(
+                    span,
+                    "@export_name of a pointer needs a third argument: whether the host may write",
+                );
             };
             let mutable = self.bool_argument(f, *mutable)?;
             ExportKind::Tensor { element, mutable }
         };
-        if let Some(first) = self.layout.exports.iter().find(|declared| declared.export.name == name) {
+        if let Some(first) = self
+            .layout
+            .exports
+            .iter()
+            .find(|declared| declared.export.name == name)
+        {
             let message = format!("the name '{name}' is exported twice");
-            return Err(Box::new(Diagnostic::new(span, message).note(first.span, "first exported here")));
+            return Err(Box::new(
+                Diagnostic::new(span, message).note(first.span, "first exported here"),
+            ));
         }
         let export = Export { name, kind };
         self.layout.exports.push(Declared { export, ty, span });
@@ -355,7 +472,11 @@ impl Compiler {
     }
 }
 
-fn intern_setup(setups: &mut Vec<ColorSetup>, index: &mut HashMap<ColorSetup, u32>, setup: &ColorSetup) -> u32 {
+fn intern_setup(
+    setups: &mut Vec<ColorSetup>,
+    index: &mut HashMap<ColorSetup, u32>,
+    setup: &ColorSetup,
+) -> u32 {
     if let Some(at) = index.get(setup) {
         return *at;
     }

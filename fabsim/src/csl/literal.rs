@@ -61,7 +61,10 @@ impl Compiler {
         for (name, value) in names.iter().zip(values) {
             if !fields.iter().any(|(field, _)| field == name) {
                 let (name, ty) = (self.text(*name), self.show(ty));
-                return err(f.ast.span(*value), format!("there is no field '{name}' in {ty}"));
+                return err(
+                    f.ast.span(*value),
+                    format!("there is no field '{name}' in {ty}"),
+                );
             }
         }
         let mut evs = Vec::with_capacity(fields.len());
@@ -101,7 +104,10 @@ impl Compiler {
         let count: u64 = dims.iter().map(|d| u64::from(*d)).product();
         if count != values.len() as u64 {
             let found = values.len();
-            return err(span, format!("the array has {count} elements, but {found} are given"));
+            return err(
+                span,
+                format!("the array has {count} elements, but {found} are given"),
+            );
         }
         let mut evs = Vec::with_capacity(values.len());
         for value in values {
@@ -160,13 +166,22 @@ impl Compiler {
         Ok(Ev::Val(Value::Type(ty)))
     }
 
-    fn array_type(&mut self, f: &mut Frame, dims: &[ExprId], element: ExprId, span: Span) -> Res<Ty> {
+    fn array_type(
+        &mut self,
+        f: &mut Frame,
+        dims: &[ExprId],
+        element: ExprId,
+        span: Span,
+    ) -> Res<Ty> {
         let mut lengths = Vec::with_capacity(dims.len());
         let mut count = 1u64;
         for dim in dims {
             let length = self.comptime_int(f, *dim)?;
             let Ok(length) = u32::try_from(length) else {
-                return err(f.ast.span(*dim), format!("an array cannot have {length} elements"));
+                return err(
+                    f.ast.span(*dim),
+                    format!("an array cannot have {length} elements"),
+                );
             };
             count = count.saturating_mul(u64::from(length));
             lengths.push(length);
@@ -176,7 +191,10 @@ impl Compiler {
         }
         let element = self.type_value(f, element)?;
         if self.types.as_array(element).is_some() {
-            return err(span, "the element of an array cannot be an array: write [n, m]T");
+            return err(
+                span,
+                "the element of an array cannot be an array: write [n, m]T",
+            );
         }
         Ok(self.types.array(&lengths, element))
     }
@@ -219,9 +237,15 @@ impl Compiler {
                 }
             };
             self.fit_int(number, repr, span)?;
-            if numbered.iter().any(|(other, n)| other == name || *n == number) {
+            if numbered
+                .iter()
+                .any(|(other, n)| other == name || *n == number)
+            {
                 let name = self.text(*name);
-                return err(span, format!("the enum member '{name}' or its value appears twice"));
+                return err(
+                    span,
+                    format!("the enum member '{name}' or its value appears twice"),
+                );
             }
             numbered.push((*name, number));
         }

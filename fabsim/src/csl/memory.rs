@@ -18,7 +18,10 @@ impl Compiler {
             Some(_) => err(span, "this value is larger than the memory of a PE"),
             None => {
                 let ty = self.show(ty);
-                err(span, format!("a value of type {ty} exists only at compile time"))
+                err(
+                    span,
+                    format!("a value of type {ty} exists only at compile time"),
+                )
             }
         }
     }
@@ -64,7 +67,10 @@ impl Compiler {
                 let mut frame = super::compiler::Frame::new(ast.clone(), global.module, true);
                 let align = self.comptime_int(&mut frame, expr)?;
                 if !(1..=4096).contains(&align) || align & (align - 1) != 0 {
-                    return err(ast.span(expr), "an alignment must be a power of two up to 4096");
+                    return err(
+                        ast.span(expr),
+                        "an alignment must be a power of two up to 4096",
+                    );
                 }
                 align as u64
             }
@@ -72,7 +78,9 @@ impl Compiler {
         };
         let address = self.static_memory(ty, align, decl.span)?;
         self.modules[module].globals[index].address = Some(address);
-        self.tile(span)?.initial.push((address, value, ty, decl.span));
+        self.tile(span)?
+            .initial
+            .push((address, value, ty, decl.span));
         Ok(address)
     }
 
@@ -155,7 +163,10 @@ impl Compiler {
                 };
                 for ((name, _), value) in types.iter().zip(&fields.values) {
                     let Some((offset, field)) = self.types.field(ty, *name) else {
-                        return err(span, "a struct with comptime-only fields has no place in memory");
+                        return err(
+                            span,
+                            "a struct with comptime-only fields has no place in memory",
+                        );
                     };
                     self.serialise(value, field, &mut bytes[offset as usize..], span)?;
                 }

@@ -56,10 +56,6 @@ impl Compiler {
         &self.modules[id.0 as usize]
     }
 
-    pub fn global_decl(&self, global: GlobalRef) -> (Rc<Ast>, usize) {
-        (self.module(global.module).ast.clone(), global.index as usize)
-    }
-
     /// The file an import names, seen from `importer`: its path and whether it is a standard module.
     pub fn resolve(&self, name: &str, importer: &Path, span: Span) -> Res<(PathBuf, bool)> {
         if let Some(inner) = name.strip_prefix('<').and_then(|n| n.strip_suffix('>')) {
@@ -117,7 +113,10 @@ impl Compiler {
         span: Span,
     ) -> Res<ModuleId> {
         if self.modules.len() >= MAX_MODULES {
-            return err(span, "too many imported modules (do modules import each other?)");
+            return err(
+                span,
+                "too many imported modules (do modules import each other?)",
+            );
         }
         let ast = self.load_file(path, standard, span)?;
         let names = self.index_names(&ast)?;
@@ -288,7 +287,11 @@ impl Compiler {
     pub fn evaluate_globals(&mut self, module: ModuleId) -> Res<()> {
         let ast = self.module(module).ast.clone();
         for (index, decl) in ast.globals.iter().enumerate() {
-            let bound = self.module(module).bindings.iter().any(|(n, _)| *n == decl.name);
+            let bound = self
+                .module(module)
+                .bindings
+                .iter()
+                .any(|(n, _)| *n == decl.name);
             if decl.kind == GlobalKind::Param && !bound && decl.value.is_none() {
                 continue;
             }

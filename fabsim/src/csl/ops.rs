@@ -72,7 +72,11 @@ fn cb16_bits(value: f64) -> u16 {
     let scaled = magnitude / 2f64.powi(exponent - CB16_BIAS - 9);
     // Rounding up may carry into the exponent, which is what adding does.
     let fraction = scaled.round_ties_even() as u32;
-    let base = if fraction >= 512 { (exponent as u32 - 1) << 9 } else { 0 };
+    let base = if fraction >= 512 {
+        (exponent as u32 - 1) << 9
+    } else {
+        0
+    };
     sign | (base + fraction) as u16
 }
 
@@ -132,7 +136,10 @@ fn int_arith(op: Arith, a: i128, b: i128, ty: Ty) -> Result<Value, String> {
 fn shift(op: Arith, a: i128, count: i128, ty: Ty) -> Result<Value, String> {
     let width = if ty.is_int() { ty.bits() } else { 64 };
     if count < 0 || count >= i128::from(width) {
-        return Err(format!("shift count {count} is not between 0 and {}", width - 1));
+        return Err(format!(
+            "shift count {count} is not between 0 and {}",
+            width - 1
+        ));
     }
     match op {
         Arith::Shl => fit(a << count, ty),

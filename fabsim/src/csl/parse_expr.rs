@@ -260,9 +260,7 @@ impl Parser<'_> {
             }
             Tok::Op("|") => self.tensor()?,
             Tok::Word(_) => return self.word_expr(),
-            _ => {
-                return self.error(format!("expected an expression, found {}", self.describe()))
-            }
+            _ => return self.error(format!("expected an expression, found {}", self.describe())),
         };
         Ok(self.add_expr(expr, span))
     }
@@ -512,4 +510,3 @@ fn direction(word: &str) -> u8 {
         _ => 4,
     }
 }
-

@@ -29,8 +29,8 @@ impl Parser<'_> {
             let block = self.block()?;
             return Ok(self.add_stmt(Stmt::Block(label, block), span));
         }
-        let inline = (self.is_word_at(1, "for") || self.is_word_at(1, "while"))
-            && self.eat_word("inline");
+        let inline =
+            (self.is_word_at(1, "for") || self.is_word_at(1, "while")) && self.eat_word("inline");
         if self.is_word("for") {
             return self.for_statement(label, inline);
         }
@@ -39,7 +39,9 @@ impl Parser<'_> {
         }
         if let Some(label) = label {
             let label = self.interner.text(label);
-            return self.error(format!("the label '{label}' must stand before a block or a loop"));
+            return self.error(format!(
+                "the label '{label}' must stand before a block or a loop"
+            ));
         }
         if self.is_word("if") {
             return self.if_statement();
@@ -127,7 +129,10 @@ impl Parser<'_> {
             false => None,
         };
         if self.is_word("align") || self.is_word("linksection") || self.is_word("linkname") {
-            return self.error(format!("fabsim does not support {} here yet", self.describe()));
+            return self.error(format!(
+                "fabsim does not support {} here yet",
+                self.describe()
+            ));
         }
         let value = match self.eat_op("=") {
             true => Some(self.expr()?),

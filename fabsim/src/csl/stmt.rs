@@ -1,6 +1,6 @@
 //! Statements: executed where everything is known, lowered where not. Loops are in `stmt_loop`.
 
-use super::access::{Access, linear};
+use super::access::{linear, Access};
 use super::ast::{Arith, Declare, Expr, ExprId, Stmt, StmtId};
 use super::compiler::{Compiler, Ev, Frame, Local, Storage, Target};
 use super::intern::Sym;
@@ -89,7 +89,11 @@ impl Compiler {
         self.release(mark);
         let droppable = matches!(
             ast.expr(expr),
-            Expr::Builtin(..) | Expr::Call(..) | Expr::Switch(..) | Expr::If(..) | Expr::Comptime(_)
+            Expr::Builtin(..)
+                | Expr::Call(..)
+                | Expr::Switch(..)
+                | Expr::If(..)
+                | Expr::Comptime(_)
         );
         if !droppable && self.type_of_ev(&ev) != Ty::VOID {
             return err(span, "this value is not used");
@@ -120,7 +124,6 @@ impl Compiler {
         };
         let local = |ty, storage| Local {
             name: declare.name,
-            span,
             ty,
             mutable: declare.mutable,
             storage,
@@ -162,14 +165,20 @@ impl Compiler {
         }
         if matches!(ev, Ev::Parts(..) | Ev::TupleParts(_)) {
             if declare.mutable {
-                return err(at, "fabsim does not support variables of anonymous struct type yet");
+                return err(
+                    at,
+                    "fabsim does not support variables of anonymous struct type yet",
+                );
             }
             f.locals.push(local(found, Storage::Parts(ev)));
             return Ok(());
         }
         if !self.types.is_runtime(found) {
             let (name, found) = (self.text(declare.name), self.show(found));
-            return err(at, format!("the variable '{name}' cannot have the comptime-only type {found}"));
+            return err(
+                at,
+                format!("the variable '{name}' cannot have the comptime-only type {found}"),
+            );
         }
         let storage = self.run_time_storage_in(f, declare.name, found, reserved, span)?;
         match storage {
@@ -188,7 +197,10 @@ impl Compiler {
     fn run_time_storage(&mut self, f: &Frame, name: Sym, ty: Ty, span: Span) -> Res<Storage> {
         if !self.types.is_runtime(ty) {
             let ty = self.show(ty);
-            return err(span, format!("a run-time variable cannot have the comptime-only type {ty}"));
+            return err(
+                span,
+                format!("a run-time variable cannot have the comptime-only type {ty}"),
+            );
         }
         let slot = self.new_slot(span)?;
         self.run_time_storage_in(f, name, ty, Some(slot), span)
@@ -204,7 +216,9 @@ impl Compiler {
         span: Span,
     ) -> Res<Storage> {
         let addressed = match f.function {
-            Some(function) => f.ast.functions[function.0 as usize].addressed.contains(&name),
+            Some(function) => f.ast.functions[function.0 as usize]
+                .addressed
+                .contains(&name),
             None => false,
         };
         match slot {
@@ -228,7 +242,10 @@ impl Compiler {
             return self.assign_known(f, op, index, steps, left, right, span);
         }
         if f.comptime {
-            return err(span, "a run-time variable cannot be written at compile time");
+            return err(
+                span,
+                "a run-time variable cannot be written at compile time",
+            );
         }
         let ast = f.ast.clone();
         if let Expr::Name(name) = ast.expr(left) {
@@ -252,7 +269,10 @@ impl Compiler {
             return err(span, "cannot assign to this: it is a constant or a value");
         };
         if !mutable {
-            return err(span, "cannot assign through a pointer to const or to a constant");
+            return err(
+                span,
+                "cannot assign through a pointer to const or to a constant",
+            );
         }
         let address = self.address_slot(addr, span)?;
         let old = match op {
@@ -306,7 +326,13 @@ impl Compiler {
                     known.push(self.comptime_int(f, *index)?);
                 }
                 steps.push(match known.as_slice() {
-                    [one] if *one >= 0 && matches!(&f.locals[index].storage, Storage::Known(Value::Tuple(_))) => {
+                    [one]
+                        if *one >= 0
+                            && matches!(
+                                &f.locals[index].storage,
+                                Storage::Known(Value::Tuple(_))
+                            ) =>
+                    {
                         Step::Item(*one as usize)
                     }
                     _ => Step::Element(known),
@@ -334,7 +360,10 @@ impl Compiler {
             return err(span, format!("cannot assign to the constant '{name}'"));
         }
         if f.guarded > 0 && !f.comptime {
-            return err(span, "a comptime variable cannot change under a run-time condition");
+            return err(
+                span,
+                "a comptime variable cannot change under a run-time condition",
+            );
         }
         let old = match (op, steps.is_empty()) {
             (None, true) => Value::Undefined(f.locals[index].ty),
@@ -363,9 +392,13 @@ impl Compiler {
         for step in steps {
             let next = match (self.types.kind(ty), step) {
                 (TypeKind::Array { element, .. }, Step::Element(_)) => Some(*element),
-                (TypeKind::Struct { fields, .. } | TypeKind::Anonymous(fields), Step::Field(name)) => {
-                    fields.iter().find(|(field, _)| field == name).map(|(_, ty)| *ty)
-                }
+                (
+                    TypeKind::Struct { fields, .. } | TypeKind::Anonymous(fields),
+                    Step::Field(name),
+                ) => fields
+                    .iter()
+                    .find(|(field, _)| field == name)
+                    .map(|(_, ty)| *ty),
                 (TypeKind::Tuple(types), Step::Item(index)) => types.get(*index).copied(),
                 _ => None,
             };
@@ -377,7 +410,13 @@ impl Compiler {
         Ok(ty)
     }
 
-    fn block_stmt(&mut self, f: &mut Frame, label: Option<Sym>, block: &[StmtId], span: Span) -> Res<Flow> {
+    fn block_stmt(
+        &mut self,
+        f: &mut Frame,
+        label: Option<Sym>,
+        block: &[StmtId],
+        span: Span,
+    ) -> Res<Flow> {
         let Some(label) = label else {
             return self.exec_block(f, block);
         };
@@ -447,7 +486,10 @@ impl Compiler {
             return match flow {
                 Flow::Break(to, value) if to == at => Ok(Ev::Val(value.unwrap_or(Value::Void))),
                 Flow::Next => Ok(Ev::Val(Value::Void)),
-                _ => err(span, "fabsim does not support leaving a block that is a value yet"),
+                _ => err(
+                    span,
+                    "fabsim does not support leaving a block that is a value yet",
+                ),
             };
         }
         self.builder(span)?.land(&target.breaks);
@@ -512,7 +554,13 @@ impl Compiler {
         self.exec_block(f, &[stmt])
     }
 
-    pub fn find_target(&self, f: &Frame, label: Option<Sym>, only_loops: bool, span: Span) -> Res<usize> {
+    pub fn find_target(
+        &self,
+        f: &Frame,
+        label: Option<Sym>,
+        only_loops: bool,
+        span: Span,
+    ) -> Res<usize> {
         let found = f.targets.iter().rposition(|target| match label {
             Some(label) => target.label == Some(label) && (target.is_loop || !only_loops),
             None => target.is_loop,
@@ -521,13 +569,22 @@ impl Compiler {
             (Some(found), _) => Ok(found),
             (None, Some(label)) => {
                 let label = self.text(label);
-                err(span, format!("there is no block or loop with the label '{label}' here"))
+                err(
+                    span,
+                    format!("there is no block or loop with the label '{label}' here"),
+                )
             }
             (None, None) => err(span, "there is no loop to leave here"),
         }
     }
 
-    fn break_stmt(&mut self, f: &mut Frame, label: Option<Sym>, value: Option<ExprId>, span: Span) -> Res<Flow> {
+    fn break_stmt(
+        &mut self,
+        f: &mut Frame,
+        label: Option<Sym>,
+        value: Option<ExprId>,
+        span: Span,
+    ) -> Res<Flow> {
         let at = self.find_target(f, label, false, span)?;
         let expect = f.targets[at].expect;
         let ev = match value {
@@ -566,9 +623,10 @@ impl Compiler {
                 f.targets[at].result_ty = Some(ty);
                 self.move_to(slot, &ev, span)
             }
-            _ if f.targets[at].values > 1 => {
-                err(span, "a value chosen at run time needs a run-time type, use @as")
-            }
+            _ if f.targets[at].values > 1 => err(
+                span,
+                "a value chosen at run time needs a run-time type, use @as",
+            ),
             _ => Ok(()),
         }
     }
@@ -612,13 +670,18 @@ impl Compiler {
         };
         inline.returns += 1;
         match &ev {
-            Ev::Val(value) if guarded == 0 && inline.returns == 1 => inline.value = Some(value.clone()),
+            Ev::Val(value) if guarded == 0 && inline.returns == 1 => {
+                inline.value = Some(value.clone())
+            }
             _ => inline.value = None,
         }
         if result != Ty::VOID && self.types.is_runtime(result) {
             self.move_to(inline.slot, &ev, span)?;
         } else if inline.value.is_none() && result != Ty::VOID {
-            return err(span, "an inline function with a comptime-only result must return once");
+            return err(
+                span,
+                "an inline function with a comptime-only result must return once",
+            );
         }
         inline.jumps.push(self.jump(span)?);
         f.inline = Some(inline);
@@ -627,12 +690,19 @@ impl Compiler {
 }
 
 /// Stores into a part of a comptime value; false if there is no such part.
-fn store_step(types: &super::types::Types, place: &mut Value, steps: &[Step], value: Value, span: Span) -> Res<bool> {
+fn store_step(
+    types: &super::types::Types,
+    place: &mut Value,
+    steps: &[Step],
+    value: Value,
+    span: Span,
+) -> Res<bool> {
     let Some((step, rest)) = steps.split_first() else {
         *place = value;
         return Ok(true);
     };
-    if let (Value::Undefined(ty), Some((dims, element))) = (&*place, undefined_array(types, place)) {
+    if let (Value::Undefined(ty), Some((dims, element))) = (&*place, undefined_array(types, place))
+    {
         let count = dims.iter().map(|d| *d as usize).product();
         *place = Value::Array(Rc::new(super::value::ArrayValue {
             ty: *ty,

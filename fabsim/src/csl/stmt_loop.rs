@@ -28,11 +28,23 @@ impl Compiler {
             (Ev::Val(Value::Array(array)), true) => {
                 let array = array.clone();
                 let count = array.elements.len() as u64;
-                self.unroll(f, stmt, count, |i| array.elements.get(i as usize).cloned(), span)?
+                self.unroll(
+                    f,
+                    stmt,
+                    count,
+                    |i| array.elements.get(i as usize).cloned(),
+                    span,
+                )?
             }
             (Ev::Val(Value::Tuple(items)), true) => {
                 let items = items.clone();
-                self.unroll(f, stmt, items.len() as u64, |i| items.get(i as usize).cloned(), span)?
+                self.unroll(
+                    f,
+                    stmt,
+                    items.len() as u64,
+                    |i| items.get(i as usize).cloned(),
+                    span,
+                )?
             }
             (Ev::Val(Value::Range(range)), false) => {
                 let range = range.clone();
@@ -47,11 +59,16 @@ impl Compiler {
                 // A range with run-time bounds, as `@range` makes it.
                 self.run_time_parts(f, stmt, parts, span)?
             }
-            (Ev::Val(Value::Array(_)) | Ev::Memory(..), false) => self.for_array(f, stmt, over, span)?,
+            (Ev::Val(Value::Array(_)) | Ev::Memory(..), false) => {
+                self.for_array(f, stmt, over, span)?
+            }
             _ => {
                 let ty = self.type_of_ev(&over);
                 let ty = self.show(ty);
-                return err(at, format!("'for' goes over arrays and ranges, not over {ty}"));
+                return err(
+                    at,
+                    format!("'for' goes over arrays and ranges, not over {ty}"),
+                );
             }
         };
         self.release(mark);
@@ -72,7 +89,12 @@ impl Compiler {
     ) -> Res<Flow> {
         if !f.comptime && count > u64::from(self.options.max_inlined_iterations) {
             let most = self.options.max_inlined_iterations;
-            return err(span, format!("this inline loop has more than {most} iterations (--max-inlined-iterations)"));
+            return err(
+                span,
+                format!(
+                    "this inline loop has more than {most} iterations (--max-inlined-iterations)"
+                ),
+            );
         }
         let at = self.enter_loop(f, stmt.label);
         let mut out = Flow::Next;
@@ -83,9 +105,9 @@ impl Compiler {
                 Value::Int(_, ty) => *ty,
                 other => self.type_of(other),
             };
-            f.known(stmt.item, ty, value, span);
+            f.known(stmt.item, ty, value);
             if let Some(index) = stmt.index {
-                f.known(index, Ty::U16, Value::Int(i128::from(i), Ty::U16), span);
+                f.known(index, Ty::U16, Value::Int(i128::from(i), Ty::U16));
             }
             let flow = self.scoped(f, stmt.body)?;
             f.locals.truncate(locals);
@@ -132,7 +154,10 @@ impl Compiler {
             return err(span, "'for' goes over arrays and ranges");
         };
         let Ev::Val(Value::Int(step, _)) = parts[3] else {
-            return err(span, "fabsim does not support a range with a run-time step yet");
+            return err(
+                span,
+                "fabsim does not support a range with a run-time step yet",
+            );
         };
         if f.comptime {
             return err(span, "this range is not known at compile time");
@@ -155,10 +180,20 @@ impl Compiler {
     ) -> Res<Flow> {
         let scalar = self.scalar(ty, span)?;
         let counter = self.new_slot(span)?;
-        self.push(Inst::Copy { dst: counter, src: start }, span)?;
+        self.push(
+            Inst::Copy {
+                dst: counter,
+                src: start,
+            },
+            span,
+        )?;
         let index = self.index_slot(stmt, span)?;
         let head = self.builder(span)?.here();
-        let op = if upwards { CompareOp::Lt } else { CompareOp::Gt };
+        let op = if upwards {
+            CompareOp::Lt
+        } else {
+            CompareOp::Gt
+        };
         let more = self.new_slot(span)?;
         let inst = Inst::Compare {
             op,
@@ -171,9 +206,9 @@ impl Compiler {
         let exit = self.branch(more, false, span)?;
         let at = self.enter_loop(f, stmt.label);
         let locals = f.locals.len();
-        self.loop_variable(f, stmt.item, ty, counter, span);
+        self.loop_variable(f, stmt.item, ty, counter);
         if let (Some(name), Some(slot)) = (stmt.index, index) {
-            self.loop_variable(f, name, Ty::U16, slot, span);
+            self.loop_variable(f, name, Ty::U16, slot);
         }
         f.guarded += 1;
         self.scoped(f, stmt.body)?;
@@ -196,10 +231,9 @@ impl Compiler {
         self.leave_target(f, at, Flow::Next, span)
     }
 
-    fn loop_variable(&self, f: &mut Frame, name: super::intern::Sym, ty: Ty, slot: Slot, span: Span) {
+    fn loop_variable(&self, f: &mut Frame, name: super::intern::Sym, ty: Ty, slot: Slot) {
         f.locals.push(Local {
             name,
-            span,
             ty,
             mutable: false,
             storage: Storage::Slot(slot),
@@ -233,11 +267,20 @@ impl Compiler {
             return err(span, "'for' goes over arrays and ranges");
         };
         if dims.len() != 1 {
-            return err(span, "fabsim does not support loops over arrays of rank 2 or more yet");
+            return err(
+                span,
+                "fabsim does not support loops over arrays of rank 2 or more yet",
+            );
         }
         let size = self.element_size(element, span)?;
         let address = self.new_slot(span)?;
-        self.push(Inst::Copy { dst: address, src: base }, span)?;
+        self.push(
+            Inst::Copy {
+                dst: address,
+                src: base,
+            },
+            span,
+        )?;
         let count = self.const_slot(u64::from(dims[0]), span)?;
         let counter = self.const_slot(0, span)?;
         let head = self.builder(span)?.here();
@@ -256,7 +299,6 @@ impl Compiler {
         let item = self.load(address, element, span)?;
         f.locals.push(Local {
             name: stmt.item,
-            span,
             ty: element,
             mutable: false,
             storage: match item {
@@ -265,7 +307,7 @@ impl Compiler {
             },
         });
         if let Some(name) = stmt.index {
-            self.loop_variable(f, name, Ty::U16, counter, span);
+            self.loop_variable(f, name, Ty::U16, counter);
         }
         f.guarded += 1;
         self.scoped(f, stmt.body)?;
@@ -302,7 +344,12 @@ impl Compiler {
             match self.condition(f, stmt.condition)? {
                 Ev::Val(Value::Bool(true)) => {}
                 Ev::Val(_) => break,
-                _ => return err(span, "the condition of an inline loop must be known at compile time"),
+                _ => {
+                    return err(
+                        span,
+                        "the condition of an inline loop must be known at compile time",
+                    )
+                }
             }
             count += 1;
             if !f.comptime && count > self.options.max_inlined_iterations {

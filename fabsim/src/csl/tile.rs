@@ -9,7 +9,10 @@ use super::types::Ty;
 use super::value::{FnRef, ModuleId, Value};
 use super::{err, Res};
 use crate::diagnostic::Diagnostic;
-use crate::program::{ColorSetup, DsdShape, Dsr, ExportKind, FunctionId, InputQueueSetup, Priority, Span, Symbol, SymbolKind, TaskBinding, TileProgram};
+use crate::program::{
+    ColorSetup, DsdShape, Dsr, ExportKind, FunctionId, InputQueueSetup, Priority, Span, Symbol,
+    SymbolKind, TaskBinding, TileProgram,
+};
 use std::collections::HashMap;
 use std::path::PathBuf;
 
@@ -60,7 +63,11 @@ pub struct TileRequest {
 
 impl Compiler {
     /// Compiles one tile program; the second part is the colors it configures itself.
-    pub fn compile_tile(&mut self, request: &TileRequest, exports: &[Declared]) -> Res<(TileProgram, Vec<(u8, ColorSetup)>)> {
+    pub fn compile_tile(
+        &mut self,
+        request: &TileRequest,
+        exports: &[Declared],
+    ) -> Res<(TileProgram, Vec<(u8, ColorSetup)>)> {
         let modules = self.modules.len();
         self.tile = Some(TileState::default());
         if let Some((path, standard)) = &request.path {
@@ -77,8 +84,16 @@ impl Compiler {
         check_recursion(&tile)?;
         check_teardown(&tile)?;
         self.check_exports(&tile, exports)?;
-        tile.program.tasks = tile.bound.iter().map(|(binding, _)| binding.clone()).collect();
-        tile.program.symbols = tile.symbols.into_iter().map(|(symbol, ..)| symbol).collect();
+        tile.program.tasks = tile
+            .bound
+            .iter()
+            .map(|(binding, _)| binding.clone())
+            .collect();
+        tile.program.symbols = tile
+            .symbols
+            .into_iter()
+            .map(|(symbol, ..)| symbol)
+            .collect();
         self.modules.truncate(modules);
         Ok((tile.program, tile.colors))
     }
@@ -137,27 +152,30 @@ impl Compiler {
         Ok(())
     }
 
-    /// Queues that DSDs use must be initialised, unless a fabin DSD names the color itself.
+    /// Output queues of wse3 must be initialised; on wse2 a fabin DSD that names a color binds its
+    /// queue. An input queue without a color is found out when an operation reads it.
     fn check_queues(&self, tile: &mut TileState) -> Res<()> {
         for (shape, span) in tile.program.shapes.iter().zip(&tile.shape_spans) {
             match shape {
                 DsdShape::FabOut { queue, .. } if self.wse3() => {
                     if tile.program.output_queues[usize::from(*queue) & 7].is_none() {
-                        return err(*span, format!("output queue {queue} is used but not initialised"));
+                        return err(
+                            *span,
+                            format!("output queue {queue} is used but not initialised"),
+                        );
                     }
                 }
                 DsdShape::FabIn { queue, color, .. } => {
                     let slot = &mut tile.program.input_queues[usize::from(*queue) & 7];
                     match (slot.as_ref(), color) {
-                        (None, None) => return err(*span, format!("input queue {queue} is used but not initialised")),
                         (Some(setup), Some(color)) if setup.color != *color => {
                             let message = format!("this DSD wants color {color}, but input queue {queue} has color {}", setup.color);
-                            return Err(Box::new(Diagnostic::new(*span, message).note(setup.span, "initialised here")));
+                            return Err(Box::new(
+                                Diagnostic::new(*span, message)
+                                    .note(setup.span, "initialised here"),
+                            ));
                         }
-                        (None, Some(_)) if self.wse3() => {
-                            return err(*span, format!("input queue {queue} is used but not initialised"));
-                        }
-                        (None, Some(color)) => {
+                        (None, Some(color)) if !self.wse3() => {
                             *slot = Some(InputQueueSetup {
                                 color: *color,
                                 priority: Priority::High,
@@ -176,18 +194,32 @@ impl Compiler {
     fn check_exports(&self, tile: &TileState, exports: &[Declared]) -> Res<()> {
         for (symbol, ty, mutable, span) in &tile.symbols {
             let name = &symbol.name;
-            let Some(declared) = exports.iter().find(|declared| declared.export.name == *name) else {
-                return err(*span, format!("the symbol '{name}' is not declared with @export_name in the layout"));
+            let Some(declared) = exports
+                .iter()
+                .find(|declared| declared.export.name == *name)
+            else {
+                return err(
+                    *span,
+                    format!("the symbol '{name}' is not declared with @export_name in the layout"),
+                );
             };
             let differs = |what: String| {
                 let diagnostic = Diagnostic::new(*span, format!("the symbol '{name}' {what}"));
                 Err(Box::new(diagnostic.note(declared.span, "declared here")))
             };
             let same = match (&symbol.kind, &declared.export.kind) {
-                (SymbolKind::Pointer { element, .. }, ExportKind::Tensor { element: wanted, mutable: writable }) => {
+                (
+                    SymbolKind::Pointer { element, .. },
+                    ExportKind::Tensor {
+                        element: wanted,
+                        mutable: writable,
+                    },
+                ) => {
                     if element == wanted && mutable != writable {
                         let is = if *mutable { "a variable" } else { "a constant" };
-                        return differs(format!("is {is}, but its mutability is declared otherwise"));
+                        return differs(format!(
+                            "is {is}, but its mutability is declared otherwise"
+                        ));
                     }
                     element == wanted
                 }
@@ -196,7 +228,9 @@ impl Compiler {
             };
             if !same {
                 let (found, wanted) = (self.show(*ty), self.show(declared.ty));
-                return differs(format!("has type {found}, but is declared with type {wanted}"));
+                return differs(format!(
+                    "has type {found}, but is declared with type {wanted}"
+                ));
             }
         }
         Ok(())
@@ -207,7 +241,10 @@ impl Compiler {
 fn check_recursion(tile: &TileState) -> Res<()> {
     for (id, uses_memory, _, span) in &tile.calls {
         if *uses_memory && reaches(tile, *id) {
-            return err(*span, "fabsim does not support recursive functions with variables in memory yet");
+            return err(
+                *span,
+                "fabsim does not support recursive functions with variables in memory yet",
+            );
         }
     }
     Ok(())
@@ -239,7 +276,8 @@ fn reaches(tile: &TileState, id: FunctionId) -> bool {
 
 /// Task 29 belongs to the dispatcher of the handlers, if there are any.
 fn check_teardown(tile: &TileState) -> Res<()> {
-    let handlers = !tile.program.teardown_handlers.is_empty() || !tile.program.empty_queue_handlers.is_empty();
+    let handlers =
+        !tile.program.teardown_handlers.is_empty() || !tile.program.empty_queue_handlers.is_empty();
     match tile.bound.iter().find(|(binding, _)| binding.id == 29) {
         Some((binding, _)) if handlers => err(
             binding.span,

@@ -136,10 +136,6 @@ impl Ty {
         self.is_float() || self == Ty::COMPTIME_FLOAT
     }
 
-    pub fn is_numeric(self) -> bool {
-        self.is_int() || self.is_float()
-    }
-
     pub fn is_dsd(self) -> bool {
         (Ty::MEM1D..=Ty::FABOUT).contains(&self)
     }
@@ -296,7 +292,9 @@ impl Types {
         }
         match self.kind(ty) {
             TypeKind::Array { dims, element } => {
-                let count = dims.iter().try_fold(1u64, |n, d| n.checked_mul(u64::from(*d)))?;
+                let count = dims
+                    .iter()
+                    .try_fold(1u64, |n, d| n.checked_mul(u64::from(*d)))?;
                 let bytes = count.checked_mul(self.element_size(*element)?)?;
                 Some(bytes + bytes % 2)
             }
@@ -326,9 +324,11 @@ impl Types {
     pub fn align(&self, ty: Ty) -> u64 {
         match self.kind(ty) {
             TypeKind::Array { element, .. } => self.align(*element),
-            TypeKind::Struct { fields, .. } => {
-                fields.iter().map(|(_, ty)| self.align(*ty)).max().unwrap_or(2)
-            }
+            TypeKind::Struct { fields, .. } => fields
+                .iter()
+                .map(|(_, ty)| self.align(*ty))
+                .max()
+                .unwrap_or(2),
             _ => match self.size(ty) {
                 Some(4) | Some(8) => 4,
                 _ => 2,
@@ -379,13 +379,22 @@ impl Types {
             TypeKind::Struct { fields, .. } | TypeKind::Anonymous(fields) => {
                 let fields: Vec<String> = fields
                     .iter()
-                    .map(|(name, ty)| format!("{}: {}", interner.str(*name), self.show(*ty, interner)))
+                    .map(|(name, ty)| {
+                        format!("{}: {}", interner.str(*name), self.show(*ty, interner))
+                    })
                     .collect();
                 format!("struct {{ {} }}", fields.join(", "))
             }
             TypeKind::Enum { repr, members, .. } => {
-                let members: Vec<&str> = members.iter().map(|(name, _)| interner.str(*name)).collect();
-                format!("enum({}) {{ {} }}", self.show(*repr, interner), members.join(", "))
+                let members: Vec<&str> = members
+                    .iter()
+                    .map(|(name, _)| interner.str(*name))
+                    .collect();
+                format!(
+                    "enum({}) {{ {} }}",
+                    self.show(*repr, interner),
+                    members.join(", ")
+                )
             }
             TypeKind::Tuple(types) => format!("struct {{ {} }}", list(types)),
         }
@@ -402,7 +411,11 @@ mod tests {
 
     #[test]
     fn primitive_names_and_constants_agree() {
-        for (word, ty) in [("u16", Ty::U16), ("fabout_dsd", Ty::FABOUT), ("range", Ty::RANGE)] {
+        for (word, ty) in [
+            ("u16", Ty::U16),
+            ("fabout_dsd", Ty::FABOUT),
+            ("range", Ty::RANGE),
+        ] {
             assert_eq!(primitive(word), Some(ty));
         }
         assert_eq!(primitive("u7"), None);

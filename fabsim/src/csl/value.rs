@@ -74,10 +74,6 @@ impl Elements {
         }
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     pub fn get(&self, index: usize) -> Option<&Value> {
         match self {
             Elements::Same(value, count) => (index < *count).then_some(value),
