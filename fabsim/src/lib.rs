@@ -5,6 +5,8 @@
 //! copies, launches and reports; `std` holds the standard modules; `python` is the only part
 //! that knows Python.
 
+pub mod csl;
+pub mod diagnostic;
 pub mod fabric;
 pub mod host;
 pub mod limits;
@@ -14,4 +16,5 @@ pub mod program;
 #[cfg(feature = "python")]
 pub mod python;
 pub mod report;
+pub mod std;
 pub mod timing;

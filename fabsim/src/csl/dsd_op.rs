@@ -1,0 +1,610 @@
+//! DSD operations: the table of forms, the options, `@map`, `@load_to_dsr`.
+
+use super::ast::ExprId;
+use super::builtin_run::block_target;
+use super::compiler::{Compiler, Ev, Frame};
+use super::types::{Ty, TypeKind};
+use super::value::Value;
+use super::{err, Res};
+use crate::program::*;
+
+/// The scalar an operation takes where a form has one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Word,
+    Double,
+    Half,
+    Single,
+}
+
+/// One operation: dest class, source class, and its forms. In a form, the first letter is the
+/// destination (D: DSD or DSR, P: pointer to scalar), the others the sources (s: DSD or DSR, v: scalar).
+struct Row(&'static str, Opcode, Class, Class, &'static [&'static str]);
+
+const TWO: &[&str] = &["Dss", "Dvs", "Dsv"];
+const FLOAT_TWO: &[&str] = &["Dss", "Dvs", "Dsv", "Pvs"];
+const ONE: &[&str] = &["Ds", "Dv"];
+const MOVE: &[&str] = &["Ds", "Ps", "Dv"];
+const FUSED: &[&str] = &["Dssv"];
+const TO_INT: &[&str] = &["Ds", "Dv", "Pv"];
+
+use Class::*;
+
+/// wse.md 6.7.
+const ROWS: &[Row] = &[
+    Row("add16", Opcode::Add16, Word, Word, TWO),
+    Row("addc16", Opcode::Addc16, Word, Word, TWO),
+    Row("and16", Opcode::And16, Word, Word, TWO),
+    Row("or16", Opcode::Or16, Word, Word, TWO),
+    Row("xor16", Opcode::Xor16, Word, Word, TWO),
+    Row("sar16", Opcode::Sar16, Word, Word, TWO),
+    Row("sll16", Opcode::Sll16, Word, Word, TWO),
+    Row("slr16", Opcode::Slr16, Word, Word, TWO),
+    Row("sub16", Opcode::Sub16, Word, Word, &["Dss", "Dsv"]),
+    Row("clz", Opcode::Clz, Word, Word, ONE),
+    Row("ctz", Opcode::Ctz, Word, Word, ONE),
+    Row("popcnt", Opcode::Popcnt, Word, Word, ONE),
+    Row("mov16", Opcode::Mov16, Word, Word, MOVE),
+    Row("mov32", Opcode::Mov32, Double, Double, MOVE),
+    Row("fmovh", Opcode::Fmovh, Half, Half, MOVE),
+    Row("fmovs", Opcode::Fmovs, Single, Single, MOVE),
+    Row("faddh", Opcode::Faddh, Half, Half, FLOAT_TWO),
+    Row("fadds", Opcode::Fadds, Single, Single, FLOAT_TWO),
+    Row("fsubh", Opcode::Fsubh, Half, Half, FLOAT_TWO),
+    Row("fsubs", Opcode::Fsubs, Single, Single, FLOAT_TWO),
+    Row("fmulh", Opcode::Fmulh, Half, Half, FLOAT_TWO),
+    Row("fmuls", Opcode::Fmuls, Single, Single, FLOAT_TWO),
+    Row("fmaxh", Opcode::Fmaxh, Half, Half, FLOAT_TWO),
+    Row("fmaxs", Opcode::Fmaxs, Single, Single, FLOAT_TWO),
+    Row("faddhs", Opcode::Faddhs, Single, Single, FLOAT_TWO),
+    Row("fmach", Opcode::Fmach, Half, Half, FUSED),
+    Row("fmacs", Opcode::Fmacs, Single, Single, FUSED),
+    Row("fmachs", Opcode::Fmachs, Single, Half, FUSED),
+    Row("fabsh", Opcode::Fabsh, Half, Half, ONE),
+    Row("fabss", Opcode::Fabss, Single, Single, ONE),
+    Row("fnegh", Opcode::Fnegh, Half, Half, ONE),
+    Row("fnegs", Opcode::Fnegs, Single, Single, ONE),
+    Row("fnormh", Opcode::Fnormh, Half, Half, &["Pv"]),
+    Row("fnorms", Opcode::Fnorms, Single, Single, &["Pv"]),
+    Row("fh2s", Opcode::Fh2s, Single, Half, ONE),
+    Row("fs2h", Opcode::Fs2h, Half, Single, ONE),
+    Row("fh2xp16", Opcode::Fh2xp16, Word, Half, TO_INT),
+    Row("fs2xp16", Opcode::Fs2xp16, Word, Single, TO_INT),
+    Row("xp162fh", Opcode::Xp162fh, Half, Word, ONE),
+    Row("xp162fs", Opcode::Xp162fs, Single, Word, ONE),
+];
+
+impl Class {
+    fn accepts(self, ty: Ty) -> bool {
+        match self {
+            Word => matches!(ty, Ty::I16 | Ty::U16),
+            Double => matches!(ty, Ty::I32 | Ty::U32),
+            Half => ty.is_fp16(),
+            Single => ty == Ty::F32,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Word => "i16 or u16",
+            Double => "i32 or u32",
+            Half => "f16",
+            Single => "f32",
+        }
+    }
+}
+
+/// The options of an operation, while ids may still be known.
+#[derive(Default)]
+struct Options {
+    is_async: bool,
+    activate: Option<Ev>,
+    unblock: Option<(BlockKind, Ev)>,
+    on_control: Option<OnControl>,
+    index: Option<Ev>,
+    ut_id: Option<Ev>,
+    priority: Option<Priority>,
+    save_address: bool,
+}
+
+impl Compiler {
+    pub fn dsd_operation(
+        &mut self,
+        f: &mut Frame,
+        name: &str,
+        args: &[ExprId],
+        span: Span,
+    ) -> Res<Option<Ev>> {
+        match name {
+            "map" => return self.map(f, args, span).map(Some),
+            "dfilt" => return self.dfilt(f, args, span).map(Some),
+            "fscaleh" | "fscales" => {
+                return err(span, format!("fabsim does not support @{name} yet"))
+            }
+            _ => {}
+        }
+        let Some(row) = ROWS.iter().find(|row| row.0 == name) else {
+            return Ok(None);
+        };
+        if f.comptime {
+            return err(
+                span,
+                format!("@{name} runs on a PE: it cannot be evaluated at compile time"),
+            );
+        }
+        let operands = row.4[0].len();
+        if args.len() != operands && args.len() != operands + 1 {
+            let found = args.len();
+            return err(span, format!("@{name} takes {operands} operands and optionally a configuration, found {found} arguments"));
+        }
+        let mut evs = Vec::with_capacity(operands);
+        for arg in &args[..operands] {
+            evs.push(self.eval(f, *arg)?);
+        }
+        let spans: Vec<Span> = args.iter().map(|arg| f.ast.span(*arg)).collect();
+        let letters = self.letters(name, &evs, &spans)?;
+        if !row.4.contains(&letters.as_str()) {
+            let forms = row.4.join(", ");
+            return err(span, format!("@{name} has no form with these operands (forms: {forms}; D: DSD or DSR, P: pointer, s: source DSD or DSR, v: scalar)"));
+        }
+        let options = self.operation_options(f, args.get(operands), false, span)?;
+        self.check_fabric(name, &evs, &options, span)?;
+        let mut list = Vec::with_capacity(operands);
+        for (at, ev) in evs.iter().enumerate() {
+            let class = if at == 0 { row.2 } else { row.3 };
+            list.push(self.operand(name, ev, class, spans[at])?);
+        }
+        let options = self.lower_options(options, span)?;
+        let dest = list.remove(0);
+        let operation = DsdOperation {
+            opcode: row.1,
+            dest,
+            sources: list,
+            options,
+            result: None,
+        };
+        self.push(Inst::Operation(Box::new(operation)), span)?;
+        Ok(Some(Ev::Val(Value::Void)))
+    }
+
+    /// The form of the operands: see `Row`.
+    fn letters(&mut self, name: &str, evs: &[Ev], spans: &[Span]) -> Res<String> {
+        let mut letters = String::new();
+        for (at, (ev, span)) in evs.iter().zip(spans).enumerate() {
+            let ty = self.type_of_ev(ev);
+            let wrong = match (at, ty) {
+                (0, Ty::FABIN) => Some("a fabin_dsd cannot be a destination"),
+                (0, Ty::DSR_SRC1) => Some("a dsr_src1 cannot be a destination"),
+                (0, _) => None,
+                (_, Ty::FABOUT) => Some("a fabout_dsd cannot be a source"),
+                (_, Ty::DSR_DEST) if !(at == 1 && name != "dfilt") => {
+                    Some("a dsr_dest cannot be a source here")
+                }
+                _ => None,
+            };
+            if let Some(wrong) = wrong {
+                return err(*span, format!("@{name}: {wrong}"));
+            }
+            letters.push(match (at, ty.is_dsd() || ty.is_dsr()) {
+                (0, true) => 'D',
+                (0, false) => 'P',
+                (_, true) => 's',
+                (_, false) => 'v',
+            });
+        }
+        Ok(letters)
+    }
+
+    fn check_fabric(&mut self, name: &str, evs: &[Ev], options: &Options, span: Span) -> Res<()> {
+        let types: Vec<Ty> = evs.iter().map(|ev| self.type_of_ev(ev)).collect();
+        let fabric = types.iter().any(|ty| matches!(*ty, Ty::FABIN | Ty::FABOUT));
+        let dsr = types.iter().any(|ty| ty.is_dsr());
+        if options.is_async && !fabric && !dsr {
+            return err(
+                span,
+                format!("@{name}: an asynchronous operation needs a fabric operand"),
+            );
+        }
+        let inputs = types.iter().filter(|ty| **ty == Ty::FABIN).count();
+        if self.wse3() && inputs > 1 {
+            return err(
+                span,
+                format!("@{name}: wse3 allows one fabin_dsd in an operation"),
+            );
+        }
+        Ok(())
+    }
+
+    fn operand(&mut self, name: &str, ev: &Ev, class: Class, span: Span) -> Res<Operand> {
+        if let Ev::Val(Value::Dsr(dsr)) = ev {
+            return Ok(Operand::Dsr(*dsr));
+        }
+        let ty = self.type_of_ev(ev);
+        if ty.is_dsd() {
+            return Ok(Operand::Dsd(self.to_slot(ev, span)?.0));
+        }
+        if let Some((_, mutable, pointee)) = self.types.as_pointer(ty) {
+            if !mutable || !class.accepts(pointee) {
+                let (ty, wanted) = (self.show(ty), class.name());
+                return err(
+                    span,
+                    format!("@{name}: the destination must be a pointer to {wanted}, found {ty}"),
+                );
+            }
+            let scalar = self.scalar(pointee, span)?;
+            return Ok(Operand::Pointer(self.to_slot(ev, span)?.0, scalar));
+        }
+        let ev = self.scalar_operand(ev.clone(), class, span)?;
+        let ty = self.type_of_ev(&ev);
+        if !class.accepts(ty) {
+            let (ty, wanted) = (self.show(ty), class.name());
+            return err(
+                span,
+                format!("@{name}: expected a scalar of type {wanted}, found {ty}"),
+            );
+        }
+        let scalar = self.scalar(ty, span)?;
+        Ok(Operand::Scalar(self.to_slot(&ev, span)?.0, scalar))
+    }
+
+    /// Gives a literal the type its class wants.
+    fn scalar_operand(&mut self, ev: Ev, class: Class, span: Span) -> Res<Ev> {
+        let target = match (&ev, class) {
+            (Ev::Val(Value::Int(number, Ty::COMPTIME_INT)), Word) => {
+                if *number < 0 {
+                    Ty::I16
+                } else {
+                    Ty::U16
+                }
+            }
+            (Ev::Val(Value::Int(number, Ty::COMPTIME_INT)), Double) => {
+                if *number < 0 {
+                    Ty::I32
+                } else {
+                    Ty::U32
+                }
+            }
+            (Ev::Val(Value::Float(_, Ty::COMPTIME_FLOAT)), Half) => Ty::F16,
+            (Ev::Val(Value::Float(_, Ty::COMPTIME_FLOAT)), Single) => Ty::F32,
+            _ => return Ok(ev),
+        };
+        self.coerce(ev, target, span)
+    }
+
+    fn operation_options(
+        &mut self,
+        f: &mut Frame,
+        arg: Option<&ExprId>,
+        loads: bool,
+        span: Span,
+    ) -> Res<Options> {
+        let mut options = Options::default();
+        let Some(arg) = arg else {
+            return Ok(options);
+        };
+        let at = f.ast.span(*arg);
+        let ev = self.eval(f, *arg)?;
+        let allowed: &[&str] = match (loads, self.wse3()) {
+            (true, _) => &[
+                "async",
+                "activate",
+                "unblock",
+                "on_control",
+                "ut_id",
+                "save_address",
+                "single_step",
+            ],
+            (false, true) => &[
+                "async",
+                "activate",
+                "unblock",
+                "on_control",
+                "index",
+                "ut_id",
+            ],
+            (false, false) => &[
+                "async",
+                "activate",
+                "unblock",
+                "on_control",
+                "index",
+                "priority",
+            ],
+        };
+        for (name, ev) in self.fields(&ev, allowed, "the configuration of an operation", at)? {
+            match name.as_str() {
+                "async" => options.is_async = self.flag(&ev, "async", at)?,
+                "save_address" => options.save_address = self.flag(&ev, "save_address", at)?,
+                "activate" => options.activate = Some(self.local_id(ev, "'.activate'", at)?),
+                "unblock" => options.unblock = Some(self.block_kind(ev, "'.unblock'", at)?),
+                "index" => options.index = Some(ev),
+                "priority" => options.priority = Some(self.priority(&ev, at)?),
+                "ut_id" => {
+                    self.only_wse3("get_ut_id", at)?;
+                    if self.type_of_ev(&ev) != Ty::UT_ID {
+                        return err(at, "'.ut_id' must be a ut_id");
+                    }
+                    options.ut_id = Some(ev);
+                }
+                "on_control" => options.on_control = Some(self.on_control(ev, at)?),
+                _ => return err(at, format!("fabsim does not support '.{name}' yet")),
+            }
+        }
+        if options.activate.is_some() && options.unblock.is_some() {
+            return err(
+                at,
+                "an operation has at most one of '.activate' and '.unblock'",
+            );
+        }
+        let completes = options.activate.is_some() || options.unblock.is_some();
+        if completes && !options.is_async {
+            return err(span, "'.activate' and '.unblock' need '.async = true'");
+        }
+        Ok(options)
+    }
+
+    fn on_control(&mut self, ev: Ev, span: Span) -> Res<OnControl> {
+        let fields = self.fields(
+            &ev,
+            &["terminate", "activate", "unblock"],
+            "'on_control'",
+            span,
+        )?;
+        let [(name, ev)] = fields.as_slice() else {
+            return err(
+                span,
+                "'on_control' has one of 'terminate', 'activate' and 'unblock'",
+            );
+        };
+        match name.as_str() {
+            "terminate" => match self.flag(ev, "terminate", span)? {
+                true => Ok(OnControl::Terminate),
+                false => err(
+                    span,
+                    "'on_control' has one of 'terminate', 'activate' and 'unblock'",
+                ),
+            },
+            "activate" => {
+                let id = self.local_id(ev.clone(), "'on_control'", span)?;
+                Ok(OnControl::Activate(self.to_slot(&id, span)?.0))
+            }
+            _ => {
+                let (kind, id) = self.block_kind(ev.clone(), "'on_control'", span)?;
+                Ok(OnControl::Unblock(kind, self.to_slot(&id, span)?.0))
+            }
+        }
+    }
+
+    fn lower_options(&mut self, options: Options, span: Span) -> Res<OpOptions> {
+        let mut out = OpOptions {
+            is_async: options.is_async,
+            on_control: options.on_control,
+            priority: options.priority,
+            ..OpOptions::default()
+        };
+        if let Some(id) = options.activate {
+            out.on_done = Some(Completion::Activate(self.to_slot(&id, span)?.0));
+        }
+        if let Some((kind, id)) = options.unblock {
+            out.on_done = Some(Completion::Unblock(kind, self.to_slot(&id, span)?.0));
+        }
+        if let Some(index) = options.index {
+            let index = match index {
+                Ev::Val(value) => Ev::Val(self.bind_value(value, Ty::U16, span)?),
+                other => other,
+            };
+            out.index = Some(self.to_u16(&index, span)?);
+        }
+        if let Some(ut_id) = options.ut_id {
+            out.ut_id = Some(self.to_slot(&ut_id, span)?.0);
+        }
+        Ok(out)
+    }
+
+    fn dfilt(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
+        self.arity("dfilt", args, 1, 2, span)?;
+        let ev = self.eval(f, args[0])?;
+        let ty = self.type_of_ev(&ev);
+        if !matches!(ty, Ty::FABIN | Ty::DSR_SRC1) {
+            let ty = self.show(ty);
+            return err(
+                span,
+                format!("@dfilt needs a fabin_dsd or a dsr_src1, found {ty}"),
+            );
+        }
+        let options = self.operation_options(f, args.get(1), false, span)?;
+        let dest = self.operand("dfilt", &ev, Word, span)?;
+        let options = self.lower_options(options, span)?;
+        let operation = DsdOperation {
+            opcode: Opcode::Dfilt,
+            dest,
+            sources: vec![dest],
+            options,
+            result: None,
+        };
+        self.push(Inst::Operation(Box::new(operation)), span)?;
+        Ok(Ev::Val(Value::Void))
+    }
+
+    /// `@map(function, inputs..., [output])`
+    fn map(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
+        let Some((callee, rest)) = args.split_first() else {
+            return err(span, "@map needs a function");
+        };
+        let at = f.ast.span(*callee);
+        let Value::Function(function) = self.value(f, *callee)? else {
+            return err(at, "the first argument of @map must be a function");
+        };
+        let ty = self.function_type(function)?;
+        let TypeKind::Function { params, result } = self.types.kind(ty).clone() else {
+            return err(at, "the first argument of @map must be a function");
+        };
+        let outputs = usize::from(result != Ty::VOID);
+        if rest.len() != params.len() + outputs {
+            let (wanted, found) = (params.len() + outputs, rest.len());
+            return err(
+                span,
+                format!("this @map needs {wanted} operands after the function, found {found}"),
+            );
+        }
+        let mut inputs = Vec::with_capacity(params.len());
+        for (param, arg) in params.iter().zip(rest) {
+            inputs.push(self.map_input(f, *arg, *param)?);
+        }
+        let output = match rest.get(params.len()) {
+            Some(arg) => Some(self.map_output(f, *arg, result)?),
+            None => None,
+        };
+        let function = self.instance(function, Vec::new(), at)?;
+        let map = MapOperation {
+            function,
+            inputs,
+            output,
+        };
+        self.builder(span)?.callees.push(function.0);
+        self.push(Inst::Map(Box::new(map)), span)?;
+        Ok(Ev::Val(Value::Void))
+    }
+
+    fn map_element(&mut self, ty: Ty, span: Span) -> Res<ScalarType> {
+        let legal = matches!(ty, Ty::I16 | Ty::U16 | Ty::I32 | Ty::U32 | Ty::F32) || ty.is_fp16();
+        match legal {
+            true => self.scalar(ty, span),
+            false => {
+                let ty = self.show(ty);
+                err(span, format!("@map cannot stream elements of type {ty}"))
+            }
+        }
+    }
+
+    fn map_input(&mut self, f: &mut Frame, e: ExprId, param: Ty) -> Res<(Operand, ScalarType)> {
+        let span = f.ast.span(e);
+        let ev = self.eval_as(f, e, Some(param))?;
+        let ty = self.type_of_ev(&ev);
+        match ty {
+            Ty::FABOUT | Ty::DSR_DEST | Ty::DSR_SRC0 => {
+                let ty = self.show(ty);
+                err(span, format!("@map cannot read from a value of type {ty}"))
+            }
+            Ty::DSR_SRC1 => match ev {
+                Ev::Val(Value::Dsr(dsr)) => Ok((Operand::Dsr(dsr), self.map_element(param, span)?)),
+                _ => err(span, "this DSR is not known at compile time"),
+            },
+            _ if ty.is_dsd() => {
+                let element = self.map_element(param, span)?;
+                Ok((Operand::Dsd(self.to_slot(&ev, span)?.0), element))
+            }
+            _ => {
+                let ev = self.coerce(ev, param, span)?;
+                let scalar = self.scalar(param, span)?;
+                Ok((Operand::Scalar(self.to_slot(&ev, span)?.0, scalar), scalar))
+            }
+        }
+    }
+
+    fn map_output(&mut self, f: &mut Frame, e: ExprId, result: Ty) -> Res<(Operand, ScalarType)> {
+        let span = f.ast.span(e);
+        let element = self.map_element(result, span)?;
+        let ev = self.eval(f, e)?;
+        let ty = self.type_of_ev(&ev);
+        let operand = match (&ev, ty) {
+            (Ev::Val(Value::Dsr(dsr)), Ty::DSR_DEST) => Operand::Dsr(*dsr),
+            (_, Ty::MEM1D | Ty::MEM4D | Ty::FABOUT) => Operand::Dsd(self.to_slot(&ev, span)?.0),
+            _ => match self.types.as_pointer(ty) {
+                Some((_, true, pointee)) if pointee == result => {
+                    Operand::Pointer(self.to_slot(&ev, span)?.0, element)
+                }
+                _ => {
+                    let ty = self.show(ty);
+                    return err(span, format!("@map cannot write to a value of type {ty}"));
+                }
+            },
+        };
+        Ok((operand, element))
+    }
+
+    /// `@load_to_dsr(dsr, dsd[, config])`
+    pub fn load_to_dsr(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
+        self.arity("load_to_dsr", args, 2, 3, span)?;
+        let Value::Dsr(dsr) = self.value(f, args[0])? else {
+            return err(span, "the first argument of @load_to_dsr must be a DSR");
+        };
+        let at = f.ast.span(args[1]);
+        let dsd = self.eval(f, args[1])?;
+        let ty = self.type_of_ev(&dsd);
+        let wrong = match (dsr.file, ty) {
+            (_, ty) if !ty.is_dsd() => true,
+            (DsrFile::Dest, Ty::FABIN) | (DsrFile::Src0 | DsrFile::Src1, Ty::FABOUT) => true,
+            _ => false,
+        };
+        if wrong {
+            let (ty, file) = (self.show(ty), self.show(super::dsd::dsr_type(dsr)));
+            return err(at, format!("a {file} cannot hold a value of type {ty}"));
+        }
+        let fabric = matches!(ty, Ty::FABIN | Ty::FABOUT);
+        // In a comptime block a task name is looked up when the bindings are complete.
+        let options = self.operation_options(f, args.get(2), true, span)?;
+        if options.save_address && fabric {
+            return err(span, "'.save_address' is for memory DSDs");
+        }
+        if f.comptime {
+            self.load_known(dsr, &dsd, options, span)?;
+            return Ok(Ev::Val(Value::Void));
+        }
+        let save_address = options.save_address;
+        let (slot, _) = self.to_slot(&dsd, span)?;
+        let options = self.lower_options(options, span)?;
+        let load = DsrLoad {
+            dsr,
+            dsd: slot,
+            options,
+            save_address,
+        };
+        self.push(Inst::LoadDsr(Box::new(load)), span)?;
+        Ok(Ev::Val(Value::Void))
+    }
+
+    fn load_known(&mut self, dsr: Dsr, dsd: &Ev, options: Options, span: Span) -> Res<()> {
+        self.only_comptime("load_to_dsr", span)?;
+        let Ev::Val(Value::Dsd(value)) = dsd else {
+            return err(span, "this DSD is not known at compile time");
+        };
+        if options.on_control.is_some() {
+            return err(
+                span,
+                "fabsim does not support '.on_control' of a comptime @load_to_dsr yet",
+            );
+        }
+        let known = |ev: &Ev| match ev {
+            Ev::Val(Value::Handle(id, _)) => Ok(*id as u8),
+            _ => err(span, "this id is not known at compile time"),
+        };
+        let activate = options.activate.as_ref().map(known).transpose()?;
+        let unblock = match &options.unblock {
+            Some((kind, ev)) => Some(block_target(*kind, known(ev)?)),
+            None => None,
+        };
+        let ut_id = options.ut_id.as_ref().map(known).transpose()?;
+        let dsd = Dsd::unpack(self.pack(value, span)?);
+        let tile = self.tile(span)?;
+        if let Some(first) = tile.program.dsrs.iter().find(|load| load.dsr == dsr) {
+            let first = first.span;
+            let error = crate::diagnostic::Diagnostic::new(
+                span,
+                "this DSR is loaded twice at compile time",
+            );
+            return Err(Box::new(error.note(first, "first loaded here")));
+        }
+        tile.program.dsrs.push(DsrLoadValue {
+            dsr,
+            dsd,
+            is_async: options.is_async,
+            activate,
+            unblock,
+            ut_id,
+            save_address: options.save_address,
+            span,
+        });
+        Ok(())
+    }
+}

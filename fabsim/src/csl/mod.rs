@@ -1,0 +1,119 @@
+//! CSL text in, `program::Design` out.
+//!
+//! In reading order: `lexer`, `parser*` and `ast` turn text into trees; `types` and `value` are what
+//! programs compute with at compile time; `compiler` holds the state of a compilation, `module`
+//! instances and their globals; `eval`, `access`, `stmt` and `call` walk the trees, computing what is
+//! known and emitting code (`emit`) for what is not; `coerce` is the rules between types; `builtin*`,
+//! `dsd*` and `config` are the builtins; `layout` and `tile` drive the two halves of a program.
+
+mod access;
+mod ast;
+mod builtin;
+mod builtin_bind;
+mod builtin_config;
+mod builtin_run;
+mod builtin_type;
+mod call;
+mod coerce;
+mod compiler;
+mod dsd;
+mod dsd_op;
+mod emit;
+mod eval;
+mod intern;
+mod layout;
+mod lexer;
+mod literal;
+mod memory;
+mod module;
+mod ops;
+mod parse_expr;
+mod parse_stmt;
+mod parser;
+mod source;
+mod stmt;
+mod stmt_loop;
+mod tile;
+mod types;
+mod value;
+
+use crate::diagnostic::Diagnostic;
+use crate::program::{Arch, Design, Span};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+type Res<T> = Result<T, Box<Diagnostic>>;
+
+/// An error at a place.
+fn err<T>(span: Span, message: impl Into<String>) -> Res<T> {
+    Err(Box::new(Diagnostic::new(span, message)))
+}
+
+/// What `cslc` takes on its command line.
+#[derive(Clone, Debug)]
+pub struct CompileOptions {
+    pub arch: Arch,
+    /// `None`: the smallest legal ones.
+    pub fabric_dims: Option<(u16, u16)>,
+    pub fabric_offsets: Option<(u16, u16)>,
+    /// Values of the root file's parameters.
+    pub params: Vec<(String, i64)>,
+    /// Where `<name>` modules are looked for that are not part of the standard library.
+    pub import_paths: Vec<PathBuf>,
+    pub max_inlined_iterations: u32,
+    /// Steps of compile-time evaluation before the program is refused.
+    pub comptime_step_limit: u64,
+    pub memcpy: bool,
+    pub channels: u32,
+}
+
+impl CompileOptions {
+    pub fn new(arch: Arch) -> CompileOptions {
+        CompileOptions {
+            arch,
+            fabric_dims: None,
+            fabric_offsets: None,
+            params: Vec::new(),
+            import_paths: Vec::new(),
+            max_inlined_iterations: 50,
+            comptime_step_limit: 4_000_000_000,
+            memcpy: true,
+            channels: 1,
+        }
+    }
+}
+
+/// Compiles the program whose layout is in the file `path`.
+pub fn compile(path: &Path, options: &CompileOptions) -> Result<Design, Vec<Diagnostic>> {
+    run(source::Provider::Disk, path, options)
+}
+
+/// Like `compile`, with all files given as text; `path` is the key of the layout file.
+pub fn compile_sources(
+    sources: &BTreeMap<PathBuf, String>,
+    path: &Path,
+    options: &CompileOptions,
+) -> Result<Design, Vec<Diagnostic>> {
+    run(source::Provider::Memory(sources.clone()), path, options)
+}
+
+/// Stack of the compiler's thread. Evaluation recurses; its depth is bounded by
+/// `compiler::MAX_DEPTH`, and this is what that depth needs, with room to spare in debug builds.
+const STACK_BYTES: usize = 512 << 20;
+
+fn run(
+    provider: source::Provider,
+    path: &Path,
+    options: &CompileOptions,
+) -> Result<Design, Vec<Diagnostic>> {
+    let (path, options) = (path.to_path_buf(), options.clone());
+    let failed = |text: &str| vec![Diagnostic::new(Span::default(), text)];
+    let thread = std::thread::Builder::new()
+        .name("csl".into())
+        .stack_size(STACK_BYTES)
+        .spawn(move || layout::compile_design(provider, &path, options))
+        .map_err(|_| failed("cannot start the compiler: no memory for its stack"))?;
+    thread
+        .join()
+        .unwrap_or_else(|_| Err(failed("internal error: the compiler panicked")))
+}

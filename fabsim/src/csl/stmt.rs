@@ -1,0 +1,754 @@
+//! Statements: executed where everything is known, lowered where not. Loops are in `stmt_loop`.
+
+use super::access::{linear, Access};
+use super::ast::{Arith, Declare, Expr, ExprId, Stmt, StmtId};
+use super::compiler::{Compiler, Ev, Frame, Local, Storage, Target};
+use super::intern::Sym;
+use super::types::{Ty, TypeKind};
+use super::value::Value;
+use super::{err, Res};
+use crate::program::{Inst, Span};
+use std::rc::Rc;
+
+/// How control leaves a statement. While lowering, the jump has already been emitted.
+#[derive(Clone, Debug)]
+pub enum Flow {
+    Next,
+    Return(Value),
+    /// To the end of `targets[.0]`.
+    Break(usize, Option<Value>),
+    Continue(usize),
+    /// Run-time control never gets to what follows.
+    Stop,
+}
+
+/// A step into a comptime variable.
+enum Step {
+    Element(Vec<i128>),
+    Item(usize),
+    Field(Sym),
+}
+
+impl Compiler {
+    pub fn exec(&mut self, f: &mut Frame, s: StmtId) -> Res<Flow> {
+        let ast = f.ast.clone();
+        let (stmt, span) = ast.stmt(s);
+        self.enter(span)?;
+        let flow = self.exec_stmt(f, stmt, span)?;
+        self.leave();
+        Ok(flow)
+    }
+
+    fn exec_stmt(&mut self, f: &mut Frame, stmt: &Stmt, span: Span) -> Res<Flow> {
+        match stmt {
+            Stmt::Declare(declare) => self.declare(f, declare, span)?,
+            Stmt::Assign(op, left, right) => {
+                let mark = self.mark();
+                self.assign(f, *op, *left, *right, span)?;
+                self.release(mark);
+            }
+            Stmt::Expr(expr) => return self.expr_stmt(f, *expr),
+            Stmt::Block(label, block) => return self.block_stmt(f, *label, block, span),
+            Stmt::If(condition, then, otherwise) => {
+                return self.if_stmt(f, *condition, *then, *otherwise, span)
+            }
+            Stmt::For(stmt) => return self.for_stmt(f, stmt, span),
+            Stmt::While(stmt) => return self.while_stmt(f, stmt, span),
+            Stmt::Return(value) => return self.return_stmt(f, *value, span),
+            Stmt::Break(label, value) => return self.break_stmt(f, *label, *value, span),
+            Stmt::Continue(label) => {
+                let target = self.find_target(f, *label, true, span)?;
+                if !f.targets[target].known {
+                    let jump = self.jump(span)?;
+                    f.targets[target].continues.push(jump);
+                }
+                return Ok(Flow::Continue(target));
+            }
+            Stmt::Comptime(inner) => {
+                let before = std::mem::replace(&mut f.comptime, true);
+                let flow = self.exec(f, *inner)?;
+                f.comptime = before;
+                if !matches!(flow, Flow::Next) && !before {
+                    return err(span, "control cannot leave a comptime block");
+                }
+                return Ok(flow);
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn expr_stmt(&mut self, f: &mut Frame, expr: ExprId) -> Res<Flow> {
+        let ast = f.ast.clone();
+        let span = ast.span(expr);
+        let mark = self.mark();
+        let (ev, flow) = match ast.expr(expr) {
+            Expr::Switch(subject, prongs) => self.switch(f, *subject, prongs, None, span)?,
+            Expr::Comptime(inner) => (Ev::Val(self.comptime_value(f, *inner)?), Flow::Next),
+            _ => (self.eval(f, expr)?, Flow::Next),
+        };
+        self.release(mark);
+        let droppable = matches!(
+            ast.expr(expr),
+            Expr::Builtin(..)
+                | Expr::Call(..)
+                | Expr::Switch(..)
+                | Expr::If(..)
+                | Expr::Comptime(_)
+        );
+        if !droppable && self.type_of_ev(&ev) != Ty::VOID {
+            return err(span, "this value is not used");
+        }
+        Ok(flow)
+    }
+
+    pub fn mark(&self) -> u16 {
+        self.builder.as_ref().map_or(0, |builder| builder.mark())
+    }
+
+    pub fn release(&mut self, mark: u16) {
+        if let Some(builder) = self.builder.as_mut() {
+            builder.release(mark);
+        }
+    }
+
+    fn declare(&mut self, f: &mut Frame, declare: &Declare, span: Span) -> Res<()> {
+        if declare.comptime && !f.comptime {
+            f.comptime = true;
+            let result = self.declare(f, declare, span);
+            f.comptime = false;
+            return result;
+        }
+        let ty = match declare.ty {
+            Some(ty) => Some(self.type_value(f, ty)?),
+            None => None,
+        };
+        let local = |ty, storage| Local {
+            name: declare.name,
+            ty,
+            mutable: declare.mutable,
+            storage,
+        };
+        let Some(expr) = declare.value else {
+            let Some(ty) = ty else {
+                return err(span, "this declaration needs a type or a value");
+            };
+            let storage = match f.comptime {
+                true => Storage::Known(Value::Undefined(ty)),
+                false => self.run_time_storage(f, declare.name, ty, span)?,
+            };
+            f.locals.push(local(ty, storage));
+            return Ok(());
+        };
+        // Reserved first, so that what evaluation needs can be released.
+        let reserved = match f.comptime {
+            true => None,
+            false => Some(self.new_slot(span)?),
+        };
+        let mark = self.mark();
+        let at = f.ast.span(expr);
+        let ev = self.eval_as(f, expr, ty)?;
+        let ev = match ty {
+            Some(ty) => self.coerce(ev, ty, at)?,
+            None => ev,
+        };
+        let found = self.type_of_ev(&ev);
+        if found == Ty::VOID && declare.mutable {
+            return err(at, "a variable cannot be void");
+        }
+        if f.comptime || (!declare.mutable && matches!(ev, Ev::Val(_))) {
+            if let Ev::Val(value) = ev {
+                self.release(mark);
+                f.locals.push(local(found, Storage::Known(value)));
+                return Ok(());
+            }
+            return err(at, "this value is not known at compile time");
+        }
+        if matches!(ev, Ev::Parts(..) | Ev::TupleParts(_)) {
+            if declare.mutable {
+                return err(
+                    at,
+                    "fabsim does not support variables of anonymous struct type yet",
+                );
+            }
+            f.locals.push(local(found, Storage::Parts(ev)));
+            return Ok(());
+        }
+        if !self.types.is_runtime(found) {
+            let (name, found) = (self.text(declare.name), self.show(found));
+            return err(
+                at,
+                format!("the variable '{name}' cannot have the comptime-only type {found}"),
+            );
+        }
+        let storage = self.run_time_storage_in(f, declare.name, found, reserved, span)?;
+        match storage {
+            Storage::Slot(slot) => self.move_to(slot, &ev, at)?,
+            Storage::Memory(address) => {
+                let slot = self.const_slot(u64::from(address), span)?;
+                self.store(slot, found, &ev, at)?;
+            }
+            _ => {}
+        }
+        self.release(mark);
+        f.locals.push(local(found, storage));
+        Ok(())
+    }
+
+    fn run_time_storage(&mut self, f: &Frame, name: Sym, ty: Ty, span: Span) -> Res<Storage> {
+        if !self.types.is_runtime(ty) {
+            let ty = self.show(ty);
+            return err(
+                span,
+                format!("a run-time variable cannot have the comptime-only type {ty}"),
+            );
+        }
+        let slot = self.new_slot(span)?;
+        self.run_time_storage_in(f, name, ty, Some(slot), span)
+    }
+
+    /// A slot, or static memory for aggregates and for variables whose address is taken.
+    fn run_time_storage_in(
+        &mut self,
+        f: &Frame,
+        name: Sym,
+        ty: Ty,
+        slot: Option<crate::program::Slot>,
+        span: Span,
+    ) -> Res<Storage> {
+        let addressed = match f.function {
+            Some(function) => f.ast.functions[function.0 as usize]
+                .addressed
+                .contains(&name),
+            None => false,
+        };
+        match slot {
+            Some(slot) if self.types.in_slot(ty) && !addressed => Ok(Storage::Slot(slot)),
+            _ => {
+                self.builder(span)?.uses_memory = true;
+                Ok(Storage::Memory(self.static_memory(ty, 1, span)?))
+            }
+        }
+    }
+
+    fn assign(
+        &mut self,
+        f: &mut Frame,
+        op: Option<Arith>,
+        left: ExprId,
+        right: ExprId,
+        span: Span,
+    ) -> Res<()> {
+        if let Some((index, steps)) = self.comptime_target(f, left)? {
+            return self.assign_known(f, op, index, steps, left, right, span);
+        }
+        if f.comptime {
+            return err(
+                span,
+                "a run-time variable cannot be written at compile time",
+            );
+        }
+        let ast = f.ast.clone();
+        if let Expr::Name(name) = ast.expr(left) {
+            if let Some(index) = f.local(*name) {
+                let (storage, ty, mutable) = {
+                    let local = &f.locals[index];
+                    (local.storage.clone(), local.ty, local.mutable)
+                };
+                if !mutable {
+                    let name = self.text(*name);
+                    return err(span, format!("cannot assign to the constant '{name}'"));
+                }
+                if let Storage::Slot(slot) = storage {
+                    let ev = self.assigned(f, op, Ev::Slot(slot, ty), ty, right, span)?;
+                    return self.move_to(slot, &ev, span);
+                }
+            }
+        }
+        let access = self.access(f, left)?;
+        let Access::Memory(addr, ty, mutable) = access else {
+            return err(span, "cannot assign to this: it is a constant or a value");
+        };
+        if !mutable {
+            return err(
+                span,
+                "cannot assign through a pointer to const or to a constant",
+            );
+        }
+        let address = self.address_slot(addr, span)?;
+        let old = match op {
+            Some(_) => self.load(address, ty, span)?,
+            None => Ev::Slot(address, ty),
+        };
+        let ev = self.assigned(f, op, old, ty, right, span)?;
+        self.store(address, ty, &ev, span)
+    }
+
+    /// The value that an assignment stores.
+    fn assigned(
+        &mut self,
+        f: &mut Frame,
+        op: Option<Arith>,
+        old: Ev,
+        ty: Ty,
+        right: ExprId,
+        span: Span,
+    ) -> Res<Ev> {
+        let at = f.ast.span(right);
+        let value = self.eval_as(f, right, Some(ty))?;
+        let value = match op {
+            Some(op) => self.arith(op, old, value, span)?,
+            None => value,
+        };
+        self.coerce(value, ty, at)
+    }
+
+    /// The comptime variable that `e` is a part of.
+    fn comptime_target(&mut self, f: &mut Frame, e: ExprId) -> Res<Option<(usize, Vec<Step>)>> {
+        let ast = f.ast.clone();
+        match ast.expr(e) {
+            Expr::Name(name) => Ok(f
+                .local(*name)
+                .filter(|index| matches!(f.locals[*index].storage, Storage::Known(_)))
+                .map(|index| (index, Vec::new()))),
+            Expr::Field(base, name) => {
+                let Some((index, mut steps)) = self.comptime_target(f, *base)? else {
+                    return Ok(None);
+                };
+                steps.push(Step::Field(*name));
+                Ok(Some((index, steps)))
+            }
+            Expr::Index(base, indices) => {
+                let Some((index, mut steps)) = self.comptime_target(f, *base)? else {
+                    return Ok(None);
+                };
+                let mut known = Vec::with_capacity(indices.len());
+                for index in indices {
+                    known.push(self.comptime_int(f, *index)?);
+                }
+                steps.push(match known.as_slice() {
+                    [one]
+                        if *one >= 0
+                            && matches!(
+                                &f.locals[index].storage,
+                                Storage::Known(Value::Tuple(_))
+                            ) =>
+                    {
+                        Step::Item(*one as usize)
+                    }
+                    _ => Step::Element(known),
+                });
+                Ok(Some((index, steps)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn assign_known(
+        &mut self,
+        f: &mut Frame,
+        op: Option<Arith>,
+        index: usize,
+        steps: Vec<Step>,
+        left: ExprId,
+        right: ExprId,
+        span: Span,
+    ) -> Res<()> {
+        if !f.locals[index].mutable {
+            let name = self.text(f.locals[index].name);
+            // A pointer constant may still be written through.
+            return err(span, format!("cannot assign to the constant '{name}'"));
+        }
+        if f.guarded > 0 && !f.comptime {
+            return err(
+                span,
+                "a comptime variable cannot change under a run-time condition",
+            );
+        }
+        let old = match (op, steps.is_empty()) {
+            (None, true) => Value::Undefined(f.locals[index].ty),
+            (None, false) => Value::Undefined(Ty::VOID),
+            _ => self.value(f, left)?,
+        };
+        let ty = match (&old, steps.is_empty()) {
+            (_, true) => f.locals[index].ty,
+            (Value::Undefined(_), false) => self.step_type(f.locals[index].ty, &steps, span)?,
+            (old, false) => self.type_of(old),
+        };
+        let ev = self.assigned(f, op, Ev::Val(old), ty, right, span)?;
+        let Ev::Val(value) = ev else {
+            return err(span, "this value is not known at compile time");
+        };
+        let Storage::Known(place) = &mut f.locals[index].storage else {
+            return Ok(());
+        };
+        match store_step(&self.types, place, &steps, value, span)? {
+            true => Ok(()),
+            false => err(span, "this part of a comptime variable cannot be assigned"),
+        }
+    }
+
+    fn step_type(&self, mut ty: Ty, steps: &[Step], span: Span) -> Res<Ty> {
+        for step in steps {
+            let next = match (self.types.kind(ty), step) {
+                (TypeKind::Array { element, .. }, Step::Element(_)) => Some(*element),
+                (
+                    TypeKind::Struct { fields, .. } | TypeKind::Anonymous(fields),
+                    Step::Field(name),
+                ) => fields
+                    .iter()
+                    .find(|(field, _)| field == name)
+                    .map(|(_, ty)| *ty),
+                (TypeKind::Tuple(types), Step::Item(index)) => types.get(*index).copied(),
+                _ => None,
+            };
+            ty = match next {
+                Some(next) => next,
+                None => return err(span, "this part of the variable does not exist"),
+            };
+        }
+        Ok(ty)
+    }
+
+    fn block_stmt(
+        &mut self,
+        f: &mut Frame,
+        label: Option<Sym>,
+        block: &[StmtId],
+        span: Span,
+    ) -> Res<Flow> {
+        let Some(label) = label else {
+            return self.exec_block(f, block);
+        };
+        let target = Target {
+            label: Some(label),
+            known: f.comptime,
+            ..Target::default()
+        };
+        f.targets.push(target);
+        let at = f.targets.len() - 1;
+        let flow = self.exec_block(f, block)?;
+        self.leave_target(f, at, flow, span)
+    }
+
+    /// Ends a labelled block: control arrives at its end if it falls through or a break leads there.
+    pub fn leave_target(&mut self, f: &mut Frame, at: usize, flow: Flow, span: Span) -> Res<Flow> {
+        let target = f.targets.pop().unwrap_or_default();
+        let broken = !target.breaks.is_empty();
+        if broken {
+            self.builder(span)?.land(&target.breaks);
+        }
+        Ok(match flow {
+            Flow::Break(to, _) if to == at => Flow::Next,
+            _ if broken => Flow::Next,
+            flow => flow,
+        })
+    }
+
+    /// Runs the statements in a scope of their own.
+    pub fn exec_block(&mut self, f: &mut Frame, block: &[StmtId]) -> Res<Flow> {
+        let (locals, mark) = (f.locals.len(), self.mark());
+        let mut flow = Flow::Next;
+        for stmt in block {
+            flow = self.exec(f, *stmt)?;
+            if !matches!(flow, Flow::Next) {
+                break;
+            }
+        }
+        f.locals.truncate(locals);
+        self.release(mark);
+        Ok(flow)
+    }
+
+    pub fn block_expr(
+        &mut self,
+        f: &mut Frame,
+        label: Option<Sym>,
+        block: &[StmtId],
+        expect: Option<Ty>,
+        span: Span,
+    ) -> Res<Ev> {
+        let result = match f.comptime {
+            true => None,
+            false => Some(self.new_slot(span)?),
+        };
+        f.targets.push(Target {
+            label,
+            known: f.comptime,
+            result,
+            expect,
+            ..Target::default()
+        });
+        let at = f.targets.len() - 1;
+        let flow = self.exec_block(f, block)?;
+        let target = f.targets.pop().unwrap_or_default();
+        if target.known {
+            return match flow {
+                Flow::Break(to, value) if to == at => Ok(Ev::Val(value.unwrap_or(Value::Void))),
+                Flow::Next => Ok(Ev::Val(Value::Void)),
+                _ => err(
+                    span,
+                    "fabsim does not support leaving a block that is a value yet",
+                ),
+            };
+        }
+        self.builder(span)?.land(&target.breaks);
+        match (target.value, target.result, target.result_ty) {
+            (Some(value), _, _) if target.values == 1 => Ok(Ev::Val(value)),
+            (_, Some(slot), Some(ty)) if self.types.in_slot(ty) => Ok(Ev::Slot(slot, ty)),
+            (_, Some(slot), Some(ty)) => Ok(Ev::Memory(slot, ty)),
+            _ => Ok(Ev::Val(Value::Void)),
+        }
+    }
+
+    fn if_stmt(
+        &mut self,
+        f: &mut Frame,
+        condition: ExprId,
+        then: StmtId,
+        otherwise: Option<StmtId>,
+        span: Span,
+    ) -> Res<Flow> {
+        let mark = self.mark();
+        let condition = self.condition(f, condition)?;
+        if let Ev::Val(value) = &condition {
+            self.release(mark);
+            return match (value.as_bool(), otherwise) {
+                (Some(true), _) => self.scoped(f, then),
+                (_, Some(otherwise)) => self.scoped(f, otherwise),
+                _ => Ok(Flow::Next),
+            };
+        }
+        let (slot, _) = self.to_slot(&condition, span)?;
+        let to_else = self.branch(slot, false, span)?;
+        self.release(mark);
+        f.guarded += 1;
+        let first = self.scoped(f, then)?;
+        let second = match otherwise {
+            Some(otherwise) => {
+                let to_end = match first {
+                    Flow::Next => Some(self.jump(span)?),
+                    _ => None,
+                };
+                self.builder(span)?.land(&[to_else]);
+                let second = self.scoped(f, otherwise)?;
+                if let Some(to_end) = to_end {
+                    self.builder(span)?.land(&[to_end]);
+                }
+                second
+            }
+            None => {
+                self.builder(span)?.land(&[to_else]);
+                Flow::Next
+            }
+        };
+        f.guarded -= 1;
+        Ok(match (first, second) {
+            (Flow::Next, _) | (_, Flow::Next) => Flow::Next,
+            _ => Flow::Stop,
+        })
+    }
+
+    /// One statement in a scope of its own.
+    pub fn scoped(&mut self, f: &mut Frame, stmt: StmtId) -> Res<Flow> {
+        self.exec_block(f, &[stmt])
+    }
+
+    pub fn find_target(
+        &self,
+        f: &Frame,
+        label: Option<Sym>,
+        only_loops: bool,
+        span: Span,
+    ) -> Res<usize> {
+        let found = f.targets.iter().rposition(|target| match label {
+            Some(label) => target.label == Some(label) && (target.is_loop || !only_loops),
+            None => target.is_loop,
+        });
+        match (found, label) {
+            (Some(found), _) => Ok(found),
+            (None, Some(label)) => {
+                let label = self.text(label);
+                err(
+                    span,
+                    format!("there is no block or loop with the label '{label}' here"),
+                )
+            }
+            (None, None) => err(span, "there is no loop to leave here"),
+        }
+    }
+
+    fn break_stmt(
+        &mut self,
+        f: &mut Frame,
+        label: Option<Sym>,
+        value: Option<ExprId>,
+        span: Span,
+    ) -> Res<Flow> {
+        let at = self.find_target(f, label, false, span)?;
+        let expect = f.targets[at].expect;
+        let ev = match value {
+            Some(value) => Some(self.eval_as(f, value, expect)?),
+            None => None,
+        };
+        if f.targets[at].known {
+            return match ev {
+                Some(Ev::Val(value)) => Ok(Flow::Break(at, Some(value))),
+                None => Ok(Flow::Break(at, None)),
+                Some(_) => err(span, "this value is not known at compile time"),
+            };
+        }
+        if let Some(ev) = ev {
+            self.break_value(f, at, ev, span)?;
+        }
+        let jump = self.jump(span)?;
+        f.targets[at].breaks.push(jump);
+        Ok(Flow::Break(at, None))
+    }
+
+    fn break_value(&mut self, f: &mut Frame, at: usize, ev: Ev, span: Span) -> Res<()> {
+        let ev = match f.targets[at].result_ty.or(f.targets[at].expect) {
+            Some(ty) => self.coerce(ev, ty, span)?,
+            None => ev,
+        };
+        let ty = self.type_of_ev(&ev);
+        f.targets[at].values += 1;
+        if let Ev::Val(value) = &ev {
+            f.targets[at].value = Some(value.clone());
+        } else {
+            f.targets[at].values += 1;
+        }
+        match f.targets[at].result {
+            Some(slot) if self.types.is_runtime(ty) => {
+                f.targets[at].result_ty = Some(ty);
+                self.move_to(slot, &ev, span)
+            }
+            _ if f.targets[at].values > 1 => err(
+                span,
+                "a value chosen at run time needs a run-time type, use @as",
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    fn return_stmt(&mut self, f: &mut Frame, value: Option<ExprId>, span: Span) -> Res<Flow> {
+        let Some(result) = f.result else {
+            return err(span, "there is no function to return from here");
+        };
+        let mark = self.mark();
+        let ev = match value {
+            Some(value) => {
+                let at = f.ast.span(value);
+                let ev = self.eval_as(f, value, Some(result))?;
+                self.coerce(ev, result, at)?
+            }
+            None if result == Ty::VOID => Ev::Val(Value::Void),
+            None => return err(span, "this function must return a value"),
+        };
+        if f.comptime {
+            return match ev {
+                Ev::Val(value) => Ok(Flow::Return(value)),
+                _ => err(span, "this value is not known at compile time"),
+            };
+        }
+        if f.inline.is_some() {
+            return self.inline_return(f, ev, result, span);
+        }
+        let src = match result {
+            Ty::VOID => None,
+            _ => Some(self.to_slot(&ev, span)?.0),
+        };
+        self.push(Inst::Return { src }, span)?;
+        self.release(mark);
+        Ok(Flow::Stop)
+    }
+
+    fn inline_return(&mut self, f: &mut Frame, ev: Ev, result: Ty, span: Span) -> Res<Flow> {
+        let guarded = f.guarded;
+        let Some(mut inline) = f.inline.take() else {
+            return Ok(Flow::Stop);
+        };
+        inline.returns += 1;
+        match &ev {
+            Ev::Val(value) if guarded == 0 && inline.returns == 1 => {
+                inline.value = Some(value.clone())
+            }
+            _ => inline.value = None,
+        }
+        if result != Ty::VOID && self.types.is_runtime(result) {
+            self.move_to(inline.slot, &ev, span)?;
+        } else if inline.value.is_none() && result != Ty::VOID {
+            return err(
+                span,
+                "an inline function with a comptime-only result must return once",
+            );
+        }
+        inline.jumps.push(self.jump(span)?);
+        f.inline = Some(inline);
+        Ok(Flow::Stop)
+    }
+}
+
+/// Stores into a part of a comptime value; false if there is no such part.
+fn store_step(
+    types: &super::types::Types,
+    place: &mut Value,
+    steps: &[Step],
+    value: Value,
+    span: Span,
+) -> Res<bool> {
+    let Some((step, rest)) = steps.split_first() else {
+        *place = value;
+        return Ok(true);
+    };
+    if let (Value::Undefined(ty), Some((dims, element))) = (&*place, undefined_array(types, place))
+    {
+        let count = dims.iter().map(|d| *d as usize).product();
+        *place = Value::Array(Rc::new(super::value::ArrayValue {
+            ty: *ty,
+            elements: super::value::Elements::Same(Value::Undefined(element), count),
+        }));
+    }
+    let inner = match (place, step) {
+        (Value::Array(array), Step::Element(indices)) => {
+            let array = Rc::make_mut(array);
+            let Some((dims, _)) = types.as_array(array.ty) else {
+                return Ok(false);
+            };
+            if dims.len() != indices.len() {
+                return Ok(false);
+            }
+            let mut strides = vec![1i64; dims.len()];
+            for d in (1..dims.len()).rev() {
+                strides[d - 1] = strides[d] * i64::from(dims[d]);
+            }
+            let at = linear(indices, &dims, &strides, span)?;
+            array.elements.get_mut(at)
+        }
+        (Value::Tuple(items), Step::Item(index)) => Rc::make_mut(items).get_mut(*index),
+        (Value::Anonymous(fields), Step::Field(name)) => {
+            let fields = Rc::make_mut(fields);
+            let index = fields.names.iter().position(|field| field == name);
+            index.and_then(|index| fields.values.get_mut(index))
+        }
+        (Value::Struct(fields), Step::Field(name)) => {
+            let fields = Rc::make_mut(fields);
+            let index = types
+                .as_struct(fields.ty)
+                .and_then(|types| types.iter().position(|(field, _)| field == name));
+            index.and_then(|index| fields.values.get_mut(index))
+        }
+        _ => None,
+    };
+    match inner {
+        Some(inner) => store_step(types, inner, rest, value, span),
+        None => Ok(false),
+    }
+}
+
+fn undefined_array(types: &super::types::Types, value: &Value) -> Option<(Rc<[u32]>, Ty)> {
+    match value {
+        Value::Undefined(ty) => types.as_array(*ty),
+        _ => None,
+    }
+}

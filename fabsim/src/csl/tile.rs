@@ -1,0 +1,288 @@
+//! One tile program: instantiating the PE file, running its comptime blocks, lowering what is
+//! reachable, and the checks that need all of it.
+
+use super::call::{Argument, Pending};
+use super::compiler::{Compiler, Frame, Stage};
+use super::intern::Sym;
+use super::layout::Declared;
+use super::types::Ty;
+use super::value::{FnRef, ModuleId, Value};
+use super::{err, Res};
+use crate::diagnostic::Diagnostic;
+use crate::program::{
+    ColorSetup, DsdShape, Dsr, ExportKind, FunctionId, InputQueueSetup, Priority, Span, Symbol,
+    SymbolKind, TaskBinding, TileProgram,
+};
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+/// What is known of the tile program while it is compiled.
+#[derive(Default)]
+pub struct TileState {
+    pub program: TileProgram,
+    pub instances: HashMap<(FnRef, Vec<Argument>), FunctionId>,
+    pub pending: Vec<Pending>,
+    /// Tasks and what they are bound to.
+    pub bound: Vec<(TaskBinding, FnRef)>,
+    /// Exported symbols with their types and mutability.
+    pub symbols: Vec<(Symbol, Ty, bool, Span)>,
+    pub colors: Vec<(u8, ColorSetup)>,
+    pub dsrs: Vec<(Dsr, Span)>,
+    /// Addresses of constants that code needs in memory.
+    pub constants: HashMap<Value, u32>,
+    /// (address, value, type, declaration) of what memory starts with.
+    pub initial: Vec<(u32, Value, Ty, Span)>,
+    shape_spans: Vec<Span>,
+    shapes: HashMap<DsdShape, u16>,
+    /// (function, keeps locals in memory, callees, declaration)
+    pub calls: Vec<(FunctionId, bool, Vec<u32>, Span)>,
+}
+
+impl TileState {
+    pub fn shape(&mut self, shape: &DsdShape, span: Span) -> Res<u16> {
+        if let Some(index) = self.shapes.get(shape) {
+            return Ok(*index);
+        }
+        let Ok(index) = u16::try_from(self.program.shapes.len()) else {
+            return err(span, "this program makes too many different DSDs");
+        };
+        self.program.shapes.push(shape.clone());
+        self.shape_spans.push(span);
+        self.shapes.insert(shape.clone(), index);
+        Ok(index)
+    }
+}
+
+/// A tile program that some PE runs.
+#[derive(Clone, Debug)]
+pub struct TileRequest {
+    pub path: Option<(PathBuf, bool)>,
+    pub params: Vec<(Sym, Value)>,
+    pub span: Span,
+}
+
+impl Compiler {
+    /// Compiles one tile program; the second part is the colors it configures itself.
+    pub fn compile_tile(
+        &mut self,
+        request: &TileRequest,
+        exports: &[Declared],
+    ) -> Res<(TileProgram, Vec<(u8, ColorSetup)>)> {
+        let modules = self.modules.len();
+        self.tile = Some(TileState::default());
+        if let Some((path, standard)) = &request.path {
+            let root = self.instantiate(path, *standard, request.params.clone(), request.span)?;
+            self.tile(request.span)?.program.file = path.display().to_string();
+            self.run_modules(root)?;
+            self.lower_all(request.span)?;
+            self.write_initial_memory(request.span)?;
+        }
+        let Some(mut tile) = self.tile.take() else {
+            return err(request.span, "internal error: no tile program");
+        };
+        self.check_queues(&mut tile)?;
+        check_recursion(&tile)?;
+        check_teardown(&tile)?;
+        self.check_exports(&tile, exports)?;
+        tile.program.tasks = tile
+            .bound
+            .iter()
+            .map(|(binding, _)| binding.clone())
+            .collect();
+        tile.program.symbols = tile
+            .symbols
+            .into_iter()
+            .map(|(symbol, ..)| symbol)
+            .collect();
+        self.modules.truncate(modules);
+        Ok((tile.program, tile.colors))
+    }
+
+    /// Evaluates the globals of the root module and of all it imports, then their comptime blocks.
+    fn run_modules(&mut self, root: ModuleId) -> Res<()> {
+        let mut next = root.0 as usize;
+        while next < self.modules.len() {
+            self.evaluate_globals(ModuleId(next as u32))?;
+            next += 1;
+        }
+        self.stage = Stage::Comptime;
+        for module in root.0 as usize..self.modules.len() {
+            let ast = self.modules[module].ast.clone();
+            for (block, _) in &ast.comptime_blocks {
+                let mut frame = Frame::new(ast.clone(), ModuleId(module as u32), true);
+                self.exec_block(&mut frame, block)?;
+            }
+        }
+        self.stage = Stage::Global;
+        Ok(())
+    }
+
+    fn lower_all(&mut self, span: Span) -> Res<()> {
+        self.stage = Stage::Run;
+        loop {
+            let next = match self.tile(span)?.pending.is_empty() {
+                true => None,
+                false => Some(self.tile(span)?.pending.remove(0)),
+            };
+            match next {
+                Some(pending) => self.lower(&pending)?,
+                None => {
+                    // Initial values may refer to functions, which are lowered then.
+                    self.write_pointers(span)?;
+                    if self.tile(span)?.pending.is_empty() {
+                        break;
+                    }
+                }
+            }
+        }
+        self.stage = Stage::Global;
+        Ok(())
+    }
+
+    /// Makes every function that an initial value points to an instance.
+    fn write_pointers(&mut self, span: Span) -> Res<()> {
+        let mut at = 0;
+        while at < self.tile(span)?.initial.len() {
+            let (_, value, _, place) = self.tile(span)?.initial[at].clone();
+            if let Value::Pointer(_) = value {
+                self.bits(&value, place)?;
+            }
+            at += 1;
+        }
+        Ok(())
+    }
+
+    /// Output queues of wse3 must be initialised; on wse2 a fabin DSD that names a color binds its
+    /// queue. An input queue without a color is found out when an operation reads it.
+    fn check_queues(&self, tile: &mut TileState) -> Res<()> {
+        for (shape, span) in tile.program.shapes.iter().zip(&tile.shape_spans) {
+            match shape {
+                DsdShape::FabOut { queue, .. } if self.wse3() => {
+                    if tile.program.output_queues[usize::from(*queue) & 7].is_none() {
+                        return err(
+                            *span,
+                            format!("output queue {queue} is used but not initialised"),
+                        );
+                    }
+                }
+                DsdShape::FabIn { queue, color, .. } => {
+                    let slot = &mut tile.program.input_queues[usize::from(*queue) & 7];
+                    match (slot.as_ref(), color) {
+                        (Some(setup), Some(color)) if setup.color != *color => {
+                            let message = format!("this DSD wants color {color}, but input queue {queue} has color {}", setup.color);
+                            return Err(Box::new(
+                                Diagnostic::new(*span, message)
+                                    .note(setup.span, "initialised here"),
+                            ));
+                        }
+                        (None, Some(color)) if !self.wse3() => {
+                            *slot = Some(InputQueueSetup {
+                                color: *color,
+                                priority: Priority::High,
+                                span: *span,
+                            });
+                        }
+                        _ => {}
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn check_exports(&self, tile: &TileState, exports: &[Declared]) -> Res<()> {
+        for (symbol, ty, mutable, span) in &tile.symbols {
+            let name = &symbol.name;
+            let Some(declared) = exports
+                .iter()
+                .find(|declared| declared.export.name == *name)
+            else {
+                return err(
+                    *span,
+                    format!("the symbol '{name}' is not declared with @export_name in the layout"),
+                );
+            };
+            let differs = |what: String| {
+                let diagnostic = Diagnostic::new(*span, format!("the symbol '{name}' {what}"));
+                Err(Box::new(diagnostic.note(declared.span, "declared here")))
+            };
+            let same = match (&symbol.kind, &declared.export.kind) {
+                (
+                    SymbolKind::Pointer { element, .. },
+                    ExportKind::Tensor {
+                        element: wanted,
+                        mutable: writable,
+                    },
+                ) => {
+                    if element == wanted && mutable != writable {
+                        let is = if *mutable { "a variable" } else { "a constant" };
+                        return differs(format!(
+                            "is {is}, but its mutability is declared otherwise"
+                        ));
+                    }
+                    element == wanted
+                }
+                (SymbolKind::Function(_), ExportKind::Function { .. }) => *ty == declared.ty,
+                _ => false,
+            };
+            if !same {
+                let (found, wanted) = (self.show(*ty), self.show(declared.ty));
+                return differs(format!(
+                    "has type {found}, but is declared with type {wanted}"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Functions that keep locals in static memory cannot run twice at once.
+fn check_recursion(tile: &TileState) -> Res<()> {
+    for (id, uses_memory, _, span) in &tile.calls {
+        if *uses_memory && reaches(tile, *id) {
+            return err(
+                *span,
+                "fabsim does not support recursive functions with variables in memory yet",
+            );
+        }
+    }
+    Ok(())
+}
+
+fn reaches(tile: &TileState, id: FunctionId) -> bool {
+    let callees = |id: u32| {
+        tile.calls
+            .iter()
+            .find(|(other, ..)| other.0 == id)
+            .map(|(_, _, callees, _)| callees.clone())
+            .unwrap_or_default()
+    };
+    let mut seen: Vec<u32> = callees(id.0);
+    let mut at = 0;
+    while at < seen.len() {
+        if seen[at] == id.0 {
+            return true;
+        }
+        for callee in callees(seen[at]) {
+            if !seen.contains(&callee) {
+                seen.push(callee);
+            }
+        }
+        at += 1;
+    }
+    false
+}
+
+/// Task 29 belongs to the dispatcher of the handlers, if there are any.
+fn check_teardown(tile: &TileState) -> Res<()> {
+    let handlers =
+        !tile.program.teardown_handlers.is_empty() || !tile.program.empty_queue_handlers.is_empty();
+    match tile.bound.iter().find(|(binding, _)| binding.id == 29) {
+        Some((binding, _)) if handlers => err(
+            binding.span,
+            "the task id 29 cannot be bound in a program with teardown or empty-queue handlers",
+        ),
+        _ => Ok(()),
+    }
+}

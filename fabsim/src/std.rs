@@ -1,0 +1,17 @@
+//! The standard modules, written in CSL and embedded. Where a module is hardware or host, it reaches
+//! it through `@fabsim_system`, which only these modules may use.
+
+/// The text of `<name>`.
+pub fn source(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "memcpy/get_params" => include_str!("std/get_params.csl"),
+        "memcpy/memcpy" => include_str!("std/memcpy.csl"),
+        "control" => include_str!("std/control.csl"),
+        "time" => include_str!("std/time.csl"),
+        "layout" => include_str!("std/layout.csl"),
+        "directions" => include_str!("std/directions.csl"),
+        "math" => include_str!("std/math.csl"),
+        "empty" => "",
+        _ => return None,
+    })
+}
