@@ -30,7 +30,8 @@ def literal(children: tuple[tuple[int, ...], ...], rank: int = 0) -> str:
 def programs(draw: st.DrawFn) -> str:
     """A reduce or allreduce along a row or a column by a random pre-order tree."""
     ranks = draw(st.integers(1, 40))
-    tree = literal(random_tree(ranks, draw(st.integers(0, 2**32))))
+    children = random_tree(ranks, draw(st.integers(0, 2**32)))
+    tree = literal(children) if ranks > 1 else "leaf"
     order = draw(st.sampled_from(Order))
     along_row = order in (Order.WEST_TO_EAST, Order.EAST_TO_WEST)
     grid = f"{ranks} x 1" if along_row else f"1 x {ranks}"
