@@ -10,10 +10,10 @@ import shlex
 from pathlib import Path
 
 import pytest
+
 from collc.diagnostics import CollcError
 from collc.language import parse_file, read_source
 from collc.show import render
-
 from tests.conftest import Golden
 
 ERRORS = Path(__file__).parent / "errors"

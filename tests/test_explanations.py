@@ -9,9 +9,9 @@ import re
 from pathlib import Path
 
 import pytest
+
 from collc.diagnostics import CollcError
 from collc.language import parse_source
-
 from tests.language.snippets import blocks, complete
 
 COMPILER = Path(__file__).parent.parent / "compiler"

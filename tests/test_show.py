@@ -4,6 +4,9 @@ from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from collc.diagnostics import Diagnostic, Span
 from collc.language import parse_file, parse_source, read_source
 from collc.language.limits import expectation_text
@@ -24,8 +27,6 @@ from collc.spec import (
     Spec,
     Tree,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 NOWHERE = Span("", 0, 0, 0, 0)
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.coll"))

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 
-from hypothesis import HealthCheck, given, settings
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import collc
@@ -16,7 +17,7 @@ from building import random_tree
 from collc.spec import ElementType, Operation, Order
 
 CASES = int(os.environ.get("COLLC_CASES", "300"))
-SHARDS = 4  # so that several cores share the work
+SHARDS = 10  # so that several cores share the work
 
 
 def literal(children: tuple[tuple[int, ...], ...], rank: int = 0) -> str:
@@ -65,32 +66,12 @@ def delivers(text: str) -> None:
     assert report.verified, report.problem
 
 
-def _shard(number: int) -> None:
-    @settings(
-        max_examples=CASES // SHARDS,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-        derandomize=True,
-        database=None,
-    )
-    @given(st.just(number), programs())
-    def run(_: int, text: str) -> None:
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_any_tree_that_passes_the_checks_delivers(shard: int) -> None:
+    @seed(1000 * CASES + shard)
+    @settings(max_examples=CASES // SHARDS, suppress_health_check=list(HealthCheck), database=None)
+    @given(programs())
+    def every_drawn_program_delivers(text: str) -> None:
         delivers(text)
 
-    run()
-
-
-def test_random_trees_deliver_first_quarter() -> None:
-    _shard(0)
-
-
-def test_random_trees_deliver_second_quarter() -> None:
-    _shard(1)
-
-
-def test_random_trees_deliver_third_quarter() -> None:
-    _shard(2)
-
-
-def test_random_trees_deliver_last_quarter() -> None:
-    _shard(3)
+    every_drawn_program_delivers()

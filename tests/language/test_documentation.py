@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from collc.language import parse_source
 from collc.language.parser import _lark
-
 from tests.language.snippets import blocks, complete
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "language.md").read_text(encoding="utf-8")

@@ -7,6 +7,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+
 from collc.language import parse_file, read_source
 
 EXAMPLES = sorted((Path(__file__).parent.parent.parent / "examples").glob("*.coll"))

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from collc.diagnostics import CollcError
 from collc.language import parse_source
 from collc.language.expressions import log2ceil, pow2_below
-from hypothesis import given
-from hypothesis import strategies as st
 
 TEMPLATE = """target wse2
 param V = {}

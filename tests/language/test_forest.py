@@ -3,11 +3,12 @@ from __future__ import annotations
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from collc.diagnostics import CollcError
 from collc.language import parse_source
 from collc.spec import ReduceStep, Tree
-from hypothesis import given
-from hypothesis import strategies as st
 
 Children = tuple[tuple[int, ...], ...]
 

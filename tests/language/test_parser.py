@@ -6,13 +6,14 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from collc.diagnostics import CollcError
 from collc.language import parse_source, read_source
 from collc.language.parser import LATER
 from collc.language.source import MAX_SOURCE_BYTES, decode_source
 from collc.show import as_json, render
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 EXAMPLES = sorted((Path(__file__).parent.parent.parent / "examples").glob("*.coll"))
 N = MAX_SOURCE_BYTES // 2 - 100

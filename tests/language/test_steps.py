@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from collc.diagnostics import CollcError
 from collc.language import parse_source
 from collc.spec import BroadcastStep, Collective, Order, ReduceStep
