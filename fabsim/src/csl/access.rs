@@ -376,7 +376,7 @@ impl Compiler {
     }
 
     fn add_scaled(&mut self, addr: Addr, index: &Ev, step: i64, span: Span) -> Res<Addr> {
-        let index = self.to_u16(index, span)?;
+        let index = self.u16_slot(index, span)?;
         let scaled = match step {
             1 => index,
             _ => {

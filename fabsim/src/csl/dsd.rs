@@ -216,7 +216,7 @@ impl Compiler {
         if run_base.is_none() && run_extent.is_none() && run_stride.is_none() {
             return Ok(value);
         }
-        let (mut slot, _) = self.to_slot(&value, span)?;
+        let (mut slot, _) = self.slot_of(&value, span)?;
         if let Some(address) = run_base {
             slot = self.derived(
                 |dst| Inst::DsdSetBase {
@@ -434,7 +434,7 @@ impl Compiler {
         };
         if let Ev::Slot(length, from) = extent {
             let length = self.convert(length, from, Ty::U16, span)?;
-            let (slot, _) = self.to_slot(&Ev::Val(Value::Dsd(Rc::new(dsd))), span)?;
+            let (slot, _) = self.slot_of(&Ev::Val(Value::Dsd(Rc::new(dsd))), span)?;
             let slot = self.derived(
                 |dst| Inst::DsdSetLength {
                     dst,
@@ -651,12 +651,12 @@ impl Compiler {
             dsd.base = Some((pointer.target, pointer.offset));
             return Ok(Ev::Val(Value::Dsd(Rc::new(dsd))));
         }
-        let (slot, ty) = self.to_slot(&dsd, span)?;
+        let (slot, ty) = self.slot_of(&dsd, span)?;
         let address = match pointer {
             Ev::Val(Value::Pointer(pointer)) => {
                 self.address_slot(Addr::Known(pointer.target, pointer.offset), at)?
             }
-            other => self.to_slot(&other, at)?.0,
+            other => self.slot_of(&other, at)?.0,
         };
         let slot = self.derived(
             |dst| Inst::DsdSetBase {
@@ -700,8 +700,8 @@ impl Compiler {
             Ev::Val(Value::Int(number, _)) => Ev::Val(Value::Int(number & 0xffff, Ty::U16)),
             other => other,
         };
-        let (slot, ty) = self.to_slot(&dsd, span)?;
-        let (number, _) = self.to_slot(&number, at)?;
+        let (slot, ty) = self.slot_of(&dsd, span)?;
+        let (number, _) = self.slot_of(&number, at)?;
         let make = |dst| match length {
             true => Inst::DsdSetLength {
                 dst,
@@ -739,8 +739,8 @@ impl Compiler {
                 .map(|(target, at)| (target, at + *by as i64 * i64::from(element_bytes)));
             return Ok(Ev::Val(Value::Dsd(Rc::new(dsd))));
         }
-        let (slot, ty) = self.to_slot(&dsd, span)?;
-        let (by, _) = self.to_slot(&by, at)?;
+        let (slot, ty) = self.slot_of(&dsd, span)?;
+        let (by, _) = self.slot_of(&by, at)?;
         let make = |dst| Inst::DsdAdvance {
             dst,
             dsd: slot,

@@ -221,7 +221,7 @@ impl Compiler {
         }
         let ty = self.type_of_ev(ev);
         if ty.is_dsd() {
-            return Ok(Operand::Dsd(self.to_slot(ev, span)?.0));
+            return Ok(Operand::Dsd(self.slot_of(ev, span)?.0));
         }
         if let Some((_, mutable, pointee)) = self.types.as_pointer(ty) {
             if !mutable || !class.accepts(pointee) {
@@ -232,7 +232,7 @@ impl Compiler {
                 );
             }
             let scalar = self.scalar(pointee, span)?;
-            return Ok(Operand::Pointer(self.to_slot(ev, span)?.0, scalar));
+            return Ok(Operand::Pointer(self.slot_of(ev, span)?.0, scalar));
         }
         let ev = self.scalar_operand(ev.clone(), class, span)?;
         let ty = self.type_of_ev(&ev);
@@ -244,7 +244,7 @@ impl Compiler {
             );
         }
         let scalar = self.scalar(ty, span)?;
-        Ok(Operand::Scalar(self.to_slot(&ev, span)?.0, scalar))
+        Ok(Operand::Scalar(self.slot_of(&ev, span)?.0, scalar))
     }
 
     /// Gives a literal the type its class wants.
@@ -366,11 +366,11 @@ impl Compiler {
             },
             "activate" => {
                 let id = self.local_id(ev.clone(), "'on_control'", span)?;
-                Ok(OnControl::Activate(self.to_slot(&id, span)?.0))
+                Ok(OnControl::Activate(self.slot_of(&id, span)?.0))
             }
             _ => {
                 let (kind, id) = self.block_kind(ev.clone(), "'on_control'", span)?;
-                Ok(OnControl::Unblock(kind, self.to_slot(&id, span)?.0))
+                Ok(OnControl::Unblock(kind, self.slot_of(&id, span)?.0))
             }
         }
     }
@@ -383,20 +383,20 @@ impl Compiler {
             ..OpOptions::default()
         };
         if let Some(id) = options.activate {
-            out.on_done = Some(Completion::Activate(self.to_slot(&id, span)?.0));
+            out.on_done = Some(Completion::Activate(self.slot_of(&id, span)?.0));
         }
         if let Some((kind, id)) = options.unblock {
-            out.on_done = Some(Completion::Unblock(kind, self.to_slot(&id, span)?.0));
+            out.on_done = Some(Completion::Unblock(kind, self.slot_of(&id, span)?.0));
         }
         if let Some(index) = options.index {
             let index = match index {
                 Ev::Val(value) => Ev::Val(self.bind_value(value, Ty::U16, span)?),
                 other => other,
             };
-            out.index = Some(self.to_u16(&index, span)?);
+            out.index = Some(self.u16_slot(&index, span)?);
         }
         if let Some(ut_id) = options.ut_id {
-            out.ut_id = Some(self.to_slot(&ut_id, span)?.0);
+            out.ut_id = Some(self.slot_of(&ut_id, span)?.0);
         }
         Ok(out)
     }
@@ -492,12 +492,12 @@ impl Compiler {
             },
             _ if ty.is_dsd() => {
                 let element = self.map_element(param, span)?;
-                Ok((Operand::Dsd(self.to_slot(&ev, span)?.0), element))
+                Ok((Operand::Dsd(self.slot_of(&ev, span)?.0), element))
             }
             _ => {
                 let ev = self.coerce(ev, param, span)?;
                 let scalar = self.scalar(param, span)?;
-                Ok((Operand::Scalar(self.to_slot(&ev, span)?.0, scalar), scalar))
+                Ok((Operand::Scalar(self.slot_of(&ev, span)?.0, scalar), scalar))
             }
         }
     }
@@ -509,10 +509,10 @@ impl Compiler {
         let ty = self.type_of_ev(&ev);
         let operand = match (&ev, ty) {
             (Ev::Val(Value::Dsr(dsr)), Ty::DSR_DEST) => Operand::Dsr(*dsr),
-            (_, Ty::MEM1D | Ty::MEM4D | Ty::FABOUT) => Operand::Dsd(self.to_slot(&ev, span)?.0),
+            (_, Ty::MEM1D | Ty::MEM4D | Ty::FABOUT) => Operand::Dsd(self.slot_of(&ev, span)?.0),
             _ => match self.types.as_pointer(ty) {
                 Some((_, true, pointee)) if pointee == result => {
-                    Operand::Pointer(self.to_slot(&ev, span)?.0, element)
+                    Operand::Pointer(self.slot_of(&ev, span)?.0, element)
                 }
                 _ => {
                     let ty = self.show(ty);
@@ -552,7 +552,7 @@ impl Compiler {
             return Ok(Ev::Val(Value::Void));
         }
         let save_address = options.save_address;
-        let (slot, _) = self.to_slot(&dsd, span)?;
+        let (slot, _) = self.slot_of(&dsd, span)?;
         let options = self.lower_options(options, span)?;
         let load = DsrLoad {
             dsr,

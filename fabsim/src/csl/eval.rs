@@ -160,7 +160,7 @@ impl Compiler {
             Ev::Val(Value::Float(value, ty)) => Ok(Ev::Val(Value::Float(-value, ty))),
             Ev::Val(Value::Bool(value)) => Ok(Ev::Val(Value::Bool(!value))),
             other => {
-                let (a, ty) = self.to_slot(&other, span)?;
+                let (a, ty) = self.slot_of(&other, span)?;
                 let (dst, scalar) = (self.new_slot(span)?, self.scalar(ty, span)?);
                 let op = match op {
                     Unary::Negate => UnaryOp::Negate,
@@ -209,8 +209,8 @@ impl Compiler {
         if let (Arith::Div | Arith::Rem, Ev::Val(Value::Int(0, _))) = (op, &b) {
             return err(span, "division by zero");
         }
-        let (a, _) = self.to_slot(&a, span)?;
-        let (b, _) = self.to_slot(&b, span)?;
+        let (a, _) = self.slot_of(&a, span)?;
+        let (b, _) = self.slot_of(&b, span)?;
         let (dst, scalar) = (self.new_slot(span)?, self.scalar(ty, span)?);
         let op = run_time_op(op);
         self.push(
@@ -283,8 +283,8 @@ impl Compiler {
                 }
             }
         }
-        let (a, _) = self.to_slot(&a, span)?;
-        let (b, _) = self.to_slot(&b, span)?;
+        let (a, _) = self.slot_of(&a, span)?;
+        let (b, _) = self.slot_of(&b, span)?;
         let (dst, ty) = (self.new_slot(span)?, self.scalar(ty, span)?);
         self.push(Inst::Compare { op, ty, dst, a, b }, span)?;
         Ok(Ev::Slot(dst, Ty::BOOL))
@@ -349,7 +349,7 @@ impl Compiler {
             return err(span, "an 'if' that gives a value needs an 'else'");
         };
         let mut choice = Choice::new(self.new_slot(span)?, expect);
-        let (slot, _) = self.to_slot(&condition, span)?;
+        let (slot, _) = self.slot_of(&condition, span)?;
         let to_else = self.branch(slot, false, span)?;
         f.guarded += 1;
         let value = self.eval_as(f, then, expect)?;
@@ -431,7 +431,7 @@ impl Compiler {
                 None => err(span, "no arm of this switch fits the value"),
             };
         }
-        let (slot, _) = self.to_slot(&subject, at)?;
+        let (slot, _) = self.slot_of(&subject, at)?;
         let mut choice = Choice::new(self.new_slot(span)?, expect);
         let mut ends = Vec::new();
         let mut open = otherwise.is_none() && prongs.is_empty();

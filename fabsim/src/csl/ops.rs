@@ -71,13 +71,21 @@ fn cb16_bits(value: f64) -> u16 {
     };
     let scaled = magnitude / 2f64.powi(exponent - CB16_BIAS - 9);
     // Rounding up may carry into the exponent, which is what adding does.
-    let fraction = scaled.round_ties_even() as u32;
+    let fraction = round_half_even(scaled);
     let base = if fraction >= 512 {
         (exponent as u32 - 1) << 9
     } else {
         0
     };
     sign | (base + fraction) as u16
+}
+
+/// To the nearest integer, halves to the even one.
+fn round_half_even(value: f64) -> u32 {
+    let floor = value.floor();
+    let rest = value - floor;
+    let up = rest > 0.5 || (rest == 0.5 && floor % 2.0 == 1.0);
+    floor as u32 + u32::from(up)
 }
 
 fn cb16_from_bits(bits: u16) -> f64 {

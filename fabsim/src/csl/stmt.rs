@@ -519,7 +519,7 @@ impl Compiler {
                 _ => Ok(Flow::Next),
             };
         }
-        let (slot, _) = self.to_slot(&condition, span)?;
+        let (slot, _) = self.slot_of(&condition, span)?;
         let to_else = self.branch(slot, false, span)?;
         self.release(mark);
         f.guarded += 1;
@@ -656,7 +656,7 @@ impl Compiler {
         }
         let src = match result {
             Ty::VOID => None,
-            _ => Some(self.to_slot(&ev, span)?.0),
+            _ => Some(self.slot_of(&ev, span)?.0),
         };
         self.push(Inst::Return { src }, span)?;
         self.release(mark);
