@@ -525,17 +525,17 @@ impl Compiler {
         let mut linear = vec![0i64; variables.len()];
         for (index, stride) in indices.iter().zip(&strides) {
             let (constant, factors) = self.affine(f, *index, variables)?;
-            offset += constant * stride;
+            offset = offset.wrapping_add(constant.wrapping_mul(*stride));
             for (total, factor) in linear.iter_mut().zip(&factors) {
-                *total += factor * stride;
+                *total = total.wrapping_add(factor.wrapping_mul(*stride));
             }
         }
         // Innermost first; each stride first takes back what the inner dimensions walked.
         let mut incremental = Vec::with_capacity(linear.len());
         let mut walked = 0i64;
         for (step, length) in linear.iter().zip(&lengths).rev() {
-            incremental.push(step - walked);
-            walked += step * (length - 1);
+            incremental.push(step.wrapping_sub(walked));
+            walked = walked.wrapping_add(step.wrapping_mul(length - 1));
         }
         let int = |v: i64| Value::int(i128::from(v));
         let tuple = |list: &[i64]| Value::Tuple(Rc::new(list.iter().map(|v| int(*v)).collect()));
@@ -581,9 +581,9 @@ impl Compiler {
                         .1
                         .iter()
                         .zip(&right.1)
-                        .map(|(l, r)| l + sign * r)
+                        .map(|(l, r)| l.wrapping_add(sign.wrapping_mul(*r)))
                         .collect();
-                    (left.0 + sign * right.0, factors)
+                    (left.0.wrapping_add(sign.wrapping_mul(right.0)), factors)
                 };
                 let scale = |by: i64, of: &(i64, Vec<i64>)| {
                     (

@@ -177,9 +177,7 @@ impl Compiler {
                 (0, Ty::DSR_SRC1) => Some("a dsr_src1 cannot be a destination"),
                 (0, _) => None,
                 (_, Ty::FABOUT) => Some("a fabout_dsd cannot be a source"),
-                (_, Ty::DSR_DEST) if !(at == 1 && name != "dfilt") => {
-                    Some("a dsr_dest cannot be a source here")
-                }
+                (_, Ty::DSR_DEST) => Some("a dsr_dest cannot be a source"),
                 _ => None,
             };
             if let Some(wrong) = wrong {

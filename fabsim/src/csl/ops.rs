@@ -150,7 +150,12 @@ fn shift(op: Arith, a: i128, count: i128, ty: Ty) -> Result<Value, String> {
         ));
     }
     match op {
-        Arith::Shl => fit(a << count, ty),
+        Arith::Shl if ty.is_int() => fit(a << count, ty),
+        // Shifting must not push bits out of the 128 in which it is computed.
+        Arith::Shl => match a.checked_mul(1i128 << count) {
+            Some(value) => fit(value, ty),
+            None => Err("integer overflow: the result does not fit 64 bits".into()),
+        },
         _ => fit(a >> count, ty),
     }
 }
