@@ -314,3 +314,67 @@ fn strides_of_tensor_accesses_are_incremental() {
     }
     assert_eq!(one_dimensional, [(5, 2), (5, 0)]);
 }
+
+/// The instructions of the function `run`.
+fn run_code(globals: &str, body: &str) -> Vec<Inst> {
+    let design = accepts(run_body(Arch::Wse3, globals, body));
+    let functions = &design.programs[0].functions;
+    let run = functions.iter().find(|function| function.name == "run");
+    run.map(|function| function.code.clone())
+        .unwrap_or_default()
+}
+
+#[test]
+fn dsds_with_run_time_fields_are_built_from_their_shape() {
+    let globals = "var x = @zeros([8]f32); var n: u16 = 4; var o: i16 = 2; var p: [*]f32 = &x;";
+    let body = "const d = @get_dsd(mem1d_dsd, .{ .base_address = p, .extent = n });\n\
+                const e = @increment_dsd_offset(@set_dsd_length(d, n), o, f32); @fmovs(e, 1.0);";
+    let code = run_code(globals, body);
+    let has = |test: fn(&Inst) -> bool| code.iter().any(test);
+    assert!(has(|inst| matches!(inst, Inst::DsdSetBase { .. })));
+    assert!(has(|inst| matches!(inst, Inst::DsdSetLength { .. })));
+    assert!(has(|inst| matches!(
+        inst,
+        Inst::DsdAdvance {
+            element_bytes: 4,
+            ..
+        }
+    )));
+    assert!(has(
+        |inst| matches!(inst, Inst::Operation(op) if op.opcode == Opcode::Fmovs)
+    ));
+}
+
+#[test]
+fn an_operation_that_is_known_is_one_dsd_per_operand() {
+    let globals = "var x = @zeros([8]f32); const d = @get_dsd(mem1d_dsd, .{ .base_address = &x, .extent = 8, .offset = 0 });\n\
+                   fn f(a: f32, b: f32) f32 { return a * b; }";
+    let code = run_code(globals, "@map(f, d, 2.0, d); @fnegs(d, d);");
+    let maps = code.iter().filter(
+        |inst| matches!(inst, Inst::Map(map) if map.inputs.len() == 2 && map.output.is_some()),
+    );
+    assert_eq!(maps.count(), 1);
+    assert!(!code.iter().any(|inst| matches!(inst, Inst::LoadDsd { .. })));
+}
+
+#[test]
+fn completion_ids_may_be_known_late_and_tasks_may_be_named() {
+    let globals = "const q = @get_input_queue(2); const id = @get_local_task_id(12); task t() void {} var x = @zeros([8]f32);\n\
+                   const in = @get_dsd(fabin_dsd, .{ .extent = 8, .input_queue = q });\n\
+                   const d = @get_dsd(mem1d_dsd, .{ .base_address = &x, .extent = 8 }); var late: local_task_id = id;\n\
+                   comptime { @bind_local_task(t, id); @initialize_queue(q, .{ .color = @get_color(3) }); }";
+    let body = "@fmovs(d, in, .{ .async = true, .activate = t, .ut_id = @get_ut_id(3) }); @fmovs(d, in, .{ .async = true, .activate = late });\n\
+                @block(q); @unblock(id);";
+    let code = run_code(globals, body);
+    let done = code.iter().filter(|inst| {
+        matches!(inst, Inst::Operation(op) if matches!(op.options.on_done, Some(Completion::Activate(_))))
+    });
+    assert_eq!(done.count(), 2);
+    assert!(code.iter().any(|inst| matches!(
+        inst,
+        Inst::Block {
+            target: BlockKind::InputQueue,
+            ..
+        }
+    )));
+}

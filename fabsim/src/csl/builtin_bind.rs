@@ -102,7 +102,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// Ids that belong to the runtime (wse.md 1.3).
+    /// Ids that belong to the runtime.
     fn check_task_id(&mut self, kind: TaskKind, id: u8, span: Span) -> Res<()> {
         let memcpy = self.options.memcpy;
         let reserved = match kind {

@@ -34,7 +34,7 @@ impl Compiler {
             Value::Pointer(pointer) => pointer.ty,
             Value::Range(_) => Ty::RANGE,
             Value::Dsd(dsd) => dsd.ty,
-            Value::Dsr(dsr) => super::dsd::dsr_type(*dsr),
+            Value::Dsr(dsr) => super::dsr::dsr_type(*dsr),
         }
     }
 

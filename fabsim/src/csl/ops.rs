@@ -52,7 +52,7 @@ pub fn float_from_bits(bits: u64, ty: Ty) -> f64 {
     }
 }
 
-/// One sign bit, six exponent bits with bias 42, nine fraction bits (wse.md 6.3).
+/// One sign bit, six exponent bits with bias 42, nine fraction bits.
 const CB16_BIAS: i32 = 42;
 
 fn cb16_bits(value: f64) -> u16 {
