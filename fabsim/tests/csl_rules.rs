@@ -16,49 +16,110 @@ fn layout(arch: Arch, text: &str) -> Result<fabsim::program::Design, String> {
 
 #[test]
 fn an_unknown_name_is_reported_where_it_stands() {
-    refuses(run_body(Wse2, "", "var a: u16 = 1;\na = missing;"), "pe.csl:6:5: error: unknown name 'missing'");
+    refuses(
+        run_body(Wse2, "", "var a: u16 = 1;\na = missing;"),
+        "pe.csl:6:5: error: unknown name 'missing'",
+    );
 }
 
 #[test]
 fn an_unknown_builtin_is_named() {
-    refuses(run_body(Wse2, "", "@foo(1);"), "fabsim does not know the builtin @foo");
-    refuses(run_body(Wse2, "", "@queue_flush(@get_output_queue(2));"), "@queue_flush exists only on wse3");
-    refuses(one_pe(Wse2, "", "var b = @zeros([4]u32);\nconst q = @allocate_fifo(b);"), "fabsim does not support @allocate_fifo yet");
+    refuses(
+        run_body(Wse2, "", "@foo(1);"),
+        "fabsim does not know the builtin @foo",
+    );
+    refuses(
+        run_body(Wse2, "", "@queue_flush(@get_output_queue(2));"),
+        "@queue_flush exists only on wse3",
+    );
+    refuses(
+        one_pe(
+            Wse2,
+            "",
+            "var b = @zeros([4]u32);\nconst q = @allocate_fifo(b);",
+        ),
+        "fabsim does not support @allocate_fifo yet",
+    );
 }
 
 #[test]
 fn the_branch_not_taken_is_parsed_but_not_checked() {
-    accepts(run_body(Wse2, "", "if (@is_arch(\"wse3\")) { nothing_of_this(exists); }"));
-    refuses(run_body(Wse2, "", "if (@is_arch(\"wse3\")) { not ; even ) this }"), "error");
-    accepts(run_body(Wse2, "", "if (@is_arch(\"wse3\") and missing) { }"));
+    accepts(run_body(
+        Wse2,
+        "",
+        "if (@is_arch(\"wse3\")) { nothing_of_this(exists); }",
+    ));
+    refuses(
+        run_body(Wse2, "", "if (@is_arch(\"wse3\")) { not ; even ) this }"),
+        "error",
+    );
+    accepts(run_body(
+        Wse2,
+        "",
+        "if (@is_arch(\"wse3\") and missing) { }",
+    ));
 }
 
 #[test]
 fn operands_must_have_one_type() {
-    refuses(run_body(Wse2, "var a: u16; var b: i16;", "a = a + b;"), "type mismatch: the operands have types u16 and i16");
-    accepts(run_body(Wse2, "var a: u16; var b: i16;", "a = a + @as(u16, b);"));
+    refuses(
+        run_body(Wse2, "var a: u16; var b: i16;", "a = a + b;"),
+        "type mismatch: the operands have types u16 and i16",
+    );
+    accepts(run_body(
+        Wse2,
+        "var a: u16; var b: i16;",
+        "a = a + @as(u16, b);",
+    ));
     accepts(run_body(Wse2, "var a: u16;", "a = a + 1;"));
     refuses(run_body(Wse2, "var a: f32;", "a = a + 1;"), "type mismatch");
 }
 
 #[test]
 fn an_integer_must_fit_its_type() {
-    refuses(run_body(Wse2, "var a: u8;", "a = 256;"), "integer out of range: 256 does not fit u8");
+    refuses(
+        run_body(Wse2, "var a: u8;", "a = 256;"),
+        "integer out of range: 256 does not fit u8",
+    );
     accepts(run_body(Wse2, "var a: u8;", "a = 255;"));
 }
 
 #[test]
 fn struct_fields_must_be_the_declared_ones() {
     let s = "const S = struct { a: u16, b: bool };";
-    accepts(one_pe(Wse2, "", &format!("{s} const v = S{{ .a = 1, .b = true }};")));
-    refuses(one_pe(Wse2, "", &format!("{s} const v = S{{ .a = 1, .c = true }};")), "there is no field 'c'");
-    refuses(one_pe(Wse2, "", &format!("{s} const v = S{{ .a = 1 }};")), "the field 'b' has no value");
-    refuses(one_pe(Wse2, "", &format!("{s} const v = S{{ .a = 1, .b = true }}; const w = v.z;")), "there is no field 'z'");
+    accepts(one_pe(
+        Wse2,
+        "",
+        &format!("{s} const v = S{{ .a = 1, .b = true }};"),
+    ));
+    refuses(
+        one_pe(
+            Wse2,
+            "",
+            &format!("{s} const v = S{{ .a = 1, .c = true }};"),
+        ),
+        "there is no field 'c'",
+    );
+    refuses(
+        one_pe(Wse2, "", &format!("{s} const v = S{{ .a = 1 }};")),
+        "the field 'b' has no value",
+    );
+    refuses(
+        one_pe(
+            Wse2,
+            "",
+            &format!("{s} const v = S{{ .a = 1, .b = true }}; const w = v.z;"),
+        ),
+        "there is no field 'z'",
+    );
 }
 
 #[test]
 fn a_parameter_without_value_is_refused_where_it_is_used() {
-    refuses(one_pe(Wse2, "", "param n: u16; const m = n + 1;"), "the parameter 'n' has no value");
+    refuses(
+        one_pe(Wse2, "", "param n: u16; const m = n + 1;"),
+        "the parameter 'n' has no value",
+    );
     accepts(one_pe(Wse2, "", "param n: u16 = 3; const m = n + 1;"));
     accepts(one_pe(Wse2, "", "param n: u16;"));
 }
@@ -67,8 +128,14 @@ fn a_parameter_without_value_is_refused_where_it_is_used() {
 fn a_root_parameter_that_does_not_exist_is_refused() {
     let mut options = CompileOptions::new(Wse2);
     options.params.push(("n".into(), 3));
-    let files = [("layout.csl", "layout { @set_rectangle(1, 1); @set_tile_code(0, 0); }")];
-    refuses(compile(&files, &options), "the program has no parameter 'n'");
+    let files = [(
+        "layout.csl",
+        "layout { @set_rectangle(1, 1); @set_tile_code(0, 0); }",
+    )];
+    refuses(
+        compile(&files, &options),
+        "the program has no parameter 'n'",
+    );
 }
 
 #[test]
@@ -78,9 +145,18 @@ fn every_pe_gets_its_code_exactly_once() {
         compile(&[("layout.csl", &text)], &CompileOptions::new(Wse2))
     };
     accepts(program("@set_tile_code(0, 0); @set_tile_code(1, 0);"));
-    refuses(program("@set_tile_code(0, 0);"), "the PE (1, 0) has no code");
-    refuses(program("@set_tile_code(0, 0); @set_tile_code(0, 0);"), "the code of the PE (0, 0) is set twice");
-    refuses(program("@set_tile_code(2, 0);"), "lies outside the 2 x 1 rectangle");
+    refuses(
+        program("@set_tile_code(0, 0);"),
+        "the PE (1, 0) has no code",
+    );
+    refuses(
+        program("@set_tile_code(0, 0); @set_tile_code(0, 0);"),
+        "the code of the PE (0, 0) is set twice",
+    );
+    refuses(
+        program("@set_tile_code(2, 0);"),
+        "lies outside the 2 x 1 rectangle",
+    );
 }
 
 #[test]
@@ -88,10 +164,16 @@ fn a_color_is_configured_once_on_a_pe() {
     let route = ".{ .routes = .{ .rx = .{ WEST }, .tx = .{ RAMP } } }";
     let config = format!("@set_color_config(0, 0, @get_color(3), {route});");
     accepts(layout(Wse2, &config));
-    refuses(layout(Wse2, &format!("{config} {config}")), "the color 3 is configured twice");
+    refuses(
+        layout(Wse2, &format!("{config} {config}")),
+        "the color 3 is configured twice",
+    );
     let local = format!("comptime {{ @set_local_color_config(@get_color(3), {route}); }}");
     accepts(one_pe(Wse2, "", &local));
-    refuses(one_pe(Wse2, &config, &local), "the color 3 is configured twice on one PE");
+    refuses(
+        one_pe(Wse2, &config, &local),
+        "the color 3 is configured twice on one PE",
+    );
 }
 
 #[test]
@@ -99,18 +181,29 @@ fn a_switch_position_of_wse2_has_one_side() {
     let config = |position: &str, color: u8| {
         format!("@set_color_config(0, 0, @get_color({color}), .{{ .routes = .{{ .rx = .{{ RAMP }}, .tx = .{{ EAST }} }}, .switches = .{{ .pos1 = .{{ {position} }} }} }});")
     };
-    refuses(layout(Wse2, &config(".rx = WEST, .tx = RAMP", 0)), "cannot have both an input and an output in the same switch position");
+    refuses(
+        layout(Wse2, &config(".rx = WEST, .tx = RAMP", 0)),
+        "cannot have both an input and an output in the same switch position",
+    );
     accepts(layout(Wse3, &config(".rx = WEST, .tx = RAMP", 0)));
     accepts(layout(Wse2, &config(".rx = WEST", 10)));
-    refuses(layout(Wse3, &config(".rx = WEST", 10)), "the color 10 has no switches on wse3");
+    refuses(
+        layout(Wse3, &config(".rx = WEST", 10)),
+        "the color 10 has no switches on wse3",
+    );
     accepts(layout(Wse3, &config(".rx = WEST", 12)));
     refuses(layout(Wse3, &config(".up = WEST", 12)), "has no field 'up'");
 }
 
 #[test]
 fn the_colors_of_memcpy_are_reserved() {
-    let config = |color: u8| format!("@set_color_config(0, 0, @get_color({color}), .{{ .routes = .{{ .rx = .{{ WEST }}, .tx = .{{ RAMP }} }} }});");
-    refuses(layout(Wse2, &config(21)), "the color 21 is reserved for memcpy");
+    let config = |color: u8| {
+        format!("@set_color_config(0, 0, @get_color({color}), .{{ .routes = .{{ .rx = .{{ WEST }}, .tx = .{{ RAMP }} }} }});")
+    };
+    refuses(
+        layout(Wse2, &config(21)),
+        "the color 21 is reserved for memcpy",
+    );
     accepts(layout(Wse2, &config(20)));
     refuses(layout(Wse2, &config(24)), "is not a color");
 }
@@ -118,29 +211,83 @@ fn the_colors_of_memcpy_are_reserved() {
 #[test]
 fn task_ids_of_the_runtime_are_reserved() {
     for id in [27, 28, 30] {
-        refuses(comptime(Wse2, &format!("@bind_local_task(t, @get_local_task_id({id}));")), "is reserved for memcpy");
+        refuses(
+            comptime(
+                Wse2,
+                &format!("@bind_local_task(t, @get_local_task_id({id}));"),
+            ),
+            "is reserved for memcpy",
+        );
     }
-    accepts(comptime(Wse2, "@bind_local_task(t, @get_local_task_id(26));"));
-    refuses(comptime(Wse3, "@bind_local_task(t, @get_local_task_id(7));"), "is not a local_task_id of wse3");
-    accepts(comptime(Wse2, "@bind_local_task(t, @get_local_task_id(7));"));
-    refuses(comptime(Wse2, "@bind_control_task(t, @get_control_task_id(33));"), "is reserved for memcpy");
-    accepts(comptime(Wse2, "@bind_control_task(t, @get_control_task_id(40));"));
+    accepts(comptime(
+        Wse2,
+        "@bind_local_task(t, @get_local_task_id(26));",
+    ));
+    refuses(
+        comptime(Wse3, "@bind_local_task(t, @get_local_task_id(7));"),
+        "is not a local_task_id of wse3",
+    );
+    accepts(comptime(
+        Wse2,
+        "@bind_local_task(t, @get_local_task_id(7));",
+    ));
+    refuses(
+        comptime(Wse2, "@bind_control_task(t, @get_control_task_id(33));"),
+        "is reserved for memcpy",
+    );
+    accepts(comptime(
+        Wse2,
+        "@bind_control_task(t, @get_control_task_id(40));",
+    ));
 }
 
 #[test]
 fn a_task_and_an_id_are_bound_once() {
     let first = "@bind_local_task(t, @get_local_task_id(9));";
-    refuses(comptime(Wse2, &format!("{first} @bind_local_task(u, @get_local_task_id(9));")), "the task id 9 is bound twice");
-    refuses(comptime(Wse2, &format!("{first} @bind_local_task(t, @get_local_task_id(10));")), "this task is bound twice");
-    accepts(comptime(Wse2, &format!("{first} @bind_local_task(u, @get_local_task_id(10));")));
+    refuses(
+        comptime(
+            Wse2,
+            &format!("{first} @bind_local_task(u, @get_local_task_id(9));"),
+        ),
+        "the task id 9 is bound twice",
+    );
+    refuses(
+        comptime(
+            Wse2,
+            &format!("{first} @bind_local_task(t, @get_local_task_id(10));"),
+        ),
+        "this task is bound twice",
+    );
+    accepts(comptime(
+        Wse2,
+        &format!("{first} @bind_local_task(u, @get_local_task_id(10));"),
+    ));
 }
 
 #[test]
 fn a_data_task_id_is_made_from_what_the_architecture_says() {
-    accepts(comptime(Wse2, "@bind_data_task(d, @get_data_task_id(@get_color(2)));"));
-    refuses(comptime(Wse3, "@bind_data_task(d, @get_data_task_id(@get_color(2)));"), "a data task id of wse3 is made from a input_queue");
-    accepts(comptime(Wse3, "@bind_data_task(d, @get_data_task_id(@get_input_queue(2)));"));
-    refuses(comptime(Wse2, "@bind_data_task(t, @get_data_task_id(@get_color(2)));"), "a data task takes arguments");
+    accepts(comptime(
+        Wse2,
+        "@bind_data_task(d, @get_data_task_id(@get_color(2)));",
+    ));
+    refuses(
+        comptime(
+            Wse3,
+            "@bind_data_task(d, @get_data_task_id(@get_color(2)));",
+        ),
+        "a data task id of wse3 is made from a input_queue",
+    );
+    accepts(comptime(
+        Wse3,
+        "@bind_data_task(d, @get_data_task_id(@get_input_queue(2)));",
+    ));
+    refuses(
+        comptime(
+            Wse2,
+            "@bind_data_task(t, @get_data_task_id(@get_color(2)));",
+        ),
+        "a data task takes arguments",
+    );
 }
 
 #[test]
@@ -149,17 +296,47 @@ fn a_queue_is_initialised_once_and_as_the_architecture_wants() {
     let output = "@initialize_queue(@get_output_queue(2), .{ .color = @get_color(1) });";
     for arch in BOTH {
         accepts(comptime(arch, input));
-        refuses(comptime(arch, &format!("{input}\n{input}")), "input queue 2 is initialised twice");
-        refuses(comptime(arch, "@initialize_queue(@get_input_queue(2), .{});"), "needs a '.color'");
-        refuses(comptime(arch, "@initialize_queue(@get_input_queue(0), .{ .color = @get_color(1) });"), "has already been set");
+        refuses(
+            comptime(arch, &format!("{input}\n{input}")),
+            "input queue 2 is initialised twice",
+        );
+        refuses(
+            comptime(arch, "@initialize_queue(@get_input_queue(2), .{});"),
+            "needs a '.color'",
+        );
+        refuses(
+            comptime(
+                arch,
+                "@initialize_queue(@get_input_queue(0), .{ .color = @get_color(1) });",
+            ),
+            "has already been set",
+        );
     }
     accepts(comptime(Wse3, output));
     refuses(comptime(Wse2, output), "has no field 'color'");
-    accepts(comptime(Wse2, "@initialize_queue(@get_output_queue(2), .{});"));
-    refuses(comptime(Wse3, "@initialize_queue(@get_output_queue(2), .{});"), "needs a '.color'");
-    refuses(comptime(Wse2, "@initialize_queue(@get_output_queue(6));"), "is not a output_queue of wse2");
-    refuses(comptime(Wse3, "@initialize_queue(@get_input_queue(1), .{ .color = @get_color(1) });"), "has already been set");
-    accepts(comptime(Wse2, "@initialize_queue(@get_input_queue(1), .{ .color = @get_color(1) });"));
+    accepts(comptime(
+        Wse2,
+        "@initialize_queue(@get_output_queue(2), .{});",
+    ));
+    refuses(
+        comptime(Wse3, "@initialize_queue(@get_output_queue(2), .{});"),
+        "needs a '.color'",
+    );
+    refuses(
+        comptime(Wse2, "@initialize_queue(@get_output_queue(6));"),
+        "is not a output_queue of wse2",
+    );
+    refuses(
+        comptime(
+            Wse3,
+            "@initialize_queue(@get_input_queue(1), .{ .color = @get_color(1) });",
+        ),
+        "has already been set",
+    );
+    accepts(comptime(
+        Wse2,
+        "@initialize_queue(@get_input_queue(1), .{ .color = @get_color(1) });",
+    ));
 }
 
 fn send(arch: Arch, fields: &str, setup: &str) -> Result<fabsim::program::Design, String> {
@@ -176,16 +353,27 @@ fn the_color_of_a_fabout_dsd_is_given_on_wse2_only() {
     let colored = format!("{plain}, .fabric_color = @get_color(1)");
     let queue = "@initialize_queue(@get_output_queue(2), .{ .color = @get_color(1) });";
     accepts(send(Wse2, &colored, ""));
-    refuses(send(Wse2, plain, ""), "a fabout_dsd of wse2 needs the field '.fabric_color'");
+    refuses(
+        send(Wse2, plain, ""),
+        "a fabout_dsd of wse2 needs the field '.fabric_color'",
+    );
     accepts(send(Wse3, plain, queue));
     refuses(send(Wse3, &colored, queue), "leave out '.fabric_color'");
-    refuses(send(Wse3, plain, ""), "output queue 2 is used but not initialised");
+    refuses(
+        send(Wse3, plain, ""),
+        "output queue 2 is used but not initialised",
+    );
 }
 
 #[test]
 fn the_extent_of_a_dsd_is_a_u16() {
-    let dsd = |n: u32| format!("var x = @zeros([4]f32); const d = @get_dsd(mem1d_dsd, .{{ .base_address = &x, .extent = {n} }});");
-    refuses(one_pe(Wse2, "", &dsd(65536)), "'extent': integer out of range");
+    let dsd = |n: u32| {
+        format!("var x = @zeros([4]f32); const d = @get_dsd(mem1d_dsd, .{{ .base_address = &x, .extent = {n} }});")
+    };
+    refuses(
+        one_pe(Wse2, "", &dsd(65536)),
+        "'extent': integer out of range",
+    );
     accepts(one_pe(Wse2, "", &dsd(65535)));
 }
 
@@ -198,29 +386,64 @@ fn operands_of_dsd_operations_have_their_forms() {
     accepts(op("@fadds(d, d, in, .{ .async = true });"));
     accepts(op("@fmacs(d, d, d, 2.0);"));
     accepts(op("@fmovs(d, 1.5);"));
-    refuses(op("@fmovs(d, 1);"), "expected a scalar of type f32, found comptime_int");
-    refuses(op("@fadds(in, d, d);"), "a fabin_dsd cannot be a destination");
+    refuses(
+        op("@fmovs(d, 1);"),
+        "expected a scalar of type f32, found comptime_int",
+    );
+    refuses(
+        op("@fadds(in, d, d);"),
+        "a fabin_dsd cannot be a destination",
+    );
     refuses(op("@fadds(d, d);"), "@fadds takes 3 operands");
-    refuses(op("@fadds(d, 1.0, 1.0);"), "has no form with these operands");
-    refuses(op("@fadds(d, d, d, .{ .async = true });"), "needs a fabric operand");
-    refuses(op("@fadds(d, d, in, .{ .asink = true });"), "has no field 'asink'");
+    refuses(
+        op("@fadds(d, 1.0, 1.0);"),
+        "has no form with these operands",
+    );
+    refuses(
+        op("@fadds(d, d, d, .{ .async = true });"),
+        "needs a fabric operand",
+    );
+    refuses(
+        op("@fadds(d, d, in, .{ .asink = true });"),
+        "has no field 'asink'",
+    );
 }
 
 #[test]
 fn memory_of_a_pe_is_48_kilobytes() {
     let array = |n: u32| format!("var x = @zeros([{n}]f32);");
-    refuses(run_body(Wse2, &array(12289), "x[0] = 1.0;"), "does not fit the memory of a PE");
+    refuses(
+        run_body(Wse2, &array(12289), "x[0] = 1.0;"),
+        "does not fit the memory of a PE",
+    );
     accepts(run_body(Wse2, &array(12288), "x[0] = 1.0;"));
-    refuses(run_body(Wse2, &array(4_000_000_000), "x[0] = 1.0;"), "larger than the memory of a PE");
+    refuses(
+        run_body(Wse2, &array(4_000_000_000), "x[0] = 1.0;"),
+        "larger than the memory of a PE",
+    );
 }
 
 #[test]
 fn a_task_is_activated_and_not_called() {
-    let globals = "const id = @get_local_task_id(9); task t() void {} comptime { @bind_local_task(t, id); }";
+    let globals =
+        "const id = @get_local_task_id(9); task t() void {} comptime { @bind_local_task(t, id); }";
     accepts(run_body(Wse2, globals, "@activate(id);"));
-    refuses(run_body(Wse2, globals, "t();"), "the task 't' cannot be called");
-    refuses(run_body(Wse2, globals, "@activate(@get_control_task_id(9));"), "@activate needs a local_task_id, found control_task_id");
-    refuses(run_body(Wse2, globals, "@activate(@get_data_task_id(@get_color(9)));"), "found data_task_id");
+    refuses(
+        run_body(Wse2, globals, "t();"),
+        "the task 't' cannot be called",
+    );
+    refuses(
+        run_body(Wse2, globals, "@activate(@get_control_task_id(9));"),
+        "@activate needs a local_task_id, found control_task_id",
+    );
+    refuses(
+        run_body(
+            Wse2,
+            globals,
+            "@activate(@get_data_task_id(@get_color(9)));",
+        ),
+        "found data_task_id",
+    );
 }
 
 #[test]
@@ -228,36 +451,80 @@ fn an_exported_symbol_is_declared_with_its_type() {
     let pe = "var x = @zeros([4]f32); var p: [*]f32 = &x; comptime { @export_symbol(p, \"x\"); }";
     accepts(one_pe(Wse2, "@export_name(\"x\", [*]f32, true);", pe));
     refuses(one_pe(Wse2, "", pe), "the symbol 'x' is not declared");
-    refuses(one_pe(Wse2, "@export_name(\"x\", [*]u32, true);", pe), "has type [*]f32, but is declared with type [*]u32");
-    refuses(one_pe(Wse2, "@export_name(\"x\", [*]f32, false);", pe), "mutability");
-    refuses(one_pe(Wse2, "@export_name(\"x\", [*]f32);", pe), "third argument");
-    refuses(one_pe(Wse2, "@export_name(\"x\", fn()void);", pe), "but is declared with type fn() void");
+    refuses(
+        one_pe(Wse2, "@export_name(\"x\", [*]u32, true);", pe),
+        "has type [*]f32, but is declared with type [*]u32",
+    );
+    refuses(
+        one_pe(Wse2, "@export_name(\"x\", [*]f32, false);", pe),
+        "mutability",
+    );
+    refuses(
+        one_pe(Wse2, "@export_name(\"x\", [*]f32);", pe),
+        "third argument",
+    );
+    refuses(
+        one_pe(Wse2, "@export_name(\"x\", fn()void);", pe),
+        "but is declared with type fn() void",
+    );
 }
 
 #[test]
 fn endless_and_deep_programs_are_refused_without_a_crash() {
-    refuses(one_pe(Wse2, "", "fn f(n: u16) u16 { return f(n + 1); }\nconst x = f(0);"), "recurses too deeply");
-    refuses(one_pe(Wse2, "", &format!("const x = {}1{};", "(".repeat(5000), ")".repeat(5000))), "nested too deeply");
-    refuses(one_pe(Wse2, "", &format!("const x = 1{};", "+1".repeat(50_000))), "recurses too deeply");
-    refuses(one_pe(Wse2, "", "const a = b; const b = a;"), "depends on itself");
+    refuses(
+        one_pe(
+            Wse2,
+            "",
+            "fn f(n: u16) u16 { return f(n + 1); }\nconst x = f(0);",
+        ),
+        "recurses too deeply",
+    );
+    refuses(
+        one_pe(
+            Wse2,
+            "",
+            &format!("const x = {}1{};", "(".repeat(5000), ")".repeat(5000)),
+        ),
+        "nested too deeply",
+    );
+    refuses(
+        one_pe(Wse2, "", &format!("const x = 1{};", "+1".repeat(50_000))),
+        "recurses too deeply",
+    );
+    refuses(
+        one_pe(Wse2, "", "const a = b; const b = a;"),
+        "depends on itself",
+    );
     let mut options = CompileOptions::new(Wse2);
     options.comptime_step_limit = 100_000;
     let text = "layout { var i: u16 = 0; while (true) { i += 1; } }";
     refuses(compile(&[("layout.csl", text)], &options), "too many steps");
-    refuses(compile(&[("l.csl", "const a = @import_module(\"l.csl\"); layout {}")], &options), "too many imported modules");
+    refuses(
+        compile(
+            &[("l.csl", "const a = @import_module(\"l.csl\"); layout {}")],
+            &options,
+        ),
+        "too many imported modules",
+    );
 }
 
 #[test]
 fn inline_loops_have_their_limit() {
     let body = |n: u32| format!("inline for (@range(u16, {n})) |i| {{ g = i; }}");
     accepts(run_body(Wse2, "var g: u16;", &body(50)));
-    refuses(run_body(Wse2, "var g: u16;", &body(51)), "--max-inlined-iterations");
+    refuses(
+        run_body(Wse2, "var g: u16;", &body(51)),
+        "--max-inlined-iterations",
+    );
 }
 
 #[test]
 fn the_fabric_must_hold_the_rectangle_and_its_border() {
     let mut options = CompileOptions::new(Wse2);
-    let files = [("layout.csl", "layout { @set_rectangle(1, 1); @set_tile_code(0, 0); }")];
+    let files = [(
+        "layout.csl",
+        "layout { @set_rectangle(1, 1); @set_tile_code(0, 0); }",
+    )];
     let design = accepts(compile(&files, &options));
     assert_eq!((design.fabric, design.offsets), ((8, 3), (4, 1)));
     options.fabric_dims = Some((7, 3));
@@ -268,16 +535,39 @@ fn the_fabric_must_hold_the_rectangle_and_its_border() {
 
 #[test]
 fn constants_cannot_be_written_and_comptime_cannot_read_variables() {
-    refuses(run_body(Wse2, "const a: u16 = 1;", "a = 2;"), "cannot assign");
-    refuses(run_body(Wse2, "", "const a: u16 = 1; a = 2;"), "cannot assign to the constant 'a'");
-    refuses(one_pe(Wse2, "", "var a: u16 = 1; const b = a;"), "cannot be read at compile time");
-    refuses(one_pe(Wse2, "", "var a: u16 = 1; comptime { a = 2; }"), "cannot be written at compile time");
+    refuses(
+        run_body(Wse2, "const a: u16 = 1;", "a = 2;"),
+        "cannot assign",
+    );
+    refuses(
+        run_body(Wse2, "", "const a: u16 = 1; a = 2;"),
+        "cannot assign to the constant 'a'",
+    );
+    refuses(
+        one_pe(Wse2, "", "var a: u16 = 1; const b = a;"),
+        "cannot be read at compile time",
+    );
+    refuses(
+        one_pe(Wse2, "", "var a: u16 = 1; comptime { a = 2; }"),
+        "cannot be written at compile time",
+    );
 }
 
 #[test]
 fn a_switch_covers_all_values() {
     let e = "const E = enum(u16) { A, B }; var e: E = E.A; var g: u16;";
-    accepts(run_body(Wse2, e, "switch (e) { E.A => g = 1, E.B => g = 2 }"));
-    refuses(run_body(Wse2, e, "switch (e) { E.A => g = 1 }"), "does not cover all values");
-    accepts(run_body(Wse2, e, "switch (e) { E.A => g = 1, else => g = 3 }"));
+    accepts(run_body(
+        Wse2,
+        e,
+        "switch (e) { E.A => g = 1, E.B => g = 2 }",
+    ));
+    refuses(
+        run_body(Wse2, e, "switch (e) { E.A => g = 1 }"),
+        "does not cover all values",
+    );
+    accepts(run_body(
+        Wse2,
+        e,
+        "switch (e) { E.A => g = 1, else => g = 3 }",
+    ));
 }

@@ -351,6 +351,12 @@ impl Compiler {
         };
         let size = i64::from(self.element_size(element, span)?);
         let place = match known_int(index) {
+            Some(known) if !(-65536..=65535).contains(&known) => {
+                return err(
+                    span,
+                    format!("the index {known} leads out of the memory of a PE"),
+                );
+            }
             Some(known) => self.offset_address(addr, known as i64 * size, span)?,
             None => self.add_scaled(addr, index, size, span)?,
         };
@@ -376,7 +382,7 @@ impl Compiler {
     }
 
     fn add_scaled(&mut self, addr: Addr, index: &Ev, step: i64, span: Span) -> Res<Addr> {
-        let index = self.to_u16(index, span)?;
+        let index = self.u16_slot(index, span)?;
         let scaled = match step {
             1 => index,
             _ => {

@@ -102,14 +102,14 @@ impl Compiler {
         Ok(())
     }
 
-    /// Ids that belong to the runtime (wse.md 1.3).
+    /// Ids that belong to the runtime.
     fn check_task_id(&mut self, kind: TaskKind, id: u8, span: Span) -> Res<()> {
         let memcpy = self.options.memcpy;
         let reserved = match kind {
             TaskKind::Local => memcpy && matches!(id, 27 | 28 | 30),
             TaskKind::Control => memcpy && (33..=37).contains(&id),
             TaskKind::Data if self.wse3() => self.queue_reserved(id),
-            TaskKind::Data => false,
+            TaskKind::Data => return self.check_color(id, span),
         };
         if reserved {
             return err(span, format!("the task id {id} is reserved for memcpy"));
@@ -209,7 +209,11 @@ impl Compiler {
         let (mut color, mut priority) = (None, Priority::High);
         for (field, ev) in config {
             match field.as_str() {
-                "color" => color = Some(self.handle(&ev, Ty::COLOR, "'color'", span)?),
+                "color" => {
+                    let id = self.handle(&ev, Ty::COLOR, "'color'", span)?;
+                    self.check_color(id, span)?;
+                    color = Some(id);
+                }
                 "priority" => priority = self.priority(&ev, span)?,
                 _ => return err(span, "fabsim does not support 'ctrl_table_id' yet"),
             }
@@ -363,6 +367,7 @@ impl Compiler {
         self.only_comptime(name, span)?;
         let color = self.value(f, args[0])?;
         let color = self.handle(&Ev::Val(color), Ty::COLOR, "the color", span)?;
+        self.check_color(color, span)?;
         let config = self.value(f, args[1])?;
         let setup = self.color_setup(color, &config, span)?;
         let tile = self.tile(span)?;

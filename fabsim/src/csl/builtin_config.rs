@@ -6,7 +6,7 @@ use super::value::Value;
 use super::{err, Res};
 use crate::program::{ColorSetup, Directions, Filter, PopMode, Span, SpanKey, SwitchPosition};
 
-/// Colors that have switches on wse3 (wse.md 1.2).
+/// Colors that have switches on wse3.
 const WSE3_SWITCHED: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 20, 21];
 
 impl Compiler {

@@ -75,7 +75,7 @@ impl Compiler {
         let mut slots = Vec::with_capacity(rest.len());
         for arg in rest {
             let ev = self.eval(f, *arg)?;
-            slots.push(self.to_slot(&ev, span)?.0);
+            slots.push(self.slot_of(&ev, span)?.0);
         }
         self.system(*call, slots, *result, span)
     }
@@ -125,7 +125,7 @@ impl Compiler {
             self.tile(span)?.program.active_at_start.push(id);
             return Ok(());
         }
-        let (id, _) = self.to_slot(&ev, span)?;
+        let (id, _) = self.slot_of(&ev, span)?;
         self.push(Inst::Activate { id }, span)?;
         Ok(())
     }
@@ -191,7 +191,7 @@ impl Compiler {
                 .push((target, blocks));
             return Ok(());
         }
-        let (id, _) = self.to_slot(&ev, span)?;
+        let (id, _) = self.slot_of(&ev, span)?;
         let inst = match blocks {
             true => Inst::Block { target, id },
             false => Inst::Unblock { target, id },
@@ -206,7 +206,7 @@ impl Compiler {
             Ev::Val(Value::Bool(true)) => Ok(()),
             Ev::Val(_) if f.comptime => err(span, "assertion failed"),
             ev => {
-                let (condition, _) = self.to_slot(&ev, span)?;
+                let (condition, _) = self.slot_of(&ev, span)?;
                 self.push(Inst::Assert { condition }, span)?;
                 Ok(())
             }
@@ -220,7 +220,7 @@ impl Compiler {
             Ev::Val(value) => Ev::Val(self.bind_value(value, Ty::U16, span)?),
             other => self.coerce(other, Ty::U16, span)?,
         };
-        Ok(self.to_slot(&ev, span)?.0)
+        Ok(self.slot_of(&ev, span)?.0)
     }
 
     fn set_config(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {

@@ -258,10 +258,12 @@ impl Compiler {
         self.arity("has_field", args, 2, 2, span)?;
         let name = self.string_argument(f, args[1])?;
         let name = self.sym(&name);
-        if let Ok(Ev::Val(Value::Module(module))) = self.eval(f, args[0]) {
-            return Ok(Value::Bool(self.module(module).find(name).is_some()));
-        }
         let ty = self.type_of_expr(f, args[0])?;
+        if ty == Ty::MODULE {
+            if let Value::Module(module) = self.value(f, args[0])? {
+                return Ok(Value::Bool(self.module(module).find(name).is_some()));
+            }
+        }
         let found = self
             .types
             .as_struct(ty)

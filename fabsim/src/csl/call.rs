@@ -101,7 +101,7 @@ impl Compiler {
             let at = f.ast.span(*arg);
             let ev = self.eval_as(f, *arg, Some(*ty))?;
             let ev = self.coerce(ev, *ty, at)?;
-            slots.push(self.to_slot(&ev, at)?.0);
+            slots.push(self.slot_of(&ev, at)?.0);
         }
         let dst = self.result_slot(result, span)?;
         let args = slots.into();
@@ -306,7 +306,7 @@ impl Compiler {
                         );
                     }
                     let ev = self.own_copy(ev, span)?;
-                    slots.push(self.to_slot(&ev, span)?.0);
+                    slots.push(self.slot_of(&ev, span)?.0);
                     arguments.push(Argument::Run(ty));
                 }
             }

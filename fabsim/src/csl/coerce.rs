@@ -34,7 +34,7 @@ impl Compiler {
             Value::Pointer(pointer) => pointer.ty,
             Value::Range(_) => Ty::RANGE,
             Value::Dsd(dsd) => dsd.ty,
-            Value::Dsr(dsr) => super::dsd::dsr_type(*dsr),
+            Value::Dsr(dsr) => super::dsr::dsr_type(*dsr),
         }
     }
 
@@ -208,7 +208,7 @@ impl Compiler {
         match ev {
             Ev::Val(value) => Ok(Ev::Val(self.cast_value(&value, ty, span)?)),
             other => {
-                let (slot, from) = self.to_slot(&other, span)?;
+                let (slot, from) = self.slot_of(&other, span)?;
                 let slot = self.convert(slot, from, ty, span)?;
                 Ok(Ev::Slot(slot, ty))
             }
@@ -285,7 +285,7 @@ impl Compiler {
         }
         match ev {
             Ev::Val(Value::Pointer(_)) => {
-                let (slot, _) = self.to_slot(&ev, span)?;
+                let (slot, _) = self.slot_of(&ev, span)?;
                 Ok(Ev::Slot(slot, ty))
             }
             Ev::Val(value) => {

@@ -1,23 +1,12 @@
 //! Making DSDs and DSRs: `@get_dsd`, tensor accesses, derived DSDs, `@get_dsr`, `@load_to_dsr`.
 
-use super::access::Addr;
-use super::ast::{Arith, Expr, ExprId};
+use super::ast::{Arith, ExprId};
 use super::compiler::{Compiler, Ev, Frame};
-use super::intern::Sym;
 use super::types::Ty;
-use super::value::{AnonymousValue, DsdValue, Value};
+use super::value::{DsdValue, Value};
 use super::{err, Res};
-use crate::diagnostic::Diagnostic;
-use crate::program::{Dsd, DsdShape, Dsr, DsrFile, Inst, Simd, Slot, Span};
+use crate::program::{Dsd, DsdShape, Inst, Simd, Slot, Span};
 use std::rc::Rc;
-
-pub fn dsr_type(dsr: Dsr) -> Ty {
-    match dsr.file {
-        DsrFile::Dest => Ty::DSR_DEST,
-        DsrFile::Src0 => Ty::DSR_SRC0,
-        DsrFile::Src1 => Ty::DSR_SRC1,
-    }
-}
 
 /// What the fields of a memory DSD say.
 #[derive(Default)]
@@ -126,7 +115,7 @@ impl Compiler {
         Ok(out)
     }
 
-    fn known_number(&mut self, ev: &Ev, what: &str, ty: Ty, span: Span) -> Res<i64> {
+    pub fn known_number(&mut self, ev: &Ev, what: &str, ty: Ty, span: Span) -> Res<i64> {
         match ev {
             Ev::Val(value @ Value::Int(..)) => match self.bind_value(value.clone(), ty, span) {
                 Ok(value) => Ok(value.as_int().unwrap_or(0) as i64),
@@ -216,7 +205,7 @@ impl Compiler {
         if run_base.is_none() && run_extent.is_none() && run_stride.is_none() {
             return Ok(value);
         }
-        let (mut slot, _) = self.to_slot(&value, span)?;
+        let (mut slot, _) = self.slot_of(&value, span)?;
         if let Some(address) = run_base {
             slot = self.derived(
                 |dst| Inst::DsdSetBase {
@@ -248,12 +237,6 @@ impl Compiler {
             )?;
         }
         Ok(Ev::Slot(slot, ty))
-    }
-
-    fn derived(&mut self, make: impl FnOnce(Slot) -> Inst, span: Span) -> Res<Slot> {
-        let dst = self.new_slot(span)?;
-        self.push(make(dst), span)?;
-        Ok(dst)
     }
 
     fn offset_slot(&mut self, slot: Slot, offset: i64, span: Span) -> Res<Slot> {
@@ -316,7 +299,7 @@ impl Compiler {
     }
 
     /// The element type behind a pointer to an array, to a scalar, or to many.
-    fn pointed_element(&mut self, ty: Ty, span: Span) -> Res<Ty> {
+    pub fn pointed_element(&mut self, ty: Ty, span: Span) -> Res<Ty> {
         let Some((_, _, pointee)) = self.types.as_pointer(ty) else {
             let ty = self.show(ty);
             return err(
@@ -330,7 +313,7 @@ impl Compiler {
             .map_or(pointee, |(_, element)| element))
     }
 
-    fn dsd_element_bytes(&mut self, element: Ty, span: Span) -> Res<u8> {
+    pub fn dsd_element_bytes(&mut self, element: Ty, span: Span) -> Res<u8> {
         match element {
             ty if ty.is_fp16() => Ok(2),
             Ty::I16 | Ty::U16 => Ok(2),
@@ -434,7 +417,7 @@ impl Compiler {
         };
         if let Ev::Slot(length, from) = extent {
             let length = self.convert(length, from, Ty::U16, span)?;
-            let (slot, _) = self.to_slot(&Ev::Val(Value::Dsd(Rc::new(dsd))), span)?;
+            let (slot, _) = self.slot_of(&Ev::Val(Value::Dsd(Rc::new(dsd))), span)?;
             let slot = self.derived(
                 |dst| Inst::DsdSetLength {
                     dst,
@@ -467,316 +450,5 @@ impl Compiler {
                 "'simd_mode' names one mode, such as .{ .simd_64 = true }",
             ),
         }
-    }
-
-    /// `|i, j|{n, m} -> A[...]` as a struct of base, offset, incremental strides and extents.
-    pub fn tensor_access(&mut self, f: &mut Frame, e: ExprId, span: Span) -> Res<Ev> {
-        let ast = f.ast.clone();
-        let Expr::Tensor {
-            variables,
-            extents,
-            base,
-            indices,
-        } = ast.expr(e)
-        else {
-            return err(span, "expected a tensor access");
-        };
-        if variables.is_empty() || variables.len() > 4 || variables.len() != extents.len() {
-            return err(
-                span,
-                "a tensor access has 1 to 4 variables and as many extents",
-            );
-        }
-        let mut lengths = Vec::with_capacity(extents.len());
-        for extent in extents {
-            let at = ast.span(*extent);
-            let length = self.value(f, *extent)?;
-            lengths.push(self.known_number(&Ev::Val(length), "extent", Ty::U16, at)?);
-        }
-        let pointer = match self.address_of(f, *base, span)? {
-            Ev::Val(Value::Pointer(pointer)) => pointer,
-            _ => {
-                return err(
-                    span,
-                    "the array of a tensor access must be known at compile time",
-                )
-            }
-        };
-        let mut array = self
-            .types
-            .as_pointer(pointer.ty)
-            .map_or(Ty::VOID, |(_, _, pointee)| pointee);
-        let mut pointer = pointer;
-        if let Some((_, _, pointee)) = self.types.as_pointer(array) {
-            // A constant pointer to an array is followed.
-            match self.value(f, *base)? {
-                Value::Pointer(inner) => pointer = inner,
-                _ => {
-                    return err(
-                        span,
-                        "the array of a tensor access must be known at compile time",
-                    )
-                }
-            }
-            array = pointee;
-        }
-        let (_, strides, _) = self.array_parts(array, indices.len(), span)?;
-        let mut offset = 0i64;
-        let mut linear = vec![0i64; variables.len()];
-        for (index, stride) in indices.iter().zip(&strides) {
-            let (constant, factors) = self.affine(f, *index, variables)?;
-            offset += constant * stride;
-            for (total, factor) in linear.iter_mut().zip(&factors) {
-                *total += factor * stride;
-            }
-        }
-        // Innermost first; each stride first takes back what the inner dimensions walked.
-        let mut incremental = Vec::with_capacity(linear.len());
-        let mut walked = 0i64;
-        for (step, length) in linear.iter().zip(&lengths).rev() {
-            incremental.push(step - walked);
-            walked += step * (length - 1);
-        }
-        let int = |v: i64| Value::int(i128::from(v));
-        let tuple = |list: &[i64]| Value::Tuple(Rc::new(list.iter().map(|v| int(*v)).collect()));
-        let names: Vec<Sym> = ["base_address", "offset", "stride", "extent"]
-            .iter()
-            .map(|n| self.sym(n))
-            .collect();
-        let values = vec![
-            Value::Pointer(pointer),
-            int(offset),
-            tuple(&incremental),
-            tuple(&lengths),
-        ];
-        let names = names.into();
-        Ok(Ev::Val(Value::Anonymous(Rc::new(AnonymousValue {
-            names,
-            values,
-        }))))
-    }
-
-    /// `e` as a constant plus a factor for each variable.
-    fn affine(&mut self, f: &mut Frame, e: ExprId, variables: &[Sym]) -> Res<(i64, Vec<i64>)> {
-        let ast = f.ast.clone();
-        let span = ast.span(e);
-        let zero = || vec![0i64; variables.len()];
-        match ast.expr(e) {
-            Expr::Name(name) => {
-                if let Some(at) = variables.iter().position(|variable| variable == name) {
-                    let mut factors = zero();
-                    factors[at] = 1;
-                    return Ok((0, factors));
-                }
-            }
-            Expr::Arith(op @ (Arith::Add | Arith::Sub | Arith::Mul), a, b) => {
-                self.enter(span)?;
-                let (left, right) = (
-                    self.affine(f, *a, variables)?,
-                    self.affine(f, *b, variables)?,
-                );
-                self.leave();
-                let combine = |sign: i64| {
-                    let factors = left
-                        .1
-                        .iter()
-                        .zip(&right.1)
-                        .map(|(l, r)| l + sign * r)
-                        .collect();
-                    (left.0 + sign * right.0, factors)
-                };
-                let scale = |by: i64, of: &(i64, Vec<i64>)| {
-                    (
-                        of.0.wrapping_mul(by),
-                        of.1.iter().map(|x| x.wrapping_mul(by)).collect(),
-                    )
-                };
-                let constant = |side: &(i64, Vec<i64>)| side.1.iter().all(|x| *x == 0);
-                return match op {
-                    Arith::Add => Ok(combine(1)),
-                    Arith::Sub => Ok(combine(-1)),
-                    _ if constant(&left) => Ok(scale(left.0, &right)),
-                    _ if constant(&right) => Ok(scale(right.0, &left)),
-                    _ => err(span, "a tensor access must be affine in its variables"),
-                };
-            }
-            _ => {}
-        }
-        let value = self.value(f, e)?;
-        let number = self.known_number(&Ev::Val(value), "index", Ty::I32, span)?;
-        Ok((number, zero()))
-    }
-
-    fn dsd_argument(&mut self, f: &mut Frame, e: ExprId, kinds: &[Ty], name: &str) -> Res<Ev> {
-        let span = f.ast.span(e);
-        let ev = self.eval(f, e)?;
-        let ty = self.type_of_ev(&ev);
-        if !kinds.contains(&ty) {
-            let ty = self.show(ty);
-            return err(span, format!("@{name} cannot take a value of type {ty}"));
-        }
-        Ok(ev)
-    }
-
-    fn set_base(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
-        let name = "set_dsd_base_addr";
-        self.arity(name, args, 2, 2, span)?;
-        let dsd = self.dsd_argument(f, args[0], &[Ty::MEM1D, Ty::MEM4D], name)?;
-        let at = f.ast.span(args[1]);
-        // Either a pointer or, without '&', an array.
-        let ty = match f.ast.expr(args[1]) {
-            Expr::Name(_) | Expr::Field(..) => {
-                let access = self.access(f, args[1])?;
-                match &access {
-                    super::access::Access::Memory(_, ty, _)
-                        if self.types.as_array(*ty).is_some() =>
-                    {
-                        None
-                    }
-                    super::access::Access::Constant(..) => None,
-                    _ => Some(self.read(f, access, at)?),
-                }
-            }
-            _ => Some(self.eval(f, args[1])?),
-        };
-        let pointer = match ty {
-            Some(pointer) => pointer,
-            None => self.address_of(f, args[1], at)?,
-        };
-        let pointer_ty = self.type_of_ev(&pointer);
-        let element = self.pointed_element(pointer_ty, at)?;
-        self.dsd_element_bytes(element, at)?;
-        if let (Ev::Val(Value::Dsd(dsd)), Ev::Val(Value::Pointer(pointer))) = (&dsd, &pointer) {
-            let mut dsd = (**dsd).clone();
-            dsd.base = Some((pointer.target, pointer.offset));
-            return Ok(Ev::Val(Value::Dsd(Rc::new(dsd))));
-        }
-        let (slot, ty) = self.to_slot(&dsd, span)?;
-        let address = match pointer {
-            Ev::Val(Value::Pointer(pointer)) => {
-                self.address_slot(Addr::Known(pointer.target, pointer.offset), at)?
-            }
-            other => self.to_slot(&other, at)?.0,
-        };
-        let slot = self.derived(
-            |dst| Inst::DsdSetBase {
-                dst,
-                dsd: slot,
-                address,
-            },
-            span,
-        )?;
-        Ok(Ev::Slot(slot, ty))
-    }
-
-    fn set_number(&mut self, f: &mut Frame, name: &str, args: &[ExprId], span: Span) -> Res<Ev> {
-        self.arity(name, args, 2, 2, span)?;
-        let length = name == "set_dsd_length";
-        let kinds: &[Ty] = match length {
-            true => &[Ty::MEM1D, Ty::FABIN, Ty::FABOUT],
-            false => &[Ty::MEM1D],
-        };
-        let dsd = self.dsd_argument(f, args[0], kinds, name)?;
-        let at = f.ast.span(args[1]);
-        let ty = if length { Ty::U16 } else { Ty::I8 };
-        let number = self.eval_as(f, args[1], Some(ty))?;
-        let number = match number {
-            Ev::Val(value) => Ev::Val(self.bind_value(value, ty, at)?),
-            Ev::Slot(slot, from) if from.is_int() => {
-                let to = if length { Ty::U16 } else { Ty::I16 };
-                Ev::Slot(self.convert(slot, from, to, at)?, to)
-            }
-            other => self.coerce(other, ty, at)?,
-        };
-        if let (Ev::Val(Value::Dsd(dsd)), Ev::Val(Value::Int(number, _))) = (&dsd, &number) {
-            let mut dsd = (**dsd).clone();
-            match length {
-                true => dsd.extent = *number as u16,
-                false => dsd.stride = *number as i16,
-            }
-            return Ok(Ev::Val(Value::Dsd(Rc::new(dsd))));
-        }
-        let number = match number {
-            Ev::Val(Value::Int(number, _)) => Ev::Val(Value::Int(number & 0xffff, Ty::U16)),
-            other => other,
-        };
-        let (slot, ty) = self.to_slot(&dsd, span)?;
-        let (number, _) = self.to_slot(&number, at)?;
-        let make = |dst| match length {
-            true => Inst::DsdSetLength {
-                dst,
-                dsd: slot,
-                length: number,
-            },
-            false => Inst::DsdSetStride {
-                dst,
-                dsd: slot,
-                stride: number,
-            },
-        };
-        Ok(Ev::Slot(self.derived(make, span)?, ty))
-    }
-
-    fn increment_offset(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
-        let name = "increment_dsd_offset";
-        self.arity(name, args, 3, 3, span)?;
-        let dsd = self.dsd_argument(f, args[0], &[Ty::MEM1D, Ty::MEM4D], name)?;
-        let at = f.ast.span(args[1]);
-        let by = self.eval_as(f, args[1], Some(Ty::I16))?;
-        let by = match by {
-            Ev::Val(value) => Ev::Val(self.bind_value(value, Ty::I16, at)?),
-            Ev::Slot(slot, from) if from.is_int() => {
-                Ev::Slot(self.convert(slot, from, Ty::I16, at)?, Ty::I16)
-            }
-            other => self.coerce(other, Ty::I16, at)?,
-        };
-        let element = self.type_value(f, args[2])?;
-        let element_bytes = self.dsd_element_bytes(element, f.ast.span(args[2]))?;
-        if let (Ev::Val(Value::Dsd(dsd)), Ev::Val(Value::Int(by, _))) = (&dsd, &by) {
-            let mut dsd = (**dsd).clone();
-            dsd.base = dsd
-                .base
-                .map(|(target, at)| (target, at + *by as i64 * i64::from(element_bytes)));
-            return Ok(Ev::Val(Value::Dsd(Rc::new(dsd))));
-        }
-        let (slot, ty) = self.to_slot(&dsd, span)?;
-        let (by, _) = self.to_slot(&by, at)?;
-        let make = |dst| Inst::DsdAdvance {
-            dst,
-            dsd: slot,
-            by,
-            element_bytes,
-        };
-        Ok(Ev::Slot(self.derived(make, span)?, ty))
-    }
-
-    fn get_dsr(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
-        self.arity("get_dsr", args, 2, 2, span)?;
-        let ty = self.type_value(f, args[0])?;
-        let file = match ty {
-            Ty::DSR_DEST => DsrFile::Dest,
-            Ty::DSR_SRC0 => DsrFile::Src0,
-            Ty::DSR_SRC1 => DsrFile::Src1,
-            _ => {
-                let ty = self.show(ty);
-                return err(span, format!("@get_dsr needs a DSR type, found {ty}"));
-            }
-        };
-        let id = self.int_argument(f, args[1], 0, 15, "the number of a DSR")? as u8;
-        if self.options.memcpy && id == 0 && file != DsrFile::Src0 {
-            let ty = self.show(ty);
-            return err(span, format!("{ty} 0 is reserved for memcpy"));
-        }
-        let dsr = Dsr { file, id };
-        let tile = self.tile(span)?;
-        if let Some((_, first)) = tile.dsrs.iter().find(|(other, _)| *other == dsr) {
-            let (first, ty) = (*first, self.show(ty));
-            let message = format!("{ty} {id} is taken twice");
-            return Err(Box::new(
-                Diagnostic::new(span, message).note(first, "first taken here"),
-            ));
-        }
-        tile.dsrs.push((dsr, span));
-        Ok(Ev::Val(Value::Dsr(dsr)))
     }
 }

@@ -1,9 +1,8 @@
 //! DSD operations: the table of forms, the options, `@map`, `@load_to_dsr`.
 
 use super::ast::ExprId;
-use super::builtin_run::block_target;
 use super::compiler::{Compiler, Ev, Frame};
-use super::types::{Ty, TypeKind};
+use super::types::Ty;
 use super::value::Value;
 use super::{err, Res};
 use crate::program::*;
@@ -30,7 +29,7 @@ const TO_INT: &[&str] = &["Ds", "Dv", "Pv"];
 
 use Class::*;
 
-/// wse.md 6.7.
+/// Every operation of the language with its operand forms.
 const ROWS: &[Row] = &[
     Row("add16", Opcode::Add16, Word, Word, TWO),
     Row("addc16", Opcode::Addc16, Word, Word, TWO),
@@ -96,15 +95,15 @@ impl Class {
 
 /// The options of an operation, while ids may still be known.
 #[derive(Default)]
-struct Options {
-    is_async: bool,
-    activate: Option<Ev>,
-    unblock: Option<(BlockKind, Ev)>,
-    on_control: Option<OnControl>,
-    index: Option<Ev>,
-    ut_id: Option<Ev>,
-    priority: Option<Priority>,
-    save_address: bool,
+pub struct Options {
+    pub is_async: bool,
+    pub activate: Option<Ev>,
+    pub unblock: Option<(BlockKind, Ev)>,
+    pub on_control: Option<OnControl>,
+    pub index: Option<Ev>,
+    pub ut_id: Option<Ev>,
+    pub priority: Option<Priority>,
+    pub save_address: bool,
 }
 
 impl Compiler {
@@ -177,9 +176,7 @@ impl Compiler {
                 (0, Ty::DSR_SRC1) => Some("a dsr_src1 cannot be a destination"),
                 (0, _) => None,
                 (_, Ty::FABOUT) => Some("a fabout_dsd cannot be a source"),
-                (_, Ty::DSR_DEST) if !(at == 1 && name != "dfilt") => {
-                    Some("a dsr_dest cannot be a source here")
-                }
+                (_, Ty::DSR_DEST) => Some("a dsr_dest cannot be a source"),
                 _ => None,
             };
             if let Some(wrong) = wrong {
@@ -221,7 +218,7 @@ impl Compiler {
         }
         let ty = self.type_of_ev(ev);
         if ty.is_dsd() {
-            return Ok(Operand::Dsd(self.to_slot(ev, span)?.0));
+            return Ok(Operand::Dsd(self.slot_of(ev, span)?.0));
         }
         if let Some((_, mutable, pointee)) = self.types.as_pointer(ty) {
             if !mutable || !class.accepts(pointee) {
@@ -232,7 +229,7 @@ impl Compiler {
                 );
             }
             let scalar = self.scalar(pointee, span)?;
-            return Ok(Operand::Pointer(self.to_slot(ev, span)?.0, scalar));
+            return Ok(Operand::Pointer(self.slot_of(ev, span)?.0, scalar));
         }
         let ev = self.scalar_operand(ev.clone(), class, span)?;
         let ty = self.type_of_ev(&ev);
@@ -244,7 +241,7 @@ impl Compiler {
             );
         }
         let scalar = self.scalar(ty, span)?;
-        Ok(Operand::Scalar(self.to_slot(&ev, span)?.0, scalar))
+        Ok(Operand::Scalar(self.slot_of(&ev, span)?.0, scalar))
     }
 
     /// Gives a literal the type its class wants.
@@ -271,7 +268,7 @@ impl Compiler {
         self.coerce(ev, target, span)
     }
 
-    fn operation_options(
+    pub fn operation_options(
         &mut self,
         f: &mut Frame,
         arg: Option<&ExprId>,
@@ -366,16 +363,16 @@ impl Compiler {
             },
             "activate" => {
                 let id = self.local_id(ev.clone(), "'on_control'", span)?;
-                Ok(OnControl::Activate(self.to_slot(&id, span)?.0))
+                Ok(OnControl::Activate(self.slot_of(&id, span)?.0))
             }
             _ => {
                 let (kind, id) = self.block_kind(ev.clone(), "'on_control'", span)?;
-                Ok(OnControl::Unblock(kind, self.to_slot(&id, span)?.0))
+                Ok(OnControl::Unblock(kind, self.slot_of(&id, span)?.0))
             }
         }
     }
 
-    fn lower_options(&mut self, options: Options, span: Span) -> Res<OpOptions> {
+    pub fn lower_options(&mut self, options: Options, span: Span) -> Res<OpOptions> {
         let mut out = OpOptions {
             is_async: options.is_async,
             on_control: options.on_control,
@@ -383,20 +380,20 @@ impl Compiler {
             ..OpOptions::default()
         };
         if let Some(id) = options.activate {
-            out.on_done = Some(Completion::Activate(self.to_slot(&id, span)?.0));
+            out.on_done = Some(Completion::Activate(self.slot_of(&id, span)?.0));
         }
         if let Some((kind, id)) = options.unblock {
-            out.on_done = Some(Completion::Unblock(kind, self.to_slot(&id, span)?.0));
+            out.on_done = Some(Completion::Unblock(kind, self.slot_of(&id, span)?.0));
         }
         if let Some(index) = options.index {
             let index = match index {
                 Ev::Val(value) => Ev::Val(self.bind_value(value, Ty::U16, span)?),
                 other => other,
             };
-            out.index = Some(self.to_u16(&index, span)?);
+            out.index = Some(self.u16_slot(&index, span)?);
         }
         if let Some(ut_id) = options.ut_id {
-            out.ut_id = Some(self.to_slot(&ut_id, span)?.0);
+            out.ut_id = Some(self.slot_of(&ut_id, span)?.0);
         }
         Ok(out)
     }
@@ -424,187 +421,5 @@ impl Compiler {
         };
         self.push(Inst::Operation(Box::new(operation)), span)?;
         Ok(Ev::Val(Value::Void))
-    }
-
-    /// `@map(function, inputs..., [output])`
-    fn map(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
-        let Some((callee, rest)) = args.split_first() else {
-            return err(span, "@map needs a function");
-        };
-        let at = f.ast.span(*callee);
-        let Value::Function(function) = self.value(f, *callee)? else {
-            return err(at, "the first argument of @map must be a function");
-        };
-        let ty = self.function_type(function)?;
-        let TypeKind::Function { params, result } = self.types.kind(ty).clone() else {
-            return err(at, "the first argument of @map must be a function");
-        };
-        let outputs = usize::from(result != Ty::VOID);
-        if rest.len() != params.len() + outputs {
-            let (wanted, found) = (params.len() + outputs, rest.len());
-            return err(
-                span,
-                format!("this @map needs {wanted} operands after the function, found {found}"),
-            );
-        }
-        let mut inputs = Vec::with_capacity(params.len());
-        for (param, arg) in params.iter().zip(rest) {
-            inputs.push(self.map_input(f, *arg, *param)?);
-        }
-        let output = match rest.get(params.len()) {
-            Some(arg) => Some(self.map_output(f, *arg, result)?),
-            None => None,
-        };
-        let function = self.instance(function, Vec::new(), at)?;
-        let map = MapOperation {
-            function,
-            inputs,
-            output,
-        };
-        self.builder(span)?.callees.push(function.0);
-        self.push(Inst::Map(Box::new(map)), span)?;
-        Ok(Ev::Val(Value::Void))
-    }
-
-    fn map_element(&mut self, ty: Ty, span: Span) -> Res<ScalarType> {
-        let legal = matches!(ty, Ty::I16 | Ty::U16 | Ty::I32 | Ty::U32 | Ty::F32) || ty.is_fp16();
-        match legal {
-            true => self.scalar(ty, span),
-            false => {
-                let ty = self.show(ty);
-                err(span, format!("@map cannot stream elements of type {ty}"))
-            }
-        }
-    }
-
-    fn map_input(&mut self, f: &mut Frame, e: ExprId, param: Ty) -> Res<(Operand, ScalarType)> {
-        let span = f.ast.span(e);
-        let ev = self.eval_as(f, e, Some(param))?;
-        let ty = self.type_of_ev(&ev);
-        match ty {
-            Ty::FABOUT | Ty::DSR_DEST | Ty::DSR_SRC0 => {
-                let ty = self.show(ty);
-                err(span, format!("@map cannot read from a value of type {ty}"))
-            }
-            Ty::DSR_SRC1 => match ev {
-                Ev::Val(Value::Dsr(dsr)) => Ok((Operand::Dsr(dsr), self.map_element(param, span)?)),
-                _ => err(span, "this DSR is not known at compile time"),
-            },
-            _ if ty.is_dsd() => {
-                let element = self.map_element(param, span)?;
-                Ok((Operand::Dsd(self.to_slot(&ev, span)?.0), element))
-            }
-            _ => {
-                let ev = self.coerce(ev, param, span)?;
-                let scalar = self.scalar(param, span)?;
-                Ok((Operand::Scalar(self.to_slot(&ev, span)?.0, scalar), scalar))
-            }
-        }
-    }
-
-    fn map_output(&mut self, f: &mut Frame, e: ExprId, result: Ty) -> Res<(Operand, ScalarType)> {
-        let span = f.ast.span(e);
-        let element = self.map_element(result, span)?;
-        let ev = self.eval(f, e)?;
-        let ty = self.type_of_ev(&ev);
-        let operand = match (&ev, ty) {
-            (Ev::Val(Value::Dsr(dsr)), Ty::DSR_DEST) => Operand::Dsr(*dsr),
-            (_, Ty::MEM1D | Ty::MEM4D | Ty::FABOUT) => Operand::Dsd(self.to_slot(&ev, span)?.0),
-            _ => match self.types.as_pointer(ty) {
-                Some((_, true, pointee)) if pointee == result => {
-                    Operand::Pointer(self.to_slot(&ev, span)?.0, element)
-                }
-                _ => {
-                    let ty = self.show(ty);
-                    return err(span, format!("@map cannot write to a value of type {ty}"));
-                }
-            },
-        };
-        Ok((operand, element))
-    }
-
-    /// `@load_to_dsr(dsr, dsd[, config])`
-    pub fn load_to_dsr(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
-        self.arity("load_to_dsr", args, 2, 3, span)?;
-        let Value::Dsr(dsr) = self.value(f, args[0])? else {
-            return err(span, "the first argument of @load_to_dsr must be a DSR");
-        };
-        let at = f.ast.span(args[1]);
-        let dsd = self.eval(f, args[1])?;
-        let ty = self.type_of_ev(&dsd);
-        let wrong = match (dsr.file, ty) {
-            (_, ty) if !ty.is_dsd() => true,
-            (DsrFile::Dest, Ty::FABIN) | (DsrFile::Src0 | DsrFile::Src1, Ty::FABOUT) => true,
-            _ => false,
-        };
-        if wrong {
-            let (ty, file) = (self.show(ty), self.show(super::dsd::dsr_type(dsr)));
-            return err(at, format!("a {file} cannot hold a value of type {ty}"));
-        }
-        let fabric = matches!(ty, Ty::FABIN | Ty::FABOUT);
-        // In a comptime block a task name is looked up when the bindings are complete.
-        let options = self.operation_options(f, args.get(2), true, span)?;
-        if options.save_address && fabric {
-            return err(span, "'.save_address' is for memory DSDs");
-        }
-        if f.comptime {
-            self.load_known(dsr, &dsd, options, span)?;
-            return Ok(Ev::Val(Value::Void));
-        }
-        let save_address = options.save_address;
-        let (slot, _) = self.to_slot(&dsd, span)?;
-        let options = self.lower_options(options, span)?;
-        let load = DsrLoad {
-            dsr,
-            dsd: slot,
-            options,
-            save_address,
-        };
-        self.push(Inst::LoadDsr(Box::new(load)), span)?;
-        Ok(Ev::Val(Value::Void))
-    }
-
-    fn load_known(&mut self, dsr: Dsr, dsd: &Ev, options: Options, span: Span) -> Res<()> {
-        self.only_comptime("load_to_dsr", span)?;
-        let Ev::Val(Value::Dsd(value)) = dsd else {
-            return err(span, "this DSD is not known at compile time");
-        };
-        if options.on_control.is_some() {
-            return err(
-                span,
-                "fabsim does not support '.on_control' of a comptime @load_to_dsr yet",
-            );
-        }
-        let known = |ev: &Ev| match ev {
-            Ev::Val(Value::Handle(id, _)) => Ok(*id as u8),
-            _ => err(span, "this id is not known at compile time"),
-        };
-        let activate = options.activate.as_ref().map(known).transpose()?;
-        let unblock = match &options.unblock {
-            Some((kind, ev)) => Some(block_target(*kind, known(ev)?)),
-            None => None,
-        };
-        let ut_id = options.ut_id.as_ref().map(known).transpose()?;
-        let dsd = Dsd::unpack(self.pack(value, span)?);
-        let tile = self.tile(span)?;
-        if let Some(first) = tile.program.dsrs.iter().find(|load| load.dsr == dsr) {
-            let first = first.span;
-            let error = crate::diagnostic::Diagnostic::new(
-                span,
-                "this DSR is loaded twice at compile time",
-            );
-            return Err(Box::new(error.note(first, "first loaded here")));
-        }
-        tile.program.dsrs.push(DsrLoadValue {
-            dsr,
-            dsd,
-            is_async: options.is_async,
-            activate,
-            unblock,
-            ut_id,
-            save_address: options.save_address,
-            span,
-        });
-        Ok(())
     }
 }

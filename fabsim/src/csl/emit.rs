@@ -68,9 +68,8 @@ impl Builder {
     }
 
     pub fn land_at(&mut self, at: usize, target: u32) {
-        match self.code.get_mut(at) {
-            Some(Inst::Jump { to } | Inst::Branch { to, .. }) => *to = target,
-            _ => {}
+        if let Some(Inst::Jump { to } | Inst::Branch { to, .. }) = self.code.get_mut(at) {
+            *to = target;
         }
     }
 
@@ -146,7 +145,7 @@ impl Compiler {
     }
 
     /// Brings a value into a slot; arrays and structs become their address.
-    pub fn to_slot(&mut self, ev: &Ev, span: Span) -> Res<(Slot, Ty)> {
+    pub fn slot_of(&mut self, ev: &Ev, span: Span) -> Res<(Slot, Ty)> {
         match ev {
             Ev::Slot(slot, ty) | Ev::Memory(slot, ty) => Ok((*slot, *ty)),
             Ev::Val(value @ (Value::Array(_) | Value::Struct(_))) => {
@@ -174,7 +173,7 @@ impl Compiler {
                 return Ok(());
             }
         }
-        let (src, _) = self.to_slot(ev, span)?;
+        let (src, _) = self.slot_of(ev, span)?;
         if src != dst {
             self.push(Inst::Copy { dst, src }, span)?;
         }
@@ -192,8 +191,8 @@ impl Compiler {
     }
 
     /// An address as a `u16` in a slot from an integer value.
-    pub fn to_u16(&mut self, ev: &Ev, span: Span) -> Res<Slot> {
-        let (slot, ty) = self.to_slot(ev, span)?;
+    pub fn u16_slot(&mut self, ev: &Ev, span: Span) -> Res<Slot> {
+        let (slot, ty) = self.slot_of(ev, span)?;
         if !ty.is_int() {
             return err(
                 span,
@@ -231,7 +230,7 @@ impl Compiler {
         if let Ev::Val(Value::Undefined(_)) = ev {
             return Ok(());
         }
-        let (src, _) = self.to_slot(ev, span)?;
+        let (src, _) = self.slot_of(ev, span)?;
         let inst = match (self.types.scalar(ty), ty.is_dsd()) {
             (Some(ty), _) => Inst::Store { ty, address, src },
             (None, true) => Inst::StoreDsd { address, src },

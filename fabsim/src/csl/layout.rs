@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Largest fabric (wse.md 1.2).
+/// Largest fabric.
 const MAX_WIDTH: i128 = 762;
 const MAX_HEIGHT: i128 = 1172;
 
@@ -165,7 +165,7 @@ impl Compiler {
         }
     }
 
-    /// Fabric size and offsets, given or the smallest legal ones (wse.md 8.2).
+    /// Fabric size and offsets, given or the smallest legal ones.
     fn fabric(&self, width: u16, height: u16, span: Span) -> Res<((u16, u16), (u16, u16))> {
         let margin = if self.options.memcpy {
             (4, 1, 3, 1)

@@ -7,7 +7,7 @@ use super::value::{Elements, GlobalRef, Target, Value};
 use super::{err, Res};
 use crate::program::Span;
 
-/// Memory of one PE (wse.md 1.2).
+/// Memory of one PE.
 pub const PE_MEMORY_BYTES: u32 = 48 * 1024;
 
 impl Compiler {

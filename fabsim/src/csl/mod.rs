@@ -4,9 +4,10 @@
 //! programs compute with at compile time; `compiler` holds the state of a compilation, `module`
 //! instances and their globals; `eval`, `access`, `stmt` and `call` walk the trees, computing what is
 //! known and emitting code (`emit`) for what is not; `coerce` is the rules between types; `builtin*`,
-//! `dsd*` and `config` are the builtins; `layout` and `tile` drive the two halves of a program.
+//! `dsd*`, `dsr`, `tensor` and `map` are the builtins; `layout` and `tile` drive the two halves of a program.
 
 mod access;
+mod assign;
 mod ast;
 mod builtin;
 mod builtin_bind;
@@ -14,16 +15,20 @@ mod builtin_config;
 mod builtin_run;
 mod builtin_type;
 mod call;
+mod choice;
 mod coerce;
 mod compiler;
 mod dsd;
+mod dsd_derive;
 mod dsd_op;
+mod dsr;
 mod emit;
 mod eval;
 mod intern;
 mod layout;
 mod lexer;
 mod literal;
+mod map;
 mod memory;
 mod module;
 mod ops;
@@ -33,6 +38,7 @@ mod parser;
 mod source;
 mod stmt;
 mod stmt_loop;
+mod tensor;
 mod tile;
 mod types;
 mod value;

@@ -52,7 +52,7 @@ pub fn float_from_bits(bits: u64, ty: Ty) -> f64 {
     }
 }
 
-/// One sign bit, six exponent bits with bias 42, nine fraction bits (wse.md 6.3).
+/// One sign bit, six exponent bits with bias 42, nine fraction bits.
 const CB16_BIAS: i32 = 42;
 
 fn cb16_bits(value: f64) -> u16 {
@@ -71,13 +71,21 @@ fn cb16_bits(value: f64) -> u16 {
     };
     let scaled = magnitude / 2f64.powi(exponent - CB16_BIAS - 9);
     // Rounding up may carry into the exponent, which is what adding does.
-    let fraction = scaled.round_ties_even() as u32;
+    let fraction = round_half_even(scaled);
     let base = if fraction >= 512 {
         (exponent as u32 - 1) << 9
     } else {
         0
     };
     sign | (base + fraction) as u16
+}
+
+/// To the nearest integer, halves to the even one.
+fn round_half_even(value: f64) -> u32 {
+    let floor = value.floor();
+    let rest = value - floor;
+    let up = rest > 0.5 || (rest == 0.5 && floor % 2.0 == 1.0);
+    floor as u32 + u32::from(up)
 }
 
 fn cb16_from_bits(bits: u16) -> f64 {
@@ -142,7 +150,12 @@ fn shift(op: Arith, a: i128, count: i128, ty: Ty) -> Result<Value, String> {
         ));
     }
     match op {
-        Arith::Shl => fit(a << count, ty),
+        Arith::Shl if ty.is_int() => fit(a << count, ty),
+        // Shifting must not push bits out of the 128 in which it is computed.
+        Arith::Shl => match a.checked_mul(1i128 << count) {
+            Some(value) => fit(value, ty),
+            None => Err("integer overflow: the result does not fit 64 bits".into()),
+        },
         _ => fit(a >> count, ty),
     }
 }

@@ -162,9 +162,9 @@ impl Compiler {
         if f.comptime {
             return err(span, "this range is not known at compile time");
         }
-        let (start, _) = self.to_slot(&parts[1], span)?;
-        let (stop, _) = self.to_slot(&parts[2], span)?;
-        let (by, _) = self.to_slot(&parts[3], span)?;
+        let (start, _) = self.slot_of(&parts[1], span)?;
+        let (stop, _) = self.slot_of(&parts[2], span)?;
+        let (by, _) = self.slot_of(&parts[3], span)?;
         self.run_time_range(f, stmt, ty, [start, stop, by], step > 0, span)
     }
 
@@ -262,7 +262,7 @@ impl Compiler {
 
     /// A loop over the elements of an array in memory.
     fn for_array(&mut self, f: &mut Frame, stmt: &For, over: Ev, span: Span) -> Res<Flow> {
-        let (base, ty) = self.to_slot(&over, span)?;
+        let (base, ty) = self.slot_of(&over, span)?;
         let Some((dims, element)) = self.types.as_array(ty) else {
             return err(span, "'for' goes over arrays and ranges");
         };
@@ -380,7 +380,7 @@ impl Compiler {
         if matches!(condition, Ev::Val(Value::Bool(false))) {
             return Ok(Flow::Next);
         }
-        let (slot, _) = self.to_slot(&condition, span)?;
+        let (slot, _) = self.slot_of(&condition, span)?;
         let exit = self.branch(slot, false, span)?;
         self.release(mark);
         let at = self.enter_loop(f, stmt.label);

@@ -157,13 +157,14 @@ impl Compiler {
     fn check_queues(&self, tile: &mut TileState) -> Res<()> {
         for (shape, span) in tile.program.shapes.iter().zip(&tile.shape_spans) {
             match shape {
-                DsdShape::FabOut { queue, .. } if self.wse3() => {
-                    if tile.program.output_queues[usize::from(*queue) & 7].is_none() {
-                        return err(
-                            *span,
-                            format!("output queue {queue} is used but not initialised"),
-                        );
-                    }
+                DsdShape::FabOut { queue, .. }
+                    if self.wse3()
+                        && tile.program.output_queues[usize::from(*queue) & 7].is_none() =>
+                {
+                    return err(
+                        *span,
+                        format!("output queue {queue} is used but not initialised"),
+                    );
                 }
                 DsdShape::FabIn { queue, color, .. } => {
                     let slot = &mut tile.program.input_queues[usize::from(*queue) & 7];

@@ -28,12 +28,16 @@ pub fn one_pe(arch: Arch, layout: &str, pe: &str) -> Result<Design, String> {
          @set_tile_code(0, 0, \"pe.csl\", .{{ .memcpy_params = memcpy.get_params(0) }});\n{layout}\n}}\n"
     );
     let pe = format!("param memcpy_params;\nconst sys = @import_module(\"<memcpy/memcpy>\", memcpy_params);\n{pe}");
-    compile(&[("layout.csl", &layout), ("pe.csl", &pe)], &CompileOptions::new(arch))
+    compile(
+        &[("layout.csl", &layout), ("pe.csl", &pe)],
+        &CompileOptions::new(arch),
+    )
 }
 
 /// A one-PE program whose exported function `run` has this body, behind these declarations.
 pub fn run_body(arch: Arch, globals: &str, body: &str) -> Result<Design, String> {
-    let pe = format!("{globals}\nfn run() void {{\n{body}\n}}\ncomptime {{ @export_symbol(run); }}\n");
+    let pe =
+        format!("{globals}\nfn run() void {{\n{body}\n}}\ncomptime {{ @export_symbol(run); }}\n");
     one_pe(arch, "@export_name(\"run\", fn()void);", &pe)
 }
 
