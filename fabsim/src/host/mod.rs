@@ -82,6 +82,8 @@ pub struct Simulator {
     pub(crate) machine: Machine,
     /// What was active at start has run until quiet.
     settled: bool,
+    /// A command has failed half-way; memory can still be looked at.
+    failed: bool,
 }
 
 impl Simulator {
@@ -100,6 +102,7 @@ impl Simulator {
             options,
             machine,
             settled: false,
+            failed: false,
         })
     }
 
