@@ -403,6 +403,7 @@ fn a_loop_without_end_reaches_the_cycle_limit() {
     };
     let mut sim = simulate_with(&alone(Arch::Wse2, tile, &[]), options);
     assert_eq!(sim.launch("run", &[]).unwrap_err().kind(), "limit");
+    assert_eq!(sim.launch("run", &[]).unwrap_err().kind(), "host");
 }
 
 #[test]
