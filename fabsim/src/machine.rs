@@ -265,12 +265,10 @@ impl Machine {
     /// One cycle of one compute element; false if it goes to sleep.
     #[inline]
     fn step_one(&mut self, pe: PeIndex, now: u64) -> Result<bool, Fault> {
-        let place = self.fabric.grid.place(pe);
         let state = &mut self.pes[pe.index()];
         let mut env = Env {
             plan: &self.plans[state.plan as usize],
             now,
-            place: (place.0 as u16, place.1 as u16),
             fabric: &mut self.fabric,
             index: pe,
             queues_changed: false,

@@ -50,7 +50,6 @@ pub struct Launch {
 pub struct Env<'a> {
     pub plan: &'a PePlan,
     pub now: u64,
-    pub place: (u16, u16),
     /// For configuration registers; nobody looks at other PEs' routers while code runs.
     pub fabric: &'a mut Fabric,
     pub index: PeIndex,
