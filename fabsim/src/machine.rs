@@ -128,11 +128,20 @@ impl Machine {
             alarm: Alarm::new(),
         };
         for n in 0..machine.pes.len() {
+            machine.write_initial_registers(PeIndex(n as u32));
             if machine.pes[n].core.active_local != 0 {
                 machine.wake(PeIndex(n as u32));
             }
         }
         machine
+    }
+
+    /// Configuration words written at compile time, in order.
+    fn write_initial_registers(&mut self, pe: PeIndex) {
+        let plan = &self.plans[self.pes[pe.index()].plan as usize];
+        for &(address, value) in &plan.program.config {
+            self.fabric.write_register(pe, address, value);
+        }
     }
 
     /// Visits everything in the opposite order; no result may depend on it.
@@ -197,6 +206,7 @@ impl Machine {
         });
         self.fabric.commit(now + 1);
         self.down_the_ramps(now);
+        self.raise_teardowns();
         self.cycle = now + 1;
         self.check_collisions()
     }
@@ -255,12 +265,12 @@ impl Machine {
     /// One cycle of one compute element; false if it goes to sleep.
     #[inline]
     fn step_one(&mut self, pe: PeIndex, now: u64) -> Result<bool, Fault> {
-        let place = self.fabric.grid.place(pe);
         let state = &mut self.pes[pe.index()];
         let mut env = Env {
             plan: &self.plans[state.plan as usize],
             now,
-            place: (place.0 as u16, place.1 as u16),
+            fabric: &mut self.fabric,
+            index: pe,
             queues_changed: false,
             unblocked_at: None,
         };
@@ -306,6 +316,14 @@ impl Machine {
             self.alarm.set(now, ready, pe);
         }
         self.fabric.deliveries = deliveries;
+    }
+
+    /// A torn-down color is an event for its compute element, whatever its routes are.
+    fn raise_teardowns(&mut self) {
+        while let Some((pe, color)) = self.fabric.torn_down.pop() {
+            self.pes[pe.index()].core.torn_down |= 1 << color;
+            self.wake(pe);
+        }
     }
 
     /// Two arrivals at once are undefined: an error, or a warning where the user asked for it.

@@ -541,3 +541,71 @@ fn a_filter_withholds_a_wavelet_from_its_own_pe_only() {
     assert_eq!(received(&sim, 2, 0, 8), [1, 2, 3, 4, 5, 6, 7, 8]);
     sim.stop().unwrap();
 }
+
+/// Writes `value` over the bits `mask` of a configuration word.
+fn change_register(code: &mut Code, address: u64, mask: u64, value: u64) {
+    let (at, old) = (code.constant(address), code.slot());
+    let (keep, value) = (code.constant(!mask & 0xffff), code.constant(value));
+    code.code.push(Inst::ReadConfig {
+        dst: old,
+        address: at,
+    });
+    for (op, b) in [(BinaryOp::And, keep), (BinaryOp::Or, value)] {
+        let (ty, dst, a) = (ScalarType::U16, old, old);
+        code.code.push(Inst::Binary { op, ty, dst, a, b });
+    }
+    code.code.push(Inst::WriteConfig {
+        address: at,
+        src: old,
+    });
+}
+
+#[test]
+fn a_teardown_handler_gives_a_color_new_routes() {
+    let teardown = commands(&[(TEARDOWN, true)], 31);
+    const COLOR: u64 = 0x7f20;
+    const TORN_DOWN: u64 = 1 << 14;
+    const TX: u64 = 0x1f;
+    let mut first = sender(0, &[(1, false), (teardown, true), (2, false)]);
+    let mut code = Code::default();
+    change_register(&mut code, COLOR, TORN_DOWN | TX, u64::from(S.bit()));
+    let handler = first.function(0, code);
+    first.program.teardown_handlers.push((0, handler));
+    let design = design(
+        Arch::Wse2,
+        2,
+        vec![
+            (first, vec![(0, route(&[R], &[E]))]),
+            (receiver(0, 1), vec![(0, route(&[W], &[R]))]),
+            (receiver(0, 1), vec![(0, route(&[N], &[R]))]),
+            (Tile1::idle(), vec![]),
+        ],
+    );
+    let mut sim = simulate(&design);
+    sim.launch("run", &[]).unwrap();
+    assert_eq!((word(&sim, 1, 0, 32), word(&sim, 0, 1, 32)), (1, 2));
+    sim.stop().unwrap();
+}
+
+#[test]
+fn switch_registers_read_as_they_were_declared_and_written() {
+    let mut switched = route(&[R], &[E]);
+    switched.positions[0] = pos_tx(S);
+    switched.positions[1] = pos_rx(E);
+    switched.ring_mode = true;
+    let design = design(Arch::Wse2, 1, vec![(Tile1::idle(), vec![(3, switched)])]);
+    let sim = simulate(&design);
+    let mut machine = fabsim::machine::Machine::new(sim.design(), false);
+    let fabric = &mut machine.fabric;
+    let pe = fabric.grid.at(0, 0);
+    // S = 2; E = 1 with the input bit; the last position invalid; ring.
+    assert_eq!(fabric.read_register(pe, 0x7f43), Some(0x1592));
+    assert!(fabric.write_register(pe, 0x7f43, 0x3592));
+    assert_eq!(
+        fabric.channel(pe, 3).map(|c| (c.position, c.tx)),
+        Some((1, set(&[S])))
+    );
+    assert_eq!(fabric.read_register(pe, 0x7f43), Some(0x3592));
+    assert_eq!(fabric.read_register(pe, 0x7f23), Some(0x0202));
+    assert_eq!(fabric.read_register(pe, 0x7f24), None);
+}

@@ -403,6 +403,7 @@ fn a_loop_without_end_reaches_the_cycle_limit() {
     };
     let mut sim = simulate_with(&alone(Arch::Wse2, tile, &[]), options);
     assert_eq!(sim.launch("run", &[]).unwrap_err().kind(), "limit");
+    assert_eq!(sim.launch("run", &[]).unwrap_err().kind(), "host");
 }
 
 #[test]
@@ -438,4 +439,36 @@ fn what_is_missing_is_refused_by_name() {
         error.to_string(),
         "fabsim does not support FIFOs (in pe.csl) yet"
     );
+}
+
+#[test]
+fn a_color_that_no_queue_takes_is_named() {
+    let mut tile = Tile1::new(64);
+    let out = tile.fabout(2, 0, 1);
+    let mut code = Code::default();
+    let (out, value) = (code.dsd(out), code.u32(1));
+    code.op(Opcode::Mov32, out, &[value]);
+    code.unblock_host();
+    tile.export("run", code);
+    let text = run(&alone(Arch::Wse2, tile, &[0]))
+        .stop()
+        .unwrap_err()
+        .to_string();
+    assert!(
+        text.contains("no input queue of this PE takes the color"),
+        "{text}"
+    );
+}
+
+#[test]
+fn tasks_active_at_start_run_before_the_first_launch() {
+    let mut tile = Tile1::new(64);
+    note_task(&mut tile, TaskKind::Local, 8, 1);
+    tile.program.active_at_start = vec![8];
+    let mut code = Code::default();
+    code.note(NOTES, 2);
+    code.unblock_host();
+    tile.export("run", code);
+    let sim = run(&alone(Arch::Wse2, tile, &[]));
+    assert_eq!(word(&sim, 0, 0, 32), 12);
 }

@@ -2,10 +2,8 @@
 
 use super::grid::{PeIndex, LINKS};
 use super::wavelet::{Command, Wavelet};
-use super::{ChannelIndex, Collision, Delivery, Fabric, Injection, Landing, Move};
+use super::{ChannelIndex, Collision, Delivery, Fabric, Injection, Landing, Move, ALL_LINKS};
 use crate::program::Direction;
-
-const ALL_LINKS: u8 = 0x0f;
 
 impl Fabric {
     /// Carries out all moves; what lands is in its queue from cycle `next` on.

@@ -13,6 +13,7 @@ mod commit;
 pub mod filter;
 pub mod grid;
 mod look;
+pub mod registers;
 pub mod settings;
 pub mod wavelet;
 
@@ -24,6 +25,9 @@ use self::wavelet::{Command, Wavelet};
 use crate::program::{Design, Direction};
 use std::collections::HashMap;
 use std::sync::Arc;
+
+/// The sides that lead to neighbours, as a set.
+const ALL_LINKS: u8 = 0x0f;
 
 /// Index into the channels of all routers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -1,7 +1,7 @@
 //! What a router knows about a color: routes per switch position, modes, filter.
 
 use crate::limits::COLORS;
-use crate::program::{ColorSetup, Directions, Filter, PopMode, RouterSetup, Span};
+use crate::program::{ColorSetup, Directions, Filter, PopMode, RouterSetup, Span, SwitchPosition};
 
 /// The effective routes of one switch position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -16,6 +16,8 @@ pub struct Routes {
 pub struct Settings {
     pub color: u8,
     pub positions: [Routes; 4],
+    /// Positions 1 to 3 as they are declared, each stating what it changes.
+    pub declared: [Option<SwitchPosition>; 3],
     pub start: u8,
     pub ring: bool,
     pub pop: PopMode,
@@ -28,7 +30,8 @@ impl Settings {
     pub fn new(color: u8, setup: &ColorSetup) -> Settings {
         Settings {
             color,
-            positions: fold(setup),
+            positions: fold(setup.rx, setup.tx, &setup.positions),
+            declared: setup.positions,
             start: setup.start_position.min(3),
             ring: setup.ring_mode,
             pop: setup.pop_mode,
@@ -36,6 +39,17 @@ impl Settings {
             filter: setup.filter.clone(),
             span: setup.span.0,
         }
+    }
+
+    /// New base routes and positions.
+    pub fn set_routes(
+        &mut self,
+        rx: Directions,
+        tx: Directions,
+        declared: [Option<SwitchPosition>; 3],
+    ) {
+        self.positions = fold(rx, tx, &declared);
+        self.declared = declared;
     }
 
     /// The position a single advance leads to: the next valid one; from the last one back to 0
@@ -56,14 +70,14 @@ impl Settings {
 
 /// Positions are cumulative by index: a position states what changes, the other side keeps what
 /// the previous valid position had.
-fn fold(setup: &ColorSetup) -> [Routes; 4] {
+fn fold(rx: Directions, tx: Directions, declared: &[Option<SwitchPosition>; 3]) -> [Routes; 4] {
     let mut routes = Routes {
-        rx: setup.rx,
-        tx: setup.tx,
+        rx,
+        tx,
         valid: true,
     };
     let mut all = [routes; 4];
-    for (slot, declared) in all[1..].iter_mut().zip(&setup.positions) {
+    for (slot, declared) in all[1..].iter_mut().zip(declared) {
         if let Some(position) = declared {
             routes.rx = position.rx.unwrap_or(routes.rx);
             routes.tx = position.tx.unwrap_or(routes.tx);

@@ -82,6 +82,8 @@ pub struct Simulator {
     pub(crate) machine: Machine,
     /// What was active at start has run until quiet.
     settled: bool,
+    /// A command has failed half-way; memory can still be looked at.
+    failed: bool,
 }
 
 impl Simulator {
@@ -100,6 +102,7 @@ impl Simulator {
             options,
             machine,
             settled: false,
+            failed: false,
         })
     }
 
@@ -195,6 +198,20 @@ impl Simulator {
 
     /// Steps until `done`. Falling quiet before is the end only for those who wait for it.
     fn run(&mut self, progress: Progress, done: impl Fn(&Machine) -> bool) -> Result<(), SimError> {
+        if self.failed {
+            let text = "the simulation cannot go on after a command that failed";
+            return Err(SimError::Host(text.into()));
+        }
+        let ran = self.run_until(progress, done);
+        self.failed = ran.is_err();
+        ran
+    }
+
+    fn run_until(
+        &mut self,
+        progress: Progress,
+        done: impl Fn(&Machine) -> bool,
+    ) -> Result<(), SimError> {
         let last = self.machine.cycle.saturating_add(self.options.max_cycles);
         let mut next_call = self.machine.tile_cycles + VISITS_BETWEEN_CALLS;
         let mut steps = 0;

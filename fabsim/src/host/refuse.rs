@@ -1,5 +1,6 @@
 //! What fabsim does not have is refused by name when a design is loaded, never ignored.
 
+use crate::fabric::registers::is_known;
 use crate::pe::opcode::info;
 use crate::program::{
     Design, DsdShape, Inst, Operand, RouterSetup, ScalarType, Simd, SystemCall, TileProgram,
@@ -61,8 +62,9 @@ fn lacking_in_program(program: &TileProgram) -> Vec<String> {
         }
     };
     need(!program.fifos.is_empty(), "FIFOs");
-    need(!program.config.is_empty(), "configuration registers");
-    need(!program.teardown_handlers.is_empty(), "teardown handlers");
+    for &(address, _) in program.config.iter().filter(|(at, _)| !is_known(*at)) {
+        need(true, &format!("configuration word {address:#06x}"));
+    }
     need(
         !program.empty_queue_handlers.is_empty(),
         "empty-queue handlers",
@@ -99,7 +101,6 @@ fn lacking_in_program(program: &TileProgram) -> Vec<String> {
 fn lacking_in_instruction(inst: &Inst) -> Option<String> {
     let named = |what: &str| Some(what.to_string());
     match inst {
-        Inst::ReadConfig { .. } | Inst::WriteConfig { .. } => named("configuration registers"),
         Inst::System {
             call: SystemCall::QueueFlush,
             ..

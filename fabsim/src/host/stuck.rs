@@ -8,6 +8,7 @@ use crate::pe::operation::Running;
 use crate::pe::plan::PePlan;
 use crate::pe::port::Port;
 use crate::pe::{Doing, Pe};
+use crate::program::Direction;
 use std::collections::HashMap;
 
 /// Groups a report lists at most.
@@ -197,6 +198,14 @@ fn queued(machine: &Machine, pe: PeIndex, color: u8, channel: &Channel) -> Strin
         format!("{kind} from {side}")
     });
     let torn = if channel.torn_down { ", torn down" } else { "" };
+    let pe_state = &machine.pes[pe.index()];
+    let plan = &machine.plans[pe_state.plan as usize];
+    let to_ramp = channel.tx.has(Direction::Ramp);
+    let unread = if to_ramp && plan.input_of_color(color).is_none() {
+        "; no input queue of this PE takes the color"
+    } else {
+        ""
+    };
     let next: Vec<String> = crate::fabric::grid::LINKS
         .into_iter()
         .filter(|&side| channel.tx.has(side))
@@ -209,7 +218,7 @@ fn queued(machine: &Machine, pe: PeIndex, color: u8, channel: &Channel) -> Strin
         })
         .collect();
     format!(
-        "color {color}: {} waits in the router, rx = {}, tx = {}, switch position {}{torn}{}",
+        "color {color}: {} waits in the router, rx = {}, tx = {}, switch position {}{torn}{unread}{}",
         side.unwrap_or_default(),
         channel.rx,
         channel.tx,

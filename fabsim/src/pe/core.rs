@@ -39,6 +39,8 @@ pub struct Core {
     /// Bit per color on wse2, per input queue on wse3.
     pub blocked_channels: u32,
     pub blocked_threads: u8,
+    /// Bit per color whose teardown no handler has seen yet.
+    pub torn_down: u32,
 }
 
 impl Core {
@@ -53,6 +55,7 @@ impl Core {
             blocked_local: 0,
             blocked_channels: 0,
             blocked_threads: 0,
+            torn_down: 0,
         };
         for &id in &program.active_at_start {
             core.activate(id);

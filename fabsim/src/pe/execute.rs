@@ -54,6 +54,24 @@ impl Main {
             }
             Inst::Operation(op) => self.operation(op, span, core, threads, env),
             Inst::Map(map) => self.map(map, span, core, env),
+            // Registers are shared with the router: they are used in their own cycle.
+            Inst::ReadConfig { .. } | Inst::WriteConfig { .. } if time > env.now => {
+                Ok(Flow::Again(0))
+            }
+            Inst::ReadConfig { dst, address } => {
+                let address = self.get(*address) as u16;
+                let value = env.fabric.read_register(env.index, address);
+                let value = value.ok_or_else(|| no_register(address))?;
+                self.set(*dst, u64::from(value));
+                Ok(Flow::Next(env.plan.timing.scalar_cycles))
+            }
+            Inst::WriteConfig { address, src } => {
+                let (address, value) = (self.get(*address) as u16, self.get(*src) as u16);
+                if !env.fabric.write_register(env.index, address, value) {
+                    return Err(no_register(address));
+                }
+                Ok(Flow::Next(env.plan.timing.scalar_cycles))
+            }
             straight => self
                 .straight_instruction(straight, (span, time), core, env)
                 .map(Flow::Next),
@@ -114,11 +132,6 @@ impl Main {
                 if self.get(*condition) & 1 == 0 {
                     return Err(Fault::new("an assertion does not hold"));
                 }
-            }
-            Inst::ReadConfig { .. } | Inst::WriteConfig { .. } => {
-                return Err(Fault::new(
-                    "fabsim does not support configuration registers yet",
-                ));
             }
             memory => self.memory_instruction(memory, core)?,
         }
@@ -284,6 +297,13 @@ impl Main {
         self.leave_map_if_done();
         Ok(Flow::Leave)
     }
+}
+
+fn no_register(address: u16) -> Fault {
+    Fault::new(format!(
+        "configuration word {address:#06x} is no register fabsim has, or its color has no \
+         configuration on this PE"
+    ))
 }
 
 fn issue_cost<'a>(operands: impl Iterator<Item = &'a Operand>, env: &Env) -> u64 {

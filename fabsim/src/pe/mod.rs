@@ -25,6 +25,8 @@ use self::interpret::Main;
 use self::operation::Running;
 use self::plan::PePlan;
 use self::tasks::Start;
+use crate::fabric::grid::PeIndex;
+use crate::fabric::Fabric;
 use crate::program::{FunctionId, Priority};
 use crate::report::Fault;
 use std::sync::Arc;
@@ -48,7 +50,9 @@ pub struct Launch {
 pub struct Env<'a> {
     pub plan: &'a PePlan,
     pub now: u64,
-    pub place: (u16, u16),
+    /// For configuration registers; nobody looks at other PEs' routers while code runs.
+    pub fabric: &'a mut Fabric,
+    pub index: PeIndex,
     /// A queue to or from the router changed.
     pub queues_changed: bool,
     /// `unblock_cmd_stream` was called, at this cycle.

@@ -43,8 +43,8 @@ impl SystemState {
                 env.unblocked_at = Some(time);
                 0
             }
-            SystemCall::XCoordinate => u64::from(env.place.0),
-            SystemCall::YCoordinate => u64::from(env.place.1),
+            SystemCall::XCoordinate => u64::from(env.fabric.grid.place(env.index).0),
+            SystemCall::YCoordinate => u64::from(env.fabric.grid.place(env.index).1),
             SystemCall::EnableTsc => {
                 self.counting_from = Some(time);
                 0

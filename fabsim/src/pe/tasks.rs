@@ -8,6 +8,9 @@ use super::plan::PePlan;
 use crate::fabric::wavelet::Wavelet;
 use crate::program::FunctionId;
 
+/// The local task id that teardowns activate.
+const TEARDOWN_TASK: u8 = 29;
+
 /// A task about to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Start {
@@ -33,6 +36,9 @@ struct Candidate {
 
 /// Takes the next task off the table, together with its wavelet.
 pub fn pick(core: &mut Core, plan: &PePlan, now: u64) -> Option<Start> {
+    if let Some(start) = teardown_start(core, plan) {
+        return Some(start);
+    }
     let local = local_candidate(core, plan);
     let arrived = (0..core.inputs.len()).filter_map(|n| arrived_candidate(core, plan, now, n));
     let chosen = local
@@ -53,6 +59,34 @@ pub fn pick(core: &mut Core, plan: &PePlan, now: u64) -> Option<Start> {
         function: chosen.function,
         args: arguments(wavelet, chosen.kind, params.map_or(0, |f| f.params)),
         took_wavelet: true,
+    })
+}
+
+/// The system task of teardowns calls the handler of every color that was torn down, one a run;
+/// a program may have a task of its own there instead.
+fn teardown_start(core: &mut Core, plan: &PePlan) -> Option<Start> {
+    if core.torn_down == 0 {
+        return None;
+    }
+    if plan.local[usize::from(TEARDOWN_TASK)].is_some() {
+        core.torn_down = 0;
+        core.activate(TEARDOWN_TASK);
+        return None;
+    }
+    let handlers = &plan.program.teardown_handlers;
+    let torn_down = core.torn_down;
+    let next = handlers
+        .iter()
+        .find(|(color, _)| torn_down >> color & 1 == 1);
+    let Some(&(color, function)) = next else {
+        core.torn_down = 0;
+        return None;
+    };
+    core.torn_down &= !(1 << color);
+    Some(Start {
+        function,
+        args: Vec::new(),
+        took_wavelet: false,
     })
 }
 
