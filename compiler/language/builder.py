@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from lark import Token, Transformer_NonRecursive, Tree, v_args
+from lark.tree import Meta
+
 from collc.diagnostics import Span
 from collc.language import syntax
 from collc.language.syntax import Clause, Declaration, Expression, Word
-from lark import Token, Transformer_NonRecursive, Tree, v_args
-from lark.tree import Meta
 
 _LONGEST_INTEGER = 19  # digits; longer ones overflow 64 bits anyway
 _TOO_LARGE = 10**19

@@ -11,13 +11,14 @@ from functools import lru_cache
 from importlib.resources import files
 from itertools import pairwise
 
+from lark import Lark, Token, Tree, UnexpectedToken
+from lark.parsers.lalr_interactive_parser import InteractiveParser
+
 from collc.diagnostics import Span
 from collc.language.builder import build, span_of_token
 from collc.language.problems import ProblemError, Problems, problem, quoted
 from collc.language.source import check_size
 from collc.language.syntax import Declaration, expressions_of, walk
-from lark import Lark, Token, Tree, UnexpectedToken
-from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 MAX_TOKENS = 32_768  # of one declaration; a tree of 1000 ranks by hand has some 4000
 MAX_DEPTH = 100  # of an expression; trees written by hand may be deeper
