@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import product
 
 from building import (
     HERE,
@@ -33,9 +34,8 @@ def files_of(what: Collective, target: str = "wse2") -> dict[str, str]:
     return render(spec, schedule, plan, predict(schedule, plan), tuple(TARGETS))
 
 
-@cache
-def every_kind_of_bundle() -> list[tuple[str, dict[str, str]]]:
-    """(name, files) of bundles that between them use every part of the templates."""
+def every_kind_of_collective() -> dict[str, Collective]:
+    """Collectives that between them use every part of the templates, by name."""
     named = {
         "alone": line_reduce(chain(1)),
         "chain": line_reduce(chain(7)),
@@ -43,19 +43,23 @@ def every_kind_of_bundle() -> list[tuple[str, dict[str, str]]]:
         "star_in_rounds": line_reduce(star(64), length=1000),
         "binomial": line_reduce(binomial(64)),
         "two_phase": line_reduce(two_phase(24, 4), colors=2),
-        "static_two_phase": line_reduce(two_phase(24, 4), length=512),
+        "more_colors": line_reduce(two_phase(24, 4), length=8),
         "broadcast": broadcast(5, 4, 2, 1),
         "allreduce": line_allreduce(binomial(6)),
         "grid": grid_allreduce(two_phase(12, 4), binomial(9)),
         "minimum": mirrored_minimum(),
     }
-    for element in ElementType:
-        for operation in Operation:
-            step = reduce_step(binomial(6))
-            named[f"{element.value}_{operation.value}"] = collective(
-                6, 1, [step], element=element, operation=operation
-            )
-    return [(name, files_of(what)) for name, what in named.items()]
+    for element, operation in product(ElementType, Operation):
+        named[f"{element.value}_{operation.value}"] = collective(
+            6, 1, [reduce_step(binomial(6))], element=element, operation=operation
+        )
+    return named
+
+
+@cache
+def every_kind_of_bundle() -> list[tuple[str, dict[str, str]]]:
+    """(name, files) for every kind of collective."""
+    return [(name, files_of(what)) for name, what in every_kind_of_collective().items()]
 
 
 def mirrored_minimum() -> Collective:
