@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
 FABSIM_SOURCES := fabsim/Cargo.toml fabsim/Cargo.lock fabsim/pyproject.toml \
-                  $(shell find fabsim/src -type f)
+                  $(shell find fabsim/src fabsim/python -type f)
 
 .PHONY: demo test setup tools lint types test-python test-rust format clean
 
@@ -47,6 +47,7 @@ lint: setup
 types: setup
 	@mkdir -p build/types && ln -sfn ../../compiler build/types/collc
 	MYPYPATH=build/types $(BIN)/mypy --strict -p collc
+	$(BIN)/mypy --strict fabsim/python/fabsim
 
 test-rust: setup
 	cd fabsim && cargo test --quiet

@@ -52,6 +52,19 @@ impl Program {
     fn height(&self) -> u16 {
         self.design.height
     }
+
+    /// Exported names; the index is the symbol's id.
+    #[getter]
+    fn exports(&self) -> Vec<&str> {
+        let exports = self.design.exports.iter();
+        exports.map(|export| export.name.as_str()).collect()
+    }
+
+    /// Source files the program was compiled from.
+    #[getter]
+    fn sources(&self) -> &[String] {
+        &self.design.files
+    }
 }
 
 /// What a launch took, in cycles.
@@ -422,7 +435,7 @@ fn bits(arg: &Bound<'_, PyAny>, ty: Option<ScalarType>) -> PyResult<u32> {
 
 /// A cycle-level simulator of the Cerebras WSE fabric that compiles and runs CSL.
 #[pymodule]
-fn fabsim(module: &Bound<'_, PyModule>) -> PyResult<()> {
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(compile, module)?)?;
     module.add_class::<Program>()?;
     module.add_class::<PySimulator>()?;

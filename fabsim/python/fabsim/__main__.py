@@ -1,0 +1,75 @@
+"""The command `fabsim`: stand-ins for the vendor's compiler and Python.
+
+fabsim cslc LAYOUT.csl OPTIONS   compile like cslc, into the directory given with -o
+fabsim python SCRIPT.py ...      run a host script against fabsim's SdkRuntime
+fabsim shims DIR                 write `cslc` and `cs_python` into DIR, to be put on PATH
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import shlex
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+from fabsim import CslError, SimulationError
+from fabsim.cslc import compile_command
+
+FAULT, USAGE = 1, 2
+
+
+def main() -> None:
+    """Entry point of the command."""
+    arguments = sys.argv[1:]
+    commands = {"cslc": _cslc, "python": _python, "shims": _shims}
+    if not arguments or arguments[0] not in commands:
+        asked_for_help = arguments[:1] in (["-h"], ["--help"])
+        print(__doc__, file=sys.stdout if asked_for_help else sys.stderr)
+        sys.exit(0 if asked_for_help else USAGE)
+    sys.exit(commands[arguments[0]](arguments[1:]))
+
+
+def _cslc(arguments: list[str]) -> int:
+    try:
+        compile_command(arguments)
+    except CslError as error:
+        print(error, file=sys.stderr)
+        return FAULT
+    return 0
+
+
+def _python(arguments: list[str]) -> int:
+    """Run a script with the drop-in modules first on its path."""
+    if not arguments:
+        print("fabsim python: name a script", file=sys.stderr)
+        return USAGE
+    sys.path.insert(0, str(files("fabsim").joinpath("drop_in")))
+    sys.path.insert(0, str(Path(arguments[0]).resolve().parent))
+    sys.argv = arguments
+    try:
+        runpy.run_path(arguments[0], run_name="__main__")
+    except SimulationError as error:
+        print(f"fabsim: {error}", file=sys.stderr)
+        return FAULT
+    return 0
+
+
+def _shims(arguments: list[str]) -> int:
+    """Write the two commands that a commands file calls."""
+    if len(arguments) != 1:
+        print("fabsim shims: name one directory", file=sys.stderr)
+        return USAGE
+    directory = Path(arguments[0])
+    directory.mkdir(parents=True, exist_ok=True)
+    python = shlex.quote(sys.executable)
+    for name, command in (("cslc", "cslc"), ("cs_python", "python")):
+        path = directory / name
+        path.write_text(f'#!/bin/sh\nexec {python} -m fabsim {command} "$@"\n')
+        os.chmod(path, 0o755)
+    return 0
+
+
+if __name__ == "__main__":
+    main()

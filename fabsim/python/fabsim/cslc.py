@@ -1,0 +1,99 @@
+"""What `cslc` does, with fabsim: options, the output directory, and reading it again.
+
+The output directory holds `out.json` with the bound parameters, as host scripts expect, and
+`fabsim.json`, which says what to compile when the program is loaded: fabsim keeps no binaries, it
+compiles the sources again and refuses them if they have changed in between.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from fabsim._native import Program, compile
+
+
+def compile_command(arguments: list[str]) -> None:
+    """Compile as the command line says. Raises CslError; exits on wrong usage."""
+    options = _parser().parse_args(arguments)
+    recipe = {
+        "layout": str(Path(options.layout).resolve()),
+        "arch": options.arch,
+        "params": dict(pair for group in options.params for pair in group),
+        "fabric_dims": options.fabric_dims,
+        "fabric_offsets": options.fabric_offsets,
+        "import_paths": [str(Path(path).resolve()) for path in options.import_path],
+    }
+    program = _compile(recipe)
+    recipe["sha256"] = _hashes(program)
+    directory = Path(options.output)
+    directory.mkdir(parents=True, exist_ok=True)
+    out = {"params": {name: str(value) for name, value in recipe["params"].items()}}
+    (directory / "out.json").write_text(json.dumps(out, indent=2) + "\n")
+    (directory / "fabsim.json").write_text(json.dumps(recipe, indent=2) + "\n")
+
+
+def load(directory: str) -> Program:
+    """The program in an output directory. Raises FileNotFoundError or ValueError."""
+    path = Path(directory) / "fabsim.json"
+    recipe = json.loads(path.read_text())
+    program = _compile(recipe)
+    if _hashes(program) != recipe["sha256"]:
+        raise ValueError(f"the sources of {directory} have changed since it was compiled")
+    return program
+
+
+def _compile(recipe: dict[str, Any]) -> Program:
+    dims, offsets = recipe["fabric_dims"], recipe["fabric_offsets"]
+    return compile(
+        recipe["layout"],
+        arch=recipe["arch"],
+        params=recipe["params"],
+        fabric_dims=tuple(dims) if dims else None,
+        fabric_offsets=tuple(offsets) if offsets else None,
+        import_paths=recipe["import_paths"],
+    )
+
+
+def _hashes(program: Program) -> dict[str, str]:
+    """The hash of every source file on disk; modules of the library are not on disk."""
+    sources = (Path(name) for name in program.sources)
+    return {
+        str(path): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sources
+        if path.is_file()
+    }
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="cslc", description="Compile a CSL program.")
+    parser.add_argument("layout", help="the file with the layout block")
+    parser.add_argument("--arch", choices=("wse2", "wse3"), default="wse2")
+    parser.add_argument("--fabric-dims", type=_pair, required=True, metavar="W,H")
+    parser.add_argument("--fabric-offsets", type=_pair, required=True, metavar="X,Y")
+    parser.add_argument("-o", dest="output", default="out", metavar="DIR")
+    parser.add_argument("--params", type=_params, action="append", default=[], metavar="a:1,b:2")
+    parser.add_argument("--import-path", action="append", default=[], metavar="DIR")
+    parser.add_argument("--memcpy", action="store_true", required=True)
+    parser.add_argument("--channels", type=int, default=1)
+    return parser
+
+
+def _pair(text: str) -> tuple[int, int]:
+    first, comma, second = text.partition(",")
+    if not comma:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a pair such as 8,3")
+    return int(first), int(second)
+
+
+def _params(text: str) -> list[tuple[str, int]]:
+    pairs = []
+    for part in text.split(","):
+        name, colon, value = part.partition(":")
+        if not colon:
+            raise argparse.ArgumentTypeError(f"{part!r} is not NAME:INTEGER")
+        pairs.append((name, int(value)))
+    return pairs

@@ -1,0 +1,133 @@
+"""`SdkRuntime` on fabsim: the part of the vendor's host interface that copies and launches.
+
+A member that fabsim does not have yet is refused by name.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fabsim import Simulator
+from fabsim.cslc import load
+
+
+class MemcpyDataType(Enum):
+    """Width of the elements of a copy."""
+
+    MEMCPY_32BIT = 0
+    MEMCPY_16BIT = 1
+
+
+class MemcpyOrder(Enum):
+    """Layout of the host's array: elements of a PE together, or rows fastest."""
+
+    ROW_MAJOR = 0
+    COL_MAJOR = 1
+
+
+_ORDERS: dict[MemcpyOrder, Literal["row_major", "col_major"]] = {
+    MemcpyOrder.ROW_MAJOR: "row_major",
+    MemcpyOrder.COL_MAJOR: "col_major",
+}
+_DTYPES = {MemcpyDataType.MEMCPY_32BIT: np.uint32, MemcpyDataType.MEMCPY_16BIT: np.uint16}
+
+
+class Task:
+    """A finished command; fabsim runs commands when they are given."""
+
+
+class SdkRuntime:
+    """Loads the program of an output directory and carries out host commands on fabsim."""
+
+    def __init__(self, name: str, cmaddr: str | None = None, **_: Any) -> None:
+        if cmaddr:
+            raise ValueError("fabsim is a simulator: it has no system to connect to (cmaddr)")
+        self._program = load(name)
+        self._simulator: Simulator | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"fabsim's SdkRuntime does not support {name} yet")
+
+    def get_id(self, name: str) -> int:
+        """The id of an exported symbol."""
+        if name not in self._program.exports:
+            raise ValueError(f"there is no exported symbol {name!r}")
+        return self._program.exports.index(name)
+
+    def load(self) -> None:
+        """Put the program on the simulated machine."""
+        self._simulator = Simulator(self._program)
+
+    def run(self) -> None:
+        """Start it; the PEs wait for commands."""
+        self._running()
+
+    def stop(self) -> None:
+        """End the run; wavelets left anywhere are an error."""
+        self._running().stop()
+
+    def memcpy_h2d(
+        self,
+        dest: int,
+        src: npt.NDArray[Any],
+        px: int,
+        py: int,
+        w: int,
+        h: int,
+        l: int,
+        *,
+        streaming: bool,
+        order: MemcpyOrder,
+        data_type: MemcpyDataType,
+        nonblock: bool,
+    ) -> Task:
+        """Copy to a symbol; the host's items are 32 bits wide, 16-bit elements their low halves."""
+        del nonblock
+        words = np.ascontiguousarray(src).reshape(-1).view(np.uint32)
+        data = words.astype(_DTYPES[data_type])
+        name = self._symbol(dest, streaming)
+        self._running().memcpy_h2d(name, data, px, py, w, h, l, order=_ORDERS[order])
+        return Task()
+
+    def memcpy_d2h(
+        self,
+        dest: npt.NDArray[Any],
+        src: int,
+        px: int,
+        py: int,
+        w: int,
+        h: int,
+        l: int,
+        *,
+        streaming: bool,
+        order: MemcpyOrder,
+        data_type: MemcpyDataType,
+        nonblock: bool,
+    ) -> Task:
+        """Copy from a symbol into `dest`, an array of 32-bit items."""
+        del nonblock
+        name = self._symbol(src, streaming)
+        dtype = _DTYPES[data_type]
+        found = self._running().memcpy_d2h(name, dtype, px, py, w, h, l, order=_ORDERS[order])
+        dest.reshape(-1).view(np.uint32)[:] = found.astype(np.uint32)
+        return Task()
+
+    def launch(self, name: str, *args: Any, nonblock: bool) -> Task:
+        """Call an exported function on every PE and wait for all of them."""
+        del nonblock
+        self._running().launch(name, *args)
+        return Task()
+
+    def _running(self) -> Simulator:
+        if self._simulator is None:
+            raise RuntimeError("load() comes first")
+        return self._simulator
+
+    def _symbol(self, symbol: int, streaming: bool) -> str:
+        if streaming:
+            raise NotImplementedError("fabsim's SdkRuntime does not support streaming yet")
+        return self._program.exports[symbol]
