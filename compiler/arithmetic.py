@@ -1,10 +1,10 @@
-"""How the machine computes an operation on an element type.
+"""Which way the machine computes an operation on an element type.
 
 The vector unit adds, multiplies and takes the maximum of floats, and adds 16-bit integers. A float
 minimum is a maximum of negated values: every PE negates its vector before the first phase, and the
 PE with the result negates it back after the last reduce phase. All else is computed element by
-element by a call-back on the main thread (`@map`). Sources: the lists of DSD built-ins in
-docs/machine.md.
+element by a call-back on the main thread (D7; docs/machine.md, section 3). How each way is spelled
+is in `collc.emit.names`.
 """
 
 from __future__ import annotations
@@ -14,54 +14,27 @@ from dataclasses import dataclass
 from collc.spec import ElementType, Operation
 from collc.target import Target
 
+FLOATS = (ElementType.F32, ElementType.F16)
+_SIXTEEN_BIT = (ElementType.I16, ElementType.U16)
+
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """`kind` is "dsd", "negated_dsd" or "map".
-
-    `combine` is the DSD built-in that combines two vectors (empty for "map"), `negate` the one
-    that negates a vector (empty unless "negated_dsd"), `move` the one that copies a vector.
-    """
+    """`kind` is "dsd" (the vector unit), "negated_dsd" (it, on negated values) or "map"."""
 
     kind: str
-    combine: str
-    negate: str
-    move: str
 
     def cycles_per_element(self, target: Target) -> int:
         """Cycles to combine one element with one that arrives."""
         return target.map_element if self.kind == "map" else 1
 
 
-_FLOAT_SUFFIX = {ElementType.F32: "s", ElementType.F16: "h"}
-_FLOAT_COMBINE = {
-    Operation.ADD: "fadd",
-    Operation.MAX: "fmax",
-    Operation.MUL: "fmul",
-    Operation.MIN: "fmax",
-}
-_SIXTEEN_BIT = (ElementType.I16, ElementType.U16)
-
-
 def arithmetic_of(element: ElementType, operation: Operation | None) -> Arithmetic:
-    """The arithmetic of a contract; with no operation (a broadcast) only `move` is used."""
-    move = move_of(element)
+    """The arithmetic of a contract; a broadcast, which has no operation, only moves vectors."""
     if operation is None:
-        return Arithmetic("dsd", "", "", move)
-    if element in _FLOAT_SUFFIX:
-        suffix = _FLOAT_SUFFIX[element]
-        negated = operation is Operation.MIN
-        kind = "negated_dsd" if negated else "dsd"
-        return Arithmetic(
-            kind, _FLOAT_COMBINE[operation] + suffix, f"fneg{suffix}" if negated else "", move
-        )
+        return Arithmetic("dsd")
+    if element in FLOATS:
+        return Arithmetic("negated_dsd" if operation is Operation.MIN else "dsd")
     if element in _SIXTEEN_BIT and operation is Operation.ADD:
-        return Arithmetic("dsd", "add16", "", move)
-    return Arithmetic("map", "", "", move)
-
-
-def move_of(element: ElementType) -> str:
-    """The DSD built-in that copies a vector."""
-    if element in _FLOAT_SUFFIX:
-        return f"fmov{_FLOAT_SUFFIX[element]}"
-    return f"mov{8 * element.bytes}"
+        return Arithmetic("dsd")
+    return Arithmetic("map")

@@ -22,8 +22,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from collc.diagnostics import CollcError, Diagnostic
 from collc.explain import explanation
 from collc.language import read_source
+from collc.lowering import show_plan
 from collc.pipeline import Bundle, compile_text
 from collc.run import RunError, RunReport
+from collc.schedule import show_schedule
 from collc.show import as_json, render, show_spec
 from collc.target import TARGETS
 from collc.version import __version__
@@ -211,7 +213,7 @@ def run(source: Source, output: Path | None, seed: int) -> None:
     if output:
         bundle.write(output)
     if source.as_data:
-        click.echo(json.dumps(_facts(bundle) | _run_facts(report), indent=2))
+        click.echo(json.dumps(_facts(bundle) | asdict(report), indent=2))
     else:
         _print_run(bundle, report, output)
     if not report.verified:
@@ -264,9 +266,6 @@ def explain(code: str) -> None:
 
 
 def _dumped(bundle: Bundle, stage: str) -> str:
-    from collc.lowering import show_plan  # noqa: PLC0415 - only a dump needs it
-    from collc.schedule import show_schedule  # noqa: PLC0415
-
     texts = {
         "spec": lambda: show_spec(bundle.spec),
         "schedule": lambda: show_schedule(bundle.schedule),
@@ -285,10 +284,6 @@ def _facts(bundle: Bundle) -> dict[str, Any]:
         "colors": len(bundle.plan.colors),
         "memory_bytes": bundle.plan.code_bytes + bundle.plan.data_bytes,
     }
-
-
-def _run_facts(report: RunReport) -> dict[str, Any]:
-    return asdict(report)
 
 
 def _resources(bundle: Bundle) -> str:

@@ -114,7 +114,7 @@ class Advance(Enum):
 
 @dataclass(frozen=True)
 class StoreVectors:
-    """Receive `vectors` vectors, one after the other, and add each into memory.
+    """Receive `vectors` vectors, one after the other, and combine each with the own one in memory.
 
     `rounds` operations of `vectors // rounds` vectors each, so that one operation's extent fits
     the machine's limit.
@@ -127,8 +127,8 @@ class StoreVectors:
 
 @dataclass(frozen=True)
 class SendVector:
-    """Send the own vector on `color`; with `adds_from` each element received there is added on
-    the way, so that receiving the last vector and sending overlap.
+    """Send the own vector on `color`; with `adds_from` each element received there is combined
+    with it on the way, so that receiving the last vector and sending overlap.
     """
 
     color: str
@@ -150,7 +150,7 @@ Step = StoreVectors | SendVector | CopyVector
 class Role:
     """What a set of PEs does in one phase: its operations in order and its color settings.
 
-    `about` says it in words for the emitted code ("adds 3 vectors, sends the sum west").
+    `about` says it in words for the emitted code ("combines 3 vectors, ...").
     """
 
     name: str
@@ -183,7 +183,7 @@ class Plan:
     `colors` numbers the symbolic colors. Queue numbers are per phase in `phases` order:
     `input_queues[i]` and `output_queues[i]` serve phase i, in which a PE receives on one color and
     sends on one. `task_ids` and `dsr_ids` are dealt out as `collc.lowering.resources` says (DSR
-    ids serve both files). `code_bytes` and `data_bytes` are estimates for the largest PE class.
+    ids serve every file). `code_bytes` and `data_bytes` are estimates for the largest PE class.
 
     A plan may ask for more than the target has; `collc.checks` refuses it then.
     """

@@ -16,6 +16,8 @@ class Target:
     name: str
     max_width: int  # largest program rectangle with memcpy: fabric - 7, - 2 [ex]
     max_height: int
+    margin: tuple[int, int]  # columns and rows that memcpy keeps beside a program [ex]
+    offset: tuple[int, int]  # where in the fabric a program's north-west corner lies [ex]
     colors: tuple[int, ...]  # routable and free beside memcpy, which takes 21..23 [doc]
     switch_colors: frozenset[int]  # colors whose routers have switches [doc]
     switch_positions: int  # per router and color [doc]
@@ -23,7 +25,7 @@ class Target:
     input_queues: tuple[int, ...]  # free beside memcpy [doc]
     output_queues: tuple[int, ...]
     local_task_ids: tuple[int, ...]  # free beside memcpy (27, 28, 30), teardown (29), system (31)
-    dsr_ids: tuple[int, ...]  # free beside memcpy, which takes 0 of dest and src1 [doc]
+    dsr_ids: tuple[int, ...]  # per file, beside memcpy, which takes 0 of dest and src1 [doc]
     memory_bytes: int  # per PE [doc]
     max_extent: int  # 0x7fff means endless [ex]
     # cycles, see docs/machine.md, "Timing"
@@ -44,6 +46,8 @@ WSE2 = Target(
     name="wse2",
     max_width=750,
     max_height=994,
+    margin=(7, 2),
+    offset=(4, 1),
     colors=_WSE2_COLORS,
     switch_colors=frozenset(_WSE2_COLORS),
     switch_positions=4,
@@ -69,6 +73,8 @@ WSE3 = Target(
     name="wse3",
     max_width=755,
     max_height=1170,
+    margin=(7, 2),
+    offset=(4, 1),
     colors=_WSE2_COLORS,
     switch_colors=frozenset((0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 20)),
     switch_positions=4,

@@ -20,6 +20,7 @@ from collc.checks.one_role import one_role
 from collc.checks.position_sides import position_sides
 from collc.checks.positions import positions
 from collc.checks.queues import queues
+from collc.checks.steps import steps
 from collc.checks.switch_colors import switch_colors
 from collc.checks.task_ids import task_ids
 from collc.diagnostics import Diagnostic
@@ -38,6 +39,7 @@ CHECKS: dict[str, Check] = {
     "dsr_ids": dsr_ids,
     "memory": memory,
     "extents": extents,
+    "steps": steps,
     "positions": positions,
     "position_sides": position_sides,
     "one_role": one_role,

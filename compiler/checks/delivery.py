@@ -11,12 +11,14 @@ link see the vectors of a color in the same order, and control wavelets move wha
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from collc.checks.line_tokens import LineTokens, run_tokens
 from collc.diagnostics import Diagnostic
 from collc.plan import Phase, Plan
 from collc.schedule import ReducePhase, Schedule
+
+SHOWN_VECTORS = 6
 
 
 def delivery(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
@@ -33,7 +35,7 @@ def _stuck(phase: Phase, pattern: ReducePhase, run: LineTokens) -> Iterator[Diag
     """C314: a PE that does not come to its end, or a vector on its way when all is quiet."""
     waiting = run.waiting()
     left = _left(run.links) or _left(run.ramps)
-    if not waiting and not left:
+    if not waiting and not left and not run.lost:
         return
     parts = [f"rank {rank} waits for a vector on `{color}`" for rank, color in waiting[:1]]
     if left:
@@ -61,16 +63,25 @@ def _wrong_vectors(phase: Phase, pattern: ReducePhase, run: LineTokens) -> Itera
     """C315: the first rank that receives other vectors than the schedule says, or in another
     order."""
     for rank, (received, due) in enumerate(zip(run.received, pattern.children, strict=True)):
-        for got, wanted in zip(received, due, strict=False):
-            if got != wanted:
-                yield Diagnostic(
-                    "C315",
-                    f"in `{phase.name}` rank {rank} receives the vector of rank {got}, due is that "
-                    f"of rank {wanted}",
-                    pattern.span,
-                    help="the routes do not follow the schedule; please report this",
-                )
-                return
+        waits = run.waits_for(rank) is not None
+        if tuple(received) != (due[: len(received)] if waits else due):
+            yield Diagnostic(
+                "C315",
+                f"in `{phase.name}` rank {rank} receives {_vectors(received)}, due is "
+                f"{_vectors(due)}",
+                pattern.span,
+                help="the routes do not follow the schedule; please report this",
+            )
+            return
+
+
+def _vectors(sources: Sequence[int]) -> str:
+    """`the vectors of rank 1, 4`; long lists are cut."""
+    if not sources:
+        return "nothing"
+    shown = [str(rank) for rank in sources[:SHOWN_VECTORS]]
+    shown += ["..."] if len(sources) > SHOWN_VECTORS else []
+    return f"the vector{'s' if len(sources) > 1 else ''} of rank {', '.join(shown)}"
 
 
 def _stray_controls(phase: Phase, pattern: ReducePhase, run: LineTokens) -> Iterator[Diagnostic]:

@@ -26,7 +26,6 @@ def extents(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
 
 def _longest(role: Role, length: int) -> int:
     """Elements of the longest operation of a role."""
-    stores = (
-        -(-step.vectors // step.rounds) for step in role.steps if isinstance(step, StoreVectors)
-    )
-    return length * max((1, *stores))
+    stores = [step for step in role.steps if isinstance(step, StoreVectors)]
+    vectors = (-(-step.vectors // max(step.rounds, 1)) for step in stores)
+    return length * max((1, *vectors))

@@ -17,6 +17,7 @@ from collc.plan import (
     CopyVector,
     Direction,
     Phase,
+    Role,
     SendVector,
     Step,
     StoreVectors,
@@ -67,7 +68,7 @@ def run_tokens(phase: Phase, pattern: ReducePhase) -> LineTokens:
         near,
         far,
         steps=[role.steps if role else () for role in roles],
-        uses=[{use.color: use for use in role.colors} if role else {} for role in roles],
+        uses=[_uses(role) for role in roles],
         at_step=[0] * pattern.ranks,
         taken=[0] * pattern.ranks,
         received=[[] for _ in roles],
@@ -81,6 +82,11 @@ def run_tokens(phase: Phase, pattern: ReducePhase) -> LineTokens:
     while run.work:
         _pump(run, *run.work.popleft())
     return run
+
+
+def _uses(role: Role | None) -> dict[str, ColorUse]:
+    """The colors of a role that have a route at all."""
+    return {use.color: use for use in role.colors if use.positions} if role else {}
 
 
 def _pump(run: LineTokens, rank: int, color: str) -> None:

@@ -10,7 +10,17 @@ from collections import Counter
 from collections.abc import Iterator
 
 from collc.diagnostics import Diagnostic
-from collc.plan import ColorUse, CopyVector, Direction, Phase, Plan, Region, Role, Strided
+from collc.plan import (
+    ColorUse,
+    CopyVector,
+    Direction,
+    Phase,
+    Plan,
+    Region,
+    Role,
+    SendVector,
+    Strided,
+)
 from collc.schedule import BroadcastPhase, Schedule
 
 STEPS = {
@@ -72,19 +82,27 @@ def _flood(
             return copies, f"the vector leaves the grid, going {source.opposite.value.lower()}"
         cell = (columns[column], rows[row])
         role = _role_at(phase, cell)
-        use = _use(role, phase)
+        use = _use(role)
         if role is None or use is None or use.positions[0].receive is not source:
             return copies, f"PE {cell} does not take the vector from {source.value.lower()}"
+        if not _does_its_part(role, source):
+            return copies, f"PE {cell} does not {'send' if source is Direction.RAMP else 'copy'} it"
         if cell in visited:
             return copies, f"PE {cell} gets the vector twice"
         visited.add(cell)
         for way in use.positions[0].send:
             if way is Direction.RAMP:
-                copies[cell] += any(isinstance(step, CopyVector) for step in role.steps)
+                copies[cell] += 1
             else:
                 right, down = STEPS[way]
                 arrivals.append((column + right, row + down, way.opposite))
     return copies, ""
+
+
+def _does_its_part(role: Role, source: Direction) -> bool:
+    """Whether the PE that the vector leaves sends it, and one that it comes to copies it."""
+    part = SendVector if source is Direction.RAMP else CopyVector
+    return len(role.steps) == 1 and isinstance(role.steps[0], part)
 
 
 def _role_at(phase: Phase, cell: Cell) -> Role | None:
@@ -96,6 +114,7 @@ def _inside(region: Region, cell: Cell) -> bool:
     return cell in region
 
 
-def _use(role: Role | None, phase: Phase) -> ColorUse | None:
-    """The one color of a broadcast."""
-    return role.colors[0] if role and len(role.colors) == 1 else None
+def _use(role: Role | None) -> ColorUse | None:
+    """The one color of a broadcast, with its one route."""
+    uses = role.colors if role else ()
+    return uses[0] if len(uses) == 1 and len(uses[0].positions) == 1 else None

@@ -52,10 +52,15 @@ def _grid_problem(phase: Phase, pattern: BroadcastPhase) -> str:
                 f"PE ({max(one.x.first, other.x.first)}, {max(one.y.first, other.y.first)}) "
                 "has two roles"
             )
-    inside = Region(Strided(0, pattern.width - 1), Strided(0, pattern.height - 1))
-    if any(region.x.end > inside.x.end or region.y.end > inside.y.end for region in regions):
+    if not all(_inside(region, pattern) for region in regions):
         return "a role lies outside the grid"
     return ""
+
+
+def _inside(region: Region, pattern: BroadcastPhase) -> bool:
+    """Whether a region lies in the grid."""
+    ends = ((region.x, pattern.width), (region.y, pattern.height))
+    return all(run.first >= 0 and run.end < extent for run, extent in ends)
 
 
 def _meet(one: Strided, other: Strided) -> bool:

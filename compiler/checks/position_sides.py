@@ -17,7 +17,8 @@ REMEDY = "let one side change at a time, with a position between"
 
 
 def position_sides(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
-    """C311: a change of both sides, of none, or one that its sender cannot make."""
+    """C311: a change of both sides, of none, to several directions, or one that its sender cannot
+    make."""
     for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
         for role in phase.roles:
             for use in role.colors:
@@ -34,6 +35,8 @@ def _problem(plan: Plan, role: Role, use: ColorUse, before: Route, after: Route)
         return f"changes both sides at once, {plan.target.name} changes one"
     if not receives and not sends:
         return "changes nothing"
+    if sends and len(after.send) != 1:
+        return "sends in several directions, a position has one"
     own = any(
         isinstance(step, SendVector)
         and step.color == use.color

@@ -1,4 +1,4 @@
-"""No router needs more switch positions for a color than the target has."""
+"""Every color of a router has a route, and no more switch positions than the target has."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from collc.schedule import Schedule
 
 
 def positions(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
-    """C310: too many positions."""
+    """C310: too many positions, or none."""
     available = plan.target.switch_positions
     for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
         for role in phase.roles:
             for use in role.colors:
-                if len(use.positions) > available:
+                if not 1 <= len(use.positions) <= available:
                     yield Diagnostic(
                         "C310",
                         f"color `{use.color}` needs {len(use.positions)} switch positions at role "

@@ -31,6 +31,7 @@ class BundleModel:
     width: int
     height: int
     fabric: tuple[int, int]
+    offset: tuple[int, int]
     length: int
     buffer: str
     element: str
@@ -70,7 +71,8 @@ def model_of(schedule: Schedule, plan: Plan, source: str) -> BundleModel:
         kind=contract.kind.value,
         width=grid.width,
         height=grid.height,
-        fabric=(grid.width + 7, grid.height + 2),
+        fabric=(grid.width + plan.target.margin[0], grid.height + plan.target.margin[1]),
+        offset=plan.target.offset,
         length=contract.length,
         buffer=contract.buffer,
         element=contract.element.value,

@@ -26,6 +26,16 @@ NUMPY_REDUCTION = {
     Operation.MIN: "minimum",
 }
 
+_FLOAT_SUFFIX = {ElementType.F32: "s", ElementType.F16: "h"}
+
+# A minimum is a maximum of negated values.
+_FLOAT_BUILTIN = {
+    Operation.ADD: "fadd",
+    Operation.MUL: "fmul",
+    Operation.MAX: "fmax",
+    Operation.MIN: "fmax",
+}
+
 _CALLBACK = {
     Operation.ADD: "return (own + received);",
     Operation.MUL: "return (own * received);",
@@ -51,15 +61,25 @@ class Combine:
 
 def combine_of(contract: Contract) -> Combine:
     """The CSL way of the contract's operation on its elements."""
-    arithmetic = arithmetic_of(contract.element, contract.operation)
-    by_map = arithmetic.kind == "map" and contract.operation is not None
+    element, operation = contract.element, contract.operation
+    kind = arithmetic_of(element, operation).kind
     return Combine(
-        move=_builtin(arithmetic.move),
-        builtin=_builtin(arithmetic.combine),
-        callback=_CALLBACK[contract.operation] if by_map and contract.operation else "",
-        negate=_builtin(arithmetic.negate),
+        move=_move(element),
+        builtin=_vector_builtin(element, operation) if operation and kind != "map" else "",
+        callback=_CALLBACK[operation] if operation and kind == "map" else "",
+        negate=f"@fneg{_FLOAT_SUFFIX[element]}" if kind == "negated_dsd" else "",
     )
 
 
-def _builtin(name: str) -> str:
-    return f"@{name}" if name else ""
+def _move(element: ElementType) -> str:
+    """The builtin that copies a vector."""
+    if element in _FLOAT_SUFFIX:
+        return f"@fmov{_FLOAT_SUFFIX[element]}"
+    return f"@mov{8 * element.bytes}"
+
+
+def _vector_builtin(element: ElementType, operation: Operation) -> str:
+    """The builtin that combines two vectors; of integers the machine only adds 16-bit ones."""
+    if element in _FLOAT_SUFFIX:
+        return f"@{_FLOAT_BUILTIN[operation]}{_FLOAT_SUFFIX[element]}"
+    return "@add16"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from importlib.resources import files
+from pathlib import PurePath
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -28,7 +30,7 @@ def render(
 
     `architectures` are the targets whose limits the plan keeps; each gets a commands file.
     """
-    model = model_of(schedule, plan, spec.file)
+    model = model_of(schedule, plan, source_name(spec.file))
     environment = _environment()
     texts = {}
     for template in _CSL:
@@ -40,6 +42,14 @@ def render(
         texts[f"commands_{arch}.sh"] = commands.render(m=model, arch=arch)
     texts["manifest.json"] = _manifest(spec, plan, prediction, model, texts)
     return dict(sorted(texts.items()))
+
+
+def source_name(file: str) -> str:
+    """The name of a source file without its folders, fit to stand in a comment or a string.
+
+    The text must not depend on where the file lies, and a name may hold line breaks and quotes.
+    """
+    return re.sub(r"[^\w. +-]", "_", PurePath(file).name)
 
 
 def _environment() -> Environment:
@@ -60,7 +70,7 @@ def _manifest(
     contract = plan.collective.contract
     record = {
         "made_by": f"collc {model.version}",
-        "source": spec.file,
+        "source": model.source,
         "target": spec.target,
         "parameters": {parameter.name: parameter.value for parameter in spec.parameters},
         "collective": {

@@ -178,7 +178,7 @@ def _setting(use: ColorUse) -> tuple[str, ...]:
 
 
 def _change(before: Route, route: Route) -> str:
-    """The side a switch position changes; the other one keeps what it was."""
-    if before.receive is not route.receive:
-        return f".rx = {route.receive.value}"
-    return f".tx = {route.send[0].value}"
+    """The sides a switch position changes; a side that is not named keeps what it was."""
+    sides = [f".rx = {route.receive.value}"] if before.receive is not route.receive else []
+    sides += [f".tx = {route.send[0].value}"] if before.send != route.send else []
+    return ", ".join(sides)

@@ -66,7 +66,7 @@ def _color_names(needed: int) -> tuple[str, ...]:
 
 
 def _steps(line: ColoredLine, rank: int, length: int, max_extent: int) -> Iterator[Step]:
-    """Add all children's vectors into memory but the last, which is added while sending."""
+    """Combine all children's vectors in memory but the last, which is combined while sending."""
     received = len(line.tree.children[rank])
     color = line.names[line.received_on[rank]]
     send_color = line.sent_on(rank)

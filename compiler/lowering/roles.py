@@ -73,7 +73,7 @@ def _about(behaviour: Behaviour) -> str:
     parts = []
     stored = sum(step.vectors for step in behaviour.steps if isinstance(step, StoreVectors))
     if stored:
-        parts.append(f"adds {stored} vector{'s' if stored > 1 else ''}")
+        parts.append(f"combines {stored} vector{'s' if stored > 1 else ''}")
     for step in behaviour.steps:
         if isinstance(step, SendVector):
             parts += _about_sending(step, behaviour)
@@ -85,8 +85,8 @@ def _about(behaviour: Behaviour) -> str:
 def _about_sending(step: SendVector, behaviour: Behaviour) -> list[str]:
     """How the vector leaves."""
     way = _side(step, behaviour).value.lower()
-    last = "sends its vector" if step.adds_from is None else "adds the last one while sending it"
-    parts = [f"{last} {way}"]
+    combined = ", combined with the last one on the way" if step.adds_from else ""
+    parts = [f"sends its vector {way}{combined}"]
     if step.advance is Advance.CONTROL:
         parts.append("opens the receiver's router behind it")
     return parts

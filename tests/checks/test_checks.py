@@ -210,6 +210,47 @@ def test_one_role_on_a_grid():
     assert codes("one_role", schedule, replace(plan, phases=(dropped,))) == ["C312"]
 
 
+def test_steps():
+    schedule, plan = LIMITED
+    assert codes("steps", schedule, plan) == []
+    sending = with_roles(plan, lambda role: replace(role, steps=role.steps[-1:]))
+    assert codes("steps", schedule, sending) == []
+    backwards = with_roles(plan, lambda role: replace(role, steps=(*role.steps[::-1], *role.steps)))
+    assert set(codes("steps", schedule, backwards)) == {"C318"}
+
+
+def test_steps_takes_rounds_that_come_out_even():
+    schedule, plan = planned(b.line_reduce(b.star(5), 10000))
+
+    def in_rounds(rounds):
+        def change(role):
+            steps = (
+                replace(step, rounds=rounds) if isinstance(step, StoreVectors) else step
+                for step in role.steps
+            )
+            return replace(role, steps=tuple(steps))
+
+        return with_roles(plan, change)
+
+    assert [codes("steps", schedule, in_rounds(n)) for n in (1, 2, 4)] == [[], [], []]
+    assert [codes("steps", schedule, in_rounds(n)) for n in (0, 3, 8)] == [["C318"]] * 3
+
+
+def test_steps_of_a_broadcast():
+    schedule, plan = planned(b.broadcast(5, 4, 2, 1))
+    assert codes("steps", schedule, plan) == []
+    silent = with_roles(plan, lambda role: replace(role, steps=()))
+    assert set(codes("steps", schedule, silent)) == {"C318"}
+
+
+def test_delivery_finds_vectors_that_leave_the_line():
+    """The root passes its vector on as well, with nobody left to take it."""
+    schedule, plan = planned(b.line_reduce(b.star(3)))
+    leaf = plan.phases[0].roles[1]
+    beyond = with_roles(plan, lambda role: leaf if role.name == "root" else role)
+    assert "C314" in codes("delivery", schedule, beyond)
+
+
 def test_exclusive_receive():
     schedule, plan = ALLREDUCE
     assert codes("exclusive_receive", schedule, plan) == []
@@ -308,6 +349,8 @@ def test_multicast_finds_pes_that_are_not_fed():
     schedule, plan = planned(b.broadcast(5, 1, 0, 0))
 
     def ends(role):
+        if role.name == "root":
+            return role
         (use,) = role.colors
         route = replace(use.positions[0], send=(Direction.RAMP,))
         return replace(role, colors=(replace(use, positions=(route,)),))

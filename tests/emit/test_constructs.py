@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from collc.emit.render import source_name
 from emitting import every_kind_of_bundle
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "csl-constructs.md"
@@ -52,3 +53,8 @@ def test_a_construct_that_is_not_listed_is_found() -> None:
 def code_of(text: str) -> str:
     """`text` without its comments."""
     return re.sub(r"//.*", "", text)
+
+
+def test_a_source_is_named_without_its_folders_and_without_what_breaks_a_comment():
+    assert source_name("/somewhere/else/two_phase.coll") == "two_phase.coll"
+    assert source_name('a\nlayout {} """.coll') == "a_layout __ ___.coll"

@@ -64,9 +64,9 @@ HOSTILE = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_a_hostile_text_is_refused_within_seconds(text: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     assert codes(text)
-    assert time.monotonic() - started < 20
+    assert time.process_time() - started < 20
 
 
 @given(st.binary(max_size=300))
