@@ -21,16 +21,24 @@ class Arithmetic:
 
     `combine` is the DSD built-in that combines two vectors (empty for "map"), `negate` the one
     that negates a vector (empty unless "negated_dsd"), `move` the one that copies a vector.
+    `instructions` is the number of scalar instructions of the call-back (0 unless "map").
     """
 
     kind: str
     combine: str
     negate: str
     move: str
+    instructions: int = 0
 
     def cycles_per_element(self, target: Target) -> int:
-        """Cycles to combine one element with one that arrives."""
-        return target.map_element if self.kind == "map" else 1
+        """Cycles to combine one element with one that arrives.
+
+        A call-back's elements are taken from their operands, it runs, its result is written; the
+        next call begins when that has happened.
+        """
+        if self.kind != "map":
+            return 1
+        return 2 * target.map_access + self.instructions * target.scalar
 
 
 _FLOAT_SUFFIX = {ElementType.F32: "s", ElementType.F16: "h"}
@@ -40,6 +48,9 @@ _FLOAT_COMBINE = {
     Operation.MUL: "fmul",
     Operation.MIN: "fmax",
 }
+# Instructions of a call-back (`collc.emit.names`): the arithmetic one and the return, or a
+# comparison, a branch and the return of the one or the other. [guess: one for each, on 32 bits, too]
+_CALL_BACK = {Operation.ADD: 2, Operation.MUL: 2, Operation.MAX: 3, Operation.MIN: 3}
 _SIXTEEN_BIT = (ElementType.I16, ElementType.U16)
 
 
@@ -57,7 +68,7 @@ def arithmetic_of(element: ElementType, operation: Operation | None) -> Arithmet
         )
     if element in _SIXTEEN_BIT and operation is Operation.ADD:
         return Arithmetic("dsd", "add16", "", move)
-    return Arithmetic("map", "", "", move)
+    return Arithmetic("map", "", "", move, _CALL_BACK[operation])
 
 
 def move_of(element: ElementType) -> str:
