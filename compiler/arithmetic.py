@@ -49,7 +49,7 @@ _FLOAT_COMBINE = {
     Operation.MIN: "fmax",
 }
 # Instructions of a call-back (`collc.emit.names`): the arithmetic one and the return, or a
-# comparison, a branch and the return of the one or the other. [guess: one for each, on 32 bits, too]
+# comparison, a branch and the return of the one or the other. [guess] one for each, even on 32 bits
 _CALL_BACK = {Operation.ADD: 2, Operation.MUL: 2, Operation.MAX: 3, Operation.MIN: 3}
 _SIXTEEN_BIT = (ElementType.I16, ElementType.U16)
 

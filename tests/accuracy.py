@@ -207,8 +207,11 @@ def main() -> int:
         for outcome in pool.map(measure, map(point, range(first, first + count)), chunksize=4):
             outcomes += [outcome] if outcome else []
             if outcome and not outcome.is_good:
-                print(f"{outcome.about}: {outcome.cycles}, predicted {outcome.predicted}  "
-                      f"{outcome.fault or 'prediction is off'}", flush=True)
+                print(
+                    f"{outcome.about}: {outcome.cycles}, predicted {outcome.predicted}  "
+                    f"{outcome.fault or 'prediction is off'}",
+                    flush=True,
+                )
     print(statistics(outcomes))
     print(f"{perf_counter() - began:.0f} s")
     return 0 if all(outcome.is_good for outcome in outcomes) else 1

@@ -134,7 +134,8 @@ def _store(run: LineRun, rank: int, step: StoreVectors, sources: list[int], plac
             _settle(run, source, rank, start, last)
             end = last + costs.answer
         run.end[rank] = end
-        place = _next_round(costs, place, starts, end, number, step.rounds)
+        behind = _behind_storing(costs, place, starts, end)
+        place = _next_round(costs, behind, number, step.rounds) if step.rounds > 1 else behind
     return place
 
 
@@ -163,20 +164,20 @@ class _Starts:
         return start, end + self.pause
 
 
-def _next_round(
-    costs: Costs, place: Place, starts: _Starts, end: int, number: int, rounds: int
-) -> Place:
-    """Where the code goes on behind a round of storing that ended in cycle `end`."""
-    last = number == rounds - 1
+def _behind_storing(costs: Costs, place: Place, starts: _Starts, end: int) -> Place:
+    """Where the code goes on when storing has ended in cycle `end`."""
     if costs.maps:
-        extra = ROUND_OF_CALL_BACKS * costs.scalar if rounds > 1 else 0
-        return Place(end + 1 + extra, place.depth)
-    begun = costs.after(max(end, starts.free - 1))
-    if rounds == 1:
-        return begun
-    instructions = NEXT_ROUND + (LAST_ROUND if last else 0)
-    begun = Place(begun.time + instructions * costs.scalar, begun.depth)
-    return begun if last else costs.called(begun)
+        return Place(end + 1, place.depth)
+    return costs.after(max(end, starts.free - 1))
+
+
+def _next_round(costs: Costs, place: Place, number: int, rounds: int) -> Place:
+    """Where the code goes on from there, the loop over rounds run through."""
+    if costs.maps:
+        return Place(place.time + ROUND_OF_CALL_BACKS * costs.scalar, place.depth)
+    if number == rounds - 1:
+        return Place(place.time + (NEXT_ROUND + LAST_ROUND) * costs.scalar, place.depth)
+    return costs.called(Place(place.time + NEXT_ROUND * costs.scalar, place.depth))
 
 
 def _send(run: LineRun, rank: int, step: SendVector, source: int | None, place: Place) -> None:
@@ -199,7 +200,7 @@ def _send(run: LineRun, rank: int, step: SendVector, source: int | None, place: 
 
 
 def _take(run: LineRun, rank: int, source: int, before: int, reason: str) -> tuple[int, int]:
-    """The cycles in which `rank` uses the first and the last element of `source`, after `before`."""
+    """When, after cycle `before`, `rank` uses the first and the last element of `source`."""
     costs = run.costs
     latency = costs.latency(source - rank)
     arrival = run.first[source] + latency
@@ -264,9 +265,7 @@ def _held_by_receiver(run: LineRun, source: int, rank: int, start: int, end: int
     queued = costs.buffered(source - rank)
     if queued >= costs.length:
         return 0
-    taken = max(
-        start + costs.combine * (costs.length - 1 - queued), end - costs.combine * queued
-    )
+    taken = max(start + costs.combine * (costs.length - 1 - queued), end - costs.combine * queued)
     return taken + costs.hop * (source - rank) + 1
 
 

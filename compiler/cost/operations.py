@@ -14,7 +14,6 @@ from math import ceil
 
 from collc.arithmetic import Arithmetic, arithmetic_of
 from collc.plan import Plan
-from collc.target import Target
 
 
 @dataclass(frozen=True)
