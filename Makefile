@@ -64,6 +64,10 @@ clean:
 	rm -rf $(VENV) build out fabsim/target
 
 # The project's figures, measured anew: cycles, limits and predictions of every example.
-.PHONY: acceptance
+.PHONY: acceptance accuracy
 acceptance: setup
 	$(BIN)/python tests/acceptance.py
+
+# How far predictions are from the simulator, over random programs.
+accuracy: setup
+	$(BIN)/python tests/accuracy.py

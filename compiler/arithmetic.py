@@ -20,13 +20,28 @@ _SIXTEEN_BIT = (ElementType.I16, ElementType.U16)
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """`kind` is "dsd" (the vector unit), "negated_dsd" (it, on negated values) or "map"."""
+    """`kind` is "dsd" (the vector unit), "negated_dsd" (it, on negated values) or "map".
+
+    `instructions` is the number of scalar instructions of the call-back (0 unless "map").
+    """
 
     kind: str
+    instructions: int = 0
 
     def cycles_per_element(self, target: Target) -> int:
-        """Cycles to combine one element with one that arrives."""
-        return target.map_element if self.kind == "map" else 1
+        """Cycles to combine one element with one that arrives.
+
+        A call-back's elements are taken from their operands, it runs, its result is written; the
+        next call begins when that has happened.
+        """
+        if self.kind != "map":
+            return 1
+        return 2 * target.map_access + self.instructions * target.scalar
+
+
+# Instructions of a call-back (`collc.emit.names`): the arithmetic one and the return, or a
+# comparison, a branch and the return of the one or the other. [guess] one for each, even on 32 bits
+_CALL_BACK = {Operation.ADD: 2, Operation.MUL: 2, Operation.MAX: 3, Operation.MIN: 3}
 
 
 def arithmetic_of(element: ElementType, operation: Operation | None) -> Arithmetic:
@@ -37,4 +52,4 @@ def arithmetic_of(element: ElementType, operation: Operation | None) -> Arithmet
         return Arithmetic("negated_dsd" if operation is Operation.MIN else "dsd")
     if element in _SIXTEEN_BIT and operation is Operation.ADD:
         return Arithmetic("dsd")
-    return Arithmetic("map")
+    return Arithmetic("map", _CALL_BACK[operation])

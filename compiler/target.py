@@ -34,10 +34,12 @@ class Target:
     dsr_load: int  # copying one DSD into a register [fit]
     op_issue: int  # starting a DSD operation whose operands are in registers [fit]
     task_start: int  # from activation to the first instruction [meas, wse3]
-    map_element: int  # one @map call-back on the main thread [guess]
-    scalar: int  # scalar instructions of a task before its DSD operation [guess]
+    scalar: int  # a scalar instruction, a call or a return [guess]
+    map_access: int  # @map: taking the elements of a call, or writing its result [guess]
+    negate_words: int  # 16-bit words of memory a cycle that change their sign [doc]
     router_queue: int  # wavelets a router holds of one color [meas]
-    end_queues: int  # wavelets an output and an input queue hold together [meas]
+    input_queue_words: tuple[int, ...]  # wavelets that input queue i holds [doc]
+    output_queue_words: tuple[int, ...]
 
 
 _WSE2_COLORS = tuple(range(0, 21))
@@ -63,10 +65,12 @@ WSE2 = Target(
     dsr_load=18,
     op_issue=2,
     task_start=20,
-    map_element=12,
-    scalar=4,
+    scalar=1,
+    map_access=1,
+    negate_words=4,
     router_queue=4,
-    end_queues=10,
+    input_queue_words=(6, 6, 4, 4, 2, 2, 2, 2),
+    output_queue_words=(2, 2, 6, 6, 2, 2),
 )
 
 WSE3 = Target(
@@ -90,10 +94,12 @@ WSE3 = Target(
     dsr_load=11,
     op_issue=2,
     task_start=20,
-    map_element=12,
-    scalar=4,
+    scalar=1,
+    map_access=1,
+    negate_words=8,
     router_queue=4,
-    end_queues=10,
+    input_queue_words=(8, 8, 4, 4, 4, 4, 4, 4),
+    output_queue_words=(8, 8, 8, 8, 8, 8, 8, 8),
 )
 
 TARGETS = {target.name: target for target in (WSE2, WSE3)}

@@ -1,12 +1,15 @@
-"""Exact evaluation of a reduce along one line, under the thesis' model plus start-up costs.
+"""Evaluation of a reduce along one line, by the first and the last element of every vector.
 
-Vectors are contiguous streams, so it is enough to follow the first element of each. An element sent
-in cycle t is used by the PE `d` hops on in cycle t + 2 ramp + d hop + 1. A PE takes the vectors of
-its children one after the other and sends while it takes the last. What the thesis leaves out and
-this adds: an operation starts only after its start-up; a vector waits at a router that still has
-to take its next position; a sender is held up when its receiver is not ready and the queues on
-the way are full. With all of these zero the result is the thesis' (a chain of P ranks over B
-elements: 6 (P - 1) + B cycles for a ramp of 2).
+An element sent in cycle t is used by the PE `d` hops on in cycle t + 2 ramp + d hop + 1. A PE takes
+the vectors of its children one after the other and sends while it takes the last. That is the
+thesis' model; with no start-up costs and no routers' queues it is all there is (a chain of P ranks
+over B elements: 6 (P - 1) + B cycles for a ramp of 2). What is added here:
+
+- an operation starts only after its start-up (`collc.cost.operations`);
+- a vector waits at a router that still has to take its next position;
+- a sender is held up when what is before it does not move and the queues on the way are full;
+- the part of a waiting vector that these queues hold has used links that other colors need, too
+  (`collc.cost.contention`).
 
 Ranks are evaluated from the far end on, since data flows towards rank 0.
 """
@@ -16,7 +19,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from collc.cost.operations import Costs
+from collc.cost.contention import Crowd
+from collc.cost.operations import LAST_ROUND, NEXT_ROUND, ROUND_OF_CALL_BACKS, Costs, Place
 from collc.placement import passes_on, roles_of_ranks
 from collc.plan import Advance, Phase, Role, SendVector, StoreVectors
 from collc.schedule import ReducePhase
@@ -38,34 +42,50 @@ class Wait:
 class LineRun:
     """The evaluation as it proceeds; all times are cycles since the common start.
 
-    `first[r]` the cycle in which r sends its first element; `end[r]` the last cycle in which r is
-    busy; `opens[r][color]` the first cycle in which router r lets a vector pass; `waits[r]` what
-    held up each vector that r takes.
+    `first[r]` and `last[r]` are the cycles in which r would send its first and its last element if
+    nothing held it up, `end[r]` the last cycle in which r is busy; `opens[r][color]` the first
+    cycle in which router r lets a vector pass (0: not known yet); `gate[r]` the last router that
+    the vector of r waits at; `waits[r]` what held up each vector that r takes. `frame[r]` is where
+    the code of r sends; `after[r]` where it calls what follows, `done[r]` when it is done if
+    nothing does.
     """
 
     costs: Costs
     pattern: ReducePhase
     roles: tuple[Role, ...]
-    ready: Sequence[int]
+    ready: Sequence[Place]
+    crowd: Crowd
     first: list[int]
+    last: list[int]
     end: list[int]
     opens: list[dict[str, int]]
+    gate: list[int]
     waits: list[list[Wait]]
+    frame: list[Place]
+    after: list[Place]
+    done: list[int]
 
 
-def run_line(costs: Costs, phase: Phase, pattern: ReducePhase, ready: Sequence[int]) -> LineRun:
-    """Evaluate a phase; `ready[r]` is when rank r comes to the first instruction of the phase."""
+def run_line(costs: Costs, phase: Phase, pattern: ReducePhase, ready: Sequence[Place]) -> LineRun:
+    """Evaluate a phase; at `ready[r]` the code of rank r calls it."""
     roles = tuple(role for role in roles_of_ranks(phase, pattern) if role is not None)
     assert len(roles) == pattern.ranks, "every rank has a role"
+    opens = [_closed(role, pattern) for role in roles]
     run = LineRun(
         costs,
         pattern,
         roles,
         ready,
+        Crowd(costs, pattern.children, opens),
         first=[0] * pattern.ranks,
+        last=[0] * pattern.ranks,
         end=[0] * pattern.ranks,
-        opens=[_closed(role, pattern) for role in roles],
+        opens=opens,
+        gate=[0] * pattern.ranks,
         waits=[[] for _ in roles],
+        frame=list(ready),
+        after=list(ready),
+        done=[0] * pattern.ranks,
     )
     for rank in reversed(range(pattern.ranks)):
         _run_rank(run, rank)
@@ -79,47 +99,111 @@ def _closed(role: Role, pattern: ReducePhase) -> dict[str, int]:
 
 def _run_rank(run: LineRun, rank: int) -> None:
     """The steps of a rank, one after the other."""
-    free = run.ready[rank]
+    place = run.costs.called(run.ready[rank])
     children = iter(run.pattern.children[rank])
+    sends = False
     for step in run.roles[rank].steps:
         if isinstance(step, StoreVectors):
-            free = _store(run, rank, step, [next(children) for _ in range(step.vectors)], free)
+            place = _store(run, rank, step, [next(children) for _ in range(step.vectors)], place)
         elif isinstance(step, SendVector):
-            _send(run, rank, step, next(children, None), free)
+            sends = True
+            _send(run, rank, step, next(children, None), run.costs.called(place))
+    if not sends:
+        _end_at_root(run, rank, run.costs.called(place))
 
 
-def _store(run: LineRun, rank: int, step: StoreVectors, sources: list[int], free: int) -> int:
-    """Take vectors into memory; gives the cycle in which the next task begins."""
+def _end_at_root(run: LineRun, rank: int, place: Place) -> None:
+    """The root passes the slot for sending; if nothing follows, its operation has said so."""
     costs = run.costs
+    run.after[rank] = place
+    run.done[rank] = costs.done_by_code(place) if costs.maps else costs.done(run.end[rank])
+
+
+def _store(run: LineRun, rank: int, step: StoreVectors, sources: list[int], place: Place) -> Place:
+    """Take vectors into memory; gives where the code goes on."""
+    costs = run.costs
+    loads_own = len(run.roles[rank].steps) > 1
     per_round = step.vectors // step.rounds
-    before = 0
-    for index, source in enumerate(sources):
-        starts = index % per_round == 0
-        if starts:
-            before = free + costs.store
-        start = _take(run, rank, source, before, "start" if starts else "previous")
-        before = start + costs.combine * costs.length - 1
-        free = before + costs.task
-        _settle(run, source, rank, start)
-    run.end[rank] = before
-    return free
+    for number in range(step.rounds):
+        issued = costs.issued(place, "store")
+        starts = _Starts(costs, place, issued, loads_own and not costs.maps)
+        end = starts.first - 1
+        for index, source in enumerate(sources[number * per_round : (number + 1) * per_round]):
+            start, last = _take(run, rank, source, end, "previous" if index else "start")
+            start, last = starts.interrupted(start, last)
+            _settle(run, source, rank, start, last)
+            end = last + costs.answer
+        run.end[rank] = end
+        behind = _behind_storing(costs, place, starts, end)
+        place = _next_round(costs, behind, number, step.rounds) if step.rounds > 1 else behind
+    return place
 
 
-def _send(run: LineRun, rank: int, step: SendVector, source: int | None, free: int) -> None:
+class _Starts:
+    """How the operation that stores begins: `first` is the cycle it may take its first element in.
+
+    If the rank is going to send, its code loads the own vector's register beside the operation,
+    and then takes `pause` cycles from it to return.
+    """
+
+    def __init__(self, costs: Costs, place: Place, issued: int, loads_own: bool) -> None:
+        self.pause = 0 if costs.maps else costs.scalar * place.depth
+        self.returns = issued + (costs.scalar + costs.load if loads_own else 0)
+        self.free = self.returns + self.pause
+        if costs.maps:
+            self.first = issued
+        else:
+            self.first = issued + 2 * costs.scalar if loads_own else self.free
+
+    def interrupted(self, start: int, end: int) -> tuple[int, int]:
+        """First and last element of a vector, the code's return taken into account."""
+        if end < self.returns or start >= self.free:
+            return start, end
+        if start >= self.returns:
+            return self.free, end + self.free - start
+        return start, end + self.pause
+
+
+def _behind_storing(costs: Costs, place: Place, starts: _Starts, end: int) -> Place:
+    """Where the code goes on when storing has ended in cycle `end`."""
+    if costs.maps:
+        return Place(end + 1, place.depth)
+    return costs.after(max(end, starts.free - 1))
+
+
+def _next_round(costs: Costs, place: Place, number: int, rounds: int) -> Place:
+    """Where the code goes on from there, the loop over rounds run through."""
+    if costs.maps:
+        return Place(place.time + ROUND_OF_CALL_BACKS * costs.scalar, place.depth)
+    if number == rounds - 1:
+        return Place(place.time + (NEXT_ROUND + LAST_ROUND) * costs.scalar, place.depth)
+    return costs.called(Place(place.time + NEXT_ROUND * costs.scalar, place.depth))
+
+
+def _send(run: LineRun, rank: int, step: SendVector, source: int | None, place: Place) -> None:
     """Send the own vector, taking the last child's on the way."""
-    stored = any(isinstance(other, StoreVectors) for other in run.roles[rank].steps)
-    before = free + (run.costs.send_after_store if stored else run.costs.send)
-    if source is None:
-        run.first[rank] = before + 1
-        return
-    start = _take(run, rank, source, before, "start")
-    run.first[rank] = start + run.costs.combine - 1
-
-
-def _take(run: LineRun, rank: int, source: int, before: int, reason: str) -> int:
-    """The cycle in which `rank` uses the first element of `source`, after cycle `before`."""
     costs = run.costs
-    arrival = run.first[source] + costs.latency(source - rank)
+    run.frame[rank] = place
+    stored = len(run.roles[rank].steps) > 1
+    if source is None:
+        run.first[rank] = costs.returned(place, costs.issued(place, "send"))
+        run.last[rank] = run.first[rank] + costs.length - 1
+    else:
+        issued = costs.issued(place, "add_after_store" if stored else "add")
+        before = (issued if costs.maps else costs.returned(place, issued)) - 1
+        start, last = _take(run, rank, source, before, "start")
+        run.first[rank], run.last[rank] = start + costs.answer, last + costs.answer
+    if source is None or costs.combine == 1:  # slower vectors leave room for others
+        contended = run.crowd.delay(rank, step.color, run.first[rank])
+        run.last[rank] = max(run.last[rank], run.first[rank] + costs.length - 1 + contended)
+    run.crowd.join(rank, step.color, run.first[rank])
+
+
+def _take(run: LineRun, rank: int, source: int, before: int, reason: str) -> tuple[int, int]:
+    """When, after cycle `before`, `rank` uses the first and the last element of `source`."""
+    costs = run.costs
+    latency = costs.latency(source - rank)
+    arrival = run.first[source] + latency
     opened, router = _opened(run, rank, source)
     start = max(arrival, opened, before + 1)
     if start == arrival:
@@ -129,7 +213,9 @@ def _take(run: LineRun, rank: int, source: int, before: int, reason: str) -> int
     else:
         wait = Wait(rank, reason)
     run.waits[rank].append(wait)
-    return start
+    run.gate[source] = router if opened > arrival else 0
+    end = max(start + costs.combine * (costs.length - 1), run.last[source] + latency)
+    return start, end
 
 
 def _opened(run: LineRun, rank: int, source: int) -> tuple[int, int]:
@@ -145,6 +231,7 @@ def _opened(run: LineRun, rank: int, source: int) -> tuple[int, int]:
     times = (
         (run.opens[router].get(color, 0) + costs.hop * (router - rank) + costs.ramp + 1, router)
         for router in range(nearest, source)
+        if color in run.opens[router]
     )
     return max(times, default=(0, rank))
 
@@ -156,35 +243,60 @@ def _send_step(run: LineRun, rank: int) -> SendVector:
     return step
 
 
-def _settle(run: LineRun, source: int, rank: int, start: int) -> None:
-    """Know when `source` has sent all, now that `rank` has taken its vector from cycle `start` on,
-    and with it when those end that it passes on while they arrive, and so on outwards."""
+def _settle(run: LineRun, source: int, rank: int, start: int, end: int) -> None:
+    """Know when `source` has sent all, now that `rank` takes its vector from cycle `start` to
+    `end`, and with it when those end that it passes on while they arrive, and so on outwards."""
     costs = run.costs
     at: int | None = source
     while at is not None:
         step = _send_step(run, at)
-        rate = costs.combine if step.adds_from else 1
-        own_end = run.first[at] + rate * (costs.length - 1)
-        held = costs.length - 1 - costs.buffered(at - rank)
-        held_end = start + costs.combine * held if held >= 0 else 0
-        end = max(own_end, held_end)
-        _finish(run, at, rank, end, step.advance)
+        held = max(_held_by_receiver(run, at, rank, start, end), _held_at_gate(run, at))
+        sent = max(run.last[at], held)
+        _finish(run, at, rank, sent, step)
         rank, at = at, run.pattern.children[at][-1] if step.adds_from else None
         # the rank takes its last child's elements as it sends its own: late if it is held up
-        start = end - costs.combine * (costs.length - 1)
+        end = sent - costs.answer
+        start = max(run.first[rank] - costs.answer, end - costs.combine * (costs.length - 1))
 
 
-def _finish(run: LineRun, source: int, rank: int, end: int, advance: Advance) -> None:
+def _held_by_receiver(run: LineRun, source: int, rank: int, start: int, end: int) -> int:
+    """The last element leaves when the receiver has made room for it."""
+    costs = run.costs
+    queued = costs.buffered(source - rank)
+    if queued >= costs.length:
+        return 0
+    taken = max(start + costs.combine * (costs.length - 1 - queued), end - costs.combine * queued)
+    return taken + costs.hop * (source - rank) + 1
+
+
+def _held_at_gate(run: LineRun, source: int) -> int:
+    """The last element leaves when those before it have passed a router that opened late."""
+    costs, gate = run.costs, run.gate[source]
+    queued = costs.router_queue * (source - gate) + costs.output_queue
+    if not gate or queued >= costs.length:
+        return 0
+    opened = run.opens[gate][_send_step(run, source).color]
+    return opened + costs.length - 1 - queued + costs.hop * (source - gate)
+
+
+def _finish(run: LineRun, source: int, rank: int, end: int, step: SendVector) -> None:
     """The vector of `source` has left in cycle `end`; routers move on behind it."""
     costs = run.costs
-    color = _send_step(run, source).color
-    if advance is Advance.CONTROL:
-        end += costs.task + costs.control + 1
-        arrival = end + costs.ramp + costs.hop * (source - rank) + 1
-        _open(run, rank, color, arrival)
-    if advance is not Advance.NOTHING:
-        _open(run, source, color, end + costs.ramp + 1)
+    by_code = costs.maps and step.adds_from is not None
+    place = Place(end + 1, run.frame[source].depth) if by_code else costs.after(end)
+    if costs.maps:
+        place = costs.called(place)
+    run.done[source] = costs.done_by_code(place) if by_code else costs.done(end)
+    if step.advance is Advance.CONTROL:
+        end = costs.returned(place, costs.issued(place, "control"))
+        place = costs.after(end)
+        run.done[source] = costs.done(end)
+        _open(run, rank, step.color, end + costs.ramp + costs.hop * (source - rank) + 1)
+        _open(run, source, step.color, end + costs.ramp + costs.hop + 1)
+    elif step.advance is not Advance.NOTHING:
+        _open(run, source, step.color, end + costs.ramp + 1)
     run.end[source] = end
+    run.after[source] = place
 
 
 def _open(run: LineRun, router: int, color: str, cycle: int) -> None:

@@ -1,54 +1,100 @@
-"""What starting an operation costs, and how fast its elements go: one record for a whole plan.
+"""What a PE pays before, between and after the elements of its operations: one record for a plan.
 
-An operation starts when its memory operands have been loaded into registers (`dsr_load` each) and
-it has been issued; fabric operands are in registers since the program was loaded. Operations of a
-PE follow one another by task activation. `LOADS` is what the emitted code does, and the one place
-to change when that changes.
+All of it follows from the emitted text (`templates/collective_pe.csl.j2`), and this is the one
+place to change when that changes. An operation is prepared by scalar instructions, then loads its
+operands that are not in registers, then is issued. An asynchronous one runs beside the code that
+started it; that code comes first, so the first element waits until every function up to the task
+has returned. `Place` keeps count of how many those are. `@map` runs in the code itself.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil
 
-from collc.arithmetic import arithmetic_of
+from collc.arithmetic import Arithmetic, arithmetic_of
 from collc.plan import Plan
-from collc.target import Target
 
-# loads into registers before each operation
-LOADS = {
-    "store": 2,  # adding into memory: the vectors as destination and as source
-    "send": 1,  # sending, with or without adding: the vector
-    "send_after_store": 0,  # the vector is in a register since the store began
-    "control": 1,  # the control wavelet's descriptor
-    "copy": 1,  # receiving over the vector
-    "negate": 2,  # the vector as destination and as source
+
+@dataclass(frozen=True)
+class Preparation:
+    """Before an operation is issued: scalar instructions, and loads of operands into registers."""
+
+    instructions: int
+    loads: int
+
+
+# In a vector operation the fabric operands are in registers since the program was loaded.
+BY_VECTOR = {
+    "store": Preparation(3, 2),  # `stored` made from `base`; it is destination and source
+    "send": Preparation(1, 1),  # `vector` read; it is the source
+    "add": Preparation(1, 1),  # the same, by an instruction of its own
+    "add_after_store": Preparation(0, 0),  # loaded while the vectors came in
+    "control": Preparation(0, 1),  # the control wavelet's descriptor
+    "copy": Preparation(1, 1),  # `vector` read; it is the destination
+    "negate": Preparation(2, 2),  # `vector` read twice: destination and source
 }
+# A call-back gets all its operands as descriptors: two that are read and one that is written.
+BY_CALL_BACK = BY_VECTOR | {
+    "store": Preparation(3, 3),
+    "add": Preparation(1, 3),
+    "add_after_store": Preparation(1, 3),
+}
+
+# scalar instructions from the launch to the call of the first phase
+LAUNCH = 2  # the pointer to the buffer is read, `run` of the module called
+GUARD = 4  # `started` is read, negated, asserted and set
+BUFFER = 4  # `base` set; `vector` read, changed and set
+NEXT_ROUND = 6  # the number of the round read, raised, set; read, compared, branched on
+LAST_ROUND = 1  # the number of the round set back
+# functions that a PE without a part in a phase runs through: to store and to send, to send and to
+# copy
+SLOTS = 2
+ROUND_OF_CALL_BACKS = 4  # the loop around `@map`: compared, branched, raised, jumped back
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a PE's code is: the cycle of its next instruction, and how many functions deep."""
+
+    time: int
+    depth: int
 
 
 @dataclass(frozen=True)
 class Costs:
-    """All in cycles, but `length` and the queues, which are in elements (one element a wavelet).
+    """All in cycles, but `length`, the queues and the rates, which are in elements.
 
-    `store`, `send`, `send_after_store`, `control` and `copy` are start-ups: from the first
-    instruction of a task to the cycle before the first element. `task` is the time from the last
-    element of an operation to the next task's first instruction, `combine` that of an element
-    where two are combined, `negate` that of a whole pass over the vector (0 if it is not needed).
+    `combine` is the time of an element where two are combined, `answer` that from taking an
+    element to sending the result on. `task` is the time from an activation to the task's first
+    instruction.
     """
 
     length: int
+    arithmetic: Arithmetic
     combine: int
-    store: int
-    send: int
-    send_after_store: int
-    control: int
-    copy: int
-    negate: int
+    answer: int
+    negate_rate: int
+    preparations: dict[str, Preparation]
+    load: int
+    issue: int
     task: int
     scalar: int
     ramp: int
     hop: int
     router_queue: int
-    end_queues: int
+    output_queue: int
+    input_queue: int
+
+    @property
+    def maps(self) -> bool:
+        """Whether elements are combined by a call-back."""
+        return self.arithmetic.kind == "map"
+
+    @property
+    def negates(self) -> bool:
+        """Whether vectors change their sign before and after."""
+        return self.arithmetic.kind == "negated_dsd"
 
     def latency(self, distance: int) -> int:
         """From the cycle an element is sent to the cycle it is used, `distance` routers on."""
@@ -56,32 +102,90 @@ class Costs:
 
     def buffered(self, distance: int) -> int:
         """Elements under way between two PEs when the receiver does not take any."""
-        return self.router_queue * (distance + 1) + self.end_queues
+        return self.router_queue * (distance + 1) + self.output_queue + self.input_queue
+
+    def called(self, place: Place) -> Place:
+        """In the function that the code at `place` calls."""
+        return Place(place.time + self.scalar, place.depth + 1)
+
+    def issued(self, place: Place, operation: str) -> int:
+        """The cycle in which an operation prepared at `place` is issued."""
+        prepared = self.preparations[operation]
+        return (
+            place.time
+            + prepared.instructions * self.scalar
+            + prepared.loads * self.load
+            + self.issue
+        )
+
+    def returned(self, place: Place, issued: int) -> int:
+        """The first cycle that the code leaves to an operation issued at its end."""
+        return issued + place.depth * self.scalar
+
+    def after(self, end: int) -> Place:
+        """The task that an operation activates with its last element in cycle `end`."""
+        return Place(end + 1 + self.task, 1)
+
+    def negated(self, place: Place) -> Place:
+        """Behind a pass over the vector that changes its sign."""
+        passed = ceil(self.length / self.negate_rate)
+        return Place(self.issued(place, "negate") + passed, place.depth)
+
+    def done(self, end: int) -> int:
+        """The cycle in which a PE is done whose last operation ends in cycle `end`: the caller's
+        task starts and calls the host interface.
+        """
+        return self.after(end).time + self.scalar
+
+    def done_by_code(self, place: Place) -> int:
+        """The same where code ends the PE's part: `finish` is called and activates the task,
+        which starts when all has returned.
+        """
+        inside = self.called(place)
+        return inside.time + (1 + inside.depth) * self.scalar + self.task + self.scalar
+
+    def first_call(self, plan: Plan) -> Place:
+        """Where the first phase is called; the launch is in cycle 0."""
+        moves = any(use.positions[1:] for p in plan.phases for r in p.roles for use in r.colors)
+        instructions = LAUNCH + GUARD * moves + BUFFER
+        place = Place(instructions * self.scalar, 2)
+        return self.negated(place) if self.negates else place
 
 
 def costs_of(plan: Plan) -> Costs:
-    """The costs of a plan's operations on its target."""
+    """The costs of a plan's operations on its target, with the queues of its first phase."""
     target, contract = plan.target, plan.collective.contract
     arithmetic = arithmetic_of(contract.element, contract.operation)
-    negates = arithmetic.kind == "negated_dsd"
+    combine = arithmetic.cycles_per_element(target)
     return Costs(
         length=contract.length,
-        combine=arithmetic.cycles_per_element(target),
-        store=_start_up(target, "store"),
-        send=_start_up(target, "send"),
-        send_after_store=_start_up(target, "send_after_store"),
-        control=_start_up(target, "control"),
-        copy=_start_up(target, "copy"),
-        negate=_start_up(target, "negate") + contract.length if negates else 0,
+        arithmetic=arithmetic,
+        combine=combine,
+        answer=combine - 1,
+        negate_rate=target.negate_words // (contract.element.bytes // 2),
+        preparations=BY_CALL_BACK if arithmetic.kind == "map" else BY_VECTOR,
+        load=target.dsr_load,
+        issue=target.op_issue,
         task=target.task_start,
         scalar=target.scalar,
         ramp=target.ramp,
         hop=target.hop,
         router_queue=target.router_queue,
-        end_queues=target.end_queues,
+        output_queue=0,
+        input_queue=0,
     )
 
 
-def _start_up(target: Target, operation: str) -> int:
-    """Cycles from a task's first instruction to the cycle before the operation's first element."""
-    return target.scalar + LOADS[operation] * target.dsr_load + target.op_issue
+def costs_of_phase(costs: Costs, plan: Plan, index: int) -> Costs:
+    """The costs with the queues that serve a phase."""
+    target = plan.target
+    return replace(
+        costs,
+        output_queue=_depth(target.output_queue_words, plan.output_queues[index]),
+        input_queue=_depth(target.input_queue_words, plan.input_queues[index]),
+    )
+
+
+def _depth(words: tuple[int, ...], queue: int) -> int:
+    """Elements that a queue holds; a plan may ask for more queues than there are."""
+    return words[min(queue, len(words) - 1)]

@@ -1,24 +1,26 @@
 """Predicted cycles of a plan: every phase evaluated, from the common start to the last PE's end.
 
-`ready[x, y]` is the cycle in which a PE comes to the first instruction of its next phase; each
-phase maps it to the next. Lines that are ready alike are evaluated once. In reading order: the
+A PE's code is at a place (a cycle, and how deep in calls) when it calls a phase; each phase maps
+that to where it calls the next. Lines that begin alike are evaluated once. In reading order: the
 result, `predict`, reduce phases, broadcasts.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from collc.cost.bound import bound_of
 from collc.cost.line import LineRun, Wait, critical_waits, run_line
-from collc.cost.operations import Costs, costs_of
+from collc.cost.operations import SLOTS, Costs, Place, costs_of, costs_of_phase
 from collc.plan import Phase, Plan
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 
 Times = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -46,10 +48,14 @@ class Prediction:
 
 @dataclass
 class _Progress:
-    """Between phases: when PEs are ready, the last busy cycle so far, and what has been found."""
+    """Between phases, for each PE: where its code calls the next one, and when it is done if it
+    has no part in that. `end` is the last busy cycle so far.
+    """
 
     costs: Costs
-    ready: Times
+    time: Times
+    depth: Times
+    done: Times
     end: int
     breakdown: dict[str, int]
     paths: list[CriticalPath]
@@ -58,20 +64,19 @@ class _Progress:
 def predict(schedule: Schedule, plan: Plan) -> Prediction:
     """Evaluate the plan phase by phase."""
     costs = costs_of(plan)
-    grid = schedule.collective.grid
     last = _last_reduce(schedule)
-    start = costs.negate if last else 0
-    ready = np.full((grid.width, grid.height), start, dtype=np.int64)
-    progress = _Progress(costs, ready, start, {"start": start}, [])
-    for pattern, phase in zip(schedule.phases, plan.phases, strict=True):
+    progress = _started(schedule, plan, costs)
+    for index, (pattern, phase) in enumerate(zip(schedule.phases, plan.phases, strict=True)):
+        progress.costs = costs_of_phase(costs, plan, index)
+        goes_on = _takes_part(schedule, index + 1)
         if isinstance(pattern, ReducePhase):
-            _reduce(progress, phase, pattern)
+            _reduce(progress, phase, pattern, goes_on)
         else:
             _broadcast(progress, pattern)
-        if pattern is last:
-            _negate_back(progress, pattern)
+        if pattern is last and costs.negates:
+            _negate_back(progress, pattern, goes_on)
         progress.breakdown[phase.name] = progress.end - sum(progress.breakdown.values())
-    progress.breakdown["completion"] = costs.task + costs.scalar
+    progress.breakdown["completion"] = int(progress.done.max()) - progress.end
     return Prediction(
         cycles=sum(progress.breakdown.values()),
         bound=bound_of(schedule, plan.target),
@@ -80,37 +85,77 @@ def predict(schedule: Schedule, plan: Plan) -> Prediction:
     )
 
 
+def _started(schedule: Schedule, plan: Plan, costs: Costs) -> _Progress:
+    """All PEs about to call their first phase."""
+    grid = schedule.collective.grid
+    place = costs.first_call(plan)
+    time = np.full((grid.width, grid.height), place.time, dtype=np.int64)
+    depth = np.full_like(time, place.depth)
+    done = np.full_like(time, costs.done_by_code(place))
+    return _Progress(costs, time, depth, done, place.time, {"start": place.time}, [])
+
+
 def _last_reduce(schedule: Schedule) -> ReducePhase | None:
     phases = [phase for phase in schedule.phases if isinstance(phase, ReducePhase)]
     return phases[-1] if phases else None
 
 
-def _reduce(progress: _Progress, phase: Phase, pattern: ReducePhase) -> None:
-    """Evaluate each different line of a phase once."""
-    lines = _lines(progress.ready, pattern)
-    different, which = np.unique(lines, axis=0, return_inverse=True)
-    runs = [run_line(progress.costs, phase, pattern, line.tolist()) for line in different]
-    ends = np.array([run.end for run in runs], dtype=np.int64)
-    lines[:] = ends[which.reshape(-1)] + progress.costs.task
-    progress.end = max(progress.end, int(ends.max()))
+def _takes_part(schedule: Schedule, index: int) -> Mask:
+    """The PEs that have a part in the phase with this index or in a later one."""
+    grid = schedule.collective.grid
+    parts: Mask = np.zeros((grid.width, grid.height), dtype=np.bool_)
+    for pattern in schedule.phases[index:]:
+        if isinstance(pattern, ReducePhase):
+            _lines(parts, pattern)[:] = True
+        else:
+            parts[:] = True
+    return parts
+
+
+def _reduce(progress: _Progress, phase: Phase, pattern: ReducePhase, goes_on: Mask) -> None:
+    """Evaluate each different line of a phase once; PEs on none run through it."""
+    costs = progress.costs
+    time, depth, done, continued = (
+        _lines(of, pattern) for of in (progress.time, progress.depth, progress.done, goes_on)
+    )
+    both, ranks = np.concatenate((time, depth), axis=1), pattern.ranks
+    different, which = np.unique(both, axis=0, return_inverse=True)
+    runs = [
+        run_line(costs, phase, pattern, list(map(Place, line[:ranks], line[ranks:])))
+        for line in different.tolist()
+    ]
+    progress.time += SLOTS * costs.scalar
+    progress.depth += SLOTS
+    which = which.reshape(-1)
+    time[:] = np.array([[place.time for place in run.after] for run in runs])[which]
+    depth[:] = np.array([[place.depth for place in run.after] for run in runs])[which]
+    done[:] = np.where(continued, 0, np.array([run.done for run in runs])[which])
+    progress.end = max(progress.end, *(max(run.end) for run in runs))
     slowest: LineRun = max(runs, key=lambda run: run.end[0])
     progress.paths.append(CriticalPath(phase.name, critical_waits(slowest)))
 
 
-def _lines(ready: Times, pattern: ReducePhase) -> Times:
-    """The lines of a pattern as rows, by rank: a view, so that writing to it writes to `ready`."""
-    by_line = ready.T if pattern.axis == "x" else ready
+def _lines(values: npt.NDArray[Any], pattern: ReducePhase) -> npt.NDArray[Any]:
+    """The lines of a pattern as rows, by rank: a view, so that writing to it writes to `values`."""
+    by_line = values.T if pattern.axis == "x" else values
     chosen = by_line[pattern.lines[0] : pattern.lines[1] + 1]
     return chosen if pattern.coordinate(0) == 0 else chosen[:, ::-1]
 
 
-def _negate_back(progress: _Progress, pattern: ReducePhase) -> None:
-    """The PEs with the result make one more pass over it."""
-    if not progress.costs.negate:
-        return
-    roots = _lines(progress.ready, pattern)[:, 0]
-    roots += progress.costs.negate
-    progress.end = max(progress.end, int(roots.max()))
+def _negate_back(progress: _Progress, pattern: ReducePhase, goes_on: Mask) -> None:
+    """All PEs run through one more function, in which those with the result pass over it."""
+    costs = progress.costs
+    progress.time += costs.scalar
+    progress.depth += 1
+    time, done, depth = (
+        _lines(of, pattern)[:, 0] for of in (progress.time, progress.done, progress.depth)
+    )
+    for line, (at, deep) in enumerate(zip(time.tolist(), depth.tolist(), strict=True)):
+        place = costs.negated(Place(at, deep))
+        time[line] = place.time
+        done[line] = costs.done_by_code(place)
+    progress.end = max(progress.end, int(time.max()) - 1)
+    done[_lines(goes_on, pattern)[:, 0]] = 0
 
 
 def _broadcast(progress: _Progress, pattern: BroadcastPhase) -> None:
@@ -119,15 +164,25 @@ def _broadcast(progress: _Progress, pattern: BroadcastPhase) -> None:
     Every other PE has sent its own vector before the root has the sum, so none holds others up.
     """
     costs = progress.costs
-    first = int(progress.ready[pattern.x, pattern.y]) + costs.send + 1
+    root = costs.called(_place(progress, pattern.x, pattern.y))
+    first = costs.returned(root, costs.issued(root, "send"))
     columns = np.abs(np.arange(pattern.width) - pattern.x)[:, None]
     rows = np.abs(np.arange(pattern.height) - pattern.y)[None, :]
     arrival = first + costs.latency(0) + costs.hop * (columns + rows)
-    start = np.maximum(arrival, progress.ready + costs.copy + 1)
+    # the slot for sending, then the one for copying; what is prepared is the same for all
+    prepared = costs.issued(Place(0, 0), "copy")
+    copies = progress.time + prepared + (SLOTS + progress.depth + SLOTS) * costs.scalar
+    start = np.maximum(arrival, copies)
     start[pattern.x, pattern.y] = first
     end = start + costs.length - 1
     progress.end = max(progress.end, int(end.max()))
-    progress.ready = end + costs.task
+    progress.time = end + 1 + costs.task
+    progress.depth = np.ones_like(end)
+    progress.done = progress.time + costs.scalar
     farthest = np.unravel_index(int(end.argmax()), end.shape)
     distance = int(columns[farthest[0], 0] + rows[0, farthest[1]])
     progress.paths.append(CriticalPath(pattern.name, (Wait(distance, "distance"),)))
+
+
+def _place(progress: _Progress, x: int, y: int) -> Place:
+    return Place(int(progress.time[x, y]), int(progress.depth[x, y]))

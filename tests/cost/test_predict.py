@@ -1,5 +1,6 @@
 from dataclasses import replace
 from math import ceil
+from time import perf_counter
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,8 @@ from collc.spec import ElementType, Operation
 from collc.target import WSE2
 
 FREE = replace(WSE2, dsr_load=0, op_issue=0, task_start=0, scalar=0)
+# vectors that wait take no links from others
+UNCROWDED = replace(FREE, router_queue=0)
 RAMP = 2
 VISIT = 2 * RAMP + 1
 
@@ -71,8 +74,8 @@ def exact(tree, length):
 def test_with_no_start_up_costs_every_tree_takes_what_the_thesis_says(ranks, seed, length):
     tree = b.random_tree(ranks, seed)
     schedule = build_schedule(b.line_reduce(tree, length))
-    for plan in candidate_plans(schedule, FREE):
-        assert predict(schedule, plan).cycles == exact(tree, length)
+    *_, without_control = candidate_plans(schedule, UNCROWDED)  # a control wavelet takes time
+    assert predict(schedule, without_control).cycles == exact(tree, length)
 
 
 @given(
@@ -112,13 +115,13 @@ def test_two_phase_agrees_with_measurements(group, measured):
 def test_slow_arithmetic_slows_every_element():
     fast = b.line_reduce(b.chain(4), 100)
     slow = replace(fast, contract=replace(fast.contract, element=ElementType.I32))
-    assert cycles(slow) > 100 * WSE2.map_element > cycles(fast)
+    assert cycles(slow, WSE2) > 4 * 100 > cycles(fast, WSE2)
 
 
-def test_a_minimum_of_floats_takes_two_more_passes():
+def test_a_minimum_of_floats_takes_two_more_passes_of_two_elements_a_cycle():
     add = b.line_reduce(b.chain(4), 100)
     least = replace(add, contract=replace(add.contract, operation=Operation.MIN))
-    assert cycles(least) == cycles(add) + 200
+    assert cycles(least) == cycles(add) + 2 * 100 // 2
 
 
 def test_the_critical_path_of_a_chain_visits_every_rank():
@@ -127,7 +130,16 @@ def test_the_critical_path_of_a_chain_visits_every_rank():
     assert [wait.rank for wait in path.waits] == [4, 3, 2, 1]
 
 
-def test_colors_that_save_control_wavelets_are_faster():
-    tree = b.two_phase(512, 256)
-    with_two = cycles(b.line_reduce(tree, 4096, colors=2), WSE2)
-    assert cycles(b.line_reduce(tree, 4096), WSE2) < with_two
+def test_fewer_colors_are_taken_where_vectors_would_crowd_the_links():
+    schedule = build_schedule(b.line_reduce(b.two_phase(512, 256), 4096))
+    two, three = (predict(schedule, plan).cycles for plan in candidate_plans(schedule, WSE2))
+    assert three > two + 900
+    assert len(build_plan(schedule, WSE2).colors) == 2
+
+
+def test_a_whole_wafer_is_predicted_quickly():
+    schedule = build_schedule(b.grid_allreduce(b.two_phase(750, 27), b.two_phase(994, 31), 64))
+    plan = build_plan(schedule, WSE2)
+    began = perf_counter()
+    predict(schedule, plan)
+    assert perf_counter() - began < 2

@@ -1,0 +1,221 @@
+"""How far predictions are from the simulator, over random programs: `make accuracy`.
+
+Every point is a collective chosen by its number alone: a contract, trees, orders, an element type,
+an operation, a length, a limit of colors and a target. It is compiled, run on fabsim, checked
+against NumPy, and its cycles are compared with the prediction. Exits with 1 if a point is off by
+more than 2 % and `START_UP` cycles, is below the bound, or gives a wrong result.
+
+    python tests/accuracy.py [points] [first]      # 1500 points from number 0 on
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+import building as b
+from collc.checks import check_plan
+from collc.cost import Prediction, predict
+from collc.emit.render import render
+from collc.lowering import build_plan
+from collc.plan import Plan
+from collc.run import RunReport, run_bundle
+from collc.schedule import Schedule, build_schedule
+from collc.spec import (
+    BroadcastStep,
+    Collective,
+    ContractKind,
+    ElementType,
+    Operation,
+    Order,
+    Spec,
+)
+from collc.target import TARGETS
+
+START_UP = 90  # cycles that a prediction may be off besides its 2 %
+MOST_WORK = 400_000  # vector elements times ranks, so that no point takes many seconds
+ROW_ORDERS = (Order.WEST_TO_EAST, Order.EAST_TO_WEST)
+COLUMN_ORDERS = (Order.NORTH_TO_SOUTH, Order.SOUTH_TO_NORTH)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A program to be measured; `about` says what it is in a line."""
+
+    about: str
+    target: str
+    collective: Collective
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a point gave; `fault` is empty when the result is right and within the bound."""
+
+    about: str
+    cycles: int
+    predicted: int
+    fault: str
+
+    @property
+    def off(self) -> int:
+        """Predicted less simulated cycles."""
+        return self.predicted - self.cycles
+
+    @property
+    def is_good(self) -> bool:
+        """Whether result, bound and prediction are as they should be."""
+        return not self.fault and abs(self.off) <= 0.02 * self.cycles + START_UP
+
+
+def point(number: int) -> Point:
+    """The program with this number."""
+    pick = random.Random(number)
+    target = pick.choice(sorted(TARGETS))
+    shape = pick.choice(("line", "line", "line", "line allreduce", "grid", "broadcast"))
+    element = pick.choice((*ElementType, ElementType.F32, ElementType.F32))
+    operation = pick.choice((*Operation, Operation.ADD))
+    colors = pick.choice((None, None, 2, 3))
+    make = {"grid": _grid, "broadcast": _broadcast}.get(shape, _line)
+    about, made = make(pick, shape)
+    contract = replace(made.contract, element=element)
+    if contract.operation is not None:
+        contract = replace(contract, operation=operation)
+    limits = replace(made.limits, colors=colors, colors_span=b.HERE if colors else None)
+    if shape != "line":
+        limits = made.limits
+    if contract.length * element.bytes > 40_000:
+        contract = replace(contract, length=40_000 // element.bytes)
+    made = replace(made, contract=contract, limits=limits)
+    words = f"{element.value} {operation.value} B={contract.length} colors={limits.colors}"
+    return Point(f"{number} {target} {about} {words}", target, made)
+
+
+def _length(pick: random.Random, ranks: int) -> int:
+    """Log-uniform from 1 to 3000, less for many ranks."""
+    most = min(3000, MOST_WORK // ranks)
+    return round(float(most) ** pick.random())
+
+
+def _tree(pick: random.Random, ranks: int, seed: int) -> tuple[str, b.Children]:
+    """A tree over `ranks` ranks, and its name."""
+    kind = pick.choice(("random", "random", "chain", "star", "binomial", "two_phase"))
+    if kind == "random":
+        return f"random({ranks}, {seed})", b.random_tree(ranks, seed)
+    if kind == "two_phase":
+        group = min(ranks, round(float(ranks) ** pick.random()))
+        return f"two_phase({ranks}, {group})", b.two_phase(ranks, group)
+    named = {"chain": b.chain, "star": b.star, "binomial": b.binomial}
+    return f"{kind}({ranks})", named[kind](ranks)
+
+
+def _line(pick: random.Random, shape: str) -> tuple[str, Collective]:
+    """A row or a column, reduced or also broadcast."""
+    ranks = pick.randint(2, 60) if pick.random() < 0.7 else round(512 ** pick.uniform(0.5, 1))
+    name, tree = _tree(pick, min(ranks, 512), pick.randrange(10**6))
+    if name.startswith("random") and ranks > 60:
+        name, tree = _tree(pick, 60, pick.randrange(10**6))
+    ranks = len(tree)
+    order = pick.choice((*ROW_ORDERS, *COLUMN_ORDERS))
+    width, height = (ranks, 1) if order in ROW_ORDERS else (1, ranks)
+    steps = [b.reduce_step(tree, order)]
+    kind = ContractKind.REDUCE
+    if shape == "line allreduce":
+        kind = ContractKind.ALLREDUCE
+        end = 0 if order in (Order.WEST_TO_EAST, Order.NORTH_TO_SOUTH) else ranks - 1
+        steps.append(BroadcastStep(*((end, 0) if height == 1 else (0, end)), b.HERE))
+    about = f"{kind.value} {name} {order.value}"
+    return about, b.collective(width, height, steps, kind, _length(pick, ranks))
+
+
+def _grid(pick: random.Random, shape: str) -> tuple[str, Collective]:
+    """A grid, reduced by columns then the row or the other way round, half of them broadcast."""
+    width, height = pick.randint(2, 24), pick.randint(2, 24)
+    row_name, rows = _tree(pick, width, pick.randrange(10**6))
+    column_name, columns = _tree(pick, height, pick.randrange(10**6))
+    row_order, column_order = pick.choice(ROW_ORDERS), pick.choice(COLUMN_ORDERS)
+    steps = [b.reduce_step(columns, column_order), b.reduce_step(rows, row_order)]
+    names = [f"{column_name} {column_order.value}", f"{row_name} {row_order.value}"]
+    if pick.random() < 0.3:
+        steps.reverse()
+        names.reverse()
+    kind = ContractKind.REDUCE
+    if pick.random() < 0.5:
+        kind = ContractKind.ALLREDUCE
+        x = 0 if row_order is Order.WEST_TO_EAST else width - 1
+        y = 0 if column_order is Order.NORTH_TO_SOUTH else height - 1
+        steps.append(BroadcastStep(x, y, b.HERE))
+    about = f"{kind.value} " + " then ".join(names)
+    length = _length(pick, 4 * width * height)
+    return about, b.collective(width, height, steps, kind, length)
+
+
+def _broadcast(pick: random.Random, shape: str) -> tuple[str, Collective]:
+    """A broadcast over a line or a grid."""
+    width, height = pick.choice(((pick.randint(2, 400), 1), (pick.randint(2, 30),) * 2, (1, 99)))
+    x, y = pick.randrange(width), pick.randrange(height)
+    length = _length(pick, width * height)
+    return f"broadcast {width} x {height} from {x}, {y}", b.broadcast(width, height, x, y, length)
+
+
+def simulate(schedule: Schedule, plan: Plan, prediction: Prediction) -> RunReport:
+    """Emit a plan and run the text."""
+    spec = Spec("test.coll", plan.target.name, (), (schedule.collective,))
+    files = render(spec, schedule, plan, prediction, tuple(TARGETS))
+    return run_bundle(files, schedule, plan.target.name, seed=1)
+
+
+def measure(chosen: Point) -> Outcome | None:
+    """Compile and run a point; None if the machine has too little of something for it."""
+    schedule = build_schedule(chosen.collective)
+    plan = build_plan(schedule, TARGETS[chosen.target])
+    if check_plan(schedule, plan):
+        return None
+    prediction = predict(schedule, plan)
+    report = simulate(schedule, plan, prediction)
+    fault = report.problem
+    if report.cycles < prediction.bound:
+        fault = f"bound {prediction.bound} is above"
+    return Outcome(chosen.about, report.cycles, prediction.cycles, fault)
+
+
+def statistics(outcomes: Sequence[Outcome]) -> str:
+    """The deviations in a few lines: in cycles and in parts of the simulated cycles."""
+    cycles = sorted(abs(outcome.off) for outcome in outcomes)
+    parts = sorted(abs(outcome.off) / outcome.cycles for outcome in outcomes)
+    beyond = max(abs(outcome.off) - 0.02 * outcome.cycles for outcome in outcomes)
+    exact = sum(outcome.off == 0 for outcome in outcomes)
+
+    def at(share: float) -> int:
+        return min(len(cycles) - 1, int(share * len(cycles)))
+
+    lines = [f"{len(outcomes)} points, {exact} predicted exactly"]
+    for name, share in (("median", 0.5), ("90 %", 0.9), ("99 %", 0.99), ("worst", 1.0)):
+        lines.append(f"  {name:<7} {cycles[at(share)]:>5} cycles  {100 * parts[at(share)]:6.2f} %")
+    return "\n".join([*lines, f"  beyond 2 %: at most {beyond:.0f} cycles"])
+
+
+def main() -> int:
+    """Measure the points on all cores; print those that are off, then the statistics."""
+    count, first = (*map(int, sys.argv[1:]), *(1500, 0)[len(sys.argv) - 1 :])
+    began = perf_counter()
+    outcomes: list[Outcome] = []
+    with ProcessPoolExecutor() as pool:
+        for outcome in pool.map(measure, map(point, range(first, first + count)), chunksize=4):
+            outcomes += [outcome] if outcome else []
+            if outcome and not outcome.is_good:
+                print(
+                    f"{outcome.about}: {outcome.cycles}, predicted {outcome.predicted}  "
+                    f"{outcome.fault or 'prediction is off'}",
+                    flush=True,
+                )
+    print(statistics(outcomes))
+    print(f"{perf_counter() - began:.0f} s")
+    return 0 if all(outcome.is_good for outcome in outcomes) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
