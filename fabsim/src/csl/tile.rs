@@ -195,26 +195,30 @@ impl Compiler {
 
     fn bind_input_queues(&self, tile: &mut TileState) -> Res<()> {
         for (shape, span) in tile.program.shapes.iter().zip(&tile.shape_spans) {
-            match shape {
-                DsdShape::FabIn { queue, color, .. } => {
-                    let slot = &mut tile.program.input_queues[usize::from(*queue) & 7];
-                    match (slot.as_ref(), color) {
-                        (Some(setup), Some(color)) if setup.color != *color => {
-                            let message = format!("this DSD wants color {color}, but input queue {queue} has color {}", setup.color);
-                            return Err(Box::new(
-                                Diagnostic::new(*span, message)
-                                    .note(setup.span, "initialised here"),
-                            ));
-                        }
-                        (None, Some(color)) if !self.wse3() => {
-                            *slot = Some(InputQueueSetup {
-                                color: *color,
-                                priority: Priority::High,
-                                span: *span,
-                            });
-                        }
-                        _ => {}
-                    }
+            let DsdShape::FabIn {
+                queue,
+                color: Some(color),
+                ..
+            } = shape
+            else {
+                continue;
+            };
+            let slot = &mut tile.program.input_queues[usize::from(*queue) & 7];
+            match slot {
+                Some(setup) if setup.color != *color => {
+                    let message = format!(
+                        "this DSD wants color {color}, but input queue {queue} has color {}",
+                        setup.color
+                    );
+                    let error = Diagnostic::new(*span, message);
+                    return Err(Box::new(error.note(setup.span, "initialised here")));
+                }
+                None if !self.wse3() => {
+                    *slot = Some(InputQueueSetup {
+                        color: *color,
+                        priority: Priority::High,
+                        span: *span,
+                    });
                 }
                 _ => {}
             }
