@@ -1,7 +1,7 @@
 //! Compiles a layout file and says what came out:
 //! `cargo run --example compile -- layout.csl wse2 width:4,height:1`
 
-use fabsim::csl::{compile, CompileOptions};
+use fabsim::csl::{compile_verbose, CompileOptions};
 use fabsim::program::Arch;
 use std::path::Path;
 use std::process::ExitCode;
@@ -26,7 +26,11 @@ fn main() -> ExitCode {
         }
     }
     let start = std::time::Instant::now();
-    match compile(Path::new(path), &options) {
+    let compilation = compile_verbose(Path::new(path), &options);
+    for remark in compilation.printed.iter().chain(&compilation.warnings) {
+        eprintln!("{remark}");
+    }
+    match compilation.design {
         Ok(design) => {
             println!(
                 "{} x {}: {} programs, {} routers, {} exports, {:.2} s",

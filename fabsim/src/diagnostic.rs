@@ -4,10 +4,21 @@
 use crate::program::Span;
 use std::fmt;
 
-/// One error. `places` is filled in by the compiler before it returns, so that a diagnostic can be
+/// How grave a diagnostic is.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub enum Severity {
+    #[default]
+    Error,
+    Warning,
+    /// What the program itself prints with `@comptime_print`.
+    Note,
+}
+
+/// One message. `places` is filled in by the compiler before it returns, so that a diagnostic can be
 /// rendered without the sources: the first entry belongs to `span`, the others to `notes`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
+    pub severity: Severity,
     pub message: String,
     pub span: Span,
     pub notes: Vec<(Span, String)>,
@@ -24,11 +35,18 @@ pub struct Place {
 impl Diagnostic {
     pub fn new(span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
+            severity: Severity::Error,
             message: message.into(),
             span,
             notes: Vec::new(),
             places: Vec::new(),
         }
+    }
+
+    /// The same diagnostic with another severity.
+    pub fn severity(mut self, severity: Severity) -> Diagnostic {
+        self.severity = severity;
+        self
     }
 
     /// The same diagnostic with one more related place.
@@ -47,7 +65,12 @@ impl Diagnostic {
 
     /// The full text, ending without a newline.
     pub fn render(&self) -> String {
-        let mut out = self.render_one(0, self.span, "error", &self.message);
+        let kind = match self.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+        };
+        let mut out = self.render_one(0, self.span, kind, &self.message);
         for (index, (span, text)) in self.notes.iter().enumerate() {
             out.push('\n');
             out.push_str(&self.render_one(index + 1, *span, "note", text));

@@ -378,3 +378,81 @@ fn completion_ids_may_be_known_late_and_tasks_may_be_named() {
         }
     )));
 }
+
+/// The operation in `run`, which must be one.
+fn only_operation(globals: &str, body: &str) -> DsdOperation {
+    let code = run_code(globals, body);
+    let mut operations = code.into_iter().filter_map(|inst| match inst {
+        Inst::Operation(operation) => Some(*operation),
+        _ => None,
+    });
+    let first = operations.next().expect("no operation");
+    assert!(operations.next().is_none());
+    first
+}
+
+#[test]
+fn a_source_that_is_the_destination_accumulates() {
+    let globals = "var x = @zeros([8]f32); var a: f32; var b: f32; var s = @zeros([2]f32); var p: *f32 = &a; var i: u16;\n\
+                   const d = @get_dsd(mem1d_dsd, .{ .base_address = &x, .extent = 8 });\n\
+                   fn add(to: *f32, n: u16) void { @fadds(to, to.*, d); }";
+    let source = |body: &str| only_operation(globals, body).sources[0];
+    for body in [
+        "@fadds(&a, a, d);",
+        "@fadds(&s[1], s[1], d);",
+        "@fadds(&s[i], s[i], d);",
+        "@fadds(p, p.*, d);",
+        "const q = &a; @fadds(q, a, d);",
+        "var l: f32 = 0.0; @fmaxs(&l, l, d);",
+    ] {
+        assert!(matches!(source(body), Operand::Pointer(..)), "{body}");
+    }
+    for body in [
+        "@fadds(&a, b, d);",
+        "@fadds(&s[1], s[0], d);",
+        "@fadds(&a, 1.0, d);",
+    ] {
+        assert!(matches!(source(body), Operand::Scalar(..)), "{body}");
+    }
+}
+
+#[test]
+fn an_inline_function_has_its_own_copy_of_an_aggregate() {
+    let globals = "const S = struct { a: i32 }; var s: S = S{ .a = 1 };\n\
+                   inline fn peek(v: S) i32 { s.a = 5; return v.a; }\n\
+                   inline fn first(v: [2]i32) i32 { t[0] = 9; return v[0]; } var t = [2]i32{ 3, 4 };";
+    let body = "r[0] = peek(s); r[1] = s.a; r[2] = first(t); r[3] = t[0];";
+    assert_eq!(results(globals, body)[..4], [1, 5, 3, 9]);
+}
+
+#[test]
+fn aggregates_pass_through_function_pointers_by_value() {
+    let globals = "const S = struct { a: i32 }; var s: S = S{ .a = 1 };\n\
+                   fn next(v: S) S { s.a = 50; return S{ .a = v.a + 1 }; }\n\
+                   var p: *const fn(S) S = &next;";
+    let body = "const x = p(s); const y = p(x); r[0] = x.a; r[1] = y.a; r[2] = s.a;";
+    assert_eq!(results(globals, body)[..3], [2, 3, 50]);
+}
+
+#[test]
+fn a_loop_keeps_the_bounds_it_started_with() {
+    let body = "var n: i32 = 4; for (@range(i32, n)) |i| { n -= 1; r[0] += 1; } r[1] = n;";
+    assert_eq!(results("", body)[..2], [4, 0]);
+}
+
+#[test]
+fn a_constant_pointer_is_written_through() {
+    let globals = "const S = struct { a: i32 }; var s: S = S{ .a = 1 };";
+    let body = "const p: [*]i32 = &r; p[1] = 7; const q = &s; q.*.a = 8; r[2] = s.a; const e = &r[3]; e.* = 9; p[1] += 1;";
+    assert_eq!(results(globals, body)[1..4], [8, 8, 9]);
+}
+
+#[test]
+fn the_right_side_of_a_short_circuit_runs_only_if_it_matters() {
+    let globals =
+        "var n: i32; fn count(answer: bool) bool { n += 1; return answer; } var f: bool = false;";
+    let body =
+        "if (f and count(true)) { r[7] = 1; } r[0] = n; if (!f or count(true)) { r[1] = n; }\n\
+                if (count(true) and count(false)) { r[7] = 2; } r[2] = n;";
+    assert_eq!(results(globals, body)[..3], [0, 0, 2]);
+}

@@ -83,3 +83,15 @@ fn swapping_pieces_gives_an_answer() {
         survives(&damaged.concat());
     }
 }
+
+#[test]
+fn long_chains_of_postfix_operators_give_an_answer() {
+    for step in ["[0]", ".a", ".*"] {
+        let chain = step.repeat(200_000);
+        survives(&format!(
+            "fn run() void {{ x{chain} = 1; }} var x: u16; comptime {{ @export_symbol(run); }}"
+        ));
+        survives(&format!("fn run() void {{ const y = &x; y{chain} = 1; }} var x: u16; comptime {{ @export_symbol(run); }}"));
+        survives(&format!("const y = x{chain}; var x: u16;"));
+    }
+}

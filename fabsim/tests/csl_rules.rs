@@ -571,3 +571,114 @@ fn a_switch_covers_all_values() {
         "switch (e) { E.A => g = 1, else => g = 3 }",
     ));
 }
+
+#[test]
+fn a_name_is_declared_once_in_a_block() {
+    refuses(
+        run_body(Wse2, "", "var a: u16 = 1; var a: u16 = 2;"),
+        "'a' is declared twice in this block",
+    );
+    accepts(run_body(
+        Wse2,
+        "",
+        "{ var a: u16 = 1; } { var a: u16 = 2; }",
+    ));
+    refuses(
+        one_pe(Wse2, "", "fn f(a: u16, a: u16) void {}"),
+        "the parameter 'a' is declared twice",
+    );
+}
+
+#[test]
+fn a_comptime_variable_is_fixed_under_run_time_conditions_around_which_it_was_made() {
+    let body = |text: &str| run_body(Wse2, "var g: u16; var h: u16;", text);
+    for text in [
+        "comptime var k: u16 = 0; if (g == 1) { k = 1; } h = k;",
+        "comptime var k: u16 = 0; if (g == 1) { comptime { k = 1; } } h = k;",
+    ] {
+        refuses(body(text), "cannot change under a run-time condition");
+    }
+    accepts(body(
+        "if (g == 1) { comptime var k: u16 = 0; k = 1; h = k; }",
+    ));
+}
+
+#[test]
+fn task_arguments_have_16_or_32_bits() {
+    let bind = |params: &str| {
+        let pe = format!(
+            "task d({params}) void {{}} comptime {{ @bind_data_task(d, @get_data_task_id(@get_color(2))); }}"
+        );
+        one_pe(Wse2, "", &pe)
+    };
+    for ty in ["u8", "i8", "u64", "bool"] {
+        refuses(
+            bind(&format!("x: {ty}")),
+            "a task cannot take an argument of type",
+        );
+    }
+    accepts(bind("x: u16, y: f16"));
+    refuses(bind("x: u32, y: u16"), "32 bits in all");
+}
+
+#[test]
+fn a_handler_takes_and_returns_nothing() {
+    let handler = |function: &str| {
+        let pe = format!("{function} comptime {{ @set_teardown_handler(h, @get_color(2)); }}");
+        one_pe(Wse2, "", &pe)
+    };
+    accepts(handler("fn h() void {}"));
+    refuses(
+        handler("fn h(x: u16) void {}"),
+        "expected fn() void, found fn(u16) void",
+    );
+}
+
+#[test]
+fn the_bounds_of_a_range_filter_are_16_bits() {
+    let config = |max: u32| {
+        format!("@set_color_config(0, 0, @get_color(1), .{{ .routes = .{{ .rx = .{{ WEST }}, .tx = .{{ RAMP }} }}, .filter = .{{ .kind = .{{ .range = true }}, .min_idx = 1, .max_idx = {max} }} }});")
+    };
+    accepts(layout(Wse2, &config(65535)));
+    refuses(layout(Wse2, &config(65536)), "'max_idx' does not fit u16");
+}
+
+#[test]
+fn an_input_queue_needs_a_color_from_somewhere() {
+    let receive = |arch, fields: &str, setup: &str| {
+        let globals = format!(
+            "const in = @get_dsd(fabin_dsd, .{{ .extent = 4, .input_queue = @get_input_queue(2) {fields} }});\n\
+             var x = @zeros([4]f32); const mem = @get_dsd(mem1d_dsd, .{{ .tensor_access = |i|{{4}} -> x[i] }});\n\
+             comptime {{ {setup} }}"
+        );
+        run_body(arch, &globals, "@fmovs(mem, in, .{ .async = true });")
+    };
+    let color = ", .fabric_color = @get_color(1)";
+    let queue = "@initialize_queue(@get_input_queue(2), .{ .color = @get_color(1) });";
+    for arch in BOTH {
+        accepts(receive(arch, "", queue));
+        refuses(
+            receive(arch, "", ""),
+            "input queue 2 is used but not initialised",
+        );
+    }
+    accepts(receive(Wse2, color, ""));
+    refuses(
+        receive(Wse3, color, ""),
+        "input queue 2 is used but not initialised",
+    );
+}
+
+#[test]
+fn a_pointer_is_no_scalar_operand() {
+    let globals = "var x = @zeros([4]f32); var a: f32; var b: f32; const d = @get_dsd(mem1d_dsd, .{ .base_address = &x, .extent = 4 });";
+    accepts(run_body(Wse2, globals, "@fadds(&a, b, d);"));
+    refuses(
+        run_body(Wse2, globals, "@fadds(&a, &b, d);"),
+        "expected a scalar of type f32, found *f32",
+    );
+    refuses(
+        run_body(Wse2, globals, "const p: *const f32 = &a; @fmovs(p, d);"),
+        "must be a pointer to f32, found *const f32",
+    );
+}

@@ -85,6 +85,21 @@ impl Compiler {
 
     /// The comptime variable that `e` is a part of.
     fn comptime_target(&mut self, f: &mut Frame, e: ExprId) -> Res<Option<(usize, Vec<Step>)>> {
+        self.enter(f.ast.span(e))?;
+        let target = self.comptime_path(f, e)?;
+        self.leave();
+        Ok(target)
+    }
+
+    /// The comptime variable that the value of `e` is a part of; what a pointer leads to is not.
+    fn comptime_base(&mut self, f: &mut Frame, e: ExprId) -> Res<Option<(usize, Vec<Step>)>> {
+        let target = self.comptime_target(f, e)?;
+        Ok(target.filter(|(index, _)| {
+            !matches!(f.locals[*index].storage, Storage::Known(Value::Pointer(_)))
+        }))
+    }
+
+    fn comptime_path(&mut self, f: &mut Frame, e: ExprId) -> Res<Option<(usize, Vec<Step>)>> {
         let ast = f.ast.clone();
         match ast.expr(e) {
             Expr::Name(name) => Ok(f
@@ -92,14 +107,14 @@ impl Compiler {
                 .filter(|index| matches!(f.locals[*index].storage, Storage::Known(_)))
                 .map(|index| (index, Vec::new()))),
             Expr::Field(base, name) => {
-                let Some((index, mut steps)) = self.comptime_target(f, *base)? else {
+                let Some((index, mut steps)) = self.comptime_base(f, *base)? else {
                     return Ok(None);
                 };
                 steps.push(Step::Field(*name));
                 Ok(Some((index, steps)))
             }
             Expr::Index(base, indices) => {
-                let Some((index, mut steps)) = self.comptime_target(f, *base)? else {
+                let Some((index, mut steps)) = self.comptime_base(f, *base)? else {
                     return Ok(None);
                 };
                 let mut known = Vec::with_capacity(indices.len());
@@ -137,10 +152,9 @@ impl Compiler {
     ) -> Res<()> {
         if !f.locals[index].mutable {
             let name = self.text(f.locals[index].name);
-            // A pointer constant may still be written through.
             return err(span, format!("cannot assign to the constant '{name}'"));
         }
-        if f.guarded > 0 && !f.comptime {
+        if f.guarded > f.locals[index].guarded {
             return err(
                 span,
                 "a comptime variable cannot change under a run-time condition",

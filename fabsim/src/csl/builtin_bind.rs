@@ -3,7 +3,7 @@
 
 use super::ast::{Expr, ExprId, GlobalKind};
 use super::compiler::{Compiler, Ev, Frame};
-use super::types::Ty;
+use super::types::{Ty, TypeKind};
 use super::value::{FnRef, GlobalRef, Value};
 use super::{err, Res};
 use crate::diagnostic::Diagnostic;
@@ -49,6 +49,19 @@ impl Compiler {
                 let ty = self.show(ty);
                 err(span, format!("expected {wanted}, found {ty}"))
             }
+        }
+    }
+
+    /// A function that the runtime calls: it takes nothing and returns nothing.
+    fn handler_argument(&mut self, f: &mut Frame, e: ExprId) -> Res<FnRef> {
+        let function = self.function_argument(f, e, false)?;
+        let ty = self.function_type(function)?;
+        let params = Vec::new().into();
+        let result = Ty::VOID;
+        let wanted = self.types.intern(TypeKind::Function { params, result });
+        match ty == wanted {
+            true => Ok(function),
+            false => self.mismatch(ty, wanted, f.ast.span(e)),
         }
     }
 
@@ -119,18 +132,15 @@ impl Compiler {
 
     fn check_task_params(&mut self, kind: TaskKind, function: FnRef, span: Span) -> Res<()> {
         let ty = self.function_type(function)?;
-        let super::types::TypeKind::Function { params, .. } = self.types.kind(ty).clone() else {
+        let TypeKind::Function { params, .. } = self.types.kind(ty).clone() else {
             return Ok(());
         };
         let mut bits = 0;
         for param in params.iter() {
             match (param.is_int() || param.is_float(), self.types.size(*param)) {
-                (true, Some(size)) if size <= 4 => {
-                    bits += if param.bits() == 8 && param.is_int() {
-                        8
-                    } else {
-                        size * 8
-                    }
+                // Integers of 8 and of 64 bits are not among them.
+                (true, Some(size @ (2 | 4))) if *param != Ty::I8 && *param != Ty::U8 => {
+                    bits += size * 8
                 }
                 _ => {
                     let ty = self.show(*param);
@@ -385,7 +395,7 @@ impl Compiler {
     fn teardown_handler(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
         self.arity("set_teardown_handler", args, 2, 2, span)?;
         self.only_comptime("set_teardown_handler", span)?;
-        let function = self.function_argument(f, args[0], false)?;
+        let function = self.handler_argument(f, args[0])?;
         let color = self.value(f, args[1])?;
         let color = self.handle(&Ev::Val(color), Ty::COLOR, "the color", span)?;
         let id = self.instance(function, Vec::new(), span)?;
@@ -407,7 +417,7 @@ impl Compiler {
         self.only_wse3(name, span)?;
         self.arity(name, args, 2, 2, span)?;
         self.only_comptime(name, span)?;
-        let function = self.function_argument(f, args[0], false)?;
+        let function = self.handler_argument(f, args[0])?;
         let (input, queue) = match self.value(f, args[1])? {
             Value::Handle(queue, Ty::INPUT_QUEUE) => (true, queue as u8),
             Value::Handle(queue, Ty::OUTPUT_QUEUE) => (false, queue as u8),

@@ -122,7 +122,7 @@ impl Compiler {
                 "on wse2 cannot have both an input and an output in the same switch position",
             );
         }
-        if position.rx.is_some_and(|rx| rx.0.count_ones() > 1) {
+        if position.rx.is_some_and(|rx| rx.0.count_ones() != 1) {
             return err(span, "the 'rx' of a switch position is one direction");
         }
         if position == SwitchPosition::default() && !invalid {
@@ -201,6 +201,10 @@ impl Compiler {
             Some(value) => Ok(value),
             None => err(span, format!("this filter needs the field '{name}'")),
         };
+        let index = |name: &str| match u16::try_from(needed(name)?) {
+            Ok(value) => Ok(value),
+            Err(_) => err(span, format!("'{name}' does not fit u16")),
+        };
         Ok(match kind.as_str() {
             "counter" => Filter::Counter {
                 count_data: flag(self, "count_data")?,
@@ -219,8 +223,8 @@ impl Compiler {
                 max: needed("max_counter")?,
             },
             "range" => Filter::Range {
-                min: needed("min_idx")? as u16,
-                max: needed("max_idx")? as u16,
+                min: index("min_idx")?,
+                max: index("max_idx")?,
             },
             _ => {
                 return err(

@@ -107,7 +107,12 @@ impl Compiler {
         }
         let ty = self.type_of_ev(&ev);
         match ty {
-            Ty::LOCAL_TASK_ID => Ok(ev),
+            Ty::LOCAL_TASK_ID => {
+                if let Ev::Val(Value::Handle(id, _)) = &ev {
+                    self.tile(span)?.activated.push((*id as u8, span));
+                }
+                Ok(ev)
+            }
             _ => {
                 let ty = self.show(ty);
                 err(span, format!("{what} needs a local_task_id, found {ty}"))

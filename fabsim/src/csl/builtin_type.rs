@@ -35,10 +35,11 @@ impl Compiler {
             }
             "comptime_assert" => self.comptime_assert(f, args, span)?,
             "comptime_print" => {
-                // Printed values belong to the terminal of cslc; here only their evaluation counts.
+                let mut values = Vec::with_capacity(args.len());
                 for arg in args {
-                    self.comptime_value(f, *arg)?;
+                    values.push(self.comptime_value(f, *arg)?);
                 }
+                self.print(span, &values);
                 Value::Void
             }
             "import_module" => self.import_module(f, args, span)?,

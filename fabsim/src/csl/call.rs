@@ -101,6 +101,7 @@ impl Compiler {
             let at = f.ast.span(*arg);
             let ev = self.eval_as(f, *arg, Some(*ty))?;
             let ev = self.coerce(ev, *ty, at)?;
+            let ev = self.own_copy(ev, at)?;
             slots.push(self.slot_of(&ev, at)?.0);
         }
         let dst = self.result_slot(result, span)?;
@@ -113,7 +114,16 @@ impl Compiler {
             },
             span,
         )?;
-        Ok(dst.map_or(Ev::Val(Value::Void), |slot| Ev::Slot(slot, result)))
+        self.called(dst, result, span)
+    }
+
+    /// The value of a call. An aggregate lies in the callee's memory, which the next call overwrites.
+    fn called(&mut self, dst: Option<Slot>, result: Ty, span: Span) -> Res<Ev> {
+        match dst {
+            None => Ok(Ev::Val(Value::Void)),
+            Some(slot) if self.types.in_slot(result) => Ok(Ev::Slot(slot, result)),
+            Some(slot) => self.own_copy(Ev::Memory(slot, result), span),
+        }
     }
 
     fn result_slot(&mut self, result: Ty, span: Span) -> Res<Option<Slot>> {
@@ -183,6 +193,7 @@ impl Compiler {
                 name: param.name,
                 ty,
                 mutable: false,
+                guarded: 0,
                 storage: match value {
                     Some(value) => Storage::Known(value),
                     None => Storage::Parts(ev.clone()),
@@ -196,7 +207,7 @@ impl Compiler {
             return self.call_known(callee, decl, span);
         }
         if decl.inline {
-            return self.call_inline(f, callee, decl, result, span);
+            return self.call_inline(callee, decl, result, span);
         }
         self.call_instance(function, decl, evs, result, span)
     }
@@ -231,22 +242,15 @@ impl Compiler {
         }
     }
 
-    fn call_inline(
-        &mut self,
-        f: &Frame,
-        mut callee: Frame,
-        decl: &FnDecl,
-        result: Ty,
-        span: Span,
-    ) -> Res<Ev> {
+    fn call_inline(&mut self, mut callee: Frame, decl: &FnDecl, result: Ty, span: Span) -> Res<Ev> {
         callee.comptime = false;
-        let _ = f;
         for local in &mut callee.locals {
             if let Storage::Parts(ev) = &local.storage {
-                match ev {
-                    Ev::Val(value) => local.storage = Storage::Known(value.clone()),
-                    Ev::Slot(slot, _) => local.storage = Storage::Slot(*slot),
-                    _ => {}
+                local.storage = match ev.clone() {
+                    Ev::Val(value) => Storage::Known(value),
+                    Ev::Slot(slot, _) => Storage::Slot(slot),
+                    // The body may write to where the argument came from.
+                    other => Storage::Parts(self.own_copy(other, span)?),
                 }
             }
         }
@@ -321,11 +325,7 @@ impl Compiler {
             dst,
         };
         self.push(inst, span)?;
-        Ok(match dst {
-            None => Ev::Val(Value::Void),
-            Some(slot) if self.types.in_slot(result) => Ev::Slot(slot, result),
-            Some(slot) => self.own_copy(Ev::Memory(slot, result), span)?,
-        })
+        self.called(dst, result, span)
     }
 
     /// An array or struct in memory that nobody else writes.
@@ -405,6 +405,7 @@ impl Compiler {
                 name: param.name,
                 ty,
                 mutable: false,
+                guarded: 0,
                 storage,
             });
         }

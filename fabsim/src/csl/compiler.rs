@@ -4,6 +4,7 @@ use super::ast::{Ast, FnId};
 use super::emit::Builder;
 use super::intern::{Interner, Sym};
 use super::layout::LayoutState;
+use super::messages::{silent, Messages};
 use super::module::Module;
 use super::source::{Provider, SourceMap};
 use super::tile::TileState;
@@ -27,7 +28,8 @@ pub struct Compiler {
     pub sources: SourceMap,
     pub interner: Interner,
     pub types: Types,
-    pub asts: HashMap<PathBuf, Rc<Ast>>,
+    /// Files by path; `None` is one with reported errors.
+    pub asts: HashMap<PathBuf, Option<Rc<Ast>>>,
     pub modules: Vec<Module>,
     pub layout: LayoutState,
     /// The tile program being compiled.
@@ -37,6 +39,7 @@ pub struct Compiler {
     pub stage: Stage,
     pub steps: u64,
     pub depth: u32,
+    pub messages: Messages,
 }
 
 /// What part of a program is being evaluated: it decides which builtins are allowed.
@@ -70,6 +73,8 @@ pub struct Local {
     pub name: Sym,
     pub ty: Ty,
     pub mutable: bool,
+    /// Run-time conditions around the declaration: under further ones a comptime variable is fixed.
+    pub guarded: u32,
     pub storage: Storage,
 }
 
@@ -120,6 +125,8 @@ pub struct Frame {
     /// Number of run-time conditions around the code being lowered: comptime variables made outside
     /// them must not change inside.
     pub guarded: u32,
+    /// Where the locals of the innermost block start.
+    pub scope: usize,
 }
 
 impl Frame {
@@ -134,6 +141,7 @@ impl Frame {
             result: None,
             inline: None,
             guarded: 0,
+            scope: 0,
         }
     }
 
@@ -146,6 +154,7 @@ impl Frame {
             name,
             ty,
             mutable: false,
+            guarded: self.guarded,
             storage: Storage::Known(value),
         });
     }
@@ -167,6 +176,7 @@ impl Compiler {
             stage: Stage::Global,
             steps: 0,
             depth: 0,
+            messages: Messages::default(),
         }
     }
 
@@ -186,6 +196,9 @@ impl Compiler {
         self.steps += 1;
         self.depth += 1;
         if self.steps > self.options.comptime_step_limit {
+            if std::mem::replace(&mut self.messages.stopped, true) {
+                return silent(span);
+            }
             return err(span, "compile-time evaluation takes too many steps");
         }
         if self.depth > MAX_DEPTH {

@@ -1,6 +1,7 @@
 //! DSD operations: the table of forms, the options, `@map`, `@load_to_dsr`.
 
-use super::ast::ExprId;
+use super::access::{Access, Addr};
+use super::ast::{Ast, Expr, ExprId};
 use super::compiler::{Compiler, Ev, Frame};
 use super::types::Ty;
 use super::value::Value;
@@ -83,6 +84,13 @@ impl Class {
         }
     }
 
+    fn bytes(self) -> u8 {
+        match self {
+            Word | Half => 2,
+            Double | Single => 4,
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Word => "i16 or u16",
@@ -136,9 +144,12 @@ impl Compiler {
             let found = args.len();
             return err(span, format!("@{name} takes {operands} operands and optionally a configuration, found {found} arguments"));
         }
-        let mut evs = Vec::with_capacity(operands);
-        for arg in &args[..operands] {
-            evs.push(self.eval(f, *arg)?);
+        let mut evs = vec![self.eval(f, args[0])?];
+        let mut accumulates = vec![false];
+        for arg in &args[1..operands] {
+            let (ev, same) = self.source(f, (args[0], &evs[0]), *arg)?;
+            evs.push(ev);
+            accumulates.push(same);
         }
         let spans: Vec<Span> = args.iter().map(|arg| f.ast.span(*arg)).collect();
         let letters = self.letters(name, &evs, &spans)?;
@@ -151,7 +162,8 @@ impl Compiler {
         let mut list = Vec::with_capacity(operands);
         for (at, ev) in evs.iter().enumerate() {
             let class = if at == 0 { row.2 } else { row.3 };
-            list.push(self.operand(name, ev, class, spans[at])?);
+            let pointer = at == 0 || accumulates[at];
+            list.push(self.operand(name, ev, class, pointer, spans[at])?);
         }
         let options = self.lower_options(options, span)?;
         let dest = list.remove(0);
@@ -212,15 +224,24 @@ impl Compiler {
         Ok(())
     }
 
-    fn operand(&mut self, name: &str, ev: &Ev, class: Class, span: Span) -> Res<Operand> {
+    /// One operand; only a destination and a source that accumulates into it may be a `pointer`.
+    fn operand(
+        &mut self,
+        name: &str,
+        ev: &Ev,
+        class: Class,
+        pointer: bool,
+        span: Span,
+    ) -> Res<Operand> {
         if let Ev::Val(Value::Dsr(dsr)) = ev {
             return Ok(Operand::Dsr(*dsr));
         }
         let ty = self.type_of_ev(ev);
         if ty.is_dsd() {
+            self.check_width(name, ev, class, span);
             return Ok(Operand::Dsd(self.slot_of(ev, span)?.0));
         }
-        if let Some((_, mutable, pointee)) = self.types.as_pointer(ty) {
+        if let Some((_, mutable, pointee)) = self.types.as_pointer(ty).filter(|_| pointer) {
             if !mutable || !class.accepts(pointee) {
                 let (ty, wanted) = (self.show(ty), class.name());
                 return err(
@@ -242,6 +263,57 @@ impl Compiler {
         }
         let scalar = self.scalar(ty, span)?;
         Ok(Operand::Scalar(self.slot_of(&ev, span)?.0, scalar))
+    }
+
+    /// A DSD has no element type, but a known one was made for elements of some width.
+    fn check_width(&mut self, name: &str, ev: &Ev, class: Class, span: Span) {
+        let Ev::Val(Value::Dsd(dsd)) = ev else { return };
+        let (DsdShape::Mem1d { element_bytes, .. } | DsdShape::Mem4d { element_bytes, .. }) =
+            dsd.shape
+        else {
+            return;
+        };
+        if element_bytes != class.bytes() {
+            let wanted = class.bytes();
+            self.warn(span, format!("@{name} works on elements of {wanted} bytes, but this DSD describes elements of {element_bytes}"));
+        }
+    }
+
+    /// A source operand. The variable that the destination points at accumulates: it is given as the
+    /// pointer (the second result says so), since its value changes with every element.
+    fn source(&mut self, f: &mut Frame, dest: (ExprId, &Ev), e: ExprId) -> Res<(Ev, bool)> {
+        let ast = f.ast.clone();
+        let to_pointer = {
+            let ty = self.type_of_ev(dest.1);
+            self.types.as_pointer(ty).is_some()
+        };
+        let path = matches!(
+            ast.expr(e),
+            Expr::Name(_) | Expr::Field(..) | Expr::Index(..) | Expr::Deref(_)
+        );
+        if !to_pointer || !path {
+            return Ok((self.eval(f, e)?, false));
+        }
+        let written_alike = match (ast.expr(dest.0), ast.expr(e)) {
+            (Expr::AddressOf(place), _) => same_path(&ast, *place, e),
+            (_, Expr::Deref(pointer)) => same_path(&ast, dest.0, *pointer),
+            _ => false,
+        };
+        if written_alike {
+            return Ok((dest.1.clone(), true));
+        }
+        let access = self.access(f, e)?;
+        let same = match (&access, dest.1) {
+            (Access::Memory(Addr::Known(target, at), ..), Ev::Val(Value::Pointer(pointer))) => {
+                (*target, *at) == (pointer.target, pointer.offset)
+            }
+            (Access::Memory(Addr::Slot(address), ..), Ev::Slot(slot, _)) => address == slot,
+            _ => false,
+        };
+        match same {
+            true => Ok((dest.1.clone(), true)),
+            false => Ok((self.read(f, access, ast.span(e))?, false)),
+        }
     }
 
     /// Gives a literal the type its class wants.
@@ -410,7 +482,7 @@ impl Compiler {
             );
         }
         let options = self.operation_options(f, args.get(1), false, span)?;
-        let dest = self.operand("dfilt", &ev, Word, span)?;
+        let dest = self.operand("dfilt", &ev, Word, false, span)?;
         let options = self.lower_options(options, span)?;
         let operation = DsdOperation {
             opcode: Opcode::Dfilt,
@@ -422,4 +494,32 @@ impl Compiler {
         self.push(Inst::Operation(Box::new(operation)), span)?;
         Ok(Ev::Val(Value::Void))
     }
+}
+
+/// Longest access path that is compared.
+const MAX_PATH: u32 = 32;
+
+/// Whether two access paths are written alike, so that they lead to one place.
+fn same_path(ast: &Ast, a: ExprId, b: ExprId) -> bool {
+    fn same(ast: &Ast, a: ExprId, b: ExprId, left: u32) -> bool {
+        let Some(left) = left.checked_sub(1) else {
+            return false;
+        };
+        match (ast.expr(a), ast.expr(b)) {
+            (Expr::Name(a), Expr::Name(b)) => a == b,
+            (Expr::Int(a), Expr::Int(b)) => a == b,
+            (Expr::Field(a, name), Expr::Field(b, other)) => {
+                name == other && same(ast, *a, *b, left)
+            }
+            (Expr::Deref(a), Expr::Deref(b)) => same(ast, *a, *b, left),
+            (Expr::Index(a, indices), Expr::Index(b, others)) => {
+                let mut pairs = indices.iter().zip(others);
+                indices.len() == others.len()
+                    && same(ast, *a, *b, left)
+                    && pairs.all(|(a, b)| same(ast, *a, *b, left))
+            }
+            _ => false,
+        }
+    }
+    same(ast, a, b, MAX_PATH)
 }

@@ -8,7 +8,7 @@ use super::source::{normal, Provider};
 use super::tile::TileRequest;
 use super::types::{Ty, TypeKind};
 use super::value::{AnonymousValue, ModuleId, Value};
-use super::{err, CompileOptions, Res};
+use super::{err, Compilation, CompileOptions, Res};
 use crate::diagnostic::Diagnostic;
 use crate::program::{ColorSetup, Design, Export, ExportKind, RouterSetup, Span, Tile};
 use std::collections::HashMap;
@@ -46,18 +46,22 @@ pub struct LayoutState {
 }
 
 /// Compiles a whole program; runs on the thread with the large stack.
-pub fn compile_design(
-    provider: Provider,
-    path: &Path,
-    options: CompileOptions,
-) -> Result<Design, Vec<Diagnostic>> {
+pub fn compile_design(provider: Provider, path: &Path, options: CompileOptions) -> Compilation {
     let mut compiler = Compiler::new(provider, options);
-    match compiler.design(path) {
-        Ok(design) => Ok(design),
-        Err(mut diagnostic) => {
+    let design = compiler
+        .design(path)
+        .map_err(|error| compiler.report(*error));
+    let messages = std::mem::take(&mut compiler.messages);
+    let place = |mut list: Vec<Diagnostic>| {
+        for diagnostic in &mut list {
             diagnostic.attach(|span| compiler.sources.place(span));
-            Err(vec![*diagnostic])
         }
+        list
+    };
+    Compilation {
+        design: design.map_err(|()| place(messages.errors)),
+        warnings: place(messages.warnings),
+        printed: place(messages.printed),
     }
 }
 
@@ -67,7 +71,7 @@ impl Compiler {
         let start = Span::default();
         let bindings = self.root_params();
         let root = self.instantiate(&path, false, bindings, start)?;
-        self.check_root_params(root)?;
+        self.check_root_params(root);
         let ast = self.module(root).ast.clone();
         let [(block, span)] = ast.layouts.as_slice() else {
             return err(
@@ -80,13 +84,19 @@ impl Compiler {
         };
         let mut next = root.0;
         while (next as usize) < self.modules.len() {
-            self.evaluate_globals(ModuleId(next))?;
+            self.evaluate_globals(ModuleId(next));
             next += 1;
         }
-        self.stage = Stage::Layout;
-        let mut frame = Frame::new(ast.clone(), root, true);
-        self.exec_block(&mut frame, block)?;
+        self.part(|this| {
+            this.stage = Stage::Layout;
+            let mut frame = Frame::new(ast.clone(), root, true);
+            this.exec_block(&mut frame, block).map(drop)
+        });
         self.stage = Stage::Global;
+        self.refuse_if_any(*span)?;
+        for module in 0..self.modules.len() {
+            self.check_unused_params(ModuleId(module as u32));
+        }
         let Some((width, height)) = self.layout.rectangle else {
             return err(*span, "the layout block must call @set_rectangle");
         };
@@ -97,10 +107,14 @@ impl Compiler {
         let mut programs = Vec::with_capacity(requests.len());
         let mut own_colors = Vec::with_capacity(requests.len());
         for request in &requests {
-            let (program, colors) = self.compile_tile(request, &exports)?;
-            programs.push(Arc::new(program));
-            own_colors.push(colors);
+            self.part(|this| {
+                let (program, colors) = this.compile_tile(request, &exports)?;
+                programs.push(Arc::new(program));
+                own_colors.push(colors);
+                Ok(())
+            });
         }
+        self.refuse_if_any(*span)?;
         let (tiles, routers) = self.assemble(&own_colors)?;
         Ok(Design {
             arch: self.options.arch,
@@ -133,7 +147,7 @@ impl Compiler {
             .collect()
     }
 
-    fn check_root_params(&mut self, root: ModuleId) -> Res<()> {
+    fn check_root_params(&mut self, root: ModuleId) {
         let ast = self.module(root).ast.clone();
         for (name, _) in self.options.params.clone() {
             let sym = self.sym(&name);
@@ -146,10 +160,10 @@ impl Compiler {
                     file: ast.file,
                     ..Span::default()
                 };
-                return err(span, format!("the program has no parameter '{name}'"));
+                let message = format!("the program has no parameter '{name}'");
+                self.report(Diagnostic::new(span, message));
             }
         }
-        Ok(())
     }
 
     fn check_tiles(&self, width: u16, span: Span) -> Res<()> {

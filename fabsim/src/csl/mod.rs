@@ -30,6 +30,7 @@ mod lexer;
 mod literal;
 mod map;
 mod memory;
+mod messages;
 mod module;
 mod ops;
 mod parse_expr;
@@ -89,17 +90,31 @@ impl CompileOptions {
     }
 }
 
+/// Everything a compilation has to say.
+#[derive(Debug)]
+pub struct Compilation {
+    pub design: Result<Design, Vec<Diagnostic>>,
+    pub warnings: Vec<Diagnostic>,
+    /// The lines of `@comptime_print`, with the places that print them.
+    pub printed: Vec<Diagnostic>,
+}
+
 /// Compiles the program whose layout is in the file `path`.
 pub fn compile(path: &Path, options: &CompileOptions) -> Result<Design, Vec<Diagnostic>> {
+    compile_verbose(path, options).design
+}
+
+/// Like `compile`, with warnings and printed lines.
+pub fn compile_verbose(path: &Path, options: &CompileOptions) -> Compilation {
     run(source::Provider::Disk, path, options)
 }
 
-/// Like `compile`, with all files given as text; `path` is the key of the layout file.
+/// Like `compile_verbose`, with all files given as text; `path` is the key of the layout file.
 pub fn compile_sources(
     sources: &BTreeMap<PathBuf, String>,
     path: &Path,
     options: &CompileOptions,
-) -> Result<Design, Vec<Diagnostic>> {
+) -> Compilation {
     run(source::Provider::Memory(sources.clone()), path, options)
 }
 
@@ -107,19 +122,21 @@ pub fn compile_sources(
 /// `compiler::MAX_DEPTH`, and this is what that depth needs, with room to spare in debug builds.
 const STACK_BYTES: usize = 512 << 20;
 
-fn run(
-    provider: source::Provider,
-    path: &Path,
-    options: &CompileOptions,
-) -> Result<Design, Vec<Diagnostic>> {
+fn run(provider: source::Provider, path: &Path, options: &CompileOptions) -> Compilation {
     let (path, options) = (path.to_path_buf(), options.clone());
-    let failed = |text: &str| vec![Diagnostic::new(Span::default(), text)];
+    let failed = |text: &str| Compilation {
+        design: Err(vec![Diagnostic::new(Span::default(), text)]),
+        warnings: Vec::new(),
+        printed: Vec::new(),
+    };
     let thread = std::thread::Builder::new()
         .name("csl".into())
         .stack_size(STACK_BYTES)
         .spawn(move || layout::compile_design(provider, &path, options))
-        .map_err(|_| failed("cannot start the compiler: no memory for its stack"))?;
-    thread
-        .join()
-        .unwrap_or_else(|_| Err(failed("internal error: the compiler panicked")))
+        .map(|thread| thread.join());
+    match thread {
+        Ok(Ok(compilation)) => compilation,
+        Ok(Err(_)) => failed("internal error: the compiler panicked"),
+        Err(_) => failed("cannot start the compiler: no memory for its stack"),
+    }
 }

@@ -4,6 +4,7 @@
 use super::ast::{Ast, GlobalDecl, GlobalKind};
 use super::compiler::{Compiler, Frame, Stage};
 use super::intern::Sym;
+use super::messages::silent;
 use super::source::normal;
 use super::types::Ty;
 use super::value::{FnRef, GlobalRef, ModuleId, Value};
@@ -25,6 +26,8 @@ pub struct Module {
     names: Vec<u32>,
     pub globals: Vec<Global>,
     pub bindings: Vec<(Sym, Value)>,
+    /// Where it is imported or made the code of a PE; line 0 for the root.
+    imported: Span,
 }
 
 #[derive(Clone, Debug)]
@@ -38,6 +41,8 @@ pub struct Global {
 pub enum GlobalState {
     Unknown,
     InProgress,
+    /// Its error has been reported.
+    Failed,
     /// Constants have their value, variables their initial one.
     Known(Value, Ty),
 }
@@ -83,8 +88,8 @@ impl Compiler {
     }
 
     fn load_file(&mut self, path: &Path, standard: bool, span: Span) -> Res<Rc<Ast>> {
-        if let Some(ast) = self.asts.get(path) {
-            return Ok(ast.clone());
+        if let Some(known) = self.asts.get(path) {
+            return known.clone().map_or_else(|| silent(span), Ok);
         }
         let text = match standard {
             true => {
@@ -98,9 +103,16 @@ impl Compiler {
                 .map_err(|why| Box::new(Diagnostic::new(span, why)))?,
         };
         let file = self.sources.add(path.display().to_string(), text);
+        self.asts.insert(path.to_path_buf(), None);
         let tokens = lexer::lex(self.sources.text(file), file, &mut self.interner)?;
-        let ast = Rc::new(parser::parse(&tokens, file, &mut self.interner)?);
-        self.asts.insert(path.to_path_buf(), ast.clone());
+        let (ast, errors) = parser::parse(&tokens, file, &mut self.interner);
+        if !errors.is_empty() {
+            errors.into_iter().for_each(|error| self.report(error));
+            return silent(span);
+        }
+        let ast = Rc::new(ast);
+        self.index_names(&ast)?;
+        self.asts.insert(path.to_path_buf(), Some(ast.clone()));
         Ok(ast)
     }
 
@@ -131,8 +143,14 @@ impl Compiler {
             standard,
             names,
             bindings,
+            imported: span,
         });
-        Ok(ModuleId(self.modules.len() as u32 - 1))
+        let module = ModuleId(self.modules.len() as u32 - 1);
+        if module != ModuleId(0) {
+            // The root's parameters are checked against the command line.
+            self.check_bindings(module, span);
+        }
+        Ok(module)
     }
 
     fn index_names(&self, ast: &Ast) -> Res<Vec<u32>> {
@@ -164,21 +182,28 @@ impl Compiler {
                 let name = self.text(self.modules[module].ast.globals[index].name);
                 return err(span, format!("the value of '{name}' depends on itself"));
             }
+            GlobalState::Failed => return silent(span),
             GlobalState::Unknown => {}
         }
         self.modules[module].globals[index].state = GlobalState::InProgress;
         // Code that is being lowered must not receive what an initialiser does.
         let (stage, builder) = (self.stage, self.builder.take());
         self.stage = Stage::Global;
-        let result = self.evaluate_global(global, span);
+        let result = self.evaluate_global(global);
         self.stage = stage;
         self.builder = builder;
-        let (value, ty) = result?;
+        let (value, ty) = match result {
+            Ok(known) => known,
+            Err(error) => {
+                self.modules[module].globals[index].state = GlobalState::Failed;
+                return Err(error);
+            }
+        };
         self.modules[module].globals[index].state = GlobalState::Known(value.clone(), ty);
         Ok((value, ty))
     }
 
-    fn evaluate_global(&mut self, global: GlobalRef, span: Span) -> Res<(Value, Ty)> {
+    fn evaluate_global(&mut self, global: GlobalRef) -> Res<(Value, Ty)> {
         let ast = self.module(global.module).ast.clone();
         let decl = &ast.globals[global.index as usize];
         if let GlobalKind::Function(function) = decl.kind {
@@ -200,7 +225,7 @@ impl Compiler {
             self.comptime_int(&mut frame, align)?;
         }
         if decl.kind == GlobalKind::Param {
-            return self.param_value(global.module, decl, declared, &mut frame, span);
+            return self.param_value(global.module, decl, declared, &mut frame);
         }
         let Some(expr) = decl.value else {
             return self.uninitialised(decl, declared);
@@ -247,7 +272,6 @@ impl Compiler {
         decl: &GlobalDecl,
         declared: Option<Ty>,
         frame: &mut Frame,
-        span: Span,
     ) -> Res<(Value, Ty)> {
         let bound = self
             .module(module)
@@ -261,9 +285,12 @@ impl Compiler {
             (None, None) => {
                 let name = self.text(decl.name);
                 let message = format!("the parameter '{name}' has no value");
-                return Err(Box::new(
-                    Diagnostic::new(decl.span, message).note(span, "it is needed here"),
-                ));
+                let error = Diagnostic::new(decl.span, message);
+                let imported = self.module(module).imported;
+                return Err(Box::new(match imported.line {
+                    0 => error,
+                    _ => error.note(imported, "the module is used here, without a value for it"),
+                }));
             }
         };
         let Some(ty) = declared else {
@@ -283,21 +310,60 @@ impl Compiler {
     }
 
     /// Evaluates every global of a module, so that errors in unused ones are found too. A parameter
-    /// without a value is an error only where it is used.
-    pub fn evaluate_globals(&mut self, module: ModuleId) -> Res<()> {
+    /// that has no value is an error where it is used; where nothing uses it a warning, since the
+    /// vendor's own examples have such.
+    pub fn evaluate_globals(&mut self, module: ModuleId) {
         let ast = self.module(module).ast.clone();
         for (index, decl) in ast.globals.iter().enumerate() {
-            let bound = self
-                .module(module)
-                .bindings
-                .iter()
-                .any(|(n, _)| *n == decl.name);
-            if decl.kind == GlobalKind::Param && !bound && decl.value.is_none() {
-                continue;
-            }
             let index = index as u32;
-            self.global(GlobalRef { module, index }, decl.span)?;
+            if decl.kind == GlobalKind::Param && decl.value.is_none() {
+                let bindings = &self.module(module).bindings;
+                if !bindings.iter().any(|(name, _)| *name == decl.name) {
+                    continue;
+                }
+            }
+            self.part(|this| {
+                this.global(GlobalRef { module, index }, decl.span)
+                    .map(drop)
+            });
         }
-        Ok(())
+    }
+
+    /// Warns of parameters that have no value and that nothing used.
+    pub fn check_unused_params(&mut self, module: ModuleId) {
+        let ast = self.module(module).ast.clone();
+        for (index, decl) in ast.globals.iter().enumerate() {
+            let state = &self.module(module).globals[index].state;
+            if decl.kind == GlobalKind::Param && matches!(state, GlobalState::Unknown) {
+                let name = self.text(decl.name);
+                let message = format!("the parameter '{name}' has no value, and nothing uses it");
+                self.warn(decl.span, message);
+            }
+        }
+    }
+
+    /// Warns of values given to parameters that the module does not have.
+    fn check_bindings(&mut self, module: ModuleId, span: Span) {
+        let ast = self.module(module).ast.clone();
+        let is_param = |name: Sym| {
+            let mut params = ast
+                .globals
+                .iter()
+                .filter(|global| global.kind == GlobalKind::Param);
+            params.any(|global| global.name == name)
+        };
+        let names: Vec<Sym> = self
+            .module(module)
+            .bindings
+            .iter()
+            .map(|(name, _)| *name)
+            .collect();
+        for name in names.into_iter().filter(|name| !is_param(*name)) {
+            let (name, path) = (
+                self.text(name),
+                self.module(module).path.display().to_string(),
+            );
+            self.warn(span, format!("the module '{path}' has no parameter '{name}': the value given to it is not used"));
+        }
     }
 }

@@ -55,6 +55,11 @@ const KEYWORDS: [&str; 40] = [
     "packed",
 ];
 
+/// Words with which a declaration starts.
+const DECLARATIONS: [&str; 10] = [
+    "comptime", "const", "export", "extern", "fn", "inline", "layout", "param", "task", "var",
+];
+
 pub struct Parser<'a> {
     pub(super) tokens: &'a [Token],
     pub(super) at: usize,
@@ -65,8 +70,8 @@ pub struct Parser<'a> {
     pub(super) addressed: Vec<Sym>,
 }
 
-/// The syntax tree of one file.
-pub fn parse(tokens: &[Token], file: u32, interner: &mut Interner) -> Res<Ast> {
+/// The syntax tree of one file, and what is wrong with it: one error for each declaration.
+pub fn parse(tokens: &[Token], file: u32, interner: &mut Interner) -> (Ast, Vec<Diagnostic>) {
     let mut parser = Parser {
         tokens,
         at: 0,
@@ -78,10 +83,14 @@ pub fn parse(tokens: &[Token], file: u32, interner: &mut Interner) -> Res<Ast> {
         nesting: 0,
         addressed: Vec::new(),
     };
+    let mut errors = Vec::new();
     while *parser.peek() != Tok::End {
-        parser.top_level()?;
+        if let Err(error) = parser.top_level() {
+            errors.push(*error);
+            parser.skip_declaration();
+        }
     }
-    Ok(parser.ast)
+    (parser.ast, errors)
 }
 
 impl Parser<'_> {
@@ -198,6 +207,18 @@ impl Parser<'_> {
     pub(super) fn add_stmt(&mut self, stmt: Stmt, span: Span) -> StmtId {
         self.ast.stmts.push((stmt, span));
         StmtId(self.ast.stmts.len() as u32 - 1)
+    }
+
+    /// Goes to where the next declaration seems to start: a word that starts one, in the first column.
+    fn skip_declaration(&mut self) {
+        self.nesting = 0;
+        loop {
+            self.advance();
+            let starts = DECLARATIONS.iter().any(|word| self.is_word(word));
+            if *self.peek() == Tok::End || (starts && self.span().column == 1) {
+                return;
+            }
+        }
     }
 
     fn top_level(&mut self) -> Res<()> {
@@ -321,6 +342,10 @@ impl Parser<'_> {
             let comptime = self.eat_word("comptime");
             let span = self.span();
             let name = self.name()?;
+            if params.iter().any(|param: &Param| param.name == name) {
+                let name = self.interner.text(name);
+                return self.error(format!("the parameter '{name}' is declared twice"));
+            }
             self.expect_op(":")?;
             let ty = match self.eat_word("anytype") {
                 true => None,

@@ -109,14 +109,21 @@ impl Compiler {
             f.comptime = false;
             return result;
         }
+        let taken = f.locals.get(f.scope..).unwrap_or_default();
+        if taken.iter().any(|local| local.name == declare.name) {
+            let name = self.text(declare.name);
+            return err(span, format!("'{name}' is declared twice in this block"));
+        }
         let ty = match declare.ty {
             Some(ty) => Some(self.type_value(f, ty)?),
             None => None,
         };
+        let guarded = f.guarded;
         let local = |ty, storage| Local {
             name: declare.name,
             ty,
             mutable: declare.mutable,
+            guarded,
             storage,
         };
         let Some(expr) = declare.value else {
@@ -259,6 +266,7 @@ impl Compiler {
     /// Runs the statements in a scope of their own.
     pub fn exec_block(&mut self, f: &mut Frame, block: &[StmtId]) -> Res<Flow> {
         let (locals, mark) = (f.locals.len(), self.mark());
+        let outer = std::mem::replace(&mut f.scope, locals);
         let mut flow = Flow::Next;
         for stmt in block {
             flow = self.exec(f, *stmt)?;
@@ -267,6 +275,7 @@ impl Compiler {
             }
         }
         f.locals.truncate(locals);
+        f.scope = outer;
         self.release(mark);
         Ok(flow)
     }

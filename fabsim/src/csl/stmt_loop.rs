@@ -163,7 +163,9 @@ impl Compiler {
             return err(span, "this range is not known at compile time");
         }
         let (start, _) = self.slot_of(&parts[1], span)?;
-        let (stop, _) = self.slot_of(&parts[2], span)?;
+        // The bounds are those of the start, even if the body changes the variables they came from.
+        let stop = self.new_slot(span)?;
+        self.move_to(stop, &parts[2], span)?;
         let (by, _) = self.slot_of(&parts[3], span)?;
         self.run_time_range(f, stmt, ty, [start, stop, by], step > 0, span)
     }
@@ -236,6 +238,7 @@ impl Compiler {
             name,
             ty,
             mutable: false,
+            guarded: f.guarded,
             storage: Storage::Slot(slot),
         });
     }
@@ -301,6 +304,7 @@ impl Compiler {
             name: stmt.item,
             ty: element,
             mutable: false,
+            guarded: f.guarded,
             storage: match item {
                 Ev::Slot(slot, _) => Storage::Slot(slot),
                 other => Storage::Parts(other),

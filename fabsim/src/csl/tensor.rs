@@ -78,6 +78,7 @@ impl Compiler {
             incremental.push(step.wrapping_sub(walked));
             walked = walked.wrapping_add(step.wrapping_mul(length - 1));
         }
+        self.check_bounds(array, offset, &linear, &lengths, span);
         let int = |v: i64| Value::int(i128::from(v));
         let tuple = |list: &[i64]| Value::Tuple(Rc::new(list.iter().map(|v| int(*v)).collect()));
         let names: Vec<Sym> = ["base_address", "offset", "stride", "extent"]
@@ -95,6 +96,26 @@ impl Compiler {
             names,
             values,
         }))))
+    }
+
+    /// Warns of an access that leaves its array. (The manual has such an example, so it is no error.)
+    fn check_bounds(&mut self, array: Ty, offset: i64, steps: &[i64], lengths: &[i64], span: Span) {
+        let Some((dims, _)) = self.types.as_array(array) else {
+            return;
+        };
+        if lengths.contains(&0) {
+            return;
+        }
+        let (mut first, mut last) = (i128::from(offset), i128::from(offset));
+        for (step, length) in steps.iter().zip(lengths) {
+            let reach = i128::from(*step) * i128::from(length - 1);
+            first += reach.min(0);
+            last += reach.max(0);
+        }
+        let count: i128 = dims.iter().map(|dim| i128::from(*dim)).product();
+        if first < 0 || last >= count {
+            self.warn(span, format!("this tensor access goes over the elements {first} to {last}, but the array has {count}"));
+        }
     }
 
     /// `e` as a constant plus a factor for each variable.

@@ -5,6 +5,7 @@ use super::call::{Argument, Pending};
 use super::compiler::{Compiler, Frame, Stage};
 use super::intern::Sym;
 use super::layout::Declared;
+use super::messages::silent;
 use super::types::Ty;
 use super::value::{FnRef, ModuleId, Value};
 use super::{err, Res};
@@ -24,6 +25,8 @@ pub struct TileState {
     pub pending: Vec<Pending>,
     /// Tasks and what they are bound to.
     pub bound: Vec<(TaskBinding, FnRef)>,
+    /// Known local task ids that are activated, and where.
+    pub activated: Vec<(u8, Span)>,
     /// Exported symbols with their types and mutability.
     pub symbols: Vec<(Symbol, Ty, bool, Span)>,
     pub colors: Vec<(u8, ColorSetup)>,
@@ -68,19 +71,29 @@ impl Compiler {
         request: &TileRequest,
         exports: &[Declared],
     ) -> Res<(TileProgram, Vec<(u8, ColorSetup)>)> {
-        let modules = self.modules.len();
+        let (modules, failures) = (self.modules.len(), self.messages.failures);
         self.tile = Some(TileState::default());
         if let Some((path, standard)) = &request.path {
             let root = self.instantiate(path, *standard, request.params.clone(), request.span)?;
             self.tile(request.span)?.program.file = path.display().to_string();
-            self.run_modules(root)?;
-            self.lower_all(request.span)?;
+            // After a comptime block that failed, tasks would lack their ids and functions their callers.
+            if self.run_modules(root) {
+                self.lower_all(request.span)?;
+            }
+            if self.messages.failures > failures {
+                self.modules.truncate(modules);
+                return silent(request.span);
+            }
             self.write_initial_memory(request.span)?;
+            for module in modules..self.modules.len() {
+                self.check_unused_params(ModuleId(module as u32));
+            }
         }
         let Some(mut tile) = self.tile.take() else {
             return err(request.span, "internal error: no tile program");
         };
         self.check_queues(&mut tile)?;
+        self.check_activated(&tile);
         check_recursion(&tile)?;
         check_teardown(&tile)?;
         self.check_exports(&tile, exports)?;
@@ -98,23 +111,27 @@ impl Compiler {
         Ok((tile.program, tile.colors))
     }
 
-    /// Evaluates the globals of the root module and of all it imports, then their comptime blocks.
-    fn run_modules(&mut self, root: ModuleId) -> Res<()> {
+    /// Evaluates the globals of the root module and of all it imports, then their comptime blocks;
+    /// whether these succeeded.
+    fn run_modules(&mut self, root: ModuleId) -> bool {
         let mut next = root.0 as usize;
         while next < self.modules.len() {
-            self.evaluate_globals(ModuleId(next as u32))?;
+            self.evaluate_globals(ModuleId(next as u32));
             next += 1;
         }
+        let failures = self.messages.failures;
         self.stage = Stage::Comptime;
         for module in root.0 as usize..self.modules.len() {
             let ast = self.modules[module].ast.clone();
             for (block, _) in &ast.comptime_blocks {
-                let mut frame = Frame::new(ast.clone(), ModuleId(module as u32), true);
-                self.exec_block(&mut frame, block)?;
+                self.part(|this| {
+                    let mut frame = Frame::new(ast.clone(), ModuleId(module as u32), true);
+                    this.exec_block(&mut frame, block).map(drop)
+                });
             }
         }
         self.stage = Stage::Global;
-        Ok(())
+        self.messages.failures == failures
     }
 
     fn lower_all(&mut self, span: Span) -> Res<()> {
@@ -125,7 +142,7 @@ impl Compiler {
                 false => Some(self.tile(span)?.pending.remove(0)),
             };
             match next {
-                Some(pending) => self.lower(&pending)?,
+                Some(pending) => self.part(|this| this.lower(&pending)),
                 None => {
                     // Initial values may refer to functions, which are lowered then.
                     self.write_pointers(span)?;
@@ -152,44 +169,73 @@ impl Compiler {
         Ok(())
     }
 
-    /// Output queues of wse3 must be initialised; on wse2 a fabin DSD that names a color binds its
-    /// queue. An input queue without a color is found out when an operation reads it.
+    /// Input queues and the output queues of wse3 must be initialised; on wse2 a fabin DSD that names
+    /// a color binds its queue.
     fn check_queues(&self, tile: &mut TileState) -> Res<()> {
+        self.bind_input_queues(tile)?;
         for (shape, span) in tile.program.shapes.iter().zip(&tile.shape_spans) {
-            match shape {
-                DsdShape::FabOut { queue, .. }
-                    if self.wse3()
-                        && tile.program.output_queues[usize::from(*queue) & 7].is_none() =>
-                {
-                    return err(
-                        *span,
-                        format!("output queue {queue} is used but not initialised"),
-                    );
+            let (what, queue, ready) = match shape {
+                DsdShape::FabOut { queue, .. } => {
+                    let setup = &tile.program.output_queues[usize::from(*queue) & 7];
+                    ("output", queue, setup.is_some() || !self.wse3())
                 }
-                DsdShape::FabIn { queue, color, .. } => {
-                    let slot = &mut tile.program.input_queues[usize::from(*queue) & 7];
-                    match (slot.as_ref(), color) {
-                        (Some(setup), Some(color)) if setup.color != *color => {
-                            let message = format!("this DSD wants color {color}, but input queue {queue} has color {}", setup.color);
-                            return Err(Box::new(
-                                Diagnostic::new(*span, message)
-                                    .note(setup.span, "initialised here"),
-                            ));
-                        }
-                        (None, Some(color)) if !self.wse3() => {
-                            *slot = Some(InputQueueSetup {
-                                color: *color,
-                                priority: Priority::High,
-                                span: *span,
-                            });
-                        }
-                        _ => {}
-                    }
+                DsdShape::FabIn { queue, .. } => {
+                    let setup = &tile.program.input_queues[usize::from(*queue) & 7];
+                    ("input", queue, setup.is_some())
+                }
+                _ => continue,
+            };
+            if !ready {
+                let message = format!("{what} queue {queue} is used but not initialised: call @initialize_queue for it");
+                return err(*span, message);
+            }
+        }
+        Ok(())
+    }
+
+    fn bind_input_queues(&self, tile: &mut TileState) -> Res<()> {
+        for (shape, span) in tile.program.shapes.iter().zip(&tile.shape_spans) {
+            let DsdShape::FabIn {
+                queue,
+                color: Some(color),
+                ..
+            } = shape
+            else {
+                continue;
+            };
+            let slot = &mut tile.program.input_queues[usize::from(*queue) & 7];
+            match slot {
+                Some(setup) if setup.color != *color => {
+                    let message = format!(
+                        "this DSD wants color {color}, but input queue {queue} has color {}",
+                        setup.color
+                    );
+                    let error = Diagnostic::new(*span, message);
+                    return Err(Box::new(error.note(setup.span, "initialised here")));
+                }
+                None if !self.wse3() => {
+                    *slot = Some(InputQueueSetup {
+                        color: *color,
+                        priority: Priority::High,
+                        span: *span,
+                    });
                 }
                 _ => {}
             }
         }
         Ok(())
+    }
+
+    /// Warns of activating an id that no task is bound to.
+    fn check_activated(&mut self, tile: &TileState) {
+        for (id, span) in &tile.activated {
+            if !tile.bound.iter().any(|(binding, _)| binding.id == *id) {
+                self.warn(
+                    *span,
+                    format!("the local task id {id} is activated, but no task is bound to it"),
+                );
+            }
+        }
     }
 
     fn check_exports(&self, tile: &TileState, exports: &[Declared]) -> Res<()> {

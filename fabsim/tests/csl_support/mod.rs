@@ -14,10 +14,12 @@ pub fn compile(files: &[(&str, &str)], options: &CompileOptions) -> Result<Desig
         .iter()
         .map(|(name, text)| (PathBuf::from(name), text.to_string()))
         .collect();
-    compile_sources(&sources, Path::new(files[0].0), options).map_err(|diagnostics| {
-        let texts: Vec<String> = diagnostics.iter().map(|d| d.render()).collect();
-        texts.join("\n")
-    })
+    compile_sources(&sources, Path::new(files[0].0), options)
+        .design
+        .map_err(|diagnostics| {
+            let texts: Vec<String> = diagnostics.iter().map(|d| d.render()).collect();
+            texts.join("\n")
+        })
 }
 
 /// A one-PE program: `layout` goes into the layout block, `pe` is the PE's file.
