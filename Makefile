@@ -48,8 +48,10 @@ types: setup
 	@mkdir -p build/types && ln -sfn ../../compiler build/types/collc
 	MYPYPATH=build/types $(BIN)/mypy --strict -p collc
 
+# The measured points take seconds optimised and many minutes unoptimised.
 test-rust: setup
 	cd fabsim && cargo test --quiet
+	cd fabsim && cargo test --quiet --release --test calibration
 
 test-python: setup
 	$(BIN)/pytest -n $(JOBS)
