@@ -6,7 +6,7 @@
 
 mod support;
 
-use fabsim::host::SimOptions;
+use fabsim::host::{SimOptions, VisitOrder};
 use fabsim::program::*;
 use std::sync::Arc;
 use support::*;
@@ -203,9 +203,9 @@ fn every_measured_reduce_of_512_comes_out() {
 
 #[test]
 fn the_order_of_visits_changes_nothing() {
-    let run = |reverse_visits| {
+    let run = |visit_order| {
         let options = SimOptions {
-            reverse_visits,
+            visit_order,
             trace_landings: true,
             ..SimOptions::default()
         };
@@ -221,7 +221,10 @@ fn the_order_of_visits_changes_nothing() {
             .collect();
         (report, end, trace, memory)
     };
-    let forward = run(false);
-    assert!(forward.2.len() > 31 * 20);
-    assert_eq!(forward, run(true));
+    let as_woken = run(VisitOrder::AsWoken);
+    assert!(as_woken.2.len() > 31 * 20);
+    assert_eq!(as_woken, run(VisitOrder::Reversed));
+    for seed in 0..10 {
+        assert_eq!(as_woken, run(VisitOrder::Shuffled(seed)), "seed {seed}");
+    }
 }

@@ -19,6 +19,7 @@ impl Fabric {
     /// Visits every active router; `room(pe, color)` tells whether the compute element can take
     /// one more wavelet of a color.
     pub fn look(&mut self, room: impl Fn(PeIndex, u8) -> bool) {
+        self.wake_rewired();
         let mut active = std::mem::take(&mut self.active);
         for &pe in &active {
             let moved = self.look_at(pe, &room);

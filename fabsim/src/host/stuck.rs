@@ -7,6 +7,7 @@ use crate::pe::opcode::info;
 use crate::pe::operation::Running;
 use crate::pe::plan::PePlan;
 use crate::pe::port::Port;
+use crate::pe::queues::InputQueue;
 use crate::pe::{Doing, Pe};
 use crate::program::Direction;
 use std::collections::HashMap;
@@ -37,8 +38,9 @@ pub fn report(machine: &Machine) -> String {
         machine.pes.len()
     )];
     let states = machine.pes.iter().enumerate().flat_map(|(n, pe)| {
-        let waiting = waiting(machine, pe);
-        waiting.into_iter().map(move |w| (PeIndex(n as u32), w))
+        let index = PeIndex(n as u32);
+        let waiting = waiting(machine, index, pe);
+        waiting.into_iter().map(move |w| (index, w))
     });
     list(&mut lines, machine, groups(states));
     let queued = machine.fabric.occupied().map(|(pe, color, channel)| {
@@ -97,15 +99,23 @@ fn list(lines: &mut Vec<String>, machine: &Machine, groups: Vec<Group>) {
 }
 
 /// Everything that waits on one PE.
-fn waiting(machine: &Machine, pe: &Pe) -> Vec<Waiting> {
+fn waiting(machine: &Machine, index: PeIndex, pe: &Pe) -> Vec<Waiting> {
     let plan = &machine.plans[pe.plan as usize];
     let mut all = Vec::new();
     for thread in &pe.threads {
         let on = format!(" on microthread {}", thread.id);
-        all.push(operation(machine, pe, plan, &thread.running, &on));
+        let place = (index, pe);
+        all.push(operation(machine, place, plan, &thread.running, &on));
     }
     if let Some(running) = &pe.main.running {
-        all.push(operation(machine, pe, plan, running, " on the main thread"));
+        let place = (index, pe);
+        all.push(operation(
+            machine,
+            place,
+            plan,
+            running,
+            " on the main thread",
+        ));
     }
     if pe.main.doing == Doing::Map {
         if let Some(map) = pe.main.maps.last() {
@@ -121,6 +131,7 @@ fn waiting(machine: &Machine, pe: &Pe) -> Vec<Waiting> {
             missing: 0,
         });
     }
+    all.extend(held_back(machine, index, pe));
     all
 }
 
@@ -138,6 +149,11 @@ fn idle(pe: &Pe, plan: &PePlan) -> String {
             blocked.trailing_zeros()
         );
     }
+    let unbound = (0..32u8)
+        .find(|&id| pe.core.active_local >> id & 1 == 1 && plan.local[usize::from(id)].is_none());
+    if let Some(id) = unbound {
+        return format!("no task can run: local task {id} is active, but no task is bound to it");
+    }
     if let Some((n, queue)) = held {
         let blocked = pe.core.blocked_channels >> plan.channel_of(n) & 1 == 1;
         let why = if blocked {
@@ -153,19 +169,77 @@ fn idle(pe: &Pe, plan: &PePlan) -> String {
     "no task is active, and unblock_cmd_stream has not been called".to_string()
 }
 
-fn operation(machine: &Machine, pe: &Pe, plan: &PePlan, op: &Running, on: &str) -> Waiting {
+/// Why the router can give an input queue nothing, if its settings say so.
+fn not_delivered(machine: &Machine, (pe, state): (PeIndex, &Pe), queue: &InputQueue) -> String {
+    let plan = &machine.plans[state.plan as usize];
+    let taking = plan.input_of_color(queue.color);
+    if let Some(other) = taking.map(|n| &plan.inputs[usize::from(n)]) {
+        if other.id != queue.id {
+            return format!(", but the color goes to input queue {}", other.id);
+        }
+    }
+    match machine.fabric.channel(pe, queue.color) {
+        None => ", but this PE has no route for the color".to_string(),
+        Some(channel) if !channel.tx.has(Direction::Ramp) => format!(
+            ", but the router sends the color to {} at switch position {}",
+            channel.tx, channel.position
+        ),
+        Some(_) => String::new(),
+    }
+}
+
+fn at_position(channel: &Channel) -> String {
+    match channel.position {
+        0 => String::new(),
+        position => format!(" at switch position {position}"),
+    }
+}
+
+/// Why the first wavelet of each output queue does not go up the ramp.
+fn held_back(machine: &Machine, pe: PeIndex, state: &Pe) -> Vec<Waiting> {
+    let held = state.core.outputs.iter().filter_map(|queue| {
+        let color = queue.ring.first()?.color;
+        let why = match machine.fabric.channel(pe, color) {
+            None => "this PE has no route for the color".to_string(),
+            Some(channel) if channel.torn_down => "the color is torn down".to_string(),
+            Some(channel) if !channel.rx.has(Direction::Ramp) => format!(
+                "the router takes the color from {}{}, not from RAMP",
+                channel.rx,
+                at_position(channel)
+            ),
+            // The router's queue is listed itself.
+            Some(_) => return None,
+        };
+        let text = format!("color {color}: stays in output queue {}; {why}", queue.id);
+        Some(Waiting { text, missing: 0 })
+    });
+    held.collect()
+}
+
+fn operation(
+    machine: &Machine,
+    (pe, state): (PeIndex, &Pe),
+    plan: &PePlan,
+    op: &Running,
+    on: &str,
+) -> Waiting {
     let mut wants: Vec<String> = Vec::new();
     for &queue in op.inputs.iter().flatten() {
-        let queue = &pe.core.inputs[usize::from(queue)];
+        let queue = &state.core.inputs[usize::from(queue)];
         if queue.ring.is_empty() {
             wants.push(format!(
-                "a wavelet of color {} (input queue {})",
-                queue.color, queue.id
+                "a wavelet of color {} (input queue {}{})",
+                queue.color,
+                queue.id,
+                not_delivered(machine, (pe, state), queue)
             ));
         }
     }
     if let Port::Output(sender) = &op.dest {
-        if !pe.core.outputs[usize::from(sender.queue)].ring.has_room() {
+        if !state.core.outputs[usize::from(sender.queue)]
+            .ring
+            .has_room()
+        {
             let id = plan.outputs[usize::from(sender.queue)].id;
             wants.push(format!(
                 "room for color {} (output queue {id})",
@@ -235,16 +309,13 @@ pub fn leftovers(machine: &Machine) -> Option<String> {
     });
     let in_queues = machine.pes.iter().enumerate().flat_map(|(n, pe)| {
         let inputs = pe.core.inputs.iter().filter(|q| !q.ring.is_empty());
-        let inputs =
-            inputs.map(|q| format!("color {}: not read from input queue {}", q.color, q.id));
-        let outputs = pe.core.outputs.iter().filter_map(|q| {
-            let head = q.ring.first()?;
-            let id = q.id;
-            Some(format!("color {}: stays in output queue {id}", head.color))
+        let inputs = inputs.map(|q| Waiting {
+            text: format!("color {}: not read from input queue {}", q.color, q.id),
+            missing: 0,
         });
-        let all: Vec<String> = inputs.chain(outputs).collect();
-        all.into_iter()
-            .map(move |text| (PeIndex(n as u32), Waiting { text, missing: 0 }))
+        let pe_index = PeIndex(n as u32);
+        let all: Vec<Waiting> = inputs.chain(held_back(machine, pe_index, pe)).collect();
+        all.into_iter().map(move |waiting| (pe_index, waiting))
     });
     let found = groups(in_routers.chain(in_queues));
     if found.is_empty() {
