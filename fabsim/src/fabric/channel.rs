@@ -7,6 +7,7 @@ use crate::program::{Direction, Directions};
 
 /// One color of one router. One cache line: a router visits it every cycle it is active.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub struct Channel {
     payloads: [u32; RING],
     /// The side a wavelet came from; bit 7 marks control.
@@ -18,6 +19,7 @@ pub struct Channel {
     len: u8,
     /// How many of the queued wavelets are control wavelets.
     controls: u8,
+    pub color: u8,
     pub position: u8,
     /// Routes of `position`.
     pub rx: Directions,
@@ -30,6 +32,8 @@ pub struct Channel {
 
 const CONTROL: u8 = 0x80;
 
+const _: () = assert!(std::mem::size_of::<Channel>() == 64);
+
 impl Channel {
     pub fn new(settings: &Settings) -> Channel {
         let routes = settings.routes(settings.start);
@@ -41,6 +45,7 @@ impl Channel {
             head: 0,
             len: 0,
             controls: 0,
+            color: settings.color,
             position: settings.start,
             rx: routes.rx,
             tx: routes.tx,

@@ -99,7 +99,7 @@ impl Fabric {
 
     fn enter(&mut self, injection: &Injection, next: u64) {
         let (pe, channel) = (injection.pe, injection.channel);
-        let color = self.settings_of(pe, channel).color;
+        let color = self.channels[channel.index()].color;
         let place = (pe, channel, injection.local);
         self.land(place, color, Direction::Ramp, injection.wavelet, next);
         if injection.advance_switch {

@@ -77,8 +77,7 @@ impl Fabric {
         if channel.torn_down || channel.tx.0 == 0 {
             return Err(Refusal::Blocked);
         }
-        let router = &self.routers[pe.index()];
-        let color = self.settings[router.settings as usize].colors[usize::from(local)].color;
+        let color = channel.color;
         let wavelet = channel.first();
         let outputs = self.outputs(pe, index, wavelet);
         if outputs & taken != 0 {

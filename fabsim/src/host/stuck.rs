@@ -1,7 +1,7 @@
 //! Who waits for what when nothing can move any more.
 
 use crate::fabric::channel::Channel;
-use crate::fabric::grid::PeIndex;
+use crate::fabric::grid::{PeIndex, LINKS};
 use crate::machine::Machine;
 use crate::pe::opcode::info;
 use crate::pe::operation::Running;
@@ -21,12 +21,15 @@ struct Group {
     count: usize,
     example: PeIndex,
     missing: (u32, u32),
+    follows: bool,
 }
 
 /// One thing that waits, and how many elements it still waits for.
 struct Waiting {
     text: String,
     missing: u32,
+    /// What holds it up is listed itself; causes are listed before what follows from them.
+    follows: bool,
 }
 
 /// The text of a `SimError::Stuck`.
@@ -43,13 +46,8 @@ pub fn report(machine: &Machine) -> String {
         waiting.into_iter().map(move |w| (index, w))
     });
     list(&mut lines, machine, groups(states));
-    let queued = machine.fabric.occupied().map(|(pe, color, channel)| {
-        let waiting = Waiting {
-            text: queued(machine, pe, color, channel),
-            missing: 0,
-        };
-        (pe, waiting)
-    });
+    let occupied = machine.fabric.occupied();
+    let queued = occupied.map(|(pe, color, channel)| (pe, queued(machine, pe, color, channel)));
     list(&mut lines, machine, groups(queued));
     lines.join("\n")
 }
@@ -57,7 +55,12 @@ pub fn report(machine: &Machine) -> String {
 fn groups(states: impl Iterator<Item = (PeIndex, Waiting)>) -> Vec<Group> {
     let mut known: HashMap<String, usize> = HashMap::new();
     let mut groups: Vec<Group> = Vec::new();
-    for (pe, Waiting { text, missing }) in states {
+    for (pe, waiting) in states {
+        let Waiting {
+            text,
+            missing,
+            follows,
+        } = waiting;
         if let Some(&n) = known.get(&text) {
             let group = &mut groups[n];
             group.count += 1;
@@ -70,8 +73,10 @@ fn groups(states: impl Iterator<Item = (PeIndex, Waiting)>) -> Vec<Group> {
             count: 1,
             example: pe,
             missing: (missing, missing),
+            follows,
         });
     }
+    groups.sort_by_key(|group| group.follows);
     groups
 }
 
@@ -122,6 +127,7 @@ fn waiting(machine: &Machine, index: PeIndex, pe: &Pe) -> Vec<Waiting> {
             all.push(Waiting {
                 text: format!("{}: @map waits for the fabric", machine.location(map.span)),
                 missing: map.remaining.unwrap_or(0),
+                follows: false,
             });
         }
     }
@@ -129,6 +135,7 @@ fn waiting(machine: &Machine, index: PeIndex, pe: &Pe) -> Vec<Waiting> {
         all.push(Waiting {
             text: idle(pe, plan),
             missing: 0,
+            follows: false,
         });
     }
     all.extend(held_back(machine, index, pe));
@@ -211,7 +218,11 @@ fn held_back(machine: &Machine, pe: PeIndex, state: &Pe) -> Vec<Waiting> {
             Some(_) => return None,
         };
         let text = format!("color {color}: stays in output queue {}; {why}", queue.id);
-        Some(Waiting { text, missing: 0 })
+        Some(Waiting {
+            text,
+            missing: 0,
+            follows: false,
+        })
     });
     held.collect()
 }
@@ -235,6 +246,7 @@ fn operation(
             ));
         }
     }
+    let starved = !wants.is_empty();
     if let Port::Output(sender) = &op.dest {
         if !state.core.outputs[usize::from(sender.queue)]
             .ring
@@ -247,6 +259,7 @@ fn operation(
             ));
         }
     }
+    let waits_for_room = !starved && !wants.is_empty();
     if wants.is_empty() {
         wants.push("its microthread to be unblocked".to_string());
     }
@@ -258,12 +271,13 @@ fn operation(
             wants.join(" and for ")
         ),
         missing: if op.infinite { 0 } else { op.remaining },
+        follows: waits_for_room,
     }
 }
 
 /// A color's wavelets in a router, and what its configuration says.
-fn queued(machine: &Machine, pe: PeIndex, color: u8, channel: &Channel) -> String {
-    let side = channel.entries().next().map(|(wavelet, side)| {
+fn queued(machine: &Machine, pe: PeIndex, color: u8, channel: &Channel) -> Waiting {
+    let head = channel.entries().next().map(|(wavelet, side)| {
         let kind = if wavelet.control {
             "control wavelet"
         } else {
@@ -271,47 +285,90 @@ fn queued(machine: &Machine, pe: PeIndex, color: u8, channel: &Channel) -> Strin
         };
         format!("{kind} from {side}")
     });
-    let torn = if channel.torn_down { ", torn down" } else { "" };
-    let pe_state = &machine.pes[pe.index()];
-    let plan = &machine.plans[pe_state.plan as usize];
-    let to_ramp = channel.tx.has(Direction::Ramp);
-    let unread = if to_ramp && plan.input_of_color(color).is_none() {
-        "; no input queue of this PE takes the color"
-    } else {
-        ""
-    };
-    let next: Vec<String> = crate::fabric::grid::LINKS
-        .into_iter()
-        .filter(|&side| channel.tx.has(side))
-        .map(|side| match machine.fabric.grid.neighbour(pe, side) {
-            None => format!("; {side} is the edge of the rectangle"),
-            Some(neighbour) => match machine.fabric.channel(neighbour, color) {
-                None => format!("; the PE to the {side} has no route for this color"),
-                Some(c) => format!("; the PE to the {side} takes it from {}", c.rx),
-            },
-        })
-        .collect();
-    format!(
-        "color {color}: {} waits in the router, rx = {}, tx = {}, switch position {}{torn}{unread}{}",
-        side.unwrap_or_default(),
-        channel.rx,
-        channel.tx,
-        channel.position,
-        next.concat()
-    )
+    let refusals = refusals(machine, pe, color, channel);
+    let reasons: Vec<&str> = refusals.iter().map(|r| r.text.as_str()).collect();
+    Waiting {
+        text: format!(
+            "color {color}: {} waits in the router, rx = {}, tx = {}, switch position {}{}",
+            head.unwrap_or_default(),
+            channel.rx,
+            channel.tx,
+            channel.position,
+            reasons.concat()
+        ),
+        missing: 0,
+        follows: !refusals.is_empty() && refusals.iter().all(|r| r.follows),
+    }
+}
+
+/// Why an output takes nothing, and whether that has a reason of its own elsewhere.
+struct Refusal {
+    text: String,
+    follows: bool,
+}
+
+fn refusals(machine: &Machine, pe: PeIndex, color: u8, channel: &Channel) -> Vec<Refusal> {
+    let refusal = |text: String, follows| Refusal { text, follows };
+    let mut all = Vec::new();
+    if channel.torn_down {
+        all.push(refusal(", torn down".into(), false));
+    }
+    if channel.tx.has(Direction::Ramp) {
+        let state = &machine.pes[pe.index()];
+        let plan = &machine.plans[state.plan as usize];
+        match plan.input_of_color(color) {
+            None => {
+                let text = "; no input queue of this PE takes the color";
+                all.push(refusal(text.into(), false));
+            }
+            Some(n) if !state.core.inputs[usize::from(n)].ring.has_room() => {
+                let id = plan.inputs[usize::from(n)].id;
+                all.push(refusal(format!("; input queue {id} is full"), true));
+            }
+            Some(_) => {}
+        }
+    }
+    let sides = LINKS.into_iter().filter(|&side| channel.tx.has(side));
+    all.extend(sides.filter_map(|side| {
+        let Some(neighbour) = machine.fabric.grid.neighbour(pe, side) else {
+            return Some(refusal(
+                format!("; {side} is the edge of the rectangle"),
+                false,
+            ));
+        };
+        let from = side.facing();
+        match machine.fabric.channel(neighbour, color) {
+            None => {
+                let text = format!("; the PE to the {side} has no route for this color");
+                Some(refusal(text, false))
+            }
+            Some(next) if next.torn_down => {
+                let text = format!("; the PE to the {side} has torn the color down");
+                Some(refusal(text, false))
+            }
+            Some(next) if !next.rx.has(from) => {
+                let text = format!("; the PE to the {side} takes it from {}", next.rx);
+                Some(refusal(text + &at_position(next), false))
+            }
+            Some(next) if next.is_empty() => None,
+            Some(_) => Some(refusal(format!("; the PE to the {side} has no room"), true)),
+        }
+    }));
+    all
 }
 
 /// Where wavelets are left over, if anywhere.
 pub fn leftovers(machine: &Machine) -> Option<String> {
-    let in_routers = machine.fabric.occupied().map(|(pe, color, channel)| {
-        let text = queued(machine, pe, color, channel);
-        (pe, Waiting { text, missing: 0 })
-    });
+    let in_routers = machine
+        .fabric
+        .occupied()
+        .map(|(pe, color, channel)| (pe, queued(machine, pe, color, channel)));
     let in_queues = machine.pes.iter().enumerate().flat_map(|(n, pe)| {
         let inputs = pe.core.inputs.iter().filter(|q| !q.ring.is_empty());
         let inputs = inputs.map(|q| Waiting {
             text: format!("color {}: not read from input queue {}", q.color, q.id),
             missing: 0,
+            follows: false,
         });
         let pe_index = PeIndex(n as u32);
         let all: Vec<Waiting> = inputs.chain(held_back(machine, pe_index, pe)).collect();
