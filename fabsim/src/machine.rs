@@ -79,6 +79,36 @@ impl Alarm {
     }
 }
 
+/// In which order routers and compute elements are visited. No result may depend on it; tests
+/// check that.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum VisitOrder {
+    /// As they happened to be woken.
+    #[default]
+    AsWoken,
+    Reversed,
+    /// In another random order every cycle; the number is the state of the generator.
+    Shuffled(u64),
+}
+
+impl VisitOrder {
+    fn apply(&mut self, visits: &mut [PeIndex]) {
+        match self {
+            VisitOrder::AsWoken => {}
+            VisitOrder::Reversed => visits.reverse(),
+            VisitOrder::Shuffled(state) => {
+                for n in (1..visits.len()).rev() {
+                    // Knuth's MMIX generator; its high bits are the good ones.
+                    *state = state
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1_442_695_040_888_963_407);
+                    visits.swap(n, (*state >> 33) as usize % (n + 1));
+                }
+            }
+        }
+    }
+}
+
 /// How far the current host command has got.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Command {
@@ -102,13 +132,13 @@ pub struct Machine {
     /// What `lenient` let pass.
     pub warnings: Vec<String>,
     lenient: bool,
-    reverse: bool,
+    visit_order: VisitOrder,
     active: Vec<PeIndex>,
     alarm: Alarm,
 }
 
 impl Machine {
-    pub fn new(design: &Design, lenient: bool) -> Machine {
+    pub fn new(design: &Design, lenient: bool, visit_order: VisitOrder) -> Machine {
         let depth = limits(design.arch).router_queue;
         let programs = design.programs.iter();
         let plans: Vec<PePlan> = programs.map(|p| PePlan::new(design.arch, p)).collect();
@@ -123,7 +153,7 @@ impl Machine {
             command: Command::default(),
             warnings: Vec::new(),
             lenient,
-            reverse: false,
+            visit_order,
             active: Vec::new(),
             alarm: Alarm::new(),
         };
@@ -142,11 +172,6 @@ impl Machine {
         for &(address, value) in &plan.program.config {
             self.fabric.write_register(pe, address, value);
         }
-    }
-
-    /// Visits everything in the opposite order; no result may depend on it.
-    pub fn reverse_visits(&mut self) {
-        self.reverse = true;
     }
 
     #[inline]
@@ -189,10 +214,8 @@ impl Machine {
             self.wake(pe);
         }
         self.alarm.recycle(now, due);
-        if self.reverse {
-            self.fabric.reverse_visits();
-            self.active.reverse();
-        }
+        self.visit_order.apply(self.fabric.visits());
+        self.visit_order.apply(&mut self.active);
         for n in 0..self.fabric.active_routers() {
             self.up_the_ramp(self.fabric.active_router(n), now);
         }
@@ -208,6 +231,7 @@ impl Machine {
         self.down_the_ramps(now);
         self.raise_teardowns();
         self.cycle = now + 1;
+        self.check_retargeted()?;
         self.check_collisions()
     }
 
@@ -326,6 +350,21 @@ impl Machine {
         }
     }
 
+    /// `advance_switch` moves the switch as soon as the last wavelet is in the router, so it can
+    /// change where wavelets come from and not where those before it go.
+    fn check_retargeted(&mut self) -> Result<(), SimError> {
+        let Some(&(pe, color)) = self.fabric.retargeted.iter().min() else {
+            return Ok(());
+        };
+        let (x, y) = self.fabric.grid.place(pe);
+        Err(SimError::Undefined(format!(
+            "PE ({x}, {y}): advance_switch leads color {color} to a switch position with other \
+             outputs in cycle {}, while what was sent may not have left the router; send a control \
+             wavelet instead",
+            self.cycle
+        )))
+    }
+
     /// Two arrivals at once are undefined: an error, or a warning where the user asked for it.
     fn check_collisions(&mut self) -> Result<(), SimError> {
         if self.fabric.collisions.is_empty() {
@@ -333,6 +372,14 @@ impl Machine {
         }
         let mut collisions = std::mem::take(&mut self.fabric.collisions);
         collisions.sort_unstable();
+        collisions.dedup_by(|more, kept| {
+            let same = (more.pe, more.color) == (kept.pe, kept.color);
+            if same {
+                kept.sides.0 |= more.sides.0;
+                kept.overflow |= more.overflow;
+            }
+            same
+        });
         for collision in collisions {
             let text = self.describe(&collision);
             if !self.lenient || collision.overflow {
@@ -352,13 +399,21 @@ impl Machine {
             }
             None => format!("{side} (its own compute element)"),
         };
+        let from: Vec<String> = (0..5)
+            .map(Direction::from_code)
+            .filter(|&side| collision.sides.has(side))
+            .map(|side| format!("from {}", source(side)))
+            .collect();
+        let count = match from.len() {
+            2 => "two".to_string(),
+            more => more.to_string(),
+        };
         format!(
-            "PE ({x}, {y}): two wavelets of color {} arrive in cycle {}, from {} and from {}; what \
-             the machine does then is undefined",
+            "PE ({x}, {y}): {count} wavelets of color {} arrive in cycle {}, {}; what the machine \
+             does then is undefined",
             collision.color,
             self.cycle,
-            source(collision.sides[0]),
-            source(collision.sides[1]),
+            from.join(" and "),
         )
     }
 

@@ -2,7 +2,7 @@
 
 use crate::csl::{self, CompileOptions};
 use crate::diagnostic::Diagnostic;
-use crate::host::{Area, CopyFormat, LaunchReport, SimOptions, Simulator};
+use crate::host::{Area, CopyFormat, LaunchReport, SimOptions, Simulator, VisitOrder};
 use crate::program::{Arch, Design, ExportKind, ScalarType};
 use crate::report::SimError;
 use half::f16;
@@ -187,15 +187,23 @@ fn format_of(order: &str, is16: bool) -> PyResult<CopyFormat> {
     Ok(CopyFormat { is16, col_major })
 }
 
-/// Bytes of an element of a dtype, which the host can copy.
+/// Bytes of an element of a dtype, which the host can copy: numbers of 16 or 32 bits in the
+/// machine's byte order, types NumPy does not know itself (bfloat16) among them.
 fn element_bytes(dtype: &Bound<'_, PyAny>) -> PyResult<usize> {
     let bytes: usize = dtype.getattr("itemsize")?.extract()?;
-    match bytes {
-        2 | 4 => Ok(bytes),
-        _ => Err(PyTypeError::new_err(format!(
-            "elements of 16 or 32 bits are copied, not {dtype}"
-        ))),
+    let kind: String = dtype.getattr("kind")?.extract()?;
+    let fields = dtype.getattr("names")?;
+    if !matches!(bytes, 2 | 4) || !"fiuV".contains(&kind) || !fields.is_none() {
+        return Err(PyTypeError::new_err(format!(
+            "numbers of 16 or 32 bits are copied, not {dtype}"
+        )));
     }
+    if !dtype.getattr("isnative")?.extract::<bool>()? {
+        return Err(PyTypeError::new_err(format!(
+            "{dtype} is not in this machine's byte order"
+        )));
+    }
+    Ok(bytes)
 }
 
 /// Gives Python a say now and then: signals, and the caller's progress function.
@@ -239,7 +247,8 @@ impl Watch {
     }
 }
 
-/// A program on a simulated machine.
+/// A program on a simulated machine. `visit_seed` visits the PEs in random orders: nothing may
+/// change by it, and tests check that.
 #[pyclass(name = "Simulator", module = "fabsim")]
 struct PySimulator {
     inner: Simulator,
@@ -248,11 +257,18 @@ struct PySimulator {
 #[pymethods]
 impl PySimulator {
     #[new]
-    #[pyo3(signature = (program, max_cycles=1_000_000_000, lenient=false))]
-    fn new(py: Python<'_>, program: &Program, max_cycles: u64, lenient: bool) -> PyResult<Self> {
+    #[pyo3(signature = (program, max_cycles=1_000_000_000, lenient=false, visit_seed=None))]
+    fn new(
+        py: Python<'_>,
+        program: &Program,
+        max_cycles: u64,
+        lenient: bool,
+        visit_seed: Option<u64>,
+    ) -> PyResult<Self> {
         let options = SimOptions {
             max_cycles,
             lenient,
+            visit_order: visit_seed.map_or(VisitOrder::AsWoken, VisitOrder::Shuffled),
             ..SimOptions::default()
         };
         let design = Arc::clone(&program.design);
@@ -278,6 +294,10 @@ impl PySimulator {
         per_pe: usize,
         order: &str,
     ) -> PyResult<()> {
+        if !data.is_instance(&py.import("numpy")?.getattr("ndarray")?)? {
+            let text = format!("a NumPy array is copied, not {}", data.get_type().name()?);
+            return Err(PyTypeError::new_err(text));
+        }
         let bytes = element_bytes(&data.getattr("dtype")?)?;
         if data.getattr("ndim")?.extract::<usize>()? != 1 {
             return Err(PyValueError::new_err("the array must have one dimension"));
@@ -422,8 +442,13 @@ fn bits(arg: &Bound<'_, PyAny>, ty: Option<ScalarType>) -> PyResult<u32> {
         None => arg.extract::<i64>().is_err(),
     };
     if !is_float {
+        let value: i64 = arg.extract()?;
+        if !(lowest(ty)..=highest(ty)).contains(&value) {
+            let text = format!("{value} does not fit into the type of its parameter");
+            return Err(PyValueError::new_err(text));
+        }
         // Two's complement: negative arguments keep their low bits.
-        return Ok(arg.extract::<i64>()? as u32);
+        return Ok(value as u32);
     }
     let value: f64 = arg.extract()?;
     Ok(match ty {
@@ -431,6 +456,28 @@ fn bits(arg: &Bound<'_, PyAny>, ty: Option<ScalarType>) -> PyResult<u32> {
         Some(ScalarType::Bf16) => u32::from(half::bf16::from_f64(value).to_bits()),
         _ => (value as f32).to_bits(),
     })
+}
+
+/// The least argument of an integer type; an argument is one word at most.
+fn lowest(ty: Option<ScalarType>) -> i64 {
+    match ty {
+        Some(ScalarType::I8) => i64::from(i8::MIN),
+        Some(ScalarType::I16) => i64::from(i16::MIN),
+        None | Some(ScalarType::I32 | ScalarType::I64) => i64::from(i32::MIN),
+        Some(_) => 0,
+    }
+}
+
+fn highest(ty: Option<ScalarType>) -> i64 {
+    match ty {
+        Some(ScalarType::Bool) => 1,
+        Some(ScalarType::I8) => i64::from(i8::MAX),
+        Some(ScalarType::U8) => i64::from(u8::MAX),
+        Some(ScalarType::I16) => i64::from(i16::MAX),
+        Some(ScalarType::U16) => i64::from(u16::MAX),
+        Some(ScalarType::I32 | ScalarType::I64) => i64::from(i32::MAX),
+        _ => i64::from(u32::MAX),
+    }
 }
 
 /// A cycle-level simulator of the Cerebras WSE fabric that compiles and runs CSL.

@@ -2,7 +2,7 @@
 
 mod support;
 
-use fabsim::host::SimOptions;
+use fabsim::host::{SimOptions, VisitOrder};
 use fabsim::program::*;
 use fabsim::report::SimError;
 use support::*;
@@ -168,9 +168,9 @@ fn a_lenient_run_notes_two_arrivals_and_keeps_both() {
         lenient: true,
         ..SimOptions::default()
     };
-    for reverse_visits in [false, true] {
+    for visit_order in [VisitOrder::AsWoken, VisitOrder::Reversed] {
         let options = SimOptions {
-            reverse_visits,
+            visit_order,
             ..options.clone()
         };
         let mut sim = simulate_with(&colliding(), options);
@@ -595,7 +595,7 @@ fn switch_registers_read_as_they_were_declared_and_written() {
     switched.ring_mode = true;
     let design = design(Arch::Wse2, 1, vec![(Tile1::idle(), vec![(3, switched)])]);
     let sim = simulate(&design);
-    let mut machine = fabsim::machine::Machine::new(sim.design(), false);
+    let mut machine = fabsim::machine::Machine::new(sim.design(), false, VisitOrder::AsWoken);
     let fabric = &mut machine.fabric;
     let pe = fabric.grid.at(0, 0);
     // S = 2; E = 1 with the input bit; the last position invalid; ring.
@@ -608,4 +608,109 @@ fn switch_registers_read_as_they_were_declared_and_written() {
     assert_eq!(fabric.read_register(pe, 0x7f43), Some(0x3592));
     assert_eq!(fabric.read_register(pe, 0x7f23), Some(0x0202));
     assert_eq!(fabric.read_register(pe, 0x7f24), None);
+}
+
+/// The words on a color, one a cycle, all as control wavelets.
+fn control_streamer(color: u8, payloads: &[u32]) -> Tile1 {
+    let count = payloads.len() as u16;
+    let mut tile = Tile1::new(u32::from(BUFFER) + 4 * u32::from(count));
+    let halves = payloads.iter().flat_map(|&p| [p as u16, (p >> 16) as u16]);
+    tile.program
+        .memory
+        .push((u32::from(BUFFER), halves.collect()));
+    let (mem, out) = (
+        tile.mem(BUFFER, count, 4),
+        tile.fabout_with(2, color, count, true, false),
+    );
+    let mut code = Code::default();
+    let (out, mem) = (code.dsd(out), code.dsd(mem));
+    code.op(Opcode::Mov32, out, &[mem]);
+    code.unblock_host();
+    tile.export("run", code);
+    tile
+}
+
+#[test]
+fn what_follows_a_command_at_once_is_judged_by_the_new_position() {
+    // The second wavelet closes the way from the west; the third is right behind it. When the
+    // third asks, the second has landed but not been executed.
+    let nothing = commands(&[(NOP, true)], 0);
+    let advance = commands(&[(ADV, true)], 0);
+    let mut switched = route(&[W], &[R]);
+    switched.positions[0] = pos_rx(R);
+    let design = design(
+        Arch::Wse2,
+        2,
+        vec![
+            (
+                control_streamer(0, &[nothing, advance, nothing]),
+                vec![(0, route(&[R], &[E]))],
+            ),
+            (Tile1::idle(), vec![(0, switched)]),
+        ],
+    );
+    let mut sim = traced(&design);
+    sim.launch("run", &[]).unwrap();
+    let text = sim.stop().unwrap_err().to_string();
+    assert_eq!(landings(&sim, 1, 0, 0).len(), 2);
+    assert!(
+        text.contains("PE (0, 0): color 0: control wavelet from RAMP waits"),
+        "{text}"
+    );
+}
+
+#[test]
+fn three_arrivals_queue_in_the_order_of_their_sides_whoever_was_visited_first() {
+    let send = |value, to| (sender(4, &[(value, false)]), vec![(4, route(&[R], &[to]))]);
+    let design = design(
+        Arch::Wse2,
+        3,
+        vec![
+            send(1, E),
+            (receiver(4, 3), vec![(4, route(&[W, E, S], &[R]))]),
+            send(2, W),
+            (Tile1::idle(), vec![]),
+            send(3, N),
+            (Tile1::idle(), vec![]),
+        ],
+    );
+    let shuffled = (0..20).map(VisitOrder::Shuffled);
+    for visit_order in shuffled.chain([VisitOrder::AsWoken, VisitOrder::Reversed]) {
+        let options = SimOptions {
+            lenient: true,
+            visit_order,
+            ..SimOptions::default()
+        };
+        let mut sim = simulate_with(&design, options);
+        sim.launch("run", &[]).unwrap();
+        assert_eq!(received(&sim, 1, 0, 3), [1, 2, 3]);
+        let warnings = sim.stop().unwrap().warnings;
+        assert_eq!(warnings.len(), 1);
+        assert!(
+            warnings[0].starts_with("PE (1, 0): 3 wavelets of color 4 arrive in cycle 24"),
+            "{warnings:?}"
+        );
+    }
+}
+
+#[test]
+fn an_operation_cannot_turn_its_own_outputs() {
+    let mut switched = route(&[R], &[E]);
+    switched.positions[0] = pos_tx(W);
+    let design = design(
+        Arch::Wse2,
+        2,
+        vec![
+            (streamer(0, 3, true), vec![(0, switched)]),
+            (receiver(0, 3), vec![(0, route(&[W], &[R]))]),
+        ],
+    );
+    let error = simulate(&design).launch("run", &[]).unwrap_err();
+    assert_eq!(error.kind(), "undefined");
+    assert!(
+        error
+            .to_string()
+            .starts_with("PE (0, 0): advance_switch leads color 0"),
+        "{error}"
+    );
 }

@@ -472,3 +472,188 @@ fn tasks_active_at_start_run_before_the_first_launch() {
     let sim = run(&alone(Arch::Wse2, tile, &[]));
     assert_eq!(word(&sim, 0, 0, 32), 12);
 }
+
+/// A map without output.
+fn map_over(code: &mut Code, function: FunctionId, input: Dsd) {
+    let input = code.dsd(input);
+    code.code.push(Inst::Map(Box::new(MapOperation {
+        function,
+        inputs: vec![(input, ScalarType::U16)],
+        output: None,
+    })));
+}
+
+#[test]
+fn a_map_that_calls_itself_is_stopped() {
+    let mut tile = Tile1::new(256);
+    let mem = tile.mem(64, 1, 2);
+    let mut body = Code::with_params(1);
+    map_over(&mut body, FunctionId(0), mem);
+    let function = tile.function(1, body);
+    let mut code = Code::default();
+    map_over(&mut code, function, mem);
+    tile.export("run", code);
+    let error = simulate(&alone(Arch::Wse2, tile, &[]))
+        .launch("run", &[])
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("calls are nested 256 deep"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_map_may_not_read_a_queue_that_a_microthread_reads() {
+    let mut tile = Tile1::new(256);
+    let nothing = tile.function(1, Code::with_params(1));
+    tile.input_queue(2, 0);
+    let (to, fabin) = (tile.mem(96, 6, 4), tile.fabin(2, 6));
+    let mut code = Code::default();
+    let (to, source) = (code.dsd(to), code.dsd(fabin));
+    code.spawn(Opcode::Mov32, to, &[source], 20);
+    map_over(&mut code, nothing, fabin);
+    tile.export("run", code);
+    let error = simulate(&alone(Arch::Wse2, tile, &[0]))
+        .launch("run", &[])
+        .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("two operations use input queue 2 at once"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_tensor_of_32767_elements_ends() {
+    let mut tile = Tile1::new(256);
+    let mut tensor = tile.mem(64, 0, 2);
+    tile.program.shapes.push(DsdShape::Mem4d {
+        element_bytes: 2,
+        extents: vec![7, 31, 151],
+        strides: vec![0, 0, 0],
+        wavelet_index_offset: false,
+    });
+    tensor.shape += 1;
+    let mut code = Code::default();
+    let (to, value) = (code.dsd(tensor), code.u32(5));
+    code.op(Opcode::Mov16, to, &[value]);
+    code.unblock_host();
+    tile.export("run", code);
+    let options = SimOptions {
+        max_cycles: 100_000,
+        ..SimOptions::default()
+    };
+    let mut sim = simulate_with(&alone(Arch::Wse2, tile, &[]), options);
+    let cycles = sim.launch("run", &[]).unwrap().cycles();
+    assert!(cycles >= 32767 / 4, "{cycles}");
+}
+
+#[test]
+fn an_odd_address_of_a_word_is_an_error() {
+    let mut by_store = Code::default();
+    let value = by_store.constant(1);
+    by_store.store(ScalarType::U16, 33, value);
+    let mut tile = Tile1::new(64);
+    let odd = tile.mem(33, 2, 2);
+    let mut by_operation = Code::default();
+    let (odd, one) = (by_operation.dsd(odd), by_operation.u32(1));
+    by_operation.op(Opcode::Mov16, odd, &[one]);
+    tile.export("store", by_store);
+    tile.export("operation", by_operation);
+    let design = alone(Arch::Wse2, tile, &[]);
+    for name in ["store", "operation"] {
+        let error = simulate(&design).launch(name, &[]).unwrap_err();
+        assert!(error.to_string().contains("address 33 is odd"), "{error}");
+    }
+}
+
+#[test]
+fn a_hang_names_the_route_that_is_missing() {
+    let hang = |sends: &[u8], reads: &[u8]| {
+        let mut tile = Tile1::new(256);
+        tile.input_queue(2, 0);
+        let (from, out) = (tile.mem(96, 9, 4), tile.fabout(2, 1, 9));
+        let (to, fabin) = (tile.mem(96, 9, 4), tile.fabin(2, 9));
+        let mut code = Code::default();
+        if !reads.is_empty() {
+            let (to, fabin) = (code.dsd(to), code.dsd(fabin));
+            code.op(Opcode::Fmovs, to, &[fabin]);
+        }
+        let (out, from) = (code.dsd(out), code.dsd(from));
+        code.op(Opcode::Fmovs, out, &[from]);
+        tile.export("run", code);
+        let colors = sends.iter().chain(reads).copied();
+        let colors = colors.map(|c| (c, route(&[W], &[E])));
+        let design = design(Arch::Wse2, 1, vec![(tile, colors.collect())]);
+        simulate(&design)
+            .launch("run", &[])
+            .unwrap_err()
+            .to_string()
+    };
+    let seen = hang(&[], &[]);
+    assert!(
+        seen.contains("color 1: stays in output queue 2; this PE has no route for the color"),
+        "{seen}"
+    );
+    let seen = hang(&[1], &[]);
+    assert!(
+        seen.contains("output queue 2; the router takes the color from {WEST}, not from RAMP"),
+        "{seen}"
+    );
+    let seen = hang(&[], &[0]);
+    assert!(
+        seen.contains(
+            "(input queue 2, but the router sends the color to {EAST} at switch position 0)"
+        ),
+        "{seen}"
+    );
+}
+
+#[test]
+fn an_activated_task_that_is_not_bound_is_named() {
+    let mut tile = Tile1::new(64);
+    let mut code = Code::default();
+    code.activate(9);
+    tile.export("run", code);
+    let error = simulate(&alone(Arch::Wse2, tile, &[]))
+        .launch("run", &[])
+        .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("local task 9 is active, but no task is bound to it"),
+        "{error}"
+    );
+}
+
+#[test]
+fn malformed_designs_are_refused() {
+    let refused = |tile: Tile1, colors: &[u8]| {
+        let made = Simulator::new(alone(Arch::Wse2, tile, colors), SimOptions::default());
+        made.err().map(|e| e.to_string()).unwrap_or_default()
+    };
+    assert!(refused(Tile1::idle(), &[24]).ends_with("there is no color 24"));
+    assert!(refused(Tile1::idle(), &[3, 3]).contains("not in order"));
+    let mut tile = Tile1::idle();
+    tile.input_queue(2, 200);
+    assert!(refused(tile, &[]).ends_with("there is no color 200"));
+    let mut tile = Tile1::idle();
+    let _ = tile.fabin(8, 1);
+    assert!(refused(tile, &[]).ends_with("there is no queue 8"));
+    assert!(refused(Tile1::new(1 << 17), &[]).contains("131072 bytes of memory"));
+    assert_eq!(refused(Tile1::idle(), &[0, 23]), "");
+}
+
+#[test]
+fn a_copy_that_no_pe_could_hold_is_refused_before_it_is_allocated() {
+    let mut tile = Tile1::idle();
+    tile.program.memory_bytes = 64;
+    tile.pointer("x", 0, 32);
+    let mut sim = simulate(&alone(Arch::Wse2, tile, &[]));
+    let error = sim
+        .memcpy_d2h("x", 0, 0, 1, 1, usize::MAX / 2, false, false)
+        .unwrap_err();
+    assert_eq!(error.kind(), "host");
+    assert!(error.to_string().contains("do not fit"), "{error}");
+}

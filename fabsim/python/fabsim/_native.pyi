@@ -64,7 +64,11 @@ class Simulator:
     """A program on a simulated machine."""
 
     def __init__(
-        self, program: Program, max_cycles: int = 1_000_000_000, lenient: bool = False
+        self,
+        program: Program,
+        max_cycles: int = 1_000_000_000,
+        lenient: bool = False,
+        visit_seed: int | None = None,
     ) -> None: ...
     def memcpy_h2d(
         self,

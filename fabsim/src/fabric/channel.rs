@@ -7,16 +7,19 @@ use crate::program::{Direction, Directions};
 
 /// One color of one router. One cache line: a router visits it every cycle it is active.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub struct Channel {
     payloads: [u32; RING],
     /// The side a wavelet came from; bit 7 marks control.
     kinds: [u8; RING],
-    /// The last cycle in which a wavelet landed here.
+    /// The last cycle in which a wavelet landed here, and how many did.
     pub landed: u64,
+    pub landed_count: u8,
     head: u8,
     len: u8,
     /// How many of the queued wavelets are control wavelets.
     controls: u8,
+    pub color: u8,
     pub position: u8,
     /// Routes of `position`.
     pub rx: Directions,
@@ -29,6 +32,8 @@ pub struct Channel {
 
 const CONTROL: u8 = 0x80;
 
+const _: () = assert!(std::mem::size_of::<Channel>() == 64);
+
 impl Channel {
     pub fn new(settings: &Settings) -> Channel {
         let routes = settings.routes(settings.start);
@@ -36,9 +41,11 @@ impl Channel {
             payloads: [0; RING],
             kinds: [0; RING],
             landed: u64::MAX,
+            landed_count: 0,
             head: 0,
             len: 0,
             controls: 0,
+            color: settings.color,
             position: settings.start,
             rx: routes.rx,
             tx: routes.tx,
@@ -113,16 +120,20 @@ impl Channel {
         Some(wavelet)
     }
 
-    /// Exchanges the two youngest wavelets: two that landed at once queue in the order of their
-    /// sides, whoever was visited first.
-    pub fn swap_last_two(&mut self) {
-        let Some(before) = self.len.checked_sub(2) else {
-            return;
-        };
-        let a = usize::from(self.head + before) % RING;
-        let b = (a + 1) % RING;
-        self.payloads.swap(a, b);
-        self.kinds.swap(a, b);
+    /// Sorts the `count` youngest wavelets by the sides they came from: those that landed at once
+    /// queue in that order, whoever was visited first.
+    pub fn sort_youngest(&mut self, count: u8) {
+        let first = self.len - count.min(self.len);
+        for end in (first + 1..self.len).rev() {
+            for n in first..end {
+                if self.entry(n).1 > self.entry(n + 1).1 {
+                    let a = usize::from(self.head + n) % RING;
+                    let b = (a + 1) % RING;
+                    self.payloads.swap(a, b);
+                    self.kinds.swap(a, b);
+                }
+            }
+        }
     }
 
     /// Moves the switch.

@@ -3,7 +3,7 @@
 use super::grid::{PeIndex, LINKS};
 use super::wavelet::{Command, Wavelet};
 use super::{ChannelIndex, Collision, Delivery, Fabric, Injection, Landing, Move, ALL_LINKS};
-use crate::program::Direction;
+use crate::program::{Direction, Directions};
 
 impl Fabric {
     /// Carries out all moves; what lands is in its queue from cycle `next` on.
@@ -99,12 +99,16 @@ impl Fabric {
 
     fn enter(&mut self, injection: &Injection, next: u64) {
         let (pe, channel) = (injection.pe, injection.channel);
-        let color = self.settings_of(pe, channel).color;
+        let color = self.channels[channel.index()].color;
         let place = (pe, channel, injection.local);
         self.land(place, color, Direction::Ramp, injection.wavelet, next);
         if injection.advance_switch {
-            let position = self.channels[channel.index()].position;
-            let position = self.settings_of(pe, channel).after(position);
+            let settings = self.settings_of(pe, channel);
+            let position = settings.after(self.channels[channel.index()].position);
+            // What the operation sent may still be queued here, and would leave by the new sides.
+            if settings.routes(position).tx != self.channels[channel.index()].tx {
+                self.retargeted.push((pe, color));
+            }
             self.move_switch(pe, channel, position);
         }
     }
@@ -120,20 +124,19 @@ impl Fabric {
     ) {
         let channel = &mut self.channels[index.index()];
         let earlier = channel.last_side().filter(|_| channel.landed == next);
-        channel.landed = next;
         let queued = channel.push(wavelet, side);
         if let Some(other) = earlier {
-            if queued && side < other {
-                channel.swap_last_two();
-            }
-            let mut sides = [other, side];
-            sides.sort_unstable();
+            channel.landed_count += u8::from(queued);
+            channel.sort_youngest(channel.landed_count);
             self.collisions.push(Collision {
                 pe,
                 color,
-                sides,
+                sides: Directions(other.bit() | side.bit()),
                 overflow: !queued,
             });
+        } else {
+            channel.landed = next;
+            channel.landed_count = 1;
         }
         self.routers[pe.index()].occupied |= 1 << local;
         self.wake(pe);

@@ -19,6 +19,7 @@ impl Fabric {
     /// Visits every active router; `room(pe, color)` tells whether the compute element can take
     /// one more wavelet of a color.
     pub fn look(&mut self, room: impl Fn(PeIndex, u8) -> bool) {
+        self.wake_rewired();
         let mut active = std::mem::take(&mut self.active);
         for &pe in &active {
             let moved = self.look_at(pe, &room);
@@ -76,8 +77,7 @@ impl Fabric {
         if channel.torn_down || channel.tx.0 == 0 {
             return Err(Refusal::Blocked);
         }
-        let router = &self.routers[pe.index()];
-        let color = self.settings[router.settings as usize].colors[usize::from(local)].color;
+        let color = channel.color;
         let wavelet = channel.first();
         let outputs = self.outputs(pe, index, wavelet);
         if outputs & taken != 0 {

@@ -22,7 +22,7 @@ use self::filter::FilterState;
 use self::grid::{Grid, PeIndex, LINKS};
 use self::settings::{RouterSettings, Settings};
 use self::wavelet::{Command, Wavelet};
-use crate::program::{Design, Direction};
+use crate::program::{Design, Direction, Directions};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -86,12 +86,12 @@ pub struct Delivery {
     pub wavelet: Wavelet,
 }
 
-/// Two wavelets of one color that landed in one router in one cycle.
+/// Wavelets of one color that landed in one router in one cycle: two, or two of several.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Collision {
     pub pe: PeIndex,
     pub color: u8,
-    pub sides: [Direction; 2],
+    pub sides: Directions,
     /// There was no room even to queue both.
     pub overflow: bool,
 }
@@ -125,6 +125,10 @@ pub struct Fabric {
     pub deliveries: Vec<Delivery>,
     pub torn_down: Vec<(PeIndex, u8)>,
     pub collisions: Vec<Collision>,
+    /// Colors whose `advance_switch` led to a position with other outputs.
+    pub retargeted: Vec<(PeIndex, u8)>,
+    /// Routers whose registers were written: they and their neighbours look again.
+    rewired: Vec<PeIndex>,
     /// Landings since the trace was switched on.
     pub trace: Option<Vec<Landing>>,
 }
@@ -154,6 +158,8 @@ impl Fabric {
             deliveries: Vec::new(),
             torn_down: Vec::new(),
             collisions: Vec::new(),
+            retargeted: Vec::new(),
+            rewired: Vec::new(),
             trace: None,
         };
         for tile in &design.tiles {
@@ -267,9 +273,9 @@ impl Fabric {
         self.active[n]
     }
 
-    /// Turns the order of visits around; results must not change.
-    pub fn reverse_visits(&mut self) {
-        self.active.reverse();
+    /// The routers to visit, to be put into another order; results must not change.
+    pub fn visits(&mut self) -> &mut [PeIndex] {
+        &mut self.active
     }
 
     /// Whether a wavelet of `color` from the compute element of `pe` could enter its router now.

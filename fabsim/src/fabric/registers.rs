@@ -77,15 +77,18 @@ impl Fabric {
         }
         self.channels[index.index()].set_position(position, &settings);
         self.changed.insert(index, settings);
-        self.wake_around(pe);
+        self.rewired.push(pe);
         true
     }
 
-    /// Lets everybody see what the change makes possible.
-    fn wake_around(&mut self, pe: PeIndex) {
-        self.wake(pe);
-        self.stay(pe);
-        self.wake_neighbours(pe, ALL_LINKS);
+    /// Lets everybody see what changed registers make possible. This is put off until all code of
+    /// a cycle has run: it would tell a compute element who was visited before it.
+    pub(super) fn wake_rewired(&mut self) {
+        while let Some(pe) = self.rewired.pop() {
+            self.wake(pe);
+            self.stay(pe);
+            self.wake_neighbours(pe, ALL_LINKS);
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Copies between the host and exported pointers.
 
 use super::Simulator;
-use crate::fabric::grid::PeIndex;
+use crate::fabric::grid::{Grid, PeIndex};
 use crate::program::SymbolKind;
 use crate::report::SimError;
 
@@ -16,9 +16,29 @@ pub struct Area {
     pub per_pe: usize,
 }
 
+/// No PE has more elements than this; larger counts are mistakes, and must not be allocated.
+const ELEMENTS_PER_PE: usize = 1 << 15;
+
 impl Area {
     fn len(&self) -> usize {
         usize::from(self.width) * usize::from(self.height) * self.per_pe
+    }
+
+    /// Refuses what cannot be an area of the rectangle.
+    fn check(&self, direction: &str, symbol: &str, grid: Grid) -> Result<(), SimError> {
+        let fits = |from: u16, count: u16, size: u32| u32::from(from) + u32::from(count) <= size;
+        if !fits(self.x, self.width, grid.width) || !fits(self.y, self.height, grid.height) {
+            return Err(SimError::Host(format!(
+                "memcpy of {symbol:?}: {direction} subrectangle must be inside the core rectangle"
+            )));
+        }
+        if self.per_pe > ELEMENTS_PER_PE {
+            return Err(SimError::Host(format!(
+                "memcpy of {symbol:?}: {} elements do not fit into the memory of a PE",
+                self.per_pe
+            )));
+        }
+        Ok(())
     }
 
     /// Where element `i` of the PE at (x, y) of the area is in the host's array. Row-major: the
@@ -97,6 +117,7 @@ impl Simulator {
         data: &[u32],
         format: CopyFormat,
     ) -> Result<(), SimError> {
+        area.check("h2d", symbol, self.machine.fabric.grid)?;
         if data.len() != area.len() {
             return Err(SimError::Host(format!(
                 "memcpy_h2d of {symbol:?}: {} elements for {} x {} PEs of {} each",
@@ -107,7 +128,7 @@ impl Simulator {
             )));
         }
         let bytes = if format.is16 { 2u32 } else { 4 };
-        self.for_each_pe("h2d", symbol, area, |simulator, pe, start, (x, y)| {
+        self.for_each_pe(symbol, area, |simulator, pe, start, (x, y)| {
             let memory = &mut simulator.machine.pes[pe.index()].core.memory;
             for i in 0..area.per_pe {
                 let value = data[area.index(x, y, i, format.col_major)];
@@ -127,9 +148,10 @@ impl Simulator {
         area: Area,
         format: CopyFormat,
     ) -> Result<Vec<u32>, SimError> {
+        area.check("d2h", symbol, self.machine.fabric.grid)?;
         let mut data = vec![0; area.len()];
         let bytes = if format.is16 { 2u32 } else { 4 };
-        self.for_each_pe("d2h", symbol, area, |simulator, pe, start, (x, y)| {
+        self.for_each_pe(symbol, area, |simulator, pe, start, (x, y)| {
             let memory = &simulator.machine.pes[pe.index()].core.memory;
             for i in 0..area.per_pe {
                 let address = start + (i as u64) * u64::from(bytes);
@@ -144,18 +166,11 @@ impl Simulator {
     /// Calls `visit` with each PE of the area, the address its pointer holds now, and its place.
     fn for_each_pe(
         &mut self,
-        direction: &str,
         symbol: &str,
         area: Area,
         mut visit: impl FnMut(&mut Simulator, PeIndex, u64, (usize, usize)) -> Result<(), String>,
     ) -> Result<(), SimError> {
         let grid = self.machine.fabric.grid;
-        let fits = |from: u16, count: u16, size: u32| u32::from(from) + u32::from(count) <= size;
-        if !fits(area.x, area.width, grid.width) || !fits(area.y, area.height, grid.height) {
-            return Err(SimError::Host(format!(
-                "memcpy of {symbol:?}: {direction} subrectangle must be inside the core rectangle"
-            )));
-        }
         for y in 0..area.height {
             for x in 0..area.width {
                 let pe = grid.at(u32::from(area.x + x), u32::from(area.y + y));

@@ -7,6 +7,7 @@ mod refuse;
 mod stuck;
 
 pub use self::copy::{Area, CopyFormat};
+pub use crate::machine::VisitOrder;
 
 use crate::fabric::grid::PeIndex;
 use crate::machine::{Command, Machine};
@@ -22,8 +23,8 @@ pub struct SimOptions {
     pub max_cycles: u64,
     /// Undefined arrivals are noted and survived instead of ending the run.
     pub lenient: bool,
-    /// Visits everything in the opposite order. Nothing may change by it; tests check that.
-    pub reverse_visits: bool,
+    /// Nothing may change by it; tests check that.
+    pub visit_order: VisitOrder,
     /// Keeps every landing of a wavelet.
     pub trace_landings: bool,
 }
@@ -33,7 +34,7 @@ impl Default for SimOptions {
         SimOptions {
             max_cycles: 1_000_000_000,
             lenient: false,
-            reverse_visits: false,
+            visit_order: VisitOrder::AsWoken,
             trace_landings: false,
         }
     }
@@ -90,10 +91,7 @@ impl Simulator {
     /// Loads the design; everything it needs and fabsim lacks is refused by name.
     pub fn new(design: Arc<Design>, options: SimOptions) -> Result<Simulator, SimError> {
         refuse::check(&design)?;
-        let mut machine = Machine::new(&design, options.lenient);
-        if options.reverse_visits {
-            machine.reverse_visits();
-        }
+        let mut machine = Machine::new(&design, options.lenient, options.visit_order);
         if options.trace_landings {
             machine.fabric.trace = Some(Vec::new());
         }

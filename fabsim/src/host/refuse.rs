@@ -1,6 +1,7 @@
 //! What fabsim does not have is refused by name when a design is loaded, never ignored.
 
 use crate::fabric::registers::is_known;
+use crate::limits::COLORS;
 use crate::pe::opcode::info;
 use crate::program::{
     Design, DsdShape, Inst, Operand, RouterSetup, ScalarType, Simd, SystemCall, TileProgram,
@@ -27,6 +28,14 @@ pub fn check(design: &Design) -> Result<(), SimError> {
             "the design names a tile program it lacks".into(),
         ));
     }
+    let malformed = design
+        .routers
+        .iter()
+        .find_map(|router| malformed_router(router));
+    let malformed = malformed.or_else(|| design.programs.iter().find_map(|p| malformed_program(p)));
+    if let Some(what) = malformed {
+        return Err(SimError::Host(format!("the design is malformed: {what}")));
+    }
     let mut missing: Vec<String> = Vec::new();
     for router in &design.routers {
         missing.extend(lacking_in_router(router));
@@ -44,6 +53,50 @@ pub fn check(design: &Design) -> Result<(), SimError> {
         .map(|what| format!("fabsim does not support {what} yet"))
         .collect();
     Err(SimError::Unsupported(lines.join("\n")))
+}
+
+/// Tables are indexed and bits are shifted by what is checked here. The front end never makes such
+/// designs; other callers of the library may.
+fn malformed_router(router: &RouterSetup) -> Option<String> {
+    let colors: Vec<u8> = router.colors.iter().map(|(color, _)| *color).collect();
+    if !colors.windows(2).all(|pair| pair[0] < pair[1]) {
+        return Some("the colors of a router are not in order".into());
+    }
+    colors.into_iter().find_map(not_a_color)
+}
+
+fn malformed_program(program: &TileProgram) -> Option<String> {
+    if program.memory_bytes > 1 << 16 {
+        return Some(format!("{} bytes of memory", program.memory_bytes));
+    }
+    let inputs = program.input_queues.iter().flatten().map(|q| q.color);
+    let outputs = program.output_queues.iter().flatten();
+    let outputs = outputs.filter_map(|q| q.color);
+    let handled = program.teardown_handlers.iter().map(|(color, _)| *color);
+    let named = program.shapes.iter().filter_map(|shape| match shape {
+        DsdShape::FabIn { color, .. } | DsdShape::FabOut { color, .. } => *color,
+        _ => None,
+    });
+    let mut colors = inputs.chain(outputs).chain(handled).chain(named);
+    colors
+        .find_map(not_a_color)
+        .or_else(|| program.shapes.iter().find_map(malformed_shape))
+}
+
+fn not_a_color(color: u8) -> Option<String> {
+    (usize::from(color) >= COLORS).then(|| format!("there is no color {color}"))
+}
+
+fn malformed_shape(shape: &DsdShape) -> Option<String> {
+    match shape {
+        DsdShape::FabIn { queue, .. } | DsdShape::FabOut { queue, .. } if *queue > 7 => {
+            Some(format!("there is no queue {queue}"))
+        }
+        DsdShape::Mem4d {
+            extents, strides, ..
+        } if extents.len() != strides.len() => Some("a DSD lacks extents or strides".into()),
+        _ => None,
+    }
 }
 
 fn lacking_in_router(router: &RouterSetup) -> Option<String> {

@@ -1,12 +1,13 @@
 //! Who waits for what when nothing can move any more.
 
 use crate::fabric::channel::Channel;
-use crate::fabric::grid::PeIndex;
+use crate::fabric::grid::{PeIndex, LINKS};
 use crate::machine::Machine;
 use crate::pe::opcode::info;
 use crate::pe::operation::Running;
 use crate::pe::plan::PePlan;
 use crate::pe::port::Port;
+use crate::pe::queues::InputQueue;
 use crate::pe::{Doing, Pe};
 use crate::program::Direction;
 use std::collections::HashMap;
@@ -20,12 +21,15 @@ struct Group {
     count: usize,
     example: PeIndex,
     missing: (u32, u32),
+    follows: bool,
 }
 
 /// One thing that waits, and how many elements it still waits for.
 struct Waiting {
     text: String,
     missing: u32,
+    /// What holds it up is listed itself; causes are listed before what follows from them.
+    follows: bool,
 }
 
 /// The text of a `SimError::Stuck`.
@@ -37,17 +41,13 @@ pub fn report(machine: &Machine) -> String {
         machine.pes.len()
     )];
     let states = machine.pes.iter().enumerate().flat_map(|(n, pe)| {
-        let waiting = waiting(machine, pe);
-        waiting.into_iter().map(move |w| (PeIndex(n as u32), w))
+        let index = PeIndex(n as u32);
+        let waiting = waiting(machine, index, pe);
+        waiting.into_iter().map(move |w| (index, w))
     });
     list(&mut lines, machine, groups(states));
-    let queued = machine.fabric.occupied().map(|(pe, color, channel)| {
-        let waiting = Waiting {
-            text: queued(machine, pe, color, channel),
-            missing: 0,
-        };
-        (pe, waiting)
-    });
+    let occupied = machine.fabric.occupied();
+    let queued = occupied.map(|(pe, color, channel)| (pe, queued(machine, pe, color, channel)));
     list(&mut lines, machine, groups(queued));
     lines.join("\n")
 }
@@ -55,7 +55,12 @@ pub fn report(machine: &Machine) -> String {
 fn groups(states: impl Iterator<Item = (PeIndex, Waiting)>) -> Vec<Group> {
     let mut known: HashMap<String, usize> = HashMap::new();
     let mut groups: Vec<Group> = Vec::new();
-    for (pe, Waiting { text, missing }) in states {
+    for (pe, waiting) in states {
+        let Waiting {
+            text,
+            missing,
+            follows,
+        } = waiting;
         if let Some(&n) = known.get(&text) {
             let group = &mut groups[n];
             group.count += 1;
@@ -68,8 +73,10 @@ fn groups(states: impl Iterator<Item = (PeIndex, Waiting)>) -> Vec<Group> {
             count: 1,
             example: pe,
             missing: (missing, missing),
+            follows,
         });
     }
+    groups.sort_by_key(|group| group.follows);
     groups
 }
 
@@ -97,21 +104,30 @@ fn list(lines: &mut Vec<String>, machine: &Machine, groups: Vec<Group>) {
 }
 
 /// Everything that waits on one PE.
-fn waiting(machine: &Machine, pe: &Pe) -> Vec<Waiting> {
+fn waiting(machine: &Machine, index: PeIndex, pe: &Pe) -> Vec<Waiting> {
     let plan = &machine.plans[pe.plan as usize];
     let mut all = Vec::new();
     for thread in &pe.threads {
         let on = format!(" on microthread {}", thread.id);
-        all.push(operation(machine, pe, plan, &thread.running, &on));
+        let place = (index, pe);
+        all.push(operation(machine, place, plan, &thread.running, &on));
     }
     if let Some(running) = &pe.main.running {
-        all.push(operation(machine, pe, plan, running, " on the main thread"));
+        let place = (index, pe);
+        all.push(operation(
+            machine,
+            place,
+            plan,
+            running,
+            " on the main thread",
+        ));
     }
     if pe.main.doing == Doing::Map {
         if let Some(map) = pe.main.maps.last() {
             all.push(Waiting {
                 text: format!("{}: @map waits for the fabric", machine.location(map.span)),
                 missing: map.remaining.unwrap_or(0),
+                follows: false,
             });
         }
     }
@@ -119,8 +135,10 @@ fn waiting(machine: &Machine, pe: &Pe) -> Vec<Waiting> {
         all.push(Waiting {
             text: idle(pe, plan),
             missing: 0,
+            follows: false,
         });
     }
+    all.extend(held_back(machine, index, pe));
     all
 }
 
@@ -138,6 +156,11 @@ fn idle(pe: &Pe, plan: &PePlan) -> String {
             blocked.trailing_zeros()
         );
     }
+    let unbound = (0..32u8)
+        .find(|&id| pe.core.active_local >> id & 1 == 1 && plan.local[usize::from(id)].is_none());
+    if let Some(id) = unbound {
+        return format!("no task can run: local task {id} is active, but no task is bound to it");
+    }
     if let Some((n, queue)) = held {
         let blocked = pe.core.blocked_channels >> plan.channel_of(n) & 1 == 1;
         let why = if blocked {
@@ -153,19 +176,82 @@ fn idle(pe: &Pe, plan: &PePlan) -> String {
     "no task is active, and unblock_cmd_stream has not been called".to_string()
 }
 
-fn operation(machine: &Machine, pe: &Pe, plan: &PePlan, op: &Running, on: &str) -> Waiting {
+/// Why the router can give an input queue nothing, if its settings say so.
+fn not_delivered(machine: &Machine, (pe, state): (PeIndex, &Pe), queue: &InputQueue) -> String {
+    let plan = &machine.plans[state.plan as usize];
+    let taking = plan.input_of_color(queue.color);
+    if let Some(other) = taking.map(|n| &plan.inputs[usize::from(n)]) {
+        if other.id != queue.id {
+            return format!(", but the color goes to input queue {}", other.id);
+        }
+    }
+    match machine.fabric.channel(pe, queue.color) {
+        None => ", but this PE has no route for the color".to_string(),
+        Some(channel) if !channel.tx.has(Direction::Ramp) => format!(
+            ", but the router sends the color to {} at switch position {}",
+            channel.tx, channel.position
+        ),
+        Some(_) => String::new(),
+    }
+}
+
+fn at_position(channel: &Channel) -> String {
+    match channel.position {
+        0 => String::new(),
+        position => format!(" at switch position {position}"),
+    }
+}
+
+/// Why the first wavelet of each output queue does not go up the ramp.
+fn held_back(machine: &Machine, pe: PeIndex, state: &Pe) -> Vec<Waiting> {
+    let held = state.core.outputs.iter().filter_map(|queue| {
+        let color = queue.ring.first()?.color;
+        let why = match machine.fabric.channel(pe, color) {
+            None => "this PE has no route for the color".to_string(),
+            Some(channel) if channel.torn_down => "the color is torn down".to_string(),
+            Some(channel) if !channel.rx.has(Direction::Ramp) => format!(
+                "the router takes the color from {}{}, not from RAMP",
+                channel.rx,
+                at_position(channel)
+            ),
+            // The router's queue is listed itself.
+            Some(_) => return None,
+        };
+        let text = format!("color {color}: stays in output queue {}; {why}", queue.id);
+        Some(Waiting {
+            text,
+            missing: 0,
+            follows: false,
+        })
+    });
+    held.collect()
+}
+
+fn operation(
+    machine: &Machine,
+    (pe, state): (PeIndex, &Pe),
+    plan: &PePlan,
+    op: &Running,
+    on: &str,
+) -> Waiting {
     let mut wants: Vec<String> = Vec::new();
     for &queue in op.inputs.iter().flatten() {
-        let queue = &pe.core.inputs[usize::from(queue)];
+        let queue = &state.core.inputs[usize::from(queue)];
         if queue.ring.is_empty() {
             wants.push(format!(
-                "a wavelet of color {} (input queue {})",
-                queue.color, queue.id
+                "a wavelet of color {} (input queue {}{})",
+                queue.color,
+                queue.id,
+                not_delivered(machine, (pe, state), queue)
             ));
         }
     }
+    let starved = !wants.is_empty();
     if let Port::Output(sender) = &op.dest {
-        if !pe.core.outputs[usize::from(sender.queue)].ring.has_room() {
+        if !state.core.outputs[usize::from(sender.queue)]
+            .ring
+            .has_room()
+        {
             let id = plan.outputs[usize::from(sender.queue)].id;
             wants.push(format!(
                 "room for color {} (output queue {id})",
@@ -173,6 +259,7 @@ fn operation(machine: &Machine, pe: &Pe, plan: &PePlan, op: &Running, on: &str) 
             ));
         }
     }
+    let waits_for_room = !starved && !wants.is_empty();
     if wants.is_empty() {
         wants.push("its microthread to be unblocked".to_string());
     }
@@ -184,12 +271,13 @@ fn operation(machine: &Machine, pe: &Pe, plan: &PePlan, op: &Running, on: &str) 
             wants.join(" and for ")
         ),
         missing: if op.infinite { 0 } else { op.remaining },
+        follows: waits_for_room,
     }
 }
 
 /// A color's wavelets in a router, and what its configuration says.
-fn queued(machine: &Machine, pe: PeIndex, color: u8, channel: &Channel) -> String {
-    let side = channel.entries().next().map(|(wavelet, side)| {
+fn queued(machine: &Machine, pe: PeIndex, color: u8, channel: &Channel) -> Waiting {
+    let head = channel.entries().next().map(|(wavelet, side)| {
         let kind = if wavelet.control {
             "control wavelet"
         } else {
@@ -197,54 +285,94 @@ fn queued(machine: &Machine, pe: PeIndex, color: u8, channel: &Channel) -> Strin
         };
         format!("{kind} from {side}")
     });
-    let torn = if channel.torn_down { ", torn down" } else { "" };
-    let pe_state = &machine.pes[pe.index()];
-    let plan = &machine.plans[pe_state.plan as usize];
-    let to_ramp = channel.tx.has(Direction::Ramp);
-    let unread = if to_ramp && plan.input_of_color(color).is_none() {
-        "; no input queue of this PE takes the color"
-    } else {
-        ""
-    };
-    let next: Vec<String> = crate::fabric::grid::LINKS
-        .into_iter()
-        .filter(|&side| channel.tx.has(side))
-        .map(|side| match machine.fabric.grid.neighbour(pe, side) {
-            None => format!("; {side} is the edge of the rectangle"),
-            Some(neighbour) => match machine.fabric.channel(neighbour, color) {
-                None => format!("; the PE to the {side} has no route for this color"),
-                Some(c) => format!("; the PE to the {side} takes it from {}", c.rx),
-            },
-        })
-        .collect();
-    format!(
-        "color {color}: {} waits in the router, rx = {}, tx = {}, switch position {}{torn}{unread}{}",
-        side.unwrap_or_default(),
-        channel.rx,
-        channel.tx,
-        channel.position,
-        next.concat()
-    )
+    let refusals = refusals(machine, pe, color, channel);
+    let reasons: Vec<&str> = refusals.iter().map(|r| r.text.as_str()).collect();
+    Waiting {
+        text: format!(
+            "color {color}: {} waits in the router, rx = {}, tx = {}, switch position {}{}",
+            head.unwrap_or_default(),
+            channel.rx,
+            channel.tx,
+            channel.position,
+            reasons.concat()
+        ),
+        missing: 0,
+        follows: !refusals.is_empty() && refusals.iter().all(|r| r.follows),
+    }
+}
+
+/// Why an output takes nothing, and whether that has a reason of its own elsewhere.
+struct Refusal {
+    text: String,
+    follows: bool,
+}
+
+fn refusals(machine: &Machine, pe: PeIndex, color: u8, channel: &Channel) -> Vec<Refusal> {
+    let refusal = |text: String, follows| Refusal { text, follows };
+    let mut all = Vec::new();
+    if channel.torn_down {
+        all.push(refusal(", torn down".into(), false));
+    }
+    if channel.tx.has(Direction::Ramp) {
+        let state = &machine.pes[pe.index()];
+        let plan = &machine.plans[state.plan as usize];
+        match plan.input_of_color(color) {
+            None => {
+                let text = "; no input queue of this PE takes the color";
+                all.push(refusal(text.into(), false));
+            }
+            Some(n) if !state.core.inputs[usize::from(n)].ring.has_room() => {
+                let id = plan.inputs[usize::from(n)].id;
+                all.push(refusal(format!("; input queue {id} is full"), true));
+            }
+            Some(_) => {}
+        }
+    }
+    let sides = LINKS.into_iter().filter(|&side| channel.tx.has(side));
+    all.extend(sides.filter_map(|side| {
+        let Some(neighbour) = machine.fabric.grid.neighbour(pe, side) else {
+            return Some(refusal(
+                format!("; {side} is the edge of the rectangle"),
+                false,
+            ));
+        };
+        let from = side.facing();
+        match machine.fabric.channel(neighbour, color) {
+            None => {
+                let text = format!("; the PE to the {side} has no route for this color");
+                Some(refusal(text, false))
+            }
+            Some(next) if next.torn_down => {
+                let text = format!("; the PE to the {side} has torn the color down");
+                Some(refusal(text, false))
+            }
+            Some(next) if !next.rx.has(from) => {
+                let text = format!("; the PE to the {side} takes it from {}", next.rx);
+                Some(refusal(text + &at_position(next), false))
+            }
+            Some(next) if next.is_empty() => None,
+            Some(_) => Some(refusal(format!("; the PE to the {side} has no room"), true)),
+        }
+    }));
+    all
 }
 
 /// Where wavelets are left over, if anywhere.
 pub fn leftovers(machine: &Machine) -> Option<String> {
-    let in_routers = machine.fabric.occupied().map(|(pe, color, channel)| {
-        let text = queued(machine, pe, color, channel);
-        (pe, Waiting { text, missing: 0 })
-    });
+    let in_routers = machine
+        .fabric
+        .occupied()
+        .map(|(pe, color, channel)| (pe, queued(machine, pe, color, channel)));
     let in_queues = machine.pes.iter().enumerate().flat_map(|(n, pe)| {
         let inputs = pe.core.inputs.iter().filter(|q| !q.ring.is_empty());
-        let inputs =
-            inputs.map(|q| format!("color {}: not read from input queue {}", q.color, q.id));
-        let outputs = pe.core.outputs.iter().filter_map(|q| {
-            let head = q.ring.first()?;
-            let id = q.id;
-            Some(format!("color {}: stays in output queue {id}", head.color))
+        let inputs = inputs.map(|q| Waiting {
+            text: format!("color {}: not read from input queue {}", q.color, q.id),
+            missing: 0,
+            follows: false,
         });
-        let all: Vec<String> = inputs.chain(outputs).collect();
-        all.into_iter()
-            .map(move |text| (PeIndex(n as u32), Waiting { text, missing: 0 }))
+        let pe_index = PeIndex(n as u32);
+        let all: Vec<Waiting> = inputs.chain(held_back(machine, pe_index, pe)).collect();
+        all.into_iter().map(move |waiting| (pe_index, waiting))
     });
     let found = groups(in_routers.chain(in_queues));
     if found.is_empty() {

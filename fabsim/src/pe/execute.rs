@@ -1,10 +1,9 @@
 //! What each instruction of a function does.
 
 use super::core::{Core, LoadedDsr};
-use super::interpret::{Caller, Doing, Flow, Main, Threads, DEPTH};
+use super::interpret::{Caller, Doing, Flow, Main, Threads};
 use super::issue::{block_target, control_action, done_action, issue};
 use super::map::MapRun;
-use super::operation::Running;
 use super::plan::PePlan;
 use super::scalar::{binary, compare, convert, cut, unary};
 use super::{Env, Microthread};
@@ -53,7 +52,7 @@ impl Main {
                 Ok(self.leave_function(value))
             }
             Inst::Operation(op) => self.operation(op, span, core, threads, env),
-            Inst::Map(map) => self.map(map, span, core, env),
+            Inst::Map(map) => self.map(map, span, core, (threads, env)),
             // Registers are shared with the router: they are used in their own cycle.
             Inst::ReadConfig { .. } | Inst::WriteConfig { .. } if time > env.now => {
                 Ok(Flow::Again(0))
@@ -213,9 +212,7 @@ impl Main {
         dst: Option<Slot>,
         env: &Env,
     ) -> Result<Flow, Fault> {
-        if self.frames.len() >= DEPTH {
-            return Err(Fault::new(format!("calls are nested {DEPTH} deep")));
-        }
+        self.refuse_deep_calls()?;
         if let Some(frame) = self.frames.last_mut() {
             frame.pc += 1;
         }
@@ -253,7 +250,8 @@ impl Main {
         }
         self.charged = false;
         let issued = issue(op, span, env.plan, core, self.current_slots())?;
-        refuse_shared_queue(&issued.running, threads, env.plan)?;
+        let queues = (issued.running.inputs.as_slice(), issued.running.output);
+        refuse_shared_queue(queues, threads, env.plan)?;
         if let Some(slot) = op.result {
             self.set(slot, 1);
         }
@@ -280,7 +278,7 @@ impl Main {
         map: &MapOperation,
         span: Span,
         core: &mut Core,
-        env: &mut Env,
+        (threads, env): (&Threads, &mut Env),
     ) -> Result<Flow, Fault> {
         if !std::mem::replace(&mut self.charged, true) {
             let operands = map
@@ -292,6 +290,8 @@ impl Main {
         }
         self.charged = false;
         let run = MapRun::new(map, span, env.plan, core, self.current_slots())?;
+        let (inputs, output) = run.queues();
+        refuse_shared_queue((&inputs, output), threads, env.plan)?;
         self.maps.push(run);
         self.doing = Doing::Map;
         self.leave_map_if_done();
@@ -326,18 +326,21 @@ fn refuse_reentry(id: u8, threads: &Threads) -> Result<(), Fault> {
 }
 
 /// Two operations on one queue would take each other's wavelets.
-fn refuse_shared_queue(new: &Running, threads: &Threads, plan: &PePlan) -> Result<(), Fault> {
+fn refuse_shared_queue(
+    (inputs, output): (&[Option<u8>], Option<u8>),
+    threads: &Threads,
+    plan: &PePlan,
+) -> Result<(), Fault> {
     for thread in threads {
         let old = &thread.running;
-        let shared_input = new
-            .inputs
+        let shared_input = inputs
             .iter()
             .flatten()
             .find(|q| old.inputs.contains(&Some(**q)));
         let name = if let Some(queue) = shared_input {
             format!("input queue {}", plan.inputs[usize::from(*queue)].id)
-        } else if new.output.is_some() && new.output == old.output {
-            let queue = usize::from(new.output.unwrap_or(0));
+        } else if output.is_some() && output == old.output {
+            let queue = usize::from(output.unwrap_or(0));
             format!("output queue {}", plan.outputs[queue].id)
         } else {
             continue;

@@ -15,7 +15,7 @@ use crate::report::Fault;
 /// Instructions run at once at most, so that a loop without end still lets cycles pass.
 const STRETCH: u32 = 4096;
 /// Deeper calls mean recursion, which the machine's small stack does not survive.
-pub(super) const DEPTH: usize = 256;
+const DEPTH: usize = 256;
 
 /// What the main thread is at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -181,6 +181,7 @@ impl Main {
         match args.map_err(|f| f.at(span))? {
             Some(args) => {
                 let function = map.function;
+                self.refuse_deep_calls().map_err(|f| f.at(span))?;
                 self.push_frame(env.plan, function, &args, Caller::Map);
                 self.doing = Doing::Code;
             }
@@ -238,6 +239,13 @@ impl Main {
         }
         self.ready_at = time;
         Ok(())
+    }
+
+    pub(super) fn refuse_deep_calls(&self) -> Result<(), Fault> {
+        if self.frames.len() < DEPTH {
+            return Ok(());
+        }
+        Err(Fault::new(format!("calls are nested {DEPTH} deep")))
     }
 
     fn advance(&mut self, pc: u32) {

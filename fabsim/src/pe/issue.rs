@@ -1,8 +1,9 @@
 //! From an operation in the code to a running one: operands, length, thread.
 
 use super::core::{Action, Core, LoadedDsr};
+use super::memory::word_address;
 use super::opcode::info;
-use super::operation::{rate, Running, INFINITE};
+use super::operation::{elements, rate, Running, INFINITE};
 use super::plan::PePlan;
 use super::port::{Port, Sender, Tensor};
 use crate::program::{
@@ -106,7 +107,7 @@ impl<'a> Operands<'a> {
             }),
             Operand::Pointer(slot, ty) => Ok(Ready {
                 port: Port::Line {
-                    word: (value(self.slots, slot) & 0xffff) as i64 / 2,
+                    word: word_address(value(self.slots, slot) & 0xffff)?,
                     step: 0,
                     bytes: ty.size_bytes().clamp(2, 4) as u8,
                 },
@@ -128,7 +129,7 @@ impl<'a> Operands<'a> {
             .shapes
             .get(usize::from(dsd.shape))
             .ok_or_else(|| Fault::new("a DSD is used before it is set"))?;
-        let extent = u32::from(dsd.extent);
+        let extent = elements(dsd.extent);
         match shape {
             DsdShape::Mem1d {
                 element_bytes,
@@ -136,7 +137,7 @@ impl<'a> Operands<'a> {
             } => {
                 let words = i32::from(element_bytes / 2).max(1);
                 let port = Port::Line {
-                    word: self.start(dsd, *wavelet_index_offset),
+                    word: self.start(dsd, *wavelet_index_offset)?,
                     step: i32::from(dsd.stride) * words,
                     bytes: *element_bytes,
                 };
@@ -150,13 +151,17 @@ impl<'a> Operands<'a> {
             } => {
                 let words = i32::from(element_bytes / 2).max(1);
                 let tensor = Tensor {
-                    word: self.start(dsd, *wavelet_index_offset),
+                    word: self.start(dsd, *wavelet_index_offset)?,
                     bytes: *element_bytes,
                     extents: extents.clone(),
                     steps: strides.iter().map(|s| i32::from(*s) * words).collect(),
                     position: vec![0; extents.len()],
                 };
-                let count = extents.iter().map(|&e| u32::from(e)).product();
+                let count = extents
+                    .iter()
+                    .fold(1u64, |n, &e| n.saturating_mul(u64::from(e)));
+                // A product is never endless, whatever it comes to.
+                let count = count.min(u64::from(INFINITE - 1)) as u32;
                 Ok((Port::Tensor(Box::new(tensor)), count))
             }
             DsdShape::FabIn { queue, color, .. } => {
@@ -167,9 +172,9 @@ impl<'a> Operands<'a> {
         }
     }
 
-    fn start(&self, dsd: Dsd, indexed: bool) -> i64 {
+    fn start(&self, dsd: Dsd, indexed: bool) -> Result<i64, Fault> {
         let offset = if indexed { i64::from(self.index) } else { 0 };
-        i64::from(dsd.base / 2) + offset
+        Ok(word_address(u64::from(dsd.base))? + offset)
     }
 
     fn input(&self, id: u8, color: Option<u8>, bytes: u8) -> Result<Port, Fault> {

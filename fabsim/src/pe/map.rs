@@ -67,6 +67,19 @@ impl MapRun {
         self.inputs.iter().chain(&self.output).any(Port::is_fabric)
     }
 
+    /// Places of the fabric operands among the PE's input and output queues.
+    pub fn queues(&self) -> (Vec<Option<u8>>, Option<u8>) {
+        let inputs = self.inputs.iter().map(|port| match port {
+            Port::Input { queue, .. } => Some(*queue),
+            _ => None,
+        });
+        let output = match &self.output {
+            Some(Port::Output(sender)) => Some(sender.queue),
+            _ => None,
+        };
+        (inputs.collect(), output)
+    }
+
     pub fn can_step(&self, core: &Core, now: u64) -> bool {
         if self.result.is_some() {
             return match &self.output {

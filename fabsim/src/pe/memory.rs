@@ -9,6 +9,15 @@ pub struct Memory {
     words: Box<[u16]>,
 }
 
+/// The word at a byte address; elements of 16 bits and more begin at even ones.
+pub fn word_address(address: u64) -> Result<i64, Fault> {
+    if address & 1 == 1 {
+        let text = format!("address {address} is odd; memory is made of 16-bit words");
+        return Err(Fault::new(text));
+    }
+    Ok((address / 2) as i64)
+}
+
 impl Memory {
     pub fn new(program: &TileProgram) -> Memory {
         let mut words = vec![0; program.memory_bytes.div_ceil(2) as usize];
@@ -78,10 +87,11 @@ impl Memory {
 
     /// A little-endian value of 1, 2, 4 or 8 bytes at a byte address.
     pub fn load(&self, address: u64, bytes: u32) -> Result<u64, Fault> {
-        let word = (address / 2) as i64;
         if bytes == 1 {
-            return Ok(u64::from(self.word(word)? >> (8 * (address & 1)) & 0xff));
+            let word = self.word((address / 2) as i64)?;
+            return Ok(u64::from(word >> (8 * (address & 1)) & 0xff));
         }
+        let word = word_address(address)?;
         let mut value = 0;
         for n in 0..i64::from(bytes / 2) {
             value |= u64::from(self.word(word + n)?) << (16 * n);
@@ -90,12 +100,13 @@ impl Memory {
     }
 
     pub fn store(&mut self, address: u64, bytes: u32, value: u64) -> Result<(), Fault> {
-        let word = (address / 2) as i64;
         if bytes == 1 {
+            let word = (address / 2) as i64;
             let shift = 8 * (address & 1);
             let old = self.word(word)? & !(0xff << shift);
             return self.set_word(word, old | ((value as u16 & 0xff) << shift));
         }
+        let word = word_address(address)?;
         for n in 0..i64::from(bytes / 2) {
             self.set_word(word + n, (value >> (16 * n)) as u16)?;
         }

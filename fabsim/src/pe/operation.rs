@@ -7,8 +7,18 @@ use super::port::{send, Port};
 use crate::program::{Arch, Dsr, Opcode, Span};
 use crate::report::Fault;
 
-/// The extent that never ends.
-pub const INFINITE: u32 = 0x7fff;
+/// The length of an operation that never ends.
+pub const INFINITE: u32 = u32::MAX;
+/// The extent of a DSD that never ends.
+const ENDLESS_EXTENT: u16 = 0x7fff;
+
+/// The number of elements an extent stands for.
+pub fn elements(extent: u16) -> u32 {
+    match extent {
+        ENDLESS_EXTENT => INFINITE,
+        finite => u32::from(finite),
+    }
+}
 
 /// An operation that has been issued and not yet completed.
 #[derive(Clone, Debug)]
