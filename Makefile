@@ -17,7 +17,7 @@ demo: setup
 
 test: lint types test-rust test-python
 
-setup: tools $(VENV)/.collc $(VENV)/.fabsim
+setup: $(VENV)/.collc $(VENV)/.fabsim
 
 # One clear line for each tool that is missing.
 tools:
@@ -26,14 +26,16 @@ tools:
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "make: Python's venv module is needed (on Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
 	@command -v cargo >/dev/null 2>&1 || { echo "make: a Rust toolchain is needed to build the simulator: no 'cargo' on PATH (see https://rustup.rs)" >&2; exit 1; }
 
-$(VENV)/bin/python:
+# Each mark is made last, so a step that was interrupted is taken again.
+$(VENV)/.made: | tools
 	$(PYTHON) -m venv $(VENV)
+	@touch $@
 
-$(VENV)/.collc: setup.cfg pyproject.toml | $(VENV)/bin/python
+$(VENV)/.collc: setup.cfg pyproject.toml | $(VENV)/.made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
 	@touch $@
 
-$(VENV)/.fabsim: $(FABSIM_SOURCES) | $(VENV)/bin/python
+$(VENV)/.fabsim: $(FABSIM_SOURCES) | $(VENV)/.collc
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check ./fabsim
 	@touch $@
 
@@ -58,8 +60,8 @@ test-python: setup
 	$(BIN)/pytest -n $(JOBS)
 
 format: setup
-	$(BIN)/ruff format compiler tests grammar templates
-	$(BIN)/ruff check --fix compiler tests grammar templates
+	$(BIN)/ruff format compiler tests grammar templates fabsim
+	$(BIN)/ruff check --fix compiler tests grammar templates fabsim
 	cd fabsim && cargo fmt
 
 clean:

@@ -6,12 +6,15 @@ program is at fault, 2 wrong usage, 3 a run gave a wrong result or got stuck.
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from functools import wraps
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property, wraps
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,8 +23,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from collc.diagnostics import CollcError, Diagnostic
-from collc.explain import explanation
+from collc.explain import explained_codes, explanation
 from collc.language import read_source
+from collc.language.source import MAX_SOURCE_BYTES
 from collc.lowering import show_plan
 from collc.pipeline import Bundle, compile_text
 from collc.run import RunError, RunReport
@@ -31,23 +35,34 @@ from collc.target import TARGETS
 from collc.version import __version__
 
 FAULT, USAGE, WRONG_RUN = 1, 2, 3
-_INTERRUPTED = 130
+_INTERRUPTED, _PIPE_CLOSED = 130, 141  # what a shell says of SIGINT and SIGPIPE
 
 
 def main() -> None:
     """Entry point of the `collc` command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a name may hold what the stream cannot encode
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        _run_commands()
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        _stop("interrupted", _INTERRUPTED)
+    except _PipeClosedError:
+        # `collc ... | head`: whoever read has seen enough, and nothing is to be flushed at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(_PIPE_CLOSED)
+    except OSError as error:
+        _stop(f"{error.filename or 'cannot print'}: {error.strerror or error}", FAULT)
+
+
+def _run_commands() -> None:
     try:
         commands(standalone_mode=False)
-    except click.exceptions.Abort:
-        _stop("interrupted", _INTERRUPTED)
     except click.ClickException as error:
+        if "--json" in sys.argv:
+            _print_data({"diagnostics": [as_json(Diagnostic("usage", error.message, None))]})
         error.show()
         sys.exit(USAGE)
-    except KeyboardInterrupt:
-        _stop("interrupted", _INTERRUPTED)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
 
 
 def _stop(message: str, status: int) -> NoReturn:
@@ -55,7 +70,21 @@ def _stop(message: str, status: int) -> NoReturn:
     sys.exit(status)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _PipeClosedError(Exception):
+    """Standard output is a pipe that nobody reads any more."""
+
+
+class _Commands(click.Group):
+    """The commands; click itself would turn a closed pipe into the status of a faulty program."""
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as click declares it
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise _PipeClosedError from error
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="collc")
 def commands() -> None:
     """Compile collectives to CSL for the Cerebras WSE, check them, predict and run them."""
@@ -66,16 +95,19 @@ def _definition(_: click.Context, __: click.Parameter, values: tuple[str, ...]) 
     definitions: dict[str, int] = {}
     for text in values:
         name, equals, value = text.partition("=")
-        try:
-            number = int(value, 0)
-        except ValueError:
-            equals = ""
-        if not equals or not name.strip():
+        if not equals or not name.strip() or not re.fullmatch(r" *[+-]?[0-9]{1,4000} *", value):
             raise click.BadParameter(f"{text!r} is not NAME=INTEGER, such as P=512")
         if name.strip() in definitions:
             raise click.BadParameter(f"{name.strip()} is given twice")
-        definitions[name.strip()] = number
+        definitions[name.strip()] = int(value)
     return definitions
+
+
+def _directory(_: click.Context, __: click.Parameter, value: str | None) -> Path | None:
+    """`-o DIRECTORY`; an unset shell variable must not mean the current directory."""
+    if value == "":
+        raise click.BadParameter("the directory has no name")
+    return Path(value) if value is not None else None
 
 
 def _source_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -106,13 +138,31 @@ class Source:
     target: str | None
     as_data: bool
 
-    def compile(self) -> Bundle:
-        """The file's bundle; raises CollcError, or UsageError where there is no file."""
-        if self.file.is_dir():
+    @cached_property
+    def text(self) -> str:
+        """What the file says; raises CollcError, or UsageError where there is no file."""
+        if os.path.isdir(self.file):
             raise click.UsageError(f"{self.file} is a directory; name a .coll file")
-        if not self.file.exists():
+        if not os.path.exists(self.file):
             raise click.UsageError(f"there is no file {self.file}")
-        return compile_text(read_source(self.file), str(self.file), self.definitions, self.target)
+        return read_source(self.file)
+
+    def compile(self) -> Bundle:
+        """The file's bundle; raises as `text` does, and CollcError for a program at fault."""
+        return compile_text(self.text, str(self.file), self.definitions, self.target)
+
+    def quotable(self) -> str:
+        """The text for messages to quote, also where it is too long or no UTF-8."""
+        try:
+            return self.text
+        except CollcError:
+            if not self.file.is_file():
+                return ""
+        try:
+            with self.file.open("rb") as file:
+                return file.read(MAX_SOURCE_BYTES).decode("utf-8-sig", "replace")
+        except OSError:
+            return ""
 
 
 def _reporting(command: Callable[..., None]) -> Callable[..., None]:
@@ -133,37 +183,31 @@ def _reporting(command: Callable[..., None]) -> Callable[..., None]:
         except CollcError as error:
             _report(error.diagnostics, source)
             sys.exit(FAULT)
-        except RunError as error:
-            _print_run_error(str(error), source)
-            sys.exit(WRONG_RUN)
-        except OSError as error:
-            _stop(f"{error.filename or file}: {error.strerror or error}", FAULT)
 
     return wrapped
 
 
 def _report(diagnostics: tuple[Diagnostic, ...], source: Source) -> None:
     if source.as_data:
-        click.echo(json.dumps({"diagnostics": [as_json(d) for d in diagnostics]}, indent=2))
+        _print_data({"diagnostics": [as_json(d) for d in diagnostics]})
         return
-    sources = {str(source.file): _text_of(source.file)}
+    sources = {str(source.file): source.quotable()}
     click.echo("\n".join(render(d, sources) for d in diagnostics), err=True, nl=False)
     count = len(diagnostics)
     click.echo(f"\n{count} problem{'s' if count > 1 else ''}; nothing was written", err=True)
 
 
-def _print_run_error(message: str, source: Source) -> None:
-    if source.as_data:
-        click.echo(json.dumps({"verified": False, "problem": message}, indent=2))
-    else:
-        click.echo(f"the run failed:\n{message}", err=True)
+def _print_data(data: dict[str, Any]) -> None:
+    click.echo(json.dumps(data, indent=2))
 
 
-def _text_of(file: Path) -> str:
+def _write(bundle: Bundle, directory: Path) -> None:
     try:
-        return file.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
+        bundle.write(directory)
+    except OSError as error:
+        message = f"cannot write {directory}: {error.strerror or error}"
+        help = "name a directory that can be written with -o"
+        raise CollcError([Diagnostic("C502", message, None, help=help)]) from error
 
 
 @commands.command()
@@ -173,28 +217,30 @@ def check(source: Source) -> None:
     """Prove FILE's collective right and within the machine's limits; write nothing."""
     bundle = source.compile()
     if source.as_data:
-        click.echo(json.dumps(_facts(bundle), indent=2))
+        _print_data(_facts(bundle))
     else:
         click.echo(f"{source.file}: fine. {_resources(bundle)}")
 
 
 @commands.command()
 @_source_options
-@click.option("-o", "output", type=click.Path(path_type=Path), help="Directory for the files.")
+@click.option("-o", "output", callback=_directory, help="Directory for the files.")
 @click.option(
     "--dump", type=click.Choice(["spec", "schedule", "plan"]), help="Print a stage, write nothing."
 )
 @_reporting
 def build(source: Source, output: Path | None, dump: str | None) -> None:
     """Compile FILE to CSL in a directory (default: FILE without its suffix, in ./out)."""
+    if dump and output:
+        raise click.UsageError("--dump writes no files; leave out -o")
     bundle = source.compile()
     if dump:
-        click.echo(_dumped(bundle, dump), nl=False)
+        _print_dump(bundle, dump, source)
         return
     directory = output or Path("out") / source.file.stem
-    bundle.write(directory)
+    _write(bundle, directory)
     if source.as_data:
-        click.echo(json.dumps(_facts(bundle) | {"directory": str(directory)}, indent=2))
+        _print_data(_facts(bundle) | {"directory": str(directory)})
         return
     size = sum(len(text) for text in bundle.files.values())
     click.echo(f"{len(bundle.files)} files, {size} bytes, in {directory}. {_resources(bundle)}")
@@ -202,21 +248,26 @@ def build(source: Source, output: Path | None, dump: str | None) -> None:
 
 @commands.command()
 @_source_options
-@click.option("-o", "output", type=click.Path(path_type=Path), help="Also write the files here.")
+@click.option("-o", "output", callback=_directory, help="Also write the files here.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random input.")
 @_reporting
 def run(source: Source, output: Path | None, seed: int) -> None:
     """Compile FILE, run the emitted CSL on fabsim, compare with NumPy."""
     bundle = source.compile()
-    with _progress(bundle.prediction.cycles) as progress:
-        report = bundle.run(seed=seed, progress=progress)
+    report: RunReport | RunError
+    try:
+        with _progress(bundle.prediction.cycles) as progress:
+            report = bundle.run(seed=seed, progress=progress)
+    except RunError as error:
+        report = error
     if output:
-        bundle.write(output)
+        _write(bundle, output)
+    facts = _facts(bundle) | _run_facts(report)
     if source.as_data:
-        click.echo(json.dumps(_facts(bundle) | asdict(report), indent=2))
+        _print_data(facts)
     else:
-        _print_run(bundle, report, output)
-    if not report.verified:
+        _print_run(facts, output)
+    if not facts["verified"]:
         sys.exit(WRONG_RUN)
 
 
@@ -246,7 +297,7 @@ def cost(source: Source) -> None:
     bundle = source.compile()
     if source.as_data:
         facts = _facts(bundle) | {"prediction": asdict(bundle.prediction)}
-        click.echo(json.dumps(facts, indent=2))
+        _print_data(facts)
         return
     prediction = bundle.prediction
     gap = prediction.cycles / max(prediction.bound, 1)
@@ -256,13 +307,29 @@ def cost(source: Source) -> None:
 
 
 @commands.command()
-@click.argument("code")
-def explain(code: str) -> None:
-    """Explain the message with CODE, such as C101."""
-    page = explanation(code.upper())
-    if page is None:
+@click.option("--json", "as_data", is_flag=True, help="Print one JSON object.")
+@click.argument("code", required=False)
+def explain(code: str | None, as_data: bool) -> None:
+    """Explain the message with CODE, such as C101; without CODE, list them all."""
+    if code is not None and explanation(code.upper()) is None:
         raise click.UsageError(f"there is no message with the code {code}")
-    click.echo(page, nl=False)
+    codes = [code.upper()] if code else explained_codes()
+    pages = {code: explanation(code) or "" for code in codes}
+    if as_data:
+        _print_data(pages)
+    elif code:
+        click.echo(pages[code.upper()], nl=False)
+    else:
+        for page in pages.values():
+            click.echo(page.partition("\n")[0].removeprefix("# "))
+
+
+def _print_dump(bundle: Bundle, stage: str, source: Source) -> None:
+    text = _dumped(bundle, stage)
+    if source.as_data:
+        _print_data(_facts(bundle) | {stage: text})
+    else:
+        click.echo(text, nl=False)
 
 
 def _dumped(bundle: Bundle, stage: str) -> str:
@@ -286,25 +353,36 @@ def _facts(bundle: Bundle) -> dict[str, Any]:
     }
 
 
+def _run_facts(report: RunReport | RunError) -> dict[str, Any]:
+    """The same keys for every run; one that did not come to its end has no measurements."""
+    if isinstance(report, RunReport):
+        return asdict(report)
+    unknown = dict.fromkeys(field.name for field in fields(RunReport))
+    return unknown | {"verified": False, "problem": str(report)}
+
+
 def _resources(bundle: Bundle) -> str:
     facts = _facts(bundle)
+    colors = "1 color" if facts["colors"] == 1 else f"{facts['colors']} colors"
     return (
-        f"{facts['colors']} colors, {facts['memory_bytes']} bytes a PE, predicted "
+        f"{colors}, {facts['memory_bytes']} bytes a PE, predicted "
         f"{facts['predicted_cycles']} cycles (bound {facts['bound_cycles']})"
     )
 
 
-def _print_run(bundle: Bundle, report: RunReport, output: Path | None) -> None:
-    facts = _facts(bundle)
-    verdict = (
-        "verified against NumPy, bit by bit" if report.verified else f"WRONG: {report.problem}"
-    )
+def _print_run(facts: dict[str, Any], output: Path | None) -> None:
+    verdict = "verified against NumPy, bit by bit" if facts["verified"] else "WRONG"
     click.echo(f"{facts['file']} on {facts['target']}: {verdict}")
-    click.echo(f"  cycles     {report.cycles}")
+    if facts["cycles"] is not None:
+        click.echo(f"  cycles     {facts['cycles']}")
     click.echo(f"  predicted  {facts['predicted_cycles']}")
     click.echo(f"  bound      {facts['bound_cycles']}")
     click.echo(f"  colors     {facts['colors']}")
     click.echo(f"  memory     {facts['memory_bytes']} bytes a PE (estimate)")
-    click.echo(f"  simulated  {report.tile_cycles} tile-cycles in {report.wall_seconds:.2f} s")
+    if facts["cycles"] is not None:
+        seconds = f"{facts['wall_seconds']:.2f} s"
+        click.echo(f"  simulated  {facts['tile_cycles']} tile-cycles in {seconds}")
     if output:
         click.echo(f"  CSL        {output}")
+    if not facts["verified"]:
+        click.echo(f"collc: the run failed: {facts['problem']}", err=True)

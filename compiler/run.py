@@ -57,10 +57,10 @@ def run_bundle(
     fabsim = _fabsim()
     collective = schedule.collective
     grid, contract = collective.grid, collective.contract
-    given = make_input(collective, seed)
     area = (0, 0, grid.width, grid.height, contract.length)
     began = time.perf_counter()
     try:
+        given = make_input(collective, seed)
         with tempfile.TemporaryDirectory(prefix="collc-run-") as directory:
             write_files(Path(directory), texts)
             program = fabsim.compile(str(Path(directory) / "layout.csl"), arch=arch)
@@ -71,6 +71,9 @@ def run_bundle(
         simulator.stop()
     except (fabsim.CslError, fabsim.SimulationError) as error:
         raise RunError(str(error)) from error
+    except MemoryError as error:
+        size = f"{grid.width} x {grid.height} PEs of {contract.length} elements"
+        raise RunError(f"this computer's memory is too small for {size}") from error
     wall_seconds = time.perf_counter() - began
     problem = mismatch(schedule, given, found.reshape(given.shape))
     return RunReport(

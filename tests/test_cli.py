@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -172,3 +174,116 @@ def test_a_directory_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     result = collc("build", EXAMPLES / "chain.coll", "-o", tmp_path / "file" / "out")
     assert result.returncode == 1
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check", "no/such/file.coll", "--json"],
+        ["check", str(EXAMPLES / "chain.coll"), "--json", "-D", "P=x"],
+        ["check", "--json"],
+        ["explain", "C000", "--json"],
+    ],
+)
+def test_wrong_usage_as_data_is_one_object(arguments: list[str]) -> None:
+    result = collc(*arguments)
+    assert result.returncode == 2
+    (diagnostic,) = json.loads(result.stdout)["diagnostics"]
+    assert diagnostic["code"] == "usage"
+
+
+def test_a_dump_as_data_is_one_object() -> None:
+    result = collc("build", EXAMPLES / "chain.coll", "--dump", "plan", "--json")
+    assert json.loads(result.stdout)["plan"].startswith("plan total on wse2")
+
+
+def test_a_directory_that_cannot_be_made_is_a_diagnostic_as_data(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    result = collc("build", EXAMPLES / "chain.coll", "-o", tmp_path / "file", "--json")
+    assert result.returncode == 1
+    (diagnostic,) = json.loads(result.stdout)["diagnostics"]
+    assert diagnostic["code"] == "C502"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["-o", ""], ["--dump", "plan", "-o", "out"], ["-D", "P=1_0"], ["-D", "P=" + "9" * 5000]],
+)
+def test_options_that_can_only_be_a_slip_are_wrong_usage(
+    options: list[str], tmp_path: Path
+) -> None:
+    result = collc("build", EXAMPLES / "chain.coll", *options, cwd=tmp_path)
+    assert result.returncode == 2
+    assert "Traceback" not in result.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_explain_lists_all_codes_and_gives_pages_as_data() -> None:
+    listed = collc("explain").stdout.splitlines()
+    assert listed[0].startswith("C101: ")
+    pages = json.loads(collc("explain", "--json").stdout)
+    assert [line.partition(":")[0] for line in listed] == list(pages)
+    assert json.loads(collc("explain", "c103", "--json").stdout) == {"C103": pages["C103"]}
+
+
+@pytest.mark.parametrize(
+    "arguments", [["check", str(EXAMPLES / "chain.coll")], ["explain"], ["explain", "C103"]]
+)
+def test_output_that_nobody_reads_is_no_error(arguments: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "collc", *arguments]
+    result = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert result.returncode == 141
+    assert result.stderr == b""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", [["check", str(EXAMPLES / "chain.coll")], ["explain"]])
+def test_output_that_finds_no_room_is_one_line(arguments: list[str]) -> None:
+    command = [sys.executable, "-m", "collc", *arguments]
+    with open("/dev/full", "wb") as full:
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert result.returncode == 1
+    assert result.stderr == b"collc: cannot print: No space left on device\n"
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs /dev/zero")
+def test_an_endless_file_is_refused_like_a_large_one() -> None:
+    result = collc("check", "/dev/zero")
+    assert result.returncode == 1
+    assert "C102" in result.stderr
+
+
+def test_messages_about_piped_text_quote_it() -> None:
+    command = [sys.executable, "-m", "collc", "check", "/dev/stdin"]
+    result = subprocess.run(
+        command, input=BROKEN, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert "reduce no_such_tree to 0" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "name", ["a\nconst q = 1;.coll", 'q"""\\.coll', os.fsdecode(b"\xff.coll"), "größe.coll"]
+)
+def test_a_file_may_be_called_anything(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes((EXAMPLES / "chain.coll").read_bytes())
+    result = collc("build", name, "-o", "out", "--json", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    compile((tmp_path / "out" / "run.py").read_text(encoding="utf-8"), "run.py", "exec")
+    for path in (tmp_path / "out").glob("*.csl"):
+        assert "\nconst q" not in path.read_text(encoding="utf-8")
+    result = collc("check", name, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+
+
+def test_an_interrupted_run_is_status_130_and_one_line() -> None:
+    command = [sys.executable, "-m", "collc", "run", str(EXAMPLES / "star.coll")]
+    command += ["-D", "P=512", "-D", "B=4096"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(5)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors.strip() == "collc: interrupted"

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from collc.diagnostics import CollcError
-from collc.language import parse_file, read_source
+from collc.language import read_source
+from collc.pipeline import compile_text
 from collc.show import render
 from tests.conftest import Golden
 
@@ -35,7 +36,7 @@ def messages(path: Path) -> str:
     sources = {path.name: text, str(path): text}
     try:
         read_source(path)
-        parse_file(Path(path.name), text, definitions, target)
+        compile_text(text, path.name, definitions, target)
     except CollcError as error:
         shown = "\n".join(render(diagnostic, sources) for diagnostic in error.diagnostics)
         return shown.replace(f"{path.parent}/", "")
@@ -45,7 +46,7 @@ def messages(path: Path) -> str:
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_a_wrong_program_is_refused_with_located_messages(path: Path, golden: Golden) -> None:
     shown = messages(path)
-    assert shown, "the language finds nothing wrong with this program"
+    assert shown, "the compiler finds nothing wrong with this program"
     golden(path.with_suffix(".expect"), shown)
 
 

@@ -15,6 +15,7 @@ RELATIONS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
     ">": operator.gt,
     "==": operator.eq,
+    "!=": operator.ne,
 }
 
 
@@ -29,11 +30,12 @@ def unmet_expectations(plan: Plan, prediction: Prediction) -> Iterator[Diagnosti
         value = quantities[expected.quantity]
         limit = expected.factor * (prediction.bound if expected.times_bound else 1)
         if not RELATIONS[expected.relation](value, limit):
-            bound = f" (bound {prediction.bound})" if expected.times_bound else ""
+            meant = f" that is {expected.relation} {limit:.10g} (bound {prediction.bound}),"
+            quantity = expected.quantity.replace("_", " ")
             yield Diagnostic(
                 "C401",
-                f"expected {expected.text}, that is {expected.relation} {limit:g}{bound}, "
-                f"predicted are {value} {expected.quantity.replace('_', ' ')}",
+                f"expected {expected.text},{meant if expected.times_bound else ''} "
+                f"predicted are {value} {quantity}",
                 expected.span,
                 help="choose another tree, or expect less",
             )

@@ -6,6 +6,7 @@ Templates loop over these values and substitute; they decide nothing.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from collc.emit.conditions import Cases, cases_of
@@ -66,7 +67,8 @@ def model_of(schedule: Schedule, plan: Plan, source: str) -> BundleModel:
         name=collective.name,
         type_name=type_name(collective.name),
         headline=headline(plan),
-        source=source,
+        # a file may be called anything, a comment must stay one
+        source=re.sub(r"[^\w./ +-]", "_", source),
         version=__version__,
         kind=contract.kind.value,
         width=grid.width,

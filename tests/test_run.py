@@ -1,0 +1,168 @@
+"""Judging a run: what a wrong, a stuck and an impossible run come to."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from collc import Bundle, CollcError, RunError, compile_text
+from collc.cli import commands
+from collc.files import write_files
+
+TEXT = """target wse2
+grid row = 4 x 1
+collective total = reduce(x: i32[3], add) on row {
+    reduce chain to 0
+}
+program { total }
+"""
+
+
+class SimulationError(Exception):
+    """As fabsim's."""
+
+
+class CslError(Exception):
+    """As fabsim's."""
+
+
+class Simulator:
+    """Gives back the input as the result, which a sum of four vectors is not."""
+
+    def __init__(self, _: object) -> None:
+        self.memory = np.empty(0)
+
+    def memcpy_h2d(self, _: str, values: np.ndarray[Any, Any], *__: int) -> None:
+        self.memory = values
+
+    def memcpy_d2h(self, *_: object) -> np.ndarray[Any, Any]:
+        return self.memory.copy()
+
+    def launch(self, *_: object, **__: object) -> SimpleNamespace:
+        return SimpleNamespace(cycles=7, tile_cycles=28)
+
+    def stop(self) -> None:
+        pass
+
+
+class StuckSimulator(Simulator):
+    def launch(self, *_: object, **__: object) -> SimpleNamespace:
+        raise SimulationError("stuck at cycle 12")
+
+
+class SmallSimulator(Simulator):
+    def launch(self, *_: object, **__: object) -> SimpleNamespace:
+        raise MemoryError
+
+
+@pytest.fixture
+def bundle() -> Bundle:
+    return compile_text(TEXT, "sum.coll", {})
+
+
+@pytest.fixture
+def simulate(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Put another simulator in fabsim's place."""
+
+    def replace(simulator: type[Simulator]) -> None:
+        fake = SimpleNamespace(
+            compile=lambda *_, **__: None,
+            Simulator=simulator,
+            SimulationError=SimulationError,
+            CslError=CslError,
+        )
+        real = importlib.import_module
+        monkeypatch.setattr(
+            importlib, "import_module", lambda name: fake if name == "fabsim" else real(name)
+        )
+
+    return replace
+
+
+def run_command(directory: Path, *options: str) -> Result:
+    path = directory / "sum.coll"
+    path.write_text(TEXT, encoding="utf-8")
+    return CliRunner().invoke(commands, ["run", str(path), *options])
+
+
+def test_a_good_run_is_verified_and_has_no_problem(bundle: Bundle) -> None:
+    report = bundle.run()
+    assert report.verified
+    assert not report.problem
+    assert report.cycles > 0
+
+
+def test_a_wrong_result_names_the_first_wrong_element(bundle: Bundle, simulate: Any) -> None:
+    simulate(Simulator)
+    report = bundle.run()
+    assert not report.verified
+    assert "3 of 3 elements are wrong; the first is element 0 at PE (0, 0)" in report.problem
+    assert report.cycles == 7
+
+
+def test_a_stuck_run_is_a_run_error(bundle: Bundle, simulate: Any) -> None:
+    simulate(StuckSimulator)
+    with pytest.raises(RunError, match="stuck at cycle 12"):
+        bundle.run()
+
+
+def test_a_run_beyond_the_computers_memory_says_its_size(bundle: Bundle, simulate: Any) -> None:
+    simulate(SmallSimulator)
+    with pytest.raises(RunError, match="too small for 4 x 1 PEs of 3 elements"):
+        bundle.run()
+
+
+def test_without_fabsim_a_run_says_what_to_install(
+    bundle: Bundle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(_: str) -> None:
+        raise ImportError("No module named 'fabsim'")
+
+    monkeypatch.setattr(importlib, "import_module", missing)
+    with pytest.raises(CollcError, match="C501: running needs fabsim"):
+        bundle.run()
+
+
+@pytest.mark.parametrize("simulator", [Simulator, StuckSimulator])
+def test_a_failed_run_prints_the_same_object_as_a_good_one(
+    simulator: type[Simulator], simulate: Any, tmp_path: Path
+) -> None:
+    good = json.loads(run_command(tmp_path, "--json").stdout)
+    simulate(simulator)
+    result = run_command(tmp_path, "--json")
+    assert result.exit_code == 3
+    facts = json.loads(result.stdout)
+    assert facts.keys() == good.keys()
+    assert facts["verified"] is False
+    assert facts["problem"]
+    assert facts["predicted_cycles"] == good["predicted_cycles"]
+    assert (facts["cycles"] is None) == (simulator is StuckSimulator)
+
+
+@pytest.mark.parametrize("simulator", [Simulator, StuckSimulator])
+def test_a_failed_run_says_so_and_is_status_3(
+    simulator: type[Simulator], simulate: Any, tmp_path: Path
+) -> None:
+    simulate(simulator)
+    result = run_command(tmp_path, "-o", str(tmp_path / "out"))
+    assert result.exit_code == 3
+    assert "WRONG" in result.output
+    assert "the run failed: " in result.output
+
+
+def test_csl_that_does_not_compile_is_a_run_error(
+    bundle: Bundle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def spoiled(directory: Any, texts: Any) -> None:
+        write_files(directory, {**texts, "layout.csl": "layout {"})
+
+    monkeypatch.setattr("collc.run.write_files", spoiled)
+    with pytest.raises(RunError, match=r"layout\.csl"):
+        bundle.run()
