@@ -14,8 +14,10 @@ from collc.spec import ElementType, Operation
 from collc.target import WSE2
 
 FREE = replace(WSE2, dsr_load=0, op_issue=0, task_start=0, scalar=0)
-# vectors that wait take no links from others
-UNCROWDED = replace(FREE, router_queue=0)
+# vectors that wait take no links from others and hold nobody up
+UNCROWDED = replace(
+    FREE, router_queue=0, input_queue_words=(10**6,) * 8, output_queue_words=(10**6,) * 8
+)
 RAMP = 2
 VISIT = 2 * RAMP + 1
 
