@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
 FABSIM_SOURCES := fabsim/Cargo.toml fabsim/Cargo.lock fabsim/pyproject.toml \
-                  $(shell find fabsim/src fabsim/python -type f)
+                  $(shell find fabsim/src fabsim/python -type f -not -name '*.pyc')
 
 .PHONY: demo test setup tools lint types test-python test-rust format clean
 

@@ -27,6 +27,7 @@ def golden(request: pytest.FixtureRequest) -> Golden:
 
     def compare(path: Path, text: str) -> None:
         if request.config.getoption("--update-expect"):
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
             return
         assert path.exists(), f"{path} is missing; pytest --update-expect writes it"
