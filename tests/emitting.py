@@ -43,7 +43,7 @@ def every_kind_of_collective() -> dict[str, Collective]:
         "star_in_rounds": line_reduce(star(64), length=1000),
         "binomial": line_reduce(binomial(64)),
         "two_phase": line_reduce(two_phase(24, 4), colors=2),
-        "more_colors": line_reduce(two_phase(24, 4), length=8),
+        "more_colors": line_reduce(two_phase(64, 8), length=8),
         "broadcast": broadcast(5, 4, 2, 1),
         "allreduce": line_allreduce(binomial(6)),
         "grid": grid_allreduce(two_phase(12, 4), binomial(9)),
