@@ -22,6 +22,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from collc.cost import show_prediction
 from collc.diagnostics import CollcError, Diagnostic
 from collc.explain import explained_codes, explanation
 from collc.language import read_source
@@ -299,11 +300,7 @@ def cost(source: Source) -> None:
         facts = _facts(bundle) | {"prediction": asdict(bundle.prediction)}
         _print_data(facts)
         return
-    prediction = bundle.prediction
-    gap = prediction.cycles / max(prediction.bound, 1)
-    click.echo(f"predicted {prediction.cycles} cycles, lower bound {prediction.bound} ({gap:.2f}x)")
-    for name, cycles in prediction.breakdown.items():
-        click.echo(f"  {name:<12} {cycles:>8}")
+    click.echo(show_prediction(bundle.prediction), nl=False)
 
 
 @commands.command()

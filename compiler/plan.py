@@ -127,12 +127,12 @@ class StoreVectors:
 
 @dataclass(frozen=True)
 class SendVector:
-    """Send the own vector on `color`; with `adds_from` each element received there is combined
+    """Send the own vector on `color`; with `combines_from` each element received there is combined
     with it on the way, so that receiving the last vector and sending overlap.
     """
 
     color: str
-    adds_from: str | None
+    combines_from: str | None
     advance: Advance
 
 

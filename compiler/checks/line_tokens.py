@@ -52,7 +52,7 @@ class LineTokens:
         if self.at_step[rank] == len(self.steps[rank]):
             return None
         step = self.steps[rank][self.at_step[rank]]
-        return step.adds_from if isinstance(step, SendVector) else step.color
+        return step.combines_from if isinstance(step, SendVector) else step.color
 
     def waiting(self) -> list[tuple[int, str]]:
         """The PEs that still wait, with the color."""
@@ -192,7 +192,7 @@ def _needed(step: Step) -> int:
     """Vectors that a step receives."""
     if isinstance(step, StoreVectors):
         return step.vectors
-    return 1 if isinstance(step, CopyVector) or step.adds_from else 0
+    return 1 if isinstance(step, CopyVector) or step.combines_from else 0
 
 
 def _emit(run: LineTokens, rank: int, step: SendVector) -> None:

@@ -38,7 +38,7 @@ def _reduce_problem(role: Role) -> str:
 
 
 def _received_on(step: Step) -> str | None:
-    return step.adds_from if isinstance(step, SendVector) else step.color
+    return step.combines_from if isinstance(step, SendVector) else step.color
 
 
 def _comes_out_even(step: StoreVectors) -> bool:

@@ -13,8 +13,8 @@ it: B + 2 ramp + D hop + 1 cycles. Start-up costs are left out, so the bound hol
 
 from __future__ import annotations
 
-from collc.schedule import BroadcastPhase, ReducePhase, Schedule
-from collc.spec import ContractKind, Grid
+from collc.schedule import Schedule, home_pe
+from collc.spec import ContractKind
 from collc.target import Target
 
 
@@ -32,27 +32,9 @@ def _distance(schedule: Schedule) -> int:
     grid = schedule.collective.grid
     if schedule.collective.contract.kind is ContractKind.ALLREDUCE:
         return grid.width - 1 + grid.height - 1
-    x, y = _end(schedule)
+    x, y = home_pe(schedule)
     return _farthest(x, grid.width) + _farthest(y, grid.height)
 
 
 def _farthest(coordinate: int, extent: int) -> int:
     return max(coordinate, extent - 1 - coordinate)
-
-
-def _end(schedule: Schedule) -> tuple[int, int]:
-    """The PE that sends the broadcast or holds the result of the reduce."""
-    grid: Grid = schedule.collective.grid
-    x = y = 0
-    for phase in schedule.phases:
-        if isinstance(phase, BroadcastPhase):
-            return phase.x, phase.y
-        x, y = _root(phase, x, y)
-    assert 0 <= x < grid.width
-    return x, y
-
-
-def _root(phase: ReducePhase, x: int, y: int) -> tuple[int, int]:
-    """The PE that holds the result after a reduce phase; (x, y) before it."""
-    root = phase.coordinate(0)
-    return (root, y) if phase.axis == "x" else (x, root)

@@ -253,7 +253,7 @@ def _settle(run: LineRun, source: int, rank: int, start: int, end: int) -> None:
         held = max(_held_by_receiver(run, at, rank, start, end), _held_at_gate(run, at))
         sent = max(run.last[at], held)
         _finish(run, at, rank, sent, step)
-        rank, at = at, run.pattern.children[at][-1] if step.adds_from else None
+        rank, at = at, run.pattern.children[at][-1] if step.combines_from else None
         # the rank takes its last child's elements as it sends its own: late if it is held up
         end = sent - costs.answer
         start = max(run.first[rank] - costs.answer, end - costs.combine * (costs.length - 1))
@@ -282,7 +282,7 @@ def _held_at_gate(run: LineRun, source: int) -> int:
 def _finish(run: LineRun, source: int, rank: int, end: int, step: SendVector) -> None:
     """The vector of `source` has left in cycle `end`; routers move on behind it."""
     costs = run.costs
-    by_code = costs.maps and step.adds_from is not None
+    by_code = costs.maps and step.combines_from is not None
     place = Place(end + 1, run.frame[source].depth) if by_code else costs.after(end)
     if costs.maps:
         place = costs.called(place)

@@ -68,7 +68,7 @@ class SendSlot:
     """
 
     name: str
-    adds: bool
+    combines: bool
     advances: bool
     controls: bool
     output: int
@@ -180,10 +180,10 @@ def _store_slot(name: str, shape: Shape, how: Combine, ids: Ids, slots: list[str
 
 
 def _send_slot(name: str, shape: Shape, how: Combine, ids: Ids, slots: list[str]) -> SendSlot:
-    combines = shape.adds and not how.callback
+    combines = shape.combines and not how.callback
     return SendSlot(
         name=f"{name}_send",
-        adds=shape.adds,
+        combines=shape.combines,
         advances=shape.advances,
         controls=shape.controls,
         output=ids.take("outputs"),

@@ -57,7 +57,7 @@ class Shape:
     rounds: bool
     receives: bool
     sends: bool
-    adds: bool
+    combines: bool
     advances: bool
     controls: bool
     copies: bool
@@ -74,7 +74,7 @@ def shape_of(phase: Phase) -> Shape:
         rounds=any(step.rounds > 1 for step in stores),
         receives=any(receive_color(role) for role in phase.roles),
         sends=bool(sends),
-        adds=any(step.adds_from for step in sends),
+        combines=any(step.combines_from for step in sends),
         advances=any(step.advance is Advance.OWN_ROUTER for step in sends),
         controls=any(step.advance is Advance.CONTROL for step in sends),
         copies=any(isinstance(step, CopyVector) for step in steps),
@@ -92,7 +92,7 @@ def fields_of(shape: Shape) -> tuple[Field, ...]:
         (shape.rounds, Field("rounds", "u16", "operations it takes", "1")),
         (shape.sends, Field("sends", "bool", "", "false")),
         (shape.sends, Field("color_out", "color", "", shape.any_color)),
-        (shape.adds, Field("combines", "bool", "with the last vector while it sends", "false")),
+        (shape.combines, Field("combines", "bool", "with the last vector while it sends", "false")),
         (shape.advances, Field("advances", "bool", "its own switch behind its vector", "false")),
         (shape.controls, Field("controls", "bool", "the receiver's switch as well", "false")),
         (shape.copies, Field("copies", "bool", "what is broadcast", "false")),
@@ -124,7 +124,7 @@ def _step_values(step: Step) -> dict[str, str]:
     return {
         "sends": "true",
         "color_out": step.color,
-        "combines": _bool(step.adds_from is not None),
+        "combines": _bool(step.combines_from is not None),
         "advances": _bool(step.advance is Advance.OWN_ROUTER),
         "controls": _bool(step.advance is Advance.CONTROL),
     }
@@ -150,7 +150,7 @@ def _is_one_of(name: str, values: list[int]) -> str:
 def receive_color(role: Role) -> str:
     """The color a PE of `role` receives on; empty if it receives nothing."""
     for step in role.steps:
-        color = step.adds_from if isinstance(step, SendVector) else step.color
+        color = step.combines_from if isinstance(step, SendVector) else step.color
         if color is not None:
             return color
     return ""

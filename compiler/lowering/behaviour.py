@@ -74,8 +74,8 @@ def _steps(line: ColoredLine, rank: int, length: int, max_extent: int) -> Iterat
     if stored > 0:
         yield StoreVectors(color, stored, rounds_for(stored, length, max_extent))
     if send_color is not None:
-        adds_from = color if received else None
-        yield SendVector(line.names[send_color], adds_from, _advance(line, rank, send_color))
+        combines_from = color if received else None
+        yield SendVector(line.names[send_color], combines_from, _advance(line, rank, send_color))
 
 
 def _advance(line: ColoredLine, rank: int, color: int) -> Advance:

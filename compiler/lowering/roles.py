@@ -63,7 +63,7 @@ def _kind(behaviour: Behaviour) -> str:
     stores = any(isinstance(step, StoreVectors) for step in behaviour.steps)
     if not sends:
         return "root"
-    if sends[0].adds_from is None:
+    if sends[0].combines_from is None:
         return "leaf"
     return "joint" if stores else "link"
 
@@ -85,7 +85,7 @@ def _about(behaviour: Behaviour) -> str:
 def _about_sending(step: SendVector, behaviour: Behaviour) -> list[str]:
     """How the vector leaves."""
     way = _side(step, behaviour).value.lower()
-    combined = ", combined with the last one on the way" if step.adds_from else ""
+    combined = ", combined with the last one on the way" if step.combines_from else ""
     parts = [f"sends its vector {way}{combined}"]
     if step.advance is Advance.CONTROL:
         parts.append("opens the receiver's router behind it")

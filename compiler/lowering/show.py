@@ -55,7 +55,7 @@ def show_step(step: Step) -> str:
     if isinstance(step, CopyVector):
         return f"copy from {step.color}"
     if isinstance(step, SendVector):
-        source = f" adding from {step.adds_from}" if step.adds_from else ""
+        source = f" adding from {step.combines_from}" if step.combines_from else ""
         return f"send on {step.color}{source}, advance {step.advance.value}"
     return f"store {step.vectors} from {step.color} in {step.rounds} rounds"
 

@@ -143,8 +143,8 @@ def _steps(step: Step, colors: list[str]) -> Iterator[Step]:
         yield CopyVector(step.color)
     elif isinstance(step, SendVector):
         yield from (replace(step, advance=how) for how in Advance if how is not step.advance)
-        others = (color for color in (None, *colors) if color != step.adds_from)
-        yield from (replace(step, adds_from=color) for color in others)
+        others = (color for color in (None, *colors) if color != step.combines_from)
+        yield from (replace(step, combines_from=color) for color in others)
         yield CopyVector(step.color)
     else:
         yield _send(step.color)

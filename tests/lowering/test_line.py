@@ -60,7 +60,7 @@ def test_a_rank_and_its_parent_receive_on_different_colors(tree):
 def test_every_rank_receives_as_many_vectors_as_it_has_children(tree):
     for role, sources in zip(roles_of(b.line_reduce(tree)), tree, strict=True):
         stored = sum(step.vectors for step in role.steps if isinstance(step, StoreVectors))
-        fused = sum(1 for step in role.steps if isinstance(step, SendVector) and step.adds_from)
+        fused = sum(1 for step in role.steps if isinstance(step, SendVector) and step.combines_from)
         assert stored + fused == len(sources)
 
 
