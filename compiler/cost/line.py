@@ -130,6 +130,7 @@ def _store(run: LineRun, rank: int, step: StoreVectors, sources: list[int], plac
         end = starts.first - 1
         for index, source in enumerate(sources[number * per_round : (number + 1) * per_round]):
             start, last = _take(run, rank, source, end, "previous" if index else "start")
+            starts.first_turn(start, last)
             start, last = starts.interrupted(start, last)
             _settle(run, source, rank, start, last)
             end = last + costs.answer
@@ -143,7 +144,8 @@ class _Starts:
     """How the operation that stores begins: `first` is the cycle it may take its first element in.
 
     If the rank is going to send, its code loads the own vector's register beside the operation,
-    and then takes `pause` cycles from it to return.
+    and then takes `pause` cycles from it to return. The operation goes before the code in every
+    cycle in which it has an element, so the load gets its turn in the first cycle without one.
     """
 
     def __init__(self, costs: Costs, place: Place, issued: int, loads_own: bool) -> None:
@@ -154,6 +156,18 @@ class _Starts:
             self.first = issued
         else:
             self.first = issued + 2 * costs.scalar if loads_own else self.free
+        self.costs = costs
+        self.waits_until = self.first if loads_own else 0
+
+    def first_turn(self, start: int, last: int) -> None:
+        """Put the load behind a vector that leaves the code no turn before it ends."""
+        if not self.waits_until or start > self.waits_until:
+            self.waits_until = 0
+            return
+        self.waits_until = last + 1
+        # an element counts in the cycle behind its instruction, code in that of its instruction
+        self.returns = last - self.costs.scalar + self.costs.load
+        self.free = self.returns + self.pause
 
     def interrupted(self, start: int, end: int) -> tuple[int, int]:
         """First and last element of a vector, the code's return taken into account."""
