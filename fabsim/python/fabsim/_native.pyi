@@ -94,6 +94,29 @@ class Simulator:
         *,
         order: Literal["row_major", "col_major"] = "row_major",
     ) -> npt.NDArray[Any]: ...
+    def stream_h2d(
+        self,
+        color: int,
+        data: npt.NDArray[np.uint32],
+        x: int,
+        y: int,
+        width: int,
+        height: int,
+        per_pe: int,
+        *,
+        order: Literal["row_major", "col_major"] = "row_major",
+    ) -> None: ...
+    def stream_d2h(
+        self,
+        color: int,
+        x: int,
+        y: int,
+        width: int,
+        height: int,
+        per_pe: int,
+        *,
+        order: Literal["row_major", "col_major"] = "row_major",
+    ) -> npt.NDArray[np.uint32]: ...
     def launch(
         self,
         name: str,

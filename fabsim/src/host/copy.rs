@@ -20,12 +20,12 @@ pub struct Area {
 const ELEMENTS_PER_PE: usize = 1 << 15;
 
 impl Area {
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         usize::from(self.width) * usize::from(self.height) * self.per_pe
     }
 
     /// Refuses what cannot be an area of the rectangle.
-    fn check(&self, direction: &str, symbol: &str, grid: Grid) -> Result<(), SimError> {
+    pub(super) fn check(&self, direction: &str, symbol: &str, grid: Grid) -> Result<(), SimError> {
         let fits = |from: u16, count: u16, size: u32| u32::from(from) + u32::from(count) <= size;
         if !fits(self.x, self.width, grid.width) || !fits(self.y, self.height, grid.height) {
             return Err(SimError::Host(format!(
@@ -43,7 +43,7 @@ impl Area {
 
     /// Where element `i` of the PE at (x, y) of the area is in the host's array. Row-major: the
     /// elements of one PE lie together. Column-major: y runs fastest, then x.
-    fn index(&self, x: usize, y: usize, i: usize, col_major: bool) -> usize {
+    pub(super) fn index(&self, x: usize, y: usize, i: usize, col_major: bool) -> usize {
         let (width, height) = (usize::from(self.width), usize::from(self.height));
         if col_major {
             (i * width + x) * height + y

@@ -4,6 +4,7 @@
 
 mod copy;
 mod refuse;
+mod stream;
 mod stuck;
 
 pub use self::copy::{Area, CopyFormat};
