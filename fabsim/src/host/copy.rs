@@ -127,6 +127,7 @@ impl Simulator {
                 area.per_pe
             )));
         }
+        self.wait_for_host()?;
         let bytes = if format.is16 { 2u32 } else { 4 };
         self.for_each_pe(symbol, area, |simulator, pe, start, (x, y)| {
             let memory = &mut simulator.machine.pes[pe.index()].core.memory;
@@ -149,6 +150,7 @@ impl Simulator {
         format: CopyFormat,
     ) -> Result<Vec<u32>, SimError> {
         area.check("d2h", symbol, self.machine.fabric.grid)?;
+        self.wait_for_host()?;
         let mut data = vec![0; area.len()];
         let bytes = if format.is16 { 2u32 } else { 4 };
         self.for_each_pe(symbol, area, |simulator, pe, start, (x, y)| {
