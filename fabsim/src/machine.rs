@@ -141,7 +141,11 @@ impl Machine {
     pub fn new(design: &Design, lenient: bool, visit_order: VisitOrder) -> Machine {
         let depth = limits(design.arch).router_queue;
         let programs = design.programs.iter();
-        let plans: Vec<PePlan> = programs.map(|p| PePlan::new(design.arch, p)).collect();
+        let mut plans: Vec<PePlan> = programs.map(|p| PePlan::new(design.arch, p)).collect();
+        for tile in &design.tiles {
+            let router = &design.routers[tile.router as usize];
+            plans[tile.program as usize].bind_queues_of_control_tasks(router);
+        }
         let pe = |program: u32| Pe::new(&plans[program as usize], program);
         let mut machine = Machine {
             fabric: Fabric::new(design, depth),

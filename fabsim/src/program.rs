@@ -513,6 +513,9 @@ pub enum SystemCall {
     /// `f32` square root; argument and result are raw bits.
     Sqrt,
     QueueFlush,
+    /// Arguments: the FIFO's packed DSD, the length.
+    SetFifoReadLength,
+    SetFifoWriteLength,
 }
 
 // ---------------------------------------------------------------------------------------------

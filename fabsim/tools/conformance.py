@@ -2,8 +2,8 @@
 
     python fabsim/tools/conformance.py FOLDER [--only TEXT] [--timeout SECONDS]
 
-A program is a directory with files `commands_*.sh`. It is copied, its commands file runs unchanged with
-fabsim's `cslc` and `cs_python` first on PATH, and it passes if that ends with status 0.
+A program is a directory with files `commands_*.sh`. It is copied, its commands file runs unchanged
+with fabsim's `cslc` and `cs_python` first on PATH, and it passes if that ends with status 0.
 """
 
 from __future__ import annotations

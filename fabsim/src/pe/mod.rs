@@ -6,6 +6,7 @@
 
 pub mod core;
 mod execute;
+pub mod fifo;
 mod interpret;
 pub mod issue;
 mod map;

@@ -1,8 +1,9 @@
 //! Calls into what is hardware or host on the machine: command stream, clock, random numbers.
 
 use super::core::Core;
+use super::fifo::End;
 use super::Env;
-use crate::program::SystemCall;
+use crate::program::{Dsd, DsdShape, SystemCall};
 use crate::report::Fault;
 
 /// The clock and the random numbers of one PE.
@@ -71,6 +72,23 @@ impl SystemState {
             SystemCall::Sqrt => {
                 cost = env.plan.timing.float_divide_cycles;
                 u64::from(f32::from_bits(arg as u32).sqrt().to_bits())
+            }
+            SystemCall::SetFifoReadLength | SystemCall::SetFifoWriteLength => {
+                let shape = env
+                    .plan
+                    .program
+                    .shapes
+                    .get(usize::from(Dsd::unpack(arg).shape));
+                let Some(DsdShape::Fifo { fifo }) = shape else {
+                    return Err(Fault::new("a FIFO length is set of what is no FIFO"));
+                };
+                let end = match call {
+                    SystemCall::SetFifoReadLength => End::Read,
+                    _ => End::Write,
+                };
+                let length = args.get(1).copied().unwrap_or(0) as u16;
+                *core.fifos[usize::from(*fifo)].length(end) = length;
+                0
             }
             SystemCall::QueueFlush => {
                 return Err(Fault::new("fabsim does not support @queue_flush yet"));

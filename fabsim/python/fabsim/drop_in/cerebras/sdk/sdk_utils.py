@@ -33,7 +33,8 @@ def input_array_to_u32(
 ) -> npt.NDArray[np.uint32]:
     """An array of 32-bit items to be sent.
 
-    16-bit elements are the low halves; with a sentinel the high halves count along the fast dimension.
+    16-bit elements are the low halves; with a sentinel the high halves count along the fast
+    dimension.
     """
     flat = np.ascontiguousarray(np_arr).reshape(-1)
     if flat.itemsize == 4:
