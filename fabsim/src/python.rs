@@ -465,6 +465,14 @@ impl PySimulator {
         self.inner.tile_cycles()
     }
 
+    /// What PEs have printed, as (cycle, line).
+    #[getter]
+    fn log(&self) -> Vec<(u64, String)> {
+        let mut log = self.inner.machine().log.clone();
+        log.sort_by_key(|(cycle, pe, _)| (*cycle, *pe));
+        log.into_iter().map(|(at, _, line)| (at, line)).collect()
+    }
+
     /// Undefined events that a lenient run let pass.
     #[getter]
     fn warnings(&self) -> Vec<String> {

@@ -136,3 +136,102 @@ def test_helpers_follow_their_definitions(monkeypatch: pytest.MonkeyPatch) -> No
     assert sdk_utils.cast_uint32(np.float16(1)) == 0x3C00
     assert sdk_utils.cast_uint32(1.0) == 0x3F800000
     assert sdk_utils.cast_uint32(-1) == 0xFFFFFFFF
+
+
+RECORDING_LAYOUT = """
+const memcpy = @import_module("<memcpy/get_params>", .{ .width = 2, .height = 1 });
+layout {
+  @set_rectangle(2, 1);
+  for (@range(u16, 2)) |x| {
+    @set_tile_code(x, 0, "pe.csl", .{ .memcpy_params = memcpy.get_params(x) });
+  }
+  @export_name("numbers", [*]f32, true);
+  @export_name("run", fn()void);
+}
+"""
+
+RECORDING_PE = """
+param memcpy_params;
+const sys = @import_module("<memcpy/memcpy>", memcpy_params);
+const debug = @import_module("<debug>", .{ .key = "notes", .buffer_size = 24 });
+const times = @import_module("<debug>", .{ .key = "times", .buffer_size = 8 });
+const print = @import_module("<simprint>");
+const place = @import_module("<layout>");
+const random = @import_module("<random>");
+const math = @import_module("<math>");
+var numbers = @zeros([8]f32);
+var ptr: [*]f32 = &numbers;
+fn run() void {
+  times.trace_timestamp();
+  const x = place.get_x_coord();
+  debug.trace_u16(x);
+  debug.trace_bool(true);
+  debug.trace_i8(-3);
+  debug.trace_i32(-70000);
+  debug.trace_f32(1.5);
+  debug.trace_string("a long text");
+  debug.trace_string("another one that has no room any more");
+  print.print_string("x = ");
+  print.print_u16_decimal(x);
+  print.print_string(", ");
+  print.print_u32_hex(48879);
+  print.print_string(" ");
+  print.print_u16_binary(5);
+  print.print_string("\\n");
+  print.print_string("never ended");
+  random.set_global_prng_seed(7);
+  numbers[0] = random.random_f32(2.0, 3.0);
+  numbers[1] = @as(f32, random.random_pow_u32(3));
+  numbers[2] = math.sin_f32(1.0);
+  numbers[3] = math.exp_f32(1.0);
+  numbers[4] = math.log_f32(2.0);
+  numbers[5] = math.floor_f32(-1.5);
+  numbers[6] = @as(f32, random.random_f16(-1.0, 1.0));
+  numbers[7] = random.random_normal_f32();
+  times.trace_timestamp();
+  sys.unblock_cmd_stream();
+}
+comptime { @export_symbol(ptr, "numbers"); @export_symbol(run); }
+"""
+
+RECORDING_RUN = """
+import numpy as np
+from cerebras.sdk.debug.debug_util import debug_util
+from cerebras.sdk.runtime.sdkruntimepybind import MemcpyDataType, MemcpyOrder, SdkRuntime
+
+runner = SdkRuntime("out", cmaddr=None)
+runner.load()
+runner.run()
+runner.launch("run", nonblock=False)
+found = np.zeros(16, np.float32)
+runner.memcpy_d2h(found, runner.get_id("numbers"), 0, 0, 2, 1, 8, streaming=False,
+                  order=MemcpyOrder.ROW_MAJOR, data_type=MemcpyDataType.MEMCPY_32BIT,
+                  nonblock=False)
+runner.stop()
+one, other = found.reshape(2, 8)
+np.testing.assert_array_equal(one, other)
+assert 2 <= one[0] < 3 and one[1] in range(8) and -1 <= one[6] <= 1 and abs(one[7]) < 6, one
+np.testing.assert_allclose(one[2:6], [np.sin(1), np.e, np.log(2), -2], rtol=1e-6)
+memory = debug_util("out")
+for x in range(2):
+    notes = memory.read_trace(4 + x, 1, "notes")
+    assert notes == [x, True, -3, -70000, 1.5, "a long text"], notes
+    start, end = memory.read_trace(4 + x, 1, "times")
+    assert 0 < end - start < 10000, (start, end)
+lines = open("sim.log").read().splitlines()
+assert [line.split(" ", 1)[1] for line in lines] == [
+    "x = 0, 0000beef 0000000000000101", "x = 1, 0000beef 0000000000000101"], lines
+print("SUCCESS!")
+"""
+
+
+@pytest.mark.parametrize("arch", ["wse2", "wse3"])
+def test_what_pes_record_print_and_compute_reaches_the_host(tmp_path: Path, arch: str) -> None:
+    (tmp_path / "layout.csl").write_text(RECORDING_LAYOUT)
+    (tmp_path / "pe.csl").write_text(RECORDING_PE)
+    (tmp_path / "run.py").write_text(RECORDING_RUN)
+    compiled = command(tmp_path, "cslc", "layout.csl", f"--arch={arch}", *OPTIONS)
+    assert compiled.returncode == 0, compiled.stderr
+    ran = command(tmp_path, "python", "run.py")
+    assert ran.returncode == 0, ran.stderr
+    assert "SUCCESS!" in ran.stdout

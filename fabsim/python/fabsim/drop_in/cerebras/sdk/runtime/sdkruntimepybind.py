@@ -6,12 +6,13 @@ A member that fabsim does not have yet is refused by name.
 from __future__ import annotations
 
 from enum import Enum
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from fabsim import Simulator
+from fabsim import Simulator, last_run
 from fabsim.cslc import load
 
 
@@ -53,6 +54,7 @@ class SdkRuntime:
         for keyword, value in keywords.items():
             if value and keyword not in _WITHOUT_EFFECT:
                 raise TypeError(f"fabsim's SdkRuntime does not support {keyword}={value!r} yet")
+        self._name = name
         self._program = load(name)
         self._simulator: Simulator | None = None
 
@@ -68,14 +70,19 @@ class SdkRuntime:
     def load(self) -> None:
         """Put the program on the simulated machine."""
         self._simulator = Simulator(self._program)
+        last_run.remember(self._name, self._simulator)
 
     def run(self) -> None:
         """Start it; the PEs wait for commands."""
         self._running()
 
     def stop(self) -> None:
-        """End the run; wavelets left anywhere are an error."""
-        self._running().stop()
+        """End the run; wavelets left anywhere are an error. What PEs printed goes to sim.log."""
+        simulator = self._running()
+        lines = [f"@{cycle} {line}\n" for cycle, line in simulator.log]
+        if lines:
+            Path("sim.log").write_text("".join(lines))
+        simulator.stop()
 
     def memcpy_h2d(
         self,
