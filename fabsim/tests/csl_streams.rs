@@ -166,3 +166,24 @@ fn what_is_no_fifo_and_two_fifos_as_sources_are_refused() {
         "@allocate_fifo needs an array",
     );
 }
+
+#[test]
+fn an_arena_gives_places_that_do_not_overlap_until_it_is_freed() {
+    let pe = r#"
+const arena = @import_module("<malloc>", .{ .buffer_num_words = 6, .asserts_enabled = true });
+fn run() void {
+  const words = arena.malloc_u16(2);
+  const wide = arena.malloc_u32(1);
+  words[0] = 1;
+  words[1] = 2;
+  wide[0] = 262147;
+  for (@range(u16, 6)) |i| { taken[i] = arena.buffer[i]; }
+  taken[6] = if (arena.has_enough_words(2)) 1 else 0;
+  taken[7] = if (arena.has_enough_double_words(2)) 1 else 0;
+  arena.free();
+  taken[8] = if (arena.has_enough_double_words(3)) 1 else 0;
+  sys.unblock_cmd_stream();
+}
+"#;
+    assert_eq!(taken(pe, Arch::Wse3), [1, 2, 3, 4, 0, 0, 1, 0, 1, 0, 0, 0]);
+}
