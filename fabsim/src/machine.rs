@@ -131,6 +131,8 @@ pub struct Machine {
     pub command: Command,
     /// What `lenient` let pass.
     pub warnings: Vec<String>,
+    /// What PEs have printed: cycle, PE, line; in no order.
+    pub log: Vec<(u64, PeIndex, String)>,
     lenient: bool,
     visit_order: VisitOrder,
     active: Vec<PeIndex>,
@@ -141,7 +143,11 @@ impl Machine {
     pub fn new(design: &Design, lenient: bool, visit_order: VisitOrder) -> Machine {
         let depth = limits(design.arch).router_queue;
         let programs = design.programs.iter();
-        let plans: Vec<PePlan> = programs.map(|p| PePlan::new(design.arch, p)).collect();
+        let mut plans: Vec<PePlan> = programs.map(|p| PePlan::new(design.arch, p)).collect();
+        for tile in &design.tiles {
+            let router = &design.routers[tile.router as usize];
+            plans[tile.program as usize].bind_queues_of_control_tasks(router);
+        }
         let pe = |program: u32| Pe::new(&plans[program as usize], program);
         let mut machine = Machine {
             fabric: Fabric::new(design, depth),
@@ -152,6 +158,7 @@ impl Machine {
             tile_cycles: 0,
             command: Command::default(),
             warnings: Vec::new(),
+            log: Vec::new(),
             lenient,
             visit_order,
             active: Vec::new(),
@@ -297,9 +304,12 @@ impl Machine {
             index: pe,
             queues_changed: false,
             unblocked_at: None,
+            printed: Vec::new(),
         };
         let next = state.step(&mut env)?;
         let (changed, unblocked_at) = (env.queues_changed, env.unblocked_at);
+        let printed = env.printed.into_iter();
+        self.log.extend(printed.map(|(at, line)| (at, pe, line)));
         if !self.fabric.is_active(pe) {
             self.tile_cycles += 1;
         }

@@ -495,6 +495,17 @@ pub enum BlockKind {
     Microthread,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum FloatFunction {
+    Sin,
+    Cos,
+    Exp,
+    Log,
+    Tanh,
+    Floor,
+    Ceil,
+}
+
 /// Natives behind the standard modules.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SystemCall {
@@ -512,7 +523,23 @@ pub enum SystemCall {
     Random16,
     /// `f32` square root; argument and result are raw bits.
     Sqrt,
+    /// Another function from `f32` to `f32`.
+    Float(FloatFunction),
+    /// Argument: the seed.
+    SeedRandom,
+    /// `<simprint>`. Arguments: eight characters each.
+    PrintText,
+    /// Arguments: the number, and 0 decimal, 1 and 2 hexadecimal, 3 and 4 binary (of 16 and 32 bits),
+    /// 5 the bits of an `f32`.
+    PrintNumber,
+    /// `<debug>`. Arguments: an address, then eight characters each; whole words are stored.
+    StoreText,
+    /// The cycle itself; argument: address of `[3]u16`.
+    GetClock,
     QueueFlush,
+    /// Arguments: the FIFO's packed DSD, the length.
+    SetFifoReadLength,
+    SetFifoWriteLength,
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -364,6 +364,72 @@ impl PySimulator {
         PyArray1::<u32>::from_vec(py, words).call_method1("view", (dtype,))
     }
 
+    /// Sends a one-dimensional array of 32-bit words to every PE of the area on a streaming color.
+    #[pyo3(signature = (color, data, x, y, width, height, per_pe, *, order="row_major"))]
+    #[allow(clippy::too_many_arguments)] // the host's call has as many
+    fn stream_h2d(
+        &mut self,
+        py: Python<'_>,
+        color: u8,
+        data: PyReadonlyArray1<'_, u32>,
+        x: u16,
+        y: u16,
+        width: u16,
+        height: u16,
+        per_pe: usize,
+        order: &str,
+    ) -> PyResult<()> {
+        let area = Area {
+            x,
+            y,
+            width,
+            height,
+            per_pe,
+        };
+        let col_major = format_of(order, false)?.col_major;
+        let words = data.as_slice()?.to_vec();
+        let mut watch = Watch::new(None);
+        let sent = py.allow_threads(|| {
+            let progress = &mut |cycle| watch.look(cycle);
+            self.inner
+                .stream_in(color, area, &words, col_major, progress)
+        });
+        sent.map_err(|error| watch.error(py, &error))
+    }
+
+    /// Receives 32-bit words from every PE of the area on a streaming color.
+    #[pyo3(signature = (color, x, y, width, height, per_pe, *, order="row_major"))]
+    #[allow(clippy::too_many_arguments)] // the host's call has as many
+    fn stream_d2h<'py>(
+        &mut self,
+        py: Python<'py>,
+        color: u8,
+        x: u16,
+        y: u16,
+        width: u16,
+        height: u16,
+        per_pe: usize,
+        order: &str,
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let area = Area {
+            x,
+            y,
+            width,
+            height,
+            per_pe,
+        };
+        let col_major = format_of(order, false)?.col_major;
+        let mut watch = Watch::new(None);
+        let received = py.allow_threads(|| {
+            let progress = &mut |cycle| watch.look(cycle);
+            self.inner.stream_out(color, area, col_major, progress)
+        });
+        match received {
+            Ok(words) => Ok(PyArray1::from_vec(py, words)),
+            Err(error) => Err(watch.error(py, &error)),
+        }
+    }
+
     /// Starts an exported function on every PE and waits until all have let the next command in.
     #[pyo3(signature = (name, *args, progress=None))]
     fn launch(
@@ -397,6 +463,14 @@ impl PySimulator {
     #[getter]
     fn tile_cycles(&self) -> u64 {
         self.inner.tile_cycles()
+    }
+
+    /// What PEs have printed, as (cycle, line).
+    #[getter]
+    fn log(&self) -> Vec<(u64, String)> {
+        let mut log = self.inner.machine().log.clone();
+        log.sort_by_key(|(cycle, pe, _)| (*cycle, *pe));
+        log.into_iter().map(|(at, _, line)| (at, line)).collect()
     }
 
     /// Undefined events that a lenient run let pass.

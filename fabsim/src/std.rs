@@ -11,6 +11,10 @@ pub fn source(name: &str) -> Option<&'static str> {
         "layout" => include_str!("std/layout.csl"),
         "directions" => include_str!("std/directions.csl"),
         "math" => include_str!("std/math.csl"),
+        "malloc" => include_str!("std/malloc.csl"),
+        "random" => include_str!("std/random.csl"),
+        "debug" => include_str!("std/debug.csl"),
+        "simprint" => include_str!("std/simprint.csl"),
         "empty" => "",
         _ => return None,
     })

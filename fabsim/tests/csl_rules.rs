@@ -32,14 +32,6 @@ fn an_unknown_builtin_is_named() {
         run_body(Wse2, "", "@queue_flush(@get_output_queue(2));"),
         "@queue_flush exists only on wse3",
     );
-    refuses(
-        one_pe(
-            Wse2,
-            "",
-            "var b = @zeros([4]u32);\nconst q = @allocate_fifo(b);",
-        ),
-        "fabsim does not support @allocate_fifo yet",
-    );
 }
 
 #[test]

@@ -426,18 +426,13 @@ fn an_address_outside_memory_names_the_line() {
 #[test]
 fn what_is_missing_is_refused_by_name() {
     let mut tile = Tile1::new(64);
-    tile.program.fifos.push(FifoSetup {
-        buffer: 0,
-        bytes: 16,
-        element_bytes: 2,
-        activate_pop: None,
-        activate_push: None,
-    });
+    let handler = (true, 2, FunctionId(0));
+    tile.program.empty_queue_handlers.push(handler);
     let design = alone(Arch::Wse2, tile, &[]);
     let error = Simulator::new(design, SimOptions::default()).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "fabsim does not support FIFOs (in pe.csl) yet"
+        "fabsim does not support empty-queue handlers (in pe.csl) yet"
     );
 }
 

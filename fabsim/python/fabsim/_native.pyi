@@ -94,6 +94,29 @@ class Simulator:
         *,
         order: Literal["row_major", "col_major"] = "row_major",
     ) -> npt.NDArray[Any]: ...
+    def stream_h2d(
+        self,
+        color: int,
+        data: npt.NDArray[np.uint32],
+        x: int,
+        y: int,
+        width: int,
+        height: int,
+        per_pe: int,
+        *,
+        order: Literal["row_major", "col_major"] = "row_major",
+    ) -> None: ...
+    def stream_d2h(
+        self,
+        color: int,
+        x: int,
+        y: int,
+        width: int,
+        height: int,
+        per_pe: int,
+        *,
+        order: Literal["row_major", "col_major"] = "row_major",
+    ) -> npt.NDArray[np.uint32]: ...
     def launch(
         self,
         name: str,
@@ -105,5 +128,7 @@ class Simulator:
     def cycle(self) -> int: ...
     @property
     def tile_cycles(self) -> int: ...
+    @property
+    def log(self) -> list[tuple[int, str]]: ...
     @property
     def warnings(self) -> list[str]: ...

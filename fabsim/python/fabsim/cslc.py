@@ -10,10 +10,11 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
-from fabsim._native import Program, compile
+from fabsim._native import CslError, Program, compile
 
 
 def compile_command(arguments: list[str]) -> None:
@@ -25,9 +26,11 @@ def compile_command(arguments: list[str]) -> None:
         "params": dict(pair for group in options.params for pair in group),
         "fabric_dims": options.fabric_dims,
         "fabric_offsets": options.fabric_offsets,
-        "import_paths": [str(Path(path).resolve()) for path in options.import_path],
+        "import_paths": [str(Path(path).resolve()) for path in _import_paths(options)],
     }
+    _refuse_unsupported(options)
     program = _compile(recipe)
+    _refuse_a_rectangle_that_does_not_fit(options, program)
     recipe["sha256"] = _hashes(program)
     directory = Path(options.output)
     directory.mkdir(parents=True, exist_ok=True)
@@ -79,7 +82,51 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--import-path", action="append", default=[], metavar="DIR")
     parser.add_argument("--memcpy", action="store_true", required=True)
     parser.add_argument("--channels", type=int, default=1)
+    parser.add_argument("--width-west-buf", type=int, default=0)
+    parser.add_argument("--width-east-buf", type=int, default=0)
+    parser.add_argument("--colors", type=_params, action="append", default=[], metavar="a:1,b:2")
+    parser.add_argument("--fp16-format", choices=("f16", "bf16", "cb16"), default="f16")
+    parser.add_argument("--max-inlined-iterations", type=int, default=50)
+    parser.add_argument("--warnings-as-errors", action="store_true")
+    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--link-section-start-address-bytes")
     return parser
+
+
+def _import_paths(options: argparse.Namespace) -> list[str]:
+    """The directories of the command line, then those of the environment."""
+    environment = os.environ.get("CSL_IMPORT_PATH", "").split(os.pathsep)
+    return [*options.import_path, *filter(None, environment)]
+
+
+def _refuse_unsupported(options: argparse.Namespace) -> None:
+    """Options that would change the program and that fabsim lacks; the others change nothing here.
+
+    Prefetch columns, the number of channels and limits on inlining only concern the vendor's tools.
+    """
+    lacking = [
+        (bool(options.colors), "--colors"),
+        (options.fp16_format != "f16", f"--fp16-format={options.fp16_format}"),
+        (options.link_section_start_address_bytes is not None, "section placement"),
+    ]
+    for asked, what in lacking:
+        if asked:
+            raise CslError(f"fabsim does not support {what} yet")
+    if not 1 <= options.channels <= 16:
+        raise CslError(f"--channels must be between 1 and 16, found {options.channels}")
+
+
+def _refuse_a_rectangle_that_does_not_fit(options: argparse.Namespace, program: Program) -> None:
+    """The columns and rows that memcpy takes around the program, prefetch columns included."""
+    (x, y), (width, height) = options.fabric_offsets, options.fabric_dims
+    west, east = options.width_west_buf, options.width_east_buf
+    if x < 4 + west or y < 1:
+        raise CslError(f"--fabric-offsets={x},{y}: memcpy needs at least {4 + west},1")
+    needed = (x + program.width + 3 + east, y + program.height + 1)
+    if width < needed[0] or height < needed[1]:
+        raise CslError(
+            f"--fabric-dims={width},{height}: this program needs at least {needed[0]},{needed[1]}"
+        )
 
 
 def _pair(text: str) -> tuple[int, int]:

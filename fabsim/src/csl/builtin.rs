@@ -9,10 +9,7 @@ use super::{err, Res};
 use crate::program::Span;
 
 /// Builtins of CSL that are known but not supported.
-const UNSUPPORTED: [&str; 16] = [
-    "allocate_fifo",
-    "set_fifo_read_length",
-    "set_fifo_write_length",
+const UNSUPPORTED: [&str; 13] = [
     "get_xdsr",
     "bind_rotating_tasks",
     "set_control_task_table",

@@ -380,8 +380,13 @@ impl Compiler {
         self.check_color(color, span)?;
         let config = self.value(f, args[1])?;
         let setup = self.color_setup(color, &config, span)?;
+        let standard = self.module(f.module).standard;
         let tile = self.tile(span)?;
         if let Some((_, first)) = tile.colors.iter().find(|(other, _)| *other == color) {
+            // Every import of a standard module says the same again.
+            if standard && *first == setup {
+                return Ok(());
+            }
             let message = format!("the color {color} is configured twice");
             let first = first.span.0;
             return Err(Box::new(

@@ -6,10 +6,10 @@ use super::compiler::{Compiler, Ev, Frame, Stage};
 use super::types::Ty;
 use super::value::Value;
 use super::{err, Res};
-use crate::program::{BlockKind, BlockTarget, Inst, Slot, Span, SystemCall};
+use crate::program::{BlockKind, BlockTarget, FloatFunction, Inst, Slot, Span, SystemCall};
 
 /// The natives by the name that standard modules use, with their result types.
-const NATIVES: [(&str, SystemCall, usize, Ty); 8] = [
+const NATIVES: [(&str, SystemCall, usize, Ty); 18] = [
     (
         "unblock_cmd_stream",
         SystemCall::UnblockCmdStream,
@@ -23,6 +23,16 @@ const NATIVES: [(&str, SystemCall, usize, Ty); 8] = [
     ("reset_tsc", SystemCall::ResetTsc, 0, Ty::VOID),
     ("get_timestamp", SystemCall::GetTimestamp, 1, Ty::VOID),
     ("sqrt", SystemCall::Sqrt, 1, Ty::F32),
+    ("sin", SystemCall::Float(FloatFunction::Sin), 1, Ty::F32),
+    ("cos", SystemCall::Float(FloatFunction::Cos), 1, Ty::F32),
+    ("exp", SystemCall::Float(FloatFunction::Exp), 1, Ty::F32),
+    ("log", SystemCall::Float(FloatFunction::Log), 1, Ty::F32),
+    ("tanh", SystemCall::Float(FloatFunction::Tanh), 1, Ty::F32),
+    ("floor", SystemCall::Float(FloatFunction::Floor), 1, Ty::F32),
+    ("ceil", SystemCall::Float(FloatFunction::Ceil), 1, Ty::F32),
+    ("seed_random", SystemCall::SeedRandom, 1, Ty::VOID),
+    ("print_number", SystemCall::PrintNumber, 2, Ty::VOID),
+    ("get_clock", SystemCall::GetClock, 1, Ty::VOID),
 ];
 
 impl Compiler {
@@ -68,6 +78,11 @@ impl Compiler {
             return err(span, "@fabsim_system needs the name of a native");
         };
         let name = self.string_argument(f, *first)?;
+        match name.as_str() {
+            "print_text" => return self.text_native(f, SystemCall::PrintText, rest, span),
+            "store_text" => return self.text_native(f, SystemCall::StoreText, rest, span),
+            _ => {}
+        }
         let Some((_, call, count, result)) = NATIVES.iter().find(|native| native.0 == name) else {
             return err(span, format!("@fabsim_system does not know '{name}'"));
         };
@@ -78,6 +93,34 @@ impl Compiler {
             slots.push(self.slot_of(&ev, span)?.0);
         }
         self.system(*call, slots, *result, span)
+    }
+
+    /// A native whose last argument is a known text: it is handed over eight characters a slot.
+    fn text_native(
+        &mut self,
+        f: &mut Frame,
+        call: SystemCall,
+        args: &[ExprId],
+        span: Span,
+    ) -> Res<Ev> {
+        let Some((text, rest)) = args.split_last() else {
+            return err(span, "this native needs a text");
+        };
+        let mut slots = Vec::new();
+        for arg in rest {
+            let ev = self.eval(f, *arg)?;
+            slots.push(self.slot_of(&ev, span)?.0);
+        }
+        let text = self.string_argument(f, *text)?;
+        for part in text.as_bytes().chunks(8) {
+            let mut bytes = [0; 8];
+            bytes[..part.len()].copy_from_slice(part);
+            let dst = self.new_slot(span)?;
+            let bits = u64::from_le_bytes(bytes);
+            self.push(Inst::Const { dst, bits }, span)?;
+            slots.push(dst);
+        }
+        self.system(call, slots, Ty::VOID, span)
     }
 
     fn system(&mut self, call: SystemCall, args: Vec<Slot>, result: Ty, span: Span) -> Res<Ev> {

@@ -32,6 +32,10 @@ impl Compiler {
             "load_to_dsr" => self.load_to_dsr(f, args, span)?,
             "set_dsd_base_addr" => self.set_base(f, args, span)?,
             "set_dsd_length" | "set_dsd_stride" => self.set_number(f, name, args, span)?,
+            "allocate_fifo" => self.allocate_fifo(f, args, span)?,
+            "set_fifo_read_length" | "set_fifo_write_length" => {
+                self.set_fifo_length(f, name, args, span)?
+            }
             "increment_dsd_offset" => self.increment_offset(f, args, span)?,
             _ => return Ok(None),
         }))
@@ -43,7 +47,11 @@ impl Compiler {
             Some((target, offset)) => self.address(target, offset, dsd.span)?,
             None => 0,
         };
-        let shape = self.tile(span)?.shape(&dsd.shape, dsd.span)?;
+        let tile = self.tile(span)?;
+        if let DsdShape::Fifo { fifo } = dsd.shape {
+            tile.program.fifos[usize::from(fifo)].buffer = u32::from(base);
+        }
+        let shape = tile.shape(&dsd.shape, dsd.span)?;
         Ok(Dsd {
             shape,
             base,
@@ -358,10 +366,14 @@ impl Compiler {
         };
         let (mut extent, mut queue, mut color, mut simd) = (None, None, None, Simd::One);
         let (mut control, mut advance, mut index, mut transform) = (false, false, false, false);
+        let mut colored = false;
         for (name, ev) in self.fields(config, allowed, what, span)? {
             match name.as_str() {
                 "extent" => extent = Some(ev),
+                // A parameter left out: such a DSD may be made, but not used.
+                "fabric_color" if self.type_of_ev(&ev) == Ty::VOID => colored = true,
                 "fabric_color" => {
+                    colored = true;
                     color = Some(self.handle(&ev, Ty::COLOR, "'fabric_color'", span)?)
                 }
                 "control" => control = self.flag(&ev, &name, span)?,
@@ -384,10 +396,10 @@ impl Compiler {
         let Some(extent) = extent else {
             return err(span, format!("{what} needs the field '.extent'"));
         };
-        if out && self.wse3() && color.is_some() {
+        if out && self.wse3() && colored {
             return err(span, "a fabout_dsd of wse3 takes its color from the output queue: leave out '.fabric_color'");
         }
-        if out && !self.wse3() && color.is_none() {
+        if out && !self.wse3() && !colored {
             return err(span, "a fabout_dsd of wse2 needs the field '.fabric_color'");
         }
         let shape = match out {

@@ -159,6 +159,12 @@ impl Compiler {
         }
         let options = self.operation_options(f, args.get(operands), false, span)?;
         self.check_fabric(name, &evs, &options, span)?;
+        let fifo = self.check_fifos(name, &evs, span)?;
+        // Whether a full or empty FIFO has stopped it.
+        let result = match fifo && !options.is_async {
+            true => Some(self.new_slot(span)?),
+            false => None,
+        };
         let mut list = Vec::with_capacity(operands);
         for (at, ev) in evs.iter().enumerate() {
             let class = if at == 0 { row.2 } else { row.3 };
@@ -172,10 +178,12 @@ impl Compiler {
             dest,
             sources: list,
             options,
-            result: None,
+            result,
         };
         self.push(Inst::Operation(Box::new(operation)), span)?;
-        Ok(Some(Ev::Val(Value::Void)))
+        Ok(Some(result.map_or(Ev::Val(Value::Void), |slot| {
+            Ev::Slot(slot, Ty::BOOL)
+        })))
     }
 
     /// The form of the operands: see `Row`.

@@ -24,6 +24,7 @@ mod dsd_op;
 mod dsr;
 mod emit;
 mod eval;
+mod fifo;
 mod intern;
 mod layout;
 mod lexer;

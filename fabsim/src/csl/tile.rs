@@ -241,6 +241,10 @@ impl Compiler {
     fn check_exports(&self, tile: &TileState, exports: &[Declared]) -> Res<()> {
         for (symbol, ty, mutable, span) in &tile.symbols {
             let name = &symbol.name;
+            // Only debuggers look for these.
+            if name.starts_with("$$csl_debug.") {
+                continue;
+            }
             let Some(declared) = exports
                 .iter()
                 .find(|declared| declared.export.name == *name)

@@ -87,6 +87,7 @@ primitives! {
     DSR_SRC0 = 33 "dsr_src0",
     DSR_SRC1 = 34 "dsr_src1",
     RANGE = 35 "range",
+    FIFO = 36 "fifo_dsd",
 }
 
 /// The primitive type a word names.
@@ -137,7 +138,7 @@ impl Ty {
     }
 
     pub fn is_dsd(self) -> bool {
-        (Ty::MEM1D..=Ty::FABOUT).contains(&self)
+        (Ty::MEM1D..=Ty::FABOUT).contains(&self) || self == Ty::FIFO
     }
 
     pub fn is_dsr(self) -> bool {

@@ -10,6 +10,7 @@
 
 pub mod channel;
 mod commit;
+mod edge;
 pub mod filter;
 pub mod grid;
 mod look;

@@ -20,12 +20,12 @@ pub struct Area {
 const ELEMENTS_PER_PE: usize = 1 << 15;
 
 impl Area {
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         usize::from(self.width) * usize::from(self.height) * self.per_pe
     }
 
     /// Refuses what cannot be an area of the rectangle.
-    fn check(&self, direction: &str, symbol: &str, grid: Grid) -> Result<(), SimError> {
+    pub(super) fn check(&self, direction: &str, symbol: &str, grid: Grid) -> Result<(), SimError> {
         let fits = |from: u16, count: u16, size: u32| u32::from(from) + u32::from(count) <= size;
         if !fits(self.x, self.width, grid.width) || !fits(self.y, self.height, grid.height) {
             return Err(SimError::Host(format!(
@@ -43,7 +43,7 @@ impl Area {
 
     /// Where element `i` of the PE at (x, y) of the area is in the host's array. Row-major: the
     /// elements of one PE lie together. Column-major: y runs fastest, then x.
-    fn index(&self, x: usize, y: usize, i: usize, col_major: bool) -> usize {
+    pub(super) fn index(&self, x: usize, y: usize, i: usize, col_major: bool) -> usize {
         let (width, height) = (usize::from(self.width), usize::from(self.height));
         if col_major {
             (i * width + x) * height + y
@@ -127,6 +127,7 @@ impl Simulator {
                 area.per_pe
             )));
         }
+        self.wait_for_host()?;
         let bytes = if format.is16 { 2u32 } else { 4 };
         self.for_each_pe(symbol, area, |simulator, pe, start, (x, y)| {
             let memory = &mut simulator.machine.pes[pe.index()].core.memory;
@@ -149,6 +150,7 @@ impl Simulator {
         format: CopyFormat,
     ) -> Result<Vec<u32>, SimError> {
         area.check("d2h", symbol, self.machine.fabric.grid)?;
+        self.wait_for_host()?;
         let mut data = vec![0; area.len()];
         let bytes = if format.is16 { 2u32 } else { 4 };
         self.for_each_pe(symbol, area, |simulator, pe, start, (x, y)| {

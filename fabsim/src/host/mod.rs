@@ -1,9 +1,11 @@
 //! The host's side: copies, launches, and what comes of them.
 //!
-//! Copies take no cycles; commands take effect in the order they are given.
+//! Commands take effect in the order they are given. A copy takes no cycles itself, but a host is slow:
+//! what is under way on the machine has time to finish before it.
 
 mod copy;
 mod refuse;
+mod stream;
 mod stuck;
 
 pub use self::copy::{Area, CopyFormat};
@@ -75,6 +77,9 @@ pub type Progress<'a> = &'a mut dyn FnMut(u64) -> bool;
 /// tiles may still be long, since it may run long stretches of scalar code.
 const STEPS_BETWEEN_CALLS: u32 = 64;
 const VISITS_BETWEEN_CALLS: u64 = 20_000;
+
+/// Cycles that pass on a busy machine until a copy takes effect: less than a host needs for one. [guess]
+const CYCLES_BEFORE_A_COPY: u64 = 2_000;
 
 /// A design on a simulated machine, with the host connected.
 pub struct Simulator {
@@ -192,6 +197,18 @@ impl Simulator {
             self.run(progress, |machine| machine.is_quiet())?;
         }
         Ok(())
+    }
+
+    /// Lets what is under way go on for as long as a copy takes to arrive.
+    fn wait_for_host(&mut self) -> Result<(), SimError> {
+        if self.failed {
+            return Ok(());
+        }
+        let until = self.machine.cycle.saturating_add(CYCLES_BEFORE_A_COPY);
+        self.settle(&mut |_| true)?;
+        self.run(&mut |_| true, |machine| {
+            machine.is_quiet() || machine.cycle >= until
+        })
     }
 
     /// Steps until `done`. Falling quiet before is the end only for those who wait for it.

@@ -114,7 +114,6 @@ fn lacking_in_program(program: &TileProgram) -> Vec<String> {
             missing.push(format!("{what} (in {})", program.file));
         }
     };
-    need(!program.fifos.is_empty(), "FIFOs");
     for &(address, _) in program.config.iter().filter(|(at, _)| !is_known(*at)) {
         need(true, &format!("configuration word {address:#06x}"));
     }
@@ -134,11 +133,7 @@ fn lacking_in_program(program: &TileProgram) -> Vec<String> {
                 control_transform,
                 ..
             } => (*simd, *control_transform),
-            DsdShape::Fifo { .. } => {
-                need(true, "FIFOs");
-                continue;
-            }
-            DsdShape::Mem1d { .. } | DsdShape::Mem4d { .. } => continue,
+            DsdShape::Mem1d { .. } | DsdShape::Mem4d { .. } | DsdShape::Fifo { .. } => continue,
         };
         need(simd != Simd::One, "simd modes");
         need(transform, "control_transform");

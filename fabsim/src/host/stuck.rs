@@ -3,6 +3,7 @@
 use crate::fabric::channel::Channel;
 use crate::fabric::grid::{PeIndex, LINKS};
 use crate::machine::Machine;
+use crate::pe::fifo::End;
 use crate::pe::opcode::info;
 use crate::pe::operation::Running;
 use crate::pe::plan::PePlan;
@@ -257,6 +258,14 @@ fn operation(
                 "room for color {} (output queue {id})",
                 sender.color
             ));
+        }
+    }
+    for &(n, end) in op.fifos.iter().flatten() {
+        if state.core.fifos[usize::from(n)].available(end) == 0 {
+            wants.push(match end {
+                End::Read => "an element in a FIFO".to_string(),
+                End::Write => "room in a FIFO".to_string(),
+            });
         }
     }
     let waits_for_room = !starved && !wants.is_empty();

@@ -1,5 +1,6 @@
 //! The state of a compute element that its threads share.
 
+use super::fifo::Fifo;
 use super::memory::Memory;
 use super::plan::PePlan;
 use super::queues::{InputQueue, OutputQueue, Ring};
@@ -33,6 +34,7 @@ pub struct Core {
     pub inputs: Box<[InputQueue]>,
     pub outputs: Box<[OutputQueue]>,
     pub dsrs: Vec<LoadedDsr>,
+    pub fifos: Box<[Fifo]>,
     /// Bit per local task id.
     pub active_local: u32,
     pub blocked_local: u32,
@@ -51,6 +53,7 @@ impl Core {
             inputs: plan.inputs.iter().map(new_input).collect(),
             outputs: plan.outputs.iter().map(new_output).collect(),
             dsrs: Vec::new(),
+            fifos: program.fifos.iter().map(Fifo::new).collect(),
             active_local: 0,
             blocked_local: 0,
             blocked_channels: 0,

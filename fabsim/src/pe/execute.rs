@@ -265,6 +265,7 @@ impl Main {
             return Ok(Flow::Leave);
         };
         refuse_reentry(id, threads)?;
+        issued.running.note_waiting(core);
         threads.push(Microthread {
             id,
             priority: issued.priority,

@@ -164,8 +164,12 @@ impl Main {
         env.queues_changed |= fabric;
         self.ready_at = env.now + 1;
         if done {
+            let stopped = running.result.filter(|_| running.stopped);
             self.running = None;
             self.doing = Doing::Code;
+            if let Some(slot) = stopped {
+                self.set(slot, 0);
+            }
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! From an operation in the code to a running one: operands, length, thread.
 
 use super::core::{Action, Core, LoadedDsr};
+use super::fifo::End;
 use super::memory::word_address;
 use super::opcode::info;
 use super::operation::{elements, rate, Running, INFINITE};
@@ -123,6 +124,18 @@ impl<'a> Operands<'a> {
             .map(|ready| (ready.port, ready.extent))
     }
 
+    /// The elements of an operand, if it is a FIFO whose length is set.
+    fn fifo_extent(&self, port: &Port, end: End) -> Option<u32> {
+        let Port::Fifo { fifo, .. } = port else {
+            return None;
+        };
+        let fifo = &self.core.fifos[usize::from(*fifo)];
+        Some(elements(match end {
+            End::Read => fifo.read_length,
+            End::Write => fifo.write_length,
+        }))
+    }
+
     fn port(&self, dsd: Dsd, bytes: u8) -> Result<(Port, u32), Fault> {
         let program = &self.plan.program;
         let shape = program
@@ -168,7 +181,12 @@ impl<'a> Operands<'a> {
                 Ok((self.input(*queue, *color, bytes)?, extent))
             }
             DsdShape::FabOut { .. } => Ok((self.output(shape, bytes)?, extent)),
-            DsdShape::Fifo { .. } => Err(Fault::new("fabsim does not support FIFOs yet")),
+            DsdShape::Fifo { fifo } => {
+                let known = self.core.fifos.get(usize::from(*fifo));
+                let known = known.ok_or_else(|| Fault::new("a FIFO that does not exist"))?;
+                let (fifo, bytes) = (*fifo, known.bytes);
+                Ok((Port::Fifo { fifo, bytes }, 0))
+            }
         }
     }
 
@@ -253,11 +271,17 @@ pub fn issue(
     } else {
         row.dest_bytes
     };
-    let dest = operands.ready(&op.dest, dest_bytes)?;
+    let mut dest = operands.ready(&op.dest, dest_bytes)?;
+    dest.extent = operands.fifo_extent(&dest.port, End::Write).or(dest.extent);
     let sources: Result<Vec<Ready>, Fault> = op
         .sources
         .iter()
-        .map(|s| operands.ready(s, row.source_bytes))
+        .map(|s| {
+            let mut ready = operands.ready(s, row.source_bytes)?;
+            let extent = operands.fifo_extent(&ready.port, End::Read);
+            ready.extent = extent.or(ready.extent);
+            Ok(ready)
+        })
         .collect();
     let sources = in_register_order(op, sources?);
     let mut running = running(op, span, plan.arch, &dest, &sources)?;
@@ -265,6 +289,7 @@ pub fn issue(
     add_actions(&mut running, op, &all, slots);
     let thread = is_async(op, &all).then(|| thread_id(op, plan, &all, slots));
     let priority = priority(op, plan, &running);
+    running.stops_at_fifo = thread.is_none();
     if let Some(thread) = thread {
         let id = thread.ok_or_else(|| {
             Fault::new(format!(
@@ -338,6 +363,16 @@ fn running(
     for (place, source) in saves[1..].iter_mut().zip(sources) {
         *place = save(source);
     }
+    let fifo = |port: &Port, end| match port {
+        Port::Fifo { fifo, .. } => Some((*fifo, end)),
+        _ => None,
+    };
+    let read = sources.iter().filter_map(|s| fifo(&s.port, End::Read));
+    let mut used_fifos = read.chain(fifo(&dest.port, End::Write));
+    let fifos = [used_fifos.next(), used_fifos.next()];
+    if used_fifos.next().is_some() {
+        return Err(Fault::new("more than one FIFO is a source"));
+    }
     Ok(Running {
         opcode: op.opcode,
         span,
@@ -356,6 +391,10 @@ fn running(
         on_done: [None; 4],
         on_control: None,
         saves,
+        fifos,
+        stops_at_fifo: false,
+        stopped: false,
+        result: op.result,
     })
 }
 

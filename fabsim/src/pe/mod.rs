@@ -6,6 +6,7 @@
 
 pub mod core;
 mod execute;
+pub mod fifo;
 mod interpret;
 pub mod issue;
 mod map;
@@ -57,6 +58,8 @@ pub struct Env<'a> {
     pub queues_changed: bool,
     /// `unblock_cmd_stream` was called, at this cycle.
     pub unblocked_at: Option<u64>,
+    /// Lines for the log, with their cycles.
+    pub printed: Vec<(u64, String)>,
 }
 
 /// When a compute element wants its next turn.

@@ -1,10 +1,11 @@
 //! A running DSD operation: when it can go on, and what one instruction of it does.
 
 use super::core::{Action, Core};
+use super::fifo::End;
 use super::opcode::{element, info, Sources};
 use super::plan::PePlan;
 use super::port::{send, Port};
-use crate::program::{Arch, Dsr, Opcode, Span};
+use crate::program::{Arch, Dsr, Opcode, Slot, Span};
 use crate::report::Fault;
 
 /// The length of an operation that never ends.
@@ -41,12 +42,22 @@ pub struct Running {
     pub on_control: Option<Action>,
     /// DSRs that keep the address the operation ends at, by operand (destination, sources).
     pub saves: [Option<Dsr>; 4],
+    /// FIFOs it reads and writes.
+    pub fifos: [Option<(u8, End)>; 2],
+    /// A synchronous operation stops at a full or empty FIFO, an asynchronous one waits.
+    pub stops_at_fifo: bool,
+    pub stopped: bool,
+    /// Where a synchronous operation says whether it was stopped.
+    pub result: Option<Slot>,
 }
 
 impl Running {
     /// Whether an instruction can be issued now.
     #[inline]
     pub fn can_step(&self, core: &Core, now: u64) -> bool {
+        if self.uses_fifo() && self.fifo_elements(core) == 0 {
+            return self.stops_at_fifo;
+        }
         let room = match self.output {
             Some(queue) => core.outputs[usize::from(queue)].ring.has_room(),
             None => true,
@@ -56,6 +67,41 @@ impl Running {
             .iter()
             .flatten()
             .all(|&queue| core.inputs[usize::from(queue)].head(now).is_some())
+    }
+
+    #[inline]
+    fn uses_fifo(&self) -> bool {
+        self.fifos[0].is_some()
+    }
+
+    /// How many elements its FIFOs let through now.
+    fn fifo_elements(&self, core: &Core) -> u32 {
+        let fifos = self.fifos.iter().flatten();
+        let available = fifos.map(|&(n, end)| core.fifos[usize::from(n)].available(end));
+        available.min().unwrap_or(u32::MAX)
+    }
+
+    /// Tells the FIFOs that hold the operation up that it waits for them.
+    pub fn note_waiting(&self, core: &mut Core) {
+        for &(n, end) in self.fifos.iter().flatten() {
+            let fifo = &mut core.fifos[usize::from(n)];
+            if fifo.available(end) == 0 {
+                fifo.note_waiting(end);
+            }
+        }
+    }
+
+    /// The end of a synchronous operation at a full or empty FIFO, which keeps the rest as length.
+    fn stop(&mut self, core: &mut Core, plan: &PePlan) {
+        self.note_waiting(core);
+        self.stopped = true;
+        for &(n, end) in self.fifos.iter().flatten() {
+            let length = core.fifos[usize::from(n)].length(end);
+            if *length != 0 && !self.infinite {
+                *length = self.remaining as u16;
+            }
+        }
+        self.complete(core, plan);
     }
 
     /// Issues one instruction; true when the operation is complete.
@@ -70,11 +116,18 @@ impl Running {
             }
         }
         let ready = now + plan.timing.onramp_cycles;
-        let group = if self.infinite {
+        let mut group = if self.infinite {
             u32::from(self.per_cycle)
         } else {
             u32::from(self.per_cycle).min(self.remaining)
         };
+        if self.uses_fifo() {
+            group = group.min(self.fifo_elements(core));
+            if group == 0 {
+                self.stop(core, plan);
+                return Ok(true);
+            }
+        }
         for _ in 0..group {
             if !self.infinite {
                 self.remaining -= 1;
@@ -82,6 +135,7 @@ impl Running {
             self.one(core, ready)?;
         }
         if self.remaining > 0 || self.infinite {
+            self.note_waiting(core);
             return Ok(false);
         }
         self.complete(core, plan);
@@ -94,12 +148,24 @@ impl Running {
         for n in 0..usize::from(self.source_count) {
             let port = &mut self.sources[n];
             sources.bytes[n] = port.bytes();
-            sources.bits[n] = port.read(&core.memory, &mut core.inputs)?;
+            sources.bits[n] = match *port {
+                Port::Fifo { fifo, .. } => {
+                    let (bits, task) = core.fifos[usize::from(fifo)].pop(&core.memory)?;
+                    task.into_iter().for_each(|id| core.activate(id));
+                    bits
+                }
+                _ => port.read(&core.memory, &mut core.inputs)?,
+            };
         }
         let value = element(self.opcode, &sources);
         if let Port::Output(sender) = self.dest {
             let last = self.remaining == 0 && !self.infinite;
             send(sender, value, last, ready, &mut core.outputs);
+            return Ok(());
+        }
+        if let Port::Fifo { fifo, .. } = self.dest {
+            let task = core.fifos[usize::from(fifo)].push(&mut core.memory, value)?;
+            task.into_iter().for_each(|id| core.activate(id));
             return Ok(());
         }
         self.dest.write(&mut core.memory, value)

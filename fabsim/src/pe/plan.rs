@@ -1,7 +1,10 @@
 //! What PEs with the same program share: the program, with its tables turned into look-ups.
 
 use crate::limits::{limits, COLORS};
-use crate::program::{Arch, DsdShape, FunctionId, Priority, TaskBinding, TaskKind, TileProgram};
+use crate::program::{
+    Arch, Direction, DsdShape, FunctionId, Priority, RouterSetup, TaskBinding, TaskKind,
+    TileProgram,
+};
 use crate::timing::{timing, Timing};
 use std::sync::Arc;
 
@@ -78,6 +81,26 @@ impl PePlan {
                 let used = |id: &u8| self.inputs.iter().any(|q| q.id == *id);
                 if let Some(id) = (0..8).rev().find(|id| !used(id)) {
                     self.bind_input(id, color);
+                }
+            }
+        }
+    }
+
+    /// On wse2 control tasks name no color, and wavelets of any color that reaches the compute element
+    /// may activate them: each such color gets a queue. [guess]
+    pub fn bind_queues_of_control_tasks(&mut self, router: &RouterSetup) {
+        let mut tasks = self.program.tasks.iter();
+        if self.arch != Arch::Wse2 || !tasks.any(|task| task.kind == TaskKind::Control) {
+            return;
+        }
+        for (color, setup) in &router.colors {
+            let positions = setup.positions.iter().flatten().filter_map(|p| p.tx);
+            let mut outputs = positions.chain([setup.tx]);
+            let arrives = outputs.any(|tx| tx.has(Direction::Ramp));
+            if arrives && self.input_of_color(*color).is_none() {
+                let used = |id: &u8| self.inputs.iter().any(|q| q.id == *id);
+                if let Some(id) = (0..8).rev().find(|id| !used(id)) {
+                    self.bind_input(id, *color);
                 }
             }
         }

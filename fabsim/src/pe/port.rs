@@ -25,6 +25,11 @@ pub enum Port {
         bytes: u8,
     },
     Output(Sender),
+    /// An end of a FIFO, by its place among the PE's.
+    Fifo {
+        fifo: u8,
+        bytes: u8,
+    },
 }
 
 /// A fabric destination.
@@ -67,9 +72,10 @@ impl Tensor {
 impl Port {
     pub fn bytes(&self) -> u8 {
         match self {
-            Port::Scalar { bytes, .. } | Port::Line { bytes, .. } | Port::Input { bytes, .. } => {
-                *bytes
-            }
+            Port::Scalar { bytes, .. }
+            | Port::Line { bytes, .. }
+            | Port::Input { bytes, .. }
+            | Port::Fifo { bytes, .. } => *bytes,
             Port::Tensor(tensor) => tensor.bytes,
             Port::Output(sender) => sender.bytes,
         }
@@ -114,6 +120,7 @@ impl Port {
                 })
             }
             Port::Output(_) => Err(Fault::new("a fabout operand is read")),
+            Port::Fifo { .. } => Err(Fault::new("fabsim does not support FIFOs in @map yet")),
         }
     }
 

@@ -1,9 +1,45 @@
 //! Calls into what is hardware or host on the machine: command stream, clock, random numbers.
 
 use super::core::Core;
+use super::fifo::End;
 use super::Env;
-use crate::program::SystemCall;
+use crate::program::{Dsd, DsdShape, FloatFunction, SystemCall};
 use crate::report::Fault;
+
+/// A line longer than this is printed before its end.
+const LINE: usize = 1000;
+
+/// Characters packed eight a word, without the padding.
+fn text(words: &[u64]) -> String {
+    let bytes = words.iter().flat_map(|word| word.to_le_bytes());
+    let bytes: Vec<u8> = bytes.filter(|byte| *byte != 0).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn number(bits: u32, style: u64) -> String {
+    match style {
+        1 => format!("{bits:04x}"),
+        2 => format!("{bits:08x}"),
+        3 => format!("{bits:016b}"),
+        4 => format!("{bits:032b}"),
+        5 => format!("{:.6}", f32::from_bits(bits)),
+        _ => bits.to_string(),
+    }
+}
+
+fn float(function: FloatFunction, x: f32) -> f32 {
+    let x = f64::from(x);
+    let result = match function {
+        FloatFunction::Sin => x.sin(),
+        FloatFunction::Cos => x.cos(),
+        FloatFunction::Exp => x.exp(),
+        FloatFunction::Log => x.ln(),
+        FloatFunction::Tanh => x.tanh(),
+        FloatFunction::Floor => x.floor(),
+        FloatFunction::Ceil => x.ceil(),
+    };
+    result as f32
+}
 
 /// The clock and the random numbers of one PE.
 #[derive(Clone, Debug)]
@@ -13,6 +49,8 @@ pub struct SystemState {
     /// What the stopped counter shows.
     stopped_at: u64,
     random: u32,
+    /// What has been printed of a line.
+    line: String,
 }
 
 impl Default for SystemState {
@@ -22,6 +60,7 @@ impl Default for SystemState {
             stopped_at: 0,
             // The documented start state, cut to the register's 23 bits.
             random: 0xdead_beef & 0x7f_ffff,
+            line: String::new(),
         }
     }
 }
@@ -72,11 +111,74 @@ impl SystemState {
                 cost = env.plan.timing.float_divide_cycles;
                 u64::from(f32::from_bits(arg as u32).sqrt().to_bits())
             }
+            SystemCall::Float(function) => {
+                cost = env.plan.timing.float_divide_cycles;
+                u64::from(float(function, f32::from_bits(arg as u32)).to_bits())
+            }
+            SystemCall::SeedRandom => {
+                // A register of zeros would stay so.
+                self.random = (arg as u32 & 0x7f_ffff).max(1);
+                0
+            }
+            SystemCall::PrintText => {
+                self.print(&text(args), time, env);
+                0
+            }
+            SystemCall::PrintNumber => {
+                let style = args.get(1).copied().unwrap_or(0);
+                self.print(&number(arg as u32, style), time, env);
+                0
+            }
+            SystemCall::StoreText => {
+                let characters = text(args.get(1..).unwrap_or_default());
+                for (n, pair) in characters.as_bytes().chunks(2).enumerate() {
+                    let word = u64::from(pair[0]) | u64::from(*pair.get(1).unwrap_or(&0)) << 8;
+                    core.memory.store((arg & 0xffff) + 2 * n as u64, 2, word)?;
+                }
+                0
+            }
+            SystemCall::GetClock => {
+                for word in 0..3 {
+                    let address = (arg & 0xffff) + 2 * word;
+                    core.memory
+                        .store(address, 2, time >> (16 * word) & 0xffff)?;
+                }
+                0
+            }
+            SystemCall::SetFifoReadLength | SystemCall::SetFifoWriteLength => {
+                let shape = env
+                    .plan
+                    .program
+                    .shapes
+                    .get(usize::from(Dsd::unpack(arg).shape));
+                let Some(DsdShape::Fifo { fifo }) = shape else {
+                    return Err(Fault::new("a FIFO length is set of what is no FIFO"));
+                };
+                let end = match call {
+                    SystemCall::SetFifoReadLength => End::Read,
+                    _ => End::Write,
+                };
+                let length = args.get(1).copied().unwrap_or(0) as u16;
+                *core.fifos[usize::from(*fifo)].length(end) = length;
+                0
+            }
             SystemCall::QueueFlush => {
                 return Err(Fault::new("fabsim does not support @queue_flush yet"));
             }
         };
         Ok((result, cost))
+    }
+
+    /// Adds to the line; whole lines go to the log.
+    fn print(&mut self, text: &str, time: u64, env: &mut Env) {
+        self.line.push_str(text);
+        while let Some((line, rest)) = self.line.split_once('\n') {
+            env.printed.push((time, line.to_string()));
+            self.line = rest.to_string();
+        }
+        if self.line.len() > LINE {
+            env.printed.push((time, std::mem::take(&mut self.line)));
+        }
     }
 
     fn stamp(&self, time: u64) -> u64 {

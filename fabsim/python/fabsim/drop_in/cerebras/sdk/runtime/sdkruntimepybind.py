@@ -6,12 +6,13 @@ A member that fabsim does not have yet is refused by name.
 from __future__ import annotations
 
 from enum import Enum
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from fabsim import Simulator
+from fabsim import Simulator, last_run
 from fabsim.cslc import load
 
 
@@ -37,15 +38,23 @@ _DTYPES = {MemcpyDataType.MEMCPY_32BIT: np.uint32, MemcpyDataType.MEMCPY_16BIT: 
 
 
 class Task:
-    """A finished command; fabsim runs commands when they are given."""
+    """A finished command: fabsim runs commands one after the other, when they are given."""
+
+
+# Keywords of the constructor that only concern how the vendor's simulator runs.
+_WITHOUT_EFFECT = ("suppress_simfab_trace", "simfab_numthreads", "msg_level", "memcpy_required")
 
 
 class SdkRuntime:
     """Loads the program of an output directory and carries out host commands on fabsim."""
 
-    def __init__(self, name: str, cmaddr: str | None = None, **_: Any) -> None:
+    def __init__(self, name: str, cmaddr: str | None = None, **keywords: Any) -> None:
         if cmaddr:
             raise ValueError("fabsim is a simulator: it has no system to connect to (cmaddr)")
+        for keyword, value in keywords.items():
+            if value and keyword not in _WITHOUT_EFFECT:
+                raise TypeError(f"fabsim's SdkRuntime does not support {keyword}={value!r} yet")
+        self._name = name
         self._program = load(name)
         self._simulator: Simulator | None = None
 
@@ -61,14 +70,19 @@ class SdkRuntime:
     def load(self) -> None:
         """Put the program on the simulated machine."""
         self._simulator = Simulator(self._program)
+        last_run.remember(self._name, self._simulator)
 
     def run(self) -> None:
         """Start it; the PEs wait for commands."""
         self._running()
 
     def stop(self) -> None:
-        """End the run; wavelets left anywhere are an error."""
-        self._running().stop()
+        """End the run; wavelets left anywhere are an error. What PEs printed goes to sim.log."""
+        simulator = self._running()
+        lines = [f"@{cycle} {line}\n" for cycle, line in simulator.log]
+        if lines:
+            Path("sim.log").write_text("".join(lines))
+        simulator.stop()
 
     def memcpy_h2d(
         self,
@@ -85,11 +99,18 @@ class SdkRuntime:
         data_type: MemcpyDataType,
         nonblock: bool,
     ) -> Task:
-        """Copy to a symbol; the host's items are 32 bits wide, 16-bit elements their low halves."""
+        """Copy to a symbol; the host's items are 32 bits wide, 16-bit elements their low halves.
+
+        Streaming: send every PE its words on the color `dest`.
+        """
         del nonblock
         words = np.ascontiguousarray(src).reshape(-1).view(np.uint32)
+        if streaming:
+            area = (px, py, w, h, l)
+            self._running().stream_h2d(dest, words, *area, order=_ORDERS[order])
+            return Task()
         data = words.astype(_DTYPES[data_type])
-        name = self._symbol(dest, streaming)
+        name = self._program.exports[dest]
         self._running().memcpy_h2d(name, data, px, py, w, h, l, order=_ORDERS[order])
         return Task()
 
@@ -108,9 +129,16 @@ class SdkRuntime:
         data_type: MemcpyDataType,
         nonblock: bool,
     ) -> Task:
-        """Copy from a symbol into `dest`, an array of 32-bit items."""
+        """Copy from a symbol into `dest`, an array of 32-bit items.
+
+        Streaming: receive words from every PE on the color `src`.
+        """
         del nonblock
-        name = self._symbol(src, streaming)
+        if streaming:
+            words = self._running().stream_d2h(src, px, py, w, h, l, order=_ORDERS[order])
+            dest.reshape(-1).view(np.uint32)[:] = words
+            return Task()
+        name = self._program.exports[src]
         dtype = _DTYPES[data_type]
         found = self._running().memcpy_d2h(name, dtype, px, py, w, h, l, order=_ORDERS[order])
         dest.reshape(-1).view(np.uint32)[:] = found.astype(np.uint32)
@@ -122,12 +150,19 @@ class SdkRuntime:
         self._running().launch(name, *args)
         return Task()
 
+    def task_wait(self, task: Task) -> None:
+        """Nothing to wait for."""
+
+    def is_task_done(self, task: Task) -> bool:
+        """Always."""
+        del task
+        return True
+
+    def is_simulator(self) -> bool:
+        """Always."""
+        return True
+
     def _running(self) -> Simulator:
         if self._simulator is None:
             raise RuntimeError("load() comes first")
         return self._simulator
-
-    def _symbol(self, symbol: int, streaming: bool) -> str:
-        if streaming:
-            raise NotImplementedError("fabsim's SdkRuntime does not support streaming yet")
-        return self._program.exports[symbol]

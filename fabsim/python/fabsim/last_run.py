@@ -1,0 +1,22 @@
+"""The simulators that this process has loaded, by output directory: to look at their memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fabsim import Simulator
+
+_simulators: dict[Path, Simulator] = {}
+
+
+def remember(directory: str, simulator: Simulator) -> None:
+    """Take note of a simulator that has been loaded."""
+    _simulators[Path(directory).resolve()] = simulator
+
+
+def of(directory: str) -> Simulator:
+    """The simulator last loaded. Raises ValueError if there is none."""
+    try:
+        return _simulators[Path(directory).resolve()]
+    except KeyError:
+        raise ValueError(f"this process has not run the program in {directory}") from None
