@@ -247,8 +247,10 @@ impl Machine {
         let state = &mut self.pes[pe.index()];
         let count = state.core.outputs.len();
         let mut sent = None;
-        for k in 0..count {
-            let n = (k + usize::from(state.output_turn)) % count;
+        let first = usize::from(state.output_turn);
+        let first = if first < count { first } else { 0 };
+        for k in first..first + count {
+            let n = if k < count { k } else { k - count };
             let ring = &mut state.core.outputs[n].ring;
             let Some(head) = ring.first().copied() else {
                 continue;
@@ -259,7 +261,7 @@ impl Machine {
                 let was_full = !ring.has_room();
                 ring.pop();
                 self.fabric
-                    .inject(pe, head.color, head.wavelet, head.advance_switch);
+                    .inject(pe, head.color, head.wavelet(), head.advance_switch);
                 sent = Some((n, was_full));
                 self.fabric.stay(pe);
             }

@@ -674,3 +674,37 @@ fn a_pointer_is_no_scalar_operand() {
         "must be a pointer to f32, found *const f32",
     );
 }
+
+#[test]
+fn calls_that_are_remembered_give_what_they_gave_and_count_as_many_steps() {
+    let layout = "
+        fn pick(x: u16, y: u16) u16 { if (y == 0) { return 7; } return x; }
+        fn outer(x: u16, y: u16) u16 { return pick(x, y); }
+        fn slow(n: u16) u16 { var i: u16 = 0; while (i < 50) { i += 1; } return n; }
+        fn configure(x: u16, one: u16) u16 {
+          @set_color_config(x, 0, @get_color(1), .{ .routes = .{ .rx = .{ RAMP }, .tx = .{ EAST } } });
+          return one;
+        }
+        layout {
+          @set_rectangle(3, 1);
+          for (@range(u16, 3)) |x| {
+            for (@range(u16, 3)) |y| {
+              const wanted = if (y == 0) @as(u16, 7) else x;
+              @comptime_assert(outer(x, y) == wanted);
+              @comptime_assert(outer(x, y) == wanted);
+            }
+            @comptime_assert(configure(x, 1) == 1);
+            @set_tile_code(x, 0);
+          }
+          var n: u16 = 0;
+          while (n < 100) { n += slow(1); }
+        }";
+    let mut options = CompileOptions::new(Wse2);
+    let design = accepts(compile(&[("layout.csl", layout)], &options));
+    let colors = |tile: &fabsim::program::Tile| design.routers[tile.router as usize].colors.len();
+    assert!(design.tiles.iter().all(|tile| colors(tile) == 1));
+    // 100 calls of at least 200 steps each.
+    options.comptime_step_limit = 20_000;
+    let result = compile(&[("layout.csl", layout)], &options);
+    refuses(result, "too many steps");
+}

@@ -57,6 +57,7 @@ impl Compiler {
 
     fn access_name(&mut self, f: &mut Frame, name: Sym, span: Span) -> Res<Access> {
         if let Some(index) = f.local(name) {
+            f.mark_read(index);
             let local = &f.locals[index];
             return Ok(match &local.storage {
                 Storage::Known(value) => Access::Ev(Ev::Val(value.clone())),

@@ -25,6 +25,9 @@ const UNSUPPORTED: [&str; 13] = [
     "set_config_unchecked",
 ];
 
+/// Builtins that do nothing but give a value, which depends on their arguments alone.
+const PURE: [&str; 5] = ["as", "bitcast", "comptime_assert", "is_arch", "range"];
+
 impl Compiler {
     pub fn builtin(
         &mut self,
@@ -36,6 +39,9 @@ impl Compiler {
     ) -> Res<Ev> {
         let text = self.text(name);
         let name = &*text;
+        if !PURE.contains(&name) {
+            self.memo.effects += 1;
+        }
         if let Some(ev) = self.layout_builtin(f, name, args, span)? {
             return Ok(ev);
         }

@@ -1,9 +1,10 @@
 //! Function calls: executed at compile time, lowered in place (`inline`), or calls of an instance. A
 //! function has one instance per set of known arguments and argument types.
 
-use super::ast::{ExprId, FnDecl};
+use super::ast::{Expr, ExprId, FnDecl};
 use super::compiler::{Compiler, Ev, Frame, InlineReturn, Local, Storage};
 use super::emit::Builder;
+use super::memo::Recall;
 use super::stmt::Flow;
 use super::types::{Ty, TypeKind};
 use super::value::{FnRef, Value};
@@ -166,13 +167,23 @@ impl Compiler {
         let mut callee = Frame::new(ast.clone(), function.module, true);
         callee.function = Some(function.function);
         let mut evs = Vec::with_capacity(args.len());
+        let mut passed = Vec::with_capacity(args.len());
         for (param, arg) in decl.params.iter().zip(args) {
             let at = f.ast.span(*arg);
             let ty = match param.ty {
                 Some(ty) => Some(self.type_value(&mut callee, ty)?),
                 None => None,
             };
+            let before = std::mem::replace(&mut f.reads, 0);
             let ev = self.eval_as(f, *arg, ty)?;
+            let read = std::mem::replace(&mut f.reads, before);
+            // A name that is passed on as it is counts as read only if the callee reads it.
+            if matches!(f.ast.expr(*arg), Expr::Name(_)) && ty == Some(self.type_of_ev(&ev)) {
+                passed.push(read);
+            } else {
+                f.reads |= read;
+                passed.push(0);
+            }
             let ev = match ty {
                 Some(ty) => self.coerce(ev, ty, at)?,
                 None => ev,
@@ -201,10 +212,27 @@ impl Compiler {
             });
             evs.push(ev);
         }
+        let watch = match f.comptime {
+            true => self.recall(&mut callee, function),
+            false => Recall::No,
+        };
+        if let Recall::Found(value) = watch {
+            f.reads |= passed_on(&passed, callee.reads);
+            return Ok(Ev::Val(value));
+        }
         let result = self.type_value(&mut callee, decl.result)?;
         callee.result = Some(result);
-        if f.comptime || (result != Ty::VOID && !self.types.is_runtime(result) && !decl.inline) {
-            return self.call_known(callee, decl, span);
+        if f.comptime {
+            let result = self.call_known(&mut callee, decl, span);
+            f.reads |= passed_on(&passed, callee.reads);
+            if let Recall::Watched(watch) = watch {
+                self.remember(watch, &callee, &result);
+            }
+            return result.map(Ev::Val);
+        }
+        f.reads |= passed_on(&passed, u32::MAX);
+        if result != Ty::VOID && !self.types.is_runtime(result) && !decl.inline {
+            return self.call_known(&mut callee, decl, span).map(Ev::Val);
         }
         if decl.inline {
             return self.call_inline(callee, decl, result, span);
@@ -212,7 +240,7 @@ impl Compiler {
         self.call_instance(function, decl, evs, result, span)
     }
 
-    fn call_known(&mut self, mut callee: Frame, decl: &FnDecl, span: Span) -> Res<Ev> {
+    fn call_known(&mut self, callee: &mut Frame, decl: &FnDecl, span: Span) -> Res<Value> {
         for local in &mut callee.locals {
             if let Storage::Parts(ev) = &local.storage {
                 match ev {
@@ -227,11 +255,11 @@ impl Compiler {
             }
         }
         let Some(body) = &decl.body else {
-            return Ok(Ev::Val(Value::Void));
+            return Ok(Value::Void);
         };
-        match self.exec_block(&mut callee, body)? {
-            Flow::Return(value) => Ok(Ev::Val(value)),
-            _ if callee.result == Some(Ty::VOID) => Ok(Ev::Val(Value::Void)),
+        match self.exec_block(callee, body)? {
+            Flow::Return(value) => Ok(value),
+            _ if callee.result == Some(Ty::VOID) => Ok(Value::Void),
             _ => {
                 let name = self.text(decl.name);
                 err(
@@ -448,4 +476,11 @@ impl Compiler {
         tile.program.functions[at] = function;
         Ok(())
     }
+}
+
+/// What a caller's names that were passed on make it read, given the parameters the callee reads.
+fn passed_on(passed: &[u32], reads: u32) -> u32 {
+    let read = passed.iter().enumerate();
+    let read = read.filter(|(n, _)| *n >= 32 || reads >> n & 1 == 1);
+    read.fold(0, |all, (_, bits)| all | bits)
 }

@@ -4,6 +4,7 @@ use super::ast::{Ast, FnId};
 use super::emit::Builder;
 use super::intern::{Interner, Sym};
 use super::layout::LayoutState;
+use super::memo::Memo;
 use super::messages::{silent, Messages};
 use super::module::Module;
 use super::source::{Provider, SourceMap};
@@ -40,6 +41,7 @@ pub struct Compiler {
     pub steps: u64,
     pub depth: u32,
     pub messages: Messages,
+    pub memo: Memo,
 }
 
 /// What part of a program is being evaluated: it decides which builtins are allowed.
@@ -127,6 +129,8 @@ pub struct Frame {
     pub guarded: u32,
     /// Where the locals of the innermost block start.
     pub scope: usize,
+    /// Bit per parameter that has been read.
+    pub reads: u32,
 }
 
 impl Frame {
@@ -142,11 +146,18 @@ impl Frame {
             inline: None,
             guarded: 0,
             scope: 0,
+            reads: 0,
         }
     }
 
     pub fn local(&self, name: Sym) -> Option<usize> {
         self.locals.iter().rposition(|local| local.name == name)
+    }
+
+    /// Takes down that a local has been read.
+    #[inline]
+    pub fn mark_read(&mut self, local: usize) {
+        self.reads |= 1u32.checked_shl(local as u32).unwrap_or(0);
     }
 
     pub fn known(&mut self, name: Sym, ty: Ty, value: Value) {
@@ -177,6 +188,7 @@ impl Compiler {
             steps: 0,
             depth: 0,
             messages: Messages::default(),
+            memo: Memo::default(),
         }
     }
 
@@ -195,6 +207,7 @@ impl Compiler {
     pub fn enter(&mut self, span: Span) -> Res<()> {
         self.steps += 1;
         self.depth += 1;
+        self.memo.deepest = self.memo.deepest.max(self.depth);
         if self.steps > self.options.comptime_step_limit {
             if std::mem::replace(&mut self.messages.stopped, true) {
                 return silent(span);

@@ -18,6 +18,16 @@ impl Compiler {
     /// type is still open.
     pub fn eval_as(&mut self, f: &mut Frame, e: ExprId, expect: Option<Ty>) -> Res<Ev> {
         let ast = f.ast.clone();
+        if f.comptime {
+            let known = match ast.expr(e) {
+                Expr::Name(name) => self.quick_name(f, *name),
+                operator if is_operator(operator) => self.quick(f, e),
+                _ => None,
+            };
+            if let Some(ev) = known {
+                return Ok(ev);
+            }
+        }
         let span = ast.span(e);
         self.enter(span)?;
         let result = self.eval_expr(f, ast.expr(e), e, span, expect)?;
@@ -327,6 +337,13 @@ impl Compiler {
             false => self.mismatch(ty, Ty::BOOL, span),
         }
     }
+}
+
+fn is_operator(expr: &Expr) -> bool {
+    matches!(
+        expr,
+        Expr::Arith(..) | Expr::Compare(..) | Expr::And(..) | Expr::Or(..)
+    )
 }
 
 fn run_time_op(op: Arith) -> BinaryOp {

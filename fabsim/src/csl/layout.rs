@@ -1,9 +1,10 @@
 //! The layout half: evaluating the layout block, the builtins it consists of, and assembling the
 //! design from what they declared.
 
-use super::ast::ExprId;
-use super::compiler::{Compiler, Ev, Frame, Stage};
+use super::ast::{Ast, Expr, ExprId};
+use super::compiler::{Compiler, Ev, Frame, Stage, MAX_DEPTH};
 use super::intern::Sym;
+use super::memo::QuickHash;
 use super::source::{normal, Provider};
 use super::tile::TileRequest;
 use super::types::{Ty, TypeKind};
@@ -20,11 +21,21 @@ use std::sync::Arc;
 const MAX_WIDTH: i128 = 762;
 const MAX_HEIGHT: i128 = 1172;
 
+/// Configurations nested deeper are evaluated for each PE.
+const LITERAL_DEPTH: u32 = 16;
+
 #[derive(Clone, Debug)]
 pub struct Declared {
     pub export: Export,
     pub ty: Ty,
     pub span: Span,
+}
+
+/// A set-up that is the same for all PEs, and the steps of evaluating it.
+#[derive(Clone, Copy)]
+struct LiteralSetup {
+    index: u32,
+    steps: u64,
 }
 
 /// Key of a tile program: the file and the parameters.
@@ -36,12 +47,14 @@ pub struct LayoutState {
     /// Program of every PE and where it was set.
     tiles: Vec<Option<(u32, Span)>>,
     requests: Vec<TileRequest>,
-    request_index: HashMap<TileKey, u32>,
+    request_index: HashMap<TileKey, u32, QuickHash>,
     resolved: HashMap<String, (PathBuf, bool)>,
     /// Colors of every PE, as indices of `setups`, in order of declaration.
     colors: Vec<Vec<(u8, u32, Span)>>,
     setups: Vec<ColorSetup>,
     setup_index: HashMap<ColorSetup, u32>,
+    /// What a configuration without names in it led to, by its place and the color.
+    literal_setups: HashMap<(Span, u8), LiteralSetup, QuickHash>,
     exports: Vec<Declared>,
 }
 
@@ -425,12 +438,34 @@ impl Compiler {
                 Diagnostic::new(span, message).note(*first, "first configured here"),
             ));
         }
-        let config = self.value(f, args[3])?;
-        let setup = self.color_setup(color, &config, f.ast.span(args[3]))?;
+        let index = self.setup_index(f, args[3], color)?;
+        self.layout.colors[pe].push((color, index, span));
+        Ok(())
+    }
+
+    /// The number of the set-up that `config` describes; a literal is evaluated once for all PEs.
+    fn setup_index(&mut self, f: &mut Frame, config: ExprId, color: u8) -> Res<u32> {
+        let key = (f.ast.span(config), color);
+        if let Some(known) = self.layout.literal_setups.get(&key) {
+            let steps = self.steps + known.steps;
+            let shallow = self.depth + LITERAL_DEPTH <= MAX_DEPTH;
+            if shallow && steps <= self.options.comptime_step_limit {
+                self.steps = steps;
+                return Ok(known.index);
+            }
+        }
+        let before = self.steps;
+        let value = self.value(f, config)?;
+        let setup = self.color_setup(color, &value, key.0)?;
         let layout = &mut self.layout;
         let index = intern_setup(&mut layout.setups, &mut layout.setup_index, &setup);
-        layout.colors[pe].push((color, index, span));
-        Ok(())
+        if is_literal(&f.ast, config, LITERAL_DEPTH) {
+            let steps = self.steps - before;
+            layout
+                .literal_setups
+                .insert(key, LiteralSetup { index, steps });
+        }
+        Ok(index)
     }
 
     fn export_name(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
@@ -483,6 +518,20 @@ impl Compiler {
         let export = Export { name, kind };
         self.layout.exports.push(Declared { export, ty, span });
         Ok(())
+    }
+}
+
+/// Whether an expression nested at most `depth` deep has the same value wherever it is evaluated.
+fn is_literal(ast: &Ast, e: ExprId, depth: u32) -> bool {
+    let Some(depth) = depth.checked_sub(1) else {
+        return false;
+    };
+    match ast.expr(e) {
+        Expr::Int(_) | Expr::Bool(_) | Expr::Direction(_) => true,
+        Expr::Struct(None, _, items) | Expr::Tuple(items) => {
+            items.iter().all(|item| is_literal(ast, *item, depth))
+        }
+        _ => false,
     }
 }
 

@@ -131,6 +131,7 @@ impl Compiler {
     }
 
     pub fn type_literal(&mut self, f: &mut Frame, e: ExprId, span: Span) -> Res<Ev> {
+        self.memo.effects += 1;
         let ast = f.ast.clone();
         let ty = match ast.expr(e) {
             Expr::ArrayType(dims, element) => self.array_type(f, dims, *element, span)?,

@@ -36,6 +36,7 @@ pub fn silent<T>(span: Span) -> Res<T> {
 impl Compiler {
     /// Keeps an error. Several PE programs share files: what is found again is not said again.
     pub fn report(&mut self, error: Diagnostic) {
+        self.memo.effects += 1;
         let messages = &mut self.messages;
         if error.message.is_empty() || messages.errors.contains(&error) {
             return;
@@ -69,6 +70,7 @@ impl Compiler {
     }
 
     pub fn warn(&mut self, span: Span, message: impl Into<String>) {
+        self.memo.effects += 1;
         let warning = Diagnostic::new(span, message).severity(Severity::Warning);
         let warnings = &mut self.messages.warnings;
         if warnings.len() < MAX_REMARKS && !warnings.contains(&warning) {

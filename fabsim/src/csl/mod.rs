@@ -2,8 +2,8 @@
 //!
 //! In reading order: `lexer`, `parser*` and `ast` turn text into trees; `types` and `value` are what
 //! programs compute with at compile time; `compiler` holds the state of a compilation, `module`
-//! instances and their globals; `eval`, `access`, `stmt` and `call` walk the trees, computing what is
-//! known and emitting code (`emit`) for what is not; `coerce` is the rules between types; `builtin*`,
+//! instances and their globals; `eval`, `access`, `stmt` and `call` (`memo` remembers) walk the trees, computing what is
+//! known (`quick` where that is a matter of small integers) and emitting code (`emit`) for what is not; `coerce` is the rules between types; `builtin*`,
 //! `dsd*`, `dsr`, `tensor` and `map` are the builtins; `layout` and `tile` drive the two halves of a program.
 
 mod access;
@@ -30,6 +30,7 @@ mod layout;
 mod lexer;
 mod literal;
 mod map;
+mod memo;
 mod memory;
 mod messages;
 mod module;
@@ -37,6 +38,7 @@ mod ops;
 mod parse_expr;
 mod parse_stmt;
 mod parser;
+mod quick;
 mod source;
 mod stmt;
 mod stmt_loop;

@@ -185,6 +185,7 @@ impl Compiler {
             GlobalState::Failed => return silent(span),
             GlobalState::Unknown => {}
         }
+        self.memo.effects += 1;
         self.modules[module].globals[index].state = GlobalState::InProgress;
         // Code that is being lowered must not receive what an initialiser does.
         let (stage, builder) = (self.stage, self.builder.take());

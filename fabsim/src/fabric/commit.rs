@@ -1,6 +1,6 @@
 //! Second half of a router's cycle: the moves that were decided take place.
 
-use super::grid::{PeIndex, LINKS};
+use super::grid::PeIndex;
 use super::wavelet::{Command, Wavelet};
 use super::{ChannelIndex, Collision, Delivery, Fabric, Injection, Landing, Move, ALL_LINKS};
 use crate::program::{Direction, Directions};
@@ -76,11 +76,11 @@ impl Fabric {
 
     /// Puts the copies of a wavelet where they go.
     fn arrive(&mut self, decided: &Move, next: u64) {
-        for side in LINKS {
-            if decided.outputs & side.bit() == 0 {
-                continue;
-            }
-            let Some(neighbour) = self.grid.neighbour(decided.pe, side) else {
+        let mut links = decided.outputs & ALL_LINKS;
+        while links != 0 {
+            let side = Direction::from_code(links.trailing_zeros() as u8);
+            links &= links - 1;
+            let Some(neighbour) = self.neighbour(decided.pe, side) else {
                 continue;
             };
             if let Some((channel, local)) = self.find(neighbour, decided.color) {

@@ -105,15 +105,39 @@ impl Grid {
         PeIndex(y * self.width + x)
     }
 
+    /// The sides of a PE on which it has a neighbour.
+    pub fn sides(self, pe: PeIndex) -> Directions {
+        let (x, y) = self.place(pe);
+        let west = if x > 0 { Direction::West.bit() } else { 0 };
+        let east = if x + 1 < self.width {
+            Direction::East.bit()
+        } else {
+            0
+        };
+        let south = if y + 1 < self.height {
+            Direction::South.bit()
+        } else {
+            0
+        };
+        let north = if y > 0 { Direction::North.bit() } else { 0 };
+        Directions(west | east | south | north)
+    }
+
+    /// The neighbour on a side that has one.
+    #[inline]
+    pub fn step(self, pe: PeIndex, direction: Direction) -> PeIndex {
+        match direction {
+            Direction::West => PeIndex(pe.0 - 1),
+            Direction::East => PeIndex(pe.0 + 1),
+            Direction::South => PeIndex(pe.0 + self.width),
+            Direction::North => PeIndex(pe.0 - self.width),
+            Direction::Ramp => pe,
+        }
+    }
+
     /// The PE one step away; none beyond the edge of the rectangle, and none for the ramp.
     pub fn neighbour(self, pe: PeIndex, direction: Direction) -> Option<PeIndex> {
-        let (x, y) = self.place(pe);
-        match direction {
-            Direction::West => (x > 0).then(|| PeIndex(pe.0 - 1)),
-            Direction::East => (x + 1 < self.width).then(|| PeIndex(pe.0 + 1)),
-            Direction::South => (y + 1 < self.height).then(|| PeIndex(pe.0 + self.width)),
-            Direction::North => (y > 0).then(|| PeIndex(pe.0 - self.width)),
-            Direction::Ramp => None,
-        }
+        let sides = self.sides(pe);
+        sides.has(direction).then(|| self.step(pe, direction))
     }
 }

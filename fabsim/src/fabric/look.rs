@@ -87,7 +87,7 @@ impl Fabric {
         while links != 0 {
             let side = Direction::from_code(links.trailing_zeros() as u8);
             links &= links - 1;
-            let neighbour = self.grid.neighbour(pe, side).ok_or(Refusal::Blocked)?;
+            let neighbour = self.neighbour(pe, side).ok_or(Refusal::Blocked)?;
             self.accepts(neighbour, color, side.facing())
                 .ok_or(Refusal::Blocked)?;
         }

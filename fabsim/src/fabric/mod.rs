@@ -21,8 +21,9 @@ pub mod wavelet;
 use self::channel::Channel;
 use self::filter::FilterState;
 use self::grid::{Grid, PeIndex, LINKS};
-use self::settings::{RouterSettings, Settings};
+use self::settings::{RouterSettings, Settings, NONE};
 use self::wavelet::{Command, Wavelet};
+use crate::limits::COLORS;
 use crate::program::{Design, Direction, Directions};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -50,6 +51,8 @@ struct Router {
     /// The local channel that goes first: the first one refused for a taken link.
     turn: u8,
     active: bool,
+    /// The sides with a neighbour.
+    sides: Directions,
     /// Set in the first half of a cycle: visit the router again in the next.
     stay: bool,
 }
@@ -113,6 +116,8 @@ pub struct Fabric {
     pub grid: Grid,
     depth: u8,
     settings: Vec<Arc<RouterSettings>>,
+    /// `of_color` of every set of settings: looked up for every move.
+    of_color: Vec<[u8; COLORS]>,
     routers: Vec<Router>,
     channels: Vec<Channel>,
     /// Settings that a program changed while it ran.
@@ -147,6 +152,7 @@ impl Fabric {
                 height: u32::from(design.height),
             },
             depth,
+            of_color: settings.iter().map(|known| known.of_color).collect(),
             settings,
             routers: Vec::with_capacity(design.tiles.len()),
             channels: Vec::new(),
@@ -172,6 +178,7 @@ impl Fabric {
 
     fn add_router(&mut self, settings: u32) {
         let first_channel = self.channels.len() as u32;
+        let sides = self.grid.sides(PeIndex(self.routers.len() as u32));
         let known = Arc::clone(&self.settings[settings as usize]);
         for color in &known.colors {
             if let Some(filter) = &color.filter {
@@ -186,6 +193,7 @@ impl Fabric {
             occupied: 0,
             turn: 0,
             active: false,
+            sides,
             stay: false,
         });
     }
@@ -194,8 +202,18 @@ impl Fabric {
     #[inline]
     fn find(&self, pe: PeIndex, color: u8) -> Option<(ChannelIndex, u8)> {
         let router = &self.routers[pe.index()];
-        let local = self.settings[router.settings as usize].local(color)?;
+        let locals = &self.of_color[router.settings as usize];
+        let local = locals.get(usize::from(color)).copied()?;
+        if local == NONE {
+            return None;
+        }
         Some((ChannelIndex(router.first_channel + u32::from(local)), local))
+    }
+
+    #[inline]
+    fn neighbour(&self, pe: PeIndex, side: Direction) -> Option<PeIndex> {
+        let sides = self.routers[pe.index()].sides;
+        sides.has(side).then(|| self.grid.step(pe, side))
     }
 
     /// The settings in force for a channel.
@@ -253,7 +271,7 @@ impl Fabric {
     fn wake_neighbours(&mut self, pe: PeIndex, sides: u8) {
         for side in LINKS {
             if sides & side.bit() != 0 {
-                if let Some(neighbour) = self.grid.neighbour(pe, side) {
+                if let Some(neighbour) = self.neighbour(pe, side) {
                     self.wake(neighbour);
                 }
             }

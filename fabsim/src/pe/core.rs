@@ -29,11 +29,12 @@ pub struct LoadedDsr {
 
 /// Memory, queues, registers and the task table of one PE.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Core {
-    pub memory: Memory,
+    // In front: used every cycle.
     pub inputs: Box<[InputQueue]>,
     pub outputs: Box<[OutputQueue]>,
-    pub dsrs: Vec<LoadedDsr>,
+    pub memory: Memory,
     pub fifos: Box<[Fifo]>,
     /// Bit per local task id.
     pub active_local: u32,
@@ -43,6 +44,7 @@ pub struct Core {
     pub blocked_threads: u8,
     /// Bit per color whose teardown no handler has seen yet.
     pub torn_down: u32,
+    pub dsrs: Vec<LoadedDsr>,
 }
 
 impl Core {

@@ -46,17 +46,19 @@ pub(super) struct Frame {
 
 /// The main thread.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub struct Main {
-    pub doing: Doing,
-    /// The next instruction can be issued from this cycle on.
-    ready_at: u64,
+    pub(super) system: super::system::SystemState,
     pub(super) frames: Vec<Frame>,
     slots: Vec<u64>,
-    pub running: Option<Box<Running>>,
     pub maps: Vec<MapRun>,
+    // At the end: used every cycle.
+    pub running: Option<Box<Running>>,
+    /// The next instruction can be issued from this cycle on.
+    ready_at: u64,
+    pub doing: Doing,
     /// The operation at the program counter has paid for its operands.
     pub(super) charged: bool,
-    pub(super) system: super::system::SystemState,
 }
 
 /// What an instruction does to the flow.

@@ -78,22 +78,24 @@ enum Choice {
     Nothing,
 }
 
-/// One compute element.
+/// One compute element. In memory order: what is used every cycle lies in the middle, where `main`
+/// ends and `core` begins, within few cache lines.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Pe {
-    pub plan: u32,
-    pub core: Core,
-    pub main: Main,
-    pub threads: Vec<Microthread>,
-    /// Which microthread goes first among equals.
-    turn: u8,
     pub launch: Option<Launch>,
-    /// Still owes the host an `unblock_cmd_stream`.
-    pub busy_with_command: bool,
+    pub main: Main,
+    pub plan: u32,
     /// Visited in the next cycle.
     pub active: bool,
     /// Which output queue goes first up the ramp.
     pub output_turn: u8,
+    /// Which microthread goes first among equals.
+    turn: u8,
+    /// Still owes the host an `unblock_cmd_stream`.
+    pub busy_with_command: bool,
+    pub threads: Vec<Microthread>,
+    pub core: Core,
 }
 
 impl Pe {
@@ -157,14 +159,16 @@ impl Pe {
     /// The microthread whose turn it is among those of a priority that can go on.
     fn ready_thread(&self, env: &Env, priority: Priority) -> Option<usize> {
         let count = self.threads.len();
-        (0..count)
-            .map(|n| (n + usize::from(self.turn)) % count)
-            .find(|&n| {
-                let thread = &self.threads[n];
-                thread.priority == priority
-                    && self.core.blocked_threads >> (thread.id & 7) & 1 == 0
-                    && thread.running.can_step(&self.core, env.now)
-            })
+        if count == 0 {
+            return None;
+        }
+        let first = usize::from(self.turn) % count;
+        (first..count).chain(0..first).find(|&n| {
+            let thread = &self.threads[n];
+            thread.priority == priority
+                && self.core.blocked_threads >> (thread.id & 7) & 1 == 0
+                && thread.running.can_step(&self.core, env.now)
+        })
     }
 
     fn step_thread(&mut self, n: usize, env: &mut Env) -> Result<(), Fault> {

@@ -33,6 +33,8 @@ pub struct PePlan {
     pub timing: &'static Timing,
     pub inputs: Vec<InputPlan>,
     pub outputs: Vec<OutputPlan>,
+    /// Place of the first input queue of every color.
+    input_of_color: [Option<u8>; COLORS],
     /// Functions by task id.
     pub local: [Option<FunctionId>; 32],
     pub data: [Option<FunctionId>; COLORS],
@@ -47,10 +49,12 @@ impl PePlan {
             timing: timing(arch),
             inputs: declared_inputs(arch, program),
             outputs: outputs(arch, program),
+            input_of_color: [None; COLORS],
             local: tasks(&program.tasks, TaskKind::Local),
             data: tasks(&program.tasks, TaskKind::Data),
             control: tasks(&program.tasks, TaskKind::Control),
         };
+        plan.index_inputs();
         plan.bind_queues_of_operands();
         if arch == Arch::Wse2 {
             plan.bind_queues_of_data_tasks();
@@ -116,6 +120,16 @@ impl PePlan {
             depth: depth(&limits(self.arch).input_queues, id),
             priority: Priority::Low,
         });
+        self.index_inputs();
+    }
+
+    fn index_inputs(&mut self) {
+        self.input_of_color = [None; COLORS];
+        for (n, queue) in self.inputs.iter().enumerate().rev() {
+            if let Some(entry) = self.input_of_color.get_mut(usize::from(queue.color)) {
+                *entry = Some(n as u8);
+            }
+        }
     }
 
     /// Place of an input queue among the PE's.
@@ -123,9 +137,10 @@ impl PePlan {
         self.inputs.iter().position(|q| q.id == id).map(|n| n as u8)
     }
 
+    #[inline]
     pub fn input_of_color(&self, color: u8) -> Option<u8> {
-        let found = self.inputs.iter().position(|q| q.color == color);
-        found.map(|n| n as u8)
+        let known = self.input_of_color.get(usize::from(color));
+        known.copied().flatten()
     }
 
     pub fn output(&self, id: u8) -> Option<u8> {

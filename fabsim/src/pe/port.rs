@@ -149,18 +149,15 @@ impl Port {
 #[inline]
 pub fn send(sender: Sender, value: u32, last: bool, ready: u64, outputs: &mut [OutputQueue]) {
     use super::queues::Departing;
-    use crate::fabric::wavelet::Wavelet;
     let payload = if sender.bytes == 2 && !sender.control {
         value & 0xffff | u32::from(sender.index) << 16
     } else {
         value
     };
     outputs[usize::from(sender.queue)].ring.push(Departing {
-        wavelet: Wavelet {
-            payload,
-            control: sender.control,
-        },
         ready,
+        payload,
+        control: sender.control,
         color: sender.color,
         advance_switch: last && sender.advance_switch,
     });

@@ -5,20 +5,22 @@ use crate::limits::RING;
 
 /// A ring of at most `depth` entries.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Ring<T> {
-    entries: [T; RING],
+    // In front, so that they share a cache line with entries.
     head: u8,
     len: u8,
     depth: u8,
+    entries: [T; RING],
 }
 
 impl<T: Copy + Default> Ring<T> {
     pub fn new(depth: u8) -> Ring<T> {
         Ring {
-            entries: [T::default(); RING],
             head: 0,
             len: 0,
             depth: depth.min(RING as u8),
+            entries: [T::default(); RING],
         }
     }
 
@@ -70,8 +72,9 @@ pub struct Arrived {
 /// A wavelet the compute element has sent; may enter the router from cycle `ready` on.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Departing {
-    pub wavelet: Wavelet,
     pub ready: u64,
+    pub payload: u32,
+    pub control: bool,
     pub color: u8,
     /// The last wavelet of an operation that moves the own router's switch.
     pub advance_switch: bool,
@@ -93,6 +96,19 @@ impl InputQueue {
         (first.ready <= now).then_some(first.wavelet)
     }
 }
+
+impl Departing {
+    pub fn wavelet(&self) -> Wavelet {
+        Wavelet {
+            payload: self.payload,
+            control: self.control,
+        }
+    }
+}
+
+// Four to a cache line.
+const _: () = assert!(std::mem::size_of::<Departing>() == 16);
+const _: () = assert!(std::mem::size_of::<Arrived>() == 16);
 
 #[derive(Clone, Debug)]
 pub struct OutputQueue {
