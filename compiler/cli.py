@@ -49,11 +49,16 @@ def main() -> None:
     except (click.exceptions.Abort, KeyboardInterrupt):
         _stop("interrupted", _INTERRUPTED)
     except _PipeClosedError:
-        # `collc ... | head`: whoever read has seen enough, and nothing is to be flushed at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _drop_output()  # `collc ... | head`: whoever read has seen enough
         sys.exit(_PIPE_CLOSED)
     except OSError as error:
+        _drop_output()
         _stop(f"{error.filename or 'cannot print'}: {error.strerror or error}", FAULT)
+
+
+def _drop_output() -> None:
+    """Let what could not be written go, so that Python does not try again as it exits."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _run_commands() -> None:
