@@ -13,6 +13,8 @@ pub fn source(name: &str) -> Option<&'static str> {
         "layout" => include_str!("std/layout.csl"),
         "directions" => include_str!("std/directions.csl"),
         "math" => include_str!("std/math.csl"),
+        "collectives_2d/params" => include_str!("std/collectives_params.csl"),
+        "collectives_2d/pe" => include_str!("std/collectives_pe.csl"),
         "complex" => include_str!("std/complex.csl"),
         "dsd_ops" => include_str!("std/dsd_ops.csl"),
         "malloc" => include_str!("std/malloc.csl"),
