@@ -5,6 +5,7 @@ A member that fabsim does not have yet is refused by name.
 
 from __future__ import annotations
 
+import json
 from enum import Enum
 from pathlib import Path
 from typing import Any, Literal
@@ -77,12 +78,17 @@ class SdkRuntime:
         self._running()
 
     def stop(self) -> None:
-        """End the run; wavelets left anywhere are an error. What PEs printed goes to sim.log."""
+        """End the run; wavelets left anywhere are an error.
+
+        What PEs printed goes to sim.log, the number of cycles to sim_stats.json.
+        """
         simulator = self._running()
         lines = [f"@{cycle} {line}\n" for cycle, line in simulator.log]
         if lines:
             Path("sim.log").write_text("".join(lines))
         simulator.stop()
+        stats = json.dumps({"cycle_count": simulator.cycle})
+        Path("sim_stats.json").write_text(stats + "\n")
 
     def memcpy_h2d(
         self,
