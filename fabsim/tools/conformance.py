@@ -118,7 +118,7 @@ def _cycles(runs: Path) -> int | None:
     """The cycles of all runs together."""
     if not runs.is_file():
         return None
-    return sum(json.loads(line)["cycle_count"] for line in runs.read_text().splitlines())
+    return sum(int(json.loads(line)["cycle_count"]) for line in runs.read_text().splitlines())
 
 
 def _line(verdict: Verdict) -> str:

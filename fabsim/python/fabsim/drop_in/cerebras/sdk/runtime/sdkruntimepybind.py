@@ -6,6 +6,7 @@ A member that fabsim does not have yet is refused by name.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Any, Literal
@@ -154,6 +155,12 @@ class SdkRuntime:
         """Call an exported function on every PE and wait for all of them."""
         del nonblock
         self._running().launch(name, *args)
+        return Task()
+
+    def call(self, name: str, words: Sequence[int], *, nonblock: bool) -> Task:
+        """Like `launch`, with the arguments as 32-bit words."""
+        del nonblock
+        self._running().call(name, [int(word) for word in words])
         return Task()
 
     def task_wait(self, task: Task) -> None:
