@@ -103,7 +103,7 @@ impl Report {
 
 /// Compiles the program whose layout is in the file `path`.
 #[pyfunction]
-#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new()))]
+#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true))]
 #[allow(clippy::too_many_arguments)] // the command line has as many options
 fn compile(
     py: Python<'_>,
@@ -114,6 +114,7 @@ fn compile(
     fabric_dims: Option<(u16, u16)>,
     fabric_offsets: Option<(u16, u16)>,
     import_paths: Vec<PathBuf>,
+    memcpy: bool,
 ) -> PyResult<Program> {
     let arch = match arch {
         "wse2" => Arch::Wse2,
@@ -130,6 +131,7 @@ fn compile(
         params: params.into_iter().collect(),
         colors: colors.into_iter().collect(),
         import_paths,
+        memcpy,
         ..CompileOptions::new(arch)
     };
     match py.allow_threads(|| csl::compile(&path, &options)) {

@@ -19,6 +19,9 @@ const RING: u16 = 1 << 12;
 /// The direction code of a position that is not valid.
 const INVALID: u16 = 5;
 
+/// The bits of three positions that say whether these are of the input side.
+const SELECTS: u16 = 0x888;
+
 enum Register {
     Color(u8),
     Switch(u8),
@@ -128,7 +131,13 @@ fn switch_word(settings: &Settings, position: u8) -> u16 {
         };
         word |= field << (4 * n);
     }
-    word | u16::from(position) << 13
+    word | selects(settings) | u16::from(position) << 13
+}
+
+/// Which side positions are of that are not valid, as last written.
+fn selects(settings: &Settings) -> u16 {
+    let invalid = (0..3).filter(|n| settings.declared[*n].is_none());
+    invalid.fold(0, |bits, n| bits | settings.selects & 8 << (4 * n))
 }
 
 fn set_switch(settings: &mut Settings, value: u16) {
@@ -145,6 +154,7 @@ fn set_switch(settings: &mut Settings, value: u16) {
         }
     }
     settings.ring = value & RING != 0;
+    settings.selects = value & SELECTS;
     let base = settings.routes(0);
     settings.set_routes(base.rx, base.tx, declared);
 }

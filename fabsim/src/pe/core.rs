@@ -78,7 +78,9 @@ impl Core {
                 .flatten()
                 .is_none()
             {
-                core.blocked_channels |= 1 << channel;
+                // On wse2 a local task may have its id.
+                let free = !plan.binds_local(channel);
+                core.blocked_channels |= u32::from(free) << channel;
             }
         }
         for &(target, blocked) in &program.blocked_at_start {
@@ -100,6 +102,13 @@ impl Core {
             *bits = if blocked { *bits | bit } else { *bits & !bit };
         };
         match target {
+            // One table there: a color and a local task of its number share their bit.
+            BlockTarget::Local(id) | BlockTarget::Color(id) | BlockTarget::Data(id)
+                if plan.arch == Arch::Wse2 =>
+            {
+                set(&mut self.blocked_local, id);
+                set(&mut self.blocked_channels, id);
+            }
             BlockTarget::Local(id) => set(&mut self.blocked_local, id),
             BlockTarget::Color(id) | BlockTarget::Data(id) => set(&mut self.blocked_channels, id),
             BlockTarget::InputQueue(id) => {
