@@ -499,7 +499,10 @@ impl Compiler {
             }
         };
         Ok(match ev {
-            Ev::Val(Value::Handle(value, _)) => Ev::Val(Value::Int(i128::from(value), target)),
+            // A real program gives the number of a known color to an i16.
+            Ev::Val(Value::Handle(value, _)) => {
+                Ev::Val(Value::Int(i128::from(value), Ty::COMPTIME_INT))
+            }
             Ev::Val(Value::Enum(value, _)) => Ev::Val(Value::Int(value, target)),
             Ev::Slot(slot, _) => Ev::Slot(slot, target),
             other => other,

@@ -83,6 +83,11 @@ impl Fabric {
             let Some(neighbour) = self.neighbour(decided.pe, side) else {
                 continue;
             };
+            if self.swaps {
+                let (color, wavelet) = (decided.color, decided.wavelet);
+                self.land_swapped(neighbour, color, side.facing(), wavelet, next);
+                continue;
+            }
             if let Some((channel, local)) = self.find(neighbour, decided.color) {
                 let place = (neighbour, channel, local);
                 self.land(place, decided.color, side.facing(), decided.wavelet, next);
@@ -114,7 +119,7 @@ impl Fabric {
     }
 
     /// A wavelet lands; a second one in the same cycle is a collision.
-    fn land(
+    pub(super) fn land(
         &mut self,
         (pe, index, local): (PeIndex, ChannelIndex, u8),
         color: u8,
