@@ -175,7 +175,9 @@ impl Pe {
         let after = |priority| match level {
             MainPriority::High => priority != Priority::High || self.main_turn,
             MainPriority::MediumHigh => priority != Priority::High,
-            MainPriority::Medium => priority == Priority::Low || self.main_turn,
+            MainPriority::Medium => {
+                priority == Priority::Low || priority == Priority::Medium && self.main_turn
+            }
             MainPriority::MediumLow => priority == Priority::Low,
         };
         let mut waiting = None;
