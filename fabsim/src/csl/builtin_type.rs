@@ -135,7 +135,7 @@ impl Compiler {
     }
 
     /// The type of an expression, whose value is not needed: run-time variables may be named.
-    fn type_of_expr(&mut self, f: &mut Frame, e: ExprId) -> Res<Ty> {
+    pub fn type_of_expr(&mut self, f: &mut Frame, e: ExprId) -> Res<Ty> {
         use super::access::Access;
         let path = matches!(
             f.ast.expr(e),
