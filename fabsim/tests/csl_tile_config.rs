@@ -425,7 +425,7 @@ comptime {
 }
 
 #[test]
-fn a_task_of_high_priority_goes_before_one_with_a_lower_id() {
+fn a_task_of_high_priority_goes_before_one_whose_turn_it_is() {
     let pe = r#"
 const low_id = @get_local_task_id(8);
 const high_id = @get_local_task_id(20);
@@ -435,7 +435,7 @@ task low() void {
   put(8);
   rounds += 1;
   if (rounds == 2) { sys.unblock_cmd_stream(); }
-  else { priority.update_task_priority(high_id, priority.level.LOW); @activate(low_id); @activate(high_id); }
+  else { priority.clear_task_priority(high_id); priority.update_task_priority(low_id, priority.level.HIGH); @activate(low_id); @activate(high_id); }
 }
 task high() void {
   put(20);

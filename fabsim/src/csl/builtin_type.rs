@@ -206,7 +206,7 @@ impl Compiler {
             let at = f.ast.span(*arg);
             let ev = self.eval_as(f, *arg, Some(ty))?;
             parts.push(match ev {
-                Ev::Val(value) => Ev::Val(self.bind_value(value, ty, at)?),
+                Ev::Val(value) => Ev::Val(self.coerce_value(value, ty, at)?),
                 other => self.coerce(other, ty, at)?,
             });
         }
@@ -499,10 +499,7 @@ impl Compiler {
             }
         };
         Ok(match ev {
-            // A real program gives the number of a known color to an i16.
-            Ev::Val(Value::Handle(value, _)) => {
-                Ev::Val(Value::Int(i128::from(value), Ty::COMPTIME_INT))
-            }
+            Ev::Val(Value::Handle(value, _)) => Ev::Val(Value::Int(i128::from(value), target)),
             Ev::Val(Value::Enum(value, _)) => Ev::Val(Value::Int(value, target)),
             Ev::Slot(slot, _) => Ev::Slot(slot, target),
             other => other,

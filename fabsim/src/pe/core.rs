@@ -43,6 +43,8 @@ pub struct Core {
     /// Bit per color on wse2, per input queue on wse3.
     pub blocked_channels: u32,
     pub blocked_threads: u8,
+    /// The id of the task that ran last: the next one up goes first.
+    pub last_task: u8,
     /// The system task has something to do, or a queue is being flushed.
     pub attention: bool,
     /// Some input queue is bound to another color than the plan says.
@@ -65,6 +67,7 @@ impl Core {
             blocked_local: 0,
             blocked_channels: 0,
             blocked_threads: 0,
+            last_task: u8::MAX,
             attention: false,
             rebound: false,
             main_priority: MainPriority::default(),

@@ -1,12 +1,15 @@
 //! The task picker: what runs next when the main thread is free.
 //!
-//! The machine leaves the order among runnable tasks of one priority open; here it is the lowest id,
-//! and a local task before a data task before a control task of the same id.
+//! The machine leaves the order among runnable tasks of one priority open; here they take turns by
+//! id, and a local task goes before a data task before a control task of the same id.
 
 use super::core::Core;
 use super::plan::PePlan;
 use crate::fabric::wavelet::Wavelet;
 use crate::program::FunctionId;
+
+/// Task ids; those of local tasks are the lower half.
+const IDS: u8 = 64;
 
 /// A task about to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,10 +41,12 @@ pub fn pick(core: &mut Core, plan: &PePlan, now: u64) -> Option<Start> {
     }
     let local = local_candidate(core, plan);
     let arrived = (0..core.inputs.len()).filter_map(|n| arrived_candidate(core, plan, now, n));
+    let last = core.last_task;
     let chosen = local
         .into_iter()
         .chain(arrived)
-        .min_by_key(|c| (!is_high(core, c.id), c.id, c.kind))?;
+        .min_by_key(|c| (!is_high(core, c.id), turn(c.id, last), c.kind))?;
+    core.last_task = chosen.id;
     if chosen.kind == Kind::Local {
         core.active_local &= !(1 << chosen.id);
         return Some(Start {
@@ -57,6 +62,11 @@ pub fn pick(core: &mut Core, plan: &PePlan, now: u64) -> Option<Start> {
         args: arguments(wavelet, chosen.kind, params.map_or(0, |f| f.params)),
         took_wavelet: true,
     })
+}
+
+/// How many ids go before this one, starting behind the one that ran last.
+fn turn(id: u8, last: u8) -> u8 {
+    id.wrapping_sub(last).wrapping_sub(1) % IDS
 }
 
 /// The system task calls the handlers of what happened to colors and queues.
@@ -79,10 +89,15 @@ fn is_high(core: &Core, id: u8) -> bool {
 fn local_candidate(core: &Core, plan: &PePlan) -> Option<Candidate> {
     let ready = core.active_local & !core.blocked_local;
     let high = ready & core.settings.high_tasks as u32;
-    first_local(high, plan).or_else(|| first_local(ready, plan))
+    // Those behind the last one first, then from the start.
+    let last = u32::from(core.last_task) + 1;
+    let behind = u32::MAX.checked_shl(last).unwrap_or(0);
+    [high & behind, high, ready & behind, ready]
+        .into_iter()
+        .find_map(|ready| lowest_bound(ready, plan))
 }
 
-fn first_local(mut ready: u32, plan: &PePlan) -> Option<Candidate> {
+fn lowest_bound(mut ready: u32, plan: &PePlan) -> Option<Candidate> {
     while ready != 0 {
         let id = ready.trailing_zeros() as u8;
         if let Some(function) = plan.local[usize::from(id)] {
