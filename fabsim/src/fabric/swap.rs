@@ -7,6 +7,7 @@
 use super::grid::PeIndex;
 use super::wavelet::Wavelet;
 use super::Fabric;
+use crate::probe::Probe;
 use crate::program::Direction;
 
 impl Fabric {
@@ -48,17 +49,17 @@ impl Fabric {
 
     /// Puts a wavelet into the queues of all colors it is received as.
     #[cold]
-    pub(super) fn land_swapped(
+    pub(super) fn land_swapped<P: Probe>(
         &mut self,
-        pe: PeIndex,
-        color: u8,
+        (pe, color): (PeIndex, u8),
         side: Direction,
         wavelet: Wavelet,
         next: u64,
+        probe: &mut P,
     ) {
         for color in self.received_as(pe, color, side) {
             if let Some((channel, local)) = self.find(pe, color) {
-                self.land((pe, channel, local), color, side, wavelet, next);
+                self.land((pe, channel, local), side, wavelet, next, probe);
             }
         }
     }

@@ -30,6 +30,7 @@ use self::settings::MainPriority;
 use self::tasks::Start;
 use crate::fabric::grid::PeIndex;
 use crate::fabric::Fabric;
+use crate::probe::Turn;
 use crate::program::{FunctionId, Priority};
 use crate::report::Fault;
 use std::sync::Arc;
@@ -118,24 +119,25 @@ impl Pe {
         }
     }
 
-    /// One cycle.
-    pub fn step(&mut self, env: &mut Env) -> Result<Next, Fault> {
+    /// One cycle: when it wants its next turn, and what it did in this one.
+    pub fn step(&mut self, env: &mut Env) -> Result<(Next, Turn), Fault> {
         if self.main.is_free(env.now) {
             self.pick(env);
         }
         match self.choose(env) {
             Choice::Thread(n) => {
                 self.main_turn = true;
+                let id = self.threads[n].id;
                 self.step_thread(n, env)?;
-                Ok(Next::Soon)
+                Ok((Next::Soon, Turn::Microthread(id)))
             }
             Choice::Main => {
                 self.main_turn = false;
                 let (main, core, threads) = (&mut self.main, &mut self.core, &mut self.threads);
                 main.step(core, threads, env)?;
-                Ok(self.after_main(env.now))
+                Ok((self.after_main(env.now), Turn::Main))
             }
-            Choice::Nothing => Ok(self.main.wake_time(env.now)),
+            Choice::Nothing => Ok((self.main.wake_time(env.now), Turn::Nothing)),
         }
     }
 
