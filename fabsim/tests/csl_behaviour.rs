@@ -215,3 +215,25 @@ fn routes_and_positions_may_be_the_bits_of_the_color_register() {
     refuses(config("0x211", "0x60"), "is one direction");
     refuses(config("0x211", "0x41"), "both an input and an output");
 }
+
+#[test]
+fn the_globals_that_are_used_lie_in_the_order_of_their_declaration() {
+    let globals = "var first = @zeros([2]u16); var unused = @zeros([2]u16);\n\
+        var second = [2]u16{ 5, 6 };\nfn look(p: [*]u16) u16 { return p[2]; }";
+    let body = "out[0] = second[1]; out[1] = look(&first);";
+    for arch in BOTH {
+        assert_eq!(out(program(arch, globals, body))[..2], [6, 5]);
+    }
+}
+
+#[test]
+fn variables_that_only_some_programs_of_a_file_use_cost_the_others_nothing() {
+    // Each of the two buffers fills more than half of the memory.
+    let pe = "param west: bool; var a = @zeros([15000]u16); var b = @zeros([15000]u16);\n\
+        task t() void { if (west) { a[0] = 1; } else { b[0] = 1; } }\n\
+        comptime { @bind_local_task(t, @get_local_task_id(8)); @activate(@get_local_task_id(8)); }";
+    let layout = "layout { @set_rectangle(3, 1); for (@range(u16, 3)) |x| {\n\
+        @set_tile_code(x, 0, \"pe.csl\", .{ .west = x != 1 }); } }";
+    let options = CompileOptions::new(Wse2);
+    accepts(compile(&[("layout.csl", layout), ("pe.csl", pe)], &options));
+}
