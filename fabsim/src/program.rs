@@ -186,6 +186,8 @@ pub struct TileProgram {
     pub memory: Vec<(u32, Vec<u16>)>,
     /// What `@export_symbol` attached; `name` is the host-visible name.
     pub symbols: Vec<Symbol>,
+    /// Variables with a place in memory, for debuggers.
+    pub variables: Vec<Variable>,
     pub input_queues: [Option<InputQueueSetup>; 8],
     pub output_queues: [Option<OutputQueueSetup>; 8],
     /// Local task ids activated at comptime.
@@ -238,6 +240,14 @@ pub enum SymbolKind {
         element: ScalarType,
     },
     Function(FunctionId),
+}
+
+/// A variable by its name in the source; `module.name` where it is imported.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Variable {
+    pub name: String,
+    pub address: u32,
+    pub bytes: u32,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

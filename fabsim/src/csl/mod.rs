@@ -4,7 +4,7 @@
 //! programs compute with at compile time; `compiler` holds the state of a compilation, `module`
 //! instances and their globals; `eval`, `access`, `stmt` and `call` (`memo` remembers) walk the trees, computing what is
 //! known (`quick` where that is a matter of small integers) and emitting code (`emit`) for what is not; `coerce` is the rules between types; `builtin*`,
-//! `dsd*`, `dsr`, `tensor` and `map` are the builtins; `layout` (with `root`) and `tile` (with `place`) drive the two halves of a program.
+//! `dsd*`, `dsr`, `tensor` and `map` are the builtins; `layout` (with `root`) and `tile` (with `place` and `symbols`) drive the two halves of a program.
 
 mod access;
 mod assign;
@@ -44,6 +44,7 @@ mod root;
 mod source;
 mod stmt;
 mod stmt_loop;
+mod symbols;
 mod tensor;
 mod tile;
 mod types;
