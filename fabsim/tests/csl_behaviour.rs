@@ -237,3 +237,40 @@ fn variables_that_only_some_programs_of_a_file_use_cost_the_others_nothing() {
     let options = CompileOptions::new(Wse2);
     accepts(compile(&[("layout.csl", layout), ("pe.csl", pe)], &options));
 }
+
+#[test]
+fn on_wse2_pointers_above_the_memory_lead_to_registers() {
+    let globals = "comptime { @set_local_color_config(@get_color(3), .{ .routes = .{ .rx = .{ WEST }, .tx = .{ EAST } },\n\
+        .switches = .{ .pos1 = .{ .rx = RAMP } } }); }\n\
+        fn byte(word: u16) u16 { return word * 2; }";
+    // Position 1 becomes invalid and keeps that it is of the input side.
+    let body = "out[0] = @bitcast(*u16, byte(0x7f43)).*;\n\
+        @bitcast(*u16, byte(0x7f43)).* = 0x55d;\n\
+        out[1] = @get_config(0x7f43);\n\
+        @set_config(0x7f43, (out[1] & 0xfff8) | 4);\n\
+        out[2] = @get_config(0x7f43);";
+    assert_eq!(
+        out(program(Wse2, globals, body))[..3],
+        [0x55c, 0x55d, 0x55c]
+    );
+    let text = fault(program(Wse3, globals, body));
+    assert!(text.contains("is outside"), "{text}");
+}
+
+#[test]
+fn on_wse2_a_color_whose_id_has_a_local_task_lets_control_tasks_in() {
+    let sent = |local: &str| {
+        let globals = format!(
+            "const c = @get_color(8);\nconst to = @get_dsd(fabout_dsd, .{{ .extent = 1, .fabric_color = c,\n\
+             .output_queue = @get_output_queue(2), .control = true }});\n\
+             task heard() void {{ out[0] = 1; }}\ntask local() void {{}}\n\
+             comptime {{ @bind_control_task(heard, @get_control_task_id(40)); {local}\n\
+             @set_local_color_config(c, .{{ .routes = .{{ .rx = .{{ RAMP }}, .tx = .{{ RAMP }} }} }}); }}"
+        );
+        let body = "@mov32(to, 40 << 16, .{ .async = true });";
+        out(program(Wse2, &globals, body))[0]
+    };
+    assert_eq!(sent("@bind_local_task(local, @get_local_task_id(8));"), 1);
+    assert_eq!(sent("@unblock(c);"), 1);
+    assert_eq!(sent(""), 0);
+}

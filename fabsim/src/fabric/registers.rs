@@ -22,6 +22,9 @@ const RING: u16 = 1 << 12;
 /// The direction code of a position that is not valid.
 const INVALID: u16 = 5;
 
+/// The bits of three positions that say whether these are of the input side.
+const SELECTS: u16 = 0x888;
+
 enum Register {
     Color(u8),
     Switch(u8),
@@ -192,7 +195,13 @@ fn switch_word(settings: &Settings, position: u8) -> u16 {
     for (n, declared) in settings.declared.iter().enumerate() {
         word |= position_field(declared) << (4 * n);
     }
-    word | u16::from(position) << 13
+    word | selects(settings) | u16::from(position) << 13
+}
+
+/// Which side positions are of that are not valid, as last written.
+fn selects(settings: &Settings) -> u16 {
+    let invalid = (0..3).filter(|n| settings.declared[*n].is_none());
+    invalid.fold(0, |bits, n| bits | settings.selects & 8 << (4 * n))
 }
 
 fn position_field(declared: &Option<SwitchPosition>) -> u16 {
@@ -223,6 +232,7 @@ fn set_switch(settings: &mut Settings, value: u16) {
         }
     }
     settings.ring = value & RING != 0;
+    settings.selects = value & SELECTS;
     let base = settings.routes(0);
     settings.set_routes(base.rx, base.tx, declared);
 }

@@ -19,6 +19,8 @@ pub struct Settings {
     /// Positions 1 to 3 as they are declared, each stating what it changes.
     pub declared: [Option<SwitchPosition>; 3],
     pub start: u8,
+    /// Bits of the switch register that a position keeps while it is not valid.
+    pub selects: u16,
     pub ring: bool,
     pub pop: PopMode,
     pub teardown: bool,
@@ -36,6 +38,7 @@ impl Settings {
             positions: fold(setup.rx, setup.tx, &setup.positions),
             declared: setup.positions,
             start: setup.start_position.min(3),
+            selects: 0,
             ring: setup.ring_mode,
             pop: setup.pop_mode,
             teardown: setup.teardown,

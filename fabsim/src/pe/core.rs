@@ -86,7 +86,9 @@ impl Core {
                 .flatten()
                 .is_none()
             {
-                core.blocked_channels |= 1 << channel;
+                // On wse2 a local task may have its id.
+                let free = !plan.binds_local(channel);
+                core.blocked_channels |= u32::from(free) << channel;
             }
         }
         for &(target, blocked) in &program.blocked_at_start {

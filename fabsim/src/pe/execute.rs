@@ -9,10 +9,13 @@ use super::scalar::{binary, compare, convert, cut, unary};
 use super::settings::is_shared;
 use super::{Env, Microthread};
 use crate::program::{
-    BinaryOp, Dsd, DsdOperation, DsrLoad, FunctionId, Inst, MapOperation, Operand, ScalarType,
-    Slot, Span,
+    Arch, BinaryOp, Dsd, DsdOperation, DsrLoad, FunctionId, Inst, MapOperation, Operand,
+    ScalarType, Slot, Span,
 };
 use crate::report::Fault;
+
+/// Byte address behind the data memory of a PE.
+const REGISTERS: u64 = 48 * 1024;
 
 impl Main {
     pub(super) fn execute(
@@ -52,6 +55,16 @@ impl Main {
                 let value = src.map(|slot| self.get(slot));
                 Ok(self.leave_function(value))
             }
+            Inst::Load { dst, address, .. } if self.leads_to_register(*address, env) => {
+                let (dst, address) = (*dst, *address);
+                let read = Inst::ReadConfig { dst, address };
+                self.through_pointer(&read, address, (span, time), core, (threads, env))
+            }
+            Inst::Store { src, address, .. } if self.leads_to_register(*address, env) => {
+                let (src, address) = (*src, *address);
+                let write = Inst::WriteConfig { address, src };
+                self.through_pointer(&write, address, (span, time), core, (threads, env))
+            }
             Inst::Operation(op) => self.operation(op, span, core, threads, env),
             Inst::Map(map) => self.map(map, span, core, (threads, env)),
             // Registers are shared with the router: they are used in their own cycle.
@@ -73,6 +86,27 @@ impl Main {
                 .straight_instruction(straight, (span, time), core, env)
                 .map(Flow::Next),
         }
+    }
+
+    /// Whether a pointer leads to a configuration register: on wse2 these lie above the memory.
+    fn leads_to_register(&self, address: Slot, env: &Env) -> bool {
+        env.plan.arch == Arch::Wse2 && self.get(address) & 0xffff >= REGISTERS
+    }
+
+    /// Uses a register whose byte address is in a slot; `inst` wants its word address there.
+    fn through_pointer(
+        &mut self,
+        inst: &Inst,
+        address: Slot,
+        at: (Span, u64),
+        core: &mut Core,
+        (threads, env): (&mut Threads, &mut Env),
+    ) -> Result<Flow, Fault> {
+        let byte = self.get(address);
+        self.set(address, (byte & 0xffff) / 2);
+        let flow = self.execute(inst, at, core, threads, env);
+        self.set(address, byte);
+        flow
     }
 
     /// An instruction that the next one follows; its cost.

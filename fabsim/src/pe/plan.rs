@@ -132,6 +132,12 @@ impl PePlan {
         }
     }
 
+    /// Whether a local task is bound to the id.
+    pub fn binds_local(&self, id: u8) -> bool {
+        let task = self.local.get(usize::from(id));
+        task.copied().flatten().is_some()
+    }
+
     /// Place of an input queue among the PE's.
     pub fn input(&self, id: u8) -> Option<u8> {
         self.inputs.iter().position(|q| q.id == id).map(|n| n as u8)
