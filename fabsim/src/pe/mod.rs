@@ -246,9 +246,15 @@ impl Pe {
             function,
             args,
             took_wavelet,
+            follows,
         } = start;
         env.queues_changed |= took_wavelet;
-        let begin = env.now + env.plan.timing.task_start_cycles;
+        let cost = if follows {
+            0
+        } else {
+            env.plan.timing.task_start_cycles
+        };
+        let begin = env.now + cost;
         self.main.start(env.plan, function, &args, begin);
     }
 }

@@ -27,6 +27,8 @@ pub struct Settings {
     flushing: u16,
     flushed: u16,
     due: u16,
+    /// The system task has called a handler and calls another one.
+    dispatching: bool,
     /// Bit per task id.
     pub high_tasks: u64,
 }
@@ -73,9 +75,9 @@ impl Core {
         plan.input_of_color(color)
     }
 
-    /// The next handler that the system task calls, one a run; a program may have a task of its own
-    /// there instead.
-    pub fn next_handler(&mut self, plan: &PePlan) -> Option<FunctionId> {
+    /// The next handler that the system task calls, and whether it has called one just before; a
+    /// program may have a task of its own there instead.
+    pub fn next_handler(&mut self, plan: &PePlan) -> Option<(FunctionId, bool)> {
         self.note_flushed(plan);
         let own = plan.local[usize::from(SYSTEM_TASK)].is_some();
         if own && std::mem::take(&mut self.settings.raised) {
@@ -86,7 +88,8 @@ impl Core {
             false => self.take_handler(plan),
         };
         self.attention = handler.is_some() || self.settings.flushing != 0;
-        handler
+        let follows = std::mem::replace(&mut self.settings.dispatching, handler.is_some());
+        handler.map(|function| (function, follows))
     }
 
     fn take_handler(&mut self, plan: &PePlan) -> Option<FunctionId> {
@@ -220,7 +223,7 @@ impl Core {
         // As at start: a channel without a data task is blocked for tasks.
         let channel = self.channel_of(env.plan, usize::from(place));
         let task = env.plan.data.get(usize::from(channel));
-        if task.copied().flatten().is_none() {
+        if task.copied().flatten().is_none() && !env.plan.binds_local(channel) {
             self.blocked_channels |= 1 << channel;
         }
         env.fabric.enable_filter(env.index, color, filter);

@@ -17,6 +17,8 @@ pub struct Start {
     pub function: FunctionId,
     pub args: Vec<u64>,
     pub took_wavelet: bool,
+    /// It is part of the task that has just run.
+    pub follows: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -53,6 +55,7 @@ pub fn pick(core: &mut Core, plan: &PePlan, now: u64) -> Option<Start> {
             function: chosen.function,
             args: Vec::new(),
             took_wavelet: false,
+            follows: false,
         });
     }
     let wavelet = core.inputs[chosen.input].ring.pop()?.wavelet;
@@ -61,6 +64,7 @@ pub fn pick(core: &mut Core, plan: &PePlan, now: u64) -> Option<Start> {
         function: chosen.function,
         args: arguments(wavelet, chosen.kind, params.map_or(0, |f| f.params)),
         took_wavelet: true,
+        follows: false,
     })
 }
 
@@ -74,11 +78,12 @@ fn system_start(core: &mut Core, plan: &PePlan) -> Option<Start> {
     if !core.attention {
         return None;
     }
-    let function = core.next_handler(plan)?;
+    let (function, follows) = core.next_handler(plan)?;
     Some(Start {
         function,
         args: Vec::new(),
         took_wavelet: false,
+        follows,
     })
 }
 
