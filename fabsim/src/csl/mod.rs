@@ -4,7 +4,7 @@
 //! programs compute with at compile time; `compiler` holds the state of a compilation, `module`
 //! instances and their globals; `eval`, `access`, `stmt` and `call` (`memo` remembers) walk the trees, computing what is
 //! known (`quick` where that is a matter of small integers) and emitting code (`emit`) for what is not; `coerce` is the rules between types; `builtin*`,
-//! `dsd*`, `dsr`, `task`, `tensor` and `map` are the builtins (`older` what they took before 1.0); `layout` (with `root`) and `tile` (with `place`) drive the two halves of a program.
+//! `dsd*`, `dsr`, `task`, `tensor` and `map` are the builtins (`older` what they took before 1.0); `layout` (with `root`) and `tile` (with `place` and `symbols`) drive the two halves of a program.
 
 mod access;
 mod assign;
@@ -46,6 +46,7 @@ mod source;
 mod stmt;
 mod stmt_loop;
 mod task;
+mod symbols;
 mod tensor;
 mod tile;
 mod types;

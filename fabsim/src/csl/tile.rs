@@ -96,6 +96,7 @@ impl Compiler {
             .into_iter()
             .map(|(symbol, ..)| symbol)
             .collect();
+        tile.program.variables = self.variables(modules);
         self.modules.truncate(modules);
         Ok((tile.program, tile.colors))
     }
