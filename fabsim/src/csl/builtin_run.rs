@@ -284,7 +284,7 @@ impl Compiler {
         let span = f.ast.span(e);
         let ev = self.eval_as(f, e, Some(Ty::U16))?;
         let ev = match ev {
-            Ev::Val(value) => Ev::Val(self.bind_value(value, Ty::U16, span)?),
+            Ev::Val(value) => Ev::Val(self.coerce_value(value, Ty::U16, span)?),
             other => self.coerce(other, Ty::U16, span)?,
         };
         Ok(self.slot_of(&ev, span)?.0)

@@ -206,7 +206,7 @@ impl Compiler {
             let at = f.ast.span(*arg);
             let ev = self.eval_as(f, *arg, Some(ty))?;
             parts.push(match ev {
-                Ev::Val(value) => Ev::Val(self.bind_value(value, ty, at)?),
+                Ev::Val(value) => Ev::Val(self.coerce_value(value, ty, at)?),
                 other => self.coerce(other, ty, at)?,
             });
         }
