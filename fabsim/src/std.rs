@@ -17,6 +17,8 @@ pub fn source(name: &str) -> Option<&'static str> {
         "collectives_2d/pe" => include_str!("std/collectives_pe.csl"),
         "complex" => include_str!("std/complex.csl"),
         "dsd_ops" => include_str!("std/dsd_ops.csl"),
+        "kernels/fft/fft3d_layout" => include_str!("std/fft3d_layout.csl"),
+        "kernels/fft/fft3d" => include_str!("std/fft3d.csl"),
         "kernels/tally/layout" => include_str!("std/tally_layout.csl"),
         "kernels/tally/pe" => include_str!("std/tally_pe.csl"),
         "malloc" => include_str!("std/malloc.csl"),
