@@ -5,6 +5,7 @@ use super::ast::Arith;
 use super::types::Ty;
 use super::value::Value;
 use crate::program::CompareOp;
+use crate::rounding::single_for_rounding;
 use half::{bf16, f16};
 
 /// What a value of a fixed integer type is after it has lost the bits that do not fit.
@@ -24,8 +25,8 @@ pub fn wrap(value: i128, ty: Ty) -> i128 {
 pub fn round(value: f64, ty: Ty) -> f64 {
     match ty {
         Ty::F32 => f64::from(value as f32),
-        Ty::F16 => f16::from_f64(value).to_f64(),
-        Ty::BF16 => bf16::from_f64(value).to_f64(),
+        Ty::F16 => f16::from_f32(single_for_rounding(value)).to_f64(),
+        Ty::BF16 => bf16::from_f32(single_for_rounding(value)).to_f64(),
         Ty::CB16 => cb16_from_bits(cb16_bits(value)),
         _ => value,
     }
@@ -34,8 +35,8 @@ pub fn round(value: f64, ty: Ty) -> f64 {
 /// The raw bits of a number of float type `ty`.
 pub fn float_bits(value: f64, ty: Ty) -> u64 {
     match ty {
-        Ty::F16 => u64::from(f16::from_f64(value).to_bits()),
-        Ty::BF16 => u64::from(bf16::from_f64(value).to_bits()),
+        Ty::F16 => u64::from(f16::from_f32(single_for_rounding(value)).to_bits()),
+        Ty::BF16 => u64::from(bf16::from_f32(single_for_rounding(value)).to_bits()),
         Ty::CB16 => u64::from(cb16_bits(value)),
         Ty::F32 => u64::from((value as f32).to_bits()),
         _ => value.to_bits(),

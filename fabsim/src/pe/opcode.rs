@@ -1,6 +1,7 @@
 //! The DSD operations: names, element widths, rates, and what each does to one element.
 
 use crate::program::{Arch, Opcode};
+use crate::rounding::single_for_rounding;
 use half::f16;
 
 /// What the table below says of an operation.
@@ -85,8 +86,8 @@ pub fn info(opcode: Opcode) -> OpcodeInfo {
         Opcode::Fscales => row("@fscales", 4, 4, (2, 4)),
         Opcode::Fh2s => row("@fh2s", 4, 2, (1, 4)),
         Opcode::Fs2h => row("@fs2h", 2, 4, (1, 4)),
-        Opcode::Fh2xp16 => missing("@fh2xp16"),
-        Opcode::Fs2xp16 => missing("@fs2xp16"),
+        Opcode::Fh2xp16 => row("@fh2xp16", 2, 2, (1, 8)),
+        Opcode::Fs2xp16 => row("@fs2xp16", 2, 4, (1, 4)),
         Opcode::Xp162fh => row("@xp162fh", 2, 2, (1, 8)),
         Opcode::Xp162fs => row("@xp162fs", 4, 2, (1, 4)),
         Opcode::Dfilt => row("@dfilt", 4, 4, (1, 1)),
@@ -109,6 +110,11 @@ impl Sources {
         } else {
             f32::from_bits(self.bits[n])
         }
+    }
+
+    #[inline]
+    fn double(&self, n: usize) -> f64 {
+        f64::from(self.float(n))
     }
 
     #[inline]
@@ -141,25 +147,36 @@ pub fn element(opcode: Opcode, s: &Sources) -> u32 {
         Opcode::Fmulh => rounded(2, s.float(0) * s.float(1)),
         Opcode::Fmaxs => s.float(0).max(s.float(1)).to_bits(),
         Opcode::Fmaxh => rounded(2, s.float(0).max(s.float(1))),
-        // Multiply-accumulate rounds once.
+        // Multiply-accumulate rounds once; f64 is wide enough for that with halves, f32 is not.
         Opcode::Fmacs | Opcode::Fmachs => s.float(1).mul_add(s.float(2), s.float(0)).to_bits(),
-        Opcode::Fmach => rounded(2, s.float(1).mul_add(s.float(2), s.float(0))),
+        Opcode::Fmach => half_of(s.double(1).mul_add(s.double(2), s.double(0))),
         Opcode::Fabss => s.bits[0] & 0x7fff_ffff,
         Opcode::Fabsh => s.bits[0] & 0x7fff,
         Opcode::Fnegs => s.bits[0] ^ 0x8000_0000,
         Opcode::Fnegh => s.bits[0] ^ 0x8000,
-        Opcode::Fscales => (s.float(0) * power_of_two(s.word(1))).to_bits(),
-        Opcode::Fscaleh => rounded(2, s.float(0) * power_of_two(s.word(1))),
+        Opcode::Fscales => ((s.double(0) * power_of_two(s.word(1))) as f32).to_bits(),
+        Opcode::Fscaleh => half_of(s.double(0) * power_of_two(s.word(1))),
         Opcode::Fh2s => s.float(0).to_bits(),
         Opcode::Fs2h => rounded(2, s.float(0)),
         Opcode::Xp162fs => f32::from(s.word(0) as i16).to_bits(),
         Opcode::Xp162fh => rounded(2, f32::from(s.word(0) as i16)),
+        Opcode::Fs2xp16 | Opcode::Fh2xp16 => u32::from(nearest_integer(s.float(0)) as u16),
         _ => u32::from(integer_element(opcode, s.word(0), s.word(1))),
     }
 }
 
-fn power_of_two(exponent: u16) -> f32 {
-    f32::from(2u8).powi(i32::from(exponent as i16))
+fn half_of(value: f64) -> u32 {
+    rounded(2, single_for_rounding(value))
+}
+
+/// What is beyond the bound is zero or infinite for every f32.
+fn power_of_two(exponent: u16) -> f64 {
+    2f64.powi(i32::from(exponent as i16).clamp(-1000, 1000))
+}
+
+/// Ties to even; what is out of range gives the nearest integer, a NaN 0.
+fn nearest_integer(value: f32) -> i16 {
+    value.round_ties_even() as i16
 }
 
 fn integer_element(opcode: Opcode, a: u16, b: u16) -> u16 {

@@ -5,6 +5,7 @@
 
 use crate::program::{BinaryOp, CompareOp, ScalarType, UnaryOp};
 use crate::report::Fault;
+use crate::rounding::single_for_rounding;
 use half::{bf16, f16};
 use std::cmp::Ordering;
 
@@ -158,9 +159,7 @@ pub fn convert(from: ScalarType, to: ScalarType, bits: u64) -> u64 {
 
 fn int_to_float(value: i128, to: ScalarType) -> u64 {
     match to {
-        // Directly, since rounding twice would not be the nearest value.
-        ScalarType::F16 => u64::from(f16::from_f64(value as f64).to_bits()),
-        ScalarType::Bf16 => u64::from(bf16::from_f64(value as f64).to_bits()),
+        ScalarType::F16 | ScalarType::Bf16 => float_bits(to, single_for_rounding(value as f64)),
         _ => float_bits(to, value as f32),
     }
 }
