@@ -55,6 +55,7 @@ def compile(
     path: str | PathLike[str],
     arch: str = "wse2",
     params: Mapping[str, int] = ...,
+    colors: Mapping[str, int] = ...,
     fabric_dims: tuple[int, int] | None = None,
     fabric_offsets: tuple[int, int] | None = None,
     import_paths: Sequence[str | PathLike[str]] = ...,
@@ -123,6 +124,7 @@ class Simulator:
         *args: int | float | np.number[Any],
         progress: Callable[[int], object] | None = None,
     ) -> LaunchReport: ...
+    def call(self, name: str, words: Sequence[int]) -> LaunchReport: ...
     def stop(self) -> None: ...
     @property
     def cycle(self) -> int: ...

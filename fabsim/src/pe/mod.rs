@@ -28,6 +28,7 @@ use self::plan::PePlan;
 use self::tasks::Start;
 use crate::fabric::grid::PeIndex;
 use crate::fabric::Fabric;
+use crate::probe::Turn;
 use crate::program::{FunctionId, Priority};
 use crate::report::Fault;
 use std::sync::Arc;
@@ -113,22 +114,23 @@ impl Pe {
         }
     }
 
-    /// One cycle.
-    pub fn step(&mut self, env: &mut Env) -> Result<Next, Fault> {
+    /// One cycle: when it wants its next turn, and what it did in this one.
+    pub fn step(&mut self, env: &mut Env) -> Result<(Next, Turn), Fault> {
         if self.main.is_free(env.now) {
             self.pick(env);
         }
         match self.choose(env) {
             Choice::Thread(n) => {
+                let id = self.threads[n].id;
                 self.step_thread(n, env)?;
-                Ok(Next::Soon)
+                Ok((Next::Soon, Turn::Microthread(id)))
             }
             Choice::Main => {
                 let (main, core, threads) = (&mut self.main, &mut self.core, &mut self.threads);
                 main.step(core, threads, env)?;
-                Ok(self.after_main(env.now))
+                Ok((self.after_main(env.now), Turn::Main))
             }
-            Choice::Nothing => Ok(self.main.wake_time(env.now)),
+            Choice::Nothing => Ok((self.main.wake_time(env.now), Turn::Nothing)),
         }
     }
 

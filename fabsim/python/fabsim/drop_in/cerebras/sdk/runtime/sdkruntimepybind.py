@@ -5,6 +5,8 @@ A member that fabsim does not have yet is refused by name.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Any, Literal
@@ -77,12 +79,17 @@ class SdkRuntime:
         self._running()
 
     def stop(self) -> None:
-        """End the run; wavelets left anywhere are an error. What PEs printed goes to sim.log."""
+        """End the run; wavelets left anywhere are an error.
+
+        What PEs printed goes to sim.log, the number of cycles to sim_stats.json.
+        """
         simulator = self._running()
         lines = [f"@{cycle} {line}\n" for cycle, line in simulator.log]
         if lines:
             Path("sim.log").write_text("".join(lines))
         simulator.stop()
+        stats = json.dumps({"cycle_count": simulator.cycle})
+        Path("sim_stats.json").write_text(stats + "\n")
 
     def memcpy_h2d(
         self,
@@ -148,6 +155,12 @@ class SdkRuntime:
         """Call an exported function on every PE and wait for all of them."""
         del nonblock
         self._running().launch(name, *args)
+        return Task()
+
+    def call(self, name: str, words: Sequence[int], *, nonblock: bool) -> Task:
+        """Like `launch`, with the arguments as 32-bit words."""
+        del nonblock
+        self._running().call(name, [int(word) for word in words])
         return Task()
 
     def task_wait(self, task: Task) -> None:
