@@ -170,6 +170,7 @@ impl Compiler {
         for (at, ev) in evs.iter().enumerate() {
             let class = match at {
                 0 => row.2,
+                1 if row.1 == Opcode::Fmachs => row.2,
                 2 if row.4 == SCALE => Word,
                 _ => row.3,
             };

@@ -282,8 +282,9 @@ pub fn issue(
     let sources: Result<Vec<Ready>, Fault> = op
         .sources
         .iter()
-        .map(|s| {
-            let mut ready = operands.ready(s, row.source_bytes)?;
+        .enumerate()
+        .map(|(n, s)| {
+            let mut ready = operands.ready(s, row.bytes_of_source(n))?;
             let extent = operands.fifo_extent(&ready.port, End::Read);
             ready.extent = extent.or(ready.extent);
             Ok(ready)

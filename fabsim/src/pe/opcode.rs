@@ -11,7 +11,9 @@ pub struct OpcodeInfo {
     /// Widths of the elements; where they are `mixed`, memory operands bring their own.
     pub mixed: bool,
     pub dest_bytes: u8,
-    pub source_bytes: u8,
+    source_bytes: u8,
+    /// Of the first source, where it is another one.
+    first_bytes: Option<u8>,
     /// Elements per cycle where no operand is in the fabric, as documented; operations the
     /// documentation does not list run one a cycle.
     wse2_rate: u8,
@@ -20,6 +22,14 @@ pub struct OpcodeInfo {
 }
 
 impl OpcodeInfo {
+    /// Element width of source `n`.
+    pub fn bytes_of_source(&self, n: usize) -> u8 {
+        match (n, self.first_bytes) {
+            (0, Some(bytes)) => bytes,
+            _ => self.source_bytes,
+        }
+    }
+
     pub fn rate(&self, arch: Arch) -> u8 {
         match arch {
             Arch::Wse2 => self.wse2_rate,
@@ -34,6 +44,7 @@ const fn row(name: &'static str, dest: u8, source: u8, rates: (u8, u8)) -> Opcod
         mixed: false,
         dest_bytes: dest,
         source_bytes: source,
+        first_bytes: None,
         wse2_rate: rates.0,
         wse3_rate: rates.1,
         supported: true,
@@ -85,7 +96,10 @@ pub fn info(opcode: Opcode) -> OpcodeInfo {
         Opcode::Faddhs => mixed("@faddhs", (2, 4)),
         Opcode::Fmach => row("@fmach", 2, 2, (4, 8)),
         Opcode::Fmacs => row("@fmacs", 4, 4, (1, 1)),
-        Opcode::Fmachs => mixed("@fmachs", (2, 4)),
+        Opcode::Fmachs => OpcodeInfo {
+            first_bytes: Some(4),
+            ..mixed("@fmachs", (2, 4))
+        },
         Opcode::Fabsh => row("@fabsh", 2, 2, (4, 8)),
         Opcode::Fabss => row("@fabss", 4, 4, (2, 4)),
         Opcode::Fnegh => row("@fnegh", 2, 2, (4, 8)),

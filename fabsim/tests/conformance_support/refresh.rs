@@ -3,14 +3,13 @@
 use super::check::without_cycles;
 use super::outcome::Outcome;
 use super::program::{Program, MESSAGE};
-use fabsim::host::VisitOrder;
 
 /// Replaces the text behind every mark of an expected message, and the value of `fails`, by what is said.
 pub fn messages(program: &Program) {
     let [first, ..] = program.archs()[..] else {
         return;
     };
-    let Ok(outcome) = Outcome::of(program, first, VisitOrder::AsWoken) else {
+    let Ok(outcome) = Outcome::of(program, first) else {
         return;
     };
     let failure = outcome.failure.as_deref().map(without_cycles);
