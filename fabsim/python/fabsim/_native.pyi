@@ -59,6 +59,7 @@ def compile(
     fabric_dims: tuple[int, int] | None = None,
     fabric_offsets: tuple[int, int] | None = None,
     import_paths: Sequence[str | PathLike[str]] = ...,
+    fp16_format: str = "f16",
 ) -> Program: ...
 
 class Simulator:

@@ -28,6 +28,7 @@ def compile_command(arguments: list[str]) -> None:
         "fabric_dims": options.fabric_dims,
         "fabric_offsets": options.fabric_offsets,
         "import_paths": [str(Path(path).resolve()) for path in _import_paths(options)],
+        "fp16_format": options.fp16_format,
     }
     _refuse_unsupported(options)
     program = _compile(recipe)
@@ -61,6 +62,7 @@ def _compile(recipe: dict[str, Any]) -> Program:
         fabric_dims=tuple(dims) if dims else None,
         fabric_offsets=tuple(offsets) if offsets else None,
         import_paths=recipe["import_paths"],
+        fp16_format=recipe["fp16_format"],
     )
 
 
@@ -108,7 +110,6 @@ def _refuse_unsupported(options: argparse.Namespace) -> None:
     Prefetch columns, the number of channels and limits on inlining only concern the vendor's tools.
     """
     lacking = [
-        (options.fp16_format != "f16", f"--fp16-format={options.fp16_format}"),
         (options.link_section_start_address_bytes is not None, "section placement"),
     ]
     for asked, what in lacking:

@@ -96,7 +96,7 @@ impl Compiler {
                 let (a, b) = (self.type_value(f, args[0])?, self.type_value(f, args[1])?);
                 Ok(Value::Bool(a == b))
             }
-            "fp16" => Ok(Value::Type(Ty::F16)),
+            "fp16" => Ok(Value::Type(self.options.fp16.ty())),
             "is_comptime" => Ok(Value::Bool(f.comptime)),
             "is_arch" => {
                 let arch = self.string_argument(f, args[0])?;

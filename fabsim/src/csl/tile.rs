@@ -72,6 +72,7 @@ impl Compiler {
     ) -> Res<(TileProgram, Vec<(u8, ColorSetup)>)> {
         let (modules, failures) = (self.modules.len(), self.messages.failures);
         self.tile = Some(TileState::default());
+        self.tile(request.span)?.program.half = self.options.fp16.scalar();
         if let Some((path, standard)) = &request.path {
             let root = self.instantiate(path, *standard, request.params.clone(), request.span)?;
             self.tile(request.span)?.program.file = path.display().to_string();

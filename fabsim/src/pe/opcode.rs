@@ -1,8 +1,8 @@
 //! The DSD operations: names, element widths, rates, and what each does to one element.
 
-use crate::program::{Arch, Opcode};
+use super::scalar::{float, float_bits};
+use crate::program::{Arch, Opcode, ScalarType};
 use crate::rounding::single_for_rounding;
-use half::f16;
 
 /// What the table below says of an operation.
 #[derive(Clone, Copy, Debug)]
@@ -121,6 +121,8 @@ pub fn info(opcode: Opcode) -> OpcodeInfo {
 /// Source values of one element and the widths they came with.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sources {
+    /// The program's float format of 16 bits.
+    pub half: ScalarType,
     pub bits: [u32; 3],
     pub bytes: [u8; 3],
 }
@@ -130,7 +132,7 @@ impl Sources {
     #[inline]
     fn float(&self, n: usize) -> f32 {
         if self.bytes[n] == 2 {
-            f16::from_bits(self.bits[n] as u16).to_f32()
+            float(self.half, u64::from(self.bits[n]))
         } else {
             f32::from_bits(self.bits[n])
         }
@@ -147,15 +149,11 @@ impl Sources {
     }
 }
 
-/// Rounds to the width of the result. f32 arithmetic on halves followed by this is the correctly
-/// rounded half operation.
+/// Rounds to the 16 bits of `s`. f32 arithmetic on halves followed by this is the correctly rounded
+/// half operation.
 #[inline]
-fn rounded(bytes: u8, value: f32) -> u32 {
-    if bytes == 2 {
-        u32::from(f16::from_f32(value).to_bits())
-    } else {
-        value.to_bits()
-    }
+fn rounded(s: &Sources, value: f32) -> u32 {
+    float_bits(s.half, value) as u32
 }
 
 /// One element of an operation.
@@ -163,34 +161,34 @@ fn rounded(bytes: u8, value: f32) -> u32 {
 pub fn element(opcode: Opcode, s: &Sources) -> u32 {
     match opcode {
         Opcode::Fadds | Opcode::Faddhs => (s.float(0) + s.float(1)).to_bits(),
-        Opcode::Faddh => rounded(2, s.float(0) + s.float(1)),
+        Opcode::Faddh => rounded(s, s.float(0) + s.float(1)),
         Opcode::Fmovs | Opcode::Mov32 | Opcode::Fmovh | Opcode::Mov16 => s.bits[0],
         Opcode::Fsubs => (s.float(0) - s.float(1)).to_bits(),
-        Opcode::Fsubh => rounded(2, s.float(0) - s.float(1)),
+        Opcode::Fsubh => rounded(s, s.float(0) - s.float(1)),
         Opcode::Fmuls => (s.float(0) * s.float(1)).to_bits(),
-        Opcode::Fmulh => rounded(2, s.float(0) * s.float(1)),
+        Opcode::Fmulh => rounded(s, s.float(0) * s.float(1)),
         Opcode::Fmaxs => s.float(0).max(s.float(1)).to_bits(),
-        Opcode::Fmaxh => rounded(2, s.float(0).max(s.float(1))),
+        Opcode::Fmaxh => rounded(s, s.float(0).max(s.float(1))),
         // Multiply-accumulate rounds once; f64 is wide enough for that with halves, f32 is not.
         Opcode::Fmacs | Opcode::Fmachs => s.float(1).mul_add(s.float(2), s.float(0)).to_bits(),
-        Opcode::Fmach => half_of(s.double(1).mul_add(s.double(2), s.double(0))),
+        Opcode::Fmach => half_of(s, s.double(1).mul_add(s.double(2), s.double(0))),
         Opcode::Fabss => s.bits[0] & 0x7fff_ffff,
         Opcode::Fabsh => s.bits[0] & 0x7fff,
         Opcode::Fnegs => s.bits[0] ^ 0x8000_0000,
         Opcode::Fnegh => s.bits[0] ^ 0x8000,
         Opcode::Fscales => ((s.double(0) * power_of_two(s.word(1))) as f32).to_bits(),
-        Opcode::Fscaleh => half_of(s.double(0) * power_of_two(s.word(1))),
+        Opcode::Fscaleh => half_of(s, s.double(0) * power_of_two(s.word(1))),
         Opcode::Fh2s => s.float(0).to_bits(),
-        Opcode::Fs2h => rounded(2, s.float(0)),
+        Opcode::Fs2h => rounded(s, s.float(0)),
         Opcode::Xp162fs => f32::from(s.word(0) as i16).to_bits(),
-        Opcode::Xp162fh => rounded(2, f32::from(s.word(0) as i16)),
+        Opcode::Xp162fh => rounded(s, f32::from(s.word(0) as i16)),
         Opcode::Fs2xp16 | Opcode::Fh2xp16 => u32::from(nearest_integer(s.float(0)) as u16),
         _ => u32::from(integer_element(opcode, s.word(0), s.word(1))),
     }
 }
 
-fn half_of(value: f64) -> u32 {
-    rounded(2, single_for_rounding(value))
+fn half_of(s: &Sources, value: f64) -> u32 {
+    rounded(s, single_for_rounding(value))
 }
 
 /// What is beyond the bound is zero or infinite for every f32.
@@ -225,11 +223,13 @@ fn integer_element(opcode: Opcode, a: u16, b: u16) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use half::f16;
 
     fn halves(values: [f32; 3]) -> Sources {
         Sources {
             bits: values.map(|v| u32::from(f16::from_f32(v).to_bits())),
             bytes: [2; 3],
+            ..Sources::default()
         }
     }
 

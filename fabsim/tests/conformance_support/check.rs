@@ -6,7 +6,7 @@ use fabsim::host::VisitOrder;
 use fabsim::program::Arch;
 
 /// Keys of a header that are no expected values.
-const SETTINGS: [&str; 5] = ["arch", "size", "param", "launch", "lenient"];
+const SETTINGS: [&str; 6] = ["arch", "size", "param", "launch", "lenient", "fp16"];
 
 /// The text with every cycle number as `*`: when something happens is another rule than what does.
 pub fn without_cycles(text: &str) -> String {

@@ -1,7 +1,7 @@
 //! Compiling and running one program the way the command line and the host do.
 
 use super::program::{Message, Program};
-use fabsim::csl::{compile_sources, CompileOptions};
+use fabsim::csl::{compile_sources, CompileOptions, Fp16Format};
 use fabsim::diagnostic::{Diagnostic, Severity};
 use fabsim::host::{Area, CopyFormat, SimOptions, Simulator, VisitOrder};
 use fabsim::program::{Arch, Design};
@@ -42,6 +42,9 @@ fn options(program: &Program, arch: Arch) -> Result<CompileOptions, String> {
         let (width, height) = size.split_once(' ').ok_or("size: WIDTH HEIGHT")?;
         options.params.push(("width".into(), number(width)?));
         options.params.push(("height".into(), number(height)?));
+    }
+    if let Some(name) = program.values("fp16", arch).next() {
+        options.fp16 = Fp16Format::named(name).ok_or("fp16: f16, bf16 or cb16")?;
     }
     for param in program.values("param", arch) {
         let (name, value) = param.split_once(" = ").ok_or("param: NAME = VALUE")?;
