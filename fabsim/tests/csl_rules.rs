@@ -267,7 +267,7 @@ fn a_data_task_id_is_made_from_what_the_architecture_says() {
             Wse3,
             "@bind_data_task(d, @get_data_task_id(@get_color(2)));",
         ),
-        "a data task id of wse3 is made from a input_queue",
+        "a data task id of wse3 is made from an input_queue",
     );
     accepts(comptime(
         Wse3,
@@ -316,7 +316,7 @@ fn a_queue_is_initialised_once_and_as_the_architecture_wants() {
     );
     refuses(
         comptime(Wse2, "@initialize_queue(@get_output_queue(6));"),
-        "is not a output_queue of wse2",
+        "is not an output_queue of wse2",
     );
     refuses(
         comptime(
