@@ -72,7 +72,6 @@ impl Compiler {
     ) -> Res<(TileProgram, Vec<(u8, ColorSetup)>)> {
         let (modules, failures) = (self.modules.len(), self.messages.failures);
         self.tile = Some(TileState::default());
-        self.tile(request.span)?.program.half = self.options.fp16.scalar();
         if let Some((path, standard)) = &request.path {
             let root = self.instantiate(path, *standard, request.params.clone(), request.span)?;
             self.tile(request.span)?.program.file = path.display().to_string();
@@ -97,6 +96,7 @@ impl Compiler {
         check_recursion(&tile)?;
         check_teardown(&tile)?;
         self.check_exports(&tile, exports)?;
+        tile.program.half = self.options.fp16.scalar();
         tile.program.tasks = tile
             .bound
             .iter()
