@@ -178,6 +178,8 @@ pub struct TileProgram {
     /// The file given to `@set_tile_code`.
     pub file: String,
     pub functions: Vec<Function>,
+    /// The float format of 16 bits.
+    pub half: ScalarType,
     pub tasks: Vec<TaskBinding>,
     /// Bytes of data memory in use, globals and static locals; addresses are below this.
     pub memory_bytes: u32,
@@ -307,7 +309,7 @@ pub struct Function {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Slot(pub u16);
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ScalarType {
     Bool,
     I8,
@@ -318,6 +320,7 @@ pub enum ScalarType {
     U32,
     I64,
     U64,
+    #[default]
     F16,
     Bf16,
     Cb16,

@@ -1,10 +1,11 @@
 //! The Python module `fabsim`. It converts and calls; it decides nothing.
 
-use crate::csl::{self, CompileOptions};
+use crate::csl::{self, CompileOptions, Fp16Format};
 use crate::diagnostic::Diagnostic;
 use crate::host::{Area, CopyFormat, LaunchReport, SimOptions, Simulator, VisitOrder};
 use crate::program::{Arch, Design, ExportKind, ScalarType};
 use crate::report::SimError;
+use crate::rounding::{cb16_bits, single_for_rounding};
 use half::f16;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::create_exception;
@@ -117,7 +118,7 @@ impl Report {
 
 /// Compiles the program whose layout is in the file `path`.
 #[pyfunction]
-#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50))]
+#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16"))]
 #[allow(clippy::too_many_arguments)] // the command line has as many options
 fn compile(
     py: Python<'_>,
@@ -130,6 +131,7 @@ fn compile(
     import_paths: Vec<PathBuf>,
     memcpy: bool,
     max_inlined_iterations: u32,
+    fp16_format: &str,
 ) -> PyResult<Program> {
     let arch = match arch {
         "wse2" => Arch::Wse2,
@@ -139,8 +141,13 @@ fn compile(
             return Err(PyValueError::new_err(text));
         }
     };
+    let Some(fp16) = Fp16Format::named(fp16_format) else {
+        let text = format!("unknown format {fp16_format:?}; there are f16, bf16 and cb16");
+        return Err(PyValueError::new_err(text));
+    };
     let options = CompileOptions {
         arch,
+        fp16,
         fabric_dims,
         fabric_offsets,
         params: params.into_iter().collect(),
@@ -569,7 +576,7 @@ impl PySimulator {
 /// An argument as its type's bits; without a type, by what Python takes it for.
 fn bits(arg: &Bound<'_, PyAny>, ty: Option<ScalarType>) -> PyResult<u32> {
     let is_float = match ty {
-        Some(ScalarType::F16 | ScalarType::F32 | ScalarType::Bf16) => true,
+        Some(ScalarType::F16 | ScalarType::F32 | ScalarType::Bf16 | ScalarType::Cb16) => true,
         Some(_) => false,
         None => arg.extract::<i64>().is_err(),
     };
@@ -584,8 +591,15 @@ fn bits(arg: &Bound<'_, PyAny>, ty: Option<ScalarType>) -> PyResult<u32> {
     }
     let value: f64 = arg.extract()?;
     Ok(match ty {
-        Some(ScalarType::F16) => u32::from(f16::from_f64(value).to_bits()),
-        Some(ScalarType::Bf16) => u32::from(half::bf16::from_f64(value).to_bits()),
+        Some(ScalarType::F16) => {
+            let near = f16::from_f32(single_for_rounding(value));
+            u32::from(near.to_bits())
+        }
+        Some(ScalarType::Bf16) => {
+            let near = half::bf16::from_f32(single_for_rounding(value));
+            u32::from(near.to_bits())
+        }
+        Some(ScalarType::Cb16) => u32::from(cb16_bits(value)),
         _ => (value as f32).to_bits(),
     })
 }

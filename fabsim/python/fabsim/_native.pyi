@@ -65,6 +65,7 @@ def compile(
     import_paths: Sequence[str | PathLike[str]] = ...,
     memcpy: bool = True,
     max_inlined_iterations: int = 50,
+    fp16_format: str = "f16",
 ) -> Program: ...
 
 class Simulator:

@@ -31,6 +31,7 @@ def compile_command(arguments: list[str]) -> None:
         "memcpy": options.memcpy,
         "max_inlined_iterations": options.max_inlined_iterations,
         "import_paths": [str(Path(path).resolve()) for path in _import_paths(options)],
+        "fp16_format": options.fp16_format,
     }
     _refuse_unsupported(options)
     program = _compile(recipe)
@@ -74,6 +75,7 @@ def _compile(recipe: dict[str, Any]) -> Program:
         import_paths=recipe["import_paths"],
         memcpy=recipe["memcpy"],
         max_inlined_iterations=recipe["max_inlined_iterations"],
+        fp16_format=recipe["fp16_format"],
     )
 
 
@@ -121,7 +123,6 @@ def _refuse_unsupported(options: argparse.Namespace) -> None:
     Prefetch columns and the number of channels only concern the vendor's tools.
     """
     lacking = [
-        (options.fp16_format != "f16", f"--fp16-format={options.fp16_format}"),
         (options.link_section_start_address_bytes is not None, "section placement"),
     ]
     for asked, what in lacking:

@@ -3,7 +3,7 @@
 use crate::fabric::registers::is_known;
 use crate::limits::COLORS;
 use crate::pe::opcode::info;
-use crate::program::{Design, DsdShape, Inst, Operand, RouterSetup, ScalarType, Simd, TileProgram};
+use crate::program::{Design, DsdShape, Inst, RouterSetup, Simd, TileProgram};
 use crate::report::SimError;
 
 /// Refuses a design that needs anything missing.
@@ -132,25 +132,10 @@ fn lacking_in_program(program: &TileProgram) -> Vec<String> {
 fn lacking_in_instruction(inst: &Inst) -> Option<String> {
     let named = |what: &str| Some(what.to_string());
     match inst {
-        Inst::Operation(op) => {
-            if !info(op.opcode).supported {
-                return named(info(op.opcode).name);
-            }
-            let mut operands = op.sources.iter().chain([&op.dest]);
-            let cb16 = operands.any(|o| {
-                matches!(
-                    o,
-                    Operand::Scalar(_, ScalarType::Cb16) | Operand::Pointer(_, ScalarType::Cb16)
-                )
-            });
-            cb16.then(|| "cb16".to_string())
-        }
-        Inst::Unary { ty, .. } | Inst::Binary { ty, .. } | Inst::Compare { ty, .. } => {
-            (*ty == ScalarType::Cb16).then(|| "cb16".to_string())
-        }
-        Inst::Convert { from, to, .. } => [from, to]
-            .contains(&&ScalarType::Cb16)
-            .then(|| "cb16".to_string()),
+        Inst::Operation(op) => match info(op.opcode).supported {
+            true => None,
+            false => named(info(op.opcode).name),
+        },
         _ => None,
     }
 }

@@ -164,10 +164,10 @@ fn idle(pe: &Pe, plan: &PePlan) -> String {
     }
     if let Some((n, queue)) = held {
         let blocked = pe.core.blocked_channels >> pe.core.channel_of(plan, n) & 1 == 1;
-        let why = if blocked {
-            "its tasks are blocked"
-        } else {
-            "no task is bound to it"
+        let why = match unbound_task(plan, queue) {
+            _ if blocked => "its tasks are blocked".to_string(),
+            Some(task) => format!("no task is bound to control task id {task}"),
+            None => "no task is bound to it".to_string(),
         };
         return format!(
             "no task can run: color {} has a wavelet in input queue {}, but {why}",
@@ -175,6 +175,14 @@ fn idle(pe: &Pe, plan: &PePlan) -> String {
         );
     }
     "no task is active, and unblock_cmd_stream has not been called".to_string()
+}
+
+/// The control task that the next wavelet of a queue is for, if there is none of this number.
+fn unbound_task(plan: &PePlan, queue: &InputQueue) -> Option<u8> {
+    let wavelet = queue.ring.first()?.wavelet;
+    let id = wavelet.entrypoint();
+    let bound = plan.control.get(usize::from(id)).copied().flatten();
+    (wavelet.control && bound.is_none()).then_some(id)
 }
 
 /// Why the router can give an input queue nothing, if its settings say so.
@@ -376,8 +384,15 @@ pub fn leftovers(machine: &Machine) -> Option<String> {
         .map(|(pe, color, channel)| (pe, queued(machine, pe, color, channel)));
     let in_queues = machine.pes.iter().enumerate().flat_map(|(n, pe)| {
         let inputs = pe.core.inputs.iter().filter(|q| !q.ring.is_empty());
+        let plan = &machine.plans[pe.plan as usize];
         let inputs = inputs.map(|q| Waiting {
-            text: format!("color {}: not read from input queue {}", q.color, q.id),
+            text: match unbound_task(plan, q) {
+                Some(task) => format!(
+                    "color {}: a control wavelet in input queue {} is for control task id {task}, to which no task is bound",
+                    q.color, q.id
+                ),
+                None => format!("color {}: not read from input queue {}", q.color, q.id),
+            },
             missing: 0,
             follows: false,
         });
