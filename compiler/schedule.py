@@ -14,6 +14,7 @@ from functools import cached_property
 
 from collc.diagnostics import Span
 from collc.spec import BroadcastStep, Collective, Grid, Order, ReduceStep
+from collc.steps import StepsPhase
 
 SHOWN_RANKS = 16  # longer lines are described, not spelled out
 
@@ -91,7 +92,7 @@ class Schedule:
     """A collective as phases in order; a PE starts a phase when it has finished the one before."""
 
     collective: Collective
-    phases: tuple[ReducePhase | BroadcastPhase, ...]
+    phases: tuple[ReducePhase | BroadcastPhase | StepsPhase, ...]
 
 
 def axis_of(order: Order) -> str:

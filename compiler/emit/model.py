@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass
 
 from collc.emit.conditions import Cases, cases_of
+from collc.emit.ids import Ids
 from collc.emit.names import NUMPY_REDUCTION, NUMPY_TYPE, Combine, combine_of
-from collc.emit.phases import Ids, PhaseModel, Surroundings, phase_model, slot_names
-from collc.emit.roles import shape_of
+from collc.emit.phases import PhaseModel, Surroundings, entries_of, phase_model
 from collc.plan import Plan, SendVector
 from collc.schedule import Schedule, home_pe
 from collc.spec import ContractKind
@@ -137,7 +137,7 @@ def _phases(plan: Plan, how: Combine, ids: Ids) -> tuple[PhaseModel, ...]:
 
 def _entries(plan: Plan) -> list[str]:
     """The function that begins each phase, and the one behind the last."""
-    return [slot_names(phase.name, shape_of(phase))[0] for phase in plan.phases] + ["finish"]
+    return [entries_of(phase)[0] for phase in plan.phases] + ["finish"]
 
 
 def _result_cases(plan: Plan) -> Cases:
