@@ -8,6 +8,7 @@ with the fewest colors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache, partial
 from itertools import product
 
 from collc.arithmetic import arithmetic_of
@@ -59,28 +60,35 @@ def _colors(plan: Plan) -> int:
 def candidate_plans(schedule: Schedule, target: Target) -> Iterator[Plan]:
     """A plan for every choice of colorings and wirings, one per phase; of the colorings the first
     has the fewest colors, of the wirings circuits come first."""
-    choices = [tuple(_lowered(schedule, phase, target)) for phase in schedule.phases]
-    for phases in product(*choices):
-        yield numbered_plan(schedule, phases, target)
+    choices = [tuple(map(cache, _ways(schedule, phase, target))) for phase in schedule.phases]
+    for lowered in product(*choices):
+        yield numbered_plan(schedule, tuple(lower() for lower in lowered), target)
 
 
-def _lowered(
+def _ways(
     schedule: Schedule, phase: ReducePhase | BroadcastPhase | StepsPhase, target: Target
-) -> Iterator[Phase]:
-    """All ways to carry out a phase."""
-    contract = schedule.collective.contract
+) -> Iterator[Callable[[], Phase]]:
+    """All ways to carry out a phase, each worked out when it is asked for."""
     if isinstance(phase, BroadcastPhase):
-        yield broadcast_phase(phase)
+        yield partial(broadcast_phase, phase)
     elif isinstance(phase, StepsPhase):
         yield from _exchanges(schedule, phase, target)
     else:
         for coloring in COLORINGS.values():
-            received_on = coloring(line_tree(phase.children))
-            does = behaviours(phase, received_on, contract.length, target.max_extent)
-            yield reduce_phase(phase, does)
+            yield partial(_reduction, schedule, phase, coloring, target)
 
 
-def _exchanges(schedule: Schedule, phase: StepsPhase, target: Target) -> Iterator[Phase]:
+def _reduction(
+    schedule: Schedule, phase: ReducePhase, coloring: Coloring, target: Target
+) -> Phase:
+    length = schedule.collective.contract.length
+    received_on = coloring(line_tree(phase.children))
+    return reduce_phase(phase, behaviours(phase, received_on, length, target.max_extent))
+
+
+def _exchanges(
+    schedule: Schedule, phase: StepsPhase, target: Target
+) -> Iterator[Callable[[], Phase]]:
     """A phase made of steps along circuits, if the colors allowed suffice for them, and by relays."""
     contract = schedule.collective.contract
     by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
@@ -88,10 +96,9 @@ def _exchanges(schedule: Schedule, phase: StepsPhase, target: Target) -> Iterato
     direct = circuits(traffic, phase.ranks, phase.axis, phase.name)
     most = schedule.collective.limits.colors or len(target.colors)
     if direct is not None and len({u.color for uses in direct.colors for u in uses}) <= most:
-        yield steps_phase(phase, traffic, direct, by_call_back)
-    yield steps_phase(
-        phase, traffic, relays(traffic, phase.ranks, phase.axis, phase.name), by_call_back
-    )
+        yield partial(steps_phase, phase, traffic, direct, by_call_back)
+    by_relays = relays(traffic, phase.ranks, phase.axis, phase.name)
+    yield partial(steps_phase, phase, traffic, by_relays, by_call_back)
 
 
 def numbered_plan(schedule: Schedule, phases: tuple[Phase, ...], target: Target) -> Plan:

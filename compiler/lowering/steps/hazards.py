@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from collc.lowering.steps.traffic import Bools, Ints, Traffic
+from collc.pairs import pairs
 
 
 def staged(traffic: Traffic, ranks: int, by_call_back: bool) -> tuple[Bools, Ints]:
@@ -24,11 +25,11 @@ def staged(traffic: Traffic, ranks: int, by_call_back: bool) -> tuple[Bools, Int
     receiving = traffic.step * ranks + traffic.target
     sending = traffic.step * ranks + traffic.source
     end = traffic.into + traffic.count
-    of, other = _pairs(receiving, sending)
+    of, other = pairs(receiving, sending)
     sent_too = (traffic.first[other] < end[of]) & (
         traffic.into[of] < traffic.first[other] + traffic.count[other]
     )
-    of_two, other_two = _pairs(receiving, receiving)
+    of_two, other_two = pairs(receiving, receiving)
     meets = (traffic.into[other_two] < end[of_two]) & (traffic.into[of_two] < end[other_two])
     meets &= of_two != other_two
     crowded: Bools = np.zeros(len(traffic), dtype=np.bool_)
@@ -40,13 +41,3 @@ def staged(traffic: Traffic, ranks: int, by_call_back: bool) -> tuple[Bools, Int
     result[of[sent_too]] = True
     return result, areas
 
-
-def _pairs(keys: Ints, others: Ints) -> tuple[Ints, Ints]:
-    """All index pairs (i, j) with keys[i] == others[j]."""
-    order = np.argsort(others, kind="stable")
-    ordered = others[order]
-    low = np.searchsorted(ordered, keys, "left")
-    counts = np.searchsorted(ordered, keys, "right") - low
-    first = np.repeat(np.arange(len(keys)), counts)
-    within = np.arange(len(first)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return first.astype(np.int64), order[np.repeat(low, counts) + within].astype(np.int64)

@@ -62,7 +62,7 @@ def _candidates(shifts: list[Ints], at: int, total: int) -> Iterator[Stretch]:
         if at + 2 * size > total or (shift[:, at : at + size] == NONE).any():
             continue
         window = shift[:, at:]
-        known = window != ANY
+        known = window >= 0
         first = known.argmax(axis=1)
         value = np.where(known.any(axis=1), window[np.arange(len(window)), first], 0)
         broken = ((known & (window != value[:, None])) | (window == NONE)).any(axis=0)
