@@ -155,7 +155,11 @@ def connections(phase: Phase, pattern: StepsPhase) -> tuple[Ints, str]:
             if problem:
                 return target, problem
             there = roles[end]
-            takers = [n for n, o in enumerate(there.lanes if there else ()) if o.receives_on == lane.sends_on]
+            takers = [
+                n
+                for n, o in enumerate(there.lanes if there else ())
+                if o.receives_on == lane.sends_on
+            ]
             if len(takers) != 1:
                 return target, f"{len(takers)} lanes of place {end} receive `{lane.sends_on}`"
             target[place * lanes + index] = end * lanes + takers[0]

@@ -30,7 +30,10 @@ def moves_of(moves: Iterable[Move]) -> Moves:
 
 def ring_allreduce(n: int) -> Pattern:
     """Reduce-scatter, then allgather, around the ring of ranks."""
-    reduce = [[(r, (r + 1) % n, (r - s) % n, (r - s) % n, 1, True) for r in range(n)] for s in range(n - 1)]
+    reduce = [
+        [(r, (r + 1) % n, (r - s) % n, (r - s) % n, 1, True) for r in range(n)]
+        for s in range(n - 1)
+    ]
     gather = [
         [(r, (r + 1) % n, (r + 1 - s) % n, (r + 1 - s) % n, 1, False) for r in range(n)]
         for s in range(n - 1)
@@ -189,8 +192,14 @@ class Line:
         one = phase(make(self.ranks), self.ranks, self.length, places=places)
         phases = [one] if self.ranks > 1 else []
         return schedule(
-            phases, self.ranks, 1, self.length, kind, self.element,
-            self.operation if kind is ContractKind.ALLREDUCE else None, self.colors,
+            phases,
+            self.ranks,
+            1,
+            self.length,
+            kind,
+            self.element,
+            self.operation if kind is ContractKind.ALLREDUCE else None,
+            self.colors,
         )
 
 

@@ -55,7 +55,9 @@ def shape_problem(plan: Plan, phase: Phase, pattern: StepsPhase) -> str:
 
 def _places(phase: Phase, index: int, pattern: StepsPhase) -> Ints:
     """The places of a role, as far as they are on the line."""
-    along = (region.x if pattern.axis == "x" else region.y for region, i in phase.regions if i == index)
+    along = (
+        region.x if pattern.axis == "x" else region.y for region, i in phase.regions if i == index
+    )
     found = sorted({place for run in along for place in run if 0 <= place < pattern.ranks})
     return np.array(found, dtype=np.int64)
 
@@ -100,7 +102,9 @@ def _leaves(first: Ints, count: Ints, shift: Ints, turns: Ints, slices: int, rel
     fixed = shift == 0
     if (wide & fixed & (first + count > slices) & ~relays).any():
         return True
-    for f, c, s, t in zip(*(of[wide & ~fixed & ~relays].tolist() for of in (first, count, shift, turns)), strict=True):
+    for f, c, s, t in zip(
+        *(of[wide & ~fixed & ~relays].tolist() for of in (first, count, shift, turns)), strict=True
+    ):
         reached = (f + s * np.arange(min(t, slices))) % slices
         if int(reached.max()) + c > slices:
             return True
@@ -120,13 +124,25 @@ def _row_problem(lane: Lane, numbers: Ints, exchange: Exchange, by_call_back: bo
         (has(RowKind.OVER), "has rows behind its last"),
         (has(RowKind.SENDS) & has(RowKind.RELAYS), "sends and relays at once"),
         (has(RowKind.RELAYS) & into, "receives while it relays"),
-        (has(RowKind.APPLIES) & (out | has(RowKind.RECEIVES | RowKind.STAGES)), "applies a stage and uses the fabric"),
+        (
+            has(RowKind.APPLIES) & (out | has(RowKind.RECEIVES | RowKind.STAGES)),
+            "applies a stage and uses the fabric",
+        ),
         (out & (lane.sends_on is None), "sends and has no output"),
-        ((has(RowKind.RELAYS) | has(RowKind.RECEIVES)) & (lane.receives_on is None), "receives and has no input"),
+        (
+            (has(RowKind.RELAYS) | has(RowKind.RECEIVES)) & (lane.receives_on is None),
+            "receives and has no input",
+        ),
         ((has(RowKind.STAGES) | has(RowKind.COMBINES)) & ~into, "combines or stages nothing"),
         (has(RowKind.STAGES) & has(RowKind.COMBINES), "combines in the stage"),
-        (has(RowKind.STAGES | RowKind.APPLIES) & (area >= exchange.areas), "uses an area that the stage lacks"),
+        (
+            has(RowKind.STAGES | RowKind.APPLIES) & (area >= exchange.areas),
+            "uses an area that the stage lacks",
+        ),
         ((area > 0) & ~has(RowKind.STAGES | RowKind.APPLIES), "names an area and does not use it"),
-        (has(RowKind.COMBINES) & has(RowKind.RECEIVES) & by_call_back, "combines by a call-back while it receives"),
+        (
+            has(RowKind.COMBINES) & has(RowKind.RECEIVES) & by_call_back,
+            "combines by a call-back while it receives",
+        ),
     )
     return next((problem for broken, problem in rules if broken.any()), "")

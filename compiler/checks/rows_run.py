@@ -29,7 +29,9 @@ COMBINES, STAGES = int(RowKind.COMBINES), int(RowKind.STAGES)
 
 def combined(own: Words, received: Words) -> Words:
     """A number for the combination of two, in this order."""
-    return (own * np.uint64(0x9E3779B97F4A7C15)) ^ (received * np.uint64(0xC2B2AE3D27D4EB4F) + np.uint64(1))
+    return (own * np.uint64(0x9E3779B97F4A7C15)) ^ (
+        received * np.uint64(0xC2B2AE3D27D4EB4F) + np.uint64(1)
+    )
 
 
 def beginning(places: int, slices: int) -> Words:
@@ -202,7 +204,7 @@ def _advance(run: Run) -> bool:
     going = ended[~last]
     by_place = run.waits.reshape(-1, rows.lanes)
     over = (run.at >= rows.start[1:]).reshape(-1, rows.lanes)
-    joined = ((by_place | over).all(axis=1) & by_place.any(axis=1))
+    joined = (by_place | over).all(axis=1) & by_place.any(axis=1)
     freed = np.flatnonzero((by_place & joined[:, None]).reshape(-1))
     run.waits[freed] = False
     begin = np.concatenate((going, freed))

@@ -51,13 +51,15 @@ class Instructions:
     next_turn: int = 25
     shifted: int = 5  # more where slices begin anew
     begin: int = 6  # the lane's state is reset
+    row: int = 130  # about, from one row's end to the next one's preparation
     finish: int = 12  # no row is left: what follows is called
 
 
 @dataclass
 class Timeline:
     """The state by lane: its row, when its operations can begin, what is left of them, the last
-    cycle of each; whether the lane waits for the others. By place: when its code is free."""
+    cycle of each; whether the lane waits for the others; where its code stands. By place: from when
+    to when its code was busy last."""
 
     costs: Costs
     says: Instructions
@@ -72,6 +74,8 @@ class Timeline:
     left: Ints  # [lane, 2]
     passing: Bools
     waits: Bools
+    stands: Ints
+    busy: Ints
     free: Ints
     ended: Ints
 
@@ -88,13 +92,14 @@ def run_timeline(
         costs, Instructions(), rows, target, hops, features, rows.start[:-1].copy(),
         both.copy(), both + NEVER, both + NEVER, both.copy(),
         np.zeros(lanes, dtype=np.bool_), np.zeros(lanes, dtype=np.bool_),
-        called.copy(), called.copy(),
+        called[place], called.copy(), called.copy(), called.copy(),
     )  # fmt: skip
     used = np.flatnonzero(line.at < rows.start[1:])
     for lane in range(rows.lanes):
         own = used[used % rows.lanes == lane]
         line.free[own // rows.lanes] += line.says.begin + _preparing(line, own, line.at[own])
     line.free += line.says.join // 2
+    line.stands[:] = line.free[place]
     _begin_lanes(line, used, np.ones(len(used), dtype=np.bool_))
     while _transfer(line) | _advance(line):
         pass
@@ -102,21 +107,28 @@ def run_timeline(
 
 
 def _begin_lanes(line: Timeline, lanes: Ints, by_step: Bools) -> None:
-    """Rows begin, on the lanes of a place one after the other, where its code stands.
+    """Rows begin, where the code of each lane stands; with a step those of a PE begin one after the
+    other.
 
     Operations that only send have low priority: they begin when the code has returned.
     """
     says, rows = line.says, line.rows
+    began = line.stands.copy()
     for lane in range(rows.lanes):
         chosen = lanes % rows.lanes == lane
-        if chosen.any():
-            _begin(line, lanes[chosen])
-            leave = np.where(by_step[chosen], says.counted, says.leave)
-            line.free[lanes[chosen] // rows.lanes] += leave
-    joined = np.unique(lanes[by_step] // rows.lanes)
-    line.free[joined] += says.joined
+        own, steps = lanes[chosen], by_step[chosen]
+        if not len(own):
+            continue
+        _begin(line, own)
+        line.stands[own] += np.where(steps, says.counted, says.leave)
+        for later in range(lane + 1, rows.lanes):
+            line.stands[own[steps] + later - lane] = line.stands[own[steps]]
+    stepping = lanes[by_step]
+    by_place = line.stands.reshape(-1, rows.lanes)
+    line.stands[stepping] = by_place.max(axis=1)[stepping // rows.lanes] + says.joined
     sends = lanes[~line.passing[lanes]]
-    line.ready[sends, 0] = line.free[sends // rows.lanes]
+    line.ready[sends, 0] = line.stands[sends]
+    _occupy(line, lanes, began[lanes] - line.costs.task)
 
 
 def _begin(line: Timeline, lanes: Ints) -> None:
@@ -126,7 +138,7 @@ def _begin(line: Timeline, lanes: Ints) -> None:
     kind = rows.kind[at]
     staged, combines = (kind & STAGES) > 0, (kind & COMBINES) > 0
     tests = ("areas" in line.features) + ("combines" in line.features)
-    time = line.free[place] + says.enter
+    time = line.stands[lanes] + says.enter
     receives = (kind & RECEIVES) > 0
     loads = np.where(combines & ~staged, 2, 1)
     issue = says.test + tests * says.test + loads * says.begin_receive + costs.issue
@@ -141,7 +153,7 @@ def _begin(line: Timeline, lanes: Ints) -> None:
     applies = (kind & APPLIES) > 0
     if "areas" in line.features:
         time = time + np.where(applies, _applying(line, at, combines), says.test)
-    line.free[place] = time + _preparing(line, lanes, at + 1)
+    line.stands[lanes] = time + _preparing(line, lanes, at + 1)
     sent = np.where(out, rows.out_to[at] - rows.out_from[at], 0)
     line.left[lanes, 0] = np.where(passes, rows.passed[at], sent)
     line.left[lanes, 1] = np.where(receives, rows.into_to[at] - rows.into_from[at], 0)
@@ -212,17 +224,23 @@ def _flow(line: Timeline, senders: Ints, ways: list[Way], at: Ints, amount: Ints
     going = amount > 0
     here = senders.copy()
     start = np.maximum(line.ready[here, 0], line.last[here, 0] + 1)
-    stages: list[tuple[Ints, Ints, Ints, int]] = [(np.flatnonzero(going), here[going], start[going], 0)]
+    stages: list[tuple[Ints, Ints, Ints, int]] = [
+        (np.flatnonzero(going), here[going], start[going], 0)
+    ]
     for moving, lanes in ways:
         now = going[moving]
         moving, lanes = moving[now], lanes[now]
         start[moving] += costs.latency(0) + costs.hop * line.hops[here[moving]]
-        start[moving] = np.maximum(start[moving], np.maximum(line.ready[lanes, 0], line.last[lanes, 0] + 1))
+        start[moving] = np.maximum(
+            start[moving], np.maximum(line.ready[lanes, 0], line.last[lanes, 0] + 1)
+        )
         here[moving] = lanes
         stages.append((moving, lanes, start[moving], 0))
     moving, lanes = np.flatnonzero(going), at[going]
     start[moving] += costs.latency(0) + costs.hop * line.hops[here[moving]]
-    start[moving] = np.maximum(start[moving], np.maximum(line.ready[lanes, 1], line.last[lanes, 1] + 1))
+    start[moving] = np.maximum(
+        start[moving], np.maximum(line.ready[lanes, 1], line.last[lanes, 1] + 1)
+    )
     stages.append((moving, lanes, start[moving], 1))
     _ends(line, stages, amount)
     for moving, lanes, _, side in stages:
@@ -257,8 +275,9 @@ def _ends(line: Timeline, stages: list[tuple[Ints, Ints, Ints, int]], amount: In
     for moving, lanes, start, side in stages:
         if side or len(stages) > 2:
             place = lanes // rows.lanes
-            high = line.passing[lanes] | bool(side)
-            np.add.at(line.free, place, np.where(high & (start < line.free[place]), amount[moving], 0))
+            first = line.passing[lanes] | bool(side)
+            beside = first & (line.busy[place] <= start) & (start < line.free[place])
+            np.add.at(line.free, place, np.where(beside, amount[moving], 0))
 
 
 def _shared(line: Timeline, lanes: Ints, start: Ints, end: Ints, side: int) -> Ints:
@@ -278,6 +297,32 @@ def _shared(line: Timeline, lanes: Ints, start: Ints, end: Ints, side: int) -> I
     return total
 
 
+def _picked(line: Timeline, ended: Ints, over: Ints, used: Bools, last: Bools) -> Ints:
+    """When the task of each of these lanes is taken up: its row has ended, and no other code of the
+    PE runs. Of two lanes that end together the earlier one goes first."""
+    costs, says = line.costs, line.says
+    place = ended // line.rows.lanes
+    beside = (line.busy[place] < over + costs.task) & (over < line.free[place])
+    pick: Ints = np.where(beside, line.free[place], over)
+    order = np.lexsort((over, place))
+    order = order[used[order]]
+    second = np.flatnonzero(place[order][1:] == place[order][:-1]) + 1
+    before, behind = order[second - 1], order[second]
+    takes = costs.task + np.where(last[before], says.join, says.row)
+    pick[behind] = np.maximum(pick[behind], pick[before] + takes)
+    return pick
+
+
+def _occupy(line: Timeline, lanes: Ints, since: Ints) -> None:
+    """The code of these lanes' places has been busy since a cycle until where it stands."""
+    for lane in range(line.rows.lanes):
+        own, begun = lanes[lanes % line.rows.lanes == lane], since[lanes % line.rows.lanes == lane]
+        place = own // line.rows.lanes
+        later = line.stands[own] >= line.free[place]
+        line.busy[place[later]] = begun[later]
+        line.free[place[later]] = line.stands[own[later]]
+
+
 def _advance(line: Timeline) -> bool:
     """Lanes whose rows have ended go on; whether any did."""
     costs, says, rows = line.costs, line.says, line.rows
@@ -290,12 +335,11 @@ def _advance(line: Timeline) -> bool:
     used = (kind & (OUT | RECEIVES)) > 0
     last = (kind & ENDS) > 0
     over = line.last[ended].max(axis=1) + 1
-    for index in range(rows.lanes):  # tasks of a place one after the other
-        own = (ended % rows.lanes == index) & used
-        there = place[own]
-        line.free[there] = np.maximum(line.free[there], over[own]) + costs.task
-        line.free[there] += np.where(last[own], says.join, 0)
-        line.ended[there] = np.maximum(line.ended[there], over[own] - 1)
+    pick = _picked(line, ended, over, used, last)
+    task = pick + costs.task
+    line.stands[ended] = np.where(used, task, line.stands[ended]) + np.where(last, says.join, 0)
+    _occupy(line, ended[last & used], pick[last & used])
+    np.maximum.at(line.ended, place, np.where(used, over - 1, 0))
     line.at[ended] += 1
     line.waits[ended[last]] = True
     by_place = line.waits.reshape(-1, rows.lanes)
@@ -303,6 +347,11 @@ def _advance(line: Timeline) -> bool:
     joined = (by_place | done).all(axis=1) & by_place.any(axis=1)
     freed = np.flatnonzero((by_place & joined[:, None]).reshape(-1))
     line.waits[freed] = False
+    # a step begins where the last of its lanes has ended the one before
+    line.stands[freed] = line.stands.reshape(-1, rows.lanes).max(axis=1)[freed // rows.lanes]
+    line.free[joined] = np.maximum(
+        line.free[joined], line.stands.reshape(-1, rows.lanes).max(axis=1)[joined]
+    )
     begin = np.concatenate((ended[~last], freed))
     begin = begin[line.at[begin] < rows.start[1:][begin]]
     order = np.argsort(begin)

@@ -222,4 +222,3 @@ def _lane_values(lane: Lane) -> Iterator[tuple[str, str]]:
     if lane.sends_on:
         yield f"{lane.name}_sends", "true"
         yield f"{lane.name}_out", lane.sends_on
-

@@ -153,9 +153,7 @@ def phase_model(
     )
 
 
-def _struct(
-    phase: Phase, shape: Shape | None
-) -> tuple[tuple[Field, ...], tuple[RoleModel, ...]]:
+def _struct(phase: Phase, shape: Shape | None) -> tuple[tuple[Field, ...], tuple[RoleModel, ...]]:
     """The fields of the phase's struct, and the roles as rows of it."""
     if shape is None:
         assert phase.exchange, "only an exchange has no shape"

@@ -78,9 +78,7 @@ def _ways(
             yield partial(_reduction, schedule, phase, coloring, target)
 
 
-def _reduction(
-    schedule: Schedule, phase: ReducePhase, coloring: Coloring, target: Target
-) -> Phase:
+def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, target: Target) -> Phase:
     length = schedule.collective.contract.length
     received_on = coloring(line_tree(phase.children))
     return reduce_phase(phase, behaviours(phase, received_on, length, target.max_extent))

@@ -40,4 +40,3 @@ def staged(traffic: Traffic, ranks: int, by_call_back: bool) -> tuple[Bools, Int
     result: Bools = (traffic.combines & by_call_back) | crowded
     result[of[sent_too]] = True
     return result, areas
-

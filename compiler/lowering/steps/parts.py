@@ -112,9 +112,7 @@ def _by_relays(traffic: Traffic, wiring: Wiring, received: Ints) -> Parts:
     )
 
 
-def _applied(
-    traffic: Traffic, wiring: Wiring, staged: Bools, bits: Ints, areas: Ints
-) -> Parts:
+def _applied(traffic: Traffic, wiring: Wiring, staged: Bools, bits: Ints, areas: Ints) -> Parts:
     """Staged transfers once more, behind their step, on the first lane that the PE has."""
     first_lane = np.array(
         [

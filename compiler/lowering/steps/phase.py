@@ -40,16 +40,12 @@ class LaneProgram:
 Group = tuple[list[int], list[LaneProgram]]  # places, and the program of each lane
 
 
-def steps_phase(
-    pattern: StepsPhase, traffic: Traffic, wiring: Wiring, by_call_back: bool
-) -> Phase:
+def steps_phase(pattern: StepsPhase, traffic: Traffic, wiring: Wiring, by_call_back: bool) -> Phase:
     """The plan's phase of `pattern` on the lanes of `wiring`."""
     slicing = pattern.slicing
     uniform = slicing.length % slicing.count == 0
     stages, areas = staged(traffic, pattern.ranks, by_call_back)
-    parts = merged(
-        parts_of(traffic, wiring, stages, areas), uniform, bool(wiring.circuits)
-    )
+    parts = merged(parts_of(traffic, wiring, stages, areas), uniform, bool(wiring.circuits))
     rows = rows_of(parts, bool(wiring.circuits))
     groups = _groups(pattern, wiring, rows, uniform)
     roles = tuple(
@@ -107,9 +103,7 @@ def _stacked(programs: list[LaneProgram]) -> LaneProgram:
     return LaneProgram(programs[0].form, np.concatenate([one.numbers for one in programs]))
 
 
-def _with_all_steps(
-    pattern: StepsPhase, wiring: Wiring, rows: Rows, uniform: bool
-) -> list[Group]:
+def _with_all_steps(pattern: StepsPhase, wiring: Wiring, rows: Rows, uniform: bool) -> list[Group]:
     """Places with the same routes; all have rows of the same steps."""
     tables = padded(rows, pattern.ranks)
     programs = [

@@ -97,9 +97,7 @@ def _with_empty_rows(rows: Rows) -> Rows:
             used[np.isin(used // times, has_lane)], rows.place[here] * times + rows.time[here]
         )
         empty = np.zeros((len(lacking), FIELDS), dtype=np.int64)
-        added.append(
-            Rows(lacking // times, np.full_like(lacking, lane), lacking % times, empty)
-        )
+        added.append(Rows(lacking // times, np.full_like(lacking, lane), lacking % times, empty))
     place, lane_of, time, values = (
         np.concatenate([getattr(part, name) for part in (rows, *added)])
         for name in ("place", "lane", "time", "values")
