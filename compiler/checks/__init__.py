@@ -27,6 +27,7 @@ from collc.checks.rows_delivery import rows_delivery
 from collc.checks.rows_hazards import rows_hazards
 from collc.checks.steps import steps
 from collc.checks.switch_colors import switch_colors
+from collc.checks.switches_return import switches_return
 from collc.checks.task_ids import task_ids
 from collc.diagnostics import Diagnostic
 from collc.plan import Plan
@@ -51,6 +52,7 @@ CHECKS: dict[str, Check] = {
     "one_role": one_role,
     "exclusive_receive": exclusive_receive,
     "delivery": delivery,
+    "switches_return": switches_return,
     "multicast": multicast,
     "row_shapes": row_shapes,
     "circuits": circuits,

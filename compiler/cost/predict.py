@@ -18,7 +18,7 @@ from collc.cost.exchange import DEPTH, run_exchange
 from collc.cost.line import LineRun, Wait, critical_waits, run_line
 from collc.cost.operations import SLOTS, Costs, Place, costs_of, costs_of_phase
 from collc.plan import Phase, Plan
-from collc.schedule import BroadcastPhase, ReducePhase, Schedule
+from collc.schedule import BroadcastPhase, ReducePhase, Schedule, ascending
 from collc.steps import StepsPhase
 
 Times = npt.NDArray[np.int64]
@@ -92,7 +92,7 @@ def predict(schedule: Schedule, plan: Plan) -> Prediction:
 def _started(schedule: Schedule, plan: Plan, costs: Costs) -> _Progress:
     """All PEs about to call their first phase."""
     grid = schedule.collective.grid
-    place = costs.first_call(plan)
+    place = costs.first_call()
     time = np.full((grid.width, grid.height), place.time, dtype=np.int64)
     depth = np.full_like(time, place.depth)
     done = np.full_like(time, costs.done_by_code(place))
@@ -156,10 +156,11 @@ def _exchange(progress: _Progress, phase: Phase, pattern: StepsPhase, goes_on: M
 def _lines(values: npt.NDArray[Any], pattern: ReducePhase | StepsPhase) -> npt.NDArray[Any]:
     """The lines of a pattern as rows, by rank: a view, so that writing to it writes to `values`."""
     by_line = values.T if pattern.axis == "x" else values
-    chosen = by_line[pattern.lines[0] : pattern.lines[1] + 1]
     if isinstance(pattern, StepsPhase):
-        return chosen  # by place
-    return chosen if pattern.coordinate(0) == 0 else chosen[:, ::-1]
+        return by_line[pattern.lines[0] : pattern.lines[1] + 1]  # by place
+    low, high = pattern.stretch
+    chosen = by_line[pattern.lines[0] : pattern.lines[1] + 1, low : high + 1]
+    return chosen if ascending(pattern.order) else chosen[:, ::-1]
 
 
 def _negate_back(progress: _Progress, pattern: ReducePhase, goes_on: Mask) -> None:

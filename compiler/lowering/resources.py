@@ -92,9 +92,9 @@ def source_dsrs_of_phase(phase: Phase) -> int:
 def number_dsr_ids(phases: Sequence[Phase], target: Target) -> tuple[int, ...]:
     """DSR ids, long enough for every file.
 
-    File src1: dealt out phase by phase as `source_dsrs_of_phase` says. Files dest and src0: at most
-    one a phase (dest in an exchange: one for each lane), for where it sends to and for the own
-    vector. The same number in two files is two registers.
+    File src1: dealt out phase by phase as `source_dsrs_of_phase` says. File dest: no more, for
+    where a vector (or a slice) goes to and for the control wavelet behind it. File src0: at most
+    one a phase, for the own vector. The same number in two files is two registers.
     """
     return take(target.dsr_ids, dsrs_needed(phases))
 

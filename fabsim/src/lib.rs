@@ -2,7 +2,7 @@
 //!
 //! In reading order: `csl` turns text into a `program::Design`; `fabric` moves wavelets through
 //! routers; `pe` runs tasks and DSD operations; `machine` joins the two into cycles; `host`
-//! copies, launches and reports; `std` holds the standard modules; `python` is the only part
+//! copies, launches and reports; `probe` is where statistics look in; `std` holds the standard modules; `python` is the only part
 //! that knows Python.
 
 pub mod csl;
@@ -12,9 +12,11 @@ pub mod host;
 pub mod limits;
 pub mod machine;
 pub mod pe;
+pub mod probe;
 pub mod program;
 #[cfg(feature = "python")]
 pub mod python;
 pub mod report;
+mod rounding;
 pub mod std;
 pub mod timing;

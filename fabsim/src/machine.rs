@@ -11,6 +11,7 @@ use crate::limits::limits;
 use crate::pe::plan::PePlan;
 use crate::pe::queues::Arrived;
 use crate::pe::{Env, Launch, Next, Pe};
+use crate::probe::{Probe, RampPassage, Recorder, Silent};
 use crate::program::{Design, Direction, Span};
 use crate::report::{Fault, SimError};
 use std::cmp::Reverse;
@@ -133,6 +134,8 @@ pub struct Machine {
     pub warnings: Vec<String>,
     /// What PEs have printed: cycle, PE, line; in no order.
     pub log: Vec<(u64, PeIndex, String)>,
+    /// Told what happens, if anybody wants to know.
+    pub recorder: Option<Box<dyn Recorder>>,
     lenient: bool,
     visit_order: VisitOrder,
     active: Vec<PeIndex>,
@@ -159,6 +162,7 @@ impl Machine {
             command: Command::default(),
             warnings: Vec::new(),
             log: Vec::new(),
+            recorder: None,
             lenient,
             visit_order,
             active: Vec::new(),
@@ -177,7 +181,8 @@ impl Machine {
     fn write_initial_registers(&mut self, pe: PeIndex) {
         let plan = &self.plans[self.pes[pe.index()].plan as usize];
         for &(address, value) in &plan.program.config {
-            self.fabric.write_register(pe, address, value);
+            // What it refuses has been refused by name at load; nothing is queued yet.
+            let _ = self.fabric.write_register(pe, address, value);
         }
     }
 
@@ -210,6 +215,15 @@ impl Machine {
 
     /// One cycle; cycles in which nothing can happen are skipped.
     pub fn step(&mut self) -> Result<(), SimError> {
+        let Some(mut recorder) = self.recorder.take() else {
+            return self.step_with(&mut Silent);
+        };
+        let stepped = self.step_with(&mut recorder);
+        self.recorder = Some(recorder);
+        stepped
+    }
+
+    fn step_with<P: Probe>(&mut self, probe: &mut P) -> Result<(), SimError> {
         if self.is_idle() {
             if let Some(at) = self.alarm.next(self.cycle) {
                 self.cycle = at.max(self.cycle);
@@ -224,18 +238,18 @@ impl Machine {
         self.visit_order.apply(self.fabric.visits());
         self.visit_order.apply(&mut self.active);
         for n in 0..self.fabric.active_routers() {
-            self.up_the_ramp(self.fabric.active_router(n), now);
+            self.up_the_ramp(self.fabric.active_router(n), now, probe);
         }
         self.tile_cycles += self.fabric.active_routers() as u64;
-        self.step_compute_elements(now)?;
+        self.step_compute_elements(now, probe)?;
         let (pes, plans) = (&self.pes, &self.plans);
         self.fabric.look(|pe, color| {
             let pe = &pes[pe.index()];
-            let queue = plans[pe.plan as usize].input_of_color(color);
+            let queue = pe.core.input_of_color(&plans[pe.plan as usize], color);
             queue.is_some_and(|n| pe.core.inputs[usize::from(n)].ring.has_room())
         });
-        self.fabric.commit(now + 1);
-        self.down_the_ramps(now);
+        self.fabric.commit(now + 1, probe);
+        self.down_the_ramps(now, probe);
         self.raise_teardowns();
         self.cycle = now + 1;
         self.check_retargeted()?;
@@ -243,7 +257,7 @@ impl Machine {
     }
 
     /// One wavelet at most goes from the output queues of a PE to its router; queues take turns.
-    fn up_the_ramp(&mut self, pe: PeIndex, now: u64) {
+    fn up_the_ramp<P: Probe>(&mut self, pe: PeIndex, now: u64, probe: &mut P) {
         let state = &mut self.pes[pe.index()];
         let count = state.core.outputs.len();
         let mut sent = None;
@@ -260,6 +274,15 @@ impl Machine {
             } else if self.fabric.accepts_from_ce(pe, head.color) {
                 let was_full = !ring.has_room();
                 ring.pop();
+                let level = ring.len();
+                probe.went_up(RampPassage {
+                    cycle: now,
+                    pe,
+                    color: head.color,
+                    wavelet: head.wavelet(),
+                    queue: state.core.outputs[n].id,
+                    level,
+                });
                 self.fabric
                     .inject(pe, head.color, head.wavelet(), head.advance_switch);
                 sent = Some((n, was_full));
@@ -268,16 +291,16 @@ impl Machine {
         }
         if let Some((n, was_full)) = sent {
             state.output_turn = n as u8 + 1;
-            if was_full {
+            if was_full || state.core.attention {
                 self.wake(pe);
             }
         }
     }
 
-    fn step_compute_elements(&mut self, now: u64) -> Result<(), SimError> {
+    fn step_compute_elements<P: Probe>(&mut self, now: u64, probe: &mut P) -> Result<(), SimError> {
         let mut active = std::mem::take(&mut self.active);
         let mut failed: Option<(PeIndex, Fault)> = None;
-        active.retain(|&pe| match self.step_one(pe, now) {
+        active.retain(|&pe| match self.step_one(pe, now, probe) {
             Ok(stays) => stays,
             Err(fault) => {
                 // The same one is reported in whatever order the PEs are visited.
@@ -297,7 +320,7 @@ impl Machine {
 
     /// One cycle of one compute element; false if it goes to sleep.
     #[inline]
-    fn step_one(&mut self, pe: PeIndex, now: u64) -> Result<bool, Fault> {
+    fn step_one<P: Probe>(&mut self, pe: PeIndex, now: u64, probe: &mut P) -> Result<bool, Fault> {
         let state = &mut self.pes[pe.index()];
         let mut env = Env {
             plan: &self.plans[state.plan as usize],
@@ -308,7 +331,8 @@ impl Machine {
             unblocked_at: None,
             printed: Vec::new(),
         };
-        let next = state.step(&mut env)?;
+        let (next, turn) = state.step(&mut env)?;
+        probe.turn(now, pe, state, env.plan, turn);
         let (changed, unblocked_at) = (env.queues_changed, env.unblocked_at);
         let printed = env.printed.into_iter();
         self.log.extend(printed.map(|(at, line)| (at, pe, line)));
@@ -337,18 +361,25 @@ impl Machine {
         Ok(false)
     }
 
-    fn down_the_ramps(&mut self, now: u64) {
+    fn down_the_ramps<P: Probe>(&mut self, now: u64, probe: &mut P) {
         let mut deliveries = std::mem::take(&mut self.fabric.deliveries);
         for Delivery { pe, color, wavelet } in deliveries.drain(..) {
             let state = &mut self.pes[pe.index()];
             let plan = &self.plans[state.plan as usize];
-            let Some(queue) = plan.input_of_color(color) else {
+            let Some(queue) = state.core.input_of_color(plan, color) else {
                 continue;
             };
             let ready = now + plan.timing.offramp_cycles;
-            state.core.inputs[usize::from(queue)]
-                .ring
-                .push(Arrived { wavelet, ready });
+            let queue = &mut state.core.inputs[usize::from(queue)];
+            queue.ring.push(Arrived { wavelet, ready });
+            probe.came_down(RampPassage {
+                cycle: now,
+                pe,
+                color,
+                wavelet,
+                queue: queue.id,
+                level: queue.ring.len(),
+            });
             self.alarm.set(now, ready, pe);
         }
         self.fabric.deliveries = deliveries;
@@ -357,7 +388,7 @@ impl Machine {
     /// A torn-down color is an event for its compute element, whatever its routes are.
     fn raise_teardowns(&mut self) {
         while let Some((pe, color)) = self.fabric.torn_down.pop() {
-            self.pes[pe.index()].core.torn_down |= 1 << color;
+            self.pes[pe.index()].core.note_teardown(color);
             self.wake(pe);
         }
     }

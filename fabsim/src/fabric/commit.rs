@@ -3,21 +3,22 @@
 use super::grid::PeIndex;
 use super::wavelet::{Command, Wavelet};
 use super::{ChannelIndex, Collision, Delivery, Fabric, Injection, Landing, Move, ALL_LINKS};
+use crate::probe::{Passage, Probe};
 use crate::program::{Direction, Directions};
 
 impl Fabric {
     /// Carries out all moves; what lands is in its queue from cycle `next` on.
-    pub fn commit(&mut self, next: u64) {
+    pub fn commit<P: Probe>(&mut self, next: u64, probe: &mut P) {
         let moves = std::mem::take(&mut self.moves);
         let injections = std::mem::take(&mut self.injections);
         for decided in &moves {
-            self.leave(decided);
+            self.leave(decided, next, probe);
         }
         for decided in &moves {
-            self.arrive(decided, next);
+            self.arrive(decided, next, probe);
         }
         for injection in &injections {
-            self.enter(injection, next);
+            self.enter(injection, next, probe);
         }
         self.moves = moves;
         self.injections = injections;
@@ -26,13 +27,23 @@ impl Fabric {
     }
 
     /// Takes a wavelet out of its queue and lets its command take effect.
-    fn leave(&mut self, decided: &Move) {
+    fn leave<P: Probe>(&mut self, decided: &Move, next: u64, probe: &mut P) {
         let depth = self.depth;
         let channel = &mut self.channels[decided.channel.index()];
         let was_full = channel.len() >= depth;
         let Some(original) = channel.pop() else {
             return;
         };
+        probe.left(
+            Passage {
+                cycle: next - 1,
+                pe: decided.pe,
+                color: decided.color,
+                wavelet: decided.wavelet,
+                level: channel.len(),
+            },
+            Directions(decided.outputs),
+        );
         if channel.is_empty() {
             self.routers[decided.pe.index()].occupied &= !(1 << decided.local);
         }
@@ -75,7 +86,7 @@ impl Fabric {
     }
 
     /// Puts the copies of a wavelet where they go.
-    fn arrive(&mut self, decided: &Move, next: u64) {
+    fn arrive<P: Probe>(&mut self, decided: &Move, next: u64, probe: &mut P) {
         let mut links = decided.outputs & ALL_LINKS;
         while links != 0 {
             let side = Direction::from_code(links.trailing_zeros() as u8);
@@ -83,9 +94,15 @@ impl Fabric {
             let Some(neighbour) = self.neighbour(decided.pe, side) else {
                 continue;
             };
+            if self.swaps {
+                let (color, wavelet) = (decided.color, decided.wavelet);
+                self.land_swapped((neighbour, color), side.facing(), wavelet, next, probe);
+                continue;
+            }
             if let Some((channel, local)) = self.find(neighbour, decided.color) {
                 let place = (neighbour, channel, local);
-                self.land(place, decided.color, side.facing(), decided.wavelet, next);
+                let wavelet = decided.wavelet;
+                self.land(place, side.facing(), wavelet, next, probe);
             }
         }
         if decided.outputs & Direction::Ramp.bit() != 0 {
@@ -97,11 +114,11 @@ impl Fabric {
         }
     }
 
-    fn enter(&mut self, injection: &Injection, next: u64) {
+    fn enter<P: Probe>(&mut self, injection: &Injection, next: u64, probe: &mut P) {
         let (pe, channel) = (injection.pe, injection.channel);
         let color = self.channels[channel.index()].color;
         let place = (pe, channel, injection.local);
-        self.land(place, color, Direction::Ramp, injection.wavelet, next);
+        self.land(place, Direction::Ramp, injection.wavelet, next, probe);
         if injection.advance_switch {
             let settings = self.settings_of(pe, channel);
             let position = settings.after(self.channels[channel.index()].position);
@@ -114,15 +131,16 @@ impl Fabric {
     }
 
     /// A wavelet lands; a second one in the same cycle is a collision.
-    fn land(
+    pub(super) fn land<P: Probe>(
         &mut self,
         (pe, index, local): (PeIndex, ChannelIndex, u8),
-        color: u8,
         side: Direction,
         wavelet: Wavelet,
         next: u64,
+        probe: &mut P,
     ) {
         let channel = &mut self.channels[index.index()];
+        let color = channel.color;
         let earlier = channel.last_side().filter(|_| channel.landed == next);
         let queued = channel.push(wavelet, side);
         if let Some(other) = earlier {
@@ -138,6 +156,14 @@ impl Fabric {
             channel.landed = next;
             channel.landed_count = 1;
         }
+        let passage = Passage {
+            cycle: next,
+            pe,
+            color,
+            wavelet,
+            level: channel.len(),
+        };
+        probe.landed(passage, side);
         self.routers[pe.index()].occupied |= 1 << local;
         self.wake(pe);
         if let Some(trace) = &mut self.trace {

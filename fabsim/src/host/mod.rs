@@ -4,6 +4,7 @@
 //! what is under way on the machine has time to finish before it.
 
 mod copy;
+mod inspect;
 mod refuse;
 mod stream;
 mod stuck;
@@ -14,6 +15,7 @@ pub use crate::machine::VisitOrder;
 use crate::fabric::grid::PeIndex;
 use crate::machine::{Command, Machine};
 use crate::pe::Launch;
+use crate::probe::Recorder;
 use crate::program::{Design, FunctionId, SymbolKind};
 use crate::report::SimError;
 use std::sync::Arc;
@@ -115,6 +117,16 @@ impl Simulator {
 
     pub fn machine(&self) -> &Machine {
         &self.machine
+    }
+
+    /// Lets a recorder see what happens from now on.
+    pub fn attach(&mut self, recorder: Box<dyn Recorder>) {
+        self.machine.recorder = Some(recorder);
+    }
+
+    /// Takes the recorder back.
+    pub fn detach(&mut self) -> Option<Box<dyn Recorder>> {
+        self.machine.recorder.take()
     }
 
     pub fn cycle(&self) -> u64 {

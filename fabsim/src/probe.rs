@@ -1,0 +1,102 @@
+//! Where statistics and traces look in.
+//!
+//! The engine is compiled once for each kind of probe. With [`Silent`], the one in use unless a
+//! recorder is attached, every call below is empty and costs nothing. A probe sees the same events
+//! whatever the order of visits, but within a cycle in no particular order.
+
+use crate::fabric::grid::PeIndex;
+use crate::fabric::wavelet::Wavelet;
+use crate::pe::plan::PePlan;
+use crate::pe::Pe;
+use crate::program::{Direction, Directions};
+use std::any::Any;
+use std::fmt::Debug;
+
+/// What a compute element did in a cycle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Turn {
+    /// The main thread issued.
+    Main,
+    /// The microthread with this id issued.
+    Microthread(u8),
+    /// Nothing could be issued. Why, is to be seen from the state of the compute element.
+    Nothing,
+}
+
+/// A wavelet at a router.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Passage {
+    pub cycle: u64,
+    pub pe: PeIndex,
+    pub color: u8,
+    pub wavelet: Wavelet,
+    /// Wavelets in the queue it has entered or left, after it.
+    pub level: u8,
+}
+
+/// A wavelet between a router and a queue of its compute element.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RampPassage {
+    pub cycle: u64,
+    pub pe: PeIndex,
+    pub color: u8,
+    pub wavelet: Wavelet,
+    /// Number of the queue, as in the program.
+    pub queue: u8,
+    /// Wavelets in that queue, after this one.
+    pub level: u8,
+}
+
+/// Told what happens on the machine.
+pub trait Probe {
+    /// A compute element had its turn. One that sleeps has none: until its next turn it goes on
+    /// waiting for what it waits for now, or, if its main thread is busy, executing.
+    fn turn(&mut self, _cycle: u64, _pe: PeIndex, _state: &Pe, _plan: &PePlan, _turn: Turn) {}
+
+    /// A wavelet is in a router's queue from this cycle on, coming in from a side.
+    fn landed(&mut self, _passage: Passage, _from: Direction) {}
+
+    /// A wavelet left a router's queue in this cycle, over these sides. Every side but RAMP is the
+    /// use of a link; no side at all is a wavelet that a filter swallowed.
+    fn left(&mut self, _passage: Passage, _over: Directions) {}
+
+    /// An output queue gave a wavelet to the router.
+    fn went_up(&mut self, _passage: RampPassage) {}
+
+    /// A wavelet entered an input queue.
+    fn came_down(&mut self, _passage: RampPassage) {}
+}
+
+/// A probe that can be attached to a simulator.
+pub trait Recorder: Probe + Debug + Send + Sync + 'static {
+    /// Itself, for whoever attached it and takes it back.
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+}
+
+/// The probe that looks at nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Probe for Silent {}
+
+impl<P: Probe + ?Sized> Probe for Box<P> {
+    fn turn(&mut self, cycle: u64, pe: PeIndex, state: &Pe, plan: &PePlan, turn: Turn) {
+        (**self).turn(cycle, pe, state, plan, turn);
+    }
+
+    fn landed(&mut self, passage: Passage, from: Direction) {
+        (**self).landed(passage, from);
+    }
+
+    fn left(&mut self, passage: Passage, over: Directions) {
+        (**self).left(passage, over);
+    }
+
+    fn went_up(&mut self, passage: RampPassage) {
+        (**self).went_up(passage);
+    }
+
+    fn came_down(&mut self, passage: RampPassage) {
+        (**self).came_down(passage);
+    }
+}
