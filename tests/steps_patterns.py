@@ -147,6 +147,7 @@ def phase(
         slicing=Slicing(slices, length),
         steps=tuple(moves_of(step) for step in steps),
         algorithm=name,
+        order="by hand",
         span=HERE,
     )
 
