@@ -30,7 +30,7 @@ from collc.language.syntax import AlgorithmDecl, EachDecl, LocalDecl, TreeUse, W
 from collc.spec import Algorithm
 from collc.steps import Moves
 
-MAX_STEPS = 100_000  # of all algorithms of a file, loops counted each time
+MAX_STEPS = 16_384  # of all algorithms of a file, loops counted each time
 MAX_TRANSFERS = 4_194_304
 MAX_SLICES = 65_535
 _INCLUDED_DEEP = 8
@@ -87,6 +87,9 @@ class Algorithms:
         if key not in self._made:
             try:
                 self._made[key] = self._unfold(declaration, values, ranks, use.span)
+            except RecursionError:
+                message = f"the functions of {use.name.text} are nested too deep"
+                raise problem("C103", message, use.span, help="write some of them out") from None
             except ProblemError as error:
                 inside = f"in {_full(declaration, values)}"
                 raise error.with_note(use.span, inside).seen_from(use.span, inside) from None
@@ -149,21 +152,23 @@ class Algorithms:
     ) -> Iterator[Surroundings]:
         """What each pass through a step or loop sees; problems in a pass tell which it is."""
         if range_ is None:
-            yield _with_locals(locals_, self._counted(around, span))
+            self._count(1, span)
+            yield _with_locals(locals_, around)
             return
         first, last = _one(range_.first, around), _one(range_.last, around)
+        self._count(max(last - first + 1, 0), range_.span)
         for value in range(first, last + 1):
             numbers = {**around.numbers, range_.name.text: value}
             passes = (*around.passes, f"{range_.name.text} = {value}")
-            inside = replace(self._counted(around, span), numbers=numbers, passes=passes)
+            inside = replace(around, numbers=numbers, passes=passes)
             yield _with_locals(locals_, inside)
 
-    def _counted(self, around: Surroundings, span: Span) -> Surroundings:
-        self._steps += 1
+    def _count(self, passes: int, span: Span) -> None:
+        self._steps += passes
         if self._steps > MAX_STEPS:
-            help = "a step moves slices between all ranks at once; so many are not needed"
-            raise problem("C157", f"more than {MAX_STEPS} steps", span, help=help)
-        return around
+            message = f"the algorithms of this file take more than {MAX_STEPS} steps"
+            help = "a step moves slices between all ranks at once"
+            raise problem("C157", message, span, help=help)
 
     def _step(self, step: syntax.StepDecl, around: Surroundings, running: _Running) -> Moves:
         """Transfers of one step, in the order of its lines and then of the ranks."""
@@ -171,7 +176,7 @@ class Algorithms:
         moves = _joined(parts)
         self._transfers += len(moves)
         if self._transfers > MAX_TRANSFERS:
-            raise problem("C157", f"more than {MAX_TRANSFERS} transfers", step.span)
+            raise problem("C157", f"these are more than {MAX_TRANSFERS} transfers", step.span)
         return moves
 
     def _include(
@@ -182,7 +187,7 @@ class Algorithms:
         if running.included >= _INCLUDED_DEEP:
             message = f"algorithms run each other more than {_INCLUDED_DEEP} deep"
             raise problem("C130", message, include.span, help="an algorithm cannot run itself")
-        self._counted(around, include.span)
+        self._count(1, include.span)
         places = bind(declaration, include.arguments, 0, include.span)
         values = tuple(_one(place.value, around) for place in places)
         if declaration.parameters and values[0] != running.ranks:
@@ -248,7 +253,14 @@ def _moves(each: EachDecl, around: Surroundings, running: _Running) -> Moves:
     """Transfers of one line, in the order of the sending ranks."""
     name = each.rank.text
     ranks = np.arange(running.ranks, dtype=np.int64)
-    seen = replace(around, arrays={name: ranks}, size=running.ranks, rank=name)
+    arrays = {name: ranks}
+    if each.other is not None:
+        arrays = {
+            name: np.repeat(ranks, running.ranks),
+            each.other.text: np.tile(ranks, running.ranks),
+        }
+    size = len(arrays[name])
+    seen = replace(around, arrays=arrays, size=size, rank=name)
     if each.condition is not None:
         seen = _restricted(seen, truths_of(each.condition, seen))
     if seen.size:

@@ -98,9 +98,10 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
         return syntax.RangeDecl(self._word(c[0]), c[1], c[2], self._span(meta))
 
     def each(self, meta: Meta, c: list[Any]) -> syntax.EachDecl:
-        rank, condition, sent, source, arrow, destination, into = c
+        rank, other, condition, sent, source, arrow, destination, into = c
         return syntax.EachDecl(
             self._word(rank),
+            None if other is None else self._word(other),
             condition,
             sent,
             self._word(source),

@@ -46,6 +46,19 @@ def reverse_bits(a: int, k: int) -> int:
     return reversed_bits
 
 
+def logfloor(n: int, base: int) -> int:
+    """Largest k with base**k <= n; n >= 1, base >= 2."""
+    k, reached = 0, base
+    while reached <= n:
+        k, reached = k + 1, reached * base
+    return k
+
+
+def power(base: int, k: int) -> int:
+    """`base` multiplied k times; 0 <= k <= 62."""
+    return int(base**k)
+
+
 @dataclass(frozen=True)
 class Function:
     """A function of the language: from which value on it takes each argument, and up to which.
@@ -65,6 +78,8 @@ FUNCTIONS: Mapping[str, Function] = {
     "pow2": Function(lambda k: 1 << k, (_EXPONENT,)),
     "pow2_below": Function(pow2_below, ((1, _MOST),)),
     "log2ceil": Function(log2ceil, ((1, _MOST),)),
+    "logfloor": Function(logfloor, ((1, _MOST), (2, _MOST))),
+    "power": Function(power, ((_LEAST, _MOST), _EXPONENT)),
     "log2floor": Function(lambda n: n.bit_length() - 1, ((1, _MOST),)),
     "reverse_bits": Function(reverse_bits, ((0, _MOST), _EXPONENT)),
     "xor": Function(operator.xor, ((0, _MOST), (0, _MOST))),
@@ -212,7 +227,7 @@ def apply(call: syntax.Call, values: list[int]) -> int:
             verb = "is" if len(values) == 1 else "has to be"
             message = f"{call.name.text}({shown}) has no value: {which} {verb} {limits}"
             raise problem("C117", message, call.span)
-    return function.compute(*values)
+    return bounded(function.compute(*values), call.span)
 
 
 def unknown_function(name: syntax.Word, known: Mapping[str, object]) -> ProblemError:

@@ -53,7 +53,9 @@ def check_algorithm(algorithm: AlgorithmDecl, known: Known) -> Iterator[ProblemE
 
 def _check_local(local: LocalDecl, known: Known) -> Iterator[ProblemError]:
     yield from check_words(local.parameters or ())
-    yield from _check_expression(local.value, known.with_numbers(*(local.parameters or ())))
+    if local.parameters is not None:
+        known = _behind(local, known).with_numbers(*local.parameters)  # it may call itself
+    yield from _check_expression(local.value, known)
 
 
 def _behind(local: LocalDecl, known: Known) -> Known:
@@ -99,12 +101,13 @@ def _check_include(include: syntax.IncludeDecl, known: Known) -> Iterator[Proble
 
 
 def _check_transfer(transfer: syntax.EachDecl, known: Known) -> Iterator[ProblemError]:
-    yield from check_words((transfer.rank,))
+    words = (transfer.rank,) if transfer.other is None else (transfer.rank, transfer.other)
+    yield from check_words(words)
     if transfer.source.text != transfer.rank.text:
         message = f"each {transfer.rank.text} sends itself, not {transfer.source.text}"
         help = f"write `{transfer.rank.text}` in front of the arrow"
         yield problem("C156", message, transfer.source.span, help=help)
-    inner = known.with_numbers(transfer.rank)
+    inner = known.with_numbers(*words)
     for expression in expressions_of_transfer(transfer):
         yield from _check_expression(expression, inner)
 

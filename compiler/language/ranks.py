@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -33,16 +34,22 @@ from collc.language.syntax import Call, Expression
 
 Array = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
+Key = tuple[str, tuple[int, ...], bool]  # parameter that varies, the others, whether a condition
+Remembered = dict[Key, tuple[Truths, Array]]  # what is known, and its value; a truth is 0 or 1
+V = TypeVar("V", "int | Array", "bool | Truths")
 
 MAX_EVALUATIONS = 2_000_000
 MAX_VALUES = 400_000_000
 MAX_NESTED = 32  # calls of functions inside functions
+_REMEMBERED = 4096  # arguments below this are remembered
+_MOST_REMEMBERED = 10_000_000  # values of all functions together
 
 
 class Budget:
     """What evaluating the algorithms of a file may still take."""
 
     def __init__(self) -> None:
+        self.remembered = 0
         self._evaluations = 0
         self._values = 0
 
@@ -62,6 +69,7 @@ class FunctionOf:
 
     declaration: syntax.LocalDecl
     surroundings: Surroundings
+    remembered: Remembered = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
@@ -109,7 +117,7 @@ def numbers_of(  # noqa: PLR0911 - one for each kind of expression
             first, second = numbers_of(left, around), numbers_of(right, around)
             return _computed(sign, first, second, expression, around)
         case syntax.Conditional():
-            return _chosen(expression, around, numbers_of, np.int64)
+            return _chosen(expression, around, numbers_of)
         case syntax.Call():
             return _call(expression, around)
         case _:
@@ -126,7 +134,9 @@ def truths_of(expression: Expression, around: Surroundings) -> bool | Truths:
         case syntax.Logic(operator=word, left=left, right=right):
             return _both_or_either(word == "and", left, right, around)
         case syntax.Conditional():
-            return _chosen(expression, around, truths_of, np.bool_)
+            return _chosen(expression, around, truths_of)
+        case syntax.Call(name=name) if name.text in around.functions:
+            return _call_of_local(expression, around.functions[name.text], around, truths_of)
         case syntax.Comparison(operands=operands, relations=relations):
             values = [numbers_of(operand, around) for operand in operands]
             holds: bool | Truths = True
@@ -160,18 +170,18 @@ def _both_or_either(
 def _chosen(
     expression: syntax.Conditional,
     around: Surroundings,
-    evaluate: Callable[[Expression, Surroundings], int | bool | Array | Truths],
-    kind: type,
-) -> npt.NDArray[np.generic] | int | bool:
+    evaluate: Callable[[Expression, Surroundings], V],
+) -> V:
     """`condition ? chosen : otherwise`, each side for the ranks that take it."""
     holds = truths_of(expression.condition, around)
     if isinstance(holds, bool):
         return evaluate(expression.chosen if holds else expression.otherwise, around)
-    found = np.empty(around.size, dtype=kind)
-    for part, which in ((expression.chosen, holds), (expression.otherwise, ~holds)):
-        if which.any():
-            found[which] = evaluate(part, around.only(which))
-    return found
+    sides = ((expression.chosen, holds), (expression.otherwise, ~holds))
+    parts = [(w, evaluate(part, around.only(w))) for part, w in sides if w.any()]
+    found = np.empty(around.size, dtype=np.result_type(*(values for _, values in parts)))
+    for which, values in parts:
+        found[which] = values
+    return cast(V, found)
 
 
 def _computed(
@@ -219,7 +229,7 @@ def _find_overflow(
 def _call(call: Call, around: Surroundings) -> int | Array:
     name = call.name.text
     if name in around.functions:
-        return _call_of_local(call, around.functions[name], around)
+        return _call_of_local(call, around.functions[name], around, numbers_of)
     if name not in FUNCTIONS:
         raise unknown_function(call.name, {**FUNCTIONS, **around.functions})
     check_function_call(call)
@@ -228,38 +238,70 @@ def _call(call: Call, around: Surroundings) -> int | Array:
         return apply(call, [int(value) for value in values])
     if name in ("min", "max"):
         pick = np.minimum if name == "min" else np.maximum
-        found = as_array(values[0], around.size)
+        least_or_most = as_array(values[0], around.size)
         for value in values[1:]:
-            found = pick(found, value)
-        return found
+            least_or_most = pick(least_or_most, value)
+        return least_or_most
     # Few different arguments occur, so each combination is computed once.
     table = np.stack([as_array(value, around.size) for value in values], axis=1)
     different, places = np.unique(table, axis=0, return_inverse=True)
-    results = np.array([apply(call, row) for row in different.tolist()], dtype=np.int64)
+    results: Array = np.array([apply(call, row) for row in different.tolist()], dtype=np.int64)
     return results[places.reshape(-1)]
 
 
-def _call_of_local(call: Call, function: FunctionOf, around: Surroundings) -> int | Array:
+def _call_of_local(
+    call: Call,
+    function: FunctionOf,
+    around: Surroundings,
+    evaluate: Callable[[Expression, Surroundings], V],
+) -> V:
+    """A function declared by `where`; what it found for a number before is looked up."""
     parameters = function.declaration.parameters or ()
-    named_argument = next((a.name for a in call.arguments if a.name is not None), None)
-    if named_argument is not None or len(call.arguments) != len(parameters):
-        message = f"{call.name.text} takes {len(parameters)} numbers without names"
-        declared = (function.declaration.span, "declared here")
-        raise problem("C114", message, call.span, declared)
     if around.nested >= MAX_NESTED:
-        message = f"functions call each other more than {MAX_NESTED} deep"
-        raise problem("C103", message, call.span, help="write some of them out")
+        message = f"{call.name.text} is nested more than {MAX_NESTED} calls deep"
+        help = "let every call halve something, or count by a loop"
+        raise problem("C103", message, call.span, help=help)
     values = [numbers_of(argument.value, around) for argument in call.arguments]
-    given = dict(zip((word.text for word in parameters), values, strict=True))
+    names = [word.text for word in parameters]
+    arrays = {k: v for k, v in zip(names, values, strict=True) if not isinstance(v, int)}
+    numbers = {k: v for k, v in zip(names, values, strict=True) if isinstance(v, int)}
     inside = function.surroundings
-    return numbers_of(
-        function.declaration.value,
-        replace(
-            inside,
-            numbers={**inside.numbers, **{k: v for k, v in given.items() if isinstance(v, int)}},
-            arrays={k: v for k, v in given.items() if not isinstance(v, int)},
-            size=around.size,
-            nested=around.nested + 1,
-            rank=next((k for k, v in given.items() if not isinstance(v, int)), ""),
-        ),
+    body = replace(
+        inside,
+        numbers={**inside.numbers, **numbers},
+        functions={**inside.functions, call.name.text: function},
+        arrays=arrays,
+        size=around.size,
+        nested=around.nested + 1,
+        passes=around.passes,
+        rank=next(iter(arrays), ""),
     )
+    if len(arrays) == 1:
+        (name,) = arrays
+        key = (name, tuple(numbers.values()), evaluate is truths_of)
+        return cast(V, _looked_up(function, key, body, evaluate))
+    return evaluate(function.declaration.value, body)
+
+
+def _looked_up(
+    function: FunctionOf,
+    key: Key,
+    body: Surroundings,
+    evaluate: Callable[[Expression, Surroundings], int | bool | Array | Truths],
+) -> int | bool | Array | Truths:
+    """Values of a function that depends on one array of small numbers, each computed once."""
+    asked = body.arrays[key[0]]
+    if not len(asked) or asked.min() < 0 or asked.max() >= _REMEMBERED:
+        return evaluate(function.declaration.value, body)
+    known, table = function.remembered.get(key, (np.zeros(0, np.bool_), np.zeros(0, np.int64)))
+    missing = int(asked.max()) + 1 - len(known)
+    if missing > 0:
+        known, table = np.pad(known, (0, missing)), np.pad(table, (0, missing))
+        body.budget.remembered += missing
+    new = np.unique(asked[~known[asked]])
+    if len(new):
+        wanted = replace(body, arrays={key[0]: new}, size=len(new))
+        table[new], known[new] = evaluate(function.declaration.value, wanted), True
+    if body.budget.remembered <= _MOST_REMEMBERED:
+        function.remembered[key] = (known, table)
+    return table[asked] != 0 if key[2] else table[asked]

@@ -221,9 +221,13 @@ class SlicesDecl:
 
 @dataclass(frozen=True, eq=False)
 class EachDecl:
-    """`each r where COND : slice E  r => F as slice G`; `sent` None is the whole vector."""
+    """`each r where COND : slice E  r => F as slice G`; `sent` None is the whole vector.
+
+    `each r, q : ...` has a transfer for every pair of ranks; `other` is the second one.
+    """
 
     rank: Word
+    other: Word | None
     condition: Expression | None
     sent: SlicesDecl | None
     source: Word

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from collc.diagnostics import Diagnostic
 from collc.proof.grid import prove_contract
 from collc.proof.line import prove_line
+from collc.proof.steps import combining_nothing
 from collc.proof.trees import follow, prove_phase, show_vector
 from collc.schedule import Schedule
 from collc.spec import ContractKind, RunStep
@@ -23,6 +24,7 @@ _OF_WHOLE_VECTORS = (ContractKind.BROADCAST, ContractKind.REDUCE, ContractKind.A
 def prove(schedule: Schedule) -> Iterator[Diagnostic]:
     """Every way in which the schedule breaks its contract; nothing if it keeps it."""
     found = [d for phase in schedule.phases for d in prove_phase(schedule, phase)]
+    found += combining_nothing(schedule)
     yield from found
     if found:
         return

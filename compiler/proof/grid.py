@@ -157,18 +157,20 @@ def _right(
     """Places whose segments are all right: the sum of all, or one of the sources."""
     places, _, words = held.who.shape
     in_place = held.origin == np.arange(held.block.first, held.block.last)
-    sound = in_place & (held.flaw == 0)
+    right: npt.NDArray[np.bool_] = in_place & (held.flaw == 0)
     if sources is None:
-        return ((held.who == all_of(places)).all(axis=-1) & sound).all(axis=1)
+        right &= np.all(held.who == all_of(places), axis=-1)
+        return np.asarray(right.all(axis=1))
     allowed = np.zeros(words, np.uint64)
     for place in sources:
         allowed |= one_of(place, words)
     if tokens:
-        return (held.who & allowed).any(axis=-1).all(axis=1)
+        return np.asarray(np.any(held.who & allowed, axis=(1, 2)))
     # A set of one: a word that is not 0 has no bit but its lowest, and only one word is not 0.
-    single = ((held.who & (held.who - np.uint64(1))) == 0).all(axis=-1)
-    single &= (held.who != 0).sum(axis=-1) == 1
-    return (single & ~(held.who & ~allowed).any(axis=-1) & sound).all(axis=1)
+    right &= np.all((held.who & (held.who - np.uint64(1))) == 0, axis=-1)
+    right &= np.count_nonzero(held.who, axis=-1) == 1
+    right &= ~np.any(held.who & ~allowed, axis=-1)
+    return np.asarray(right.all(axis=1))
 
 
 def _postcondition(schedule: Schedule, holders: _Holders) -> Iterator[Diagnostic]:

@@ -209,10 +209,11 @@ def _first_wrong(line: Line, held: Contributions, due: Due) -> Wrong | None:
 def _explained(line: Line, wrong: Wrong) -> Diagnostic:
     """The diagnostic for a wrong segment: what is there, what is due, how it came."""
     where = f"rank {wrong.rank} ends"
-    part = _part(line, wrong.segment)
+    barrier = line.contract.kind is ContractKind.BARRIER
+    part = "" if barrier else _part(line, wrong.segment)
     holds = _listed(sorted(line.rank_at(place) for place in wrong.who))
     due = "all ranks" if wrong.due < 0 else f"rank {line.rank_at(wrong.due)}"
-    if line.contract.kind is ContractKind.BARRIER:
+    if barrier:
         missing = _missing(line, wrong)
         message = f"rank {wrong.rank} may end before rank {missing} has begun"
         code = "C201"

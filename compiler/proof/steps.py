@@ -9,6 +9,8 @@ import numpy.typing as npt
 
 from collc.diagnostics import Diagnostic
 from collc.proof.contributions import Contributions, Cut, Integers, carried
+from collc.schedule import Schedule
+from collc.spec import ContractKind
 from collc.steps import Slicing, StepsPhase
 
 
@@ -31,6 +33,26 @@ def clashing(phase: StepsPhase, step: int, place: int, part: str) -> Diagnostic:
         phase.span,
         help="the transfers of a step do not wait for each other: put one into another step",
     )
+
+
+def combining_nothing(schedule: Schedule) -> Iterator[Diagnostic]:
+    """C212: transfers that combine where the contract has no operation to combine with."""
+    contract = schedule.collective.contract
+    if contract.operation is not None or contract.kind is ContractKind.BARRIER:
+        return
+    for phase in schedule.phases:
+        for number, moves in enumerate(phase.steps if isinstance(phase, StepsPhase) else ()):
+            if moves.combines.any():
+                i = int(np.flatnonzero(moves.combines)[0])
+                yield Diagnostic(
+                    "C212",
+                    f"step {number} of `{phase.name}` combines what rank {moves.source[i]} sends "
+                    f"with what rank {moves.destination[i]} has, but there is no operation",
+                    phase.span,
+                    ((contract.span, f"a contract without one: {contract.kind.value}"),),
+                    "overwrite with `->`",
+                )
+                break
 
 
 def unequal_slices(phase: StepsPhase) -> Iterator[Diagnostic]:
