@@ -117,7 +117,7 @@ impl Report {
 
 /// Compiles the program whose layout is in the file `path`.
 #[pyfunction]
-#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), max_inlined_iterations=50))]
+#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50))]
 #[allow(clippy::too_many_arguments)] // the command line has as many options
 fn compile(
     py: Python<'_>,
@@ -128,6 +128,7 @@ fn compile(
     fabric_dims: Option<(u16, u16)>,
     fabric_offsets: Option<(u16, u16)>,
     import_paths: Vec<PathBuf>,
+    memcpy: bool,
     max_inlined_iterations: u32,
 ) -> PyResult<Program> {
     let arch = match arch {
@@ -145,6 +146,7 @@ fn compile(
         params: params.into_iter().collect(),
         colors: colors.into_iter().collect(),
         import_paths,
+        memcpy,
         max_inlined_iterations,
         ..CompileOptions::new(arch)
     };

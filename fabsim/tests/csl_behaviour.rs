@@ -274,3 +274,71 @@ fn on_wse2_a_color_whose_id_has_a_local_task_lets_control_tasks_in() {
     assert_eq!(sent("@unblock(c);"), 1);
     assert_eq!(sent(""), 0);
 }
+
+#[test]
+fn programs_of_wse2_may_use_colors_as_task_ids_and_numbers_as_queues() {
+    let globals = "const c = @get_color(3); const there = @get_color(4); const back = @get_color(5);\n\
+        const to = @get_dsd(fabout_dsd, .{ .extent = 3, .fabric_color = c, .output_queue = 2 });\n\
+        const in = @get_dsd(fabin_dsd, .{ .extent = 1, .fabric_color = back, .input_queue = 3 });\n\
+        task heard(word: u32) void { out[0] += @as(u16, word); @activate(there); }\n\
+        task note() void { out[1] += 1; }\n\
+        comptime { @bind_task(heard, c); @bind_task(note, there); @block(there);\n\
+        @initialize_queue(4, c);\n\
+        @set_local_color_config(c, .{ .routes = .{ .rx = .{ RAMP }, .tx = .{ RAMP }, .pop_mode = .{ .no_pop = true } } }); }";
+    let body = "out[2] = @get_color_id(there); @mov32(to, 5, .{ .async = true });";
+    assert_eq!(out(program(Wse2, globals, body))[..3], [15, 0, 4]);
+    let body = format!("{body} @unblock(there);");
+    let found = out(program(Wse2, globals, &body));
+    assert_eq!((found[0], found[1] > 0), (15, true));
+    refuses(program(Wse3, globals, &body), "error");
+    let task = "task t() void {}\ncomptime { @bind_task(t, @get_color(3)); }";
+    refuses(program(Wse3, task, ""), "@bind_task is older than wse3");
+}
+
+#[test]
+fn a_program_without_memcpy_begins_by_itself_and_may_use_all_colors() {
+    let layout = "layout { @set_rectangle(1, 1); @set_tile_code(0, 0, \"pe.csl\"); @export_name(\"out\", [*]u16, true); }";
+    let pe = "var out = @zeros([8]u16); var out_ptr: [*]u16 = &out; const id = @get_local_task_id(27);\n\
+        task begin() void { out[0] = 9; }\n\
+        comptime { @bind_local_task(begin, id); @activate(id); @export_symbol(out_ptr, \"out\"); }";
+    let mut options = CompileOptions::new(Wse2);
+    options.memcpy = false;
+    let mut sim = simulator(compile(&[("layout.csl", layout), ("pe.csl", pe)], &options));
+    let found = sim.memcpy_d2h("out", 0, 0, 1, 1, 8, true, false);
+    assert_eq!(found.unwrap_or_else(|e| panic!("{e}"))[0], 9);
+}
+
+#[test]
+fn loops_go_over_matrices_row_by_row_and_over_ranges_with_steps_of_the_run() {
+    let globals = "var a = [2,2]u16{ 1, 2, 3, 4 }; var step: u16 = 3;";
+    let body = "for (a) |v, i| { out[i] = v; }\n\
+        for (@range(u16, 0, 8, step)) |i| { out[4] += i; step = 1; }";
+    for arch in BOTH {
+        assert_eq!(out(program(arch, globals, body))[..5], [1, 2, 3, 4, 9]);
+    }
+}
+
+#[test]
+fn functions_that_only_a_table_points_to_are_there_when_it_is_used() {
+    let globals = "fn one() u16 { return 1; } fn two() u16 { return 2; }\n\
+        const table = [2]*const fn() u16{ &one, &two }; var n: u16 = 1;\n\
+        const Entry = struct { f: *const fn() u16, n: u16 };\n\
+        var entry = Entry{ .f = &one, .n = 5 };";
+    let body = "out[0] = table[n](); out[1] = entry.f() + entry.n;";
+    assert_eq!(out(program(Wse2, globals, body))[..2], [2, 6]);
+}
+
+#[test]
+fn names_and_sections_for_the_linker_change_nothing() {
+    let globals = "var a: u16 align(4) linksection(\".fast\") linkname(\"first\") = 3;\n\
+        fn f(x: u16) linkname(\"g\") u16 { return x + a; }\nfn h(x: u16) u16 linkname(\"i\") { return x; }";
+    assert_eq!(out(program(Wse2, globals, "out[0] = f(h(4));"))[0], 7);
+}
+
+#[test]
+fn a_number_is_scaled_by_a_power_of_two() {
+    let globals = "var x: f32 = 1.5; var y: f32 = 0.0; var z: f16 = 8.0;";
+    let body =
+        "@fscales(&y, x, 3); @fscaleh(&z, z, -2); out[0] = @as(u16, y); out[1] = @as(u16, z);";
+    assert_eq!(out(program(Wse2, globals, body))[..2], [12, 2]);
+}

@@ -63,6 +63,7 @@ def compile(
     fabric_dims: tuple[int, int] | None = None,
     fabric_offsets: tuple[int, int] | None = None,
     import_paths: Sequence[str | PathLike[str]] = ...,
+    memcpy: bool = True,
     max_inlined_iterations: int = 50,
 ) -> Program: ...
 

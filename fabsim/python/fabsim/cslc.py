@@ -28,13 +28,15 @@ def compile_command(arguments: list[str]) -> None:
         "colors": dict(pair for group in options.colors for pair in group),
         "fabric_dims": options.fabric_dims,
         "fabric_offsets": options.fabric_offsets,
+        "memcpy": options.memcpy,
         "max_inlined_iterations": options.max_inlined_iterations,
         "import_paths": [str(Path(path).resolve()) for path in _import_paths(options)],
     }
     _refuse_unsupported(options)
     program = _compile(recipe)
     _tell(options, program)
-    _refuse_a_rectangle_that_does_not_fit(options, program)
+    if options.memcpy:
+        _refuse_a_rectangle_that_does_not_fit(options, program)
     recipe["sha256"] = _hashes(program)
     directory = Path(options.output)
     directory.mkdir(parents=True, exist_ok=True)
@@ -70,6 +72,7 @@ def _compile(recipe: dict[str, Any]) -> Program:
         fabric_dims=tuple(dims) if dims else None,
         fabric_offsets=tuple(offsets) if offsets else None,
         import_paths=recipe["import_paths"],
+        memcpy=recipe["memcpy"],
         max_inlined_iterations=recipe["max_inlined_iterations"],
     )
 
@@ -93,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("-o", dest="output", default="out", metavar="DIR")
     parser.add_argument("--params", type=_params, action="append", default=[], metavar="a:1,b:2")
     parser.add_argument("--import-path", action="append", default=[], metavar="DIR")
-    parser.add_argument("--memcpy", action="store_true", required=True)
+    parser.add_argument("--memcpy", action="store_true")
     parser.add_argument("--channels", type=int, default=1)
     parser.add_argument("--width-west-buf", type=int, default=0)
     parser.add_argument("--width-east-buf", type=int, default=0)
@@ -124,7 +127,7 @@ def _refuse_unsupported(options: argparse.Namespace) -> None:
     for asked, what in lacking:
         if asked:
             raise CslError(f"fabsim does not support {what} yet")
-    if not 1 <= options.channels <= 16:
+    if options.memcpy and not 1 <= options.channels <= 16:
         raise CslError(f"--channels must be between 1 and 16, found {options.channels}")
 
 

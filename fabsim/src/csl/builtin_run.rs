@@ -212,6 +212,7 @@ impl Compiler {
                 _ => err(span, "this task is not bound to a local task id"),
             };
         }
+        let ev = self.color_as_task_id(ev);
         let ty = self.type_of_ev(&ev);
         match ty {
             Ty::LOCAL_TASK_ID => {

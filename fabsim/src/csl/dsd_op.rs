@@ -26,6 +26,7 @@ const FLOAT_TWO: &[&str] = &["Dss", "Dvs", "Dsv", "Pvs"];
 const ONE: &[&str] = &["Ds", "Dv"];
 const MOVE: &[&str] = &["Ds", "Ps", "Dv"];
 const FUSED: &[&str] = &["Dssv"];
+const SCALE: &[&str] = &["Pvv"];
 const TO_INT: &[&str] = &["Ds", "Dv", "Pv"];
 
 use Class::*;
@@ -66,6 +67,8 @@ const ROWS: &[Row] = &[
     Row("fnegs", Opcode::Fnegs, Single, Single, ONE),
     Row("fnormh", Opcode::Fnormh, Half, Half, &["Pv"]),
     Row("fnorms", Opcode::Fnorms, Single, Single, &["Pv"]),
+    Row("fscaleh", Opcode::Fscaleh, Half, Half, SCALE),
+    Row("fscales", Opcode::Fscales, Single, Single, SCALE),
     Row("fh2s", Opcode::Fh2s, Single, Half, ONE),
     Row("fs2h", Opcode::Fs2h, Half, Single, ONE),
     Row("fh2xp16", Opcode::Fh2xp16, Word, Half, TO_INT),
@@ -125,9 +128,6 @@ impl Compiler {
         match name {
             "map" => return self.map(f, args, span).map(Some),
             "dfilt" => return self.dfilt(f, args, span).map(Some),
-            "fscaleh" | "fscales" => {
-                return err(span, format!("fabsim does not support @{name} yet"))
-            }
             _ => {}
         }
         let Some(row) = ROWS.iter().find(|row| row.0 == name) else {
@@ -167,7 +167,12 @@ impl Compiler {
         };
         let mut list = Vec::with_capacity(operands);
         for (at, ev) in evs.iter().enumerate() {
-            let class = if at == 0 { row.2 } else { row.3 };
+            let class = match (at, row.1) {
+                (0, _) => row.2,
+                // The power of two.
+                (2, Opcode::Fscaleh | Opcode::Fscales) => Word,
+                _ => row.3,
+            };
             let pointer = at == 0 || accumulates[at];
             list.push(self.operand(name, ev, class, pointer, spans[at])?);
         }

@@ -266,9 +266,7 @@ impl Parser<'_> {
                 self.expect_op("(")?;
                 align = Some(self.expr()?);
                 self.expect_op(")")?;
-            } else if self.is_word("linksection") || self.is_word("linkname") {
-                return self.error(format!("fabsim does not support {} yet", self.describe()));
-            } else {
+            } else if !self.link_attribute()? {
                 break;
             }
         }
@@ -288,6 +286,18 @@ impl Parser<'_> {
             exported,
         });
         Ok(())
+    }
+
+    /// `linkname(e)` and `linksection(e)` name things in binaries, which fabsim does not make.
+    fn link_attribute(&mut self) -> Res<bool> {
+        if !self.is_word("linksection") && !self.is_word("linkname") {
+            return Ok(false);
+        }
+        self.advance();
+        self.expect_op("(")?;
+        self.expr()?;
+        self.expect_op(")")?;
+        Ok(true)
     }
 
     /// `color a, b;`, the way in which CSL before 1.0 declares colors that the command line numbers.
@@ -325,10 +335,9 @@ impl Parser<'_> {
         let span = self.span();
         let name = self.name()?;
         let params = self.params()?;
-        if self.is_word("linkname") {
-            return self.error("fabsim does not support 'linkname' yet");
-        }
+        self.link_attribute()?;
         let result = self.type_expr()?;
+        self.link_attribute()?;
         self.addressed.clear();
         let body = match external && self.eat_op(";") {
             true => None,

@@ -7,7 +7,7 @@ use super::intern::Sym;
 use super::layout::Declared;
 use super::place::Order;
 use super::types::Ty;
-use super::value::{FnRef, GlobalRef, ModuleId, Value};
+use super::value::{Elements, FnRef, GlobalRef, ModuleId, Value};
 use super::{err, Res};
 use crate::diagnostic::Diagnostic;
 use crate::program::{
@@ -152,12 +152,28 @@ impl Compiler {
         let mut at = 0;
         while at < self.tile(span)?.initial.len() {
             let (_, value, _, place) = self.tile(span)?.initial[at].clone();
-            if let Value::Pointer(_) = value {
-                self.bits(&value, place)?;
-            }
+            self.resolve_pointers(&value, place)?;
             at += 1;
         }
         Ok(())
+    }
+
+    fn resolve_pointers(&mut self, value: &Value, span: Span) -> Res<()> {
+        match value {
+            Value::Pointer(_) => self.bits(value, span).map(drop),
+            Value::Array(array) => match &array.elements {
+                Elements::Same(value, _) => self.resolve_pointers(value, span),
+                Elements::List(list) if list.first().is_some_and(is_scalar) => Ok(()),
+                Elements::List(list) => list
+                    .iter()
+                    .try_for_each(|value| self.resolve_pointers(value, span)),
+            },
+            Value::Struct(fields) => fields
+                .values
+                .iter()
+                .try_for_each(|value| self.resolve_pointers(value, span)),
+            _ => Ok(()),
+        }
     }
 
     /// On wse2 a fabin DSD that names a color binds its queue. A queue that nothing initialises is an
@@ -277,6 +293,10 @@ impl Compiler {
         }
         Ok(())
     }
+}
+
+fn is_scalar(value: &Value) -> bool {
+    matches!(value, Value::Int(..) | Value::Float(..) | Value::Bool(_))
 }
 
 /// Functions that keep locals in static memory cannot run twice at once.

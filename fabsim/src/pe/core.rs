@@ -118,6 +118,13 @@ impl Core {
             *bits = if blocked { *bits | bit } else { *bits & !bit };
         };
         match target {
+            // One table there: a color and a local task of its number share their bit.
+            BlockTarget::Local(id) | BlockTarget::Color(id) | BlockTarget::Data(id)
+                if plan.arch == Arch::Wse2 =>
+            {
+                set(&mut self.blocked_local, id);
+                set(&mut self.blocked_channels, id);
+            }
             BlockTarget::Local(id) => set(&mut self.blocked_local, id),
             BlockTarget::Color(id) | BlockTarget::Data(id) => set(&mut self.blocked_channels, id),
             BlockTarget::InputQueue(id) => {
