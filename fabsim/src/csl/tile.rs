@@ -161,12 +161,35 @@ impl Compiler {
         let mut at = 0;
         while at < self.tile(span)?.initial.len() {
             let (_, value, _, place) = self.tile(span)?.initial[at].clone();
-            if let Value::Pointer(_) = value {
-                self.bits(&value, place)?;
-            }
+            self.write_pointers_in(&value, place)?;
             at += 1;
         }
         Ok(())
+    }
+
+    fn write_pointers_in(&mut self, value: &Value, span: Span) -> Res<()> {
+        match value {
+            Value::Pointer(_) => self.bits(value, span).map(drop),
+            Value::Struct(fields) => {
+                let mut values = fields.values.iter();
+                values.try_for_each(|value| self.write_pointers_in(value, span))
+            }
+            Value::Array(array) => {
+                let may_point = |value: &Value| {
+                    matches!(
+                        value,
+                        Value::Pointer(_) | Value::Struct(_) | Value::Array(_)
+                    )
+                };
+                let elements = &array.elements;
+                if !elements.get(0).is_some_and(may_point) {
+                    return Ok(());
+                }
+                let mut all = (0..elements.len()).filter_map(|n| elements.get(n));
+                all.try_for_each(|value| self.write_pointers_in(value, span))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// On wse2 a fabin DSD that names a color binds its queue. A queue that nothing initialises is an
