@@ -11,7 +11,7 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,6 +32,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[pyclass(frozen, module = "fabsim")]
 struct Program {
     design: Arc<Design>,
+    warnings: Vec<String>,
+    printed: Vec<String>,
 }
 
 #[pymethods]
@@ -59,6 +61,18 @@ impl Program {
     fn exports(&self) -> Vec<&str> {
         let exports = self.design.exports.iter();
         exports.map(|export| export.name.as_str()).collect()
+    }
+
+    /// What the compiler warns of.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+
+    /// What `@comptime_print` says.
+    #[getter]
+    fn printed(&self) -> Vec<String> {
+        self.printed.clone()
     }
 
     /// Source files the program was compiled from.
@@ -104,7 +118,7 @@ impl Report {
 
 /// Compiles the program whose layout is in the file `path`.
 #[pyfunction]
-#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), fp16_format="f16"))]
+#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16"))]
 #[allow(clippy::too_many_arguments)] // the command line has as many options
 fn compile(
     py: Python<'_>,
@@ -115,6 +129,8 @@ fn compile(
     fabric_dims: Option<(u16, u16)>,
     fabric_offsets: Option<(u16, u16)>,
     import_paths: Vec<PathBuf>,
+    memcpy: bool,
+    max_inlined_iterations: u32,
     fp16_format: &str,
 ) -> PyResult<Program> {
     let arch = match arch {
@@ -137,11 +153,17 @@ fn compile(
         params: params.into_iter().collect(),
         colors: colors.into_iter().collect(),
         import_paths,
+        memcpy,
+        max_inlined_iterations,
         ..CompileOptions::new(arch)
     };
-    match py.allow_threads(|| csl::compile(&path, &options)) {
+    let compilation = py.allow_threads(|| csl::compile_verbose(&path, &options));
+    let rendered = |said: &[Diagnostic]| said.iter().map(Diagnostic::render).collect();
+    match compilation.design {
         Ok(design) => Ok(Program {
             design: Arc::new(design),
+            warnings: rendered(&compilation.warnings),
+            printed: rendered(&compilation.printed),
         }),
         Err(diagnostics) => Err(csl_error(py, &diagnostics)),
     }
@@ -467,6 +489,27 @@ impl PySimulator {
                 .launch_with(name, &words, &mut |cycle| watch.look(cycle))
         });
         ran.map(Report).map_err(|error| watch.error(py, &error))
+    }
+
+    /// The variables in the memory of PE (x, y): name, byte address, bytes.
+    fn variables(&self, py: Python<'_>, x: u32, y: u32) -> PyResult<Vec<(String, u32, u32)>> {
+        let found = self.inner.variables(x, y);
+        let found = found.map_err(|error| simulation_error(py, &error))?;
+        let parts = found.into_iter().map(|v| (v.name, v.address, v.bytes));
+        Ok(parts.collect())
+    }
+
+    /// The bytes of a variable of PE (x, y).
+    fn read_variable<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        x: u32,
+        y: u32,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.inner.read_variable(name, x, y);
+        let bytes = bytes.map_err(|error| simulation_error(py, &error))?;
+        Ok(PyBytes::new(py, &bytes))
     }
 
     /// Lets the fabric drain; a wavelet left over anywhere is an error.

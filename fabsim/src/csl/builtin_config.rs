@@ -45,11 +45,13 @@ impl Compiler {
             (setup.rx, setup.tx) = self.route_bits(*bits, span)?;
             return Ok(());
         }
-        let allowed = ["rx", "tx", "color_swap_x", "color_swap_y"];
+        let allowed = ["rx", "tx", "color_swap_x", "color_swap_y", "pop_mode"];
         for (name, ev) in self.fields(ev, &allowed, "'routes'", span)? {
             match name.as_str() {
                 "rx" => setup.rx = self.directions(&ev, "rx", span)?,
                 "tx" => setup.tx = self.directions(&ev, "tx", span)?,
+                // Where it was before it moved to the switches.
+                "pop_mode" => setup.pop_mode = self.pop_mode(&ev, span)?,
                 _ if self.wse3() => return err(span, "color swap exists only on wse2"),
                 "color_swap_x" => setup.color_swap_x = self.flag(&ev, &name, span)?,
                 _ => setup.color_swap_y = self.flag(&ev, &name, span)?,

@@ -50,7 +50,7 @@ impl Compiler {
             | "get_input_queue"
             | "get_output_queue"
             | "get_ut_id" => return self.handle_builtin(f, name, args, span).map(Some),
-            "get_int" => return self.get_int(f, args, span).map(Some),
+            "get_int" | "get_color_id" => return self.get_int(f, args, span).map(Some),
             _ => return Ok(None),
         };
         Ok(Some(Ev::Val(value)))

@@ -168,10 +168,11 @@ impl Compiler {
         };
         let mut list = Vec::with_capacity(operands);
         for (at, ev) in evs.iter().enumerate() {
-            let class = match at {
-                0 => row.2,
-                1 if row.1 == Opcode::Fmachs => row.2,
-                2 if row.4 == SCALE => Word,
+            let class = match (at, row.1) {
+                (0, _) => row.2,
+                (1, Opcode::Fmachs) => row.2,
+                // The power of two.
+                (2, Opcode::Fscaleh | Opcode::Fscales) => Word,
                 _ => row.3,
             };
             let pointer = at == 0 || accumulates[at];

@@ -4,7 +4,7 @@
 //! programs compute with at compile time; `compiler` holds the state of a compilation, `module`
 //! instances and their globals; `eval`, `access`, `stmt` and `call` (`memo` remembers) walk the trees, computing what is
 //! known (`quick` where that is a matter of small integers) and emitting code (`emit`) for what is not; `coerce` is the rules between types; `builtin*`,
-//! `dsd*`, `dsr`, `tensor` and `map` are the builtins; `layout` (with `root`) and `tile` drive the two halves of a program.
+//! `dsd*`, `dsr`, `task`, `tensor` and `map` are the builtins (`older` what they took before 1.0); `layout` (with `root`) and `tile` (with `place` and `symbols`) drive the two halves of a program.
 
 mod access;
 mod assign;
@@ -34,15 +34,19 @@ mod memo;
 mod memory;
 mod messages;
 mod module;
+mod older;
 mod ops;
 mod parse_expr;
 mod parse_stmt;
 mod parser;
+mod place;
 mod quick;
 mod root;
 mod source;
 mod stmt;
 mod stmt_loop;
+mod symbols;
+mod task;
 mod tensor;
 mod tile;
 mod types;

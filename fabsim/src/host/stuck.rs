@@ -163,7 +163,7 @@ fn idle(pe: &Pe, plan: &PePlan) -> String {
         return format!("no task can run: local task {id} is active, but no task is bound to it");
     }
     if let Some((n, queue)) = held {
-        let blocked = pe.core.blocked_channels >> plan.channel_of(n) & 1 == 1;
+        let blocked = pe.core.blocked_channels >> pe.core.channel_of(plan, n) & 1 == 1;
         let why = match unbound_task(plan, queue) {
             _ if blocked => "its tasks are blocked".to_string(),
             Some(task) => format!("no task is bound to control task id {task}"),
@@ -188,7 +188,7 @@ fn unbound_task(plan: &PePlan, queue: &InputQueue) -> Option<u8> {
 /// Why the router can give an input queue nothing, if its settings say so.
 fn not_delivered(machine: &Machine, (pe, state): (PeIndex, &Pe), queue: &InputQueue) -> String {
     let plan = &machine.plans[state.plan as usize];
-    let taking = plan.input_of_color(queue.color);
+    let taking = state.core.input_of_color(plan, queue.color);
     if let Some(other) = taking.map(|n| &plan.inputs[usize::from(n)]) {
         if other.id != queue.id {
             return format!(", but the color goes to input queue {}", other.id);
@@ -333,7 +333,7 @@ fn refusals(machine: &Machine, pe: PeIndex, color: u8, channel: &Channel) -> Vec
     if channel.tx.has(Direction::Ramp) {
         let state = &machine.pes[pe.index()];
         let plan = &machine.plans[state.plan as usize];
-        match plan.input_of_color(color) {
+        match state.core.input_of_color(plan, color) {
             None => {
                 let text = "; no input queue of this PE takes the color";
                 all.push(refusal(text.into(), false));
@@ -354,7 +354,9 @@ fn refusals(machine: &Machine, pe: PeIndex, color: u8, channel: &Channel) -> Vec
             ));
         };
         let from = side.facing();
-        match machine.fabric.channel(neighbour, color) {
+        // Where colors are swapped, one copy that is refused holds the wavelet back.
+        let mut received = machine.fabric.received_as(neighbour, color, from);
+        received.find_map(|color| match machine.fabric.channel(neighbour, color) {
             None => {
                 let text = format!("; the PE to the {side} has no route for this color");
                 Some(refusal(text, false))
@@ -369,7 +371,7 @@ fn refusals(machine: &Machine, pe: PeIndex, color: u8, channel: &Channel) -> Vec
             }
             Some(next) if next.is_empty() => None,
             Some(_) => Some(refusal(format!("; the PE to the {side} has no room"), true)),
-        }
+        })
     }));
     all
 }

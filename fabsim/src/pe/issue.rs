@@ -232,7 +232,8 @@ impl<'a> Operands<'a> {
         if plan.depth == 0 {
             return Err(missing());
         }
-        let color = color.or(plan.color).ok_or_else(|| {
+        let bound = self.core.outputs[usize::from(queue)].color;
+        let color = color.or(bound).ok_or_else(|| {
             Fault::new(format!("output queue {id} is used but bound to no color"))
         })?;
         Ok(Port::Output(Sender {
