@@ -17,5 +17,6 @@ pub mod program;
 #[cfg(feature = "python")]
 pub mod python;
 pub mod report;
+mod rounding;
 pub mod std;
 pub mod timing;

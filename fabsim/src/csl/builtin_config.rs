@@ -253,8 +253,8 @@ impl Compiler {
                 count_control: flag(self, "count_control")?,
                 filter_control: flag(self, "filter_control")?,
                 initial: number("init_counter")?.unwrap_or(0),
-                limit: needed("limit1")?,
-                max: needed("max_counter")?,
+                limit: number("limit1")?.unwrap_or(0),
+                max: number("max_counter")?.unwrap_or(0),
             },
             "sparse_counter" => Filter::SparseCounter {
                 count_data: flag(self, "count_data")?,
@@ -262,7 +262,7 @@ impl Compiler {
                 initial: number("init_counter")?.unwrap_or(0),
                 limit1: number("limit1")?,
                 limit2: number("limit2")?,
-                max: needed("max_counter")?,
+                max: number("max_counter")?.unwrap_or(0),
             },
             "range" => Filter::Range {
                 min: index("min_idx")?,

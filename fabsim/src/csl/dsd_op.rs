@@ -26,6 +26,7 @@ const FLOAT_TWO: &[&str] = &["Dss", "Dvs", "Dsv", "Pvs"];
 const ONE: &[&str] = &["Ds", "Dv"];
 const MOVE: &[&str] = &["Ds", "Ps", "Dv"];
 const FUSED: &[&str] = &["Dssv"];
+/// The last source is an exponent, an i16.
 const SCALE: &[&str] = &["Pvv"];
 const TO_INT: &[&str] = &["Ds", "Dv", "Pv"];
 
@@ -78,11 +79,11 @@ const ROWS: &[Row] = &[
 ];
 
 impl Class {
-    fn accepts(self, ty: Ty) -> bool {
+    fn accepts(self, ty: Ty, half: Ty) -> bool {
         match self {
             Word => matches!(ty, Ty::I16 | Ty::U16),
             Double => matches!(ty, Ty::I32 | Ty::U32),
-            Half => ty.is_fp16(),
+            Half => ty == half,
             Single => ty == Ty::F32,
         }
     }
@@ -94,11 +95,11 @@ impl Class {
         }
     }
 
-    fn name(self) -> &'static str {
+    fn name(self, half: Ty) -> &'static str {
         match self {
             Word => "i16 or u16",
             Double => "i32 or u32",
-            Half => "f16",
+            Half => half.fp16_name(),
             Single => "f32",
         }
     }
@@ -169,6 +170,7 @@ impl Compiler {
         for (at, ev) in evs.iter().enumerate() {
             let class = match (at, row.1) {
                 (0, _) => row.2,
+                (1, Opcode::Fmachs) => row.2,
                 // The power of two.
                 (2, Opcode::Fscaleh | Opcode::Fscales) => Word,
                 _ => row.3,
@@ -249,14 +251,15 @@ impl Compiler {
         if let Ev::Val(Value::Dsr(dsr)) = ev {
             return Ok(Operand::Dsr(*dsr));
         }
+        let half = self.options.fp16.ty();
         let ty = self.type_of_ev(ev);
         if ty.is_dsd() {
             self.check_width(name, ev, class, span);
             return Ok(Operand::Dsd(self.slot_of(ev, span)?.0));
         }
         if let Some((_, mutable, pointee)) = self.types.as_pointer(ty).filter(|_| pointer) {
-            if !mutable || !class.accepts(pointee) {
-                let (ty, wanted) = (self.show(ty), class.name());
+            if !mutable || !class.accepts(pointee, half) {
+                let (ty, wanted) = (self.show(ty), class.name(half));
                 return err(
                     span,
                     format!("@{name}: the destination must be a pointer to {wanted}, found {ty}"),
@@ -267,8 +270,8 @@ impl Compiler {
         }
         let ev = self.scalar_operand(ev.clone(), class, span)?;
         let ty = self.type_of_ev(&ev);
-        if !class.accepts(ty) {
-            let (ty, wanted) = (self.show(ty), class.name());
+        if !class.accepts(ty, half) {
+            let (ty, wanted) = (self.show(ty), class.name(half));
             return err(
                 span,
                 format!("@{name}: expected a scalar of type {wanted}, found {ty}"),
@@ -346,7 +349,7 @@ impl Compiler {
                     Ty::U32
                 }
             }
-            (Ev::Val(Value::Float(_, Ty::COMPTIME_FLOAT)), Half) => Ty::F16,
+            (Ev::Val(Value::Float(_, Ty::COMPTIME_FLOAT)), Half) => self.options.fp16.ty(),
             (Ev::Val(Value::Float(_, Ty::COMPTIME_FLOAT)), Single) => Ty::F32,
             _ => return Ok(ev),
         };

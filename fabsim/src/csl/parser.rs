@@ -237,7 +237,7 @@ impl Parser<'_> {
             return Ok(());
         }
         if self.eat_word("param") {
-            return self.global(GlobalKind::Param, false);
+            return self.global(GlobalKind::Param, (false, false));
         }
         if self.is_word("color") && matches!(self.peek_at(1), Tok::Word(_)) {
             return self.colors();
@@ -245,15 +245,15 @@ impl Parser<'_> {
         let exported = self.eat_word("export");
         let external = !exported && self.eat_word("extern");
         if self.eat_word("var") {
-            return self.global(GlobalKind::Var, external);
+            return self.global(GlobalKind::Var, (external, exported));
         }
         if self.eat_word("const") {
-            return self.global(GlobalKind::Const, external);
+            return self.global(GlobalKind::Const, (external, exported));
         }
         self.function(external)
     }
 
-    fn global(&mut self, kind: GlobalKind, external: bool) -> Res<()> {
+    fn global(&mut self, kind: GlobalKind, (external, exported): (bool, bool)) -> Res<()> {
         let span = self.span();
         let name = self.name()?;
         let ty = match self.eat_op(":") {
@@ -283,6 +283,7 @@ impl Parser<'_> {
             value,
             align,
             external,
+            exported,
         });
         Ok(())
     }
@@ -314,6 +315,7 @@ impl Parser<'_> {
                 value: None,
                 align: None,
                 external: false,
+                exported: false,
             });
             if !self.eat_op(",") {
                 return self.expect_op(";");
@@ -361,6 +363,7 @@ impl Parser<'_> {
             value: None,
             align: None,
             external,
+            exported: false,
         });
         Ok(())
     }

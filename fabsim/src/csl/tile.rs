@@ -86,6 +86,7 @@ impl Compiler {
         check_recursion(&tile)?;
         check_teardown(&tile)?;
         self.check_exports(&tile, exports)?;
+        tile.program.half = self.options.fp16.scalar();
         tile.program.tasks = tile
             .bound
             .iter()
@@ -96,6 +97,7 @@ impl Compiler {
             .into_iter()
             .map(|(symbol, ..)| symbol)
             .collect();
+        tile.program.variables = self.variables(modules);
         self.modules.truncate(modules);
         Ok((tile.program, tile.colors))
     }

@@ -16,6 +16,7 @@ pub mod grid;
 mod look;
 pub mod registers;
 pub mod settings;
+mod swap;
 pub mod wavelet;
 
 use self::channel::Channel;
@@ -135,6 +136,8 @@ pub struct Fabric {
     pub retargeted: Vec<(PeIndex, u8)>,
     /// Routers whose registers were written: they and their neighbours look again.
     rewired: Vec<PeIndex>,
+    /// Some router swaps colors.
+    swaps: bool,
     /// Landings since the trace was switched on.
     pub trace: Option<Vec<Landing>>,
 }
@@ -167,6 +170,7 @@ impl Fabric {
             collisions: Vec::new(),
             retargeted: Vec::new(),
             rewired: Vec::new(),
+            swaps: false,
             trace: None,
         };
         for tile in &design.tiles {
@@ -185,6 +189,7 @@ impl Fabric {
                 let channel = ChannelIndex(self.channels.len() as u32);
                 self.filters.insert(channel, FilterState::new(filter));
             }
+            self.swaps |= color.swap_x || color.swap_y;
             self.channels.push(Channel::new(color));
         }
         self.routers.push(Router {
@@ -299,6 +304,9 @@ impl Fabric {
 
     /// Whether a wavelet of `color` from the compute element of `pe` could enter its router now.
     pub fn accepts_from_ce(&self, pe: PeIndex, color: u8) -> bool {
+        if self.swaps {
+            return self.accepts_swapped(pe, color, Direction::Ramp);
+        }
         self.accepts(pe, color, Direction::Ramp).is_some()
     }
 
@@ -310,7 +318,10 @@ impl Fabric {
     /// First half: a wavelet enters the router of `pe` from its compute element, which has asked
     /// `accepts_from_ce` before.
     pub fn inject(&mut self, pe: PeIndex, color: u8, wavelet: Wavelet, advance_switch: bool) {
-        if let Some((channel, local)) = self.find(pe, color) {
+        for color in self.received_as(pe, color, Direction::Ramp) {
+            let Some((channel, local)) = self.find(pe, color) else {
+                continue;
+            };
             self.injections.push(Injection {
                 pe,
                 channel,

@@ -25,6 +25,9 @@ pub struct Settings {
     pub pop: PopMode,
     pub teardown: bool,
     pub filter: Option<Filter>,
+    /// The color is exchanged with its partner on arrival from east or west, from north or south.
+    pub swap_x: bool,
+    pub swap_y: bool,
     pub span: Span,
 }
 
@@ -40,6 +43,8 @@ impl Settings {
             pop: setup.pop_mode,
             teardown: setup.teardown,
             filter: setup.filter.clone(),
+            swap_x: setup.color_swap_x,
+            swap_y: setup.color_swap_y,
             span: setup.span.0,
         }
     }

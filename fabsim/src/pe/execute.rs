@@ -6,6 +6,7 @@ use super::issue::{block_target, control_action, done_action, issue};
 use super::map::MapRun;
 use super::plan::PePlan;
 use super::scalar::{binary, compare, convert, cut, unary};
+use super::settings::is_shared;
 use super::{Env, Microthread};
 use crate::program::{
     Arch, BinaryOp, Dsd, DsdOperation, DsrLoad, FunctionId, Inst, MapOperation, Operand,
@@ -70,18 +71,15 @@ impl Main {
             Inst::ReadConfig { .. } | Inst::WriteConfig { .. } if time > env.now => {
                 Ok(Flow::Again(0))
             }
+            Inst::System { call, .. } if time > env.now && is_shared(*call) => Ok(Flow::Again(0)),
             Inst::ReadConfig { dst, address } => {
-                let address = self.get(*address) as u16;
-                let value = env.fabric.read_register(env.index, address);
-                let value = value.ok_or_else(|| no_register(address))?;
+                let value = core.read_register(self.get(*address) as u16, env)?;
                 self.set(*dst, u64::from(value));
                 Ok(Flow::Next(env.plan.timing.scalar_cycles))
             }
             Inst::WriteConfig { address, src } => {
                 let (address, value) = (self.get(*address) as u16, self.get(*src) as u16);
-                if !env.fabric.write_register(env.index, address, value) {
-                    return Err(no_register(address));
-                }
+                core.write_register(address, value, env)?;
                 Ok(Flow::Next(env.plan.timing.scalar_cycles))
             }
             straight => self
@@ -332,13 +330,6 @@ impl Main {
         self.leave_map_if_done();
         Ok(Flow::Leave)
     }
-}
-
-fn no_register(address: u16) -> Fault {
-    Fault::new(format!(
-        "configuration word {address:#06x} is no register fabsim has, or its color has no \
-         configuration on this PE"
-    ))
 }
 
 fn issue_cost<'a>(operands: impl Iterator<Item = &'a Operand>, env: &Env) -> u64 {

@@ -155,14 +155,6 @@ impl PePlan {
             .position(|q| q.id == id)
             .map(|n| n as u8)
     }
-
-    /// What tasks of an input queue are blocked by: its color on wse2, its id on wse3.
-    pub fn channel_of(&self, input: usize) -> u8 {
-        match self.arch {
-            Arch::Wse2 => self.inputs[input].color,
-            Arch::Wse3 => self.inputs[input].id,
-        }
-    }
 }
 
 fn tasks<const N: usize>(bindings: &[TaskBinding], kind: TaskKind) -> [Option<FunctionId>; N] {
