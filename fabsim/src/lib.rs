@@ -2,8 +2,8 @@
 //!
 //! In reading order: `csl` turns text into a `program::Design`; `fabric` moves wavelets through
 //! routers; `pe` runs tasks and DSD operations; `machine` joins the two into cycles; `host`
-//! copies, launches and reports; `probe` is where statistics look in; `std` holds the standard modules; `python` is the only part
-//! that knows Python.
+//! copies, launches and reports; `probe` is where statistics look in, `trace` what they are; `std`
+//! holds the standard modules; `python` is the only part that knows Python.
 
 pub mod csl;
 pub mod diagnostic;
@@ -19,3 +19,4 @@ pub mod python;
 pub mod report;
 pub mod std;
 pub mod timing;
+pub mod trace;

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from fabsim._native import CslError, Program, compile
+from fabsim.options import positive
 
 
 def compile_command(arguments: list[str]) -> None:
@@ -27,6 +28,7 @@ def compile_command(arguments: list[str]) -> None:
         "fabric_dims": options.fabric_dims,
         "fabric_offsets": options.fabric_offsets,
         "import_paths": [str(Path(path).resolve()) for path in _import_paths(options)],
+        "max_comptime_steps": options.max_comptime_steps,
     }
     _refuse_unsupported(options)
     program = _compile(recipe)
@@ -58,6 +60,7 @@ def _compile(recipe: dict[str, Any]) -> Program:
         fabric_dims=tuple(dims) if dims else None,
         fabric_offsets=tuple(offsets) if offsets else None,
         import_paths=recipe["import_paths"],
+        max_comptime_steps=recipe["max_comptime_steps"],
     )
 
 
@@ -89,6 +92,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--max-inlined-iterations", type=int, default=50)
     parser.add_argument("--warnings-as-errors", action="store_true")
     parser.add_argument("--verbose", action="store_true")
+    parser.add_argument(
+        "--max-comptime-steps",
+        type=positive,
+        default=4_000_000_000,
+        metavar="N",
+        help="refuse programs that take more steps to compile (4000000000); fabsim's own option",
+    )
     parser.add_argument("--link-section-start-address-bytes")
     return parser
 

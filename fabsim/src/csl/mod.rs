@@ -59,6 +59,9 @@ fn err<T>(span: Span, message: impl Into<String>) -> Res<T> {
     Err(Box::new(Diagnostic::new(span, message)))
 }
 
+/// Steps of compile-time evaluation that a program may take where nothing else is said.
+pub const COMPTIME_STEPS: u64 = 4_000_000_000;
+
 /// What `cslc` takes on its command line.
 #[derive(Clone, Debug)]
 pub struct CompileOptions {
@@ -86,7 +89,7 @@ impl CompileOptions {
             params: Vec::new(),
             import_paths: Vec::new(),
             max_inlined_iterations: 50,
-            comptime_step_limit: 4_000_000_000,
+            comptime_step_limit: COMPTIME_STEPS,
             memcpy: true,
             channels: 1,
         }

@@ -24,7 +24,7 @@ use self::grid::{Grid, PeIndex, LINKS};
 use self::settings::{RouterSettings, Settings, NONE};
 use self::wavelet::{Command, Wavelet};
 use crate::limits::COLORS;
-use crate::program::{Design, Direction, Directions};
+use crate::program::{Design, Direction, Directions, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -133,8 +133,12 @@ pub struct Fabric {
     pub collisions: Vec<Collision>,
     /// Colors whose `advance_switch` led to a position with other outputs.
     pub retargeted: Vec<(PeIndex, u8)>,
+    /// Routes changed while wavelets of the color waited in the router: PE, color, the instruction.
+    pub live_writes: Vec<(PeIndex, u8, Span)>,
     /// Routers whose registers were written: they and their neighbours look again.
     rewired: Vec<PeIndex>,
+    /// Wavelets that have left a queue of a router, so far.
+    pub departures: u64,
     /// Landings since the trace was switched on.
     pub trace: Option<Vec<Landing>>,
 }
@@ -166,7 +170,9 @@ impl Fabric {
             torn_down: Vec::new(),
             collisions: Vec::new(),
             retargeted: Vec::new(),
+            live_writes: Vec::new(),
             rewired: Vec::new(),
+            departures: 0,
             trace: None,
         };
         for tile in &design.tiles {
@@ -325,6 +331,15 @@ impl Fabric {
     pub fn channel(&self, pe: PeIndex, color: u8) -> Option<&Channel> {
         self.find(pe, color)
             .map(|(index, _)| &self.channels[index.index()])
+    }
+
+    /// The wavelets of a color that landed in a router last, all in one cycle.
+    pub fn youngest(&self, pe: PeIndex, color: u8) -> Vec<(Wavelet, Direction)> {
+        let Some(channel) = self.channel(pe, color) else {
+            return Vec::new();
+        };
+        let earlier = channel.len().saturating_sub(channel.landed_count);
+        channel.entries().skip(usize::from(earlier)).collect()
     }
 
     /// Every channel that holds wavelets, by PE and color.

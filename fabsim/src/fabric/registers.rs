@@ -56,6 +56,19 @@ impl Fabric {
         }
     }
 
+    /// The color whose routes a write would change while wavelets of it wait in the router.
+    pub fn live_routes(&self, pe: PeIndex, address: u16, value: u16) -> Option<u8> {
+        let Some(Register::Color(color)) = register(address) else {
+            return None;
+        };
+        let (index, _) = self.find(pe, color)?;
+        let channel = &self.channels[index.index()];
+        let settings = self.settings_of(pe, index);
+        const ROUTES: u16 = SIDES | SIDES << 5;
+        let changes = (color_word(settings, false) ^ value) & ROUTES != 0;
+        (changes && !channel.is_empty() && !channel.torn_down).then_some(color)
+    }
+
     /// Writes a register, at once; false where `read_register` has no value.
     pub fn write_register(&mut self, pe: PeIndex, address: u16, value: u16) -> bool {
         let (color, is_switch) = match register(address) {

@@ -66,6 +66,9 @@ impl Main {
             }
             Inst::WriteConfig { address, src } => {
                 let (address, value) = (self.get(*address) as u16, self.get(*src) as u16);
+                if let Some(color) = env.fabric.live_routes(env.index, address, value) {
+                    env.fabric.live_writes.push((env.index, color, span));
+                }
                 if !env.fabric.write_register(env.index, address, value) {
                     return Err(no_register(address));
                 }
