@@ -502,8 +502,8 @@ pub enum FloatFunction {
     Exp,
     Log,
     Tanh,
-    Floor,
-    Ceil,
+    /// Of two numbers.
+    Pow,
 }
 
 /// Natives behind the standard modules.

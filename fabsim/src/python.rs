@@ -105,13 +105,14 @@ impl Report {
 
 /// Compiles the program whose layout is in the file `path`.
 #[pyfunction]
-#[allow(clippy::too_many_arguments)] // keywords, all but the first
-#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), max_comptime_steps=csl::COMPTIME_STEPS))]
+#[allow(clippy::too_many_arguments)] // the command line has as many options
+#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), max_comptime_steps=csl::COMPTIME_STEPS))]
 fn compile(
     py: Python<'_>,
     path: PathBuf,
     arch: &str,
     params: BTreeMap<String, i64>,
+    colors: BTreeMap<String, i64>,
     fabric_dims: Option<(u16, u16)>,
     fabric_offsets: Option<(u16, u16)>,
     import_paths: Vec<PathBuf>,
@@ -130,6 +131,7 @@ fn compile(
         fabric_dims,
         fabric_offsets,
         params: params.into_iter().collect(),
+        colors: colors.into_iter().collect(),
         import_paths,
         comptime_step_limit: max_comptime_steps,
         ..CompileOptions::new(arch)
@@ -506,6 +508,17 @@ impl PySimulator {
         ran.map(Report).map_err(|error| watch.error(py, &error))
     }
 
+    /// Like `launch`, with the arguments as the words that the function receives.
+    fn call(&mut self, py: Python<'_>, name: &str, words: Vec<u32>) -> PyResult<Report> {
+        self.parameters(name, words.len())?;
+        let mut watch = Watch::new(None);
+        let ran = py.allow_threads(|| {
+            self.inner
+                .launch_with(name, &words, &mut |cycle| watch.look(cycle))
+        });
+        ran.map(Report).map_err(|error| watch.error(py, &error))
+    }
+
     /// Lets the fabric drain; a wavelet left over anywhere is an error.
     fn stop(&mut self, py: Python<'_>) -> PyResult<()> {
         let mut watch = Watch::new(None);
@@ -557,28 +570,29 @@ impl PySimulator {
 impl PySimulator {
     /// The raw bits of launch arguments, by the types the function declares.
     fn bits_of(&self, name: &str, args: &Bound<'_, PyTuple>) -> PyResult<Vec<u32>> {
-        let declared = self
-            .inner
-            .design()
-            .exports
-            .iter()
-            .find_map(|export| match &export.kind {
-                ExportKind::Function { params } if export.name == name => Some(params),
-                _ => None,
-            });
-        if let Some(params) = declared.filter(|params| params.len() != args.len()) {
-            return Err(PyTypeError::new_err(format!(
-                "{name} takes {} arguments, {} are given",
-                params.len(),
-                args.len()
-            )));
-        }
+        let declared = self.parameters(name, args.len())?;
         let types = declared.into_iter().flatten().copied().map(Some);
         let types = types.chain(std::iter::repeat(None));
         args.iter()
             .zip(types)
             .map(|(arg, ty)| bits(&arg, ty))
             .collect()
+    }
+
+    /// The types of an exported function's parameters, if it exists; `given` must be as many.
+    fn parameters(&self, name: &str, given: usize) -> PyResult<Option<&Vec<ScalarType>>> {
+        let mut exports = self.inner.design().exports.iter();
+        let declared = exports.find_map(|export| match &export.kind {
+            ExportKind::Function { params } if export.name == name => Some(params),
+            _ => None,
+        });
+        match declared {
+            Some(params) if params.len() != given => Err(PyTypeError::new_err(format!(
+                "{name} takes {} arguments, {given} are given",
+                params.len(),
+            ))),
+            other => Ok(other),
+        }
     }
 }
 

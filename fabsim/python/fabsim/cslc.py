@@ -1,8 +1,8 @@
 """What `cslc` does, with fabsim: options, the output directory, and reading it again.
 
-The output directory holds `out.json` with the bound parameters, as host scripts expect, and
-`fabsim.json`, which says what to compile when the program is loaded: fabsim keeps no binaries, it
-compiles the sources again and refuses them if they have changed in between.
+The output directory holds `out.json` with the bound parameters and colors, as host scripts expect,
+and `fabsim.json`, which says what to compile when the program is loaded: fabsim keeps no binaries,
+it compiles the sources again and refuses them if they have changed in between.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ def compile_command(arguments: list[str]) -> None:
         "layout": str(Path(options.layout).resolve()),
         "arch": options.arch,
         "params": dict(pair for group in options.params for pair in group),
+        "colors": dict(pair for group in options.colors for pair in group),
         "fabric_dims": options.fabric_dims,
         "fabric_offsets": options.fabric_offsets,
         "import_paths": [str(Path(path).resolve()) for path in _import_paths(options)],
@@ -36,7 +37,8 @@ def compile_command(arguments: list[str]) -> None:
     recipe["sha256"] = _hashes(program)
     directory = Path(options.output)
     directory.mkdir(parents=True, exist_ok=True)
-    out = {"params": {name: str(value) for name, value in recipe["params"].items()}}
+    bound = {key: recipe[key] for key in ("params", "colors")}
+    out = {key: {name: str(value) for name, value in pairs.items()} for key, pairs in bound.items()}
     (directory / "out.json").write_text(json.dumps(out, indent=2) + "\n")
     (directory / "fabsim.json").write_text(json.dumps(recipe, indent=2) + "\n")
 
@@ -57,6 +59,7 @@ def _compile(recipe: dict[str, Any]) -> Program:
         recipe["layout"],
         arch=recipe["arch"],
         params=recipe["params"],
+        colors=recipe["colors"],
         fabric_dims=tuple(dims) if dims else None,
         fabric_offsets=tuple(offsets) if offsets else None,
         import_paths=recipe["import_paths"],
@@ -115,7 +118,6 @@ def _refuse_unsupported(options: argparse.Namespace) -> None:
     Prefetch columns, the number of channels and limits on inlining only concern the vendor's tools.
     """
     lacking = [
-        (bool(options.colors), "--colors"),
         (options.fp16_format != "f16", f"--fp16-format={options.fp16_format}"),
         (options.link_section_start_address_bytes is not None, "section placement"),
     ]

@@ -121,7 +121,7 @@ impl Compiler {
         let reserved = match kind {
             TaskKind::Local => memcpy && matches!(id, 27 | 28 | 30),
             TaskKind::Control => memcpy && (33..=37).contains(&id),
-            TaskKind::Data if self.wse3() => self.queue_reserved(id),
+            TaskKind::Data if self.wse3() => self.queue_reserved(id, true),
             TaskKind::Data => return self.check_color(id, span),
         };
         if reserved {
@@ -167,8 +167,13 @@ impl Compiler {
         }
     }
 
-    pub fn queue_reserved(&self, queue: u8) -> bool {
-        self.options.memcpy && (queue == 0 || (self.wse3() && queue == 1))
+    /// Queues of memcpy. On wse2 programs share output queue 0 with it: a queue there has no color.
+    fn queue_reserved(&self, queue: u8, input: bool) -> bool {
+        let reserved = match self.wse3() {
+            true => queue <= 1,
+            false => queue == 0 && input,
+        };
+        self.options.memcpy && reserved
     }
 
     /// Colors that memcpy uses itself.
@@ -196,7 +201,7 @@ impl Compiler {
             }
         };
         let what = if input { "input queue" } else { "output queue" };
-        if self.queue_reserved(queue) {
+        if self.queue_reserved(queue, input) {
             return err(
                 span,
                 format!("{what} {queue} has already been set: it is reserved for memcpy"),

@@ -3,13 +3,13 @@
 
 use super::ast::ExprId;
 use super::compiler::{Compiler, Ev, Frame, Stage};
-use super::types::Ty;
+use super::types::{Ty, TypeKind};
 use super::value::Value;
 use super::{err, Res};
 use crate::program::{BlockKind, BlockTarget, FloatFunction, Inst, Slot, Span, SystemCall};
 
 /// The natives by the name that standard modules use, with their result types.
-const NATIVES: [(&str, SystemCall, usize, Ty); 18] = [
+const NATIVES: [(&str, SystemCall, usize, Ty); 17] = [
     (
         "unblock_cmd_stream",
         SystemCall::UnblockCmdStream,
@@ -28,8 +28,7 @@ const NATIVES: [(&str, SystemCall, usize, Ty); 18] = [
     ("exp", SystemCall::Float(FloatFunction::Exp), 1, Ty::F32),
     ("log", SystemCall::Float(FloatFunction::Log), 1, Ty::F32),
     ("tanh", SystemCall::Float(FloatFunction::Tanh), 1, Ty::F32),
-    ("floor", SystemCall::Float(FloatFunction::Floor), 1, Ty::F32),
-    ("ceil", SystemCall::Float(FloatFunction::Ceil), 1, Ty::F32),
+    ("pow", SystemCall::Float(FloatFunction::Pow), 2, Ty::F32),
     ("seed_random", SystemCall::SeedRandom, 1, Ty::VOID),
     ("print_number", SystemCall::PrintNumber, 2, Ty::VOID),
     ("get_clock", SystemCall::GetClock, 1, Ty::VOID),
@@ -81,6 +80,7 @@ impl Compiler {
         match name.as_str() {
             "print_text" => return self.text_native(f, SystemCall::PrintText, rest, span),
             "store_text" => return self.text_native(f, SystemCall::StoreText, rest, span),
+            "tuple_length" => return self.tuple_length(f, rest, span),
             _ => {}
         }
         let Some((_, call, count, result)) = NATIVES.iter().find(|native| native.0 == name) else {
@@ -93,6 +93,25 @@ impl Compiler {
             slots.push(self.slot_of(&ev, span)?.0);
         }
         self.system(*call, slots, *result, span)
+    }
+
+    /// How many values a tuple has, which the language itself cannot say.
+    fn tuple_length(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
+        self.arity("fabsim_system", args, 1, 1, span)?;
+        let ty = self.type_of_expr(f, args[0])?;
+        let length = match self.types.kind(ty) {
+            TypeKind::Tuple(types) => types.len() as i128,
+            // What is written `.{}` may be either.
+            _ if self
+                .types
+                .as_struct(ty)
+                .is_some_and(|fields| fields.is_empty()) =>
+            {
+                0
+            }
+            _ => return err(span, "the values are given as a tuple, as in .{ a, b }"),
+        };
+        Ok(Ev::Val(Value::Int(length, Ty::U16)))
     }
 
     /// A native whose last argument is a known text: it is handed over eight characters a slot.
@@ -265,7 +284,7 @@ impl Compiler {
         let span = f.ast.span(e);
         let ev = self.eval_as(f, e, Some(Ty::U16))?;
         let ev = match ev {
-            Ev::Val(value) => Ev::Val(self.bind_value(value, Ty::U16, span)?),
+            Ev::Val(value) => Ev::Val(self.coerce_value(value, Ty::U16, span)?),
             other => self.coerce(other, Ty::U16, span)?,
         };
         Ok(self.slot_of(&ev, span)?.0)

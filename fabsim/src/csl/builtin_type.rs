@@ -135,7 +135,7 @@ impl Compiler {
     }
 
     /// The type of an expression, whose value is not needed: run-time variables may be named.
-    fn type_of_expr(&mut self, f: &mut Frame, e: ExprId) -> Res<Ty> {
+    pub fn type_of_expr(&mut self, f: &mut Frame, e: ExprId) -> Res<Ty> {
         use super::access::Access;
         let path = matches!(
             f.ast.expr(e),
@@ -206,7 +206,7 @@ impl Compiler {
             let at = f.ast.span(*arg);
             let ev = self.eval_as(f, *arg, Some(ty))?;
             parts.push(match ev {
-                Ev::Val(value) => Ev::Val(self.bind_value(value, ty, at)?),
+                Ev::Val(value) => Ev::Val(self.coerce_value(value, ty, at)?),
                 other => self.coerce(other, ty, at)?,
             });
         }

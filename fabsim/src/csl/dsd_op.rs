@@ -467,7 +467,7 @@ impl Compiler {
         }
         if let Some(index) = options.index {
             let index = match index {
-                Ev::Val(value) => Ev::Val(self.bind_value(value, Ty::U16, span)?),
+                Ev::Val(value) => Ev::Val(self.coerce_value(value, Ty::U16, span)?),
                 other => other,
             };
             out.index = Some(self.u16_slot(&index, span)?);

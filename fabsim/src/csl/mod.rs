@@ -4,7 +4,7 @@
 //! programs compute with at compile time; `compiler` holds the state of a compilation, `module`
 //! instances and their globals; `eval`, `access`, `stmt` and `call` (`memo` remembers) walk the trees, computing what is
 //! known (`quick` where that is a matter of small integers) and emitting code (`emit`) for what is not; `coerce` is the rules between types; `builtin*`,
-//! `dsd*`, `dsr`, `tensor` and `map` are the builtins; `layout` and `tile` drive the two halves of a program.
+//! `dsd*`, `dsr`, `tensor` and `map` are the builtins; `layout` (with `root`) and `tile` drive the two halves of a program.
 
 mod access;
 mod assign;
@@ -39,6 +39,7 @@ mod parse_expr;
 mod parse_stmt;
 mod parser;
 mod quick;
+mod root;
 mod source;
 mod stmt;
 mod stmt_loop;
@@ -71,6 +72,8 @@ pub struct CompileOptions {
     pub fabric_offsets: Option<(u16, u16)>,
     /// Values of the root file's parameters.
     pub params: Vec<(String, i64)>,
+    /// Colors of the root file, by name: parameters of type `color`, and `color` declarations.
+    pub colors: Vec<(String, i64)>,
     /// Where `<name>` modules are looked for that are not part of the standard library.
     pub import_paths: Vec<PathBuf>,
     pub max_inlined_iterations: u32,
@@ -87,6 +90,7 @@ impl CompileOptions {
             fabric_dims: None,
             fabric_offsets: None,
             params: Vec::new(),
+            colors: Vec::new(),
             import_paths: Vec::new(),
             max_inlined_iterations: 50,
             comptime_step_limit: COMPTIME_STEPS,

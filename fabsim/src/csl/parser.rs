@@ -4,6 +4,7 @@
 use super::ast::*;
 use super::intern::{Interner, Sym};
 use super::lexer::{Tok, Token};
+use super::types::Ty;
 use super::Res;
 use crate::diagnostic::Diagnostic;
 use crate::program::Span;
@@ -239,9 +240,7 @@ impl Parser<'_> {
             return self.global(GlobalKind::Param, false);
         }
         if self.is_word("color") && matches!(self.peek_at(1), Tok::Word(_)) {
-            return self.error(
-                "declarations of the form 'color c;' are no longer CSL: write 'const c = @get_color(id);'",
-            );
+            return self.colors();
         }
         let exported = self.eat_word("export");
         let external = !exported && self.eat_word("extern");
@@ -288,6 +287,28 @@ impl Parser<'_> {
             external,
         });
         Ok(())
+    }
+
+    /// `color a, b;`, the way in which CSL before 1.0 declares colors that the command line numbers.
+    fn colors(&mut self) -> Res<()> {
+        self.advance();
+        loop {
+            let span = self.span();
+            let name = self.name()?;
+            let ty = Some(self.add_expr(Expr::TypeName(Ty::COLOR), span));
+            self.ast.globals.push(GlobalDecl {
+                name,
+                span,
+                kind: GlobalKind::Param,
+                ty,
+                value: None,
+                align: None,
+                external: false,
+            });
+            if !self.eat_op(",") {
+                return self.expect_op(";");
+            }
+        }
     }
 
     fn function(&mut self, external: bool) -> Res<()> {

@@ -11,7 +11,7 @@ use super::value::{FnRef, ModuleId, Value};
 use super::{err, Res};
 use crate::diagnostic::Diagnostic;
 use crate::program::{
-    ColorSetup, DsdShape, Dsr, ExportKind, FunctionId, InputQueueSetup, Priority, Span, Symbol,
+    ColorSetup, DsdShape, ExportKind, FunctionId, InputQueueSetup, Priority, Span, Symbol,
     SymbolKind, TaskBinding, TileProgram,
 };
 use std::collections::HashMap;
@@ -30,7 +30,6 @@ pub struct TileState {
     /// Exported symbols with their types and mutability.
     pub symbols: Vec<(Symbol, Ty, bool, Span)>,
     pub colors: Vec<(u8, ColorSetup)>,
-    pub dsrs: Vec<(Dsr, Span)>,
     /// Addresses of constants that code needs in memory.
     pub constants: HashMap<Value, u32>,
     /// (address, value, type, declaration) of what memory starts with.
@@ -169,25 +168,25 @@ impl Compiler {
         Ok(())
     }
 
-    /// Input queues and the output queues of wse3 must be initialised; on wse2 a fabin DSD that names
-    /// a color binds its queue.
-    fn check_queues(&self, tile: &mut TileState) -> Res<()> {
+    /// On wse2 a fabin DSD that names a color binds its queue. A queue that nothing initialises is an
+    /// error when an operation uses it: programs describe operands that only some of their PEs need.
+    fn check_queues(&mut self, tile: &mut TileState) -> Res<()> {
         self.bind_input_queues(tile)?;
-        for (shape, span) in tile.program.shapes.iter().zip(&tile.shape_spans) {
+        let program = &tile.program;
+        for (shape, span) in program.shapes.iter().zip(&tile.shape_spans) {
             let (what, queue, ready) = match shape {
                 DsdShape::FabOut { queue, .. } => {
-                    let setup = &tile.program.output_queues[usize::from(*queue) & 7];
+                    let setup = &program.output_queues[usize::from(*queue) & 7];
                     ("output", queue, setup.is_some() || !self.wse3())
                 }
                 DsdShape::FabIn { queue, .. } => {
-                    let setup = &tile.program.input_queues[usize::from(*queue) & 7];
+                    let setup = &program.input_queues[usize::from(*queue) & 7];
                     ("input", queue, setup.is_some())
                 }
                 _ => continue,
             };
             if !ready {
-                let message = format!("{what} queue {queue} is used but not initialised: call @initialize_queue for it");
-                return err(*span, message);
+                self.warn(*span, format!("{what} queue {queue} is used but not initialised: call @initialize_queue for it"));
             }
         }
         Ok(())

@@ -42,6 +42,8 @@ pub struct Core {
     /// Bit per color on wse2, per input queue on wse3.
     pub blocked_channels: u32,
     pub blocked_threads: u8,
+    /// The id of the task that ran last: the next one up goes first.
+    pub last_task: u8,
     /// Bit per color whose teardown no handler has seen yet.
     pub torn_down: u32,
     pub dsrs: Vec<LoadedDsr>,
@@ -60,6 +62,7 @@ impl Core {
             blocked_local: 0,
             blocked_channels: 0,
             blocked_threads: 0,
+            last_task: u8::MAX,
             torn_down: 0,
         };
         for &id in &program.active_at_start {

@@ -70,6 +70,8 @@ pub struct Operands<'a> {
     pub core: &'a Core,
     pub slots: Slots<'a>,
     pub index: u16,
+    /// Memory operands are as wide as they were declared, not as the operation says.
+    pub mixed: bool,
 }
 
 impl<'a> Operands<'a> {
@@ -144,15 +146,17 @@ impl<'a> Operands<'a> {
             .ok_or_else(|| Fault::new("a DSD is used before it is set"))?;
         let extent = elements(dsd.extent);
         match shape {
+            // A DSD has no element type: the operation says how wide its elements are.
             DsdShape::Mem1d {
                 element_bytes,
                 wavelet_index_offset,
             } => {
-                let words = i32::from(element_bytes / 2).max(1);
+                let bytes = if self.mixed { *element_bytes } else { bytes };
+                let words = i32::from(bytes / 2).max(1);
                 let port = Port::Line {
                     word: self.start(dsd, *wavelet_index_offset)?,
                     step: i32::from(dsd.stride) * words,
-                    bytes: *element_bytes,
+                    bytes,
                 };
                 Ok((port, extent))
             }
@@ -162,10 +166,11 @@ impl<'a> Operands<'a> {
                 strides,
                 wavelet_index_offset,
             } => {
-                let words = i32::from(element_bytes / 2).max(1);
+                let bytes = if self.mixed { *element_bytes } else { bytes };
+                let words = i32::from(bytes / 2).max(1);
                 let tensor = Tensor {
                     word: self.start(dsd, *wavelet_index_offset)?,
-                    bytes: *element_bytes,
+                    bytes,
                     extents: extents.clone(),
                     steps: strides.iter().map(|s| i32::from(*s) * words).collect(),
                     position: vec![0; extents.len()],
@@ -265,6 +270,7 @@ pub fn issue(
         core,
         slots,
         index,
+        mixed: row.mixed,
     };
     let dest_bytes = if op.opcode == Opcode::Dfilt {
         4

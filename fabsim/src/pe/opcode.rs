@@ -7,7 +7,8 @@ use half::f16;
 #[derive(Clone, Copy, Debug)]
 pub struct OpcodeInfo {
     pub name: &'static str,
-    /// Element width of fabric operands; memory operands bring their own.
+    /// Widths of the elements; where they are `mixed`, memory operands bring their own.
+    pub mixed: bool,
     pub dest_bytes: u8,
     pub source_bytes: u8,
     /// Elements per cycle where no operand is in the fabric, as documented; operations the
@@ -29,11 +30,20 @@ impl OpcodeInfo {
 const fn row(name: &'static str, dest: u8, source: u8, rates: (u8, u8)) -> OpcodeInfo {
     OpcodeInfo {
         name,
+        mixed: false,
         dest_bytes: dest,
         source_bytes: source,
         wse2_rate: rates.0,
         wse3_rate: rates.1,
         supported: true,
+    }
+}
+
+/// Some sources are halves and some singles.
+const fn mixed(name: &'static str, rates: (u8, u8)) -> OpcodeInfo {
+    OpcodeInfo {
+        mixed: true,
+        ..row(name, 4, 2, rates)
     }
 }
 
@@ -71,10 +81,10 @@ pub fn info(opcode: Opcode) -> OpcodeInfo {
         Opcode::Fmuls => row("@fmuls", 4, 4, (1, 1)),
         Opcode::Fmaxh => row("@fmaxh", 2, 2, (1, 8)),
         Opcode::Fmaxs => row("@fmaxs", 4, 4, (1, 4)),
-        Opcode::Faddhs => row("@faddhs", 4, 2, (2, 4)),
+        Opcode::Faddhs => mixed("@faddhs", (2, 4)),
         Opcode::Fmach => row("@fmach", 2, 2, (4, 8)),
         Opcode::Fmacs => row("@fmacs", 4, 4, (1, 1)),
-        Opcode::Fmachs => row("@fmachs", 4, 2, (2, 4)),
+        Opcode::Fmachs => mixed("@fmachs", (2, 4)),
         Opcode::Fabsh => row("@fabsh", 2, 2, (4, 8)),
         Opcode::Fabss => row("@fabss", 4, 4, (2, 4)),
         Opcode::Fnegh => row("@fnegh", 2, 2, (4, 8)),

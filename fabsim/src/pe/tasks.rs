@@ -1,7 +1,7 @@
 //! The task picker: what runs next when the main thread is free.
 //!
-//! The machine leaves the order among runnable tasks open; here it is the lowest id, and a local
-//! task before a data task before a control task of the same id.
+//! The machine leaves the order among runnable tasks open; here they take turns by id, and a local
+//! task goes before a data task before a control task of the same id.
 
 use super::core::Core;
 use super::plan::PePlan;
@@ -10,6 +10,9 @@ use crate::program::FunctionId;
 
 /// The local task id that teardowns activate.
 const TEARDOWN_TASK: u8 = 29;
+
+/// Task ids; those of local tasks are the lower half.
+const IDS: u8 = 64;
 
 /// A task about to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,10 +44,12 @@ pub fn pick(core: &mut Core, plan: &PePlan, now: u64) -> Option<Start> {
     }
     let local = local_candidate(core, plan);
     let arrived = (0..core.inputs.len()).filter_map(|n| arrived_candidate(core, plan, now, n));
+    let last = core.last_task;
     let chosen = local
         .into_iter()
         .chain(arrived)
-        .min_by_key(|c| (c.id, c.kind))?;
+        .min_by_key(|c| (turn(c.id, last), c.kind))?;
+    core.last_task = chosen.id;
     if chosen.kind == Kind::Local {
         core.active_local &= !(1 << chosen.id);
         return Some(Start {
@@ -60,6 +65,11 @@ pub fn pick(core: &mut Core, plan: &PePlan, now: u64) -> Option<Start> {
         args: arguments(wavelet, chosen.kind, params.map_or(0, |f| f.params)),
         took_wavelet: true,
     })
+}
+
+/// How many ids go before this one, starting behind the one that ran last.
+fn turn(id: u8, last: u8) -> u8 {
+    id.wrapping_sub(last).wrapping_sub(1) % IDS
 }
 
 /// The system task of teardowns calls the handler of every color that was torn down, one a run;
@@ -91,7 +101,20 @@ fn teardown_start(core: &mut Core, plan: &PePlan) -> Option<Start> {
 }
 
 fn local_candidate(core: &Core, plan: &PePlan) -> Option<Candidate> {
-    let mut ready = core.active_local & !core.blocked_local;
+    let ready = core.active_local & !core.blocked_local;
+    // Those behind the last one first, then from the start.
+    let behind = ready
+        .checked_shr(u32::from(core.last_task) + 1)
+        .unwrap_or(0);
+    let behind = behind
+        .checked_shl(u32::from(core.last_task) + 1)
+        .unwrap_or(0);
+    [behind, ready]
+        .into_iter()
+        .find_map(|ready| lowest_bound(ready, plan))
+}
+
+fn lowest_bound(mut ready: u32, plan: &PePlan) -> Option<Candidate> {
     while ready != 0 {
         let id = ready.trailing_zeros() as u8;
         if let Some(function) = plan.local[usize::from(id)] {

@@ -6,7 +6,7 @@ A member that fabsim does not have yet is refused by name.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
@@ -190,6 +190,13 @@ class SdkRuntime:
         del nonblock
         with self._command() as simulator:
             simulator.launch(name, *args)
+        return Task()
+
+    def call(self, name: str, words: Sequence[int], *, nonblock: bool) -> Task:
+        """Like `launch`, with the arguments as 32-bit words."""
+        del nonblock
+        with self._command() as simulator:
+            simulator.call(name, [int(word) for word in words])
         return Task()
 
     def task_wait(self, task: Task) -> None:
