@@ -115,6 +115,10 @@ class Advance(Enum):
     NOTHING = "nothing"
     OWN_ROUTER = "own_router"  # `.advance_switch`: the sender's own router takes the next position
     CONTROL = "control"  # a control wavelet behind the vector: own router, path and parent
+    RESET = "reset"  # a control wavelet behind the vector: all routers on the path, to the first
+
+
+BY_WAVELET = frozenset((Advance.CONTROL, Advance.RESET))  # those that take a control wavelet
 
 
 @dataclass(frozen=True)

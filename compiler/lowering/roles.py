@@ -90,6 +90,8 @@ def _about_sending(step: SendVector, behaviour: Behaviour) -> list[str]:
     parts = [f"sends its vector {way}{combined}"]
     if step.advance is Advance.CONTROL:
         parts.append("opens the receiver's router behind it")
+    if step.advance is Advance.RESET:
+        parts.append("sets the routers on its way back behind it")
     return parts
 
 

@@ -17,6 +17,7 @@ pub mod program;
 #[cfg(feature = "python")]
 pub mod python;
 pub mod report;
+mod rounding;
 pub mod std;
 pub mod timing;
 pub mod trace;

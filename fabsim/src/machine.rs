@@ -190,7 +190,8 @@ impl Machine {
     fn write_initial_registers(&mut self, pe: PeIndex) {
         let plan = &self.plans[self.pes[pe.index()].plan as usize];
         for &(address, value) in &plan.program.config {
-            self.fabric.write_register(pe, address, value);
+            // What it refuses has been refused by name at load; nothing is queued yet.
+            let _ = self.fabric.write_register(pe, address, value);
         }
     }
 
@@ -253,7 +254,7 @@ impl Machine {
         let (pes, plans) = (&self.pes, &self.plans);
         self.fabric.look(|pe, color| {
             let pe = &pes[pe.index()];
-            let queue = plans[pe.plan as usize].input_of_color(color);
+            let queue = pe.core.input_of_color(&plans[pe.plan as usize], color);
             queue.is_some_and(|n| pe.core.inputs[usize::from(n)].ring.has_room())
         });
         self.fabric.commit(now + 1, probe);
@@ -261,7 +262,6 @@ impl Machine {
         self.raise_teardowns();
         self.cycle = now + 1;
         self.check_retargeted()?;
-        self.check_live_writes()?;
         self.check_collisions(probe)
     }
 
@@ -300,7 +300,7 @@ impl Machine {
         }
         if let Some((n, was_full)) = sent {
             state.output_turn = n as u8 + 1;
-            if was_full {
+            if was_full || state.core.attention {
                 self.wake(pe);
             }
         }
@@ -379,7 +379,7 @@ impl Machine {
         for Delivery { pe, color, wavelet } in deliveries.drain(..) {
             let state = &mut self.pes[pe.index()];
             let plan = &self.plans[state.plan as usize];
-            let Some(queue) = plan.input_of_color(color) else {
+            let Some(queue) = state.core.input_of_color(plan, color) else {
                 continue;
             };
             let ready = now + plan.timing.offramp_cycles;
@@ -401,7 +401,7 @@ impl Machine {
     /// A torn-down color is an event for its compute element, whatever its routes are.
     fn raise_teardowns(&mut self) {
         while let Some((pe, color)) = self.fabric.torn_down.pop() {
-            self.pes[pe.index()].core.torn_down |= 1 << color;
+            self.pes[pe.index()].core.note_teardown(color);
             self.wake(pe);
         }
     }
@@ -446,27 +446,6 @@ impl Machine {
             if fatal {
                 let lines = lines.iter().map(|line| format!("\n  @{cycle} {line}"));
                 return Err(SimError::Undefined(text + &lines.collect::<String>()));
-            }
-            self.warnings.push(text);
-        }
-        Ok(())
-    }
-
-    /// Changing the routes of a color while wavelets wait in the router is undefined: where they
-    /// go depends on the cycle.
-    fn check_live_writes(&mut self) -> Result<(), SimError> {
-        let mut writes = std::mem::take(&mut self.fabric.live_writes);
-        writes.sort_unstable_by_key(|&(pe, color, _)| (pe, color));
-        for (pe, color, span) in writes {
-            let (x, y) = self.fabric.grid.place(pe);
-            let text = format!(
-                "{}: PE ({x}, {y}), cycle {}: the routes of color {color} are changed while wavelets \
-                 of it wait in the router; where those go is undefined",
-                self.location(span),
-                self.cycle
-            );
-            if !self.lenient {
-                return Err(SimError::Undefined(text));
             }
             self.warnings.push(text);
         }

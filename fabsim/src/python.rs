@@ -1,17 +1,18 @@
 //! The Python module `fabsim`. It converts and calls; it decides nothing.
 
-use crate::csl::{self, CompileOptions};
+use crate::csl::{self, CompileOptions, Fp16Format};
 use crate::diagnostic::Diagnostic;
 use crate::host::{Area, CopyFormat, LaunchReport, SimOptions, Simulator, VisitOrder};
 use crate::program::{Arch, Design, ExportKind, ScalarType};
 use crate::report::SimError;
+use crate::rounding::{cb16_bits, single_for_rounding};
 use crate::trace::{self, Region, Scope, TraceForm, TraceOptions, Watched};
 use half::f16;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -33,6 +34,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[pyclass(frozen, module = "fabsim")]
 struct Program {
     design: Arc<Design>,
+    warnings: Vec<String>,
+    printed: Vec<String>,
 }
 
 #[pymethods]
@@ -60,6 +63,18 @@ impl Program {
     fn exports(&self) -> Vec<&str> {
         let exports = self.design.exports.iter();
         exports.map(|export| export.name.as_str()).collect()
+    }
+
+    /// What the compiler warns of.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+
+    /// What `@comptime_print` says.
+    #[getter]
+    fn printed(&self) -> Vec<String> {
+        self.printed.clone()
     }
 
     /// Source files the program was compiled from.
@@ -105,8 +120,8 @@ impl Report {
 
 /// Compiles the program whose layout is in the file `path`.
 #[pyfunction]
+#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS))]
 #[allow(clippy::too_many_arguments)] // the command line has as many options
-#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), max_comptime_steps=csl::COMPTIME_STEPS))]
 fn compile(
     py: Python<'_>,
     path: PathBuf,
@@ -116,6 +131,9 @@ fn compile(
     fabric_dims: Option<(u16, u16)>,
     fabric_offsets: Option<(u16, u16)>,
     import_paths: Vec<PathBuf>,
+    memcpy: bool,
+    max_inlined_iterations: u32,
+    fp16_format: &str,
     max_comptime_steps: u64,
 ) -> PyResult<Program> {
     let arch = match arch {
@@ -126,19 +144,30 @@ fn compile(
             return Err(PyValueError::new_err(text));
         }
     };
+    let Some(fp16) = Fp16Format::named(fp16_format) else {
+        let text = format!("unknown format {fp16_format:?}; there are f16, bf16 and cb16");
+        return Err(PyValueError::new_err(text));
+    };
     let options = CompileOptions {
         arch,
+        fp16,
         fabric_dims,
         fabric_offsets,
         params: params.into_iter().collect(),
         colors: colors.into_iter().collect(),
         import_paths,
+        memcpy,
+        max_inlined_iterations,
         comptime_step_limit: max_comptime_steps,
         ..CompileOptions::new(arch)
     };
-    match py.allow_threads(|| csl::compile(&path, &options)) {
+    let compilation = py.allow_threads(|| csl::compile_verbose(&path, &options));
+    let rendered = |said: &[Diagnostic]| said.iter().map(Diagnostic::render).collect();
+    match compilation.design {
         Ok(design) => Ok(Program {
             design: Arc::new(design),
+            warnings: rendered(&compilation.warnings),
+            printed: rendered(&compilation.printed),
         }),
         Err(diagnostics) => Err(csl_error(py, &diagnostics)),
     }
@@ -519,6 +548,27 @@ impl PySimulator {
         ran.map(Report).map_err(|error| watch.error(py, &error))
     }
 
+    /// The variables in the memory of PE (x, y): name, byte address, bytes.
+    fn variables(&self, py: Python<'_>, x: u32, y: u32) -> PyResult<Vec<(String, u32, u32)>> {
+        let found = self.inner.variables(x, y);
+        let found = found.map_err(|error| simulation_error(py, &error))?;
+        let parts = found.into_iter().map(|v| (v.name, v.address, v.bytes));
+        Ok(parts.collect())
+    }
+
+    /// The bytes of a variable of PE (x, y).
+    fn read_variable<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        x: u32,
+        y: u32,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.inner.read_variable(name, x, y);
+        let bytes = bytes.map_err(|error| simulation_error(py, &error))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
     /// Lets the fabric drain; a wavelet left over anywhere is an error.
     fn stop(&mut self, py: Python<'_>) -> PyResult<()> {
         let mut watch = Watch::new(None);
@@ -599,7 +649,7 @@ impl PySimulator {
 /// An argument as its type's bits; without a type, by what Python takes it for.
 fn bits(arg: &Bound<'_, PyAny>, ty: Option<ScalarType>) -> PyResult<u32> {
     let is_float = match ty {
-        Some(ScalarType::F16 | ScalarType::F32 | ScalarType::Bf16) => true,
+        Some(ScalarType::F16 | ScalarType::F32 | ScalarType::Bf16 | ScalarType::Cb16) => true,
         Some(_) => false,
         None => arg.extract::<i64>().is_err(),
     };
@@ -614,8 +664,15 @@ fn bits(arg: &Bound<'_, PyAny>, ty: Option<ScalarType>) -> PyResult<u32> {
     }
     let value: f64 = arg.extract()?;
     Ok(match ty {
-        Some(ScalarType::F16) => u32::from(f16::from_f64(value).to_bits()),
-        Some(ScalarType::Bf16) => u32::from(half::bf16::from_f64(value).to_bits()),
+        Some(ScalarType::F16) => {
+            let near = f16::from_f32(single_for_rounding(value));
+            u32::from(near.to_bits())
+        }
+        Some(ScalarType::Bf16) => {
+            let near = half::bf16::from_f32(single_for_rounding(value));
+            u32::from(near.to_bits())
+        }
+        Some(ScalarType::Cb16) => u32::from(cb16_bits(value)),
         _ => (value as f32).to_bits(),
     })
 }

@@ -215,3 +215,130 @@ fn routes_and_positions_may_be_the_bits_of_the_color_register() {
     refuses(config("0x211", "0x60"), "is one direction");
     refuses(config("0x211", "0x41"), "both an input and an output");
 }
+
+#[test]
+fn the_globals_that_are_used_lie_in_the_order_of_their_declaration() {
+    let globals = "var first = @zeros([2]u16); var unused = @zeros([2]u16);\n\
+        var second = [2]u16{ 5, 6 };\nfn look(p: [*]u16) u16 { return p[2]; }";
+    let body = "out[0] = second[1]; out[1] = look(&first);";
+    for arch in BOTH {
+        assert_eq!(out(program(arch, globals, body))[..2], [6, 5]);
+    }
+}
+
+#[test]
+fn variables_that_only_some_programs_of_a_file_use_cost_the_others_nothing() {
+    // Each of the two buffers fills more than half of the memory.
+    let pe = "param west: bool; var a = @zeros([15000]u16); var b = @zeros([15000]u16);\n\
+        task t() void { if (west) { a[0] = 1; } else { b[0] = 1; } }\n\
+        comptime { @bind_local_task(t, @get_local_task_id(8)); @activate(@get_local_task_id(8)); }";
+    let layout = "layout { @set_rectangle(3, 1); for (@range(u16, 3)) |x| {\n\
+        @set_tile_code(x, 0, \"pe.csl\", .{ .west = x != 1 }); } }";
+    let options = CompileOptions::new(Wse2);
+    accepts(compile(&[("layout.csl", layout), ("pe.csl", pe)], &options));
+}
+
+#[test]
+fn on_wse2_pointers_above_the_memory_lead_to_registers() {
+    let globals = "comptime { @set_local_color_config(@get_color(3), .{ .routes = .{ .rx = .{ WEST }, .tx = .{ EAST } },\n\
+        .switches = .{ .pos1 = .{ .rx = RAMP } } }); }\n\
+        fn byte(word: u16) u16 { return word * 2; }";
+    // Position 1 becomes invalid and keeps that it is of the input side.
+    let body = "out[0] = @bitcast(*u16, byte(0x7f43)).*;\n\
+        @bitcast(*u16, byte(0x7f43)).* = 0x55d;\n\
+        out[1] = @get_config(0x7f43);\n\
+        @set_config(0x7f43, (out[1] & 0xfff8) | 4);\n\
+        out[2] = @get_config(0x7f43);";
+    assert_eq!(
+        out(program(Wse2, globals, body))[..3],
+        [0x55c, 0x55d, 0x55c]
+    );
+    let text = fault(program(Wse3, globals, body));
+    assert!(text.contains("is outside"), "{text}");
+}
+
+#[test]
+fn on_wse2_a_color_whose_id_has_a_local_task_lets_control_tasks_in() {
+    let sent = |local: &str| {
+        let globals = format!(
+            "const c = @get_color(8);\nconst to = @get_dsd(fabout_dsd, .{{ .extent = 1, .fabric_color = c,\n\
+             .output_queue = @get_output_queue(2), .control = true }});\n\
+             task heard() void {{ out[0] = 1; }}\ntask local() void {{}}\n\
+             comptime {{ @bind_control_task(heard, @get_control_task_id(40)); {local}\n\
+             @set_local_color_config(c, .{{ .routes = .{{ .rx = .{{ RAMP }}, .tx = .{{ RAMP }} }} }}); }}"
+        );
+        let body = "@mov32(to, 40 << 16, .{ .async = true });";
+        out(program(Wse2, &globals, body))[0]
+    };
+    assert_eq!(sent("@bind_local_task(local, @get_local_task_id(8));"), 1);
+    assert_eq!(sent("@unblock(c);"), 1);
+    assert_eq!(sent(""), 0);
+}
+
+#[test]
+fn programs_of_wse2_may_use_colors_as_task_ids_and_numbers_as_queues() {
+    let globals = "const c = @get_color(3); const there = @get_color(4); const back = @get_color(5);\n\
+        const to = @get_dsd(fabout_dsd, .{ .extent = 3, .fabric_color = c, .output_queue = 2 });\n\
+        const in = @get_dsd(fabin_dsd, .{ .extent = 1, .fabric_color = back, .input_queue = 3 });\n\
+        task heard(word: u32) void { out[0] += @as(u16, word); @activate(there); }\n\
+        task note() void { out[1] += 1; }\n\
+        comptime { @bind_task(heard, c); @bind_task(note, there); @block(there);\n\
+        @initialize_queue(4, c);\n\
+        @set_local_color_config(c, .{ .routes = .{ .rx = .{ RAMP }, .tx = .{ RAMP }, .pop_mode = .{ .no_pop = true } } }); }";
+    let body = "out[2] = @get_color_id(there); @mov32(to, 5, .{ .async = true });";
+    assert_eq!(out(program(Wse2, globals, body))[..3], [15, 0, 4]);
+    let body = format!("{body} @unblock(there);");
+    let found = out(program(Wse2, globals, &body));
+    assert_eq!((found[0], found[1] > 0), (15, true));
+    refuses(program(Wse3, globals, &body), "error");
+    let task = "task t() void {}\ncomptime { @bind_task(t, @get_color(3)); }";
+    refuses(program(Wse3, task, ""), "@bind_task is older than wse3");
+}
+
+#[test]
+fn a_program_without_memcpy_begins_by_itself_and_may_use_all_colors() {
+    let layout = "layout { @set_rectangle(1, 1); @set_tile_code(0, 0, \"pe.csl\"); @export_name(\"out\", [*]u16, true); }";
+    let pe = "var out = @zeros([8]u16); var out_ptr: [*]u16 = &out; const id = @get_local_task_id(27);\n\
+        task begin() void { out[0] = 9; }\n\
+        comptime { @bind_local_task(begin, id); @activate(id); @export_symbol(out_ptr, \"out\"); }";
+    let mut options = CompileOptions::new(Wse2);
+    options.memcpy = false;
+    let mut sim = simulator(compile(&[("layout.csl", layout), ("pe.csl", pe)], &options));
+    let found = sim.memcpy_d2h("out", 0, 0, 1, 1, 8, true, false);
+    assert_eq!(found.unwrap_or_else(|e| panic!("{e}"))[0], 9);
+}
+
+#[test]
+fn loops_go_over_matrices_row_by_row_and_over_ranges_with_steps_of_the_run() {
+    let globals = "var a = [2,2]u16{ 1, 2, 3, 4 }; var step: u16 = 3;";
+    let body = "for (a) |v, i| { out[i] = v; }\n\
+        for (@range(u16, 0, 8, step)) |i| { out[4] += i; step = 1; }";
+    for arch in BOTH {
+        assert_eq!(out(program(arch, globals, body))[..5], [1, 2, 3, 4, 9]);
+    }
+}
+
+#[test]
+fn functions_that_only_a_table_points_to_are_there_when_it_is_used() {
+    let globals = "fn one() u16 { return 1; } fn two() u16 { return 2; }\n\
+        const table = [2]*const fn() u16{ &one, &two }; var n: u16 = 1;\n\
+        const Entry = struct { f: *const fn() u16, n: u16 };\n\
+        var entry = Entry{ .f = &one, .n = 5 };";
+    let body = "out[0] = table[n](); out[1] = entry.f() + entry.n;";
+    assert_eq!(out(program(Wse2, globals, body))[..2], [2, 6]);
+}
+
+#[test]
+fn names_and_sections_for_the_linker_change_nothing() {
+    let globals = "var a: u16 align(4) linksection(\".fast\") linkname(\"first\") = 3;\n\
+        fn f(x: u16) linkname(\"g\") u16 { return x + a; }\nfn h(x: u16) u16 linkname(\"i\") { return x; }";
+    assert_eq!(out(program(Wse2, globals, "out[0] = f(h(4));"))[0], 7);
+}
+
+#[test]
+fn a_number_is_scaled_by_a_power_of_two() {
+    let globals = "var x: f32 = 1.5; var y: f32 = 0.0; var z: f16 = 8.0;";
+    let body =
+        "@fscales(&y, x, 3); @fscaleh(&z, z, -2); out[0] = @as(u16, y); out[1] = @as(u16, z);";
+    assert_eq!(out(program(Wse2, globals, body))[..2], [12, 2]);
+}

@@ -240,3 +240,22 @@ fn an_axis_that_the_layout_left_out_is_missing() {
     options.params = params.map(|(name, value)| (name.to_string(), value)).into();
     refuses(compile(&files, &options), "there is no field 'y'");
 }
+
+#[test]
+fn misuse_stops_the_simulation_where_it_is() {
+    for (right, wrong) in [
+        ("mpi.init();", ""),
+        ("mpi.scatter(0,", "mpi.scatter(3,"),
+        (
+            "mpi.gather(1,",
+            "mpi.scatter(0, &x, &x, count, id); mpi.gather(1,",
+        ),
+    ] {
+        let pe = NOTHING.replace(right, wrong);
+        let mut sim = simulator(Arch::Wse2, &pe, 1, 3, 1);
+        let text = sim.launch("run", &[0]).map(drop).map_err(|e| e.to_string());
+        let failed =
+            |text: &String| text.contains("assert") && text.contains("<collectives_2d/pe>");
+        assert!(text.as_ref().is_err_and(failed), "{text:?}");
+    }
+}

@@ -426,13 +426,17 @@ fn an_address_outside_memory_names_the_line() {
 #[test]
 fn what_is_missing_is_refused_by_name() {
     let mut tile = Tile1::new(64);
-    let handler = (true, 2, FunctionId(0));
-    tile.program.empty_queue_handlers.push(handler);
+    tile.program.shapes.push(DsdShape::FabIn {
+        queue: 2,
+        color: None,
+        control_transform: true,
+        simd: Simd::One,
+    });
     let design = alone(Arch::Wse2, tile, &[]);
     let error = Simulator::new(design, SimOptions::default()).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "fabsim does not support empty-queue handlers (in pe.csl) yet"
+        "fabsim does not support control_transform (in pe.csl) yet"
     );
 }
 

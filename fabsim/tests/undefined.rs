@@ -180,7 +180,7 @@ fn changing_the_routes_of_waiting_wavelets_is_undefined() {
     let (text, kind) = fails(&rewriting(RAMP, RAMP), SimOptions::default());
     assert_eq!(kind, "undefined");
     assert!(
-        text.starts_with("pe.csl:") && text.contains("the routes of color 0 are changed while"),
+        text.starts_with("pe.csl:") && text.contains("color 0 is configured while it is live"),
         "{text}"
     );
 }
@@ -188,17 +188,6 @@ fn changing_the_routes_of_waiting_wavelets_is_undefined() {
 #[test]
 fn writing_the_same_routes_again_is_not() {
     simulate(&rewriting(RAMP, EAST)).launch("run", &[]).unwrap();
-}
-
-#[test]
-fn a_lenient_run_notes_changed_routes_and_goes_on() {
-    let options = SimOptions {
-        lenient: true,
-        ..SimOptions::default()
-    };
-    let mut sim = simulate_with(&rewriting(RAMP, RAMP), options);
-    sim.launch("run", &[]).unwrap();
-    assert_eq!(sim.machine().warnings.len(), 1);
 }
 
 /// Adds the words at 32 and 36 and stores the sum; the first has an initial value.

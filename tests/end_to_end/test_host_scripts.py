@@ -112,8 +112,6 @@ def test_streams_go_to_every_pe_and_come_back(program: Path, arch: str) -> None:
     [
         ("--width-west-buf=1", "memcpy needs at least 5,1"),
         ("--width-east-buf=1", "this program needs at least 10,3"),
-        ("--fp16-format=cb16", "does not support --fp16-format=cb16 yet"),
-        ("--colors=c:3", "does not support --colors yet"),
         ("--channels=17", "--channels must be between 1 and 16"),
     ],
 )
@@ -221,7 +219,7 @@ for x in range(2):
 lines = open("sim.log").read().splitlines()
 assert lines[1] == "@0 dimX=2, dimY=1"
 assert [line.split(" ", 1)[1] for line in lines if "x = " in line] == [
-    "x = 0, 0000beef 0000000000000101", "x = 1, 0000beef 0000000000000101"], lines
+    "x = 0, 0000BEEF 0000000000000101", "x = 1, 0000BEEF 0000000000000101"], lines
 print("SUCCESS!")
 """
 

@@ -45,11 +45,13 @@ impl Compiler {
             (setup.rx, setup.tx) = self.route_bits(*bits, span)?;
             return Ok(());
         }
-        let allowed = ["rx", "tx", "color_swap_x", "color_swap_y"];
+        let allowed = ["rx", "tx", "color_swap_x", "color_swap_y", "pop_mode"];
         for (name, ev) in self.fields(ev, &allowed, "'routes'", span)? {
             match name.as_str() {
                 "rx" => setup.rx = self.directions(&ev, "rx", span)?,
                 "tx" => setup.tx = self.directions(&ev, "tx", span)?,
+                // Where it was before it moved to the switches.
+                "pop_mode" => setup.pop_mode = self.pop_mode(&ev, span)?,
                 _ if self.wse3() => return err(span, "color swap exists only on wse2"),
                 "color_swap_x" => setup.color_swap_x = self.flag(&ev, &name, span)?,
                 _ => setup.color_swap_y = self.flag(&ev, &name, span)?,
@@ -251,8 +253,8 @@ impl Compiler {
                 count_control: flag(self, "count_control")?,
                 filter_control: flag(self, "filter_control")?,
                 initial: number("init_counter")?.unwrap_or(0),
-                limit: needed("limit1")?,
-                max: needed("max_counter")?,
+                limit: number("limit1")?.unwrap_or(0),
+                max: number("max_counter")?.unwrap_or(0),
             },
             "sparse_counter" => Filter::SparseCounter {
                 count_data: flag(self, "count_data")?,
@@ -260,7 +262,7 @@ impl Compiler {
                 initial: number("init_counter")?.unwrap_or(0),
                 limit1: number("limit1")?,
                 limit2: number("limit2")?,
-                max: needed("max_counter")?,
+                max: number("max_counter")?.unwrap_or(0),
             },
             "range" => Filter::Range {
                 min: index("min_idx")?,

@@ -9,7 +9,7 @@ use super::{err, Res};
 use crate::program::{BlockKind, BlockTarget, FloatFunction, Inst, Slot, Span, SystemCall};
 
 /// The natives by the name that standard modules use, with their result types.
-const NATIVES: [(&str, SystemCall, usize, Ty); 17] = [
+const NATIVES: [(&str, SystemCall, usize, Ty); 25] = [
     (
         "unblock_cmd_stream",
         SystemCall::UnblockCmdStream,
@@ -31,6 +31,19 @@ const NATIVES: [(&str, SystemCall, usize, Ty); 17] = [
     ("pow", SystemCall::Float(FloatFunction::Pow), 2, Ty::F32),
     ("seed_random", SystemCall::SeedRandom, 1, Ty::VOID),
     ("print_number", SystemCall::PrintNumber, 2, Ty::VOID),
+    (
+        "pending_teardowns",
+        SystemCall::PendingTeardowns,
+        0,
+        Ty::U32,
+    ),
+    ("exit_flush", SystemCall::ExitFlush, 2, Ty::VOID),
+    ("flushed", SystemCall::Flushed, 1, Ty::U16),
+    ("queue_status", SystemCall::QueueStatus, 1, Ty::U16),
+    ("set_switch_sides", SystemCall::SetSwitchSides, 4, Ty::VOID),
+    ("bind_input_queue", SystemCall::BindInputQueue, 3, Ty::VOID),
+    ("task_priority", SystemCall::TaskPriority, 2, Ty::VOID),
+    ("main_priority", SystemCall::MainPriority, 1, Ty::VOID),
     ("get_clock", SystemCall::GetClock, 1, Ty::VOID),
 ];
 
@@ -62,7 +75,31 @@ impl Compiler {
             }
             "queue_flush" => {
                 self.only_wse3(name, span)?;
-                return err(span, "fabsim does not support @queue_flush yet");
+                self.arity(name, args, 1, 1, span)?;
+                let ev = self.eval(f, args[0])?;
+                let ty = self.type_of_ev(&ev);
+                if ty != Ty::INPUT_QUEUE && ty != Ty::OUTPUT_QUEUE {
+                    let ty = self.show(ty);
+                    return err(span, format!("@queue_flush needs a queue, found {ty}"));
+                }
+                let (queue, _) = self.slot_of(&ev, span)?;
+                let is_input = self.new_slot(span)?;
+                let bits = u64::from(ty == Ty::INPUT_QUEUE);
+                self.push(
+                    Inst::Const {
+                        dst: is_input,
+                        bits,
+                    },
+                    span,
+                )?;
+                return self
+                    .system(
+                        SystemCall::QueueFlush,
+                        vec![queue, is_input],
+                        Ty::VOID,
+                        span,
+                    )
+                    .map(Some);
             }
             "fabsim_system" if self.module(f.module).standard => {
                 return self.native(f, args, span).map(Some)
@@ -167,6 +204,7 @@ impl Compiler {
                 _ => err(span, "this task is not bound to a local task id"),
             };
         }
+        let ev = self.color_as_task_id(ev);
         let ty = self.type_of_ev(&ev);
         match ty {
             Ty::LOCAL_TASK_ID => {

@@ -56,6 +56,10 @@ impl Compiler {
 
     pub fn mismatch<T>(&self, found: Ty, wanted: Ty, span: Span) -> Res<T> {
         let (found, wanted) = (self.show(found), self.show(wanted));
+        let found = match found == wanted {
+            true => "another type with the same contents",
+            false => &found,
+        };
         err(
             span,
             format!("type mismatch: expected {wanted}, found {found}"),

@@ -387,7 +387,10 @@ impl Compiler {
                         format!("fabsim does not support the field '{name}' of {what} yet"),
                     )
                 }
-                _ => queue = Some(self.handle(&ev, queue_ty, &format!("'{queue_name}'"), span)?),
+                _ => {
+                    let ev = self.number_as_queue(ev, queue_ty);
+                    queue = Some(self.handle(&ev, queue_ty, &format!("'{queue_name}'"), span)?)
+                }
             }
         }
         let Some(queue) = queue else {

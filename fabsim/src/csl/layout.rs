@@ -5,6 +5,7 @@ use super::ast::{Ast, Expr, ExprId};
 use super::compiler::{Compiler, Ev, Frame, Stage, MAX_DEPTH};
 use super::intern::Sym;
 use super::memo::QuickHash;
+use super::place::Order;
 use super::source::{normal, Provider};
 use super::tile::TileRequest;
 use super::types::{Ty, TypeKind};
@@ -56,6 +57,8 @@ pub struct LayoutState {
     /// What a configuration without names in it led to, by its place and the color.
     literal_setups: HashMap<(Span, u8), LiteralSetup, QuickHash>,
     exports: Vec<Declared>,
+    /// The order of globals in the last program made of a file.
+    pub orders: HashMap<PathBuf, Order>,
 }
 
 /// Compiles a whole program; runs on the thread with the large stack.

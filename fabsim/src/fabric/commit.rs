@@ -95,6 +95,11 @@ impl Fabric {
             let Some(neighbour) = self.neighbour(decided.pe, side) else {
                 continue;
             };
+            if self.swaps {
+                let (color, wavelet) = (decided.color, decided.wavelet);
+                self.land_swapped((neighbour, color), side.facing(), wavelet, next, probe);
+                continue;
+            }
             if let Some((channel, local)) = self.find(neighbour, decided.color) {
                 let place = (neighbour, channel, local);
                 let wavelet = decided.wavelet;
@@ -127,7 +132,7 @@ impl Fabric {
     }
 
     /// A wavelet lands; a second one in the same cycle is a collision.
-    fn land<P: Probe>(
+    pub(super) fn land<P: Probe>(
         &mut self,
         (pe, index, local): (PeIndex, ChannelIndex, u8),
         side: Direction,

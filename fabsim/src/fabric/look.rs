@@ -88,8 +88,13 @@ impl Fabric {
             let side = Direction::from_code(links.trailing_zeros() as u8);
             links &= links - 1;
             let neighbour = self.neighbour(pe, side).ok_or(Refusal::Blocked)?;
-            self.accepts(neighbour, color, side.facing())
-                .ok_or(Refusal::Blocked)?;
+            let accepted = match self.swaps {
+                true => self.accepts_swapped(neighbour, color, side.facing()),
+                false => self.accepts(neighbour, color, side.facing()).is_some(),
+            };
+            if !accepted {
+                return Err(Refusal::Blocked);
+            }
         }
         if outputs & RAMP != 0 && !room(pe, color) {
             return Err(Refusal::Blocked);

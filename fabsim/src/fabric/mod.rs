@@ -16,6 +16,7 @@ pub mod grid;
 mod look;
 pub mod registers;
 pub mod settings;
+mod swap;
 pub mod wavelet;
 
 use self::channel::Channel;
@@ -24,7 +25,7 @@ use self::grid::{Grid, PeIndex, LINKS};
 use self::settings::{RouterSettings, Settings, NONE};
 use self::wavelet::{Command, Wavelet};
 use crate::limits::COLORS;
-use crate::program::{Design, Direction, Directions, Span};
+use crate::program::{Design, Direction, Directions};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -133,10 +134,10 @@ pub struct Fabric {
     pub collisions: Vec<Collision>,
     /// Colors whose `advance_switch` led to a position with other outputs.
     pub retargeted: Vec<(PeIndex, u8)>,
-    /// Routes changed while wavelets of the color waited in the router: PE, color, the instruction.
-    pub live_writes: Vec<(PeIndex, u8, Span)>,
     /// Routers whose registers were written: they and their neighbours look again.
     rewired: Vec<PeIndex>,
+    /// Some router swaps colors.
+    swaps: bool,
     /// Wavelets that have left a queue of a router, so far.
     pub departures: u64,
     /// Landings since the trace was switched on.
@@ -170,8 +171,8 @@ impl Fabric {
             torn_down: Vec::new(),
             collisions: Vec::new(),
             retargeted: Vec::new(),
-            live_writes: Vec::new(),
             rewired: Vec::new(),
+            swaps: false,
             departures: 0,
             trace: None,
         };
@@ -191,6 +192,7 @@ impl Fabric {
                 let channel = ChannelIndex(self.channels.len() as u32);
                 self.filters.insert(channel, FilterState::new(filter));
             }
+            self.swaps |= color.swap_x || color.swap_y;
             self.channels.push(Channel::new(color));
         }
         self.routers.push(Router {
@@ -305,6 +307,9 @@ impl Fabric {
 
     /// Whether a wavelet of `color` from the compute element of `pe` could enter its router now.
     pub fn accepts_from_ce(&self, pe: PeIndex, color: u8) -> bool {
+        if self.swaps {
+            return self.accepts_swapped(pe, color, Direction::Ramp);
+        }
         self.accepts(pe, color, Direction::Ramp).is_some()
     }
 
@@ -316,7 +321,10 @@ impl Fabric {
     /// First half: a wavelet enters the router of `pe` from its compute element, which has asked
     /// `accepts_from_ce` before.
     pub fn inject(&mut self, pe: PeIndex, color: u8, wavelet: Wavelet, advance_switch: bool) {
-        if let Some((channel, local)) = self.find(pe, color) {
+        for color in self.received_as(pe, color, Direction::Ramp) {
+            let Some((channel, local)) = self.find(pe, color) else {
+                continue;
+            };
             self.injections.push(Injection {
                 pe,
                 channel,

@@ -5,6 +5,7 @@
 
 mod circle;
 mod copy;
+mod inspect;
 mod refuse;
 mod room;
 mod stream;

@@ -232,7 +232,8 @@ impl<'a> Operands<'a> {
         if plan.depth == 0 {
             return Err(missing());
         }
-        let color = color.or(plan.color).ok_or_else(|| {
+        let bound = self.core.outputs[usize::from(queue)].color;
+        let color = color.or(bound).ok_or_else(|| {
             Fault::new(format!("output queue {id} is used but bound to no color"))
         })?;
         Ok(Port::Output(Sender {
@@ -282,15 +283,16 @@ pub fn issue(
     let sources: Result<Vec<Ready>, Fault> = op
         .sources
         .iter()
-        .map(|s| {
-            let mut ready = operands.ready(s, row.source_bytes)?;
+        .enumerate()
+        .map(|(n, s)| {
+            let mut ready = operands.ready(s, row.bytes_of_source(n))?;
             let extent = operands.fifo_extent(&ready.port, End::Read);
             ready.extent = extent.or(ready.extent);
             Ok(ready)
         })
         .collect();
     let sources = in_register_order(op, sources?);
-    let mut running = running(op, span, plan.arch, &dest, &sources)?;
+    let mut running = running(op, span, plan, &dest, &sources)?;
     let all: Vec<&Ready> = std::iter::once(&dest).chain(&sources).collect();
     add_actions(&mut running, op, &all, slots);
     let thread = is_async(op, &all).then(|| thread_id(op, plan, &all, slots));
@@ -339,7 +341,7 @@ const UNUSED: Port = Port::Scalar { bits: 0, bytes: 4 };
 fn running(
     op: &DsdOperation,
     span: Span,
-    arch: Arch,
+    plan: &PePlan,
     dest: &Ready,
     sources: &[Ready],
 ) -> Result<Running, Fault> {
@@ -380,9 +382,10 @@ fn running(
         return Err(Fault::new("more than one FIFO is a source"));
     }
     Ok(Running {
+        half: plan.program.half,
         opcode: op.opcode,
         span,
-        per_cycle: rate(arch, op.opcode, &used).max(1),
+        per_cycle: rate(plan.arch, op.opcode, &used).max(1),
         output: match &dest.port {
             Port::Output(sender) => Some(sender.queue),
             _ => None,

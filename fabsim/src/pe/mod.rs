@@ -17,6 +17,7 @@ pub mod plan;
 pub mod port;
 pub mod queues;
 pub mod scalar;
+pub mod settings;
 mod system;
 pub mod tasks;
 
@@ -25,6 +26,7 @@ pub use self::interpret::Doing;
 use self::interpret::Main;
 use self::operation::Running;
 use self::plan::PePlan;
+use self::settings::MainPriority;
 use self::tasks::Start;
 use crate::fabric::grid::PeIndex;
 use crate::fabric::Fabric;
@@ -95,6 +97,8 @@ pub struct Pe {
     pub output_turn: u8,
     /// Which microthread goes first among equals.
     turn: u8,
+    /// A microthread went last.
+    main_turn: bool,
     /// Still owes the host an `unblock_cmd_stream`.
     pub busy_with_command: bool,
     pub threads: Vec<Microthread>,
@@ -109,6 +113,7 @@ impl Pe {
             main: Main::default(),
             threads: Vec::new(),
             turn: 0,
+            main_turn: false,
             launch: None,
             busy_with_command: false,
             active: false,
@@ -123,11 +128,13 @@ impl Pe {
         }
         match self.choose(env) {
             Choice::Thread(n) => {
+                self.main_turn = true;
                 let id = self.threads[n].id;
                 self.step_thread(n, env)?;
                 Ok((Next::Soon, Turn::Microthread(id)))
             }
             Choice::Main => {
+                self.main_turn = false;
                 let (main, core, threads) = (&mut self.main, &mut self.core, &mut self.threads);
                 main.step(core, threads, env)?;
                 Ok((self.after_main(env.now), Turn::Main))
@@ -145,6 +152,9 @@ impl Pe {
     }
 
     fn choose(&self, env: &Env) -> Choice {
+        if self.core.main_priority != MainPriority::MediumLow {
+            return self.choose_raised(env);
+        }
         if let Some(n) = self.ready_thread(env, Priority::High) {
             return Choice::Thread(n);
         }
@@ -156,6 +166,39 @@ impl Pe {
         }
         match self.ready_thread(env, Priority::Low) {
             Some(n) => Choice::Thread(n),
+            None => Choice::Nothing,
+        }
+    }
+
+    /// `choose` for a main thread of more than the usual priority. Among equals it takes turns with
+    /// all microthreads of that priority together.
+    #[cold]
+    fn choose_raised(&self, env: &Env) -> Choice {
+        let level = self.core.main_priority;
+        let main = self.main.can_step(&self.core, env.now);
+        let after = |priority| match level {
+            MainPriority::High => priority != Priority::High || self.main_turn,
+            MainPriority::MediumHigh => priority != Priority::High,
+            MainPriority::Medium => {
+                priority == Priority::Low || priority == Priority::Medium && self.main_turn
+            }
+            MainPriority::MediumLow => priority == Priority::Low,
+        };
+        let mut waiting = None;
+        for priority in [Priority::High, Priority::Medium, Priority::Low] {
+            let thread = self.ready_thread(env, priority);
+            match thread {
+                Some(_) if main && after(priority) => return Choice::Main,
+                Some(n) => {
+                    waiting = Some(n);
+                    break;
+                }
+                None => {}
+            }
+        }
+        match waiting {
+            Some(n) => Choice::Thread(n),
+            None if main => Choice::Main,
             None => Choice::Nothing,
         }
     }
@@ -213,10 +256,16 @@ impl Pe {
             function,
             args,
             took_wavelet,
+            follows,
         } = start;
         env.queues_changed |= took_wavelet;
         note_start(env, function);
-        let begin = env.now + env.plan.timing.task_start_cycles;
+        let cost = if follows {
+            0
+        } else {
+            env.plan.timing.task_start_cycles
+        };
+        let begin = env.now + cost;
         self.main.start(env.plan, function, &args, begin);
     }
 }

@@ -5,7 +5,7 @@ use super::fifo::End;
 use super::opcode::{element, info, Sources};
 use super::plan::PePlan;
 use super::port::{send, Port};
-use crate::program::{Arch, Dsr, Opcode, Slot, Span};
+use crate::program::{Arch, Dsr, Opcode, ScalarType, Slot, Span};
 use crate::report::Fault;
 
 /// The length of an operation that never ends.
@@ -25,6 +25,8 @@ pub fn elements(extent: u16) -> u32 {
 #[derive(Clone, Debug)]
 pub struct Running {
     pub opcode: Opcode,
+    /// The program's float format of 16 bits.
+    pub half: ScalarType,
     pub span: Span,
     pub dest: Port,
     pub sources: [Port; 3],
@@ -144,7 +146,10 @@ impl Running {
 
     #[inline]
     fn one(&mut self, core: &mut Core, ready: u64) -> Result<(), Fault> {
-        let mut sources = Sources::default();
+        let mut sources = Sources {
+            half: self.half,
+            ..Sources::default()
+        };
         for n in 0..usize::from(self.source_count) {
             let port = &mut self.sources[n];
             sources.bytes[n] = port.bytes();

@@ -132,6 +132,12 @@ impl PePlan {
         }
     }
 
+    /// Whether a local task is bound to the id.
+    pub fn binds_local(&self, id: u8) -> bool {
+        let task = self.local.get(usize::from(id));
+        task.copied().flatten().is_some()
+    }
+
     /// Place of an input queue among the PE's.
     pub fn input(&self, id: u8) -> Option<u8> {
         self.inputs.iter().position(|q| q.id == id).map(|n| n as u8)
@@ -148,14 +154,6 @@ impl PePlan {
             .iter()
             .position(|q| q.id == id)
             .map(|n| n as u8)
-    }
-
-    /// What tasks of an input queue are blocked by: its color on wse2, its id on wse3.
-    pub fn channel_of(&self, input: usize) -> u8 {
-        match self.arch {
-            Arch::Wse2 => self.inputs[input].color,
-            Arch::Wse3 => self.inputs[input].id,
-        }
     }
 }
 

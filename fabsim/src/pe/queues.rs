@@ -118,5 +118,7 @@ const _: () = assert!(std::mem::size_of::<Arrived>() == 16);
 #[derive(Clone, Debug)]
 pub struct OutputQueue {
     pub id: u8,
+    /// On wse3.
+    pub color: Option<u8>,
     pub ring: Ring<Departing>,
 }

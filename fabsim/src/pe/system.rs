@@ -162,9 +162,15 @@ impl SystemState {
                 *core.fifos[usize::from(*fifo)].length(end) = length;
                 0
             }
-            SystemCall::QueueFlush => {
-                return Err(Fault::new("fabsim does not support @queue_flush yet"));
-            }
+            SystemCall::QueueFlush
+            | SystemCall::ExitFlush
+            | SystemCall::Flushed
+            | SystemCall::QueueStatus
+            | SystemCall::PendingTeardowns
+            | SystemCall::SetSwitchSides
+            | SystemCall::BindInputQueue
+            | SystemCall::TaskPriority
+            | SystemCall::MainPriority => core.change_settings(call, args, env)?,
         };
         Ok((result, cost))
     }

@@ -1,6 +1,7 @@
 //! Names and addresses for instructions. There is no instruction set to imitate: addresses number the
 //! instructions of a program, names follow the vendor's mnemonics where there is one.
 
+use crate::pe::core::Core;
 use crate::pe::opcode::info;
 use crate::pe::operation::Running;
 use crate::pe::plan::PePlan;
@@ -163,9 +164,9 @@ fn compare_name(op: CompareOp, ty: ScalarType) -> String {
 
 /// The operands of an issued operation, as issue lines show them. It may have done its first elements
 /// already.
-pub fn operands(op: &Running, plan: &PePlan) -> String {
+pub fn operands(op: &Running, plan: &PePlan, core: &Core) -> String {
     let done = op.length.saturating_sub(op.remaining);
-    let operand = |port| operand(port, plan, done);
+    let operand = |port| operand(port, (plan, core), done);
     let mut text = format!("Dest:{}", operand(&op.dest));
     let sources = op.sources.iter().take(usize::from(op.source_count));
     for (n, source) in sources.enumerate() {
@@ -174,7 +175,7 @@ pub fn operands(op: &Running, plan: &PePlan) -> String {
     text
 }
 
-fn operand(port: &Port, plan: &PePlan, done: u32) -> String {
+fn operand(port: &Port, (plan, core): (&PePlan, &Core), done: u32) -> String {
     let memory = |word: i64, bytes: u8| format!("addr{}({:04x})", u32::from(bytes) * 8, word * 2);
     match port {
         Port::Scalar { bits, .. } => format!("imm({bits:x})"),
@@ -183,7 +184,7 @@ fn operand(port: &Port, plan: &PePlan, done: u32) -> String {
         }
         Port::Tensor(tensor) => memory(tensor.word - tensor.offset(done), tensor.bytes),
         Port::Input { queue, .. } => {
-            let queue = plan.inputs[usize::from(*queue)];
+            let queue = &core.inputs[usize::from(*queue)];
             format!("C{},IN_Q[{}]", queue.color, queue.id)
         }
         Port::Output(sender) => {

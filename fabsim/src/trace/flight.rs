@@ -24,8 +24,9 @@ pub struct Flights {
     queues: HashMap<(PeIndex, u8), VecDeque<Flying>>,
     /// Wavelets sent so far, by source.
     sent: Vec<u32>,
-    /// What has left a router or an output queue in this cycle, by the router it lands in, color and side.
-    under_way: HashMap<(PeIndex, u8, Direction), u64>,
+    /// What has left a router or an output queue in this cycle, by the router and the side it lands on. A
+    /// link carries one wavelet a cycle, and may change its color.
+    under_way: HashMap<(PeIndex, Direction), u64>,
     /// Where wavelets landed, and in which cycle; until that cycle has been told of.
     landed: Vec<(u64, PeIndex, u8)>,
 }
@@ -52,7 +53,7 @@ impl Flights {
     /// A wavelet goes up the ramp; its identity.
     pub fn went_up(&mut self, pe: PeIndex, color: u8) -> u64 {
         let ident = self.next_ident(pe, color);
-        self.under_way.insert((pe, color, Direction::Ramp), ident);
+        self.under_way.insert((pe, Direction::Ramp), ident);
         ident
     }
 
@@ -70,8 +71,7 @@ impl Flights {
         });
         for side in crate::fabric::grid::LINKS {
             if let (true, Some(there)) = (over.has(side), self.grid.neighbour(pe, side)) {
-                let key = (there, color, side.facing());
-                self.under_way.insert(key, flying.ident);
+                self.under_way.insert((there, side.facing()), flying.ident);
             }
         }
         Visit {
@@ -86,7 +86,7 @@ impl Flights {
     /// A wavelet lands in a router.
     pub fn landed(&mut self, passage: Passage, side: Direction) {
         let (pe, color) = (passage.pe, passage.color);
-        let known = self.under_way.remove(&(pe, color, side));
+        let known = self.under_way.remove(&(pe, side));
         let ident = known.unwrap_or_else(|| self.next_ident(pe, color));
         let queue = self.queues.entry((pe, color)).or_default();
         // Two that land at once queue by side, as in the router.

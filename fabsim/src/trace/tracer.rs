@@ -261,7 +261,7 @@ impl Tracer {
                 pc: self.code_map(plan).operation(running.span),
                 thread,
                 opcode: self.names.get(operation_name(running.opcode)),
-                operands: self.names.get(operands(running, plan)),
+                operands: self.names.get(operands(running, plan, &state.core)),
             };
             self.add(cycle, pe, event);
         }

@@ -1,7 +1,7 @@
 //! Compiling and running one program the way the command line and the host do.
 
 use super::program::{Message, Program};
-use fabsim::csl::{compile_sources, CompileOptions};
+use fabsim::csl::{compile_sources, CompileOptions, Fp16Format};
 use fabsim::diagnostic::{Diagnostic, Severity};
 use fabsim::host::{Area, CopyFormat, SimOptions, Simulator, VisitOrder};
 use fabsim::program::{Arch, Design};
@@ -43,6 +43,9 @@ fn options(program: &Program, arch: Arch) -> Result<CompileOptions, String> {
         options.params.push(("width".into(), number(width)?));
         options.params.push(("height".into(), number(height)?));
     }
+    if let Some(name) = program.values("fp16", arch).next() {
+        options.fp16 = Fp16Format::named(name).ok_or("fp16: f16, bf16 or cb16")?;
+    }
     for param in program.values("param", arch) {
         let (name, value) = param.split_once(" = ").ok_or("param: NAME = VALUE")?;
         options.params.push((name.into(), number(value)?));
@@ -51,8 +54,14 @@ fn options(program: &Program, arch: Arch) -> Result<CompileOptions, String> {
 }
 
 impl Outcome {
-    /// Compiles the program and runs what its header says.
-    pub fn of(program: &Program, arch: Arch, order: VisitOrder) -> Result<Outcome, String> {
+    /// Compiles the program and runs it.
+    pub fn of(program: &Program, arch: Arch) -> Result<Outcome, String> {
+        let mut outcome = Outcome::compiled(program, arch)?;
+        outcome.run(program, arch, VisitOrder::AsWoken)?;
+        Ok(outcome)
+    }
+
+    fn compiled(program: &Program, arch: Arch) -> Result<Outcome, String> {
         let options = options(program, arch)?;
         let compilation = compile_sources(&program.sources(), Path::new("layout.csl"), &options);
         let (design, errors) = match compilation.design {
@@ -63,18 +72,17 @@ impl Outcome {
         let spoken = spoken.chain(&compilation.printed);
         let mut messages: Vec<Message> = spoken.map(message).collect();
         messages.sort();
-        let mut outcome = Outcome {
+        Ok(Outcome {
             design,
             messages,
             failure: None,
             cycles: Vec::new(),
             simulator: None,
-        };
-        outcome.run(program, arch, order)?;
-        Ok(outcome)
+        })
     }
 
-    fn run(&mut self, program: &Program, arch: Arch, order: VisitOrder) -> Result<(), String> {
+    /// Runs what the header says, from the start.
+    pub fn run(&mut self, program: &Program, arch: Arch, order: VisitOrder) -> Result<(), String> {
         let Some(design) = &self.design else {
             return Ok(());
         };
@@ -84,6 +92,7 @@ impl Outcome {
             visit_order: order,
             ..SimOptions::default()
         };
+        self.cycles.clear();
         let mut failed = None;
         match Simulator::new(Arc::clone(design), options) {
             Err(error) => failed = Some(error),

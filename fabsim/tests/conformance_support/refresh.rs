@@ -1,19 +1,18 @@
 //! Writes the messages of a program anew, where the program expects a message; never the values.
 
-use super::check::without_cycles;
+use super::check::without_numbers;
 use super::outcome::Outcome;
 use super::program::{Program, MESSAGE};
-use fabsim::host::VisitOrder;
 
 /// Replaces the text behind every mark of an expected message, and the value of `fails`, by what is said.
 pub fn messages(program: &Program) {
     let [first, ..] = program.archs()[..] else {
         return;
     };
-    let Ok(outcome) = Outcome::of(program, first, VisitOrder::AsWoken) else {
+    let Ok(outcome) = Outcome::of(program, first) else {
         return;
     };
-    let failure = outcome.failure.as_deref().map(without_cycles);
+    let failure = outcome.failure.as_deref().map(without_numbers);
     let mut out = String::new();
     let mut skip = false;
     for (n, line) in program.text.lines().enumerate() {
