@@ -28,13 +28,19 @@ from collc.explain import explained_codes, explanation
 from collc.language import read_source
 from collc.language.source import MAX_SOURCE_BYTES
 from collc.lowering import show_plan
-from collc.pipeline import Bundle, compile_text
+from collc.pipeline import Bundle, compile_text, prove_text
 from collc.run import RunError, RunReport
-from collc.schedule import show_schedule
+from collc.schedule import Schedule
 from collc.show import as_json, render, show_spec
+from collc.show_schedule import show_schedule
+from collc.spec import Spec
 from collc.target import TARGETS
 from collc.version import __version__
 
+_FRONT: dict[str, Callable[[Spec, Schedule], str]] = {
+    "spec": lambda spec, _: show_spec(spec),
+    "schedule": lambda _, schedule: show_schedule(schedule),
+}
 FAULT, USAGE, WRONG_RUN = 1, 2, 3
 _INTERRUPTED, _PIPE_CLOSED = 130, 141  # what a shell says of SIGINT and SIGPIPE
 
@@ -157,6 +163,10 @@ class Source:
         """The file's bundle; raises as `text` does, and CollcError for a program at fault."""
         return compile_text(self.text, str(self.file), self.definitions, self.target)
 
+    def prove(self) -> tuple[Spec, Schedule]:
+        """What the file says and how it is done, without looking at a machine; raises likewise."""
+        return prove_text(self.text, str(self.file), self.definitions, self.target)
+
     def quotable(self) -> str:
         """The text for messages to quote, also where it is too long or no UTF-8."""
         try:
@@ -239,6 +249,9 @@ def build(source: Source, output: Path | None, dump: str | None) -> None:
     """Compile FILE to CSL in a directory (default: FILE without its suffix, in ./out)."""
     if dump and output:
         raise click.UsageError("--dump writes no files; leave out -o")
+    if dump in _FRONT and not source.as_data:
+        click.echo(_FRONT[dump](*source.prove()), nl=False)
+        return
     bundle = source.compile()
     if dump:
         _print_dump(bundle, dump, source)
@@ -343,8 +356,8 @@ def _print_dump(bundle: Bundle, stage: str, source: Source) -> None:
 
 def _dumped(bundle: Bundle, stage: str) -> str:
     texts = {
-        "spec": lambda: show_spec(bundle.spec),
-        "schedule": lambda: show_schedule(bundle.schedule),
+        "spec": lambda: _FRONT["spec"](bundle.spec, bundle.schedule),
+        "schedule": lambda: _FRONT["schedule"](bundle.spec, bundle.schedule),
         "plan": lambda: show_plan(bundle.plan),
     }
     return texts[stage]().rstrip("\n") + "\n"

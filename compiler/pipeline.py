@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from collc.plan import Plan
 from collc.proof import prove
 from collc.run import Progress, RunReport, run_bundle
 from collc.schedule import Schedule, build_schedule
-from collc.spec import Spec
+from collc.spec import ContractKind, Spec
 from collc.target import TARGETS, Target
 
 
@@ -63,11 +63,9 @@ def compile_text(
     `file` is the name used in messages and in the emitted comments; `target` overrides the
     file's own.
     """
-    spec = parse_source(text, parameters, target, file=file)
+    spec, schedule = prove_text(text, file, parameters, target)
     machine = TARGETS[spec.target]
-    schedule = build_schedule(spec.collectives[0])
-    refuse_if_any(unusable_names(spec.collectives[0]))
-    refuse_if_any(prove(schedule))
+    refuse_if_any(_not_lowered(schedule))
     plan = build_plan(schedule, machine)
     refuse_if_any(check_plan(schedule, plan))
     prediction = predict(schedule, plan)
@@ -75,6 +73,26 @@ def compile_text(
     architectures = tuple(t.name for t in TARGETS.values() if fits(schedule, plan, t))
     files = render(spec, schedule, plan, prediction, architectures)
     return Bundle(spec, schedule, plan, prediction, files)
+
+
+def prove_text(
+    text: str, file: str, parameters: Mapping[str, int], target: str | None = None
+) -> tuple[Spec, Schedule]:
+    """The first half of `compile_text`: what a `.coll` text says, and a schedule that is proved to
+    do it."""
+    spec = parse_source(text, parameters, target, file=file)
+    schedule = build_schedule(spec.collectives[0])
+    refuse_if_any(unusable_names(spec.collectives[0]))
+    refuse_if_any(prove(schedule))
+    return spec, schedule
+
+
+def _not_lowered(schedule: Schedule) -> Iterator[Diagnostic]:
+    """Refusal of barriers, for which no code can be emitted yet."""
+    collective = schedule.collective
+    if collective.contract.kind is ContractKind.BARRIER:
+        help = "`collc build --dump schedule` shows what has been proved"
+        yield Diagnostic("C106", "code for a barrier: not supported yet", collective.span, help=help)
 
 
 def refuse_if_any(diagnostics: Iterable[Diagnostic]) -> None:

@@ -1,21 +1,21 @@
 """The Schedule: who sends its vector to whom, in which order, with no color or router in sight.
 
 Takes a `Collective`, makes a `Schedule` of phases. A reduce phase is one line pattern replicated
-over parallel lines; a broadcast phase is one multicast over the whole grid. In reading order: the
-types, `build_schedule`, `show_schedule`. `collc.proof` shows that a schedule keeps its contract.
+over parallel lines; a broadcast phase is one multicast over the whole grid; a phase made of steps
+(`collc.steps`) is everything else. In reading order: the types, `build_schedule`. `collc.proof`
+shows that a schedule keeps its contract, `collc.show_schedule` prints it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 
 from collc.diagnostics import Span
-from collc.spec import BroadcastStep, Collective, Grid, Order, ReduceStep
-
-SHOWN_RANKS = 16  # longer lines are described, not spelled out
+from collc.spec import BroadcastStep, Collective, Grid, Order, ReduceStep, RunStep
+from collc.steps import Slicing, StepsPhase
 
 
 class Action(Enum):
@@ -94,12 +94,15 @@ class BroadcastPhase:
         return Action.COPY
 
 
+Phase = ReducePhase | BroadcastPhase | StepsPhase
+
+
 @dataclass(frozen=True)
 class Schedule:
     """A collective as phases in order; a PE starts a phase when it has finished the one before."""
 
     collective: Collective
-    phases: tuple[ReducePhase | BroadcastPhase, ...]
+    phases: tuple[Phase, ...]
 
 
 def axis_of(order: Order) -> str:
@@ -116,9 +119,11 @@ def build_schedule(collective: Collective) -> Schedule:
     """Lay the steps of a collective out as phases; steps over a single PE need none."""
     grid = collective.grid
     holders = {"x": (0, grid.width - 1), "y": (0, grid.height - 1)}
-    phases: list[ReducePhase | BroadcastPhase] = []
+    phases: list[Phase] = []
     for step in collective.steps:
-        if isinstance(step, BroadcastStep):
+        if isinstance(step, RunStep):
+            phases += _run(step, collective)
+        elif isinstance(step, BroadcastStep):
             phases += _broadcast(step, grid)
             holders = {"x": (0, grid.width - 1), "y": (0, grid.height - 1)}
         else:
@@ -161,6 +166,24 @@ def _broadcast(step: BroadcastStep, grid: Grid) -> Iterator[BroadcastPhase]:
         yield BroadcastPhase("broadcast", step.x, step.y, grid.width, grid.height, step.span)
 
 
+def _run(step: RunStep, collective: Collective) -> Iterator[StepsPhase]:
+    """The phase of an algorithm; none where it has nothing to do."""
+    if not step.algorithm.steps:
+        return
+    alone = min(collective.grid.width, collective.grid.height) == 1
+    yield StepsPhase(
+        name="exchange" if alone else _line_name(step.axis, collective.grid, step.lines),
+        axis=step.axis,
+        places=step.places,
+        lines=step.lines,
+        slicing=Slicing(step.algorithm.slices, collective.contract.length),
+        steps=step.algorithm.steps,
+        algorithm=step.algorithm.text,
+        order=step.order,
+        span=step.span,
+    )
+
+
 def _end(step: ReduceStep, grid: Grid) -> int:
     """The coordinate of a step's rank 0."""
     extent = grid.width if axis_of(step.order) == "x" else grid.height
@@ -174,71 +197,22 @@ def _line_name(axis: str, grid: Grid, lines: tuple[int, int]) -> str:
     return one if lines[0] == lines[1] else f"{one}s"
 
 
-def _with_unique_names(
-    phases: list[ReducePhase | BroadcastPhase],
-) -> Iterator[ReducePhase | BroadcastPhase]:
+def _with_unique_names(phases: list[Phase]) -> Iterator[Phase]:
     """Phases whose names are distinct CSL identifiers; a second `row` becomes `row_2`."""
     seen: dict[str, int] = {}
     for phase in phases:
         count = seen[phase.name] = seen.get(phase.name, 0) + 1
-        yield phase if count == 1 else _renamed(phase, f"{phase.name}_{count}")
-
-
-def _renamed(phase: ReducePhase | BroadcastPhase, name: str) -> ReducePhase | BroadcastPhase:
-    fields = {key: getattr(phase, key) for key in phase.__dataclass_fields__}
-    return type(phase)(**{**fields, "name": name})
-
-
-def show_schedule(schedule: Schedule) -> str:
-    """The schedule as text, a paragraph per phase."""
-    contract = schedule.collective.contract
-    head = f"schedule {schedule.collective.name}: {contract.kind.value}"
-    lines = [head, *(_show_phase(phase) for phase in schedule.phases)]
-    return "\n".join(lines) + "\n"
-
-
-def _show_phase(phase: ReducePhase | BroadcastPhase) -> str:
-    if isinstance(phase, BroadcastPhase):
-        extent = f"{phase.width} x {phase.height}"
-        return f"  {phase.name}: PE ({phase.x}, {phase.y}) copies its vector to all {extent} PEs"
-    count = phase.lines[1] - phase.lines[0] + 1
-    head = (
-        f"  {phase.name}: {phase.tree} over {phase.ranks} ranks, {phase.order.value}, "
-        f"{count} line{'s' if count > 1 else ''}"
-    )
-    if phase.ranks > SHOWN_RANKS:
-        return "\n".join((head, f"    {_shape(phase)}", f"    rank 0 = {_operands(phase)}"))
-    return "\n".join((head, *_show_transfers(phase), f"    rank 0 = {operand_order(phase)}"))
-
-
-def _show_transfers(phase: ReducePhase) -> Iterator[str]:
-    arrows = {Action.COMBINE: "=>", Action.COPY: "->"}
-    for transfer in phase.transfers:
-        yield f"    {transfer.source} {arrows[transfer.action]} {transfer.destination}"
-
-
-def _shape(phase: ReducePhase) -> str:
-    most = max(len(sources) for sources in phase.children)
-    return f"{len(phase.transfers)} transfers, at most {most} vectors to one rank"
-
-
-def _operands(phase: ReducePhase) -> str:
-    """Operand order of a long line in few words: the nesting is that of the tree."""
-    return f"0 + 1 + ... + {phase.ranks - 1}, nested as {phase.tree}"
-
-
-def operand_order(phase: ReducePhase) -> str:
-    """What rank 0 computes, `+` standing for the operation: `((0 + 1) + (2 + 3))`."""
-    values = [str(rank) for rank in range(phase.ranks)]
-    for transfer in phase.transfers:
-        source, old = values[transfer.source], values[transfer.destination]
-        copies = transfer.action is Action.COPY
-        values[transfer.destination] = source if copies else f"({old} + {source})"
-    return values[0]
+        yield phase if count == 1 else replace(phase, name=f"{phase.name}_{count}")
 
 
 def home_pe(schedule: Schedule) -> tuple[int, int]:
-    """(x, y) of the PE where the reductions end; without any, where the broadcast starts."""
+    """(x, y) of the PE that a rooted contract ends at or starts from.
+
+    Where algorithms run it is said; else it is where the reductions end or, without any, where the
+    broadcast starts.
+    """
+    if schedule.collective.root is not None:
+        return schedule.collective.root
     place = {"x": 0, "y": 0}
     reductions = [phase for phase in schedule.phases if isinstance(phase, ReducePhase)]
     for reduction in reductions:

@@ -6,7 +6,6 @@ same Spec again, but for the places.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
@@ -14,7 +13,21 @@ from importlib.resources import files
 from collc.diagnostics import Diagnostic, Span
 from collc.language.names import PRELUDE_FILE, prelude
 from collc.language.shapes import Children
-from collc.spec import BroadcastStep, Collective, Order, Parameter, ReduceStep, Spec, Tree
+from collc.show_algorithm import show_algorithm, values_of
+from collc.spec import (
+    Algorithm,
+    BroadcastStep,
+    Collective,
+    Contract,
+    ContractKind,
+    Order,
+    Parameter,
+    ReduceStep,
+    RunStep,
+    Spec,
+    Step,
+    Tree,
+)
 
 _WIDEST_LINE = 160  # longer source lines are cut around the place
 _CONTEXT = 60
@@ -121,16 +134,13 @@ def _integer(parameter: Parameter) -> str:
 
 def _collective(collective: Collective) -> Iterator[str]:
     contract, grid = collective.contract, collective.grid
-    operation = f", {contract.operation.value}" if contract.operation else ""
-    buffer = f"{contract.buffer}: {contract.element.value}[{contract.length}]"
-    promise = f"{contract.kind.value}({buffer}{operation})"
+    promise = f"{contract.kind.value}({_buffer(contract)})"
     yield f"collective {collective.name} = {promise} on {grid.name} {{"
-    reductions = [step for step in collective.steps if isinstance(step, ReduceStep)]
-    if reductions:
-        yield "    order " + ", ".join(step.order.value for step in reductions)
-    wide = grid.width > 1 and grid.height > 1
+    orders = dict.fromkeys(_orders(collective.steps))
+    if orders:
+        yield "    order " + ", ".join(orders)
     for index, step in enumerate(collective.steps):
-        yield f"    {'then ' if index else ''}{_step(step, wide)}"
+        yield f"    {'then ' if index else ''}{_step(step, collective)}"
     if collective.limits.colors is not None:
         yield f"    within colors <= {collective.limits.colors}"
     for expectation in collective.expectations:
@@ -138,9 +148,33 @@ def _collective(collective: Collective) -> Iterator[str]:
     yield "}"
 
 
-def _step(step: ReduceStep | BroadcastStep, wide: bool) -> str:
+def _buffer(contract: Contract) -> str:
+    if contract.kind is ContractKind.BARRIER:
+        return ""
+    operation = f", {contract.operation.value}" if contract.operation else ""
+    return f"{contract.buffer}: {contract.element.value}[{contract.length}]{operation}"
+
+
+def _orders(steps: tuple[Step, ...]) -> Iterator[str]:
+    for step in steps:
+        if isinstance(step, ReduceStep):
+            yield step.order.value
+        elif isinstance(step, RunStep):
+            yield step.order
+
+
+def _step(step: Step, collective: Collective) -> str:
+    grid = collective.grid
+    wide = grid.width > 1 and grid.height > 1
     if isinstance(step, BroadcastStep):
         return f"broadcast from ({step.x}, {step.y})"
+    if isinstance(step, RunStep):
+        one, every = ("row", "rows") if step.axis == "x" else ("column", "columns")
+        across = grid.height if step.axis == "x" else grid.width
+        lines = every if step.lines == (0, across - 1) else one
+        by = f"{lines} by " if wide else ""
+        root = f" from {collective.root}" if collective.root else ""
+        return f"run {by}{step.algorithm.text}{root}"
     horizontal = step.order in (Order.WEST_TO_EAST, Order.EAST_TO_WEST)
     lines = "" if not wide else "row by " if horizontal else "columns by "
     return f"reduce {lines}{step.tree.text} to 0"
@@ -153,15 +187,24 @@ def _trees(spec: Spec) -> Iterator[str]:
     names = {_name(tree): None for tree in trees if _name(tree) not in prelude()}
     for name in names:
         yield _declaration(name, [tree for tree in trees if _name(tree) == name])
+    yield from _algorithms(spec)
 
 
-def _name(tree: Tree) -> str:
+def _algorithms(spec: Spec) -> Iterator[str]:
+    """Declare the algorithms that the prelude does not have, as they are on their lines."""
+    runs = [s for c in spec.collectives for s in c.steps if isinstance(s, RunStep)]
+    algorithms = [run.algorithm for run in runs if _name(run.algorithm) not in prelude()]
+    for name in dict.fromkeys(_name(algorithm) for algorithm in algorithms):
+        yield show_algorithm(name, [a for a in algorithms if _name(a) == name])
+
+
+def _name(tree: Tree | Algorithm) -> str:
     return tree.text.partition("(")[0]
 
 
 def _declaration(name: str, trees: list[Tree]) -> str:
     """One tree for all uses of a name: a case for each number of ranks and values."""
-    given = [dict(re.findall(r"(\w+) = (-?\d+)", tree.text)) for tree in trees]
+    given = [values_of(tree.text) for tree in trees]
     ranks = "n"
     while ranks in given[0]:
         ranks += "_"

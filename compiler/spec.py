@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from collc.diagnostics import Span
+from collc.steps import Moves
 
 
 class ElementType(Enum):
@@ -48,6 +49,33 @@ class ContractKind(Enum):
     BROADCAST = "broadcast"
     REDUCE = "reduce"
     ALLREDUCE = "allreduce"
+    SCATTER = "scatter"
+    GATHER = "gather"
+    ALLGATHER = "allgather"
+    REDUCE_SCATTER = "reduce_scatter"
+    ALL_TO_ALL = "all_to_all"
+    BARRIER = "barrier"
+
+    @property
+    def reduces(self) -> bool:
+        """Whether it combines vectors, and so has an operation."""
+        return self in (ContractKind.REDUCE, ContractKind.ALLREDUCE, ContractKind.REDUCE_SCATTER)
+
+    @property
+    def by_slices(self) -> bool:
+        """Whether slice r of a vector belongs to rank r."""
+        return self in _BY_SLICES
+
+
+_BY_SLICES = frozenset(
+    (
+        ContractKind.SCATTER,
+        ContractKind.GATHER,
+        ContractKind.ALLGATHER,
+        ContractKind.REDUCE_SCATTER,
+        ContractKind.ALL_TO_ALL,
+    )
+)
 
 
 class Order(Enum):
@@ -61,7 +89,10 @@ class Order(Enum):
 
 @dataclass(frozen=True)
 class Contract:
-    """`allreduce(x: f32[256], add)`; `operation` is None for a broadcast."""
+    """`allreduce(x: f32[256], add)`; `operation` is None where nothing is combined.
+
+    A barrier has no buffer: no name, a length of 0.
+    """
 
     kind: ContractKind
     buffer: str
@@ -116,6 +147,40 @@ class BroadcastStep:
     span: Span
 
 
+@dataclass(frozen=True, eq=False)
+class Algorithm:
+    """An algorithm on a line of `ranks` ranks whose vectors are cut into `slices` slices.
+
+    `text` is how the source names it (`butterfly(G = 3)`). The language has checked that ranks and
+    slices exist and that no rank sends to itself; no step is empty.
+    """
+
+    text: str
+    ranks: int
+    slices: int
+    steps: tuple[Moves, ...]
+    span: Span
+
+
+@dataclass(frozen=True)
+class RunStep:
+    """An algorithm run along lines of one axis, "x" or "y".
+
+    `order` is a word of the language, `places[r]` is where it puts rank r on a line. `lines` are
+    the coordinates, on the other axis, of the first and the last line.
+    """
+
+    axis: str
+    order: str
+    places: tuple[int, ...]
+    lines: tuple[int, int]
+    algorithm: Algorithm
+    span: Span
+
+
+Step = ReduceStep | BroadcastStep | RunStep
+
+
 @dataclass(frozen=True)
 class Limits:
     """What the collective may use; None is the target's own limit."""
@@ -139,15 +204,20 @@ class Expectation:
 
 @dataclass(frozen=True)
 class Collective:
-    """One collective: contract, grid, steps in order, limits, expectations."""
+    """One collective: contract, grid, steps in order, limits, expectations.
+
+    `root` is the PE that a rooted contract starts from or ends at. None: reductions end at rank 0
+    and a broadcast step says where it starts.
+    """
 
     name: str
     contract: Contract
     grid: Grid
-    steps: tuple[ReduceStep | BroadcastStep, ...]
+    steps: tuple[Step, ...]
     limits: Limits
     expectations: tuple[Expectation, ...]
     span: Span
+    root: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)

@@ -61,8 +61,9 @@ class StepsPhase:
     """Steps along every line of one axis.
 
     `places[r]` is where rank r stands on its line, 0 being the west or north end; every place
-    0..ranks - 1 occurs once. `lines` are the coordinates, on the other axis, of the first and the
-    last of the parallel lines. `algorithm` is how the source names it (`butterfly(G = 3)`).
+    0..ranks - 1 occurs once; `order` is the word for that. `lines` are the coordinates, on the
+    other axis, of the first and the last of the parallel lines. `algorithm` is how the source names
+    it (`butterfly(G = 3)`). In a barrier vectors have no elements, and every transfer is a token.
     """
 
     name: str
@@ -72,9 +73,15 @@ class StepsPhase:
     slicing: Slicing
     steps: tuple[Moves, ...]
     algorithm: str
+    order: str
     span: Span
 
     @property
     def ranks(self) -> int:
         """How many ranks a line has."""
         return len(self.places)
+
+    @property
+    def stretch(self) -> tuple[int, int]:
+        """The lowest and the highest coordinate of its PEs on the axis."""
+        return min(self.places), max(self.places)

@@ -12,6 +12,7 @@ from collc.language import parse_file, parse_source, read_source
 from collc.language.limits import expectation_text
 from collc.show import as_json, render, show_spec
 from collc.spec import (
+    Algorithm,
     BroadcastStep,
     Collective,
     Contract,
@@ -27,8 +28,10 @@ from collc.spec import (
     Spec,
     Tree,
 )
+from collc.steps import Moves
 
 NOWHERE = Span("", 0, 0, 0, 0)
+BY_TREES = (ContractKind.BROADCAST, ContractKind.REDUCE, ContractKind.ALLREDUCE)
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.coll"))
 
 
@@ -38,6 +41,10 @@ def placeless(value: object) -> object:
         return NOWHERE
     if isinstance(value, tuple):
         return tuple(placeless(part) for part in value)
+    if isinstance(value, Moves):
+        return tuple(tuple(getattr(value, field.name).tolist()) for field in fields(value))
+    if isinstance(value, Algorithm):
+        return (value.text, value.ranks, value.slices, placeless(value.steps))
     if is_dataclass(value) and not isinstance(value, type):
         parts = {field.name: placeless(getattr(value, field.name)) for field in fields(value)}
         return replace(value, **parts)
@@ -97,7 +104,7 @@ def specs(draw: st.DrawFn) -> Spec:
     """Any Spec that the language can make."""
     sizes = st.just(1) | st.integers(1, 12)
     width, height = draw(sizes), draw(sizes)
-    kind = draw(st.sampled_from(ContractKind))
+    kind = draw(st.sampled_from(BY_TREES))
     operation = None if kind == ContractKind.BROADCAST else draw(st.sampled_from(Operation))
     element, length = draw(st.sampled_from(ElementType)), draw(st.integers(1, 9999))
     contract = Contract(kind, draw(NAMES), element, length, operation, NOWHERE)

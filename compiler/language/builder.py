@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 from lark import Token, Transformer_NonRecursive, Tree, v_args
@@ -67,16 +68,65 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
         return tuple(c)
 
     def local(self, meta: Meta, c: list[Any]) -> syntax.LocalDecl:
-        return syntax.LocalDecl(self._word(c[0]), c[1], self._span(meta))
+        return syntax.LocalDecl(self._word(c[0]), c[1], c[2], self._span(meta))
+
+    def algorithm(self, meta: Meta, c: list[Any]) -> syntax.AlgorithmDecl:
+        name, parameters, slices, condition, local_definitions = c[:5]
+        return syntax.AlgorithmDecl(
+            self._word(name),
+            parameters or (),
+            slices,
+            condition,
+            local_definitions or (),
+            tuple(c[5:]),
+            self._span(meta),
+        )
+
+    def requires(self, meta: Meta, c: list[Any]) -> Expression:
+        return cast(Expression, c[0])
+
+    def step(self, meta: Meta, c: list[Any]) -> syntax.StepDecl:
+        return syntax.StepDecl(c[0], c[1] or (), tuple(c[2:]), self._span(meta))
+
+    def loop(self, meta: Meta, c: list[Any]) -> syntax.LoopDecl:
+        return syntax.LoopDecl(c[0], c[1] or (), tuple(c[2:]), self._span(meta))
+
+    def include(self, meta: Meta, c: list[Any]) -> syntax.IncludeDecl:
+        return syntax.IncludeDecl(self._word(c[0]), c[1] or (), self._span(meta))
+
+    def range(self, meta: Meta, c: list[Any]) -> syntax.RangeDecl:
+        return syntax.RangeDecl(self._word(c[0]), c[1], c[2], self._span(meta))
+
+    def each(self, meta: Meta, c: list[Any]) -> syntax.EachDecl:
+        rank, other, condition, sent, source, arrow, destination, into = c
+        return syntax.EachDecl(
+            self._word(rank),
+            None if other is None else self._word(other),
+            condition,
+            sent,
+            self._word(source),
+            arrow == "=>",
+            destination,
+            into,
+            self._span(meta),
+        )
+
+    def one_slice(self, meta: Meta, c: list[Any]) -> syntax.SlicesDecl:
+        return syntax.SlicesDecl(c[0], None, self._span(meta))
+
+    def slice_range(self, meta: Meta, c: list[Any]) -> syntax.SlicesDecl:
+        return syntax.SlicesDecl(c[0], c[1], self._span(meta))
 
     def collective(self, meta: Meta, c: list[Any]) -> syntax.CollectiveDecl:
         name, grid = self._word(c[0]), self._word(c[2])
         return syntax.CollectiveDecl(name, c[1], grid, tuple(c[3:]), self._span(meta))
 
     def contract(self, meta: Meta, c: list[Any]) -> syntax.ContractDecl:
-        operation = None if c[4] is None else self._word(c[4])
-        buffer, element = self._word(c[1]), self._word(c[2])
-        return syntax.ContractDecl(c[0], buffer, element, c[3], operation, self._span(meta))
+        buffer = None
+        if c[1] is not None:
+            operation = None if c[4] is None else self._word(c[4])
+            buffer = syntax.BufferDecl(self._word(c[1]), self._word(c[2]), c[3], operation)
+        return syntax.ContractDecl(c[0], buffer, self._span(meta))
 
     def kind(self, meta: Meta, c: list[Any]) -> Word:
         return self._word(c[0])
@@ -85,10 +135,7 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
         return syntax.OrderClause(tuple(self._word(token) for token in c), self._span(meta))
 
     def then(self, meta: Meta, c: list[Any]) -> Clause:
-        step = c[0]
-        if isinstance(step, syntax.ReduceClause):
-            return syntax.ReduceClause(step.lines, step.tree, step.to, True, step.span)
-        return syntax.BroadcastClause(step.root, True, step.span)
+        return cast(Clause, replace(c[0], then=True))
 
     def reduce(self, meta: Meta, c: list[Any]) -> syntax.ReduceClause:
         lines = None if c[0] is None else self._word(c[0])
@@ -96,6 +143,10 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
 
     def broadcast(self, meta: Meta, c: list[Any]) -> syntax.BroadcastClause:
         return syntax.BroadcastClause(c[0], False, self._span(meta))
+
+    def run(self, meta: Meta, c: list[Any]) -> syntax.RunClause:
+        lines = None if c[0] is None else self._word(c[0])
+        return syntax.RunClause(lines, c[1], c[2], False, self._span(meta))
 
     def use(self, meta: Meta, c: list[Any]) -> syntax.TreeUse:
         return syntax.TreeUse(self._word(c[0]), c[1] or (), self._span(meta))

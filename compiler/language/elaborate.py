@@ -7,18 +7,20 @@ program.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TypeVar
 
 from collc.diagnostics import Span
 from collc.language import syntax
+from collc.language.algorithms import Algorithms
 from collc.language.expressions import Binding, Scope, number, truth
 from collc.language.forest import Forest
 from collc.language.limits import elaborate_expectation, elaborate_limits
 from collc.language.lines import elaborate_grid, elaborate_lines
-from collc.language.names import Names, check_trees, collect
+from collc.language.names import Names, check_algorithms, check_trees, collect
 from collc.language.parser import LATER, not_supported
 from collc.language.problems import KnownProblemError, Problems, problem, suggest
-from collc.language.steps import Surroundings, elaborate_steps
+from collc.language.steps import Surroundings, elaborate_steps, root_of
 from collc.language.syntax import CollectiveDecl, Word
 from collc.spec import (
     Collective,
@@ -51,16 +53,19 @@ def elaborate(
         name: None if parameter is None else parameter.value
         for name, parameter in parameters.items()
     }
-    others = {**dict.fromkeys(names.grids, "grid"), **dict.fromkeys(names.trees, "tree")}
+    kinds = (("grid", names.grids), ("tree", names.trees), ("algorithm", names.algorithms))
+    others = {name: kind for kind, declared in kinds for name in declared}
     scope = Scope(numbers, others)
     broken = check_trees(names, problems, max(largest.max_width, largest.max_height))
     forest = Forest(names.trees, numbers, broken)
+    unusable = check_algorithms(names, problems)
+    algorithms = Algorithms(names.algorithms, numbers, others, unusable)
     grids = {
         name: problems.attempt(elaborate_grid, declaration, scope, largest)
         for name, declaration in names.grids.items()
     }
     collectives = {
-        name: _collective(declaration, grids, scope, forest, problems)
+        name: _collective(declaration, grids, Means(scope, forest, algorithms), problems)
         for name, declaration in names.collectives.items()
     }
     main = problems.attempt(_program, file, names, collectives)
@@ -140,13 +145,22 @@ def _check_range(
     raise problem("C122", message, condition.span, (word.span, "declared here"), help=help)
 
 
+@dataclass(frozen=True)
+class Means:
+    """What all collectives of a file share: numbers, trees and algorithms."""
+
+    scope: Scope
+    forest: Forest
+    algorithms: Algorithms
+
+
 def _collective(
     declaration: CollectiveDecl,
     grids: Mapping[str, Grid | None],
-    scope: Scope,
-    forest: Forest,
+    means: Means,
     problems: Problems,
 ) -> Collective | None:
+    scope = means.scope
     contract = problems.attempt(_contract, declaration.contract, scope)
     grid = problems.attempt(_grid, declaration.grid, grids)
     expectations = [
@@ -161,15 +175,16 @@ def _collective(
     clauses = tuple(
         clause
         for clause in declaration.clauses
-        if isinstance(clause, syntax.ReduceClause | syntax.BroadcastClause)
+        if isinstance(clause, syntax.ReduceClause | syntax.BroadcastClause | syntax.RunClause)
     )
-    around = Surroundings(contract, lines, scope, forest)
+    around = Surroundings(contract, lines, scope, means.forest, means.algorithms)
     steps = elaborate_steps(clauses, around, problems)
+    root = problems.attempt(root_of, clauses, around)
     if contract is None or limits is None:
         return None
     wanted = tuple(expectation for expectation in expectations if expectation is not None)
     name = declaration.name.text
-    return Collective(name, contract, grid, steps, limits, wanted, declaration.span)
+    return Collective(name, contract, grid, steps, limits, wanted, declaration.span, root)
 
 
 def _clauses(declaration: CollectiveDecl, kind: type[C]) -> tuple[C, ...]:
@@ -188,20 +203,30 @@ def _grid(word: Word, grids: Mapping[str, Grid | None]) -> Grid:
 
 def _contract(declaration: syntax.ContractDecl, scope: Scope) -> Contract:
     kind = _kind(declaration.kind)
+    buffer = declaration.buffer
+    if (kind is ContractKind.BARRIER) != (buffer is None):
+        if buffer is None:
+            message = f"{kind.value} needs a buffer"
+            help = f"write {kind.value}(x: f32[B]{', add' if kind.reduces else ''})"
+        else:
+            message, help = "a barrier moves no vectors, so it has no buffer", "write barrier()"
+        raise problem("C147", message, declaration.span, help=help)
+    if buffer is None:
+        return Contract(kind, "", ElementType.U32, 0, None, declaration.span)
     elements = {element.value: element for element in ElementType}
-    element = elements.get(declaration.element.text)
+    element = elements.get(buffer.element.text)
     if element is None:
-        word = declaration.element
+        word = buffer.element
         if word.text == "bf16":
             raise not_supported("the element type bf16", word.span)
         message = f"there is no element type called {word.text}"
         raise problem("C111", message, word.span, help=suggest(word.text, elements))
-    operation = _operation(kind, declaration)
-    length = number(declaration.length, scope)
+    operation = _operation(kind, buffer, declaration.span)
+    length = number(buffer.length, scope)
     if length < 1:
-        message = f"{declaration.buffer.text} has {length} elements; it needs at least 1"
-        raise problem("C125", message, declaration.length.span)
-    return Contract(kind, declaration.buffer.text, element, length, operation, declaration.span)
+        message = f"{buffer.name.text} has {length} elements; it needs at least 1"
+        raise problem("C125", message, buffer.length.span)
+    return Contract(kind, buffer.name.text, element, length, operation, declaration.span)
 
 
 def _kind(word: Word) -> ContractKind:
@@ -214,19 +239,19 @@ def _kind(word: Word) -> ContractKind:
     return kinds[word.text]
 
 
-def _operation(kind: ContractKind, declaration: syntax.ContractDecl) -> Operation | None:
-    word = declaration.operation
+def _operation(kind: ContractKind, buffer: syntax.BufferDecl, at: Span) -> Operation | None:
+    word = buffer.operation
     operations = {operation.value: operation for operation in Operation}
-    if kind == ContractKind.BROADCAST:
+    if not kind.reduces:
         if word is not None:
-            message = "a broadcast combines nothing, so it has no operation"
+            article = "an" if kind.value[0] == "a" else "a"
+            message = f"{article} {kind.value} combines nothing, so it has no operation"
             raise problem("C147", message, word.span, help=f"leave `, {word.text}` out")
         return None
     if word is None:
         message = f"{kind.value} needs an operation"
-        buffer = declaration.buffer.text
-        help = f"write {kind.value}({buffer}: {declaration.element.text}[...], add)"
-        raise problem("C147", message, declaration.span, help=help)
+        help = f"write {kind.value}({buffer.name.text}: {buffer.element.text}[...], add)"
+        raise problem("C147", message, at, help=help)
     if word.text in ("and", "or", "xor"):
         raise not_supported(f"the operation {word.text}", word.span)
     if word.text not in operations:

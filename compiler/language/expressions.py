@@ -16,8 +16,6 @@ from collc.language import syntax
 from collc.language.problems import KnownProblemError, ProblemError, problem, suggest
 from collc.language.syntax import Expression
 
-_LEAST, _MOST = -(2**63), 2**63 - 1
-
 Binding = int | ProblemError | None
 """What a name stands for: a number, a problem met on use, or something already reported."""
 
@@ -40,32 +38,64 @@ def log2ceil(n: int) -> int:
     return (n - 1).bit_length()
 
 
+def reverse_bits(a: int, k: int) -> int:
+    """The k lowest bits of a in reverse; a >= 0, 0 <= k <= 62."""
+    reversed_bits = 0
+    for _ in range(k):
+        reversed_bits, a = 2 * reversed_bits + a % 2, a // 2
+    return reversed_bits
+
+
+def logfloor(n: int, base: int) -> int:
+    """Largest k with base**k <= n; n >= 1, base >= 2."""
+    k, reached = 0, base
+    while reached <= n:
+        k, reached = k + 1, reached * base
+    return k
+
+
+def power(base: int, k: int) -> int:
+    """`base` multiplied k times; 0 <= k <= 62."""
+    return int(base**k)
+
+
 @dataclass(frozen=True)
 class Function:
-    """A function of the language: how many arguments, from which value on, and what it does."""
+    """A function of the language: from which value on it takes each argument, and up to which.
+
+    `arguments` None: two or more, of any value.
+    """
 
     compute: Callable[..., int]
-    arity: int | None  # None: two or more
-    least: int | None  # the smallest argument with a value
+    arguments: tuple[tuple[int, int], ...] | None
 
+
+_LEAST, _MOST = -(2**63), 2**63 - 1
+_EXPONENT = (0, 62)
 
 FUNCTIONS: Mapping[str, Function] = {
-    "isqrt": Function(isqrt, 1, 0),
-    "pow2_below": Function(pow2_below, 1, 1),
-    "log2ceil": Function(log2ceil, 1, 1),
-    "min": Function(min, None, None),
-    "max": Function(max, None, None),
+    "isqrt": Function(isqrt, ((0, _MOST),)),
+    "pow2": Function(lambda k: 1 << k, (_EXPONENT,)),
+    "pow2_below": Function(pow2_below, ((1, _MOST),)),
+    "log2ceil": Function(log2ceil, ((1, _MOST),)),
+    "logfloor": Function(logfloor, ((1, _MOST), (2, _MOST))),
+    "power": Function(power, ((_LEAST, _MOST), _EXPONENT)),
+    "log2floor": Function(lambda n: n.bit_length() - 1, ((1, _MOST),)),
+    "reverse_bits": Function(reverse_bits, ((0, _MOST), _EXPONENT)),
+    "xor": Function(operator.xor, ((0, _MOST), (0, _MOST))),
+    "min": Function(min, None),
+    "max": Function(max, None),
 }
 RESERVED = frozenset((*FUNCTIONS, "leaf", "join", "bound"))
 
-_ARITHMETIC: Mapping[str, Callable[[int, int], int]] = {
+ARITHMETIC: Mapping[str, Callable[[int, int], int]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
     "div": operator.floordiv,
     "mod": operator.mod,
 }
-_RELATIONS: Mapping[str, Callable[[int, int], bool]] = {
+RELATIONS: Mapping[str, Callable[[int, int], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
@@ -79,11 +109,11 @@ def number(expression: Expression, scope: Scope) -> int:
     """Whole number an expression stands for; raises `ProblemError` if it is none."""
     match expression:
         case syntax.Number(value=value):
-            return _bounded(value, expression.span)
+            return bounded(value, expression.span)
         case syntax.Name():
-            return _named(expression, scope)
+            return named(expression, scope)
         case syntax.Negative(operand=operand):
-            return _bounded(-number(operand, scope), expression.span)
+            return bounded(-number(operand, scope), expression.span)
         case syntax.Arithmetic():
             return _arithmetic(expression, scope)
         case syntax.Conditional(condition=condition):
@@ -110,7 +140,7 @@ def truth(expression: Expression, scope: Scope) -> bool:
         case syntax.Comparison(operands=operands, relations=relations):
             values = [number(operand, scope) for operand in operands]
             pairs = zip(values, values[1:], relations, strict=False)
-            return all(_RELATIONS[relation](a, b) for a, b, relation in pairs)
+            return all(RELATIONS[relation](a, b) for a, b, relation in pairs)
         case _:
             raise wrong_kind(expression, "a condition")
 
@@ -134,13 +164,15 @@ def wrong_kind(expression: Expression, wanted: str) -> ProblemError:
     return problem("C113", f"this is {what}, where {wanted} is wanted", expression.span, help=help)
 
 
-def _bounded(value: int, span: Span) -> int:
+def bounded(value: int, span: Span) -> int:
+    """The value, if it is a number of 64 bits."""
     if _LEAST <= value <= _MOST:
         return value
     raise problem("C116", "this number does not fit into 64 bits", span)
 
 
-def _named(name: syntax.Name, scope: Scope) -> int:
+def named(name: syntax.Name, scope: Scope) -> int:
+    """The number that a name stands for."""
     if name.text not in scope.numbers:
         if name.text in scope.others:
             message = f"{name.text} is a {scope.others[name.text]}, where a number is wanted"
@@ -169,7 +201,7 @@ def _arithmetic(expression: syntax.Arithmetic, scope: Scope) -> int:
     if expression.operator in ("div", "mod") and right == 0:
         message = f"{left} {expression.operator} 0 has no value"
         raise problem("C115", message, expression.span, (expression.right.span, "this is 0"))
-    return _bounded(_ARITHMETIC[expression.operator](left, right), expression.span)
+    return bounded(ARITHMETIC[expression.operator](left, right), expression.span)
 
 
 def _call(call: syntax.Call, scope: Scope) -> int:
@@ -180,12 +212,22 @@ def _call(call: syntax.Call, scope: Scope) -> int:
             raise problem("C113", f"{name}(...) is {what}, where a number is wanted", call.span)
         raise unknown_function(call.name, FUNCTIONS)
     check_function_call(call)
-    function = FUNCTIONS[name]
     values = [number(argument.value, scope) for argument in call.arguments]
-    if function.least is not None and values[0] < function.least:
-        message = f"{name}({values[0]}) has no value: its argument is {function.least} or more"
-        raise problem("C117", message, call.span)
-    return function.compute(*values)
+    return apply(call, values)
+
+
+def apply(call: syntax.Call, values: list[int]) -> int:
+    """Value of a function for its arguments; raises `ProblemError` where it has none."""
+    function = FUNCTIONS[call.name.text]
+    for value, (least, most) in zip(values, function.arguments or (), strict=False):
+        if not least <= value <= most:
+            shown = ", ".join(map(str, values))
+            which = "its argument" if len(values) == 1 else f"{value}"
+            limits = f"{least} or more" if most == _MOST else f"{least} to {most}"
+            verb = "is" if len(values) == 1 else "has to be"
+            message = f"{call.name.text}({shown}) has no value: {which} {verb} {limits}"
+            raise problem("C117", message, call.span)
+    return bounded(function.compute(*values), call.span)
 
 
 def unknown_function(name: syntax.Word, known: Mapping[str, object]) -> ProblemError:
@@ -196,11 +238,13 @@ def unknown_function(name: syntax.Word, known: Mapping[str, object]) -> ProblemE
 
 def check_function_call(call: syntax.Call) -> None:
     """Refuse a call of a function with names, or with more or fewer arguments than it takes."""
-    arity, given = FUNCTIONS[call.name.text].arity, len(call.arguments)
+    arguments, given = FUNCTIONS[call.name.text].arguments, len(call.arguments)
+    arity = None if arguments is None else len(arguments)
     named = next((a.name for a in call.arguments if a.name is not None), None)
     if named is not None:
         message = f"the arguments of {call.name.text} have no names"
         raise problem("C114", message, named.span)
     if (arity is None and given < 2) or (arity is not None and given != arity):
-        wanted = "two or more arguments" if arity is None else f"{arity} argument"
+        words = {None: "two or more arguments", 1: "1 argument"}
+        wanted = words.get(arity, f"{arity} arguments")
         raise problem("C114", f"{call.name.text} takes {wanted}, not {given}", call.span)

@@ -17,7 +17,8 @@ from collc.language.expressions import FUNCTIONS, Binding, Scope, number, truth
 from collc.language.parser import not_supported
 from collc.language.problems import KnownProblemError, ProblemError, problem, suggest
 from collc.language.shapes import LEAF, Shape, join, literal_shape
-from collc.language.syntax import Argument, Expression, TreeDecl, Word
+from collc.language.syntax import AlgorithmDecl, Argument, Expression, TreeDecl, Word
+from collc.language.traverse import expressions_of, walk
 
 MAX_CALLS_DEEP = 4096
 MAX_EVALUATIONS = 1_000_000
@@ -136,8 +137,8 @@ class Forest:
     def _size(self, tree: str) -> int:
         """How many expressions one call of a tree evaluates at most."""
         if tree not in self._sizes:
-            outermost = syntax.expressions_of(self._trees[tree])
-            self._sizes[tree] = sum(1 for expression in outermost for _ in syntax.walk(expression))
+            outermost = expressions_of(self._trees[tree])
+            self._sizes[tree] = sum(1 for expression in outermost for _ in walk(expression))
         return self._sizes[tree]
 
     def _full(self, call: Call) -> str:
@@ -195,7 +196,7 @@ class Forest:
 
 
 def bind(
-    declaration: TreeDecl, arguments: tuple[Argument, ...], taken: int, span: Span
+    declaration: TreeDecl | AlgorithmDecl, arguments: tuple[Argument, ...], taken: int, span: Span
 ) -> tuple[Argument, ...]:
     """Argument of each parameter behind the first `taken`; raises `ProblemError`."""
     name, open_words = declaration.name.text, declaration.parameters[taken:]
@@ -223,10 +224,11 @@ def bind(
     return tuple(found[parameter.text] for parameter in open_words)
 
 
-def _check_argument_name(declaration: TreeDecl, word: Word, taken: int) -> None:
+def _check_argument_name(declaration: TreeDecl | AlgorithmDecl, word: Word, taken: int) -> None:
     names = [parameter.text for parameter in declaration.parameters]
     if word.text in names[:taken]:
-        message = f"{word.text} is the number of ranks, which `reduce` fills in"
+        by = "reduce" if isinstance(declaration, TreeDecl) else "run"
+        message = f"{word.text} is the number of ranks, which `{by}` fills in"
         raise problem("C114", message, word.span, help="leave it out")
     if word.text not in names:
         message = f"{declaration.name.text} has no parameter called {word.text}"

@@ -14,7 +14,8 @@ from collc.spec import Grid, Order
 from collc.target import Target
 
 HORIZONTAL = frozenset((Order.WEST_TO_EAST, Order.EAST_TO_WEST))
-_LATER_ORDERS = frozenset(("snake", "hilbert", "ring"))
+_LATER_ORDERS = frozenset(("snake", "hilbert"))
+RING = "ring"
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Line:
     order: Order
     length: int
     span: Span | None  # where the order is said; None: it is the default
+    ring: bool = False  # ranks go out on every other place and come back on those between
 
     @property
     def words(self) -> str:
@@ -32,8 +34,21 @@ class Line:
 
     def coordinate(self, rank: int) -> int:
         """Coordinate of a rank along the line."""
+        return self.places[rank]
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Coordinate of every rank along the line."""
+        if self.ring:
+            last_odd = self.length - 1 - self.length % 2
+            return (*range(0, self.length, 2), *range(last_odd, 0, -2))
         forward = self.order in (Order.WEST_TO_EAST, Order.NORTH_TO_SOUTH)
-        return rank if forward else self.length - 1 - rank
+        return tuple(range(self.length) if forward else reversed(range(self.length)))
+
+    @property
+    def word(self) -> str:
+        """The order as the language says it."""
+        return RING if self.ring else self.order.value
 
 
 @dataclass(frozen=True)
@@ -92,7 +107,10 @@ def elaborate_grid(declaration: GridDecl, scope: Scope, target: Target) -> Grid:
 def elaborate_lines(grid: Grid, clauses: tuple[OrderClause, ...], problems: Problems) -> Lines:
     """Directions of a grid under the orders that a collective names."""
     chosen: dict[bool, tuple[Order, Span]] = {}
-    for word in (word for clause in clauses for word in clause.names):
+    words = tuple(word for clause in clauses for word in clause.names)
+    if any(word.text == RING for word in words):
+        return _ring(grid, words, problems)
+    for word in words:
         order = problems.attempt(_order, word)
         if order is None:
             continue
@@ -112,6 +130,18 @@ def elaborate_lines(grid: Grid, clauses: tuple[OrderClause, ...], problems: Prob
     return Lines(grid, horizontal_line, Line(down, grid.height, down_span), said)
 
 
+def _ring(grid: Grid, words: tuple[Word, ...], problems: Problems) -> Lines:
+    """Lines whose ranks form rings; `ring` stands for both directions."""
+    first = words[0]
+    for word in words[1:]:
+        before = (first.span, "its order is given here")
+        problems.add(problem("C108", "`ring` is an order for all lines", word.span, before))
+    span = first.span
+    across = Line(Order.WEST_TO_EAST, grid.width, span, ring=True)
+    down = Line(Order.NORTH_TO_SOUTH, grid.height, span, ring=True)
+    return Lines(grid, across, down, frozenset())
+
+
 _ORDERS: Mapping[str, Order] = {order.value: order for order in Order}
 
 
@@ -120,7 +150,7 @@ def _order(word: Word) -> Order:
         raise not_supported(f"the order {word.text}", word.span)
     if word.text not in _ORDERS:
         message = f"there is no order called {word.text}"
-        raise problem("C111", message, word.span, help=suggest(word.text, _ORDERS))
+        raise problem("C111", message, word.span, help=suggest(word.text, (*_ORDERS, RING)))
     return _ORDERS[word.text]
 
 

@@ -19,20 +19,23 @@ from collc.language.expressions import (
     unknown_function,
 )
 from collc.language.forest import bind
+from collc.language.names_of_algorithms import Known, check_algorithm
 from collc.language.parser import LATER, not_supported, parse_text
 from collc.language.problems import ProblemError, Problems, problem, suggest
 from collc.language.shapes import check_literal
-from collc.language.syntax import TreeDecl, Word
+from collc.language.syntax import AlgorithmDecl, TreeDecl, Word
+from collc.language.traverse import walk
+from collc.language.words import check_words, reserved
 
 PRELUDE_FILE = "prelude.coll"
 
 
 @lru_cache(maxsize=1)
-def prelude() -> Mapping[str, TreeDecl]:
-    """Trees that every program knows, read from grammar/prelude.coll."""
+def prelude() -> Mapping[str, TreeDecl | AlgorithmDecl]:
+    """Trees and algorithms that every program knows, read from grammar/prelude.coll."""
     text = files("collc.grammar").joinpath(PRELUDE_FILE).read_text(encoding="utf-8")
-    trees = (d for d in parse_text(PRELUDE_FILE, text) if isinstance(d, TreeDecl))
-    return {tree.name.text: tree for tree in trees}
+    declared = parse_text(PRELUDE_FILE, text)
+    return {d.name.text: d for d in declared if isinstance(d, TreeDecl | AlgorithmDecl)}
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ class Names:
     params: Mapping[str, syntax.ParamDecl]
     grids: Mapping[str, syntax.GridDecl]
     trees: Mapping[str, TreeDecl]  # with the prelude's
+    algorithms: Mapping[str, AlgorithmDecl]  # with the prelude's
     collectives: Mapping[str, syntax.CollectiveDecl]
     programs: tuple[syntax.ProgramDecl, ...]
 
@@ -55,9 +59,10 @@ def collect(declarations: tuple[syntax.Declaration, ...], problems: Problems) ->
     _check_once("program", programs, problems)
     params: dict[str, syntax.ParamDecl] = {}
     grids: dict[str, syntax.GridDecl] = {}
-    trees = dict(prelude())
+    trees = {name: d for name, d in prelude().items() if isinstance(d, TreeDecl)}
+    algorithms = {name: d for name, d in prelude().items() if isinstance(d, AlgorithmDecl)}
     collectives: dict[str, syntax.CollectiveDecl] = {}
-    taken = {name: tree.name for name, tree in trees.items()}
+    taken = {name: declaration.name for name, declaration in prelude().items()}
     grid_words: dict[str, Word] = {}
     collective_words: dict[str, Word] = {}
     for declaration in declarations:
@@ -66,11 +71,13 @@ def collect(declarations: tuple[syntax.Declaration, ...], problems: Problems) ->
                 params[name.text] = declaration
             case TreeDecl(name=name) if _is_free(name, taken, problems):
                 trees[name.text] = declaration
+            case AlgorithmDecl(name=name) if _is_free(name, taken, problems):
+                algorithms[name.text] = declaration
             case syntax.GridDecl(name=name) if _is_free(name, grid_words, problems):
                 grids[name.text] = declaration
             case syntax.CollectiveDecl(name=name) if _is_free(name, collective_words, problems):
                 collectives[name.text] = declaration
-    return Names(targets, params, grids, trees, collectives, programs)
+    return Names(targets, params, grids, trees, algorithms, collectives, programs)
 
 
 def check_trees(names: Names, problems: Problems, longest_line: int) -> frozenset[str]:
@@ -85,11 +92,17 @@ def check_trees(names: Names, problems: Problems, longest_line: int) -> frozense
     return frozenset(broken)
 
 
-def reserved(word: Word) -> Iterator[ProblemError]:
-    """Refusal of a name that belongs to the language."""
-    if word.text in RESERVED:
-        message = f"{word.text} belongs to the language and cannot be declared"
-        yield problem("C109", message, word.span, help="choose another name")
+def check_algorithms(names: Names, problems: Problems) -> frozenset[str]:
+    """Report what is wrong with the names in the file's own algorithms; yields the broken ones."""
+    broken = set()
+    for name, algorithm in names.algorithms.items():
+        if name in prelude():
+            continue
+        known = Known(frozenset(names.params), {}, frozenset(names.algorithms))
+        for error in check_algorithm(algorithm, known):
+            problems.add(error)
+            broken.add(name)
+    return frozenset(broken)
 
 
 def _check_once(
@@ -110,7 +123,8 @@ def _is_free(word: Word, taken: dict[str, Word], problems: Problems) -> bool:
     if before is word:
         return True
     if before.span.file == PRELUDE_FILE:
-        message = f"{word.text} is a tree of the prelude and cannot be declared again"
+        kind = "tree" if isinstance(prelude()[word.text], TreeDecl) else "algorithm"
+        message = f"{word.text} is a {kind} of the prelude and cannot be declared again"
         place = (before.span, "declared here")
         problems.add(problem("C109", message, word.span, place, help="choose another name"))
     else:
@@ -121,7 +135,11 @@ def _is_free(word: Word, taken: dict[str, Word], problems: Problems) -> bool:
 
 def _check_tree(tree: TreeDecl, names: Names, longest_line: int) -> Iterator[ProblemError]:
     local_words = tuple(local.name for local in tree.locals)
-    yield from _check_words((*tree.parameters, *local_words))
+    yield from check_words((*tree.parameters, *local_words))
+    for local in tree.locals:
+        if local.parameters is not None:
+            message = f"{local.name.text} is a function; the names of a tree are numbers"
+            yield problem("C113", message, local.span, help="functions belong to algorithms")
     known = set(names.params) | {word.text for word in tree.parameters}
     for local in tree.locals:
         yield from _check_expression(local.value, known, names, longest_line)
@@ -129,20 +147,10 @@ def _check_tree(tree: TreeDecl, names: Names, longest_line: int) -> Iterator[Pro
     yield from _check_expression(tree.body, known, names, longest_line)
 
 
-def _check_words(words: tuple[Word, ...]) -> Iterator[ProblemError]:
-    seen: dict[str, Word] = {}
-    for word in words:
-        yield from reserved(word)
-        if word.text in seen:
-            first = (seen[word.text].span, "first declared here")
-            yield problem("C108", f"{word.text} is declared twice", word.span, first)
-        seen.setdefault(word.text, word)
-
-
 def _check_expression(
     outermost: syntax.Expression, known: set[str], names: Names, longest_line: int
 ) -> Iterator[ProblemError]:
-    for expression, _ in syntax.walk(outermost):
+    for expression, _ in walk(outermost):
         match expression:
             case syntax.Literal():
                 yield from check_literal(expression, longest_line)

@@ -18,19 +18,16 @@ from collc.diagnostics import Span
 from collc.language.builder import build, span_of_token
 from collc.language.problems import ProblemError, Problems, problem, quoted
 from collc.language.source import check_size
-from collc.language.syntax import Declaration, expressions_of, walk
+from collc.language.syntax import Declaration
+from collc.language.traverse import expressions_of, walk
 
 MAX_TOKENS = 32_768  # of one declaration; a tree of 1000 ranks by hand has some 4000
 MAX_DEPTH = 100  # of an expression; trees written by hand may be deeper
 
-_BEGINNINGS = frozenset(("TARGET", "PARAM", "GRID", "TREE", "COLLECTIVE", "PROGRAM"))
+_BEGINNINGS = frozenset(("TARGET", "PARAM", "GRID", "TREE", "ALGORITHM", "COLLECTIVE", "PROGRAM"))
 
 # Words of the language to come: refused by name instead of as a mistake of spelling.
 LATER = {
-    "algorithm": "algorithms given as steps",
-    "step": "algorithms given as steps",
-    "each": "algorithms given as steps",
-    "slices": "algorithms given as steps",
     "select": "choosing a collective by length",
     "when": "choosing a collective by length",
     "contract": "contracts of one's own",
@@ -38,12 +35,6 @@ LATER = {
     "reserve": "reserving resources for the host kernel",
     "chunks": "splitting a vector into chunks",
     "repeat": "repeating a collective",
-    "scatter": "scatter",
-    "gather": "gather",
-    "allgather": "allgather",
-    "reduce_scatter": "reduce_scatter",
-    "all_to_all": "all_to_all",
-    "barrier": "barrier",
 }
 _INSTEAD = {
     "%": "the remainder is written `mod`",
@@ -199,7 +190,7 @@ def _spelled(accepted: set[str]) -> str:
     if names >= {"LPAR", "NAME", "INTEGER", "MINUS"}:
         return "an expression"
     if names >= _BEGINNINGS:
-        return "a declaration: target, param, grid, tree, collective or program"
+        return "a declaration: target, param, grid, tree, algorithm, collective or program"
     spelled = sorted(_spelling(name) for name in names)
     if len(spelled) <= 1:
         return spelled[0] if spelled else "nothing more"

@@ -1,20 +1,28 @@
-"""The steps of a collective, and whether together they do what its contract promises."""
+"""The steps of a collective: trees reduced, multicasts, algorithms run along lines.
+
+Whether trees and multicasts do what the contract promises is seen here by their kinds; what an
+algorithm does, the proof finds out (`collc.proof`).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from collc.diagnostics import Span
+from collc.language.algorithms import Algorithms
 from collc.language.expressions import Scope, number
 from collc.language.forest import Forest
 from collc.language.lines import Line, Lines
 from collc.language.parser import not_supported
 from collc.language.problems import Problems, problem, suggest
 from collc.language.shapes import children_of
-from collc.language.syntax import BroadcastClause, Expression, PeDecl, ReduceClause
-from collc.spec import BroadcastStep, Contract, ContractKind, ReduceStep, Tree
+from collc.language.syntax import BroadcastClause, Expression, PeDecl, ReduceClause, RunClause, Word
+from collc.spec import BroadcastStep, Contract, ContractKind, ReduceStep, RunStep, Step, Tree
 
-Step = ReduceStep | BroadcastStep
-StepClause = ReduceClause | BroadcastClause
+StepClause = ReduceClause | BroadcastClause | RunClause
+_FROM_ROOT = (ContractKind.BROADCAST, ContractKind.SCATTER)
+_BY_TREES = (ContractKind.BROADCAST, ContractKind.REDUCE, ContractKind.ALLREDUCE)
+_ROOTED = (*_FROM_ROOT, ContractKind.REDUCE, ContractKind.GATHER)
 
 
 @dataclass(frozen=True)
@@ -25,6 +33,7 @@ class Surroundings:
     lines: Lines
     scope: Scope
     forest: Forest
+    algorithms: Algorithms
 
 
 def elaborate_steps(
@@ -34,12 +43,20 @@ def elaborate_steps(
     _check_then(clauses, problems)
     reductions = tuple(c for c in clauses if isinstance(c, ReduceClause))
     broadcasts = tuple(c for c in clauses if isinstance(c, BroadcastClause))
-    problems.attempt(_check_contract, clauses, reductions, broadcasts, around)
-    lines = _lines_reduced(reductions, around, problems)
+    runs = len(reductions) + len(broadcasts) < len(clauses)
+    if runs:
+        problems.attempt(_check_runs, around)
+    else:
+        problems.attempt(_check_contract, clauses, reductions, broadcasts, around)
+    lines = _lines_reduced(reductions, around, problems, complete=not runs)
     steps: list[Step] = []
     for clause in clauses:
-        if isinstance(clause, BroadcastClause):
-            broadcast = problems.attempt(_broadcast, clause, around, reductions)
+        if isinstance(clause, RunClause):
+            run = problems.attempt(_run, clause, around)
+            steps += [run] if run else []
+        elif isinstance(clause, BroadcastClause):
+            results = () if runs else reductions
+            broadcast = problems.attempt(_broadcast, clause, around, results)
             steps += [broadcast] if broadcast else []
         elif clause in lines:
             reduction = problems.attempt(_reduction, clause, lines[clause], around)
@@ -51,7 +68,60 @@ def _without_idle(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """Leave out reductions of one rank; if there is nothing else to reduce, the last stays."""
     reductions = [step for step in steps if isinstance(step, ReduceStep)]
     busy = [step for step in reductions if len(step.tree.children) > 1] or reductions[-1:]
-    return tuple(step for step in steps if isinstance(step, BroadcastStep) or step in busy)
+    return tuple(step for step in steps if not isinstance(step, ReduceStep) or step in busy)
+
+
+def root_of(clauses: tuple[StepClause, ...], around: Surroundings) -> tuple[int, int] | None:
+    """The PE a rooted contract starts from or ends at, where algorithms leave it to be said."""
+    runs = [clause for clause in clauses if isinstance(clause, RunClause)]
+    if around.contract is None or not runs:
+        return None
+    kind = around.contract.kind
+    said = [clause for clause in clauses if _said(clause) is not None]
+    if kind not in _ROOTED:
+        wrong = next((clause for clause in runs if clause.root is not None), None)
+        if wrong is not None and wrong.root is not None:
+            message = f"{_a(kind)} has no root: it treats all ranks alike"
+            raise problem("C141", message, wrong.root.span, help="leave the place out")
+        return None
+    if not said:
+        return around.lines.corner
+    place = _said(said[0] if kind in _FROM_ROOT else said[-1])
+    assert place is not None
+    return _root(place, around)
+
+
+def _said(clause: StepClause) -> PeDecl | Expression | None:
+    return clause.to if isinstance(clause, ReduceClause) else clause.root
+
+
+def _a(kind: ContractKind) -> str:
+    return f"an {kind.value}" if kind.value[0] == "a" else f"a {kind.value}"
+
+
+def _check_runs(around: Surroundings) -> None:
+    """Contracts that deal with slices are for lines; slices that change places are equal."""
+    if around.contract is None or not around.contract.kind.by_slices:
+        return
+    contract, lines = around.contract, around.lines
+    if lines.single is None:
+        raise not_supported(f"{contract.kind.value} on a grid of several lines", contract.span)
+    if contract.kind is ContractKind.ALL_TO_ALL and contract.length % lines.single.length:
+        message = f"{contract.length} elements are no {lines.single.length} slices of equal length"
+        help = f"make the length a multiple of {lines.single.length}, the number of ranks"
+        raise problem("C155", message, contract.span, help=help)
+
+
+def _run(clause: RunClause, around: Surroundings) -> RunStep:
+    """An algorithm along all lines of a direction, or along the one with rank 0 of the other."""
+    lines, grid = around.lines, around.lines.grid
+    line = _direction(clause.lines, clause.span, "run", lines)
+    axis, other = ("x", lines.vertical) if line is lines.horizontal else ("y", lines.horizontal)
+    every = clause.lines is None or clause.lines.text in ("rows", "columns")
+    first, last = (0, other.length - 1) if every else (other.coordinate(0),) * 2
+    algorithm = around.algorithms.unfold(clause.algorithm, line.length, around.scope)
+    assert grid.width == (line.length if axis == "x" else other.length)
+    return RunStep(axis, line.word, line.places, (first, last), algorithm, clause.span)
 
 
 def _check_then(clauses: tuple[StepClause, ...], problems: Problems) -> None:
@@ -75,6 +145,11 @@ def _check_contract(
     if around.contract is None:
         return
     kind = around.contract.kind
+    if kind not in _BY_TREES:
+        message = f"nothing here does what {_a(kind)} promises"
+        help = "run an algorithm: `run NAME`"
+        at = clauses[0].span if clauses else around.contract.span
+        raise problem("C140", message, at, (around.contract.span, "promised here"), help=help)
     wanted = {
         ContractKind.BROADCAST: "one step: `broadcast from ...`",
         ContractKind.REDUCE: "`reduce ...` steps and nothing else",
@@ -106,34 +181,39 @@ def _check_contract(
 
 
 def _lines_reduced(
-    reductions: tuple[ReduceClause, ...], around: Surroundings, problems: Problems
+    reductions: tuple[ReduceClause, ...],
+    around: Surroundings,
+    problems: Problems,
+    *,
+    complete: bool,
 ) -> dict[ReduceClause, Line]:
-    """Which direction each step reduces; also, that every direction is reduced, columns first."""
+    """Which direction each step reduces; if they are the `complete` collective, also that every
+    direction is reduced, columns first."""
     lines: dict[ReduceClause, Line] = {}
     for clause in reductions:
-        line = problems.attempt(_line_of, clause, around.lines)
+        line = problems.attempt(_direction, clause.lines, clause.span, "reduce", around.lines)
         if line is not None:
             lines[clause] = line
-    if len(lines) == len(reductions) and reductions:
+    if complete and len(lines) == len(reductions) and reductions:
         problems.attempt(_check_lines, tuple(lines.items()), around)
     return lines
 
 
-def _line_of(clause: ReduceClause, lines: Lines) -> Line:
+def _direction(word: Word | None, span: Span, verb: str, lines: Lines) -> Line:
+    """The lines that a clause names, or the only one."""
     grid = lines.grid
-    if clause.lines is None:
+    if word is None:
         if lines.single is None:
             size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
-            help = "write `reduce columns by ...`, then `reduce row by ...`"
-            message = "on a grid, a reduction says what it reduces"
-            raise problem("C144", message, clause.span, size, help=help)
+            what = {"reduce": "a reduction says what it reduces", "run": "`run` says along what"}
+            help = f"write `{verb} columns by ...`, then `{verb} row by ...`"
+            raise problem("C144", f"on a grid, {what[verb]}", span, size, help=help)
         return lines.single
     known = {"row": True, "rows": True, "column": False, "columns": False}
-    word = clause.lines.text
-    if word not in known:
-        help = suggest(word, ("columns", "row"))
-        raise problem("C111", f"{word} names no lines of a grid", clause.lines.span, help=help)
-    return lines.horizontal if known[word] else lines.vertical
+    if word.text not in known:
+        help = suggest(word.text, ("columns", "row"))
+        raise problem("C111", f"{word.text} names no lines of a grid", word.span, help=help)
+    return lines.horizontal if known[word.text] else lines.vertical
 
 
 def _check_lines(reduced: tuple[tuple[ReduceClause, Line], ...], around: Surroundings) -> None:
@@ -160,6 +240,10 @@ def _check_lines(reduced: tuple[tuple[ReduceClause, Line], ...], around: Surroun
 
 
 def _reduction(clause: ReduceClause, line: Line, around: Surroundings) -> ReduceStep:
+    if line.ring and line.length > 1 and line.span is not None:
+        message = "a tree has no use for the order ring: its vectors travel one way"
+        help = "leave the order out, or run an algorithm"
+        raise problem("C143", message, clause.span, (line.span, "the order"), help=help)
     _check_to(clause, around)
     tree = _tree(clause, line, around)
     return ReduceStep(line.order, tree, clause.span)

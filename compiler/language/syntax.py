@@ -5,7 +5,6 @@ Values here compare by identity (`eq=False`): a hostile file may nest them thous
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from collc.diagnostics import Span
@@ -179,9 +178,13 @@ class GridDecl:
 
 @dataclass(frozen=True, eq=False)
 class LocalDecl:
-    """`where h = pow2_below(n)`: a number with a name, seen by the tree and the locals after it."""
+    """`where h = pow2_below(n)`: a number with a name, seen by the body and the locals after it.
+
+    With `parameters`, `next(r) = (r + 1) mod n`, it is a function; only algorithms have them.
+    """
 
     name: Word
+    parameters: tuple[Word, ...] | None
     value: Expression
     span: Span
 
@@ -198,14 +201,105 @@ class TreeDecl:
 
 
 @dataclass(frozen=True, eq=False)
-class ContractDecl:
-    """`allreduce(x: f32[B], add)`."""
+class RangeDecl:
+    """`s in 0 .. n - 2`: all numbers from the first to the last; none if the last is less."""
 
-    kind: Word
-    buffer: Word
+    name: Word
+    first: Expression
+    last: Expression
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class SlicesDecl:
+    """`slice E`, or `slices E .. F`; `last` is None for one slice."""
+
+    first: Expression
+    last: Expression | None
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class EachDecl:
+    """`each r where COND : slice E  r => F as slice G`; `sent` None is the whole vector.
+
+    `each r, q : ...` has a transfer for every pair of ranks; `other` is the second one.
+    """
+
+    rank: Word
+    other: Word | None
+    condition: Expression | None
+    sent: SlicesDecl | None
+    source: Word
+    combines: bool
+    destination: Expression
+    into: Expression | None
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class StepDecl:
+    """`step s in 0 .. n - 2 where d = pow2(s) { ... }`: transfers that do not wait for each other,
+    once for every number of the range, or once."""
+
+    range: RangeDecl | None
+    locals: tuple[LocalDecl, ...]
+    transfers: tuple[EachDecl, ...]
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class LoopDecl:
+    """`for i in 0 .. k { steps }`."""
+
+    range: RangeDecl
+    locals: tuple[LocalDecl, ...]
+    actions: tuple[Action, ...]
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class IncludeDecl:
+    """`run binomial_scatter(n)` within an algorithm: the steps of another one."""
+
+    name: Word
+    arguments: tuple[Argument, ...]
+    span: Span
+
+
+Action = StepDecl | LoopDecl | IncludeDecl
+
+
+@dataclass(frozen=True, eq=False)
+class AlgorithmDecl:
+    """`algorithm ring(n) slices n requires n > 1 where ... { steps }`; without `slices`, a vector
+    is one slice."""
+
+    name: Word
+    parameters: tuple[Word, ...]
+    slices: Expression | None
+    condition: Expression | None
+    locals: tuple[LocalDecl, ...]
+    actions: tuple[Action, ...]
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class BufferDecl:
+    """`x: f32[B], add`: what a contract is about."""
+
+    name: Word
     element: Word
     length: Expression
     operation: Word | None
+
+
+@dataclass(frozen=True, eq=False)
+class ContractDecl:
+    """`allreduce(x: f32[B], add)`; a barrier has no buffer."""
+
+    kind: Word
+    buffer: BufferDecl | None
     span: Span
 
 
@@ -228,7 +322,8 @@ class PeDecl:
 
 @dataclass(frozen=True, eq=False)
 class TreeUse:
-    """`two_phase(S = 4)`: a tree by name, its first parameter left to the line it is used on."""
+    """`two_phase(S = 4)`: a tree or algorithm by name, its first parameter left to the line it is
+    used on."""
 
     name: Word
     arguments: tuple[Argument, ...]
@@ -256,6 +351,17 @@ class BroadcastClause:
 
 
 @dataclass(frozen=True, eq=False)
+class RunClause:
+    """`run rows by ring_allreduce`; `root` is the place behind `from` or `to`."""
+
+    lines: Word | None
+    algorithm: TreeUse
+    root: PeDecl | Expression | None
+    then: bool
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
 class WithinClause:
     """`within colors <= 3`."""
 
@@ -274,7 +380,7 @@ class ExpectClause:
     span: Span
 
 
-Clause = OrderClause | ReduceClause | BroadcastClause | WithinClause | ExpectClause
+Clause = OrderClause | ReduceClause | BroadcastClause | RunClause | WithinClause | ExpectClause
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,72 +402,6 @@ class ProgramDecl:
     span: Span
 
 
-Declaration = TargetDecl | ParamDecl | GridDecl | TreeDecl | CollectiveDecl | ProgramDecl
-
-
-def parts_of(expression: Expression) -> tuple[Expression, ...]:
-    """Expressions directly inside another."""
-    match expression:
-        case Negative(operand=operand) | Not(operand=operand):
-            return (operand,)
-        case Arithmetic(left=left, right=right) | Logic(left=left, right=right):
-            return (left, right)
-        case Comparison(operands=operands):
-            return operands
-        case Conditional():
-            return (expression.condition, expression.chosen, expression.otherwise)
-        case Call(arguments=arguments):
-            return tuple(argument.value for argument in arguments)
-        case _:
-            return ()
-
-
-def walk(expression: Expression) -> Iterator[tuple[Expression, int]]:
-    """Expression and all inside it, in the order of the source, with how deep each lies."""
-    pending: list[tuple[Expression, int]] = [(expression, 1)]
-    while pending:
-        here, depth = pending.pop()
-        yield here, depth
-        pending.extend((part, depth + 1) for part in reversed(parts_of(here)))
-
-
-def expressions_of(declaration: Declaration) -> Iterator[Expression]:
-    """Outermost expressions of a declaration."""
-    match declaration:
-        case ParamDecl():
-            yield from (e for e in (declaration.default, declaration.condition) if e is not None)
-        case GridDecl():
-            yield from (declaration.width, declaration.height)
-        case TreeDecl():
-            yield from (declaration.body, *(local.value for local in declaration.locals))
-        case CollectiveDecl():
-            yield declaration.contract.length
-            for clause in declaration.clauses:
-                yield from _expressions_of_clause(clause)
-        case _:
-            return
-
-
-def _expressions_of_clause(clause: Clause) -> Iterator[Expression]:
-    match clause:
-        case ReduceClause():
-            yield from (argument.value for argument in clause.tree.arguments)
-            yield from _expressions_of_place(clause.to)
-        case BroadcastClause():
-            yield from _expressions_of_place(clause.root)
-        case WithinClause():
-            yield clause.most
-        case ExpectClause():
-            yield clause.value
-        case _:
-            return
-
-
-def _expressions_of_place(place: PeDecl | Expression | None) -> Iterator[Expression]:
-    match place:
-        case None:
-            return
-        case PeDecl():
-            yield from (place.x, place.y)
-        case _:
-            yield place
+Declaration = (
+    TargetDecl | ParamDecl | GridDecl | TreeDecl | AlgorithmDecl | CollectiveDecl | ProgramDecl
+)

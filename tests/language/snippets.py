@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-_CLAUSES = ("order", "reduce", "then", "broadcast", "within", "expect")
+_CLAUSES = ("order", "reduce", "then", "broadcast", "run", "within", "expect")
 
 
 def blocks(page: str) -> list[str]:
@@ -42,9 +42,12 @@ def _collective(declarations: str, clauses: list[str]) -> list[str]:
     grid = re.search(r"^grid (\w+)", declarations, re.MULTILINE)
     steps = [line for line in clauses if "reduce " in line]
     spreads = any("broadcast " in line for line in clauses)
-    if not steps and not spreads:
+    runs = any("run " in line for line in clauses)
+    if not steps and not spreads and not runs:
         clauses, spreads = ["broadcast from 0", *clauses], True
     kind = "broadcast" if not steps else "allreduce" if spreads else "reduce"
-    operation = ", add" if steps else ""
+    if runs:
+        kind = "allreduce"
+    operation = "" if kind == "broadcast" else ", add"
     name = grid[1] if grid else "row"
     return [f"collective total = {kind}(x: f32[B]{operation}) on {name} {{", *clauses, "}"]

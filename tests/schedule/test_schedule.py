@@ -1,5 +1,6 @@
 import building as b
-from collc.schedule import BroadcastPhase, ReducePhase, build_schedule, operand_order, show_schedule
+from collc.schedule import BroadcastPhase, ReducePhase, build_schedule
+from collc.show_schedule import operand_order, show_schedule
 from collc.spec import BroadcastStep, ContractKind, Order
 
 

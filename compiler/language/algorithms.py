@@ -1,0 +1,382 @@
+"""The algorithms of a program, and the transfers one of them makes on a line of n ranks.
+
+Loops are gone through one after the other; the ranks of an `each` are computed all at once. Limits
+on steps, transfers and evaluations stand between a user and an algorithm that does not end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from collc.diagnostics import Span
+from collc.language import syntax
+from collc.language.expressions import Binding, Scope, number
+from collc.language.forest import bind
+from collc.language.problems import KnownProblemError, ProblemError, problem, suggest
+from collc.language.ranks import (
+    Array,
+    Budget,
+    FunctionOf,
+    Surroundings,
+    Truths,
+    as_array,
+    numbers_of,
+    truths_of,
+)
+from collc.language.syntax import AlgorithmDecl, EachDecl, LocalDecl, TreeUse, Word
+from collc.spec import Algorithm
+from collc.steps import Moves
+
+MAX_STEPS = 16_384  # of all algorithms of a file, loops counted each time
+MAX_TRANSFERS = 4_194_304
+MAX_SLICES = 65_535
+_INCLUDED_DEEP = 8
+
+
+@dataclass
+class _Running:
+    """An algorithm on its way: what it is run on and the steps so far."""
+
+    ranks: int
+    slices: int
+    steps: list[Moves]
+    included: int = 0
+
+
+class Algorithms:
+    """All algorithms a program may use; `broken` ones have been reported and are not looked at."""
+
+    def __init__(
+        self,
+        algorithms: Mapping[str, AlgorithmDecl],
+        numbers: Mapping[str, Binding],
+        others: Mapping[str, str],
+        broken: frozenset[str],
+    ) -> None:
+        self._algorithms = algorithms
+        self._numbers = numbers
+        self._others = others
+        self._broken = broken
+        self._budget = Budget()
+        self._steps = 0
+        self._transfers = 0
+        self._made: dict[tuple[str, tuple[int, ...], int], Algorithm] = {}
+
+    def algorithm(self, name: Word) -> AlgorithmDecl:
+        """Algorithm of a name."""
+        if name.text in self._broken:
+            raise KnownProblemError
+        if name.text not in self._algorithms:
+            what = self._others.get(name.text)
+            message = f"there is no algorithm called {name.text}"
+            if what is not None:
+                message = f"{name.text} is a {what}, where an algorithm is wanted"
+            raise problem("C110", message, name.span, help=suggest(name.text, self._algorithms))
+        return self._algorithms[name.text]
+
+    def unfold(self, use: TreeUse, ranks: int, scope: Scope) -> Algorithm:
+        """Steps of an algorithm on a line of so many ranks; raises `ProblemError`."""
+        declaration = self.algorithm(use.name)
+        taken = min(1, len(declaration.parameters))
+        places = bind(declaration, use.arguments, taken, use.span)
+        values = ((ranks,) * taken) + tuple(number(place.value, scope) for place in places)
+        key = (use.name.text, values, ranks)
+        if key not in self._made:
+            try:
+                self._made[key] = self._unfold(declaration, values, ranks, use.span)
+            except RecursionError:
+                message = f"the functions of {use.name.text} are nested too deep"
+                raise problem("C103", message, use.span, help="write some of them out") from None
+            except ProblemError as error:
+                inside = f"in {_full(declaration, values)}"
+                raise error.with_note(use.span, inside).seen_from(use.span, inside) from None
+        return replace(self._made[key], span=use.span)
+
+    def _unfold(
+        self, declaration: AlgorithmDecl, values: tuple[int, ...], ranks: int, span: Span
+    ) -> Algorithm:
+        around = self._surroundings(declaration, values)
+        slices = _slices(declaration, around)
+        running = _Running(ranks, slices, [])
+        self._run(declaration, values, around, running)
+        words = declaration.parameters[1:]
+        given = zip(words, values[1:], strict=True)
+        inside = ", ".join(f"{word.text} = {value}" for word, value in given)
+        text = f"{declaration.name.text}({inside})" if inside else declaration.name.text
+        steps = tuple(moves for moves in running.steps if len(moves))
+        return Algorithm(text, ranks, slices, steps, span)
+
+    def _surroundings(self, declaration: AlgorithmDecl, values: tuple[int, ...]) -> Surroundings:
+        numbers = dict(self._numbers)
+        words = (word.text for word in declaration.parameters)
+        numbers.update(zip(words, values, strict=True))
+        around = Surroundings(numbers, {}, self._others, self._budget, {})
+        return _with_locals(declaration.locals, around)
+
+    def _run(
+        self,
+        declaration: AlgorithmDecl,
+        values: tuple[int, ...],
+        around: Surroundings,
+        running: _Running,
+    ) -> None:
+        condition = declaration.condition
+        if condition is not None and not truths_of(condition, around):
+            message = f"{_full(declaration, values)} does not meet what the algorithm requires"
+            raise problem("C158", message, condition.span)
+        self._act(declaration.actions, around, running)
+
+    def _act(
+        self, actions: tuple[syntax.Action, ...], around: Surroundings, running: _Running
+    ) -> None:
+        for action in actions:
+            match action:
+                case syntax.StepDecl():
+                    for inside in self._passes(action.range, action.locals, around, action.span):
+                        running.steps.append(self._step(action, inside, running))
+                case syntax.LoopDecl():
+                    for inside in self._passes(action.range, action.locals, around, action.span):
+                        self._act(action.actions, inside, running)
+                case _:
+                    self._include(action, around, running)
+
+    def _passes(
+        self,
+        range_: syntax.RangeDecl | None,
+        locals_: tuple[LocalDecl, ...],
+        around: Surroundings,
+        span: Span,
+    ) -> Iterator[Surroundings]:
+        """What each pass through a step or loop sees; problems in a pass tell which it is."""
+        if range_ is None:
+            self._count(1, span)
+            yield _with_locals(locals_, around)
+            return
+        first, last = _one(range_.first, around), _one(range_.last, around)
+        self._count(max(last - first + 1, 0), range_.span)
+        for value in range(first, last + 1):
+            numbers = {**around.numbers, range_.name.text: value}
+            passes = (*around.passes, f"{range_.name.text} = {value}")
+            inside = replace(around, numbers=numbers, passes=passes)
+            yield _with_locals(locals_, inside)
+
+    def _count(self, passes: int, span: Span) -> None:
+        self._steps += passes
+        if self._steps > MAX_STEPS:
+            message = f"the algorithms of this file take more than {MAX_STEPS} steps"
+            help = "a step moves slices between all ranks at once"
+            raise problem("C157", message, span, help=help)
+
+    def _step(self, step: syntax.StepDecl, around: Surroundings, running: _Running) -> Moves:
+        """Transfers of one step, in the order of its lines and then of the ranks."""
+        parts = [_moves(each, around, running) for each in step.transfers]
+        moves = _joined(parts)
+        self._transfers += len(moves)
+        if self._transfers > MAX_TRANSFERS:
+            raise problem("C157", f"these are more than {MAX_TRANSFERS} transfers", step.span)
+        return moves
+
+    def _include(
+        self, include: syntax.IncludeDecl, around: Surroundings, running: _Running
+    ) -> None:
+        """Take over the steps of another algorithm."""
+        declaration = self.algorithm(include.name)
+        if running.included >= _INCLUDED_DEEP:
+            message = f"algorithms run each other more than {_INCLUDED_DEEP} deep"
+            raise problem("C130", message, include.span, help="an algorithm cannot run itself")
+        self._count(1, include.span)
+        places = bind(declaration, include.arguments, 0, include.span)
+        values = tuple(_one(place.value, around) for place in places)
+        if declaration.parameters and values[0] != running.ranks:
+            message = f"{_full(declaration, values)} is for {values[0]} ranks, not {running.ranks}"
+            raise problem("C151", message, include.span, help="give it all ranks")
+        inside = self._surroundings(declaration, values)
+        slices = _slices(declaration, inside)
+        if slices != running.slices:
+            message = f"{_full(declaration, values)} cuts a vector into {slices} slices"
+            help = f"the algorithm that runs it has {running.slices}; both need the same"
+            raise problem("C152", message, include.span, help=help)
+        running.included += 1
+        self._run(declaration, values, replace(inside, passes=around.passes), running)
+        running.included -= 1
+
+
+def _full(declaration: AlgorithmDecl, values: tuple[int, ...]) -> str:
+    given = zip(declaration.parameters, values, strict=True)
+    inside = ", ".join(f"{word.text} = {value}" for word, value in given)
+    return f"{declaration.name.text}({inside})" if inside else declaration.name.text
+
+
+def _slices(declaration: AlgorithmDecl, around: Surroundings) -> int:
+    if declaration.slices is None:
+        return 1
+    slices = _one(declaration.slices, around)
+    if not 1 <= slices <= MAX_SLICES:
+        message = f"a vector has 1 to {MAX_SLICES} slices, not {slices}"
+        raise problem("C152", message, declaration.slices.span)
+    return slices
+
+
+def _one(expression: syntax.Expression, around: Surroundings) -> int:
+    value = numbers_of(expression, around)
+    assert isinstance(value, int)
+    return value
+
+
+def _with_locals(locals_: tuple[LocalDecl, ...], around: Surroundings) -> Surroundings:
+    """Names declared by `where`; a number without a value is a mistake only where it is used."""
+    for local in locals_:
+        if local.parameters is not None:
+            functions = {**around.functions, local.name.text: FunctionOf(local, around)}
+            around = replace(around, functions=functions)
+        else:
+            value = _value_or_problem(local.value, around)
+            around = replace(around, numbers={**around.numbers, local.name.text: value})
+    return around
+
+
+def _value_or_problem(expression: syntax.Expression, around: Surroundings) -> Binding:
+    try:
+        return _one(expression, around)
+    except ProblemError as error:
+        if error.diagnostic.code == "C157":
+            raise
+        return error
+    except KnownProblemError:
+        return None
+
+
+def _moves(each: EachDecl, around: Surroundings, running: _Running) -> Moves:
+    """Transfers of one line, in the order of the sending ranks."""
+    name = each.rank.text
+    ranks = np.arange(running.ranks, dtype=np.int64)
+    arrays = {name: ranks}
+    if each.other is not None:
+        arrays = {
+            name: np.repeat(ranks, running.ranks),
+            each.other.text: np.tile(ranks, running.ranks),
+        }
+    size = len(arrays[name])
+    seen = replace(around, arrays=arrays, size=size, rank=name)
+    if each.condition is not None:
+        seen = _restricted(seen, truths_of(each.condition, seen))
+    if seen.size:
+        first, count = _sent(each, seen, running)
+        some = count > 0
+        seen, first, count = seen.only(some), first[some], count[some]
+    if not seen.size:
+        return _joined([])
+    source = seen.arrays[name]
+    destination = as_array(numbers_of(each.destination, seen), seen.size)
+    _check_ranks(each, destination, seen, running)
+    into = first
+    if each.into is not None:
+        into = as_array(numbers_of(each.into, seen), seen.size)
+    _check_slices(each, first, into, seen, running)
+    return Moves(
+        source=source.astype(np.int32),
+        destination=destination.astype(np.int32),
+        slice=first.astype(np.int32),
+        into=into.astype(np.int32),
+        count=count.astype(np.int32),
+        combines=np.full(seen.size, each.combines),
+    )
+
+
+def _restricted(seen: Surroundings, holds: bool | Truths) -> Surroundings:
+    chosen = np.full(seen.size, holds) if isinstance(holds, bool) else holds
+    return seen.only(chosen)
+
+
+def _sent(each: EachDecl, seen: Surroundings, running: _Running) -> tuple[Array, Array]:
+    """First slice and number of slices that each rank sends."""
+    if each.sent is None:
+        return np.zeros(seen.size, np.int64), np.full(seen.size, running.slices, np.int64)
+    first = as_array(numbers_of(each.sent.first, seen), seen.size)
+    if each.sent.last is None:
+        return first, np.ones(seen.size, np.int64)
+    last = as_array(numbers_of(each.sent.last, seen), seen.size)
+    outside = (last >= first) & ((first < 0) | (last >= running.slices))
+    _refuse_first(
+        outside,
+        lambda i: f"there are no slices {first[i]} to {last[i]}: {_slices_are(running)}",
+        ("C152", each.sent.span, ""),
+        seen,
+    )
+    return first, np.where(last < first, 0, last - np.minimum(first, last) + 1)
+
+
+def _slices_are(running: _Running) -> str:
+    return "there is one, 0" if running.slices == 1 else f"slices are 0 to {running.slices - 1}"
+
+
+def _check_ranks(each: EachDecl, destination: Array, seen: Surroundings, running: _Running) -> None:
+    """Every transfer goes to another rank of the line."""
+    source = seen.arrays[each.rank.text]
+    ranks = f"ranks are 0 to {running.ranks - 1}" if running.ranks > 1 else "there is one, 0"
+    _refuse_first(
+        (destination < 0) | (destination >= running.ranks),
+        lambda i: f"rank {source[i]} sends to rank {destination[i]}: {ranks}",
+        ("C151", each.destination.span, "restrict the ranks that send: `each r where r > 0 : ...`"),
+        seen,
+    )
+    _refuse_first(
+        destination == source,
+        lambda i: f"rank {source[i]} sends to itself",
+        ("C153", each.destination.span, "leave it out: `each r where ... : ...`"),
+        seen,
+    )
+
+
+def _check_slices(
+    each: EachDecl, first: Array, into: Array, seen: Surroundings, running: _Running
+) -> None:
+    """Slices exist on both sides, and what is combined stays in its place."""
+    at = each.span if each.sent is None else each.sent.span
+    _refuse_first(
+        (first < 0) | (first >= running.slices),
+        lambda i: f"there is no slice {first[i]}: {_slices_are(running)}",
+        ("C152", at, ""),
+        seen,
+    )
+    if each.into is None:
+        return
+    if each.combines:
+        message = "a slice is combined with the same slice of the receiver"
+        help = "leave `as` out, or overwrite with `->`"
+        raise problem("C154", message, each.into.span, help=help)
+    if each.sent is None or each.sent.last is not None:
+        message = "`as slice` places one slice, and this sends several"
+        raise problem("C154", message, each.into.span, help="send `slice E`")
+    _refuse_first(
+        (into < 0) | (into >= running.slices),
+        lambda i: f"there is no slice {into[i]}: {_slices_are(running)}",
+        ("C152", each.into.span, ""),
+        seen,
+    )
+
+
+def _refuse_first(
+    wrong: Truths,
+    message: Callable[[int], str],
+    how: tuple[str, Span, str],
+    seen: Surroundings,
+) -> None:
+    """Report the first rank for which something is wrong: code, place and help."""
+    if wrong.any():
+        index = int(np.flatnonzero(wrong)[0])
+        code, span, help = how
+        raise problem(code, f"{message(index)}{seen.which(index)}", span, help=help)
+
+
+def _joined(parts: list[Moves]) -> Moves:
+    """Several lines of a step as one."""
+    if len(parts) == 1:
+        return parts[0]
+    empty = np.zeros(0, np.int32)
+    nothing = Moves(empty, empty, empty, empty, empty, np.zeros(0, np.bool_))
+    columns = [[getattr(part, f.name) for part in (nothing, *parts)] for f in fields(Moves)]
+    return Moves(*(np.concatenate(column) for column in columns))

@@ -1,0 +1,140 @@
+"""What an algorithm names: its own numbers, functions, loop variables and ranks, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from collc.language import syntax
+from collc.language.expressions import (
+    FUNCTIONS,
+    RESERVED,
+    check_function_call,
+    unknown_function,
+    unknown_name,
+)
+from collc.language.problems import ProblemError, problem, suggest
+from collc.language.syntax import Action, AlgorithmDecl, Expression, LocalDecl, Word
+from collc.language.traverse import expressions_of_transfer, walk
+from collc.language.words import check_words
+
+MAX_LOOPS_DEEP = 32
+
+
+@dataclass(frozen=True)
+class Known:
+    """Names that mean something at a place: numbers, functions (with their arity), algorithms."""
+
+    numbers: frozenset[str]
+    functions: Mapping[str, int]
+    algorithms: frozenset[str]
+
+    def with_numbers(self, *words: Word) -> Known:
+        """With more numbers; they hide functions of the same name."""
+        names = {word.text for word in words}
+        left = {name: arity for name, arity in self.functions.items() if name not in names}
+        return replace(self, numbers=self.numbers | names, functions=left)
+
+
+def check_algorithm(algorithm: AlgorithmDecl, known: Known) -> Iterator[ProblemError]:
+    """Everything that is wrong with the names in an algorithm, in the order of the source."""
+    words = (*algorithm.parameters, *(local.name for local in algorithm.locals))
+    yield from check_words(words)
+    known = known.with_numbers(*algorithm.parameters)
+    inner = known
+    for local in algorithm.locals:
+        yield from _check_local(local, inner)
+        inner = _behind(local, inner)
+    for expression in (algorithm.slices, algorithm.condition):
+        if expression is not None:
+            yield from _check_expression(expression, inner)
+    yield from _check_actions(algorithm.actions, inner, 1)
+
+
+def _check_local(local: LocalDecl, known: Known) -> Iterator[ProblemError]:
+    yield from check_words(local.parameters or ())
+    if local.parameters is not None:
+        known = _behind(local, known).with_numbers(*local.parameters)  # it may call itself
+    yield from _check_expression(local.value, known)
+
+
+def _behind(local: LocalDecl, known: Known) -> Known:
+    """What is known behind a local."""
+    if local.parameters is None:
+        return known.with_numbers(local.name)
+    functions = {**known.functions, local.name.text: len(local.parameters)}
+    return replace(known, functions=functions, numbers=known.numbers - {local.name.text})
+
+
+def _check_actions(actions: tuple[Action, ...], known: Known, depth: int) -> Iterator[ProblemError]:
+    for action in actions:
+        if isinstance(action, syntax.IncludeDecl):
+            yield from _check_include(action, known)
+            continue
+        inner = known
+        if action.range is not None:
+            yield from check_words((action.range.name,))
+            yield from _check_expression(action.range.first, known)
+            yield from _check_expression(action.range.last, known)
+            inner = known.with_numbers(action.range.name)
+        yield from check_words(tuple(local.name for local in action.locals))
+        for local in action.locals:
+            yield from _check_local(local, inner)
+            inner = _behind(local, inner)
+        if isinstance(action, syntax.StepDecl):
+            for transfer in action.transfers:
+                yield from _check_transfer(transfer, inner)
+        elif depth >= MAX_LOOPS_DEEP:
+            message = f"loops lie more than {MAX_LOOPS_DEEP} deep in each other"
+            yield problem("C103", message, action.span, help="count by one number")
+        else:
+            yield from _check_actions(action.actions, inner, depth + 1)
+
+
+def _check_include(include: syntax.IncludeDecl, known: Known) -> Iterator[ProblemError]:
+    if include.name.text not in known.algorithms:
+        message = f"there is no algorithm called {include.name.text}"
+        help = suggest(include.name.text, known.algorithms)
+        yield problem("C110", message, include.name.span, help=help)
+    for argument in include.arguments:
+        yield from _check_expression(argument.value, known)
+
+
+def _check_transfer(transfer: syntax.EachDecl, known: Known) -> Iterator[ProblemError]:
+    words = (transfer.rank,) if transfer.other is None else (transfer.rank, transfer.other)
+    yield from check_words(words)
+    if transfer.source.text != transfer.rank.text:
+        message = f"each {transfer.rank.text} sends itself, not {transfer.source.text}"
+        help = f"write `{transfer.rank.text}` in front of the arrow"
+        yield problem("C156", message, transfer.source.span, help=help)
+    inner = known.with_numbers(*words)
+    for expression in expressions_of_transfer(transfer):
+        yield from _check_expression(expression, inner)
+
+
+def _check_expression(outermost: Expression, known: Known) -> Iterator[ProblemError]:
+    for expression, _ in walk(outermost):
+        match expression:
+            case syntax.Name(text=text) if text not in known.numbers:
+                if text in known.functions:
+                    message = f"{text} is a function, where a number is wanted"
+                    yield problem("C113", message, expression.span, help=f"write {text}(...)")
+                elif text not in RESERVED:
+                    yield unknown_name(text, expression.span, dict.fromkeys(known.numbers))
+            case syntax.Call(name=name) if name.text in known.functions:
+                yield from _check_arity(expression, known.functions[name.text])
+            case syntax.Call(name=name) if name.text not in FUNCTIONS:
+                yield unknown_function(name, {**FUNCTIONS, **known.functions})
+            case syntax.Call():
+                try:
+                    check_function_call(expression)
+                except ProblemError as error:
+                    yield error
+
+
+def _check_arity(call: syntax.Call, arity: int) -> Iterator[ProblemError]:
+    plain = all(argument.name is None for argument in call.arguments)
+    if len(call.arguments) != arity or not plain:
+        numbers = "one number" if arity == 1 else f"{arity} numbers"
+        message = f"{call.name.text} takes {numbers} without names"
+        yield problem("C114", message, call.span)

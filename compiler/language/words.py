@@ -1,0 +1,27 @@
+"""Names that may be declared: none of the language's own, none twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collc.language.expressions import RESERVED
+from collc.language.problems import ProblemError, problem
+from collc.language.syntax import Word
+
+
+def reserved(word: Word) -> Iterator[ProblemError]:
+    """Refusal of a name that belongs to the language."""
+    if word.text in RESERVED:
+        message = f"{word.text} belongs to the language and cannot be declared"
+        yield problem("C109", message, word.span, help="choose another name")
+
+
+def check_words(words: tuple[Word, ...]) -> Iterator[ProblemError]:
+    """Refusal of names that are taken or stand twice."""
+    seen: dict[str, Word] = {}
+    for word in words:
+        yield from reserved(word)
+        if word.text in seen:
+            first = (seen[word.text].span, "first declared here")
+            yield problem("C108", f"{word.text} is declared twice", word.span, first)
+        seen.setdefault(word.text, word)

@@ -1,0 +1,37 @@
+"""Proof that a schedule keeps its contract, by moving symbolic contributions through it.
+
+Reading order: `trees` (one tree on a line), `contributions` and `steps` (algorithms that go by
+steps), `line` (a whole collective on a line), `grid` (phases that follow each other on a grid).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collc.diagnostics import Diagnostic
+from collc.proof.grid import prove_contract
+from collc.proof.line import prove_line
+from collc.proof.steps import combining_nothing
+from collc.proof.trees import follow, prove_phase, show_vector
+from collc.schedule import Schedule
+from collc.spec import ContractKind, RunStep
+
+__all__ = ["follow", "prove", "show_vector"]
+
+_OF_WHOLE_VECTORS = (ContractKind.BROADCAST, ContractKind.REDUCE, ContractKind.ALLREDUCE)
+
+
+def prove(schedule: Schedule) -> Iterator[Diagnostic]:
+    """Every way in which the schedule breaks its contract; nothing if it keeps it."""
+    found = [d for phase in schedule.phases for d in prove_phase(schedule, phase)]
+    found += combining_nothing(schedule)
+    yield from found
+    if found:
+        return
+    grid = schedule.collective.grid
+    by_steps = any(isinstance(step, RunStep) for step in schedule.collective.steps)
+    whole = schedule.collective.contract.kind in _OF_WHOLE_VECTORS
+    if min(grid.width, grid.height) == 1 and (by_steps or not whole):
+        yield from prove_line(schedule, "x" if grid.height == 1 else "y")
+    else:
+        yield from prove_contract(schedule)

@@ -1,0 +1,205 @@
+"""Symbolic contributions on a line: what every place holds, element range by element range.
+
+A vector is cut into segments, so finely that every slice of every phase is a whole number of them.
+At a place, a segment has the set of ranks whose contributions are in it, the segment it was at
+first, and a flaw if contributions were combined that cannot be told apart afterwards. Sets are
+bits of 64-bit words, so that a step moves all its slices by a few array operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from collc.steps import Moves, Slicing, StepsPhase
+
+Integers = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+
+TWICE, MIXED = 1, 2  # flaws: a contribution counted twice, two segments combined
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """Segments of a vector: segment i is elements bounds[i] to bounds[i + 1] - 1.
+
+    A vector without elements, as a barrier has, is one segment.
+    """
+
+    bounds: Integers
+
+    @property
+    def count(self) -> int:
+        """How many segments there are."""
+        return max(len(self.bounds) - 1, 1)
+
+    def of_slices(self, slicing: Slicing) -> Integers:
+        """The first segment of every slice, and one behind the last; a token is all there is."""
+        if slicing.length == 0:
+            return np.zeros(slicing.count + 1, np.int64)
+        starts = np.arange(slicing.count + 1, dtype=np.int64) * slicing.length // slicing.count
+        return np.searchsorted(self.bounds, starts)
+
+
+def cut_for(length: int, slicings: Iterable[Slicing], finest: bool) -> Cut:
+    """Segments for the slices of several phases; `finest` makes every element one."""
+    if length == 0:
+        return Cut(np.zeros(1, np.int64))
+    if finest:
+        return Cut(np.arange(length + 1, dtype=np.int64))
+    bounds = [np.array([0, length], np.int64)]
+    for slicing in slicings:
+        bounds.append(np.arange(slicing.count + 1, dtype=np.int64) * length // slicing.count)
+    return Cut(np.unique(np.concatenate(bounds)))
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """The transfers of a step segment by segment: places and segments of both ends."""
+
+    source: Integers
+    taken: Integers
+    destination: Integers
+    into: Integers
+    combines: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Block:
+    """The segments first to last - 1, followed by themselves."""
+
+    first: int
+    last: int
+
+
+def carried(phase: StepsPhase, moves: Moves, starts: Integers, block: Block) -> Carried:
+    """What a step carries of the segments of a block, in the order of its transfers.
+
+    `starts` is the first segment of every slice.
+    """
+    places = np.array(phase.places, dtype=np.int64)
+    first, last = starts[moves.slice], starts[moves.slice + moves.count]
+    shift = starts[moves.into] - first
+    if phase.slicing.length == 0:
+        last = first + 1
+    first, last = np.maximum(first, block.first), np.minimum(last, block.last)
+    counts = np.maximum(last - first, 0)
+    before = np.repeat(np.cumsum(counts) - counts, counts)
+    taken = np.repeat(first, counts) + np.arange(len(before)) - before
+    return Carried(
+        source=np.repeat(places[moves.source], counts),
+        taken=taken - block.first,
+        destination=np.repeat(places[moves.destination], counts),
+        into=taken + np.repeat(shift, counts) - block.first,
+        combines=np.repeat(moves.combines, counts),
+    )
+
+
+class Contributions:
+    """What the places of a line hold of the segments of a block."""
+
+    def __init__(self, places: int, block: Block, tokens: bool) -> None:
+        segments = block.last - block.first
+        words = (places + 63) // 64
+        self.block = block
+        self.who: Words = np.zeros((places, segments, words), np.uint64)
+        for place in range(places):
+            self.who[place] = one_of(place, words)
+        self.origin = np.tile(np.arange(block.first, block.last, dtype=np.int32), (places, 1))
+        self.flaw = np.zeros((places, segments), np.int8)
+        self._tokens = tokens
+
+    def move(self, step: Carried) -> tuple[int, int] | None:
+        """Carry out a step; yields place and segment where an overwriting transfer met another."""
+        who = self.who[step.source, step.taken]
+        origin = self.origin[step.source, step.taken]
+        flaw = self.flaw[step.source, step.taken]
+        combines = np.ones_like(step.combines) if self._tokens else step.combines
+        keys = step.destination * self.who.shape[1] + step.into
+        rounds = list(_rounds(keys))
+        for chosen in rounds:
+            at = (step.destination[chosen], step.into[chosen])
+            self._receive(at, (who[chosen], origin[chosen], flaw[chosen]), combines[chosen])
+        return _clash(keys, combines, self.who.shape[1]) if len(rounds) > 1 else None
+
+    def _receive(
+        self,
+        at: tuple[Integers, Integers],
+        arriving: tuple[Words, npt.NDArray[np.int32], npt.NDArray[np.int8]],
+        combines: npt.NDArray[np.bool_],
+    ) -> None:
+        """Combine or overwrite; no place and segment stands in `at` twice."""
+        who, origin, flaw = arriving
+        if combines.any():
+            there = self.who[at]
+            if not self._tokens:
+                twice = (there & who).any(axis=-1) & combines
+                mixed = (self.origin[at] != origin) & combines
+                flaw = np.maximum(flaw, np.where(combines, self.flaw[at], 0))
+                flaw = np.maximum(flaw, np.where(mixed, MIXED, np.where(twice, TWICE, 0)))
+                flaw = flaw.astype(np.int8)
+                origin = np.where(combines, self.origin[at], origin)
+            who = np.where(combines[:, None], there | who, who)
+        self.who[at], self.origin[at], self.flaw[at] = who, origin, flaw
+
+    def combine_all(self, source: int, destination: int) -> None:
+        """Combine the whole vector of one place into that of another."""
+        twice = (self.who[destination] & self.who[source]).any(axis=-1)
+        mixed = self.origin[destination] != self.origin[source]
+        flaw = np.maximum(self.flaw[destination], self.flaw[source])
+        self.flaw[destination] = np.maximum(flaw, np.where(mixed, MIXED, np.where(twice, TWICE, 0)))
+        self.who[destination] |= self.who[source]
+
+    def copy_to_all(self, source: int) -> None:
+        """Overwrite every vector with that of one place."""
+        for held in (self.who, self.origin, self.flaw):
+            held[:] = held[source].copy()
+
+
+def one_of(place: int, words: int) -> Words:
+    """The set of one rank, named by its place."""
+    found = np.zeros(words, np.uint64)
+    found[place // 64] = np.uint64(1) << np.uint64(place % 64)
+    return found
+
+
+def all_of(places: int) -> Words:
+    """The set of all ranks."""
+    bits = np.zeros((places + 63) // 64 * 64, np.uint8)
+    bits[:places] = 1
+    return np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64)
+
+
+def members(who: Words) -> list[int]:
+    """The places in a set, in their order."""
+    bits = np.unpackbits(who.astype("<u8").view(np.uint8), bitorder="little")
+    return [int(place) for place in np.flatnonzero(bits)]
+
+
+def _rounds(keys: Integers) -> Iterator[npt.NDArray[np.intp]]:
+    """Indices of the keys such that no key stands in a round twice, in the order given."""
+    different, counts = np.unique(keys, return_counts=True)
+    if len(different) == len(keys):
+        yield np.arange(len(keys))
+        return
+    order = np.argsort(keys, kind="stable")
+    starts = np.cumsum(counts) - counts
+    occurrence = np.arange(len(keys)) - np.repeat(starts, counts)
+    for turn in range(int(counts.max())):
+        yield np.sort(order[occurrence == turn])
+
+
+def _clash(
+    keys: Integers, combines: npt.NDArray[np.bool_], segments: int
+) -> tuple[int, int] | None:
+    """Place and segment that several transfers write, not all of them combining."""
+    different, places, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    copies = np.bincount(places, weights=~combines)
+    wrong = np.flatnonzero((counts > 1) & (copies > 0))
+    if not len(wrong):
+        return None
+    key = int(different[wrong[0]])
+    return key // segments, key % segments

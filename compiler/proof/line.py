@@ -1,0 +1,312 @@
+"""Proof of a collective on one line whose algorithms go by steps.
+
+Every place starts with its own vector; all phases are carried out on sets of contributions; then
+every segment that the contract promises must hold exactly what is due. Where it does not, the
+first wrong segment is told with what arrived there, step by step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from collc.diagnostics import Diagnostic, Span
+from collc.proof.contributions import (
+    MIXED,
+    TWICE,
+    Block,
+    Contributions,
+    Integers,
+    all_of,
+    cut_for,
+    members,
+    one_of,
+)
+from collc.proof.steps import clashing, follow_steps, unequal_slices
+from collc.schedule import BroadcastPhase, ReducePhase, Schedule, home_pe
+from collc.spec import ContractKind, RunStep
+from collc.steps import Slicing, StepsPhase
+
+_MOST_BYTES = 1 << 27  # of a block of contributions; more segments are followed in turns
+_LARGEST_BYTES = 1 << 30  # of segments that change places and have to be followed together
+_SHOWN = 6
+
+_EVERYWHERE = frozenset(
+    (ContractKind.BROADCAST, ContractKind.ALLREDUCE, ContractKind.ALLGATHER, ContractKind.BARRIER)
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Due:
+    """What a contract promises of a block: where, whose contributions, which segment it was.
+
+    `rank_of` is a place, or -1 for the contributions of all.
+    """
+
+    promised: npt.NDArray[np.bool_]
+    rank_of: Integers
+    origin: Integers
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A segment that does not hold what is due, with what it holds."""
+
+    rank: int
+    segment: int
+    who: tuple[int, ...]
+    origin: int
+    flaw: int
+    due: int  # a place, or -1 for all
+    due_origin: int
+
+
+class Line:
+    """A schedule on one line, ready to be followed."""
+
+    def __init__(self, schedule: Schedule, axis: str) -> None:
+        grid, contract = schedule.collective.grid, schedule.collective.contract
+        self.schedule, self.contract = schedule, contract
+        self.places = grid.width if axis == "x" else grid.height
+        self.axis = axis
+        self.steps = [p for p in schedule.phases if isinstance(p, StepsPhase)]
+        runs = [step for step in schedule.collective.steps if isinstance(step, RunStep)]
+        self._places = np.array(runs[-1].places if runs else range(self.places))
+        self._ranks = np.argsort(self._places)
+        slicings = [phase.slicing for phase in self.steps]
+        if contract.kind.by_slices:
+            slicings.append(Slicing(self.places, contract.length))
+        relabels = any((m.into != m.slice).any() for phase in self.steps for m in phase.steps)
+        finest = relabels and len({slicing.count for slicing in slicings}) > 1
+        self.cut = cut_for(contract.length, slicings, finest)
+        words = (self.places + 63) // 64
+        self.bytes = self.places * self.cut.count * words * 8
+        self.together = relabels
+        self._most = max(1, _MOST_BYTES // (self.places * words * 8))
+
+    def blocks(self) -> Iterator[Block]:
+        """Segments that can be followed without the others."""
+        size = self.cut.count if self.together else self._most
+        for first in range(0, self.cut.count, size):
+            yield Block(first, min(first + size, self.cut.count))
+
+    def rank_at(self, place: int) -> int:
+        """The rank at a place."""
+        return int(self._ranks[place])
+
+    def place_of(self, rank: int) -> int:
+        """The place of a rank."""
+        return int(self._places[rank])
+
+
+def prove_line(schedule: Schedule, axis: str) -> Iterator[Diagnostic]:
+    """What the schedule of a line does not fulfil; at most one diagnostic."""
+    line = Line(schedule, axis)
+    unequal = [d for phase in line.steps for d in unequal_slices(phase)]
+    if unequal:
+        yield unequal[0]
+        return
+    if line.together and line.bytes > _LARGEST_BYTES:
+        yield _too_large(line)
+        return
+    worst: Wrong | None = None
+    for block in line.blocks():
+        held = Contributions(line.places, block, schedule.collective.contract.length == 0)
+        clash = follow_line(line, held)
+        if clash is not None:
+            yield clash
+            return
+        wrong = _first_wrong(line, held, _due(line, block))
+        if wrong is not None and (worst is None or wrong.rank < worst.rank):
+            worst = wrong
+    if worst is not None:
+        yield _explained(line, worst)
+
+
+def follow_line(line: Line, held: Contributions) -> Diagnostic | None:
+    """Carry out all phases; yields what two transfers of a step do to each other."""
+    for phase in line.schedule.phases:
+        if isinstance(phase, ReducePhase):
+            for transfer in phase.transfers:
+                source = phase.coordinate(transfer.source)
+                held.combine_all(source, phase.coordinate(transfer.destination))
+        elif isinstance(phase, BroadcastPhase):
+            held.copy_to_all(phase.x if line.axis == "x" else phase.y)
+        else:
+            clash = follow_steps(phase, line.cut, held)
+            if clash is not None:
+                step, place, segment = clash
+                part = "" if phase.slicing.length == 0 else _part(line, segment)
+                return clashing(phase, step, place, part)
+    return None
+
+
+def _due(line: Line, block: Block) -> Due:
+    """The postcondition of the contract."""
+    kind = line.contract.kind
+    shape = (line.places, block.last - block.first)
+    segments = np.arange(block.first, block.last)
+    origin = np.tile(segments, (line.places, 1))
+    root = home_pe(line.schedule)[0 if line.axis == "x" else 1]
+    owner = _owners(line, segments)  # the place that a segment belongs to
+    promised = np.zeros(shape, np.bool_)
+    if kind in _EVERYWHERE or kind is ContractKind.ALL_TO_ALL:
+        promised[:] = True
+    elif kind in (ContractKind.REDUCE, ContractKind.GATHER):
+        promised[root] = True
+    else:
+        promised[owner, np.arange(len(segments))] = True
+    if kind.reduces or kind is ContractKind.BARRIER:
+        rank_of = np.full(shape, -1)
+    elif kind in (ContractKind.BROADCAST, ContractKind.SCATTER):
+        rank_of = np.full(shape, root)
+    else:
+        rank_of = np.tile(owner, (line.places, 1))
+    if kind is ContractKind.ALL_TO_ALL:
+        # Slice c of rank r is slice r of rank c: as far into it as this segment is into its own.
+        starts = line.cut.of_slices(Slicing(line.places, line.contract.length))
+        rank = np.array([line.rank_at(place) for place in range(line.places)])
+        origin = starts[rank][:, None] + (segments - starts[rank[owner]])[None, :]
+    return Due(promised, rank_of, origin)
+
+
+def _owners(line: Line, segments: Integers) -> Integers:
+    """The place whose slice each segment is in."""
+    if not line.contract.kind.by_slices:
+        return np.zeros(len(segments), np.int64)
+    starts = line.cut.of_slices(Slicing(line.places, line.contract.length))
+    ranks = np.searchsorted(starts, segments, side="right") - 1
+    return np.array([line.place_of(int(rank)) for rank in ranks], dtype=np.int64)
+
+
+def _first_wrong(line: Line, held: Contributions, due: Due) -> Wrong | None:
+    """The first segment of the first rank that is not as promised."""
+    words = held.who.shape[2]
+    singles = np.stack([one_of(place, words) for place in range(line.places)])
+    sets = np.concatenate([singles, all_of(line.places)[None, :]])  # the last one for -1
+    for rank in range(line.places):
+        place = line.place_of(rank)
+        differs = (held.who[place] != sets[due.rank_of[place]]).any(axis=-1)
+        differs |= (held.origin[place] != due.origin[place]) | (held.flaw[place] > 0)
+        wrong = np.flatnonzero(differs & due.promised[place])
+        if len(wrong):
+            at = int(wrong[0])
+            return Wrong(
+                rank,
+                at + held.block.first,
+                tuple(members(held.who[place, at])),
+                int(held.origin[place, at]),
+                int(held.flaw[place, at]),
+                int(due.rank_of[place, at]),
+                int(due.origin[place, at]),
+            )
+    return None
+
+
+def _explained(line: Line, wrong: Wrong) -> Diagnostic:
+    """The diagnostic for a wrong segment: what is there, what is due, how it came."""
+    where = f"rank {wrong.rank} ends"
+    barrier = line.contract.kind is ContractKind.BARRIER
+    part = "" if barrier else _part(line, wrong.segment)
+    holds = _listed(sorted(line.rank_at(place) for place in wrong.who))
+    due = "all ranks" if wrong.due < 0 else f"rank {line.rank_at(wrong.due)}"
+    if barrier:
+        missing = _missing(line, wrong)
+        message = f"rank {wrong.rank} may end before rank {missing} has begun"
+        code = "C201"
+    elif wrong.flaw == TWICE:
+        code = "C202"
+        message = f"{where} with a contribution counted twice{part}"
+    elif wrong.flaw == MIXED or wrong.origin != wrong.due_origin:
+        code = "C207"
+        came = _elements(line, wrong.origin)
+        mixed = f"{_elements(line, wrong.due_origin)} is due"
+        there = "elements of different places combined" if wrong.flaw == MIXED else f"{came}"
+        message = f"{where} with {there}{part}, where {mixed}"
+    elif wrong.due >= 0:
+        code = "C208"
+        message = f"{where} with what is rank {holds}'s{part}, where {due}'s is due"
+    else:
+        code = "C201"
+        missing = _missing(line, wrong)
+        message = f"{where} without the contribution of rank {missing}{part}: it has {holds}"
+    return Diagnostic(
+        code,
+        f"{message}; {_arrivals(line, wrong)}",
+        _span(line),
+        ((line.contract.span, f"the contract is {line.contract.kind.value}"),),
+        "`collc build --dump schedule` shows the transfers of a proved program; "
+        "here a transfer is missing, superfluous or misdirected",
+    )
+
+
+def _missing(line: Line, wrong: Wrong) -> int:
+    return min(set(range(line.places)) - {line.rank_at(place) for place in wrong.who})
+
+
+def _span(line: Line) -> Span:
+    """The clause to point at: the last algorithm."""
+    runs = [step for step in line.schedule.collective.steps if isinstance(step, RunStep)]
+    return runs[-1].span if runs else line.schedule.collective.span
+
+
+def _elements(line: Line, segment: int) -> str:
+    first, last = line.cut.bounds[segment], line.cut.bounds[segment + 1] - 1
+    return f"element {first}" if first == last else f"elements {first} to {last}"
+
+
+def _part(line: Line, segment: int) -> str:
+    """Which part of the vector a segment is, in elements and as a slice of the last algorithm."""
+    text = f" in {_elements(line, segment)}"
+    if not line.steps or line.steps[-1].slicing.count == 1:
+        return text
+    starts = line.cut.of_slices(line.steps[-1].slicing)
+    slice_ = int(np.searchsorted(starts, segment, side="right")) - 1
+    return f"{text} (slice {slice_})"
+
+
+def _listed(ranks: list[int]) -> str:
+    """Ranks in few words: `0 to 3, 7`."""
+    runs: list[list[int]] = []
+    for rank in ranks:
+        if runs and runs[-1][1] == rank - 1:
+            runs[-1][1] = rank
+        else:
+            runs.append([rank, rank])
+    shown = [str(first) if first == last else f"{first} to {last}" for first, last in runs]
+    return ", ".join(shown if len(shown) <= _SHOWN else [*shown[: _SHOWN - 1], "..."])
+
+
+def _arrivals(line: Line, wrong: Wrong) -> str:
+    """The transfers that wrote a segment, in order."""
+    place, found = line.place_of(wrong.rank), []
+    for phase in line.steps:
+        starts = line.cut.of_slices(phase.slicing)
+        block = Block(wrong.segment, wrong.segment + 1)
+        rank = phase.places.index(place)
+        for number, moves in enumerate(phase.steps):
+            into, last = starts[moves.into], starts[moves.into + moves.count]
+            if phase.slicing.length == 0:
+                last = into + 1
+            there = (moves.destination == rank) & (into <= block.first) & (block.first < last)
+            for index in np.flatnonzero(there):
+                arrow = "=>" if moves.combines[index] else "->"
+                source = moves.source[index]
+                found.append(f"{phase.name} step {number} from rank {source} ({arrow})")
+    if not found:
+        return "nothing arrives there"
+    shown = found if len(found) <= _SHOWN else [*found[: _SHOWN - 1], "...", found[-1]]
+    return f"what arrives there: {', '.join(shown)}"
+
+
+def _too_large(line: Line) -> Diagnostic:
+    """C211: slices that change places between too many ranks to be followed one by one."""
+    return Diagnostic(
+        "C211",
+        f"{line.cut.count} parts of {line.places} vectors change places, too many to be followed",
+        _span(line),
+        help="run algorithms whose numbers of slices are equal",
+    )

@@ -1,0 +1,77 @@
+"""One phase made of steps, followed on a line, and what can be wrong within it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from collc.diagnostics import Diagnostic
+from collc.proof.contributions import Contributions, Cut, Integers, carried
+from collc.schedule import Schedule
+from collc.spec import ContractKind
+from collc.steps import Slicing, StepsPhase
+
+
+def follow_steps(phase: StepsPhase, cut: Cut, held: Contributions) -> tuple[int, int, int] | None:
+    """Carry out one phase; yields step, place and segment of transfers that exclude each other."""
+    starts = cut.of_slices(phase.slicing)
+    for number, moves in enumerate(phase.steps):
+        clash = held.move(carried(phase, moves, starts, held.block))
+        if clash is not None:
+            return number, clash[0], clash[1] + held.block.first
+    return None
+
+
+def clashing(phase: StepsPhase, step: int, place: int, part: str) -> Diagnostic:
+    """C209: transfers of one step of which one undoes the other."""
+    rank = phase.places.index(place)
+    return Diagnostic(
+        "C209",
+        f"in step {step} of `{phase.name}` several transfers overwrite rank {rank}'s vector{part}",
+        phase.span,
+        help="the transfers of a step do not wait for each other: put one into another step",
+    )
+
+
+def combining_nothing(schedule: Schedule) -> Iterator[Diagnostic]:
+    """C212: transfers that combine where the contract has no operation to combine with."""
+    contract = schedule.collective.contract
+    if contract.operation is not None or contract.kind is ContractKind.BARRIER:
+        return
+    for phase in schedule.phases:
+        for number, moves in enumerate(phase.steps if isinstance(phase, StepsPhase) else ()):
+            if moves.combines.any():
+                i = int(np.flatnonzero(moves.combines)[0])
+                yield Diagnostic(
+                    "C212",
+                    f"step {number} of `{phase.name}` combines what rank {moves.source[i]} sends "
+                    f"with what rank {moves.destination[i]} has, but there is no operation",
+                    phase.span,
+                    ((contract.span, f"a contract without one: {contract.kind.value}"),),
+                    "overwrite with `->`",
+                )
+                break
+
+
+def unequal_slices(phase: StepsPhase) -> Iterator[Diagnostic]:
+    """C210: a slice that takes the place of one of another length."""
+    for number, moves in enumerate(phase.steps if phase.slicing.length else ()):
+        sizes = _sizes(phase.slicing, moves.slice), _sizes(phase.slicing, moves.into)
+        wrong = np.flatnonzero((moves.into != moves.slice) & (sizes[0] != sizes[1]))
+        if len(wrong):
+            i = int(wrong[0])
+            yield Diagnostic(
+                "C210",
+                f"step {number} of `{phase.name}` puts slice {moves.slice[i]} of "
+                f"{sizes[0][i]} elements as slice {moves.into[i]} of {sizes[1][i]}",
+                phase.span,
+                help=f"make the length a multiple of {phase.slicing.count}, the number of slices",
+            )
+            return
+
+
+def _sizes(slicing: Slicing, slices: npt.NDArray[np.int32]) -> Integers:
+    index = slices.astype(np.int64)
+    return (index + 1) * slicing.length // slicing.count - index * slicing.length // slicing.count

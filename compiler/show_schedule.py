@@ -1,0 +1,151 @@
+"""The schedule as text: who sends what to whom, and the order in which operands are combined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collc.schedule import Action, BroadcastPhase, Phase, ReducePhase, Schedule
+from collc.steps import Moves, StepsPhase
+
+SHOWN_RANKS = 16  # longer lines are described, not spelled out
+SHOWN_TRANSFERS = 1024
+WIDTH = 100
+
+
+def show_schedule(schedule: Schedule) -> str:
+    """The schedule as text, a paragraph per phase."""
+    contract = schedule.collective.contract
+    head = f"schedule {schedule.collective.name}: {contract.kind.value}"
+    lines = [head, *(_show_phase(phase) for phase in schedule.phases)]
+    return "\n".join(lines) + "\n"
+
+
+def _show_phase(phase: Phase) -> str:
+    if isinstance(phase, StepsPhase):
+        return "\n".join(_show_steps(phase))
+    if isinstance(phase, BroadcastPhase):
+        extent = f"{phase.width} x {phase.height}"
+        return f"  {phase.name}: PE ({phase.x}, {phase.y}) copies its vector to all {extent} PEs"
+    count = phase.lines[1] - phase.lines[0] + 1
+    head = (
+        f"  {phase.name}: {phase.tree} over {phase.ranks} ranks, {phase.order.value}, "
+        f"{count} line{'s' if count > 1 else ''}"
+    )
+    if phase.ranks > SHOWN_RANKS:
+        return "\n".join((head, f"    {_shape(phase)}", f"    rank 0 = {_operands(phase)}"))
+    return "\n".join((head, *_show_transfers(phase), f"    rank 0 = {operand_order(phase)}"))
+
+
+def _show_transfers(phase: ReducePhase) -> Iterator[str]:
+    arrows = {Action.COMBINE: "=>", Action.COPY: "->"}
+    for transfer in phase.transfers:
+        yield f"    {transfer.source} {arrows[transfer.action]} {transfer.destination}"
+
+
+def _shape(phase: ReducePhase) -> str:
+    most = max(len(sources) for sources in phase.children)
+    return f"{len(phase.transfers)} transfers, at most {most} vectors to one rank"
+
+
+def _operands(phase: ReducePhase) -> str:
+    """Operand order of a long line in few words: the nesting is that of the tree."""
+    return f"0 + 1 + ... + {phase.ranks - 1}, nested as {phase.tree}"
+
+
+def operand_order(phase: ReducePhase) -> str:
+    """What rank 0 computes, `+` standing for the operation: `((0 + 1) + (2 + 3))`."""
+    values = [str(rank) for rank in range(phase.ranks)]
+    for transfer in phase.transfers:
+        source, old = values[transfer.source], values[transfer.destination]
+        copies = transfer.action is Action.COPY
+        values[transfer.destination] = source if copies else f"({old} + {source})"
+    return values[0]
+
+
+def _show_steps(phase: StepsPhase) -> Iterator[str]:
+    """A phase made of steps: a line for each step, then what the slices of a rank are made of."""
+    count = phase.lines[1] - phase.lines[0] + 1
+    slices, length = phase.slicing.count, phase.slicing.length
+    yield (
+        f"  {phase.name}: {phase.algorithm} over {phase.ranks} ranks, {phase.order}, "
+        f"{_counted(count, 'line')}, {_counted(slices, 'slice')} of {_counted(length, 'element')}"
+    )
+    transfers = sum(len(moves) for moves in phase.steps)
+    if phase.ranks > SHOWN_RANKS or transfers > SHOWN_TRANSFERS:
+        most = max(len(moves) for moves in phase.steps)
+        yield (
+            f"    {_counted(len(phase.steps), 'step')}, {_counted(transfers, 'transfer')}, "
+            f"at most {most} in a step"
+        )
+        return
+    for number, moves in enumerate(phase.steps):
+        yield from _wrapped(f"    step {number}: ", [_move(moves, i) for i in range(len(moves))])
+    if any(moves.combines.any() for moves in phase.steps) and length > 0:
+        yield from _operands_of_steps(phase)
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def _move(moves: Moves, index: int) -> str:
+    """One transfer: `0 => 1 slice 3`."""
+    arrow = "=>" if moves.combines[index] else "->"
+    first, count, into = moves.slice[index], moves.count[index], moves.into[index]
+    what = f"slice {first}" if count == 1 else f"slices {first}..{first + count - 1}"
+    placed = f" as {into}" if into != first else ""
+    return f"{moves.source[index]} {arrow} {moves.destination[index]} {what}{placed}"
+
+
+def _wrapped(head: str, parts: list[str]) -> Iterator[str]:
+    line = head
+    for index, part in enumerate(parts):
+        piece = part if index == len(parts) - 1 else f"{part}, "
+        if len(line) + len(piece.rstrip()) > WIDTH and line.strip() != head.strip():
+            yield line.rstrip()
+            line = " " * len(head)
+        line += piece
+    yield line
+
+
+def _operands_of_steps(phase: StepsPhase) -> Iterator[str]:
+    """What the ranks that end with most compute, rank by rank and slice by slice; ranks that
+    compute the same stand together."""
+    found = operands_of_steps(phase)
+    most = max(operands for values in found for operands, _ in values)
+    slices = range(phase.slicing.count)
+    for slice_ in slices:
+        ranks_of: dict[str, list[int]] = {}
+        for rank, values in enumerate(found):
+            operands, text = values[slice_]
+            if operands == most:
+                ranks_of.setdefault(text, []).append(rank)
+        for text, ranks in ranks_of.items():
+            where = "every rank" if len(ranks) == phase.ranks else f"rank {_listed(ranks)}"
+            which = f"slice {slice_} at " if len(slices) > 1 else ""
+            yield f"    {which}{where} = {text}"
+
+
+def _listed(ranks: list[int]) -> str:
+    return ", ".join(map(str, ranks))
+
+
+def operands_of_steps(phase: StepsPhase) -> list[list[tuple[int, str]]]:
+    """For each rank and slice, how many operands it ends with and how they are nested, `+` standing
+    for the operation and a number for what that rank brought into the phase."""
+    slices = range(phase.slicing.count)
+    values = [[(1, str(rank)) for _ in slices] for rank in range(phase.ranks)]
+    for moves in phase.steps:
+        arriving = [
+            values[moves.source[i]][moves.slice[i] : moves.slice[i] + moves.count[i]]
+            for i in range(len(moves))
+        ]
+        for index, parts in enumerate(arriving):
+            row, first = values[moves.destination[index]], moves.into[index]
+            for slice_, (operands, text) in enumerate(parts, start=first):
+                here, old = row[slice_]
+                if moves.combines[index]:
+                    row[slice_] = (here + operands, f"({old} + {text})")
+                else:
+                    row[slice_] = (operands, text)
+    return values
