@@ -112,9 +112,8 @@ def test_an_algorithm_along_a_line_of_one_pe_needs_no_phase():
 def test_the_operand_order_shown_is_the_one_numpy_takes():
     schedule = steps_schedule("binary_blocks", 7)
     given = make_input(schedule.collective, 3)
-    found = expected(schedule, given)[0]
-    slicing = schedule.phases[0].slicing
-    x = given[0]
+    slicing, places = schedule.phases[0].slicing, list(schedule.phases[0].places)
+    found, x = expected(schedule, given)[0][places], given[0][places]
     for line in show_schedule(schedule).splitlines():
         if " = " not in line:
             continue
