@@ -18,7 +18,7 @@ from collc.plan import Plan
 from collc.proof import prove
 from collc.run import Progress, RunReport, run_bundle
 from collc.schedule import Schedule, build_schedule
-from collc.spec import RunStep, Spec
+from collc.spec import ContractKind, Spec
 from collc.target import TARGETS, Target
 
 
@@ -88,12 +88,11 @@ def prove_text(
 
 
 def _not_lowered(schedule: Schedule) -> Iterator[Diagnostic]:
-    """Refusal of algorithms, for which no code can be emitted yet."""
-    for step in schedule.collective.steps:
-        if isinstance(step, RunStep):
-            what = f"code for the algorithm {step.algorithm.text}"
-            help = "`collc build --dump schedule` shows what has been proved"
-            yield Diagnostic("C106", f"{what}: not supported yet", step.span, help=help)
+    """Refusal of barriers, for which no code can be emitted yet."""
+    collective = schedule.collective
+    if collective.contract.kind is ContractKind.BARRIER:
+        help = "`collc build --dump schedule` shows what has been proved"
+        yield Diagnostic("C106", "code for a barrier: not supported yet", collective.span, help=help)
 
 
 def refuse_if_any(diagnostics: Iterable[Diagnostic]) -> None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, IntFlag
 
 from collc.spec import Collective, ContractKind, ElementType, Operation, Order
+from collc.steps import Slicing
 from collc.target import Target
 
 
@@ -156,8 +157,88 @@ Step = StoreVectors | SendVector | CopyVector
 
 
 @dataclass(frozen=True)
+class Number:
+    """A number that depends on the place p of a PE on its line. With i = p / divisor, rounded down,
+    it is slope * i + offset, the remainder by `modulus` if that is not 0, plus entry i modulo the
+    length of `table` if that is not empty.
+    """
+
+    offset: int
+    slope: int = 0
+    divisor: int = 1
+    modulus: int = 0
+    table: tuple[int, ...] = ()
+
+    def at(self, place: int) -> int:
+        """Its value at a place."""
+        index = place // self.divisor
+        value = self.slope * index + self.offset
+        value = value % self.modulus if self.modulus else value
+        return value + (self.table[index % len(self.table)] if self.table else 0)
+
+
+class RowKind(IntFlag):
+    """What a row does, as bits. From bit `AREA_BITS` on stands the area of the stage it uses."""
+
+    ENDS = 1  # the lane's last row of a step
+    LOOPS = 2  # the last row of a loop
+    SENDS = 4  # slices `out` of the vector
+    RELAYS = 8  # as many elements as slices `out` have, `into_count` times
+    RECEIVES = 16  # into slices `into`
+    COMBINES = 32  # with what is there, instead of overwriting it
+    STAGES = 64  # receives into the stage
+    APPLIES = 128  # takes slices `into` from the stage to the vector
+    OVER = 256  # there are no more rows
+
+
+AREA_BITS = 9
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a lane does at a time: bits of `RowKind`; first slice and slices to send (or relay);
+    first slice and slices to receive. Within a loop the first slices go on from turn to turn.
+    """
+
+    kind: Number
+    out: Number
+    out_count: Number
+    into: Number
+    into_count: Number
+
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        """The row as it is printed."""
+        return (self.kind, self.out, self.out_count, self.into, self.into_count)
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Rows run `turns` times, all first slices `shift` further (modulo the slices) each time."""
+
+    turns: Number
+    shift: Number
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Lane:
+    """An input and an output of a PE, and the rows that use them, one after the other.
+
+    Rows of two lanes run beside each other, but only within a step: a PE begins a step when all
+    its lanes have ended the one before.
+    """
+
+    name: str
+    receives_on: str | None
+    sends_on: str | None
+    loops: tuple[Loop, ...]
+
+
+@dataclass(frozen=True)
 class Role:
-    """What a set of PEs does in one phase: its operations in order and its color settings.
+    """What a set of PEs does in one phase and its color settings: in a phase of whole vectors
+    `steps`, its operations in order; in an exchange of slices `lanes`.
 
     `about` says it in words for the emitted code ("combines 3 vectors, ...").
     """
@@ -166,6 +247,18 @@ class Role:
     about: str
     steps: tuple[Step, ...]
     colors: tuple[ColorUse, ...]
+    lanes: tuple[Lane, ...] = ()
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """What the roles of a phase made of steps share: how vectors are cut, how many areas of a
+    vector's length the stage has, and the names of the lanes.
+    """
+
+    slicing: Slicing
+    areas: int
+    lanes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -174,6 +267,7 @@ class Phase:
 
     Regions are disjoint and sorted; PEs in no region take no part. `name` is a CSL identifier
     ("columns", "row", "broadcast"); `axis` is "x", "y" or "xy": the coordinates a role depends on.
+    `exchange` is there in a phase made of steps, whose roles have lanes (D21).
     """
 
     name: str
@@ -183,15 +277,16 @@ class Phase:
     about: str
     roles: tuple[Role, ...]
     regions: tuple[tuple[Region, int], ...]
+    exchange: Exchange | None = None
 
 
 @dataclass(frozen=True)
 class Plan:
     """A collective ready to be emitted.
 
-    `colors` numbers the symbolic colors. Queue numbers are per phase in `phases` order:
-    `input_queues[i]` and `output_queues[i]` serve phase i, in which a PE receives on one color and
-    sends on one. `task_ids` and `dsr_ids` are dealt out as `collc.lowering.resources` says (DSR
+    `colors` numbers the symbolic colors. Queue numbers stand in the order of the phases: one input
+    and one output queue for a phase of whole vectors, in which a PE receives on one color and sends
+    on one, one of each for every lane of an exchange. `task_ids` and `dsr_ids` are dealt out as `collc.lowering.resources` says (DSR
     ids serve every file). `code_bytes` and `data_bytes` are estimates for the largest PE class.
 
     A plan may ask for more than the target has; `collc.checks` refuses it then.

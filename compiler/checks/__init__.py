@@ -7,6 +7,7 @@ pattern and not the grid.
 
 from collections.abc import Callable, Iterator
 
+from collc.checks.circuits import circuits
 from collc.checks.color_numbers import color_numbers
 from collc.checks.colors import colors
 from collc.checks.delivery import delivery
@@ -15,11 +16,15 @@ from collc.checks.exclusive_receive import exclusive_receive
 from collc.checks.extents import extents
 from collc.checks.grid_size import grid_size
 from collc.checks.memory import memory
+from collc.checks.microthreads import microthreads
 from collc.checks.multicast import multicast
 from collc.checks.one_role import one_role
 from collc.checks.position_sides import position_sides
 from collc.checks.positions import positions
 from collc.checks.queues import queues
+from collc.checks.row_shapes import row_shapes
+from collc.checks.rows_delivery import rows_delivery
+from collc.checks.rows_hazards import rows_hazards
 from collc.checks.steps import steps
 from collc.checks.switch_colors import switch_colors
 from collc.checks.switches_return import switches_return
@@ -36,6 +41,7 @@ CHECKS: dict[str, Check] = {
     "color_numbers": color_numbers,
     "switch_colors": switch_colors,
     "queues": queues,
+    "microthreads": microthreads,
     "task_ids": task_ids,
     "dsr_ids": dsr_ids,
     "memory": memory,
@@ -48,6 +54,10 @@ CHECKS: dict[str, Check] = {
     "delivery": delivery,
     "switches_return": switches_return,
     "multicast": multicast,
+    "row_shapes": row_shapes,
+    "circuits": circuits,
+    "rows_hazards": rows_hazards,
+    "rows_delivery": rows_delivery,
 }
 
 __all__ = ["CHECKS", "Check", "check_plan"]

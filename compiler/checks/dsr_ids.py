@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.diagnostics import Diagnostic
-from collc.lowering.resources import source_dsrs_of_phase
+from collc.lowering.resources import dsrs_needed
 from collc.plan import Plan
 from collc.schedule import Schedule
 
 
 def dsr_ids(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     """C307: too few DSR ids, or one used twice."""
-    sources = sum(source_dsrs_of_phase(phase) for phase in plan.phases)
-    needed = max(sources, len(plan.phases))
+    needed = dsrs_needed(plan.phases)
     used, available = plan.dsr_ids, plan.target.dsr_ids
     if len(used) < needed or len(set(used)) < len(used) or not set(used) <= set(available):
         yield Diagnostic(

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.diagnostics import Diagnostic
-from collc.plan import Plan, Role, StoreVectors
+from collc.plan import Phase, Plan, Role, StoreVectors
 from collc.schedule import Schedule
+from collc.steps import StepsPhase
+from collc.unrolled import unrolled
 
 
 def extents(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     """C309: an operation with more elements than the target's largest extent."""
     contract, available = schedule.collective.contract, plan.target.max_extent
-    for phase in plan.phases:
-        longest = max(_longest(role, contract.length) for role in phase.roles)
+    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+        if isinstance(pattern, StepsPhase):
+            longest = _longest_row(phase, pattern)
+        else:
+            longest = max(_longest(role, contract.length) for role in phase.roles)
         if longest > available:
             yield Diagnostic(
                 "C309",
@@ -22,6 +27,15 @@ def extents(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
                 contract.span,
                 help=f"shorten `{contract.buffer}` to at most {available} elements",
             )
+
+
+def _longest_row(phase: Phase, pattern: StepsPhase) -> int:
+    """Elements that are let pass at once, or from the stage's first to its last."""
+    if phase.exchange is None:
+        return pattern.slicing.length
+    rows = unrolled(phase, pattern)
+    stage = phase.exchange.areas * pattern.slicing.length
+    return max(pattern.slicing.length, stage, int(rows.passed.max(initial=0)))
 
 
 def _longest(role: Role, length: int) -> int:

@@ -9,12 +9,13 @@ from itertools import combinations
 from collc.diagnostics import Diagnostic
 from collc.plan import Phase, Plan, Region, Strided
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
+from collc.steps import StepsPhase
 
 
 def one_role(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     """C312: a PE with no role, with two, or one outside the pattern."""
     for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
-        if isinstance(pattern, ReducePhase):
+        if isinstance(pattern, ReducePhase | StepsPhase):
             problem = _line_problem(phase, pattern)
         else:
             problem = _grid_problem(phase, pattern)
@@ -24,7 +25,7 @@ def one_role(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
             yield Diagnostic("C312", message, pattern.span, help=remedy)
 
 
-def _line_problem(phase: Phase, pattern: ReducePhase) -> str:
+def _line_problem(phase: Phase, pattern: ReducePhase | StepsPhase) -> str:
     """Every region spans all lines; along a line each coordinate is in one region."""
     counts: Counter[int] = Counter()
     for region, _ in phase.regions:

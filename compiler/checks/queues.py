@@ -1,10 +1,11 @@
-"""Every phase has an input and an output queue of its own."""
+"""Every phase has an input and an output queue of its own, an exchange one of each a lane."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from collc.diagnostics import Diagnostic
+from collc.lowering.resources import queues_of_phase
 from collc.plan import Plan
 from collc.schedule import Schedule
 
@@ -16,11 +17,11 @@ def queues(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
         ("output", plan.output_queues, plan.target.output_queues),
     )
     for kind, used, available in both:
-        needed = len(plan.phases)
+        needed = sum(queues_of_phase(phase) for phase in plan.phases)
         if len(used) < needed or len(set(used)) < len(used) or not set(used) <= set(available):
             yield Diagnostic(
                 "C305",
-                f"{needed} phases need {needed} {kind} queues and get {_list(used)}, "
+                f"{len(plan.phases)} phases need {needed} {kind} queues and get {_list(used)}, "
                 f"{plan.target.name} has {len(available)} beside memcpy: {_list(available)}",
                 schedule.collective.span,
                 help="use fewer steps",

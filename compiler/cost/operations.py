@@ -74,6 +74,8 @@ class Costs:
     combine: int
     answer: int
     negate_rate: int
+    apply_rate: int
+    move_rate: int
     preparations: dict[str, Preparation]
     load: int
     issue: int
@@ -160,6 +162,8 @@ def costs_of(plan: Plan) -> Costs:
         combine=combine,
         answer=combine - 1,
         negate_rate=target.negate_words // (contract.element.bytes // 2),
+        apply_rate=target.negate_words // (contract.element.bytes // 2),
+        move_rate=target.negate_words // (contract.element.bytes // 2),
         preparations=BY_CALL_BACK if arithmetic.kind == "map" else BY_VECTOR,
         load=target.dsr_load,
         issue=target.op_issue,
@@ -174,8 +178,9 @@ def costs_of(plan: Plan) -> Costs:
 
 
 def costs_of_phase(costs: Costs, plan: Plan, index: int) -> Costs:
-    """The costs with the queues that serve a phase."""
+    """The costs with the queues that serve a phase (the first ones of its lanes)."""
     target = plan.target
+    index = sum(len(p.exchange.lanes) if p.exchange else 1 for p in plan.phases[:index])
     return replace(
         costs,
         output_queue=_depth(target.output_queue_words, plan.output_queues[index]),

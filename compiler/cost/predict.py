@@ -14,10 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from collc.cost.bound import bound_of
+from collc.cost.exchange import DEPTH, run_exchange
 from collc.cost.line import LineRun, Wait, critical_waits, run_line
 from collc.cost.operations import SLOTS, Costs, Place, costs_of, costs_of_phase
 from collc.plan import Phase, Plan
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, ascending
+from collc.steps import StepsPhase
 
 Times = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -71,6 +73,8 @@ def predict(schedule: Schedule, plan: Plan) -> Prediction:
         goes_on = _takes_part(schedule, index + 1)
         if isinstance(pattern, ReducePhase):
             _reduce(progress, phase, pattern, goes_on)
+        elif isinstance(pattern, StepsPhase):
+            _exchange(progress, phase, pattern, goes_on)
         else:
             _broadcast(progress, pattern)
         if pattern is last and costs.negates:
@@ -105,7 +109,7 @@ def _takes_part(schedule: Schedule, index: int) -> Mask:
     grid = schedule.collective.grid
     parts: Mask = np.zeros((grid.width, grid.height), dtype=np.bool_)
     for pattern in schedule.phases[index:]:
-        if isinstance(pattern, ReducePhase):
+        if isinstance(pattern, ReducePhase | StepsPhase):
             _lines(parts, pattern)[:] = True
         else:
             parts[:] = True
@@ -135,9 +139,25 @@ def _reduce(progress: _Progress, phase: Phase, pattern: ReducePhase, goes_on: Ma
     progress.paths.append(CriticalPath(phase.name, critical_waits(slowest)))
 
 
-def _lines(values: npt.NDArray[Any], pattern: ReducePhase) -> npt.NDArray[Any]:
+def _exchange(progress: _Progress, phase: Phase, pattern: StepsPhase, goes_on: Mask) -> None:
+    """Evaluate a phase made of steps; PEs on none of its lines run through it."""
+    costs = progress.costs
+    time, depth, done, continued = (
+        _lines(of, pattern) for of in (progress.time, progress.depth, progress.done, goes_on)
+    )
+    run = run_exchange(costs, phase, pattern, time + costs.scalar)
+    progress.time += costs.scalar
+    progress.depth += 1
+    time[:], depth[:] = run.time, DEPTH
+    done[:] = np.where(continued, 0, run.time + costs.done_by_code(Place(0, DEPTH)))
+    progress.end = max(progress.end, int(run.end.max()))
+
+
+def _lines(values: npt.NDArray[Any], pattern: ReducePhase | StepsPhase) -> npt.NDArray[Any]:
     """The lines of a pattern as rows, by rank: a view, so that writing to it writes to `values`."""
     by_line = values.T if pattern.axis == "x" else values
+    if isinstance(pattern, StepsPhase):
+        return by_line[pattern.lines[0] : pattern.lines[1] + 1]  # by place
     low, high = pattern.stretch
     chosen = by_line[pattern.lines[0] : pattern.lines[1] + 1, low : high + 1]
     return chosen if ascending(pattern.order) else chosen[:, ::-1]

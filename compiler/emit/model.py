@@ -10,8 +10,9 @@ import re
 from dataclasses import dataclass
 
 from collc.emit.conditions import Cases, cases_of
+from collc.emit.ids import Ids
 from collc.emit.names import NUMPY_REDUCTION, NUMPY_TYPE, Combine, combine_of
-from collc.emit.phases import Ids, PhaseModel, Surroundings, phase_model, slot_names
+from collc.emit.phases import PhaseModel, Surroundings, entries_of, phase_model
 from collc.emit.roles import shape_of
 from collc.plan import Plan, SendVector
 from collc.schedule import Schedule, home_pe
@@ -93,7 +94,7 @@ def model_of(schedule: Schedule, plan: Plan, source: str) -> BundleModel:
         own_dsr_ids=plan.dsr_ids[: ids.owns],
         result=_result_cases(plan),
         first=_entries(plan)[0],
-        opens=any(shape_of(phase).opens for phase in plan.phases),
+        opens=any(shape_of(phase).opens for phase in plan.phases if phase.exchange is None),
         resets=any(shape_of(phase).resets for phase in plan.phases),
         root=home_pe(schedule),
     )
@@ -135,7 +136,7 @@ def _phases(plan: Plan, how: Combine, ids: Ids) -> tuple[PhaseModel, ...]:
 
 def _entries(plan: Plan) -> list[str]:
     """The function that begins each phase, and the one behind the last."""
-    return [slot_names(phase.name, shape_of(phase))[0] for phase in plan.phases] + ["finish"]
+    return [entries_of(phase)[0] for phase in plan.phases] + ["finish"]
 
 
 def _result_cases(plan: Plan) -> Cases:

@@ -1,7 +1,7 @@
 """One phase of a plan as the templates see it: slots, fields, roles.
 
 A phase's PE code is a fixed sequence of slots: combine vectors in memory, send, and behind a send a
-control wavelet; or copy a broadcast. Every PE of the phase runs the same text; the fields of its
+control wavelet; or copy a broadcast. A phase made of steps is `collc.emit.exchange`. Every PE of the phase runs the same text; the fields of its
 parameters say which slots are its own.
 """
 
@@ -10,6 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from collc.emit.conditions import Cases, cases_of
+from collc.emit.exchange import (
+    ExchangeModel,
+    exchange_fields,
+    exchange_model,
+    exchange_role,
+)
+from collc.emit.ids import Ids
 from collc.emit.names import Combine
 from collc.emit.roles import (
     Field,
@@ -22,24 +29,6 @@ from collc.emit.roles import (
     shape_of,
 )
 from collc.plan import Phase, Plan
-
-
-@dataclass
-class Ids:
-    """How many positions of each id list are handed out so far."""
-
-    inputs: int = 0
-    outputs: int = 0
-    tasks: int = 0
-    sources: int = 0
-    dests: int = 0
-    owns: int = 0
-
-    def take(self, kind: str) -> int:
-        """The next free position of `kind`."""
-        position: int = getattr(self, kind)
-        setattr(self, kind, position + 1)
-        return position
 
 
 @dataclass(frozen=True)
@@ -114,6 +103,7 @@ class PhaseModel:
     store: StoreSlot | None
     send: SendSlot | None
     copy: CopySlot | None
+    exchange: ExchangeModel | None
     goes_on: str
     end: str
     after: str
@@ -136,31 +126,49 @@ def phase_model(
 ) -> PhaseModel:
     """The model of `phase`; takes the positions it needs from `ids`."""
     grid = plan.collective.grid
-    shape = shape_of(phase)
-    fields = fields_of(shape)
+    shape = None if phase.exchange else shape_of(phase)
+    fields, roles = _struct(phase, shape)
     end = f"{phase.name}_restore" if around.restores else around.after
-    slots = [*slot_names(phase.name, shape), end]
+    slots = [*entries_of(phase), end]
     covered = sum(len(region.x) * len(region.y) for region, _ in phase.regions)
     goes_on = [f"params.{name}.takes_part" for name in around.later]
+    copies = shape is not None and shape.copies
     return PhaseModel(
         name=phase.name,
         type_name="".join(part.capitalize() for part in phase.name.split("_")),
         about=phase.about,
         fields=fields,
-        roles=tuple(role_model(i, role, shape) for i, role in enumerate(phase.roles)),
+        roles=roles,
         routes=routes_models(phase.roles),
         cases=cases_of(phase.regions, grid.width, grid.height, len(phase.roles)),
         idle=covered < grid.width * grid.height,
         idle_values=tuple(f".{field.name} = {field.idle}," for field in fields),
-        input=ids.take("inputs") if shape.receives else -1,
-        store=_store_slot(phase.name, shape, how, ids, slots) if shape.stores else None,
-        send=_send_slot(phase.name, shape, how, ids, slots) if shape.sends else None,
-        copy=CopySlot(f"{phase.name}_copy", ids.take("sources")) if shape.copies else None,
+        input=ids.take("inputs") if shape and shape.receives else -1,
+        store=_store_slot(phase.name, shape, how, ids, slots) if shape and shape.stores else None,
+        send=_send_slot(phase.name, shape, how, ids, slots) if shape and shape.sends else None,
+        copy=CopySlot(f"{phase.name}_copy", ids.take("sources")) if copies else None,
+        exchange=exchange_model(phase, phase.exchange, plan, ids) if phase.exchange else None,
         goes_on=" or ".join(goes_on + ["params.restores"] * around.restores) or "false",
         end=end,
         after=around.after,
         restores=around.restores,
     )
+
+
+def _struct(phase: Phase, shape: Shape | None) -> tuple[tuple[Field, ...], tuple[RoleModel, ...]]:
+    """The fields of the phase's struct, and the roles as rows of it."""
+    if shape is None:
+        assert phase.exchange, "only an exchange has no shape"
+        any_color = min(use.color for role in phase.roles for use in role.colors)
+        fields = exchange_fields(phase.exchange, any_color)
+        rows = (exchange_role(i, role, phase, fields) for i, role in enumerate(phase.roles))
+        return fields, tuple(rows)
+    return fields_of(shape), tuple(role_model(i, r, shape) for i, r in enumerate(phase.roles))
+
+
+def entries_of(phase: Phase) -> list[str]:
+    """The functions of a phase, in the order they run."""
+    return [f"{phase.name}_begin"] if phase.exchange else slot_names(phase.name, shape_of(phase))
 
 
 def slot_names(name: str, shape: Shape) -> list[str]:

@@ -1,15 +1,17 @@
 """Schedule to Plan: roles, routes and switch positions, then numbers.
 
-`build_plan` tries every coloring of each reduce phase (`COLORINGS`) that keeps the limits of the
-collective and of the target. It takes the plan with the fewest predicted cycles, of equals the one
+`build_plan` tries every coloring of each reduce phase (`COLORINGS`) and every wiring of each phase
+made of steps that keep the limits of the collective and of the target. It takes the plan with the fewest predicted cycles, of equals the one
 with the fewest colors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache, partial
 from itertools import product
 
+from collc.arithmetic import arithmetic_of
 from collc.cost import predict
 from collc.lowering import memory, resources
 from collc.lowering.behaviour import behaviours
@@ -18,8 +20,10 @@ from collc.lowering.colorings import by_parity, without_control
 from collc.lowering.line import LineTree, line_tree
 from collc.lowering.roles import reduce_phase
 from collc.lowering.show import show_plan
+from collc.lowering.steps import circuits, relays, steps_phase, traffic_of
 from collc.plan import Advance, Phase, Plan, SendVector
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
+from collc.steps import StepsPhase
 from collc.target import Target
 
 __all__ = ["COLORINGS", "build_plan", "candidate_plans", "show_plan"]
@@ -54,43 +58,61 @@ def _colors(plan: Plan) -> int:
 
 
 def candidate_plans(schedule: Schedule, target: Target) -> Iterator[Plan]:
-    """A plan for every choice of colorings, one per reduce phase; the first has the fewest
-    colors."""
-    choices = [
-        tuple(COLORINGS.values()) if isinstance(phase, ReducePhase) else (by_parity,)
-        for phase in schedule.phases
-    ]
-    for colorings in product(*choices):
-        phases = tuple(
-            _phase(schedule, phase, coloring, target)
-            for phase, coloring in zip(schedule.phases, colorings, strict=True)
-        )
-        yield numbered_plan(schedule, phases, target)
+    """A plan for every choice of colorings and wirings, one per phase; of the colorings the first
+    has the fewest colors, of the wirings circuits come first."""
+    choices = [tuple(map(cache, _ways(schedule, phase, target))) for phase in schedule.phases]
+    for lowered in product(*choices):
+        yield numbered_plan(schedule, tuple(lower() for lower in lowered), target)
 
 
-def _phase(
-    schedule: Schedule, phase: ReducePhase | BroadcastPhase, coloring: Coloring, target: Target
-) -> Phase:
+def _ways(
+    schedule: Schedule, phase: ReducePhase | BroadcastPhase | StepsPhase, target: Target
+) -> Iterator[Callable[[], Phase]]:
+    """All ways to carry out a phase, each worked out when it is asked for."""
     if isinstance(phase, BroadcastPhase):
-        return broadcast_phase(phase)
+        yield partial(broadcast_phase, phase)
+    elif isinstance(phase, StepsPhase):
+        yield from _exchanges(schedule, phase, target)
+    else:
+        for coloring in COLORINGS.values():
+            yield partial(_reduction, schedule, phase, coloring, target)
+
+
+def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, target: Target) -> Phase:
     length = schedule.collective.contract.length
     received_on = coloring(line_tree(phase.children))
     return reduce_phase(phase, behaviours(phase, received_on, length, target.max_extent))
+
+
+def _exchanges(
+    schedule: Schedule, phase: StepsPhase, target: Target
+) -> Iterator[Callable[[], Phase]]:
+    """A phase made of steps along circuits, if the colors allowed suffice for them, and by relays."""
+    contract = schedule.collective.contract
+    by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
+    traffic = traffic_of(phase)
+    direct = circuits(traffic, phase.ranks, phase.axis, phase.name)
+    most = schedule.collective.limits.colors or len(target.colors)
+    if direct is not None and len({u.color for uses in direct.colors for u in uses}) <= most:
+        yield partial(steps_phase, phase, traffic, direct, by_call_back)
+    by_relays = relays(traffic, phase.ranks, phase.axis, phase.name)
+    yield partial(steps_phase, phase, traffic, by_relays, by_call_back)
 
 
 def numbered_plan(schedule: Schedule, phases: tuple[Phase, ...], target: Target) -> Plan:
     """The phases with numbers for all they use."""
     contract = schedule.collective.contract
     colors = resources.number_colors(phases, target)
+    input_queues, output_queues = resources.number_queues(phases, target)
     return Plan(
         target=target,
         collective=schedule.collective,
         phases=phases,
         colors=colors,
-        input_queues=resources.take(target.input_queues, len(phases)),
-        output_queues=resources.take(target.output_queues, len(phases)),
+        input_queues=input_queues,
+        output_queues=output_queues,
         task_ids=resources.number_task_ids(phases, (number for _, number in colors), target),
         dsr_ids=resources.number_dsr_ids(phases, target),
         code_bytes=memory.code_bytes(phases),
-        data_bytes=memory.data_bytes(contract.element, contract.length),
+        data_bytes=memory.data_bytes(contract.element, contract.length, phases),
     )

@@ -10,21 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collc.plan import BY_WAVELET, Phase, SendVector
+from collc.plan import BY_WAVELET, Lane, Phase, SendVector
 from collc.spec import ElementType
 
 RUNTIME_BYTES = 2048  # library start-up and memcpy command handling
 STEP_BYTES = 60  # one asynchronous DSD operation with its task
 PHASE_BYTES = 40  # choosing what a PE does in a phase
+LANE_BYTES = 400  # what reads the rows of a lane and starts its operations
+ROW_NUMBERS = 5
 SMALL_DATA_BYTES = 64  # descriptors, pointers, counters
 
 
 def code_bytes(phases: Sequence[Phase]) -> int:
     """Code of the largest PE class, in bytes: the run-time, and 60 for each operation of each
-    phase (a control wavelet is an operation of its own) and 40 for each phase.
+    phase (a control wavelet is an operation of its own) and 40 for each phase, or 400 for each lane
+    of an exchange.
     """
     largest = (max(_operations(phase)) for phase in phases)
-    return RUNTIME_BYTES + PHASE_BYTES * len(phases) + STEP_BYTES * sum(largest)
+    lanes = sum(len(phase.exchange.lanes) for phase in phases if phase.exchange)
+    own = STEP_BYTES * sum(largest) + LANE_BYTES * lanes
+    return RUNTIME_BYTES + PHASE_BYTES * len(phases) + own
 
 
 def _operations(phase: Phase) -> list[int]:
@@ -35,6 +40,29 @@ def _operations(phase: Phase) -> list[int]:
     ]
 
 
-def data_bytes(element: ElementType, length: int) -> int:
-    """The vector, rounded up to 32-bit words, and small data, in bytes."""
-    return (element.bytes * length + 3) // 4 * 4 + SMALL_DATA_BYTES
+def data_bytes(element: ElementType, length: int, phases: Sequence[Phase]) -> int:
+    """The vector, rounded up to 32-bit words, what exchanges need, and small data, in bytes."""
+    exchanges = sum(_exchange_bytes(phase, element, length) for phase in phases)
+    return _vector_bytes(element, length) + exchanges + SMALL_DATA_BYTES
+
+
+def _vector_bytes(element: ElementType, length: int) -> int:
+    return (element.bytes * length + 3) // 4 * 4
+
+
+def _exchange_bytes(phase: Phase, element: ElementType, length: int) -> int:
+    """The stage, the bounds of the slices unless these are equally long, and the largest rows."""
+    if phase.exchange is None:
+        return 0
+    slicing = phase.exchange.slicing
+    bounds = 0 if slicing.length % slicing.count == 0 else 2 * (slicing.count + 1)
+    rows = max(sum(map(lane_numbers, role.lanes)) for role in phase.roles)
+    return phase.exchange.areas * _vector_bytes(element, length) + bounds + 2 * rows
+
+
+def lane_numbers(lane: Lane) -> int:
+    """Numbers of 16 bits that a lane's program takes: two a loop, five a row, and a last row that
+    says that no more follow; nothing if it has no rows."""
+    if not lane.loops:
+        return 0
+    return sum(2 + ROW_NUMBERS * len(loop.rows) for loop in lane.loops) + 2 + ROW_NUMBERS

@@ -58,8 +58,10 @@ def task_ids_of_phase(phase: Phase) -> int:
     """Local task ids of a phase.
 
     Reduce: three, for a task after storing, after sending, and after the control wavelet.
-    Broadcast: one, after copying, or sending at the root.
+    Broadcast: one, after copying, or sending at the root. Exchange: one for each lane.
     """
+    if phase.exchange:
+        return len(phase.exchange.lanes)
     return 1 if phase.kind is ContractKind.BROADCAST else 3
 
 
@@ -80,8 +82,10 @@ def source_dsrs_of_phase(phase: Phase) -> int:
     """Registers of file src1 of a phase, one for each fabric operand that is received.
 
     Reduce: two, for the vectors that are stored and for the one added while sending. Broadcast:
-    one.
+    one. Exchange: one for each lane.
     """
+    if phase.exchange:
+        return len(phase.exchange.lanes)
     return 1 if phase.kind is ContractKind.BROADCAST else 2
 
 
@@ -89,11 +93,43 @@ def number_dsr_ids(phases: Sequence[Phase], target: Target) -> tuple[int, ...]:
     """DSR ids, long enough for every file.
 
     File src1: dealt out phase by phase as `source_dsrs_of_phase` says. File dest: no more, for
-    where a vector goes to and for the control wavelet behind it. File src0: at most one a phase,
-    for the own vector. The same number in two files is two registers.
+    where a vector (or a slice) goes to and for the control wavelet behind it. File src0: at most
+    one a phase, for the own vector. The same number in two files is two registers.
     """
+    return take(target.dsr_ids, dsrs_needed(phases))
+
+
+def dsrs_needed(phases: Sequence[Phase]) -> int:
+    """Registers of the file of which the phases need most."""
     sources = sum(source_dsrs_of_phase(phase) for phase in phases)
-    return take(target.dsr_ids, max(sources, len(phases)))
+    return max(sources, sum(queues_of_phase(phase) for phase in phases))
+
+
+def queues_of_phase(phase: Phase) -> int:
+    """Input queues of a phase, and output queues: one, or one for each lane of an exchange."""
+    return len(phase.exchange.lanes) if phase.exchange else 1
+
+
+def number_queues(
+    phases: Sequence[Phase], target: Target
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The numbers of the input and of the output queues, phase by phase.
+
+    An operation runs on the microthread with the number of its output queue, else of its input
+    queue. In an exchange operations run beside each other, so the numbers of its input queues are
+    not among those of its output queues.
+    """
+    inputs: list[int] = []
+    outputs = take(target.output_queues, sum(queues_of_phase(phase) for phase in phases))
+    begin = 0
+    for phase in phases:
+        end = begin + queues_of_phase(phase)
+        beside = set(outputs[begin:end]) if phase.exchange else set()
+        free = [n for n in target.input_queues if n not in inputs and n not in beside]
+        past = (n for n in count(max(*target.input_queues, *inputs, *beside) + 1))
+        inputs += islice((n for part in (free, past) for n in part), end - begin)
+        begin = end
+    return tuple(inputs), outputs
 
 
 def color_limit(plan: Plan) -> int:

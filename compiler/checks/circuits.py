@@ -1,0 +1,40 @@
+"""What a lane sends leads to one lane that receives, and meets nothing on its way.
+
+Every color of a router has one static route. Followed from each sender, the routes of a color have
+to lead to a receiver, no router twice: then no router can have two arrivals of the color, whatever
+the timing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collc.diagnostics import Diagnostic
+from collc.plan import Plan
+from collc.schedule import Schedule
+from collc.steps import StepsPhase
+from collc.unrolled import connections
+
+
+def circuits(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+    """C320: routes of an exchange that lead nowhere, meet, or are left over."""
+    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+        if not isinstance(pattern, StepsPhase) or phase.exchange is None:
+            continue
+        problem = connections(phase, pattern)[1] or _switched(phase)
+        if problem:
+            yield Diagnostic(
+                "C320",
+                f"in `{phase.name}` {problem}",
+                pattern.span,
+                help="each color has to lead from one sender to one receiver; please report this",
+            )
+
+
+def _switched(phase: object) -> str:
+    """Routes of an exchange never change."""
+    for role in getattr(phase, "roles", ()):
+        for use in role.colors:
+            if len(use.positions) != 1:
+                return f"role `{role.name}` has {len(use.positions)} positions of `{use.color}`"
+    return ""

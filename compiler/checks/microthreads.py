@@ -1,0 +1,31 @@
+"""Operations that run beside each other run on different microthreads.
+
+An operation runs on the microthread with the number of its output queue, else of its input queue.
+The lanes of an exchange send and receive at the same time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collc.diagnostics import Diagnostic
+from collc.lowering.resources import queues_of_phase
+from collc.plan import Plan
+from collc.schedule import Schedule
+
+
+def microthreads(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+    """C324: an input queue and an output queue of an exchange with one number."""
+    begin = 0
+    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+        end = begin + queues_of_phase(phase)
+        shared = set(plan.input_queues[begin:end]) & set(plan.output_queues[begin:end])
+        if phase.exchange and shared:
+            yield Diagnostic(
+                "C324",
+                f"`{phase.name}` sends and receives at the same time on queues with number "
+                f"{min(shared)}, which have one microthread",
+                pattern.span,
+                help="use fewer steps, so that other queues are free",
+            )
+        begin = end

@@ -1,0 +1,148 @@
+"""Every row of an exchange is one that the emitted text can run.
+
+The text reads a row's bits and numbers and trusts them, so what it trusts is checked here for every
+place: which bits go together, that a lane has what its rows use, and that slices exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from collc.arithmetic import arithmetic_of
+from collc.diagnostics import Diagnostic
+from collc.plan import AREA_BITS, Exchange, Lane, Loop, Phase, Plan, RowKind
+from collc.schedule import Schedule
+from collc.steps import StepsPhase
+from collc.unrolled import Ints, values_at
+
+USES_OUT = int(RowKind.SENDS | RowKind.RELAYS)
+USES_INTO = int(RowKind.RECEIVES | RowKind.APPLIES)
+LARGEST = 0xFFFF  # numbers have 16 bits
+
+
+def row_shapes(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+    """C319: a row that no text runs."""
+    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+        if isinstance(pattern, StepsPhase):
+            problem = shape_problem(plan, phase, pattern)
+            if problem:
+                yield Diagnostic(
+                    "C319",
+                    f"in `{phase.name}` {problem}",
+                    pattern.span,
+                    help="no program text does this; please report it",
+                )
+
+
+def shape_problem(plan: Plan, phase: Phase, pattern: StepsPhase) -> str:
+    """What is wrong with the rows of a phase; nothing if they can be run."""
+    exchange = phase.exchange
+    if exchange is None or exchange.slicing != pattern.slicing:
+        return "the vector is not cut as the schedule says"
+    by_call_back = arithmetic_of(plan.element, plan.operation).kind == "map"
+    for index, role in enumerate(phase.roles):
+        if role.steps or tuple(lane.name for lane in role.lanes) != exchange.lanes:
+            return f"role `{role.name}` does not have the lanes of the phase"
+        places = _places(phase, index, pattern)
+        for lane in role.lanes if len(places) else ():
+            problem = _lane_problem(lane, places, exchange, by_call_back)
+            if problem:
+                return f"lane `{lane.name}` of role `{role.name}` {problem}"
+    return ""
+
+
+def _places(phase: Phase, index: int, pattern: StepsPhase) -> Ints:
+    """The places of a role, as far as they are on the line."""
+    along = (
+        region.x if pattern.axis == "x" else region.y for region, i in phase.regions if i == index
+    )
+    found = sorted({place for run in along for place in run if 0 <= place < pattern.ranks})
+    return np.array(found, dtype=np.int64)
+
+
+def _lane_problem(lane: Lane, places: Ints, exchange: Exchange, by_call_back: bool) -> str:
+    for loop in lane.loops:
+        problem = _loop_problem(lane, loop, places, exchange, by_call_back)
+        if problem:
+            return problem
+    return ""
+
+
+def _loop_problem(
+    lane: Lane, loop: Loop, places: Ints, exchange: Exchange, by_call_back: bool
+) -> str:
+    turns, shift = values_at(loop.turns, places), values_at(loop.shift, places)
+    slices = exchange.slicing.count
+    if not loop.rows or turns.min() < 1 or turns.max() > LARGEST:
+        return "has a loop without turns or rows"
+    if shift.min() < 0 or shift.max() >= slices:
+        return "has a loop that goes on by more than all slices"
+    for index, row in enumerate(loop.rows):
+        numbers = np.stack([values_at(number, places) for number in row.numbers])
+        if numbers.min() < 0 or numbers.max() > LARGEST:
+            return "has numbers of more than 16 bits"
+        problem = _row_problem(lane, numbers, exchange, by_call_back)
+        if problem:
+            return problem
+        if ((numbers[0] & RowKind.LOOPS > 0) != (index == len(loop.rows) - 1)).any():
+            return "does not end its loops where they end"
+        for first, count in ((numbers[1], numbers[2]), (numbers[3], numbers[4])):
+            if _leaves(first, count, shift, turns, slices, (numbers[0] & RowKind.RELAYS) > 0):
+                return "goes beyond the last slice"
+    return ""
+
+
+def _leaves(first: Ints, count: Ints, shift: Ints, turns: Ints, slices: int, relays: Ints) -> bool:
+    """Whether a range leaves the slices in some turn; the last number of a relay is no range."""
+    if (first >= slices).any():
+        return True
+    wide = (count > 1) | (count == 0)
+    fixed = shift == 0
+    if (wide & fixed & (first + count > slices) & ~relays).any():
+        return True
+    for f, c, s, t in zip(
+        *(of[wide & ~fixed & ~relays].tolist() for of in (first, count, shift, turns)), strict=True
+    ):
+        reached = (f + s * np.arange(min(t, slices))) % slices
+        if int(reached.max()) + c > slices:
+            return True
+    return False
+
+
+def _row_problem(lane: Lane, numbers: Ints, exchange: Exchange, by_call_back: bool) -> str:
+    """What is wrong with the bits of a row, at any place."""
+    kind, area = numbers[0] & ((1 << AREA_BITS) - 1), numbers[0] >> AREA_BITS
+
+    def has(bits: RowKind) -> Ints:
+        found: Ints = (kind & int(bits)) > 0
+        return found
+
+    out, into = (kind & USES_OUT) > 0, (kind & USES_INTO) > 0
+    rules = (
+        (has(RowKind.OVER), "has rows behind its last"),
+        (has(RowKind.SENDS) & has(RowKind.RELAYS), "sends and relays at once"),
+        (has(RowKind.RELAYS) & into, "receives while it relays"),
+        (
+            has(RowKind.APPLIES) & (out | has(RowKind.RECEIVES | RowKind.STAGES)),
+            "applies a stage and uses the fabric",
+        ),
+        (out & (lane.sends_on is None), "sends and has no output"),
+        (
+            (has(RowKind.RELAYS) | has(RowKind.RECEIVES)) & (lane.receives_on is None),
+            "receives and has no input",
+        ),
+        ((has(RowKind.STAGES) | has(RowKind.COMBINES)) & ~into, "combines or stages nothing"),
+        (has(RowKind.STAGES) & has(RowKind.COMBINES), "combines in the stage"),
+        (
+            has(RowKind.STAGES | RowKind.APPLIES) & (area >= exchange.areas),
+            "uses an area that the stage lacks",
+        ),
+        ((area > 0) & ~has(RowKind.STAGES | RowKind.APPLIES), "names an area and does not use it"),
+        (
+            has(RowKind.COMBINES) & has(RowKind.RECEIVES) & by_call_back,
+            "combines by a call-back while it receives",
+        ),
+    )
+    return next((problem for broken, problem in rules if broken.any()), "")

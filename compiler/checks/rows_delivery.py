@@ -1,0 +1,91 @@
+"""The rows of an exchange come to their end and leave what the schedule says.
+
+One line is run without any buffer (`collc.checks.rows_run`). If it ends there, it ends on every
+fabric, and with the same result, provided that no PE changes what it is sending at the same time,
+which `rows_hazards` shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from collc.checks.row_shapes import shape_problem
+from collc.checks.rows_run import Run, due, run_rows
+from collc.diagnostics import Diagnostic
+from collc.plan import Phase, Plan, RowKind
+from collc.schedule import Schedule
+from collc.steps import StepsPhase
+from collc.unrolled import connections, unrolled
+
+SHOWN = 3
+
+
+def rows_delivery(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+    """C321: rows that wait for ever. C322: other slices arrive than the schedule says."""
+    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+        if not isinstance(pattern, StepsPhase) or phase.exchange is None:
+            continue
+        target, lost = connections(phase, pattern)
+        if lost or shape_problem(plan, phase, pattern):
+            continue  # another check says so
+        run = run_rows(unrolled(phase, pattern), target, pattern.slicing, phase.exchange.areas)
+        if run.problem:
+            yield _wrong(phase, pattern, run.problem)
+        elif len(run.stuck):
+            yield _stuck(phase, pattern, run)
+        else:
+            yield from _differing(phase, pattern, run)
+
+
+def _stuck(phase: Phase, pattern: StepsPhase, run: Run) -> Diagnostic:
+    """C321, with the first places that wait and what for."""
+    rows = run.rows
+    parts = []
+    for lane in run.stuck[:SHOWN].tolist():
+        does = _waits_for(run, lane)
+        step = lane % rows.lanes
+        name = phase.exchange.lanes[step] if phase.exchange else ""
+        parts.append(f"place {lane // rows.lanes} waits on lane `{name}` {does}")
+    more = len(run.stuck) - SHOWN
+    if more > 0:
+        parts.append(f"and {more} more")
+    return Diagnostic(
+        "C321",
+        f"`{phase.name}` gets stuck: {', '.join(parts)}",
+        pattern.span,
+        help="what is sent in a step has to be received in the same step, in one order",
+    )
+
+
+def _waits_for(run: Run, lane: int) -> str:
+    kind = int(run.rows.kind[run.at[lane]])
+    if run.waits[lane]:
+        return "for its other lanes"
+    waits = (
+        (run.pass_left[lane], "to let elements pass"),
+        (run.out_left[lane], "to send"),
+        (run.into_left[lane], "to receive"),
+    )
+    return next((text for left, text in waits if left), f"in a row of kind {RowKind(kind)!r}")
+
+
+def _differing(phase: Phase, pattern: StepsPhase, run: Run) -> Iterator[Diagnostic]:
+    """C322 for the first place and element that ends up with something else."""
+    wrong = np.argwhere(run.held != due(pattern))
+    if len(wrong):
+        place, slice_ = (int(n) for n in wrong[0])
+        first, last = int(run.bounds[slice_]), int(run.bounds[slice_ + 1]) - 1
+        yield _wrong(
+            phase, pattern, f"place {place} ends with other values in elements {first} to {last}"
+        )
+
+
+def _wrong(phase: Phase, pattern: StepsPhase, problem: str) -> Diagnostic:
+    return Diagnostic(
+        "C322",
+        f"in `{phase.name}` {problem}",
+        pattern.span,
+        help="the rows do not follow the schedule; please report this",
+    )

@@ -1,0 +1,224 @@
+"""A phase made of steps as the templates see it: lanes, the programs of their roles, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from collc.emit.ids import Ids
+from collc.emit.roles import Field, RoleModel
+from collc.lowering.memory import lane_numbers
+from collc.plan import AREA_BITS, Exchange, Lane, Number, Phase, Plan, Role, RowKind
+
+BITS = {
+    "ends": RowKind.ENDS,
+    "loops": RowKind.LOOPS,
+    "sends": RowKind.SENDS,
+    "relays": RowKind.RELAYS,
+    "sends_or_relays": RowKind.SENDS | RowKind.RELAYS,
+    "receives": RowKind.RECEIVES,
+    "combines": RowKind.COMBINES,
+    "stages": RowKind.STAGES,
+    "applies": RowKind.APPLIES,
+    "over": RowKind.OVER,
+    "receives_or_applies": RowKind.RECEIVES | RowKind.APPLIES,
+    "stages_or_applies": RowKind.STAGES | RowKind.APPLIES,
+    "uses_fabric": RowKind.SENDS | RowKind.RELAYS | RowKind.RECEIVES,
+}
+ALL_BITS = 0xFFFF
+BEHIND = (f"0, 0, {int(RowKind.OVER)}, 0, 0, 0, 0,",)  # a loop that is never run
+
+
+@dataclass(frozen=True)
+class TableModel:
+    """A table that several numbers index."""
+
+    name: str
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ProgramModel:
+    """The rows of a lane for one role: a function of the place `p`."""
+
+    name: str
+    role: int
+    size: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LaneModel:
+    """A lane: `field` begins its parameters' names, `name` everything else; the positions of its
+    queues, DSRs and task."""
+
+    name: str
+    field: str
+    input: int
+    output: int
+    source: int
+    dest: int
+    task: int
+    programs: tuple[ProgramModel, ...]
+
+
+@dataclass(frozen=True)
+class ExchangeModel:
+    """What the text of an exchange needs. `slice_length` is -1 where slices differ in length;
+    `all_kinds` is the conjunction of the bits of the rows that are prepared. The rest says what any row does."""
+
+    slices: int
+    slice_length: int
+    areas: int
+    lanes: tuple[LaneModel, ...]
+    tables: tuple[TableModel, ...]
+    all_kinds: str
+    bits: dict[str, int]
+    area_bits: int
+    relay: str
+    sends: bool
+    relays: bool
+    receives: bool
+    combines: bool
+    applies_combined: bool
+
+
+def exchange_model(phase: Phase, exchange: Exchange, plan: Plan, ids: Ids) -> ExchangeModel:
+    """The model of a phase made of steps."""
+    slicing = exchange.slicing
+    tables: dict[tuple[int, ...], str] = {}
+    lanes = tuple(
+        _lane_model(phase, index, name, ids, tables) for index, name in enumerate(exchange.lanes)
+    )
+    kinds = _kinds(phase)
+    return ExchangeModel(
+        slices=slicing.count,
+        slice_length=-1 if slicing.length % slicing.count else slicing.length // slicing.count,
+        areas=exchange.areas,
+        lanes=lanes,
+        tables=tuple(TableModel(name, values) for values, name in tables.items()),
+        all_kinds=" & ".join(f"{lane.name}_kind" for lane in lanes),
+        bits=_bits(),
+        area_bits=AREA_BITS,
+        relay=f"@mov{8 * plan.element.bytes}",
+        sends=any(kind & RowKind.SENDS for kind in kinds),
+        relays=any(kind & RowKind.RELAYS for kind in kinds),
+        receives=any(kind & RowKind.RECEIVES for kind in kinds),
+        combines=any(kind & RowKind.RECEIVES and kind & RowKind.COMBINES for kind in kinds),
+        applies_combined=any(kind & RowKind.APPLIES and kind & RowKind.COMBINES for kind in kinds),
+    )
+
+
+def _bits() -> dict[str, int]:
+    """The bits that the text tests, and those that it clears."""
+    bits = {name: int(kind) for name, kind in BITS.items()}
+    cleared = ("sends_or_relays", "receives_or_applies")
+    return bits | {f"not_{name}": ALL_BITS - bits[name] for name in cleared}
+
+
+def _lane_model(
+    phase: Phase, index: int, name: str, ids: Ids, tables: dict[tuple[int, ...], str]
+) -> LaneModel:
+    programs = tuple(
+        _program(phase, number, name, role.lanes[index], tables)
+        for number, role in enumerate(phase.roles)
+        if role.lanes[index].loops
+    )
+    return LaneModel(
+        name=f"{phase.name}_{name}",
+        field=name,
+        input=ids.take("inputs"),
+        output=ids.take("outputs"),
+        source=ids.take("sources"),
+        dest=ids.take("dests"),
+        task=ids.take("tasks"),
+        programs=programs,
+    )
+
+
+def _program(
+    phase: Phase, role: int, name: str, lane: Lane, tables: dict[tuple[int, ...], str]
+) -> ProgramModel:
+    lines = []
+    for loop in lane.loops:
+        for numbers in ((loop.turns, loop.shift), *(row.numbers for row in loop.rows)):
+            spelled = (_spelled(number, phase.name, tables) for number in numbers)
+            lines.append(", ".join(spelled) + ",")
+    size = lane_numbers(lane)
+    return ProgramModel(f"{phase.name}_{name}_rows_{role}", role, size, (*lines, *BEHIND))
+
+
+def _spelled(number: Number, phase: str, tables: dict[tuple[int, ...], str]) -> str:
+    """A number as an expression of the place `p`."""
+    index = "p" if number.divisor == 1 else f"(p / {number.divisor})"
+    text = str(number.offset)
+    if number.slope:
+        slope = abs(number.slope)
+        term = index if slope == 1 else f"({index} * {slope})"
+        if number.slope < 0:
+            text = f"({number.offset} - {term})"
+        else:
+            text = f"({term} + {number.offset})" if number.offset else term
+    if number.modulus:
+        text = f"({text} % {number.modulus})"
+    if not number.table:
+        return text
+    table = tables.setdefault(number.table, f"{phase}_table_{len(tables)}")
+    entry = f"{table}[{index} % {len(number.table)}]"
+    return entry if text == "0" else f"({text} + {entry})"
+
+
+def _kinds(phase: Phase) -> set[int]:
+    """The kinds of all rows."""
+    rows = {
+        row.kind
+        for role in phase.roles
+        for lane in role.lanes
+        for loop in lane.loops
+        for row in loop.rows
+    }
+    return {value for kind in rows for value in _values(kind)}
+
+
+def _values(number: Number) -> set[int]:
+    """Every value that a number without a slope takes."""
+    return {number.offset + entry for entry in number.table or (0,)}
+
+
+def exchange_fields(exchange: Exchange, any_color: str) -> tuple[Field, ...]:
+    """The fields of the phase's struct."""
+    fields = [
+        Field("takes_part", "bool", "", "false"),
+        Field("role", "u16", "", "0"),
+        Field("place", "u16", "on the line", "0"),
+    ]
+    for lane in exchange.lanes:
+        fields += [
+            Field(f"{lane}_size", "u16", "numbers of its rows", "0"),
+            Field(f"{lane}_receives", "bool", "", "false"),
+            Field(f"{lane}_in", "color", "", any_color),
+            Field(f"{lane}_sends", "bool", "", "false"),
+            Field(f"{lane}_out", "color", "", any_color),
+        ]
+    return tuple(fields)
+
+
+def exchange_role(index: int, role: Role, phase: Phase, fields: tuple[Field, ...]) -> RoleModel:
+    """`role` as a row of the phase's struct."""
+    values = {field.name: field.idle for field in fields}
+    values |= {"role": str(index), "place": phase.axis}
+    for lane in role.lanes:
+        values |= dict(_lane_values(lane))
+    values["takes_part"] = "true" if any(lane.loops for lane in role.lanes) else "false"
+    rows = tuple(f".{field.name} = {values[field.name]}," for field in fields)
+    return RoleModel(index, role.about, rows)
+
+
+def _lane_values(lane: Lane) -> Iterator[tuple[str, str]]:
+    yield f"{lane.name}_size", str(lane_numbers(lane))
+    if lane.receives_on:
+        yield f"{lane.name}_receives", "true"
+        yield f"{lane.name}_in", lane.receives_on
+    if lane.sends_on:
+        yield f"{lane.name}_sends", "true"
+        yield f"{lane.name}_out", lane.sends_on

@@ -1,0 +1,195 @@
+"""What each lane of each PE has a part in, in the order in which the lane does it.
+
+Along circuits a lane sends what it has to send and receives what it has to receive, each in order.
+Relays have one order for a lane of the whole line: step by step, and within a step by source, the
+farthest on its way first, so that nobody waits for what stands behind what he has to let pass:
+
+    forward:   PE 3 sends, PE 2 sends, PE 1 sends, ...     backward: PE 0 sends, PE 1 sends, ...
+
+Every PE follows that order, doing what concerns it: sending its own, passing on, receiving.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from collc.lowering.steps.traffic import Bools, Ints, Traffic
+from collc.lowering.steps.wiring import Wiring
+from collc.plan import AREA_BITS, RowKind
+
+SENDS, RELAYS = int(RowKind.SENDS), int(RowKind.RELAYS)
+RECEIVES, APPLIES = int(RowKind.RECEIVES), int(RowKind.APPLIES)
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Arrays, one entry a part. `time` is twice the step, one more where a stage is applied;
+    `kind` bits of `RowKind`; `first` and `count` the slices, `times` how often (of a relay)."""
+
+    place: Ints
+    lane: Ints
+    time: Ints
+    order: Ints
+    kind: Ints
+    first: Ints
+    count: Ints
+    times: Ints
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+    def chosen(self, which: Ints | Bools) -> Parts:
+        """The entries that an index selects."""
+        return Parts(*(getattr(self, field.name)[which] for field in fields(self)))
+
+
+def joined(parts: list[Parts]) -> Parts:
+    """All parts in one record."""
+    return Parts(
+        *(np.concatenate([getattr(one, field.name) for one in parts]) for field in fields(Parts))
+    )
+
+
+def parts_of(traffic: Traffic, wiring: Wiring, staged: Bools, areas: Ints) -> Parts:
+    """The parts of all places, sorted by place, lane and time, then in order."""
+    bits = np.where(traffic.combines, int(RowKind.COMBINES), 0)
+    received = RECEIVES | np.where(staged, int(RowKind.STAGES) | (areas << AREA_BITS), bits)
+    lay = _along_circuits if wiring.circuits else _by_relays
+    found = [lay(traffic, wiring, received), _applied(traffic, wiring, staged, bits, areas)]
+    parts = joined(found)
+    return parts.chosen(np.lexsort((parts.order, parts.time, parts.lane, parts.place)))
+
+
+def _along_circuits(traffic: Traffic, wiring: Wiring, received: Ints) -> Parts:
+    """Each transfer at its source and at its target."""
+    width = int(max(traffic.source.max(), traffic.target.max())) + 1
+    lanes = np.zeros((width * width, 2), dtype=np.int64)
+    for (source, target), pair in wiring.circuits.items():
+        lanes[source * width + target] = pair
+    lane = lanes[traffic.source * width + traffic.target]
+    order = np.arange(len(traffic))
+    ones = np.ones(len(traffic), dtype=np.int64)
+    time = 2 * traffic.step
+    sent = Parts(
+        traffic.source,
+        lane[:, 0],
+        time,
+        order,
+        SENDS * ones,
+        traffic.first,
+        traffic.count,
+        ones,
+    )
+    taken = Parts(
+        traffic.target, lane[:, 1], time, order, received, traffic.into, traffic.count, ones
+    )
+    return joined([sent, taken])
+
+
+def _by_relays(traffic: Traffic, wiring: Wiring, received: Ints) -> Parts:
+    """Each transfer at all places from its source to its target."""
+    way = np.sign(traffic.target - traffic.source)
+    far = np.abs(traffic.target - traffic.source)
+    of = np.repeat(np.arange(len(traffic)), far + 1)
+    hop = np.arange(len(of)) - np.repeat(np.cumsum(far + 1) - far - 1, far + 1)
+    is_first, is_last = hop == 0, hop == far[of]
+    kind = np.where(is_first, SENDS, np.where(is_last, received[of], RELAYS))
+    lanes = {"forward": 1, "backward": -1}
+    signs = [lanes[name] for name in wiring.lanes]
+    lane = np.where(way == signs[0], 0, len(signs) - 1)
+    order = np.argsort(np.lexsort((np.arange(len(traffic)), -way * traffic.source)))
+    return Parts(
+        traffic.source[of] + way[of] * hop,
+        lane[of],
+        2 * traffic.step[of],
+        order[of],
+        kind,
+        np.where(is_last, traffic.into[of], traffic.first[of]),
+        traffic.count[of],
+        np.ones(len(of), dtype=np.int64),
+    )
+
+
+def _applied(traffic: Traffic, wiring: Wiring, staged: Bools, bits: Ints, areas: Ints) -> Parts:
+    """Staged transfers once more, behind their step, on the first lane that the PE has."""
+    first_lane = np.array(
+        [
+            next(
+                (n for n, pair in enumerate(zip(ins, outs, strict=True)) if any(pair)),
+                0,
+            )
+            for ins, outs in zip(wiring.receives, wiring.sends, strict=True)
+        ],
+        dtype=np.int64,
+    )
+    which = np.flatnonzero(staged)
+    return Parts(
+        traffic.target[which],
+        first_lane[traffic.target[which]],
+        2 * traffic.step[which] + 1,
+        which.astype(np.int64),
+        APPLIES | bits[which] | (areas[which] << AREA_BITS),
+        traffic.into[which],
+        traffic.count[which],
+        np.ones(len(which), dtype=np.int64),
+    )
+
+
+def merged(parts: Parts, uniform: bool, circuits: bool) -> Parts:
+    """Neighbouring parts of a lane that one operation can do, made one.
+
+    Relays of equally long or equal slices count together; sending, receiving and applying go on
+    over slices that follow each other. Circuits keep one operation a transfer at both ends, so
+    that the n-th of a step is the n-th for both.
+    """
+    if uniform:
+        relays = parts.kind == RELAYS
+        parts = Parts(
+            **(
+                vars(parts)
+                | {
+                    "first": np.where(relays, 0, parts.first),
+                    "count": np.where(relays, 1, parts.count),
+                    "times": np.where(relays, parts.count * parts.times, parts.times),
+                }
+            )
+        )
+    if len(parts) < 2:
+        return parts
+    link = _links(parts, circuits)
+    joins = link > 0
+    # a run keeps one way of joining
+    joins[1:] &= ~((link[:-1] > 0) & (link[:-1] != link[1:]))
+    starts = np.flatnonzero(np.concatenate(([True], ~joins)))
+    follows = np.concatenate((link, [0]))[starts] == _NEXT
+    counts = np.add.reduceat(parts.count, starts)
+    times = np.add.reduceat(parts.times, starts)
+    kept = parts.chosen(starts)
+    return Parts(
+        **(
+            vars(kept)
+            | {
+                "count": np.where(follows, counts, kept.count),
+                "times": np.where(follows, kept.times, times),
+            }
+        )
+    )
+
+
+_SAME, _NEXT = 1, 2
+
+
+def _links(parts: Parts, circuits: bool) -> Ints:
+    """How each part goes on from the one before it: not, with the same slices, with the next."""
+    before, here = parts.chosen(slice(None, -1)), parts.chosen(slice(1, None))  # type: ignore[arg-type]
+    alike = np.ones(len(here), dtype=np.bool_)
+    for field in ("place", "lane", "time", "kind"):
+        alike &= getattr(before, field) == getattr(here, field)
+    if circuits:
+        alike &= (here.kind & APPLIES) > 0
+    same = (here.kind == RELAYS) & (before.first == here.first) & (before.count == here.count)
+    follows = (before.first + before.count == here.first) & (before.times == here.times)
+    link: Ints = np.where(alike & same, _SAME, np.where(alike & follows, _NEXT, 0))
+    return link.astype(np.int64)

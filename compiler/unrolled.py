@@ -1,0 +1,209 @@
+"""The rows of a phase made of steps, loops unrolled, for all places of a line at once.
+
+Checks and prediction run them; only what moves at least one element is left in. In reading order:
+the types, `unrolled`, `connections` (which lane's output leads to which lane's input).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from collc.plan import AREA_BITS, Direction, Lane, Number, Phase, Role, RowKind
+from collc.steps import Slicing, StepsPhase
+
+Ints = npt.NDArray[np.int64]
+
+SENDING = int(RowKind.SENDS)
+RELAYING = int(RowKind.RELAYS)
+TAKING = int(RowKind.RECEIVES | RowKind.APPLIES)
+NOWHERE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Unrolled:
+    """Rows of all lanes of all places, one after the other: lane l of place p has rows
+    start[p * lanes + l] to start[p * lanes + l + 1] - 1.
+
+    Elements `out_from` to `out_to` are sent, `into_from` to `into_to` received (or applied);
+    `passed` elements are relayed. `kind` lacks the bits of what would move nothing; `loops` is
+    where a turn of a loop ends.
+    """
+
+    lanes: int
+    start: Ints
+    kind: Ints
+    area: Ints
+    out_from: Ints
+    out_to: Ints
+    into_from: Ints
+    into_to: Ints
+    passed: Ints
+
+    @property
+    def places(self) -> int:
+        """How many places the line has."""
+        return (len(self.start) - 1) // self.lanes
+
+
+def roles_of_places(phase: Phase, pattern: StepsPhase) -> tuple[Role | None, ...]:
+    """The role of each place on the first line; None where no region has the place."""
+    found: list[Role | None] = [None] * pattern.ranks
+    for region, index in phase.regions:
+        along, across = (region.x, region.y) if pattern.axis == "x" else (region.y, region.x)
+        if pattern.lines[0] not in across:
+            continue
+        for place in along:
+            if 0 <= place < pattern.ranks:
+                found[place] = phase.roles[index]
+    return tuple(found)
+
+
+def values_at(number: Number, places: Ints) -> Ints:
+    """The number at several places."""
+    index = places // number.divisor
+    value = number.slope * index + number.offset
+    value = value % number.modulus if number.modulus else value
+    if number.table:
+        value = value + np.array(number.table, dtype=np.int64)[index % len(number.table)]
+    return value
+
+
+def unrolled(phase: Phase, pattern: StepsPhase) -> Unrolled:
+    """The rows of the first line of a phase."""
+    assert phase.exchange is not None, "a phase made of steps is an exchange"
+    slicing, lanes = phase.exchange.slicing, len(phase.exchange.lanes)
+    empty = np.zeros((0, 5), dtype=np.int64)
+    rows = [empty] * (pattern.ranks * lanes)
+    places_of: dict[int, list[int]] = {}
+    roles = roles_of_places(phase, pattern)
+    by_id = {id(role): role for role in roles if role is not None}
+    for place, role in enumerate(roles):
+        if role is not None:
+            places_of.setdefault(id(role), []).append(place)
+    for key, places in places_of.items():
+        for index, lane in enumerate(by_id[key].lanes):
+            for place, own in zip(places, _rows_of(lane, places, slicing.count), strict=True):
+                rows[place * lanes + index] = own
+    start = np.concatenate(([0], np.cumsum([len(own) for own in rows]))).astype(np.int64)
+    return _in_elements(np.concatenate([empty, *rows]), start, lanes, slicing)
+
+
+def _rows_of(lane: Lane, places: list[int], slices: int) -> list[Ints]:
+    """The rows of a lane at each of several places."""
+    at = np.array(places, dtype=np.int64)
+    found: list[list[Ints]] = [[] for _ in places]
+    for loop in lane.loops:
+        turns, shifts = values_at(loop.turns, at), values_at(loop.shift, at)
+        turn = np.array([[values_at(n, at) for n in row.numbers] for row in loop.rows])
+        turn = turn.transpose(2, 0, 1)  # [place, row, field]
+        for own, rows, times, shift in zip(found, turn, turns.tolist(), shifts, strict=True):
+            many = np.tile(rows, (times, 1))
+            gone = np.repeat(np.arange(times) * shift, len(rows))
+            many[:, 1] = (many[:, 1] + gone) % slices
+            many[:, 3] = (many[:, 3] + gone) % slices
+            many[:, 0] &= ~int(RowKind.LOOPS)
+            many[len(rows) - 1 :: len(rows), 0] |= int(RowKind.LOOPS)
+            own.append(many)
+    none = np.zeros((0, 5), dtype=np.int64)
+    return [np.concatenate([none, *parts]) for parts in found]
+
+
+def _in_elements(rows: Ints, start: Ints, lanes: int, slicing: Slicing) -> Unrolled:
+    """Slices as elements; what moves none is dropped."""
+    kind, area = rows[:, 0] & ((1 << AREA_BITS) - 1), rows[:, 0] >> AREA_BITS
+    bounds = np.arange(slicing.count + 1, dtype=np.int64) * slicing.length // slicing.count
+
+    def bound(slices: Ints) -> Ints:
+        return bounds[np.minimum(slices, slicing.count)]
+
+    out = (kind & (SENDING | RELAYING)) > 0
+    relays = (kind & RELAYING) > 0
+    into = (kind & TAKING) > 0
+    out_from, out_to = bound(rows[:, 1] * out), bound((rows[:, 1] + rows[:, 2]) * out)
+    into_from, into_to = bound(rows[:, 3] * into), bound((rows[:, 3] + rows[:, 4]) * into)
+    kind = np.where(out_to > out_from, kind, kind & ~(SENDING | RELAYING))
+    kind = np.where(into_to > into_from, kind, kind & ~TAKING)
+    passed = np.where(relays, (out_to - out_from) * rows[:, 4], 0)
+    return Unrolled(lanes, start, kind, area, out_from, out_to, into_from, into_to, passed)
+
+
+def connections(phase: Phase, pattern: StepsPhase) -> tuple[Ints, str]:
+    """For each lane (place * lanes + lane), the lane that gets what it sends, NOWHERE if it sends
+    nothing; and what is wrong with the routes, in words.
+
+    Every color of a router is followed from a sender: it has to lead on, router by router, to one
+    receiver, and no route may be left over.
+    """
+    roles = roles_of_places(phase, pattern)
+    lanes = len(phase.exchange.lanes) if phase.exchange else 0
+    settings = [
+        {use.color: use.positions[0] for use in role.colors if len(use.positions) == 1}
+        if role
+        else {}
+        for role in roles
+    ]
+    target = np.full(len(roles) * lanes, NOWHERE, dtype=np.int64)
+    followed: set[tuple[int, str]] = set()
+    for place, role in enumerate(roles):
+        for index, lane in enumerate(role.lanes if role else ()):
+            if lane.sends_on is None:
+                continue
+            end, problem = _follow(settings, place, lane.sends_on, pattern.axis, followed)
+            if problem:
+                return target, problem
+            there = roles[end]
+            takers = [
+                n
+                for n, o in enumerate(there.lanes if there else ())
+                if o.receives_on == lane.sends_on
+            ]
+            if len(takers) != 1:
+                return target, f"{len(takers)} lanes of place {end} receive `{lane.sends_on}`"
+            target[place * lanes + index] = end * lanes + takers[0]
+    for place, colors in enumerate(settings):
+        for color in colors:
+            if (place, color) not in followed:
+                return target, f"nothing uses `{color}` at the router of place {place}"
+    return target, _deaf(roles, target, lanes)
+
+
+def _follow(
+    settings: list[dict[str, object]],
+    place: int,
+    color: str,
+    axis: str,
+    followed: set[tuple[int, str]],
+) -> tuple[int, str]:
+    """Where the color leads from a sender; what is wrong on the way."""
+    ahead = Direction.EAST if axis == "x" else Direction.SOUTH
+    source = Direction.RAMP
+    at = place
+    while True:
+        if not 0 <= at < len(settings):
+            return place, f"`{color}` of place {place} leaves the line"
+        route = settings[at].get(color)
+        receive, send = getattr(route, "receive", None), getattr(route, "send", ())
+        if receive is not source or len(send) != 1:
+            return place, f"the router of place {at} does not take `{color}` of place {place} on"
+        if (at, color) in followed:
+            return place, f"two ways of `{color}` meet at the router of place {at}"
+        followed.add((at, color))
+        if send[0] is Direction.RAMP:
+            return at, "" if at != place else f"`{color}` of place {place} comes back to it"
+        if send[0] not in (ahead, ahead.opposite):
+            return place, f"`{color}` of place {place} leaves the line"
+        at += 1 if send[0] is ahead else -1
+        source = send[0].opposite
+
+
+def _deaf(roles: tuple[Role | None, ...], target: Ints, lanes: int) -> str:
+    """A lane that receives on a color that nobody sends to it."""
+    reached = set(target.tolist())
+    for place, role in enumerate(roles):
+        for index, lane in enumerate(role.lanes if role else ()):
+            if lane.receives_on is not None and place * lanes + index not in reached:
+                return f"nobody sends to lane `{lane.name}` of place {place}"
+    return ""
