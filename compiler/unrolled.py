@@ -28,13 +28,14 @@ class Unrolled:
     start[p * lanes + l] to start[p * lanes + l + 1] - 1.
 
     Elements `out_from` to `out_to` are sent, `into_from` to `into_to` received (or applied);
-    `passed` elements are relayed. `kind` lacks the bits of what would move nothing; `loops` is
-    where a turn of a loop ends.
+    `passed` elements are relayed. `kind` lacks the bits of what would move nothing, `written` is
+    the kind as the plan has it.
     """
 
     lanes: int
     start: Ints
     kind: Ints
+    written: Ints
     area: Ints
     out_from: Ints
     out_to: Ints
@@ -113,7 +114,8 @@ def _rows_of(lane: Lane, places: list[int], slices: int) -> list[Ints]:
 
 def _in_elements(rows: Ints, start: Ints, lanes: int, slicing: Slicing) -> Unrolled:
     """Slices as elements; what moves none is dropped."""
-    kind, area = rows[:, 0] & ((1 << AREA_BITS) - 1), rows[:, 0] >> AREA_BITS
+    written, area = rows[:, 0] & ((1 << AREA_BITS) - 1), rows[:, 0] >> AREA_BITS
+    kind = written
     bounds = np.arange(slicing.count + 1, dtype=np.int64) * slicing.length // slicing.count
 
     def bound(slices: Ints) -> Ints:
@@ -127,7 +129,7 @@ def _in_elements(rows: Ints, start: Ints, lanes: int, slicing: Slicing) -> Unrol
     kind = np.where(out_to > out_from, kind, kind & ~(SENDING | RELAYING))
     kind = np.where(into_to > into_from, kind, kind & ~TAKING)
     passed = np.where(relays, (out_to - out_from) * rows[:, 4], 0)
-    return Unrolled(lanes, start, kind, area, out_from, out_to, into_from, into_to, passed)
+    return Unrolled(lanes, start, kind, written, area, out_from, out_to, into_from, into_to, passed)
 
 
 def connections(phase: Phase, pattern: StepsPhase) -> tuple[Ints, str]:

@@ -178,7 +178,8 @@ def _applying(line: Timeline, at: Ints, combines: Bools) -> Ints:
 def _preparing(line: Timeline, lanes: Ints, at: Ints) -> Ints:
     """Instructions that prepare the rows at `at`, or note that there are no more."""
     says, rows = line.says, line.rows
-    kind = np.where(at < rows.start[lanes + 1], rows.kind[np.minimum(at, len(rows.kind) - 1)], 0)
+    over = at >= rows.start[lanes + 1]
+    kind = np.where(over, LOOPS, rows.written[np.minimum(at, len(rows.written) - 1)])
     uneven = says.uneven * ("uneven" in line.features)
     work = says.prepare + np.where(kind & OUT, says.prepare_out + uneven, 0) + says.test
     work = work + np.where(kind & (RECEIVES | APPLIES), says.prepare_into + uneven, 0)
@@ -341,6 +342,11 @@ def _advance(line: Timeline) -> bool:
     _occupy(line, ended[last & used], pick[last & used])
     np.maximum.at(line.ended, place, np.where(used, over - 1, 0))
     line.at[ended] += 1
+    alone = ended[~last & (line.at[ended] >= rows.start[1:][ended])]
+    if len(alone):  # the row that says that no more follow
+        found = says.enter + 3 * says.test + _preparing(line, alone, line.at[alone]) + says.join
+        line.stands[alone] += found
+        _occupy(line, alone, line.stands[alone])
     line.waits[ended[last]] = True
     by_place = line.waits.reshape(-1, rows.lanes)
     done = (line.at >= rows.start[1:]).reshape(-1, rows.lanes)

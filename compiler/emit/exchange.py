@@ -26,7 +26,8 @@ BITS = {
     "uses_fabric": RowKind.SENDS | RowKind.RELAYS | RowKind.RECEIVES,
 }
 ALL_BITS = 0xFFFF
-BEHIND = (f"0, 0, {int(RowKind.OVER)}, 0, 0, 0, 0,",)  # a loop that is never run
+# behind the last row: a loop without an end of a row that says so
+BEHIND = (f"65535, 0, {int(RowKind.OVER | RowKind.ENDS | RowKind.LOOPS)}, 0, 0, 0, 0,",)
 
 
 @dataclass(frozen=True)
