@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from collc.plan import AREA_BITS, Direction, Lane, Number, Phase, Role, RowKind
+from collc.plan import AREA_BITS, Direction, Lane, Number, Phase, Role, Route, RowKind
 from collc.steps import Slicing, StepsPhase
 
 Ints = npt.NDArray[np.int64]
@@ -173,7 +173,7 @@ def connections(phase: Phase, pattern: StepsPhase) -> tuple[Ints, str]:
 
 
 def _follow(
-    settings: list[dict[str, object]],
+    settings: list[dict[str, Route]],
     place: int,
     color: str,
     axis: str,
@@ -187,18 +187,18 @@ def _follow(
         if not 0 <= at < len(settings):
             return place, f"`{color}` of place {place} leaves the line"
         route = settings[at].get(color)
-        receive, send = getattr(route, "receive", None), getattr(route, "send", ())
-        if receive is not source or len(send) != 1:
+        if route is None or route.receive is not source or len(route.send) != 1:
             return place, f"the router of place {at} does not take `{color}` of place {place} on"
         if (at, color) in followed:
             return place, f"two ways of `{color}` meet at the router of place {at}"
         followed.add((at, color))
-        if send[0] is Direction.RAMP:
+        onward = route.send[0]
+        if onward is Direction.RAMP:
             return at, "" if at != place else f"`{color}` of place {place} comes back to it"
-        if send[0] not in (ahead, ahead.opposite):
+        if onward not in (ahead, ahead.opposite):
             return place, f"`{color}` of place {place} leaves the line"
-        at += 1 if send[0] is ahead else -1
-        source = send[0].opposite
+        at += 1 if onward is ahead else -1
+        source = onward.opposite
 
 
 def _deaf(roles: tuple[Role | None, ...], target: Ints, lanes: int) -> str:

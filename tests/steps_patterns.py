@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import fabsim
 import numpy as np
 
+import fabsim
 from building import HERE
 from collc.files import write_files
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule

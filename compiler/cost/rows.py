@@ -228,9 +228,8 @@ def _flow(line: Timeline, senders: Ints, ways: list[Way], at: Ints, amount: Ints
     stages: list[tuple[Ints, Ints, Ints, int]] = [
         (np.flatnonzero(going), here[going], start[going], 0)
     ]
-    for moving, lanes in ways:
-        now = going[moving]
-        moving, lanes = moving[now], lanes[now]
+    for some, passing in ways:
+        moving, lanes = some[going[some]], passing[going[some]]
         start[moving] += costs.latency(0) + costs.hop * line.hops[here[moving]]
         start[moving] = np.maximum(
             start[moving], np.maximum(line.ready[lanes, 0], line.last[lanes, 0] + 1)
@@ -263,7 +262,7 @@ def _ends(line: Timeline, stages: list[tuple[Ints, Ints, Ints, int]], amount: In
         line.last[lanes, side] = last
         end[moving] = last
         delay[moving] = costs.latency(0) + costs.hop * line.hops[lanes]
-    for (moving, lanes, start, side), (later, there, _, side_there) in zip(
+    for (moving, lanes, _, side), (later, there, _, side_there) in zip(
         reversed(stages[:-1]), reversed(stages[1:]), strict=True
     ):
         taken = np.full(len(amount), NEVER)
@@ -350,7 +349,7 @@ def _advance(line: Timeline) -> bool:
     line.waits[ended[last]] = True
     by_place = line.waits.reshape(-1, rows.lanes)
     done = (line.at >= rows.start[1:]).reshape(-1, rows.lanes)
-    joined = (by_place | done).all(axis=1) & by_place.any(axis=1)
+    joined = np.asarray((by_place | done).all(axis=1) & by_place.any(axis=1))
     freed = np.flatnonzero((by_place & joined[:, None]).reshape(-1))
     line.waits[freed] = False
     # a step begins where the last of its lanes has ended the one before

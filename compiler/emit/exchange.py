@@ -66,7 +66,8 @@ class LaneModel:
 @dataclass(frozen=True)
 class ExchangeModel:
     """What the text of an exchange needs. `slice_length` is -1 where slices differ in length;
-    `all_kinds` is the conjunction of the bits of the rows that are prepared. The rest says what any row does."""
+    `all_kinds` is the conjunction of the bits of the rows that are prepared. The
+    rest says what any row does."""
 
     slices: int
     slice_length: int

@@ -22,7 +22,6 @@ from collc.plan import (
     Strided,
 )
 
-
 _ROW_WORDS = {
     RowKind.SENDS: "send {out}",
     RowKind.RELAYS: "pass {out} {times} times",

@@ -75,9 +75,10 @@ def _changes(of: Parts | Rows) -> Bools:
 
 def _running(key: Ints, counts: Bools) -> Ints:
     """For each entry, how many before it within its key count (itself included, less one)."""
-    total = np.cumsum(counts)
+    ones = counts.astype(np.int64)
+    total: Ints = np.cumsum(ones)
     starts = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1])))
-    before = (total - counts)[starts]
+    before: Ints = (total - ones)[starts]
     result: Ints = total - before[key] - 1
     return result
 
