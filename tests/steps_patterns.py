@@ -11,9 +11,21 @@ import numpy as np
 
 import fabsim
 from building import HERE
+from collc.cost import Prediction
+from collc.emit.render import render
 from collc.files import write_files
+from collc.plan import Plan
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
-from collc.spec import Collective, Contract, ContractKind, ElementType, Grid, Limits, Operation
+from collc.spec import (
+    Collective,
+    Contract,
+    ContractKind,
+    ElementType,
+    Grid,
+    Limits,
+    Operation,
+    Spec,
+)
 from collc.steps import Moves, Slicing, StepsPhase
 from collc.verify import _UFUNC, _reduce, make_input
 
@@ -109,6 +121,7 @@ def direct_exchange(n: int) -> Pattern:
     """Everybody's vector to both neighbours, in one step, combined there."""
     pairs = [(r, r + d, 0, 0, 1, True) for r in range(n) for d in (-1, 1) if 0 <= r + d < n]
     return 1, [pairs]
+
 
 
 PATTERNS = {
@@ -260,3 +273,9 @@ def outcome(texts: Mapping[str, str], what: Schedule, arch: str, runs: int = 1) 
         y, x, i = np.argwhere(differs)[0]
         return f"{differs.sum()} wrong, first element {i} at PE ({x}, {y})", launch.cycles
     return "", launch.cycles
+
+
+def texts_of(what: Schedule, plan: Plan) -> dict[str, str]:
+    """The emitted text of a plan."""
+    spec = Spec("test.coll", plan.target.name, (), (what.collective,))
+    return render(spec, what, plan, Prediction(0, 0, {}, ()), (plan.target.name,))
