@@ -123,7 +123,6 @@ def direct_exchange(n: int) -> Pattern:
     return 1, [pairs]
 
 
-
 PATTERNS = {
     "ring_allreduce": (ContractKind.ALLREDUCE, ring_allreduce),
     "recursive_doubling": (ContractKind.ALLREDUCE, recursive_doubling),

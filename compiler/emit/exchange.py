@@ -183,7 +183,9 @@ def _kinds(phase: Phase) -> set[int]:
 
 def _places(phase: Phase, index: int) -> list[int]:
     """The places of a role."""
-    runs = (region.x if phase.axis == "x" else region.y for region, i in phase.regions if i == index)
+    runs = (
+        region.x if phase.axis == "x" else region.y for region, i in phase.regions if i == index
+    )
     return [place for run in runs for place in run]
 
 

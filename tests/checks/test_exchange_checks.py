@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-
 import steps_patterns as s
+
 from collc.checks import check_plan
 from collc.lowering import build_plan, candidate_plans
 from collc.plan import Direction, Loop, Number, Phase, Plan, Role, Route, Row, RowKind

@@ -10,9 +10,9 @@ import random
 from itertools import product
 
 import pytest
+import steps_patterns as s
 
 import building as b
-import steps_patterns as s
 from collc.checks import check_plan
 from collc.lowering import build_plan, candidate_plans
 from collc.schedule import BroadcastPhase, build_schedule
