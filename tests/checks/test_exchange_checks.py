@@ -1,4 +1,4 @@
-"""Checks of phases made of steps: what they accept, what they refuse, and what is nearly refused."""
+"""What the checks of exchanges accept, what they refuse, and what is nearly refused."""
 
 from __future__ import annotations
 

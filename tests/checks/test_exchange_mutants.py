@@ -1,4 +1,4 @@
-"""A changed exchange is refused by a check, or fabsim gets the right result from it all the same."""
+"""A changed exchange is refused by a check, or fabsim gets the right result from it."""
 
 from __future__ import annotations
 
