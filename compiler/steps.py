@@ -80,3 +80,8 @@ class StepsPhase:
     def ranks(self) -> int:
         """How many ranks a line has."""
         return len(self.places)
+
+    @property
+    def stretch(self) -> tuple[int, int]:
+        """The lowest and the highest coordinate of its PEs on the axis."""
+        return min(self.places), max(self.places)

@@ -561,6 +561,8 @@ pub enum SystemCall {
     PendingTeardowns,
     /// Arguments: color, position from 0, direction in, direction out.
     SetSwitchSides,
+    /// Arguments: color; 0 limit, 1 highest count that passes, 2 count; value.
+    SetFilter,
     /// Arguments: the queue, the color, whether its filter is in force.
     BindInputQueue,
     /// Arguments: the task id, 0 low or 1 high.

@@ -29,6 +29,7 @@ pub fn source(name: &str) -> Option<&'static str> {
         "tile_config/color_config" => include_str!("std/tile_config_color_config.csl"),
         "tile_config/switch_config" => include_str!("std/tile_config_switch_config.csl"),
         "tile_config/teardown" => include_str!("std/tile_config_teardown.csl"),
+        "tile_config/filters" => include_str!("std/tile_config_filters.csl"),
         "tile_config/queue_flush" => include_str!("std/tile_config_queue_flush.csl"),
         "tile_config/input_queue_config" => include_str!("std/tile_config_input_queue_config.csl"),
         "tile_config/output_queue_config" => {

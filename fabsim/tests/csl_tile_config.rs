@@ -529,3 +529,49 @@ comptime {
         assert_eq!(noted[1] - noted[0], 22);
     }
 }
+
+#[test]
+fn a_counter_filter_gets_new_numbers_between_two_streams() {
+    let pe = r#"
+const out = @get_dsd(fabout_dsd, if (@is_arch("wse3")) .{ .extent = 5, .output_queue = oq }
+  else .{ .extent = 5, .output_queue = oq, .fabric_color = c });
+var from = [5]u32{ 1, 2, 3, 4, 5 };
+const from_dsd = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{5} -> from[i] });
+const filters = tile_config.filters;
+const id = @get_filter_id(FILTERED);
+const wait_id = @get_local_task_id(8);
+var waited: u16 = 0;
+task take(value: u32) void { put(@as(u16, value)); }
+task wait() void {
+  waited += 1;
+  if (waited == 40) {
+    filters.set_active_limit(id, 1);
+    filters.set_max_counter(id, 0);
+    filters.set_counter(id, 1);
+    @mov32(out, from_dsd, .{ .async = true });
+  }
+  if (waited == 80) { sys.unblock_cmd_stream(); } else { @activate(wait_id); }
+}
+fn run() void {
+  @mov32(out, from_dsd, .{ .async = true, .activate = wait_id });
+}
+comptime {
+  @bind_local_task(wait, wait_id);
+  @bind_data_task(take, if (@is_arch("wse3")) @get_data_task_id(iq) else @get_data_task_id(c));
+  @initialize_queue(iq, .{ .color = c });
+  @initialize_queue(oq, if (@is_arch("wse3")) .{ .color = c } else .{});
+}
+"#;
+    let colors = "@set_color_config(x, 0, @get_color(4), .{ .routes = .{ .rx = .{ RAMP }, .tx = .{ RAMP } },
+        .filter = .{ .kind = .{ .counter = true }, .count_data = true, .max_counter = 2, .limit1 = 9 } });";
+    for arch in BOTH {
+        let known = pe.replace("FILTERED", "c");
+        assert_eq!(notes(arch, 1, colors, &known, 6), [[1, 2, 3, 2, 4, 0]]);
+        let unknown = pe.replace("FILTERED", "@get_color(7)");
+        let text = row(arch, 1, colors, &unknown).unwrap_err();
+        assert!(
+            text.contains("color 7 has no counter filter on this PE"),
+            "{text}"
+        );
+    }
+}

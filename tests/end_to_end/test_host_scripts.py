@@ -112,6 +112,7 @@ def test_streams_go_to_every_pe_and_come_back(program: Path, arch: str) -> None:
     [
         ("--width-west-buf=1", "memcpy needs at least 5,1"),
         ("--width-east-buf=1", "this program needs at least 10,3"),
+        ("--colors=c:3", "the program has no color 'c'"),
         ("--channels=17", "--channels must be between 1 and 16"),
     ],
 )

@@ -9,12 +9,11 @@ use super::{err, Res};
 use crate::program::Span;
 
 /// Builtins of CSL that are known but not supported.
-const UNSUPPORTED: [&str; 13] = [
+const UNSUPPORTED: [&str; 12] = [
     "get_xdsr",
     "bind_rotating_tasks",
     "set_control_task_table",
     "rpc",
-    "get_filter_id",
     "set_active_prng",
     "get_symbol_id",
     "get_symbol_value",

@@ -9,7 +9,7 @@ use super::{err, Res};
 use crate::program::{BlockKind, BlockTarget, FloatFunction, Inst, Slot, Span, SystemCall};
 
 /// The natives by the name that standard modules use, with their result types.
-const NATIVES: [(&str, SystemCall, usize, Ty); 25] = [
+const NATIVES: [(&str, SystemCall, usize, Ty); 26] = [
     (
         "unblock_cmd_stream",
         SystemCall::UnblockCmdStream,
@@ -41,6 +41,7 @@ const NATIVES: [(&str, SystemCall, usize, Ty); 25] = [
     ("flushed", SystemCall::Flushed, 1, Ty::U16),
     ("queue_status", SystemCall::QueueStatus, 1, Ty::U16),
     ("set_switch_sides", SystemCall::SetSwitchSides, 4, Ty::VOID),
+    ("set_filter", SystemCall::SetFilter, 3, Ty::VOID),
     ("bind_input_queue", SystemCall::BindInputQueue, 3, Ty::VOID),
     ("task_priority", SystemCall::TaskPriority, 2, Ty::VOID),
     ("main_priority", SystemCall::MainPriority, 1, Ty::VOID),
@@ -66,6 +67,13 @@ impl Compiler {
                 let dst = self.new_slot(span)?;
                 self.push(Inst::ReadConfig { dst, address }, span)?;
                 return Ok(Some(Ev::Slot(dst, Ty::U16)));
+            }
+            // A filter goes by the number of its color.
+            "get_filter_id" => {
+                self.arity(name, args, 1, 1, span)?;
+                let color = self.value(f, args[0])?;
+                let color = self.handle(&Ev::Val(color), Ty::COLOR, "the color", span)?;
+                return Ok(Some(Ev::Val(Value::Int(i128::from(color), Ty::U16))));
             }
             "random16" => {
                 self.arity(name, args, 0, 0, span)?;

@@ -5,7 +5,7 @@ use super::compiler::{Compiler, Ev, Frame};
 use super::types::Ty;
 use super::value::{DsdValue, Value};
 use super::{err, Res};
-use crate::program::{Dsd, DsdShape, Inst, Simd, Slot, Span};
+use crate::program::{Dsd, DsdShape, Inst, Slot, Span};
 use std::rc::Rc;
 
 /// What the fields of a memory DSD say.
@@ -16,6 +16,14 @@ struct MemoryFields {
     extent: Option<Ev>,
     stride: Option<Ev>,
     wavelet_index_offset: bool,
+}
+
+/// Slots with what is known of a DSD only at run time.
+#[derive(Default)]
+pub struct RunTimeParts {
+    base: Option<Slot>,
+    pub extent: Option<Slot>,
+    stride: Option<Slot>,
 }
 
 impl Compiler {
@@ -176,21 +184,9 @@ impl Compiler {
             stride: 1,
             span,
         };
-        let (mut run_extent, mut run_stride) = (None, None);
+        let mut run = RunTimeParts::default();
         if ty == Ty::MEM1D {
-            match extent {
-                Ev::Slot(slot, from) if from.is_int() => {
-                    run_extent = Some(self.convert(*slot, *from, Ty::U16, span)?)
-                }
-                other => dsd.extent = self.single(other, "extent", Ty::U16, span)? as u16,
-            }
-            match &fields.stride {
-                Some(Ev::Slot(slot, from)) if from.is_int() => {
-                    run_stride = Some(self.convert(*slot, *from, Ty::I16, span)?)
-                }
-                Some(other) => dsd.stride = self.single(other, "stride", Ty::I8, span)? as i16,
-                None => {}
-            }
+            self.one_dimension(&mut dsd, extent, fields.stride.as_ref(), &mut run)?;
         } else {
             self.four_dimensions(
                 &mut dsd,
@@ -201,50 +197,59 @@ impl Compiler {
             )?;
         }
         let offset = fields.offset * i64::from(element_bytes);
-        let mut run_base = None;
         match base {
             Ev::Val(Value::Pointer(pointer)) => {
                 dsd.base = Some((pointer.target, pointer.offset + offset))
             }
-            Ev::Slot(slot, _) => run_base = Some(self.offset_slot(*slot, offset, span)?),
+            Ev::Slot(slot, _) => run.base = Some(self.offset_slot(*slot, offset, span)?),
             _ => return err(span, "'base_address' must be a pointer"),
         }
+        self.with_run_time_parts(dsd, &run)
+    }
+
+    /// Extent and stride of a mem1d_dsd; what is known only at run time goes into `run`.
+    fn one_dimension(
+        &mut self,
+        dsd: &mut DsdValue,
+        extent: &Ev,
+        stride: Option<&Ev>,
+        run: &mut RunTimeParts,
+    ) -> Res<()> {
+        let span = dsd.span;
+        match extent {
+            Ev::Slot(slot, from) if from.is_int() => {
+                run.extent = Some(self.convert(*slot, *from, Ty::U16, span)?)
+            }
+            other => dsd.extent = self.single(other, "extent", Ty::U16, span)? as u16,
+        }
+        match stride {
+            Some(Ev::Slot(slot, from)) if from.is_int() => {
+                run.stride = Some(self.convert(*slot, *from, Ty::I16, span)?)
+            }
+            Some(other) => dsd.stride = self.single(other, "stride", Ty::I8, span)? as i16,
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// The DSD, with code that fills in what is known only at run time.
+    pub fn with_run_time_parts(&mut self, dsd: DsdValue, run: &RunTimeParts) -> Res<Ev> {
+        let (ty, span) = (dsd.ty, dsd.span);
         let value = Ev::Val(Value::Dsd(Rc::new(dsd)));
-        if run_base.is_none() && run_extent.is_none() && run_stride.is_none() {
+        if (run.base, run.extent, run.stride) == (None, None, None) {
             return Ok(value);
         }
-        let (mut slot, _) = self.slot_of(&value, span)?;
-        if let Some(address) = run_base {
-            slot = self.derived(
-                |dst| Inst::DsdSetBase {
-                    dst,
-                    dsd: slot,
-                    address,
-                },
-                span,
-            )?;
+        let (mut dsd, _) = self.slot_of(&value, span)?;
+        if let Some(address) = run.base {
+            dsd = self.derived(|dst| Inst::DsdSetBase { dst, dsd, address }, span)?;
         }
-        if let Some(length) = run_extent {
-            slot = self.derived(
-                |dst| Inst::DsdSetLength {
-                    dst,
-                    dsd: slot,
-                    length,
-                },
-                span,
-            )?;
+        if let Some(length) = run.extent {
+            dsd = self.derived(|dst| Inst::DsdSetLength { dst, dsd, length }, span)?;
         }
-        if let Some(stride) = run_stride {
-            slot = self.derived(
-                |dst| Inst::DsdSetStride {
-                    dst,
-                    dsd: slot,
-                    stride,
-                },
-                span,
-            )?;
+        if let Some(stride) = run.stride {
+            dsd = self.derived(|dst| Inst::DsdSetStride { dst, dsd, stride }, span)?;
         }
-        Ok(Ev::Slot(slot, ty))
+        Ok(Ev::Slot(dsd, ty))
     }
 
     fn offset_slot(&mut self, slot: Slot, offset: i64, span: Span) -> Res<Slot> {
@@ -333,137 +338,6 @@ impl Compiler {
                     format!("a DSD cannot describe elements of type {element}"),
                 )
             }
-        }
-    }
-
-    fn fabric_dsd(&mut self, ty: Ty, config: &Ev, span: Span) -> Res<Ev> {
-        let out = ty == Ty::FABOUT;
-        let (what, queue_name, queue_ty) = match out {
-            true => ("a fabout_dsd", "output_queue", Ty::OUTPUT_QUEUE),
-            false => ("a fabin_dsd", "input_queue", Ty::INPUT_QUEUE),
-        };
-        let allowed: &[&str] = match out {
-            true => &[
-                "extent",
-                "fabric_color",
-                "output_queue",
-                "control",
-                "advance_switch",
-                "wavelet_index_offset",
-                "simd_mode",
-                "control_transform",
-                "zero",
-                "priority",
-            ],
-            false => &[
-                "extent",
-                "fabric_color",
-                "input_queue",
-                "control_transform",
-                "simd_mode",
-                "priority",
-            ],
-        };
-        let (mut extent, mut queue, mut color, mut simd) = (None, None, None, Simd::One);
-        let (mut control, mut advance, mut index, mut transform) = (false, false, false, false);
-        let mut colored = false;
-        for (name, ev) in self.fields(config, allowed, what, span)? {
-            match name.as_str() {
-                "extent" => extent = Some(ev),
-                // A parameter left out: such a DSD may be made, but not used.
-                "fabric_color" if self.type_of_ev(&ev) == Ty::VOID => colored = true,
-                "fabric_color" => {
-                    colored = true;
-                    color = Some(self.handle(&ev, Ty::COLOR, "'fabric_color'", span)?)
-                }
-                "control" => control = self.flag(&ev, &name, span)?,
-                "advance_switch" => advance = self.flag(&ev, &name, span)?,
-                "wavelet_index_offset" => index = self.flag(&ev, &name, span)?,
-                "control_transform" => transform = self.flag(&ev, &name, span)?,
-                "simd_mode" => simd = self.simd(&ev, span)?,
-                "zero" | "priority" => {
-                    return err(
-                        span,
-                        format!("fabsim does not support the field '{name}' of {what} yet"),
-                    )
-                }
-                _ => {
-                    let ev = self.number_as_queue(ev, queue_ty);
-                    queue = Some(self.handle(&ev, queue_ty, &format!("'{queue_name}'"), span)?)
-                }
-            }
-        }
-        let Some(queue) = queue else {
-            return err(span, format!("{what} needs the field '.{queue_name}'"));
-        };
-        let Some(extent) = extent else {
-            return err(span, format!("{what} needs the field '.extent'"));
-        };
-        if out && self.wse3() && colored {
-            return err(span, "a fabout_dsd of wse3 takes its color from the output queue: leave out '.fabric_color'");
-        }
-        if out && !self.wse3() && !colored {
-            return err(span, "a fabout_dsd of wse2 needs the field '.fabric_color'");
-        }
-        let shape = match out {
-            true => DsdShape::FabOut {
-                queue,
-                color,
-                control,
-                advance_switch: advance,
-                wavelet_index_offset: index,
-                control_transform: transform,
-                simd,
-            },
-            false => DsdShape::FabIn {
-                queue,
-                color,
-                control_transform: transform,
-                simd,
-            },
-        };
-        let mut dsd = DsdValue {
-            ty,
-            shape,
-            base: None,
-            extent: 0,
-            stride: 0,
-            span,
-        };
-        if let Ev::Slot(length, from) = extent {
-            let length = self.convert(length, from, Ty::U16, span)?;
-            let (slot, _) = self.slot_of(&Ev::Val(Value::Dsd(Rc::new(dsd))), span)?;
-            let slot = self.derived(
-                |dst| Inst::DsdSetLength {
-                    dst,
-                    dsd: slot,
-                    length,
-                },
-                span,
-            )?;
-            return Ok(Ev::Slot(slot, ty));
-        }
-        dsd.extent = self.known_number(&extent, "extent", Ty::U16, span)? as u16;
-        Ok(Ev::Val(Value::Dsd(Rc::new(dsd))))
-    }
-
-    fn simd(&mut self, ev: &Ev, span: Span) -> Res<Simd> {
-        let fields = self.fields(
-            ev,
-            &["simd_32", "simd_64", "simd_32_or_64"],
-            "'simd_mode'",
-            span,
-        )?;
-        match fields.as_slice() {
-            [(name, Ev::Val(Value::Bool(true)))] => Ok(match name.as_str() {
-                "simd_32" => Simd::Simd32,
-                "simd_64" => Simd::Simd64,
-                _ => Simd::Simd32Or64,
-            }),
-            _ => err(
-                span,
-                "'simd_mode' names one mode, such as .{ .simd_64 = true }",
-            ),
         }
     }
 }

@@ -2,9 +2,11 @@
 //!
 //! In reading order: `lexer`, `parser*` and `ast` turn text into trees; `types` and `value` are what
 //! programs compute with at compile time; `compiler` holds the state of a compilation, `module`
-//! instances and their globals; `eval`, `access`, `stmt` and `call` (`memo` remembers) walk the trees, computing what is
-//! known (`quick` where that is a matter of small integers) and emitting code (`emit`) for what is not; `coerce` is the rules between types; `builtin*`,
-//! `dsd*`, `dsr`, `task`, `tensor` and `map` are the builtins (`older` what they took before 1.0); `layout` (with `root`) and `tile` (with `place` and `symbols`) drive the two halves of a program.
+//! instances and their globals; `eval`, `access`, `stmt`, `declare` and `call` (`memo` remembers)
+//! walk the trees, computing what is known (`quick` where that is a matter of small integers) and
+//! emitting code (`emit`) for what is not; `coerce` is the rules between types; `builtin*`, `dsd*`,
+//! `dsr`, `task`, `tensor` and `map` are the builtins (`older` what they took before 1.0); `layout`
+//! (with `root`) and `tile` (with `place` and `symbols`) drive the two halves of a program.
 
 mod access;
 mod assign;
@@ -18,8 +20,10 @@ mod call;
 mod choice;
 mod coerce;
 mod compiler;
+mod declare;
 mod dsd;
 mod dsd_derive;
+mod dsd_fabric;
 mod dsd_op;
 mod dsr;
 mod emit;
@@ -45,8 +49,8 @@ mod root;
 mod source;
 mod stmt;
 mod stmt_loop;
-mod task;
 mod symbols;
+mod task;
 mod tensor;
 mod tile;
 mod types;

@@ -1,7 +1,7 @@
 //! Statements: executed where everything is known, lowered where not. Loops are in `stmt_loop`.
 
-use super::ast::{Declare, Expr, ExprId, Stmt, StmtId};
-use super::compiler::{Compiler, Ev, Frame, Local, Storage, Target};
+use super::ast::{Expr, ExprId, Stmt, StmtId};
+use super::compiler::{Compiler, Ev, Frame, Target};
 use super::intern::Sym;
 use super::types::Ty;
 use super::value::Value;
@@ -99,132 +99,6 @@ impl Compiler {
     pub fn release(&mut self, mark: u16) {
         if let Some(builder) = self.builder.as_mut() {
             builder.release(mark);
-        }
-    }
-
-    fn declare(&mut self, f: &mut Frame, declare: &Declare, span: Span) -> Res<()> {
-        if declare.comptime && !f.comptime {
-            f.comptime = true;
-            let result = self.declare(f, declare, span);
-            f.comptime = false;
-            return result;
-        }
-        let taken = f.locals.get(f.scope..).unwrap_or_default();
-        if taken.iter().any(|local| local.name == declare.name) {
-            let name = self.text(declare.name);
-            return err(span, format!("'{name}' is declared twice in this block"));
-        }
-        let ty = match declare.ty {
-            Some(ty) => Some(self.type_value(f, ty)?),
-            None => None,
-        };
-        let guarded = f.guarded;
-        let local = |ty, storage| Local {
-            name: declare.name,
-            ty,
-            mutable: declare.mutable,
-            guarded,
-            storage,
-        };
-        let Some(expr) = declare.value else {
-            let Some(ty) = ty else {
-                return err(span, "this declaration needs a type or a value");
-            };
-            let storage = match f.comptime {
-                true => Storage::Known(Value::Undefined(ty)),
-                false => self.run_time_storage(f, declare.name, ty, span)?,
-            };
-            f.locals.push(local(ty, storage));
-            return Ok(());
-        };
-        // Reserved first, so that what evaluation needs can be released.
-        let reserved = match f.comptime {
-            true => None,
-            false => Some(self.new_slot(span)?),
-        };
-        let mark = self.mark();
-        let at = f.ast.span(expr);
-        let ev = self.eval_as(f, expr, ty)?;
-        let ev = match ty {
-            Some(ty) => self.coerce(ev, ty, at)?,
-            None => ev,
-        };
-        let found = self.type_of_ev(&ev);
-        if found == Ty::VOID && declare.mutable {
-            return err(at, "a variable cannot be void");
-        }
-        if f.comptime || (!declare.mutable && matches!(ev, Ev::Val(_))) {
-            if let Ev::Val(value) = ev {
-                self.release(mark);
-                f.locals.push(local(found, Storage::Known(value)));
-                return Ok(());
-            }
-            return err(at, "this value is not known at compile time");
-        }
-        if matches!(ev, Ev::Parts(..) | Ev::TupleParts(_)) {
-            if declare.mutable {
-                return err(
-                    at,
-                    "fabsim does not support variables of anonymous struct type yet",
-                );
-            }
-            f.locals.push(local(found, Storage::Parts(ev)));
-            return Ok(());
-        }
-        if !self.types.is_runtime(found) {
-            let (name, found) = (self.text(declare.name), self.show(found));
-            return err(
-                at,
-                format!("the variable '{name}' cannot have the comptime-only type {found}"),
-            );
-        }
-        let storage = self.run_time_storage_in(f, declare.name, found, reserved, span)?;
-        match storage {
-            Storage::Slot(slot) => self.move_to(slot, &ev, at)?,
-            Storage::Memory(address) => {
-                let slot = self.const_slot(u64::from(address), span)?;
-                self.store(slot, found, &ev, at)?;
-            }
-            _ => {}
-        }
-        self.release(mark);
-        f.locals.push(local(found, storage));
-        Ok(())
-    }
-
-    fn run_time_storage(&mut self, f: &Frame, name: Sym, ty: Ty, span: Span) -> Res<Storage> {
-        if !self.types.is_runtime(ty) {
-            let ty = self.show(ty);
-            return err(
-                span,
-                format!("a run-time variable cannot have the comptime-only type {ty}"),
-            );
-        }
-        let slot = self.new_slot(span)?;
-        self.run_time_storage_in(f, name, ty, Some(slot), span)
-    }
-
-    /// A slot, or static memory for aggregates and for variables whose address is taken.
-    fn run_time_storage_in(
-        &mut self,
-        f: &Frame,
-        name: Sym,
-        ty: Ty,
-        slot: Option<crate::program::Slot>,
-        span: Span,
-    ) -> Res<Storage> {
-        let addressed = match f.function {
-            Some(function) => f.ast.functions[function.0 as usize]
-                .addressed
-                .contains(&name),
-            None => false,
-        };
-        match slot {
-            Some(slot) if self.types.in_slot(ty) && !addressed => Ok(Storage::Slot(slot)),
-            _ => {
-                self.builder(span)?.uses_memory = true;
-                Ok(Storage::Memory(self.static_memory(ty, 1, span)?))
-            }
         }
     }
 

@@ -4,7 +4,7 @@ use super::ast::{Arith, Expr, ExprId};
 use super::compiler::{Compiler, Ev, Frame};
 use super::intern::Sym;
 use super::types::Ty;
-use super::value::{AnonymousValue, Value};
+use super::value::{AnonymousValue, Pointer, Value};
 use super::{err, Res};
 use crate::program::Span;
 use std::rc::Rc;
@@ -34,33 +34,7 @@ impl Compiler {
             let length = self.value(f, *extent)?;
             lengths.push(self.known_number(&Ev::Val(length), "extent", Ty::U16, at)?);
         }
-        let pointer = match self.address_of(f, *base, span)? {
-            Ev::Val(Value::Pointer(pointer)) => pointer,
-            _ => {
-                return err(
-                    span,
-                    "the array of a tensor access must be known at compile time",
-                )
-            }
-        };
-        let mut array = self
-            .types
-            .as_pointer(pointer.ty)
-            .map_or(Ty::VOID, |(_, _, pointee)| pointee);
-        let mut pointer = pointer;
-        if let Some((_, _, pointee)) = self.types.as_pointer(array) {
-            // A constant pointer to an array is followed.
-            match self.value(f, *base)? {
-                Value::Pointer(inner) => pointer = inner,
-                _ => {
-                    return err(
-                        span,
-                        "the array of a tensor access must be known at compile time",
-                    )
-                }
-            }
-            array = pointee;
-        }
+        let (pointer, array) = self.accessed_array(f, *base, span)?;
         let (_, strides, _) = self.array_parts(array, indices.len(), span)?;
         let mut offset = 0i64;
         let mut linear = vec![0i64; variables.len()];
@@ -71,31 +45,55 @@ impl Compiler {
                 *total = total.wrapping_add(factor.wrapping_mul(*stride));
             }
         }
-        // Innermost first; each stride first takes back what the inner dimensions walked.
+        self.check_bounds(array, offset, &linear, &lengths, span);
+        Ok(Ev::Val(
+            self.access_value(pointer, offset, &linear, &lengths),
+        ))
+    }
+
+    /// The array of a tensor access, and its type. A constant pointer to an array is followed.
+    fn accessed_array(&mut self, f: &mut Frame, base: ExprId, span: Span) -> Res<(Pointer, Ty)> {
+        let unknown = "the array of a tensor access must be known at compile time";
+        let Ev::Val(Value::Pointer(pointer)) = self.address_of(f, base, span)? else {
+            return err(span, unknown);
+        };
+        let pointee = |this: &Self, ty: Ty| this.types.as_pointer(ty).map(|(_, _, to)| to);
+        let array = pointee(self, pointer.ty).unwrap_or(Ty::VOID);
+        let Some(inner) = pointee(self, array) else {
+            return Ok((pointer, array));
+        };
+        match self.value(f, base)? {
+            Value::Pointer(pointer) => Ok((pointer, inner)),
+            _ => err(span, unknown),
+        }
+    }
+
+    /// The struct that an access is: incremental strides, innermost first.
+    fn access_value(
+        &mut self,
+        pointer: Pointer,
+        offset: i64,
+        linear: &[i64],
+        lengths: &[i64],
+    ) -> Value {
+        // Each stride first takes back what the inner dimensions walked.
         let mut incremental = Vec::with_capacity(linear.len());
         let mut walked = 0i64;
-        for (step, length) in linear.iter().zip(&lengths).rev() {
+        for (step, length) in linear.iter().zip(lengths).rev() {
             incremental.push(step.wrapping_sub(walked));
             walked = walked.wrapping_add(step.wrapping_mul(length - 1));
         }
-        self.check_bounds(array, offset, &linear, &lengths, span);
         let int = |v: i64| Value::int(i128::from(v));
         let tuple = |list: &[i64]| Value::Tuple(Rc::new(list.iter().map(|v| int(*v)).collect()));
-        let names: Vec<Sym> = ["base_address", "offset", "stride", "extent"]
-            .iter()
-            .map(|n| self.sym(n))
-            .collect();
         let values = vec![
             Value::Pointer(pointer),
             int(offset),
             tuple(&incremental),
-            tuple(&lengths),
+            tuple(lengths),
         ];
-        let names = names.into();
-        Ok(Ev::Val(Value::Anonymous(Rc::new(AnonymousValue {
-            names,
-            values,
-        }))))
+        let names = ["base_address", "offset", "stride", "extent"];
+        let names = names.iter().map(|name| self.sym(name)).collect();
+        Value::Anonymous(Rc::new(AnonymousValue { names, values }))
     }
 
     /// Warns of an access that leaves its array. (The manual has such an example, so it is no error.)

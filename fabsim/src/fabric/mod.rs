@@ -318,10 +318,16 @@ impl Fabric {
     /// First half: a wavelet enters the router of `pe` from its compute element, which has asked
     /// `accepts_from_ce` before.
     pub fn inject(&mut self, pe: PeIndex, color: u8, wavelet: Wavelet, advance_switch: bool) {
+        if !self.swaps {
+            return self.inject_as(pe, color, wavelet, advance_switch);
+        }
         for color in self.received_as(pe, color, Direction::Ramp) {
-            let Some((channel, local)) = self.find(pe, color) else {
-                continue;
-            };
+            self.inject_as(pe, color, wavelet, advance_switch);
+        }
+    }
+
+    fn inject_as(&mut self, pe: PeIndex, color: u8, wavelet: Wavelet, advance_switch: bool) {
+        if let Some((channel, local)) = self.find(pe, color) {
             self.injections.push(Injection {
                 pe,
                 channel,

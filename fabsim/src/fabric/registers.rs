@@ -7,7 +7,7 @@ use super::grid::PeIndex;
 use super::settings::Settings;
 use super::{ChannelIndex, Fabric, ALL_LINKS};
 use crate::limits::COLORS;
-use crate::program::{Direction, Directions, PopMode, SwitchPosition};
+use crate::program::{Direction, Directions, Filter, PopMode, SwitchPosition};
 
 /// Word addresses of color 0's registers.
 const COLOR_CONFIG: u16 = 0x7f20;
@@ -38,6 +38,8 @@ pub enum Refused {
     /// The color is not torn down, and wavelets of it wait in the router: whether they follow the
     /// old routes or the new ones is undefined.
     InUse(u8),
+    /// The color has no counter filter.
+    NoFilter,
     /// The point-to-point bit, whose meaning is not public.
     PointToPoint,
 }
@@ -130,6 +132,33 @@ impl Fabric {
         let base = settings.routes(0);
         settings.set_routes(base.rx, base.tx, declared);
         self.change(pe, index, settings, position);
+        Ok(())
+    }
+
+    /// Changes a number of a color's counter filter: its limit, the highest count that passes, or the
+    /// count itself.
+    pub fn set_filter(
+        &mut self,
+        pe: PeIndex,
+        color: u8,
+        field: u64,
+        value: u32,
+    ) -> Result<(), Refused> {
+        let (index, _) = self.find(pe, color).ok_or(Refused::NoFilter)?;
+        let filter = self.settings_of(pe, index).filter.as_ref();
+        if !filter.is_some_and(|filter| !matches!(filter, Filter::Range { .. })) {
+            return Err(Refused::NoFilter);
+        }
+        let channel = &self.channels[index.index()];
+        if !channel.torn_down && !channel.is_empty() {
+            return Err(Refused::InUse(color));
+        }
+        let state = self.filters.get_mut(&index).ok_or(Refused::NoFilter)?;
+        match field {
+            0 => state.limit = Some(value),
+            1 => state.max = value,
+            _ => state.counter = value,
+        }
         Ok(())
     }
 

@@ -195,6 +195,11 @@ impl Core {
                 let set = env.fabric.set_switch_sides(env.index, color, number, sides);
                 set.map_err(|refused| fault(refused, u16::from(color)))?;
             }
+            SystemCall::SetFilter => {
+                let (color, field, value) = (arg(0) as u8, arg(1), arg(2) as u32);
+                let set = env.fabric.set_filter(env.index, color, field, value);
+                set.map_err(|refused| fault(refused, u16::from(color)))?;
+            }
             SystemCall::BindInputQueue => self.bind_input(arg(0), arg(1), arg(2) != 0, env)?,
             _ => {}
         }
@@ -288,6 +293,7 @@ fn fault(refused: Refused, address: u16) -> Fault {
             "color {color} is configured while it is live: wavelets of it wait in the router, and \
              which way they go is undefined; tear it down before"
         ),
+        Refused::NoFilter => format!("color {address} has no counter filter on this PE"),
         Refused::PointToPoint => {
             "fabsim does not support the point-to-point bit of a color yet".to_string()
         }
@@ -304,6 +310,7 @@ pub fn is_shared(call: SystemCall) -> bool {
             | SystemCall::Flushed
             | SystemCall::QueueStatus
             | SystemCall::SetSwitchSides
+            | SystemCall::SetFilter
             | SystemCall::BindInputQueue
             | SystemCall::TaskPriority
             | SystemCall::MainPriority

@@ -168,6 +168,7 @@ impl SystemState {
             | SystemCall::QueueStatus
             | SystemCall::PendingTeardowns
             | SystemCall::SetSwitchSides
+            | SystemCall::SetFilter
             | SystemCall::BindInputQueue
             | SystemCall::TaskPriority
             | SystemCall::MainPriority => core.change_settings(call, args, env)?,

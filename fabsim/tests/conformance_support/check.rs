@@ -8,8 +8,9 @@ use fabsim::program::Arch;
 /// Keys of a header that are no expected values.
 const SETTINGS: [&str; 6] = ["arch", "size", "param", "launch", "lenient", "fp16"];
 
-/// Numbers behind these are timing or layout of memory, which other rules and tests are about.
-const VARIABLE: [&str; 3] = ["cycle ", "address ", "outside the "];
+/// Numbers behind these are timing, layout of memory or lines of library modules, which other rules
+/// and tests are about.
+const VARIABLE: [&str; 4] = ["cycle ", "address ", "outside the ", ">:"];
 
 /// The text with `*` for what may change by timing or by the layout of memory.
 pub fn without_numbers(text: &str) -> String {
