@@ -64,11 +64,7 @@ def compile_text(
     file's own.
     """
     spec, schedule = prove_text(text, file, parameters, target)
-    machine = TARGETS[spec.target]
-    refuse_if_any(_not_lowered(schedule))
-    plan = build_plan(schedule, machine)
-    refuse_if_any(check_plan(schedule, plan))
-    prediction = predict(schedule, plan)
+    plan, prediction = planned(schedule, TARGETS[spec.target])
     refuse_if_any(unmet_expectations(plan, prediction))
     architectures = tuple(t.name for t in TARGETS.values() if fits(schedule, plan, t))
     files = render(spec, schedule, plan, prediction, architectures)
@@ -85,6 +81,14 @@ def prove_text(
     refuse_if_any(unusable_names(spec.collectives[0]))
     refuse_if_any(prove(schedule))
     return spec, schedule
+
+
+def planned(schedule: Schedule, machine: Target) -> tuple[Plan, Prediction]:
+    """A plan that keeps all limits, and its prediction; raises CollcError if there is none."""
+    refuse_if_any(_not_lowered(schedule))
+    plan = build_plan(schedule, machine)
+    refuse_if_any(check_plan(schedule, plan))
+    return plan, predict(schedule, plan)
 
 
 def _not_lowered(schedule: Schedule) -> Iterator[Diagnostic]:

@@ -52,17 +52,22 @@ def make_input(collective: Collective, seed: int) -> Array:
 
 def expected(schedule: Schedule, given: Array) -> Array:
     """The vectors of all PEs after the schedule, [height, width, length]."""
-    contract = schedule.collective.contract
-    state = given.copy()
+    operation = schedule.collective.contract.operation
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        for phase in schedule.phases:
-            if isinstance(phase, ReducePhase):
-                assert contract.operation is not None
-                _reduce(phase, _UFUNC[contract.operation], state)
-            elif isinstance(phase, BroadcastPhase):
-                state[:, :] = state[phase.y, phase.x]
-            else:
-                _exchange(phase, _UFUNC[contract.operation] if contract.operation else None, state)
+        return carry_out(schedule, given, _UFUNC[operation] if operation else None)
+
+
+def carry_out(schedule: Schedule, given: Array, combine: np.ufunc | None) -> Array:
+    """The same with an operation of the caller's; what stands on the left is the receiver's."""
+    state = given.copy()
+    for phase in schedule.phases:
+        if isinstance(phase, ReducePhase):
+            assert combine is not None
+            _reduce(phase, combine, state)
+        elif isinstance(phase, BroadcastPhase):
+            state[:, :] = state[phase.y, phase.x]
+        else:
+            _exchange(phase, combine, state)
     return state
 
 

@@ -92,10 +92,11 @@ def _exchanges(
     by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
     traffic = traffic_of(phase)
     direct = circuits(traffic, phase.ranks, phase.axis, phase.name)
-    most = schedule.collective.limits.colors or len(target.colors)
-    if direct is not None and len({u.color for uses in direct.colors for u in uses}) <= most:
-        yield partial(steps_phase, phase, traffic, direct, by_call_back)
     by_relays = relays(traffic, phase.ranks, phase.axis, phase.name)
+    most = schedule.collective.limits.colors or len(target.colors)
+    # where neither keeps the limit, the refusal names the fewest colors
+    if direct is not None and direct.color_count <= max(most, by_relays.color_count):
+        yield partial(steps_phase, phase, traffic, direct, by_call_back)
     yield partial(steps_phase, phase, traffic, by_relays, by_call_back)
 
 

@@ -1,0 +1,49 @@
+"""Predicted cycles against the number of colors that a collective may use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from collc.diagnostics import CollcError
+from collc.pipeline import planned
+from collc.schedule import Schedule
+from collc.spec import Limits
+from collc.target import Target
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """The best plan within a number of colors: what it takes, or why there is none.
+
+    `colors` and `cycles` are None exactly when `refused` is not empty.
+    """
+
+    allowed: int
+    colors: int | None
+    cycles: int | None
+    refused: str
+
+
+def by_colors(schedule: Schedule, target: Target, counts: Iterable[int]) -> Iterator[Allowed]:
+    """The best plan for each number of colors; the collective's own limit is left aside."""
+    for count in counts:
+        limited = replace(schedule.collective, limits=Limits(count, None))
+        try:
+            plan, prediction = planned(replace(schedule, collective=limited), target)
+        except CollcError as error:
+            first = error.diagnostics[0]
+            yield Allowed(count, None, None, f"{first.code}: {first.message}")
+        else:
+            yield Allowed(count, len(plan.colors), prediction.cycles, "")
+
+
+def show_by_colors(found: Iterable[Allowed]) -> str:
+    """The same as a table."""
+    lines = ["allowed  taken  predicted cycles"]
+    for row in found:
+        if row.refused:
+            lines.append(f"{row.allowed:>7}      -  {row.refused}")
+        else:
+            lines.append(f"{row.allowed:>7}  {row.colors:>5}  {row.cycles:>16}")
+    return "\n".join(lines) + "\n"
