@@ -5,11 +5,13 @@
 
 mod copy;
 mod inspect;
+mod port;
 mod refuse;
 mod stream;
 mod stuck;
 
 pub use self::copy::{Area, CopyFormat};
+pub use self::port::TransferId;
 pub use crate::machine::VisitOrder;
 
 use crate::fabric::grid::PeIndex;
@@ -92,6 +94,7 @@ pub struct Simulator {
     settled: bool,
     /// A command has failed half-way; memory can still be looked at.
     failed: bool,
+    transfers: port::Transfers,
 }
 
 impl Simulator {
@@ -108,6 +111,7 @@ impl Simulator {
             machine,
             settled: false,
             failed: false,
+            transfers: port::Transfers::default(),
         })
     }
 
