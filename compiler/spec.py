@@ -127,15 +127,20 @@ class Tree:
 
 @dataclass(frozen=True)
 class ReduceStep:
-    """Reduce every line of one axis to its rank 0 by a tree.
+    """Reduce every line of one axis to one rank by a tree, or by two that meet there.
 
     On a W x 1 or 1 x H grid there is one line. On a wider grid "columns" reduces every column,
-    and "row" the one row that holds the results of the columns before.
+    and "row" the one row that holds the results of the columns before. Ranks run in `order`.
+    `tree` is that of the root's own side, the root included; if the root is within the line, that
+    is the smaller side, of two equal ones that of the lower ranks, and `far` is the tree of the
+    other side, without the root, whose own root comes next to it.
     """
 
     order: Order
     tree: Tree
     span: Span
+    root: int = 0
+    far: Tree | None = None
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ import numpy as np
 
 from collc.checks.row_shapes import shape_problem
 from collc.diagnostics import Diagnostic
-from collc.plan import Plan, RowKind
 from collc.pairs import pairs
+from collc.plan import Plan, RowKind
 from collc.schedule import Schedule
 from collc.steps import StepsPhase
 from collc.unrolled import Ints, Unrolled, unrolled

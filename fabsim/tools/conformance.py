@@ -26,12 +26,12 @@ from pathlib import Path
 
 WIDTH = 200
 
-# cs_python, keeping what each run leaves in sim_stats.json.
+# cs_python, keeping what a run leaves in sim_stats.json, here or where the script went.
 CS_PYTHON = """#!/bin/sh
-rm -f sim_stats.json
+rm -f sim_stats.json */sim_stats.json
 {python} -m fabsim python "$@"
 status=$?
-if [ -f sim_stats.json ]; then cat sim_stats.json >> "$CONFORMANCE_RUNS"; fi
+cat sim_stats.json */sim_stats.json >> "$CONFORMANCE_RUNS" 2> /dev/null
 exit $status
 """
 
@@ -116,9 +116,8 @@ def _last_words(output: str) -> str:
 
 def _cycles(runs: Path) -> int | None:
     """The cycles of all runs together."""
-    if not runs.is_file():
-        return None
-    return sum(int(json.loads(line)["cycle_count"]) for line in runs.read_text().splitlines())
+    lines = runs.read_text().splitlines() if runs.is_file() else []
+    return sum(int(json.loads(line)["cycle_count"]) for line in lines) if lines else None
 
 
 def _line(verdict: Verdict) -> str:

@@ -66,7 +66,15 @@ def compile(
     memcpy: bool = True,
     max_inlined_iterations: int = 50,
     fp16_format: str = "f16",
+    max_comptime_steps: int = ...,
 ) -> Program: ...
+def convert_trace(
+    source: str | PathLike[str],
+    destination: str | PathLike[str],
+    *,
+    region: tuple[int, int, int, int] | None = None,
+    window: tuple[int, int] | None = None,
+) -> None: ...
 
 class Simulator:
     """A program on a simulated machine."""
@@ -77,6 +85,14 @@ class Simulator:
         max_cycles: int = 1_000_000_000,
         lenient: bool = False,
         visit_seed: int | None = None,
+        *,
+        max_memory_bytes: int = 16_000_000_000,
+        check_uninitialized: bool = False,
+        usage: bool = False,
+        trace: str | PathLike[str] | None = None,
+        trace_form: Literal["text", "binary"] = "text",
+        trace_region: tuple[int, int, int, int] | None = None,
+        trace_window: tuple[int, int] | None = None,
     ) -> None: ...
     def memcpy_h2d(
         self,
@@ -142,10 +158,14 @@ class Simulator:
     def read_variable(self, name: str, x: int, y: int) -> bytes: ...
     def write_variable(self, name: str, x: int, y: int, data: bytes) -> None: ...
     def stop(self) -> None: ...
+    def usage_json(self) -> str | None: ...
+    def usage_table(self) -> str | None: ...
     @property
     def cycle(self) -> int: ...
     @property
     def tile_cycles(self) -> int: ...
+    @property
+    def wavelet_count(self) -> int: ...
     @property
     def log(self) -> list[tuple[int, str]]: ...
     @property

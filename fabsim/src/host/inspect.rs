@@ -46,7 +46,7 @@ impl Simulator {
         bytes.collect()
     }
 
-    /// Gives a variable of PE (x, y) all of its bytes before the run.
+    /// Gives a variable of PE (x, y), of whole words, all of its bytes.
     pub fn write_variable(
         &mut self,
         name: &str,
@@ -55,18 +55,20 @@ impl Simulator {
         bytes: &[u8],
     ) -> Result<(), SimError> {
         let variable = self.variable(name, x, y)?;
-        let host =
+        let refused =
             |text: String| SimError::Host(format!("PE ({x}, {y}), variable {name:?}: {text}"));
-        if variable.bytes as usize != bytes.len() {
+        if variable.bytes as usize != bytes.len() || bytes.len() % 2 != 0 {
             let text = format!("{} bytes are given to {}", bytes.len(), variable.bytes);
-            return Err(host(text));
+            return Err(refused(text));
         }
         let (_, pe) = self.inspected(x, y)?;
         let memory = &mut self.machine.pes[pe].core.memory;
-        for (at, &byte) in (u64::from(variable.address)..).zip(bytes) {
+        for (n, pair) in bytes.chunks_exact(2).enumerate() {
+            let address = u64::from(variable.address) + 2 * n as u64;
+            let word = u64::from(pair[0]) | u64::from(pair[1]) << 8;
             memory
-                .store(at, 1, u64::from(byte))
-                .map_err(|fault| host(fault.text))?;
+                .store(address, 2, word)
+                .map_err(|fault| refused(fault.text))?;
         }
         Ok(())
     }

@@ -118,7 +118,8 @@ impl Simulator {
             return Err(match self.machine.is_quiet() {
                 true => self.stuck_transfers(),
                 false => SimError::Limit(format!(
-                    "the limit of {} cycles is reached in cycle {}",
+                    "the limit of {} cycles is reached in cycle {}; --max-cycles (in Python max_cycles) \
+                     raises the limit",
                     self.options.max_cycles, self.machine.cycle
                 )),
             });

@@ -5,8 +5,9 @@ A member that fabsim does not have yet is refused by name.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from fabsim import Simulator, core, last_run
+from fabsim import SimulationError, Simulator, artefacts, core, last_run, options
 from fabsim.cslc import fabric_offsets, load
 
 
@@ -60,13 +61,23 @@ class Task:
 
 
 # Keywords of the constructor that only concern how the vendor's simulator runs.
-_WITHOUT_EFFECT = ("suppress_simfab_trace", "simfab_numthreads", "msg_level", "memcpy_required")
+_WITHOUT_EFFECT = ("simfab_numthreads", "msg_level", "memcpy_required")
+
+# Where a trace goes that the host script itself asks for.
+_TRACE = Path("simfab_traces", "fabsim.trace")
 
 
 class SdkRuntime:
     """Loads the program of an output directory and carries out host commands on fabsim."""
 
-    def __init__(self, name: str, cmaddr: str | None = None, **keywords: Any) -> None:
+    def __init__(
+        self,
+        name: str,
+        cmaddr: str | None = None,
+        *,
+        suppress_simfab_trace: bool = True,
+        **keywords: Any,
+    ) -> None:
         if cmaddr:
             raise ValueError("fabsim is a simulator: it has no system to connect to (cmaddr)")
         for keyword, value in keywords.items():
@@ -75,6 +86,10 @@ class SdkRuntime:
         self._name = name
         self._program = load(name)
         self._simulator: Simulator | None = None
+        self._wants_trace = not suppress_simfab_trace
+        self._options = options.current()
+        self._clock = artefacts.Clock()
+        self._number = 0
         self._state = "made"
 
     def __getattr__(self, name: str) -> Any:
@@ -89,8 +104,27 @@ class SdkRuntime:
     def load(self) -> None:
         """Put the program on the simulated machine."""
         self._enter("loaded", after="made", call="load()")
-        self._simulator = Simulator(self._program)
+        started = time.monotonic()
+        wanted = self._options
+        self._number = last_run.next_number()
+        trace, form = wanted.trace, wanted.trace_form
+        if trace is None and self._wants_trace:
+            _TRACE.parent.mkdir(exist_ok=True)
+            trace, form = str(_TRACE), "binary"
+        self._simulator = Simulator(
+            self._program,
+            max_cycles=wanted.max_cycles,
+            lenient=wanted.lenient,
+            check_uninitialized=wanted.check_uninitialized,
+            max_memory_bytes=int(wanted.max_memory * 1e9),
+            usage=wanted.counts,
+            trace=options.numbered(trace, self._number) if trace else None,
+            trace_form=form,
+            trace_region=wanted.trace_region,
+            trace_window=wanted.trace_window,
+        )
         last_run.remember(self._name, self._simulator)
+        self._clock = artefacts.Clock(init=time.monotonic() - started)
 
     def run(self) -> None:
         """Start it; the PEs wait for commands."""
@@ -99,16 +133,12 @@ class SdkRuntime:
     def stop(self) -> None:
         """End the run; wavelets left anywhere are an error.
 
-        What PEs printed goes to sim.log, the number of cycles to sim_stats.json.
+        What PEs printed goes to sim.log, figures of the run to sim_stats.json.
         """
-        simulator = self._running()
-        self._state = "stopped"
-        lines = [f"@{cycle} {line}\n" for cycle, line in simulator.log]
-        if lines:
-            Path("sim.log").write_text("".join(lines))
-        simulator.stop()
-        stats = json.dumps({"cycle_count": simulator.cycle})
-        Path("sim_stats.json").write_text(stats + "\n")
+        with self._command() as simulator:
+            self._state = "stopped"
+            simulator.stop()
+        self._write_files(simulator)
 
     def memcpy_h2d(
         self,
@@ -133,11 +163,13 @@ class SdkRuntime:
         words = _words(src)
         if streaming:
             area = (px, py, w, h, l)
-            self._running().stream_h2d(dest, words, *area, order=_ORDERS[order])
+            with self._command() as simulator:
+                simulator.stream_h2d(dest, words, *area, order=_ORDERS[order])
             return Task()
         data = words.astype(_DTYPES[data_type])
         name = self._name_of(dest)
-        self._running().memcpy_h2d(name, data, px, py, w, h, l, order=_ORDERS[order])
+        with self._command() as simulator:
+            simulator.memcpy_h2d(name, data, px, py, w, h, l, order=_ORDERS[order])
         return Task()
 
     def memcpy_d2h(
@@ -161,12 +193,14 @@ class SdkRuntime:
         """
         del nonblock
         if streaming:
-            words = self._running().stream_d2h(src, px, py, w, h, l, order=_ORDERS[order])
+            with self._command() as simulator:
+                words = simulator.stream_d2h(src, px, py, w, h, l, order=_ORDERS[order])
             _store(dest, words)
             return Task()
         name = self._name_of(src)
         dtype = _DTYPES[data_type]
-        found = self._running().memcpy_d2h(name, dtype, px, py, w, h, l, order=_ORDERS[order])
+        with self._command() as simulator:
+            found = simulator.memcpy_d2h(name, dtype, px, py, w, h, l, order=_ORDERS[order])
         _store(dest, found.astype(np.uint32))
         return Task()
 
@@ -237,13 +271,15 @@ class SdkRuntime:
     def launch(self, name: str, *args: Any, nonblock: bool) -> Task:
         """Call an exported function on every PE and wait for all of them."""
         del nonblock
-        self._running().launch(name, *args)
+        with self._command() as simulator:
+            simulator.launch(name, *args)
         return Task()
 
     def call(self, name: str, words: Sequence[int], *, nonblock: bool) -> Task:
         """Like `launch`, with the arguments as 32-bit words."""
         del nonblock
-        self._running().call(name, [int(word) for word in words])
+        with self._command() as simulator:
+            simulator.call(name, [int(word) for word in words])
         return Task()
 
     def task_wait(self, task: Task) -> None:
@@ -273,6 +309,19 @@ class SdkRuntime:
     def is_simulator(self) -> bool:
         """Always."""
         return True
+
+    @contextmanager
+    def _command(self) -> Iterator[Simulator]:
+        """The simulator, for one command. A run that fails leaves its files behind, too."""
+        simulator = self._running()
+        try:
+            yield simulator
+        except SimulationError:
+            self._write_files(simulator)
+            raise
+
+    def _write_files(self, simulator: Simulator) -> None:
+        artefacts.write_all(self._program, simulator, self._clock, self._options, self._number)
 
     def _enter(self, state: str, *, after: str, call: str) -> None:
         if self._state != after:
