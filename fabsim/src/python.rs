@@ -564,6 +564,12 @@ impl PySimulator {
         }
     }
 
+    /// Whether a transfer is done.
+    fn is_transfer_done(&self, py: Python<'_>, transfer: usize) -> PyResult<bool> {
+        let done = self.inner.is_transfer_done(TransferId(transfer));
+        done.map_err(|error| simulation_error(py, &error))
+    }
+
     /// Whether a transfer is done, after some more cycles.
     fn poll_transfer(&mut self, py: Python<'_>, transfer: usize) -> PyResult<bool> {
         let mut watch = Watch::new(None);

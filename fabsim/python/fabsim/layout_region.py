@@ -1,4 +1,4 @@
-"""Code regions of a layout: rectangles of PEs with one source, their parameters, routes and ports."""
+"""Code regions: rectangles of PEs with one source, their parameters, routes and ports."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class PortHandle:
 
 @dataclass(frozen=True, eq=False)
 class SymbolData:
-    """What a variable holds when the program is loaded: one block of the data a PE, by row and column."""
+    """What a variable holds when the program is loaded: a block for each row and column."""
 
     symbol: str
     blocks: npt.NDArray[Any]
@@ -57,7 +57,7 @@ class CodeRegion:
     name: str
     width: int
     height: int
-    origin: IntVector = IntVector(0, 0)
+    origin: IntVector = field(default_factory=lambda: IntVector(0, 0))
     params: dict[IntVector, dict[str, int | Color]] = field(default_factory=dict)
     paints: dict[IntVector, dict[str, tuple[Position, ...]]] = field(default_factory=dict)
     colors: dict[str, Color] = field(default_factory=dict)
@@ -78,7 +78,13 @@ class CodeRegion:
         """A place of the region as one of the layout."""
         return IntVector(self.origin.x + local.x, self.origin.y + local.y)
 
-    def set_param(self, coord: IntVector, name: str | Color, value: int | Color | None = None) -> None:
+    def places(self) -> Iterable[IntVector]:
+        """All PEs of the region in the layout."""
+        return (self.place_of(local) for local in self._all())
+
+    def set_param(
+        self, coord: IntVector, name: str | Color, value: int | Color | None = None
+    ) -> None:
         """Give a parameter of one PE a number or a color; a color alone is one by its own name."""
         self._set_param([coord], name, value)
 
@@ -98,7 +104,9 @@ class CodeRegion:
         if isinstance(name, Color):
             if value is not None:
                 raise TypeError("a color alone, or a name and a value are expected")
-            name, value = name.get_local_param_name(), name
+            value, name = name, name.get_local_param_name()
+        if not (name.isascii() and name.isidentifier()):
+            raise ValueError(f"{name!r} is no name of a parameter")
         if isinstance(value, Color):
             self._note(value)
         elif isinstance(value, (int, np.integer)) and not isinstance(value, bool):
@@ -109,7 +117,7 @@ class CodeRegion:
             self.params.setdefault(place, {})[name] = value
 
     def paint(self, coord: IntVector, color: Color, routes: Sequence[RoutingPosition]) -> None:
-        """Set the routes of a color on one PE: one position, or several that a switch goes through."""
+        """Set the routes of a color on one PE: one position, or several of its switch."""
         self._paint([coord], color, positions(routes))
 
     def paint_range(
@@ -158,7 +166,7 @@ class CodeRegion:
         """A port where the color goes out; the routing positions say where it comes from."""
         return self._port(color, edge, routes, data_size, prefix, is_input=False)
 
-    def _port(
+    def _port(  # noqa: PLR0913 (what the two functions above are given)
         self,
         color: Color,
         edge: Edge,
@@ -182,9 +190,7 @@ class CodeRegion:
         self.ports.append(port)
         return port
 
-    def set_symbol_all(
-        self, symbol: str, data: npt.NDArray[Any], width: int, height: int
-    ) -> None:
+    def set_symbol_all(self, symbol: str, data: npt.NDArray[Any], width: int, height: int) -> None:
         """Spread data of so many columns and rows over the region: a block a PE, row by row."""
         if data.dtype.name not in _SYMBOL_DTYPES:
             raise TypeError(f"symbol {symbol!r}: data of {_SYMBOL_DTYPES}, not {data.dtype}")

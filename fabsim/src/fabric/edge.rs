@@ -64,22 +64,35 @@ impl Fabric {
         Some(wavelet.payload)
     }
 
-    /// Takes the oldest wavelet through a port. Control wavelets take effect on this router as on any
-    /// other; those that no compute element would see do not reach the host either.
+    /// Takes the oldest wavelet through a port that is not hidden from compute elements, which a port takes the
+    /// place of; hidden ones before it end here.
     pub fn take_data_for_host(&mut self, pe: PeIndex, color: u8) -> Option<u32> {
-        loop {
-            let (index, local) = self.find(pe, color)?;
-            let channel = &self.channels[index.index()];
-            if channel.is_empty() {
-                return None;
-            }
-            let (sides, first) = (channel.rx.0, channel.first());
-            let (wavelet, command, position) = self.executed(pe, index, first);
-            let payload = self.take_for_host(pe, color)?;
-            self.wake_neighbours(pe, sides);
-            if !first.control {
-                return Some(payload);
-            }
+        self.end_hidden(pe, color);
+        self.take_through_port(pe, color)
+    }
+
+    /// Ends hidden control wavelets that are next at a port; whether there were any.
+    pub fn end_hidden(&mut self, pe: PeIndex, color: u8) -> bool {
+        let mut any = false;
+        while self.channel(pe, color).is_some_and(|c| c.is_next_hidden()) {
+            self.take_through_port(pe, color);
+            any = true;
+        }
+        any
+    }
+
+    /// Takes the oldest wavelet; a control wavelet takes effect on this router as on any other.
+    fn take_through_port(&mut self, pe: PeIndex, color: u8) -> Option<u32> {
+        let (index, local) = self.find(pe, color)?;
+        let channel = &self.channels[index.index()];
+        if channel.is_empty() {
+            return None;
+        }
+        let (sides, first) = (channel.rx.0, channel.first());
+        let (wavelet, command, position) = self.executed(pe, index, first);
+        let payload = self.take_for_host(pe, color);
+        self.wake_neighbours(pe, sides);
+        if first.control {
             self.obey(&Move {
                 pe,
                 channel: index,
@@ -90,9 +103,7 @@ impl Fabric {
                 command,
                 position,
             });
-            if !first.hidden_from_ce() {
-                return Some(payload);
-            }
         }
+        payload
     }
 }

@@ -308,6 +308,9 @@ impl Simulator {
     pub fn stop_with(&mut self, progress: Progress) -> Result<RunReport, SimError> {
         self.settled = true;
         self.run(progress, |machine| machine.is_quiet())?;
+        while self.end_hidden_at_ports() {
+            self.run(progress, |machine| machine.is_quiet())?;
+        }
         self.finish_trace()?;
         if let Some(text) = stuck::leftovers(&self.machine) {
             return Err(SimError::Leftover(text));

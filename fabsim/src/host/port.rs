@@ -40,6 +40,10 @@ impl Transfer {
 pub(super) struct Transfers {
     all: Vec<Transfer>,
     open: Vec<usize>,
+    /// The cycle in which ports have had their turn last.
+    moved_in: Option<u64>,
+    /// Ports from which the host receives.
+    receiving: Vec<(PeIndex, u8)>,
 }
 
 impl Simulator {
@@ -91,9 +95,13 @@ impl Simulator {
                 "PE ({x}, {y}): color {color} is no port that {what}"
             )));
         }
+        let port = (grid.at(x, y), color);
+        if receives && !self.transfers.receiving.contains(&port) {
+            self.transfers.receiving.push(port);
+        }
         let id = self.transfers.all.len();
         self.transfers.all.push(Transfer {
-            pe: grid.at(x, y),
+            pe: port.0,
             color,
             receives,
             words,
@@ -131,6 +139,11 @@ impl Simulator {
         })
     }
 
+    /// Whether a transfer is done.
+    pub fn is_transfer_done(&self, id: TransferId) -> Result<bool, SimError> {
+        Ok(self.transfer(id)?.is_done())
+    }
+
     /// Whether a transfer is done, after some more time.
     pub fn poll_transfer(&mut self, id: TransferId, progress: Progress) -> Result<bool, SimError> {
         let last = self.machine.cycle.saturating_add(CYCLES_BETWEEN_LOOKS);
@@ -150,7 +163,14 @@ impl Simulator {
         progress: Progress,
     ) -> Result<bool, SimError> {
         self.settle(progress)?;
+        if self.transfer(id)?.is_done() {
+            return Ok(true);
+        }
+        if self.transfers.moved_in == Some(self.machine.cycle) {
+            self.pass_a_cycle(progress)?;
+        }
         loop {
+            self.transfers.moved_in = Some(self.machine.cycle);
             self.move_transfers();
             if self.transfer(id)?.is_done() {
                 return Ok(true);
@@ -162,14 +182,21 @@ impl Simulator {
                 self.failed = true;
                 return Err(SimError::Interrupted);
             }
-            let next = self.machine.cycle + 1;
-            self.run(progress, |machine| machine.cycle >= next)?;
+            self.pass_a_cycle(progress)?;
         }
+    }
+
+    /// Lets at least one cycle go by.
+    fn pass_a_cycle(&mut self, progress: Progress) -> Result<(), SimError> {
+        let next = self.machine.cycle + 1;
+        self.run(progress, |machine| machine.cycle >= next)?;
+        self.machine.cycle = self.machine.cycle.max(next);
+        Ok(())
     }
 
     /// Moves one wavelet of every port that can take or give one.
     fn move_transfers(&mut self) {
-        let Transfers { all, open } = &mut self.transfers;
+        let Transfers { all, open, .. } = &mut self.transfers;
         let fabric = &mut self.machine.fabric;
         let mut used: Vec<(PeIndex, u8)> = Vec::with_capacity(open.len());
         for &n in open.iter() {
@@ -191,8 +218,18 @@ impl Simulator {
         open.retain(|&n| !all[n].is_done());
     }
 
+    /// Ends what has come to the ports and is not for the host; whether there was any.
+    pub(super) fn end_hidden_at_ports(&mut self) -> bool {
+        let fabric = &mut self.machine.fabric;
+        let mut any = false;
+        for &(pe, color) in &self.transfers.receiving {
+            any |= fabric.end_hidden(pe, color);
+        }
+        any
+    }
+
     fn stuck_transfers(&self) -> SimError {
-        let Transfers { all, open } = &self.transfers;
+        let Transfers { all, open, .. } = &self.transfers;
         let mut lines = vec!["transfers of the host cannot go on".to_string()];
         for transfer in open.iter().take(LISTED).map(|&n| &all[n]) {
             let (x, y) = self.machine.fabric.grid.place(transfer.pe);
