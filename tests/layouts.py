@@ -39,7 +39,7 @@ comptime {
 }
 """
 
-# Sends the words of `data`, which the layout sets; then moves the switches of the color, if asked to.
+# Sends the words of `data`, which the layout sets; then moves the color's switches, if asked to.
 SOURCE = """
 param count: u16;
 param tx: u16;

@@ -6,10 +6,12 @@ import json
 import random
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+
 from layouts import ARCHS, Bench, bench
 
 __all__ = ["bench"]
@@ -71,7 +73,7 @@ def test_random_chains_of_regions_deliver(bench: Bench, arch: str, seed: int) ->
             region, *ports = bench.relay(layout, f"r{number}_{at}", count, 10 * number + at)
             region.place(*places.pop())
             chain.append(ports)
-        for (_, out), (into, _) in zip(chain, chain[1:], strict=False):
+        for (_, out), (into, _) in pairwise(chain):
             layout.connect(out, into)
         ends = layout.create_input_stream(chain[0][0]), layout.create_output_stream(chain[-1][1])
         chains.append((ends, sum(10 * number + at for at in range(length))))
@@ -185,13 +187,21 @@ def test_streams_take_over_painted_routes(bench: Bench, arch: str) -> None:
     assert colors == {"rx": 5, "tx": 11}
 
 
+KEEP = """
+param x: u16;
+export var kept: u16;
+task keep() void { kept = x; }
+comptime { @bind_local_task(keep, @get_local_task_id(9)); @activate(@get_local_task_id(9)); }
+"""
+
+
 def test_the_platform_asks_for_a_core_and_artifacts_are_found_again(bench: Bench) -> None:
     sdk = bench.sdk
     config = sdk.SimfabConfig(dump_core=True, core_path="my.core")
     platform = sdk.get_platform(None, config, sdk.SdkTarget.WSE2)
     layout = sdk.SdkLayout(sdk.SdkTarget.WSE2)
-    (bench.directory / "still.csl").write_text("param x: u16;\nexport var kept: u16 = x;\n")
-    region = layout.create_code_region("still.csl", "still", 2, 1)
+    (bench.directory / "keep.csl").write_text(KEEP)
+    region = layout.create_code_region("keep.csl", "keep", 2, 1)
     for x in range(2):
         region.set_param(bench.vector(x, 0), "x", x + 7)
     layout.compile("out")

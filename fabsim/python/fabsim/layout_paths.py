@@ -15,8 +15,12 @@ from fabsim.layout_values import IntVector, Route
 
 _SIDES = (Route.EAST, Route.WEST, Route.NORTH, Route.SOUTH)
 
-#: A place, and the direction of the step to it; none where the way begins.
-_State = tuple[IntVector, Route | None]
+# Every side with its number and the step to it: numbers are quick to look up.
+_STEPS = tuple((side, side.value, *side.step) for side in _SIDES)
+
+#: A place, and the number of the side that the step to it left by; that of the ramp at the start.
+_State = tuple[IntVector, int]
+_NOWHERE = Route.RAMP.value
 
 # A step through a code region costs as much as a way of so many steps around it.
 _STEP, _THROUGH_A_REGION, _TURN, _WRONG_EDGE = 10, 40, 1, 5
@@ -40,19 +44,17 @@ class Field:
     regions: Collection[IntVector]
     closed: Collection[IntVector]
 
-    def neighbour(self, place: IntVector, side: Route) -> IntVector | None:
-        """The next PE on this side, if there is one."""
-        dx, dy = side.step
-        x, y = place.x + dx, place.y + dy
-        inside = 0 <= x < self.width and 0 <= y < self.height
-        return IntVector(x, y) if inside else None
+    def has(self, x: int, y: int) -> bool:
+        """Whether there is such a PE."""
+        return 0 <= x < self.width and 0 <= y < self.height
 
 
 def between(field: Field, start: End, goal: End) -> list[IntVector] | None:
     """The places of a way from one end to the other, both included, if there is a way."""
 
     def estimate(place: IntVector) -> int:
-        return abs(place.x - goal.place.x) + abs(place.y - goal.place.y)
+        dx, dy = abs(place.x - goal.place.x), abs(place.y - goal.place.y)
+        return _STEP * (dx + dy) + (_TURN if dx and dy else 0)
 
     def last_step(place: IntVector, side: Route) -> int | None:
         if place != goal.place:
@@ -76,7 +78,7 @@ def to_the_rim(field: Field, start: End, taken: Collection[IntVector]) -> list[I
         return [start.place]
 
     def estimate(place: IntVector) -> int:
-        return min(place.x, field.width - 1 - place.x)
+        return _STEP * min(place.x, field.width - 1 - place.x)
 
     def last_step(place: IntVector, side: Route) -> int | None:
         del side
@@ -91,52 +93,52 @@ def _search(
     estimate: Callable[[IntVector], int],
     last_step: Callable[[IntVector, Route], int | None],
 ) -> list[IntVector] | None:
-    """A*. `last_step` is what it costs to end with a step: None is no end, -1 a forbidden one."""
+    """A*. `estimate` is at most what is left to pay, `last_step` what it costs to end with a step.
+
+    There, None is no end and -1 a forbidden one.
+    """
     number = count()
-    first: _State = (start.place, None)
+    first: _State = (start.place, _NOWHERE)
     before: dict[_State, _State] = {}
     best: dict[_State, int] = {first: 0}
     done: set[_State] = set()
-    waiting = [(0, next(number), first, False)]
+    # Of two that promise the same, the one that has less to go.
+    waiting = [(0, 0, next(number), first, False)]
     while waiting:
-        _, _, state, ends = heapq.heappop(waiting)
+        *_, state, ends = heapq.heappop(waiting)
         if ends:
             return _back(before, state)
         if state in done:
             continue
         done.add(state)
         place, came = state
-        for side in _SIDES:
-            following = field.neighbour(place, side)
-            if following is None or (came is None and side in start.forbidden):
+        for side, code, dx, dy in _STEPS:
+            x, y = place.x + dx, place.y + dy
+            if not field.has(x, y) or (came == _NOWHERE and side in start.forbidden):
                 continue
+            following = IntVector(x, y)
             end = last_step(following, side)
             if end == -1 or (end is None and following in field.closed):
                 continue
-            cost = best[state] + _cost(field, start, state, (following, side)) + (end or 0)
-            known = best.get((following, side))
+            cost = best[state] + _cost(field, start, came, (following, side)) + (end or 0)
+            reached = (following, code)
+            known = best.get(reached)
             if known is None or cost < known:
-                best[following, side] = cost
-                before[following, side] = state
-                guess = cost + _STEP * estimate(following)
-                entry = (guess, next(number), (following, side), end is not None)
+                best[reached], before[reached] = cost, state
+                rest = estimate(following)
+                entry = (cost + rest, rest, next(number), reached, end is not None)
                 heapq.heappush(waiting, entry)
     return None
 
 
-def _cost(
-    field: Field,
-    start: End,
-    state: _State,
-    following: tuple[IntVector, Route],
-) -> int:
-    (_, came), (place, side) = state, following
+def _cost(field: Field, start: End, came: int, following: tuple[IntVector, Route]) -> int:
+    place, side = following
     cost = _STEP
     if place in field.regions:
         cost += _THROUGH_A_REGION
-    if came is None:
+    if came == _NOWHERE:
         return cost + (_WRONG_EDGE if start.preferred not in (None, side) else 0)
-    return cost + (_TURN if came is not side else 0)
+    return cost + (_TURN if came != side.value else 0)
 
 
 def _back(before: dict[_State, _State], state: _State) -> list[IntVector]:

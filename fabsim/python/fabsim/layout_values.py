@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 #: The largest color a user may give.
 HIGHEST_COLOR = 23
 
 
-@dataclass(frozen=True, order=True)
-class IntVector:
+class IntVector(NamedTuple):
     """A pair of integers: a place or a size, column first."""
 
     x: int
