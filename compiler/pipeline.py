@@ -91,10 +91,9 @@ def _not_lowered(schedule: Schedule) -> Iterator[Diagnostic]:
     """Refusal of barriers, for which no code can be emitted yet."""
     collective = schedule.collective
     if collective.contract.kind is ContractKind.BARRIER:
+        message = "code for a barrier: not supported yet"
         help = "`collc build --dump schedule` shows what has been proved"
-        yield Diagnostic(
-            "C106", "code for a barrier: not supported yet", collective.span, help=help
-        )
+        yield Diagnostic("C106", message, collective.span, help=help)
 
 
 def refuse_if_any(diagnostics: Iterable[Diagnostic]) -> None:
