@@ -286,8 +286,9 @@ class Plan:
 
     `colors` numbers the symbolic colors. Queue numbers stand in the order of the phases: one input
     and one output queue for a phase of whole vectors, in which a PE receives on one color and sends
-    on one, one of each for every lane of an exchange. `task_ids` and `dsr_ids` are dealt out as `collc.lowering.resources` says (DSR
-    ids serve every file). `code_bytes` and `data_bytes` are estimates for the largest PE class.
+    on one, one of each for every lane of an exchange. `task_ids` and `dsr_ids` are dealt out as
+    `collc.lowering.resources` says (DSR ids serve every file). `code_bytes` and `data_bytes`
+    are estimates for the largest PE class.
 
     A plan may ask for more than the target has; `collc.checks` refuses it then.
     """

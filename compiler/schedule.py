@@ -14,8 +14,17 @@ from enum import Enum
 from functools import cached_property
 
 from collc.diagnostics import Span
-from collc.spec import BroadcastStep, Collective, Grid, Order, ReduceStep, RunStep
+from collc.spec import BroadcastStep, Collective, Grid, Order, ReduceStep, RunStep, Tree
 from collc.steps import Slicing, StepsPhase
+
+Children = tuple[tuple[int, ...], ...]
+
+REVERSED = {
+    Order.WEST_TO_EAST: Order.EAST_TO_WEST,
+    Order.EAST_TO_WEST: Order.WEST_TO_EAST,
+    Order.NORTH_TO_SOUTH: Order.SOUTH_TO_NORTH,
+    Order.SOUTH_TO_NORTH: Order.NORTH_TO_SOUTH,
+}
 
 
 class Action(Enum):
@@ -128,28 +137,41 @@ def build_schedule(collective: Collective) -> Schedule:
             holders = {"x": (0, grid.width - 1), "y": (0, grid.height - 1)}
         else:
             phases += _reduce(step, grid, holders)
-            holders[axis_of(step.order)] = (_end(step, grid), _end(step, grid))
+            home = _home(step, grid)
+            holders[axis_of(step.order)] = (home, home)
     return Schedule(collective, tuple(_with_unique_names(phases)))
 
 
 def _reduce(
     step: ReduceStep, grid: Grid, holders: dict[str, tuple[int, int]]
 ) -> Iterator[ReducePhase]:
-    """The phase of a reduce step on the lines that hold something to be reduced."""
+    """The phases of a reduce step, one for each side of its root, on the lines that hold something
+    to be reduced. The other side comes second: its root sends to this one.
+    """
     axis = axis_of(step.order)
-    if len(step.tree.children) == 1:
-        return
     lines = holders["y" if axis == "x" else "x"]
-    yield ReducePhase(
-        name=_line_name(axis, grid, lines),
-        order=step.order,
-        home=_end(step, grid),
-        ranks=len(step.tree.children),
-        lines=lines,
-        transfers=transfers_of(step.tree.children),
-        tree=step.tree.text,
-        span=step.span,
-    )
+    for order, tree, children in _sides(step):
+        if len(children) > 1:
+            yield ReducePhase(
+                name=_line_name(axis, grid, lines),
+                order=order,
+                home=_home(step, grid),
+                ranks=len(children),
+                lines=lines,
+                transfers=transfers_of(children),
+                tree=tree.text,
+                span=step.span,
+            )
+
+
+def _sides(step: ReduceStep) -> Iterator[tuple[Order, Tree, Children]]:
+    """The order away from the root and the tree of each side, with the root as rank 0 of both."""
+    own = len(step.tree.children) - 1
+    back = REVERSED[step.order]
+    yield (back if own == step.root > 0 else step.order), step.tree, step.tree.children
+    if step.far is not None:
+        moved = (tuple(child + 1 for child in below) for below in step.far.children)
+        yield (step.order if own == step.root else back), step.far, ((1,), *moved)
 
 
 def transfers_of(children: tuple[tuple[int, ...], ...]) -> tuple[Transfer, ...]:
@@ -184,10 +206,10 @@ def _run(step: RunStep, collective: Collective) -> Iterator[StepsPhase]:
     )
 
 
-def _end(step: ReduceStep, grid: Grid) -> int:
-    """The coordinate of a step's rank 0."""
+def _home(step: ReduceStep, grid: Grid) -> int:
+    """The coordinate of a step's root."""
     extent = grid.width if axis_of(step.order) == "x" else grid.height
-    return 0 if ascending(step.order) else extent - 1
+    return step.root if ascending(step.order) else extent - 1 - step.root
 
 
 def _line_name(axis: str, grid: Grid, lines: tuple[int, int]) -> str:

@@ -177,13 +177,23 @@ def _step(step: Step, collective: Collective) -> str:
         return f"run {by}{step.algorithm.text}{root}"
     horizontal = step.order in (Order.WEST_TO_EAST, Order.EAST_TO_WEST)
     lines = "" if not wide else "row by " if horizontal else "columns by "
-    return f"reduce {lines}{step.tree.text} to 0"
+    return f"reduce {lines}{_tree_texts(step)} to {step.root}"
+
+
+def _tree_texts(step: ReduceStep) -> str:
+    """The tree of a reduction; of two different ones, that of the lower ranks first."""
+    if step.far is None or step.far.text == step.tree.text:
+        return step.tree.text
+    own_is_lower = len(step.tree.children) == step.root + 1
+    both = (step.tree, step.far) if own_is_lower else (step.far, step.tree)
+    return ", ".join(tree.text for tree in both)
 
 
 def _trees(spec: Spec) -> Iterator[str]:
     """Declare the trees that the prelude does not have, one for each name."""
     steps = (step for collective in spec.collectives for step in collective.steps)
-    trees = [step.tree for step in steps if isinstance(step, ReduceStep)]
+    both = [(s.tree, s.far) for s in steps if isinstance(s, ReduceStep)]
+    trees = [tree for pair in both for tree in pair if tree is not None]
     names = {_name(tree): None for tree in trees if _name(tree) not in prelude()}
     for name in names:
         yield _declaration(name, [tree for tree in trees if _name(tree) == name])

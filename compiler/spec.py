@@ -117,25 +117,32 @@ class Tree:
     """A tree of ranks: `children[r]` lists r's children in order of receipt; the root is rank 0.
 
     `text` is how the source names it (`two_phase(S = 4)`). The language has checked that every
-    rank 0..n-1 occurs exactly once and that the numbering is pre-order.
+    rank 0..n-1 occurs exactly once and that the numbering is pre-order. Of a tree that the
+    compiler is to choose, `candidates` are those it chooses from, this one among them.
     """
 
     text: str
     children: tuple[tuple[int, ...], ...]
     span: Span
+    candidates: tuple[Tree, ...] = ()
 
 
 @dataclass(frozen=True)
 class ReduceStep:
-    """Reduce every line of one axis to its rank 0 by a tree.
+    """Reduce every line of one axis to one rank by a tree, or by two that meet there.
 
     On a W x 1 or 1 x H grid there is one line. On a wider grid "columns" reduces every column,
-    and "row" the one row that holds the results of the columns before.
+    and "row" the one row that holds the results of the columns before. Ranks run in `order`.
+    `tree` is that of the root's own side, the root included; if the root is within the line, that
+    is the smaller side, of two equal ones that of the lower ranks, and `far` is the tree of the
+    other side, without the root, whose own root comes next to it.
     """
 
     order: Order
     tree: Tree
     span: Span
+    root: int = 0
+    far: Tree | None = None
 
 
 @dataclass(frozen=True)

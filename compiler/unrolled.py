@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from collc.plan import AREA_BITS, Direction, Lane, Number, Phase, Role, RowKind
+from collc.plan import AREA_BITS, Direction, Lane, Number, Phase, Role, Route, RowKind
 from collc.steps import Slicing, StepsPhase
 
 Ints = npt.NDArray[np.int64]
@@ -28,13 +28,14 @@ class Unrolled:
     start[p * lanes + l] to start[p * lanes + l + 1] - 1.
 
     Elements `out_from` to `out_to` are sent, `into_from` to `into_to` received (or applied);
-    `passed` elements are relayed. `kind` lacks the bits of what would move nothing; `loops` is
-    where a turn of a loop ends.
+    `passed` elements are relayed. `kind` lacks the bits of what would move nothing, `written` is
+    the kind as the plan has it.
     """
 
     lanes: int
     start: Ints
     kind: Ints
+    written: Ints
     area: Ints
     out_from: Ints
     out_to: Ints
@@ -113,7 +114,8 @@ def _rows_of(lane: Lane, places: list[int], slices: int) -> list[Ints]:
 
 def _in_elements(rows: Ints, start: Ints, lanes: int, slicing: Slicing) -> Unrolled:
     """Slices as elements; what moves none is dropped."""
-    kind, area = rows[:, 0] & ((1 << AREA_BITS) - 1), rows[:, 0] >> AREA_BITS
+    written, area = rows[:, 0] & ((1 << AREA_BITS) - 1), rows[:, 0] >> AREA_BITS
+    kind = written
     bounds = np.arange(slicing.count + 1, dtype=np.int64) * slicing.length // slicing.count
 
     def bound(slices: Ints) -> Ints:
@@ -127,7 +129,7 @@ def _in_elements(rows: Ints, start: Ints, lanes: int, slicing: Slicing) -> Unrol
     kind = np.where(out_to > out_from, kind, kind & ~(SENDING | RELAYING))
     kind = np.where(into_to > into_from, kind, kind & ~TAKING)
     passed = np.where(relays, (out_to - out_from) * rows[:, 4], 0)
-    return Unrolled(lanes, start, kind, area, out_from, out_to, into_from, into_to, passed)
+    return Unrolled(lanes, start, kind, written, area, out_from, out_to, into_from, into_to, passed)
 
 
 def connections(phase: Phase, pattern: StepsPhase) -> tuple[Ints, str]:
@@ -171,7 +173,7 @@ def connections(phase: Phase, pattern: StepsPhase) -> tuple[Ints, str]:
 
 
 def _follow(
-    settings: list[dict[str, object]],
+    settings: list[dict[str, Route]],
     place: int,
     color: str,
     axis: str,
@@ -185,18 +187,18 @@ def _follow(
         if not 0 <= at < len(settings):
             return place, f"`{color}` of place {place} leaves the line"
         route = settings[at].get(color)
-        receive, send = getattr(route, "receive", None), getattr(route, "send", ())
-        if receive is not source or len(send) != 1:
+        if route is None or route.receive is not source or len(route.send) != 1:
             return place, f"the router of place {at} does not take `{color}` of place {place} on"
         if (at, color) in followed:
             return place, f"two ways of `{color}` meet at the router of place {at}"
         followed.add((at, color))
-        if send[0] is Direction.RAMP:
+        onward = route.send[0]
+        if onward is Direction.RAMP:
             return at, "" if at != place else f"`{color}` of place {place} comes back to it"
-        if send[0] not in (ahead, ahead.opposite):
+        if onward not in (ahead, ahead.opposite):
             return place, f"`{color}` of place {place} leaves the line"
-        at += 1 if send[0] is ahead else -1
-        source = send[0].opposite
+        at += 1 if onward is ahead else -1
+        source = onward.opposite
 
 
 def _deaf(roles: tuple[Role | None, ...], target: Ints, lanes: int) -> str:

@@ -7,13 +7,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import fabsim
 import numpy as np
 
+import fabsim
 from building import HERE
+from collc.cost import Prediction
+from collc.emit.render import render
 from collc.files import write_files
+from collc.plan import Plan
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
-from collc.spec import Collective, Contract, ContractKind, ElementType, Grid, Limits, Operation
+from collc.spec import (
+    Collective,
+    Contract,
+    ContractKind,
+    ElementType,
+    Grid,
+    Limits,
+    Operation,
+    Spec,
+)
 from collc.steps import Moves, Slicing, StepsPhase
 from collc.verify import _UFUNC, _reduce, make_input
 
@@ -260,3 +272,9 @@ def outcome(texts: Mapping[str, str], what: Schedule, arch: str, runs: int = 1) 
         y, x, i = np.argwhere(differs)[0]
         return f"{differs.sum()} wrong, first element {i} at PE ({x}, {y})", launch.cycles
     return "", launch.cycles
+
+
+def texts_of(what: Schedule, plan: Plan) -> dict[str, str]:
+    """The emitted text of a plan."""
+    spec = Spec("test.coll", plan.target.name, (), (what.collective,))
+    return render(spec, what, plan, Prediction(0, 0, {}, ()), (plan.target.name,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from collc.checks.row_shapes import shape_problem
 from collc.diagnostics import Diagnostic
 from collc.plan import Phase, Plan, Role, StoreVectors
 from collc.schedule import Schedule
@@ -16,7 +17,7 @@ def extents(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     contract, available = schedule.collective.contract, plan.target.max_extent
     for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
         if isinstance(pattern, StepsPhase):
-            longest = _longest_row(phase, pattern)
+            longest = _longest_row(plan, phase, pattern)
         else:
             longest = max(_longest(role, contract.length) for role in phase.roles)
         if longest > available:
@@ -29,10 +30,10 @@ def extents(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
             )
 
 
-def _longest_row(phase: Phase, pattern: StepsPhase) -> int:
+def _longest_row(plan: Plan, phase: Phase, pattern: StepsPhase) -> int:
     """Elements that are let pass at once, or from the stage's first to its last."""
-    if phase.exchange is None:
-        return pattern.slicing.length
+    if phase.exchange is None or shape_problem(plan, phase, pattern):
+        return pattern.slicing.length  # another check says so
     rows = unrolled(phase, pattern)
     stage = phase.exchange.areas * pattern.slicing.length
     return max(pattern.slicing.length, stage, int(rows.passed.max(initial=0)))

@@ -33,7 +33,7 @@ def _line_problem(phase: Phase, pattern: ReducePhase | StepsPhase) -> str:
         if across != Strided(*pattern.lines):
             return f"a role does not span lines {pattern.lines[0]} to {pattern.lines[1]}"
         counts.update(along)
-    low, high = pattern.stretch
+    low, high = (0, pattern.ranks - 1) if isinstance(pattern, StepsPhase) else pattern.stretch
     wrong = [c for c in sorted({*range(low, high + 1), *counts}) if counts[c] != 1]
     outside = [c for c in counts if not low <= c <= high]
     if not wrong and not outside:

@@ -11,7 +11,8 @@ from itertools import pairwise
 
 from collc.diagnostics import Diagnostic
 from collc.plan import Advance, ColorUse, Phase, Plan, Role, Route, SendVector
-from collc.schedule import BroadcastPhase, ReducePhase, Schedule
+from collc.schedule import Phase as SchedulePhase
+from collc.schedule import Schedule
 
 REMEDY = "let one side change at a time, with a position between"
 
@@ -49,7 +50,11 @@ def _problem(plan: Plan, role: Role, use: ColorUse, before: Route, after: Route)
 
 
 def _diagnostic(
-    phase: Phase, pattern: ReducePhase | BroadcastPhase, role: Role, use: ColorUse, problem: str
+    phase: Phase,
+    pattern: SchedulePhase,
+    role: Role,
+    use: ColorUse,
+    problem: str,
 ) -> Diagnostic:
     where = f"a switch position of color `{use.color}` at role `{role.name}` of `{phase.name}`"
     return Diagnostic("C311", f"{where} {problem}", pattern.span, help=REMEDY)

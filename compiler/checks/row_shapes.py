@@ -83,30 +83,36 @@ def _loop_problem(
         numbers = np.stack([values_at(number, places) for number in row.numbers])
         if numbers.min() < 0 or numbers.max() > LARGEST:
             return "has numbers of more than 16 bits"
+        last = index == len(loop.rows) - 1
         problem = _row_problem(lane, numbers, exchange, by_call_back)
+        problem = problem or _range_problem(numbers, shift, turns, slices, last)
         if problem:
             return problem
-        if ((numbers[0] & RowKind.LOOPS > 0) != (index == len(loop.rows) - 1)).any():
-            return "does not end its loops where they end"
-        for first, count in ((numbers[1], numbers[2]), (numbers[3], numbers[4])):
-            if _leaves(first, count, shift, turns, slices, (numbers[0] & RowKind.RELAYS) > 0):
-                return "goes beyond the last slice"
     return ""
 
 
-def _leaves(first: Ints, count: Ints, shift: Ints, turns: Ints, slices: int, relays: Ints) -> bool:
-    """Whether a range leaves the slices in some turn; the last number of a relay is no range."""
-    if (first >= slices).any():
+def _range_problem(numbers: Ints, shift: Ints, turns: Ints, slices: int, last: bool) -> str:
+    """What is wrong with the slices of a row, or with its end of a loop."""
+    kind, first, count, into, into_count = numbers
+    if (((kind & int(RowKind.LOOPS)) > 0) != last).any():
+        return "does not end its loops where they end"
+    relays = (kind & int(RowKind.RELAYS)) > 0  # their last number is no count of slices
+    times = np.where(relays, 1, into_count)
+    for low, size in ((first, count), (into, times)):
+        if (low >= slices).any() or _leaves(np.stack((low, size, shift, turns)), slices):
+            return "goes beyond the last slice"
+    return ""
+
+
+def _leaves(ranges: Ints, slices: int) -> bool:
+    """Whether a range of several slices, given as first, count, shift and turns, leaves the slices
+    in some turn."""
+    first, count, shift, _ = ranges
+    if ((shift == 0) & (count > 1) & (first + count > slices)).any():
         return True
-    wide = (count > 1) | (count == 0)
-    fixed = shift == 0
-    if (wide & fixed & (first + count > slices) & ~relays).any():
-        return True
-    for f, c, s, t in zip(
-        *(of[wide & ~fixed & ~relays].tolist() for of in (first, count, shift, turns)), strict=True
-    ):
-        reached = (f + s * np.arange(min(t, slices))) % slices
-        if int(reached.max()) + c > slices:
+    for low, size, step, times in ranges[:, (shift != 0) & (count > 1)].T.tolist():
+        reached = (low + step * np.arange(min(times, slices))) % slices
+        if int(reached.max()) + size > slices:
             return True
     return False
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from collc.checks.row_shapes import shape_problem
 from collc.diagnostics import Diagnostic
-from collc.plan import Plan, RowKind
 from collc.pairs import pairs
+from collc.plan import Plan, RowKind
 from collc.schedule import Schedule
 from collc.steps import StepsPhase
 from collc.unrolled import Ints, Unrolled, unrolled
@@ -57,7 +57,8 @@ def _within_rows(rows: Unrolled) -> Ints:
 def _across_lanes(rows: Unrolled) -> Iterator[Ints]:
     """Rows that write what a row of another lane touches in the same step of a PE."""
     lane = np.repeat(np.arange(len(rows.start) - 1), np.diff(rows.start))
-    ended = np.cumsum((rows.kind & ENDS) > 0) - ((rows.kind & ENDS) > 0)
+    ends = ((rows.kind & ENDS) > 0).astype(np.int64)
+    ended: Ints = np.cumsum(ends) - ends
     before = np.concatenate((ended, [0]))[np.minimum(rows.start[:-1], len(ended))]
     step = ended - before[lane]
     key = lane // rows.lanes * (int(step.max(initial=0)) + 1) + step

@@ -204,7 +204,7 @@ def _advance(run: Run) -> bool:
     going = ended[~last]
     by_place = run.waits.reshape(-1, rows.lanes)
     over = (run.at >= rows.start[1:]).reshape(-1, rows.lanes)
-    joined = (by_place | over).all(axis=1) & by_place.any(axis=1)
+    joined = np.asarray((by_place | over).all(axis=1) & by_place.any(axis=1))
     freed = np.flatnonzero((by_place & joined[:, None]).reshape(-1))
     run.waits[freed] = False
     begin = np.concatenate((going, freed))

@@ -145,9 +145,9 @@ class Costs:
         inside = self.called(place)
         return inside.time + (1 + inside.depth) * self.scalar + self.task + self.scalar
 
-    def first_call(self) -> Place:
+    def first_call(self, plan: Plan) -> Place:
         """Where the first phase is called; the launch is in cycle 0."""
-        place = Place((LAUNCH + BUFFER) * self.scalar, 2)
+        place = Place((LAUNCH + BUFFER * bool(plan.phases)) * self.scalar, 2)
         return self.negated(place) if self.negates else place
 
 

@@ -92,7 +92,7 @@ def predict(schedule: Schedule, plan: Plan) -> Prediction:
 def _started(schedule: Schedule, plan: Plan, costs: Costs) -> _Progress:
     """All PEs about to call their first phase."""
     grid = schedule.collective.grid
-    place = costs.first_call()
+    place = costs.first_call(plan)
     time = np.full((grid.width, grid.height), place.time, dtype=np.int64)
     depth = np.full_like(time, place.depth)
     done = np.full_like(time, costs.done_by_code(place))

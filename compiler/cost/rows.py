@@ -178,7 +178,8 @@ def _applying(line: Timeline, at: Ints, combines: Bools) -> Ints:
 def _preparing(line: Timeline, lanes: Ints, at: Ints) -> Ints:
     """Instructions that prepare the rows at `at`, or note that there are no more."""
     says, rows = line.says, line.rows
-    kind = np.where(at < rows.start[lanes + 1], rows.kind[np.minimum(at, len(rows.kind) - 1)], 0)
+    over = at >= rows.start[lanes + 1]
+    kind = np.where(over, LOOPS, rows.written[np.minimum(at, len(rows.written) - 1)])
     uneven = says.uneven * ("uneven" in line.features)
     work = says.prepare + np.where(kind & OUT, says.prepare_out + uneven, 0) + says.test
     work = work + np.where(kind & (RECEIVES | APPLIES), says.prepare_into + uneven, 0)
@@ -227,9 +228,8 @@ def _flow(line: Timeline, senders: Ints, ways: list[Way], at: Ints, amount: Ints
     stages: list[tuple[Ints, Ints, Ints, int]] = [
         (np.flatnonzero(going), here[going], start[going], 0)
     ]
-    for moving, lanes in ways:
-        now = going[moving]
-        moving, lanes = moving[now], lanes[now]
+    for some, passing in ways:
+        moving, lanes = some[going[some]], passing[going[some]]
         start[moving] += costs.latency(0) + costs.hop * line.hops[here[moving]]
         start[moving] = np.maximum(
             start[moving], np.maximum(line.ready[lanes, 0], line.last[lanes, 0] + 1)
@@ -262,7 +262,7 @@ def _ends(line: Timeline, stages: list[tuple[Ints, Ints, Ints, int]], amount: In
         line.last[lanes, side] = last
         end[moving] = last
         delay[moving] = costs.latency(0) + costs.hop * line.hops[lanes]
-    for (moving, lanes, start, side), (later, there, _, side_there) in zip(
+    for (moving, lanes, _, side), (later, there, _, side_there) in zip(
         reversed(stages[:-1]), reversed(stages[1:]), strict=True
     ):
         taken = np.full(len(amount), NEVER)
@@ -341,10 +341,15 @@ def _advance(line: Timeline) -> bool:
     _occupy(line, ended[last & used], pick[last & used])
     np.maximum.at(line.ended, place, np.where(used, over - 1, 0))
     line.at[ended] += 1
+    alone = ended[~last & (line.at[ended] >= rows.start[1:][ended])]
+    if len(alone):  # the row that says that no more follow
+        found = says.enter + 3 * says.test + _preparing(line, alone, line.at[alone]) + says.join
+        line.stands[alone] += found
+        _occupy(line, alone, line.stands[alone])
     line.waits[ended[last]] = True
     by_place = line.waits.reshape(-1, rows.lanes)
     done = (line.at >= rows.start[1:]).reshape(-1, rows.lanes)
-    joined = (by_place | done).all(axis=1) & by_place.any(axis=1)
+    joined = np.asarray((by_place | done).all(axis=1) & by_place.any(axis=1))
     freed = np.flatnonzero((by_place & joined[:, None]).reshape(-1))
     line.waits[freed] = False
     # a step begins where the last of its lanes has ended the one before

@@ -26,7 +26,8 @@ BITS = {
     "uses_fabric": RowKind.SENDS | RowKind.RELAYS | RowKind.RECEIVES,
 }
 ALL_BITS = 0xFFFF
-BEHIND = (f"0, 0, {int(RowKind.OVER)}, 0, 0, 0, 0,",)  # a loop that is never run
+# behind the last row: a loop without an end of a row that says so
+BEHIND = (f"65535, 0, {int(RowKind.OVER | RowKind.ENDS | RowKind.LOOPS)}, 0, 0, 0, 0,",)
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,8 @@ class LaneModel:
 @dataclass(frozen=True)
 class ExchangeModel:
     """What the text of an exchange needs. `slice_length` is -1 where slices differ in length;
-    `all_kinds` is the conjunction of the bits of the rows that are prepared. The rest says what any row does."""
+    `all_kinds` is the conjunction of the bits of the rows that are prepared. The
+    rest says what any row does."""
 
     slices: int
     slice_length: int
@@ -170,19 +172,25 @@ def _spelled(number: Number, phase: str, tables: dict[tuple[int, ...], str]) -> 
 
 def _kinds(phase: Phase) -> set[int]:
     """The kinds of all rows."""
-    rows = {
-        row.kind
-        for role in phase.roles
-        for lane in role.lanes
-        for loop in lane.loops
-        for row in loop.rows
-    }
-    return {value for kind in rows for value in _values(kind)}
+    found = set()
+    for index, role in enumerate(phase.roles):
+        places = _places(phase, index)
+        kinds = {row.kind for lane in role.lanes for loop in lane.loops for row in loop.rows}
+        for kind in kinds:
+            found |= {kind.at(place) for place in (places if _varies(kind) else places[:1])}
+    return found
 
 
-def _values(number: Number) -> set[int]:
-    """Every value that a number without a slope takes."""
-    return {number.offset + entry for entry in number.table or (0,)}
+def _places(phase: Phase, index: int) -> list[int]:
+    """The places of a role."""
+    runs = (
+        region.x if phase.axis == "x" else region.y for region, i in phase.regions if i == index
+    )
+    return [place for run in runs for place in run]
+
+
+def _varies(number: Number) -> bool:
+    return bool(number.slope or number.table)
 
 
 def exchange_fields(exchange: Exchange, any_color: str) -> tuple[Field, ...]:

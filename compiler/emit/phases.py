@@ -1,8 +1,8 @@
 """One phase of a plan as the templates see it: slots, fields, roles.
 
 A phase's PE code is a fixed sequence of slots: combine vectors in memory, send, and behind a send a
-control wavelet; or copy a broadcast. A phase made of steps is `collc.emit.exchange`. Every PE of the phase runs the same text; the fields of its
-parameters say which slots are its own.
+control wavelet; or copy a broadcast. Every PE of the phase runs the same text; the fields of its
+parameters say which slots are its own. What is made of steps is `collc.emit.exchange`.
 """
 
 from __future__ import annotations

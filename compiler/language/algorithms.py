@@ -126,7 +126,8 @@ class Algorithms:
         condition = declaration.condition
         if condition is not None and not truths_of(condition, around):
             message = f"{_full(declaration, values)} does not meet what the algorithm requires"
-            raise problem("C158", message, condition.span)
+            help = "choose other numbers, or an algorithm that takes any"
+            raise problem("C158", message, condition.span, help=help)
         self._act(declaration.actions, around, running)
 
     def _act(

@@ -139,7 +139,7 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
 
     def reduce(self, meta: Meta, c: list[Any]) -> syntax.ReduceClause:
         lines = None if c[0] is None else self._word(c[0])
-        return syntax.ReduceClause(lines, c[1], c[2], False, self._span(meta))
+        return syntax.ReduceClause(lines, c[1], c[2], c[3], False, self._span(meta))
 
     def broadcast(self, meta: Meta, c: list[Any]) -> syntax.BroadcastClause:
         return syntax.BroadcastClause(c[0], False, self._span(meta))

@@ -13,11 +13,21 @@ from collc.language.algorithms import Algorithms
 from collc.language.expressions import Scope, number
 from collc.language.forest import Forest
 from collc.language.lines import Line, Lines
+from collc.language.optimal import OPTIMAL, optimal_tree
 from collc.language.parser import not_supported
-from collc.language.problems import Problems, problem, suggest
+from collc.language.problems import KnownProblemError, Problems, problem, suggest
 from collc.language.shapes import children_of
-from collc.language.syntax import BroadcastClause, Expression, PeDecl, ReduceClause, RunClause, Word
+from collc.language.syntax import (
+    BroadcastClause,
+    Expression,
+    PeDecl,
+    ReduceClause,
+    RunClause,
+    TreeUse,
+    Word,
+)
 from collc.spec import BroadcastStep, Contract, ContractKind, ReduceStep, RunStep, Step, Tree
+from collc.target import Target
 
 StepClause = ReduceClause | BroadcastClause | RunClause
 _FROM_ROOT = (ContractKind.BROADCAST, ContractKind.SCATTER)
@@ -34,6 +44,7 @@ class Surroundings:
     scope: Scope
     forest: Forest
     algorithms: Algorithms
+    target: Target
 
 
 def elaborate_steps(
@@ -244,35 +255,55 @@ def _reduction(clause: ReduceClause, line: Line, around: Surroundings) -> Reduce
         message = "a tree has no use for the order ring: its vectors travel one way"
         help = "leave the order out, or run an algorithm"
         raise problem("C143", message, clause.span, (line.span, "the order"), help=help)
-    _check_to(clause, around)
-    tree = _tree(clause, line, around)
-    return ReduceStep(line.order, tree, clause.span)
+    root = _end(clause, line, around)
+    behind = line.length - 1 - root
+    lower, upper = clause.tree, clause.upper or clause.tree
+    if root == 0 or behind == 0:
+        tree = _tree(upper if root == 0 else lower, line.length, around)
+        return ReduceStep(line.order, tree, clause.span, root)
+    own, own_size, far = (lower, root + 1, upper) if root <= behind else (upper, behind + 1, lower)
+    return ReduceStep(
+        line.order,
+        _tree(own, own_size, around),
+        clause.span,
+        root,
+        _tree(far, line.length - own_size, around),
+    )
 
 
-def _check_to(clause: ReduceClause, around: Surroundings) -> None:
-    """Reduction ends at rank 0 of its lines."""
+def _end(clause: ReduceClause, line: Line, around: Surroundings) -> int:
+    """The rank of its lines that a reduction ends at."""
     if clause.to is None:
-        return
-    corner = around.lines.corner
-    if isinstance(clause.to, PeDecl):
-        wanted = (number(clause.to.x, around.scope), number(clause.to.y, around.scope))
-        if wanted != corner:
-            what = f"reducing to PE {wanted}, where rank 0 is PE {corner},"
-            raise not_supported(what, clause.to.span)
-    elif (rank := number(clause.to, around.scope)) != 0:
-        raise not_supported(f"reducing to rank {rank} instead of rank 0", clause.to.span)
+        return 0
+    if not isinstance(clause.to, PeDecl):
+        rank = number(clause.to, around.scope)
+        if not 0 <= rank < line.length:
+            message = f"there is no rank {rank} on a line of {line.length} PEs"
+            help = f"ranks are 0 to {line.length - 1}"
+            raise problem("C142", message, clause.to.span, help=help)
+        return rank
+    x, y = _root(clause.to, around)
+    return line.places.index(x if line is around.lines.horizontal else y)
 
 
-def _tree(clause: ReduceClause, line: Line, around: Surroundings) -> Tree:
-    use, forest = clause.tree, around.forest
+def _tree(use: TreeUse, ranks: int, around: Surroundings) -> Tree:
+    """A tree for so many ranks of a line."""
+    forest = around.forest
+    if use.name.text == OPTIMAL:
+        if around.contract is None:
+            raise KnownProblemError
+        length = around.contract.length
+        return optimal_tree(
+            use, ranks, length, forest=forest, scope=around.scope, target=around.target
+        )
     declaration = forest.tree(use.name)
-    first = (line.length,) if declaration.parameters else ()
+    first = (ranks,) if declaration.parameters else ()
     call = forest.call(use.name, use.arguments, first, around.scope, use.span)
     shape = forest.unfold(call)
-    if shape.size != line.length:
-        ranks = "1 rank" if shape.size == 1 else f"{shape.size} ranks"
-        pes = "1 PE" if line.length == 1 else f"{line.length} PEs"
-        message = f"{forest.text(call)} has {ranks}, the line it is to reduce has {pes}"
+    if shape.size != ranks:
+        own = "1 rank" if shape.size == 1 else f"{shape.size} ranks"
+        pes = "1 PE" if ranks == 1 else f"{ranks} PEs"
+        message = f"{forest.text(call)} has {own}, the line it is to reduce has {pes}"
         grid = around.lines.grid
         declared = (declaration.span, f"{use.name.text} is declared here")
         size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
@@ -285,14 +316,25 @@ def _broadcast(
     clause: BroadcastClause, around: Surroundings, reductions: tuple[ReduceClause, ...]
 ) -> BroadcastStep:
     x, y = _root(clause.root, around)
-    corner = around.lines.corner
     kind = around.contract and around.contract.kind
-    if kind == ContractKind.ALLREDUCE and reductions and (x, y) != corner:
-        message = f"the broadcast starts at PE ({x}, {y}), but the result is at PE {corner}"
-        result = (reductions[-1].span, f"rank 0, PE {corner}, ends with the result")
-        help = "write `then broadcast from 0`"
-        raise problem("C141", message, clause.root.span, result, help=help)
+    if kind == ContractKind.ALLREDUCE and reductions:
+        end = _end_of_all(reductions, around)
+        if (x, y) != end:
+            message = f"the broadcast starts at PE ({x}, {y}), but the result is at PE {end}"
+            result = (reductions[-1].span, f"PE {end} ends with the result")
+            help = f"write `then broadcast from {end}`"
+            raise problem("C141", message, clause.root.span, result, help=help)
     return BroadcastStep(x, y, clause.span)
+
+
+def _end_of_all(reductions: tuple[ReduceClause, ...], around: Surroundings) -> tuple[int, int]:
+    """The PE that ends with the result of all reductions."""
+    x, y = around.lines.corner
+    for clause in reductions:
+        line = _direction(clause.lines, clause.span, "reduce", around.lines)
+        place = line.coordinate(_end(clause, line, around))
+        x, y = (place, y) if line is around.lines.horizontal else (x, place)
+    return x, y
 
 
 def _root(root: PeDecl | Expression, around: Surroundings) -> tuple[int, int]:

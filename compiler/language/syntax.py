@@ -332,10 +332,12 @@ class TreeUse:
 
 @dataclass(frozen=True, eq=False)
 class ReduceClause:
-    """`reduce columns by binomial to 0`; `then` says whether the word stood before it."""
+    """`reduce columns by chain, star to 3`: a tree for each side of the root, or one for both;
+    `then` says whether the word stood before it."""
 
     lines: Word | None
     tree: TreeUse
+    upper: TreeUse | None
     to: PeDecl | Expression | None
     then: bool
     span: Span

@@ -1,8 +1,8 @@
 """Schedule to Plan: roles, routes and switch positions, then numbers.
 
 `build_plan` tries every coloring of each reduce phase (`COLORINGS`) and every wiring of each phase
-made of steps that keep the limits of the collective and of the target. It takes the plan with the fewest predicted cycles, of equals the one
-with the fewest colors.
+made of steps that keep the limits of the collective and of the target. It takes the plan with the
+fewest predicted cycles, of equals the one with the fewest colors.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, targe
 def _exchanges(
     schedule: Schedule, phase: StepsPhase, target: Target
 ) -> Iterator[Callable[[], Phase]]:
-    """A phase made of steps along circuits, if the colors allowed suffice for them, and by relays."""
+    """A phase made of steps along circuits, if the colors suffice for them, and by relays."""
     contract = schedule.collective.contract
     by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
     traffic = traffic_of(phase)

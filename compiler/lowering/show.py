@@ -5,17 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.plan import (
+    AREA_BITS,
     ColorUse,
     CopyVector,
+    Lane,
+    Number,
     Phase,
     Plan,
     Region,
     Role,
     Route,
+    Row,
+    RowKind,
     SendVector,
     Step,
     Strided,
 )
+
+_ROW_WORDS = {
+    RowKind.SENDS: "send {out}",
+    RowKind.RELAYS: "pass {out} {times} times",
+    RowKind.RECEIVES: "receive {into}",
+    RowKind.APPLIES: "apply {into}",
+    RowKind.COMBINES: "combining",
+    RowKind.STAGES: "in the stage",
+    RowKind.ENDS: "; ends the step",
+}
 
 
 def show_plan(plan: Plan) -> str:
@@ -48,6 +63,43 @@ def _phase(phase: Phase) -> Iterator[str]:
 def _role(role: Role) -> Iterator[str]:
     yield from (show_step(step) for step in role.steps)
     yield from (show_color(use) for use in role.colors)
+    for lane in role.lanes:
+        yield from _lane(lane)
+
+
+def _lane(lane: Lane) -> Iterator[str]:
+    """A lane: where it receives and sends, then its loops with one row a line."""
+    ends = [f"from {lane.receives_on}"] if lane.receives_on else []
+    ends += [f"to {lane.sends_on}"] if lane.sends_on else []
+    yield f"lane {lane.name}: {', '.join(ends) or 'unused'}"
+    for loop in lane.loops:
+        yield f"  {show_number(loop.turns)} turns, each {show_number(loop.shift)} slices on"
+        yield from (f"    {show_row(row)}" for row in loop.rows)
+
+
+def show_number(number: Number) -> str:
+    """`3`, `(511 - p / 2) mod 512`, `[0, 1, 3][p mod 3]`."""
+    index = "p" if number.divisor == 1 else f"p / {number.divisor}"
+    parts = [f"{number.slope} * ({index})"] if number.slope else []
+    parts += [str(number.offset)] if number.offset or not parts else []
+    text = " + ".join(parts)
+    text = f"({text}) mod {number.modulus}" if number.modulus else text
+    if not number.table:
+        return text
+    entry = f"{list(number.table)}[({index}) mod {len(number.table)}]"
+    return entry if text == "0" else f"{text} + {entry}"
+
+
+def show_row(row: Row) -> str:
+    """What a row does, as the bits of its kind say; bits that depend on the place as a number."""
+    numbers = [show_number(number) for number in row.numbers]
+    out, into = f"{numbers[1]} (+ {numbers[2]})", f"{numbers[3]} (+ {numbers[4]})"
+    if row.kind.slope or row.kind.table:
+        return f"kind {numbers[0]}: out {out}, into {into}"
+    kind, area = row.kind.offset & ((1 << AREA_BITS) - 1), row.kind.offset >> AREA_BITS
+    words = [word for bit, word in _ROW_WORDS.items() if kind & bit]
+    text = " ".join(words).format(out=out, into=into, times=numbers[4])
+    return (text or "nothing") + (f", area {area}" if area else "")
 
 
 def show_step(step: Step) -> str:

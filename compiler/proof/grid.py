@@ -98,9 +98,16 @@ def _after(  # noqa: PLR0911 - one for each kind of phase and of mistake
     if spread or phase.axis in holders.complete:
         return _summed_again(phase)
     other = holders.along("y" if phase.axis == "x" else "x")
-    if frozenset(range(phase.lines[0], phase.lines[1] + 1)) != other:
+    if not other <= frozenset(range(phase.lines[0], phase.lines[1] + 1)):
         return _wrong_lines(schedule, phase, other)
-    return holders.summed(phase.axis, frozenset((phase.coordinate(0),)))
+    low, high = phase.stretch
+    summed, before = frozenset(range(low, high + 1)), holders.along(phase.axis)
+    if not summed <= before:
+        return _summed_again(phase)
+    home = frozenset((phase.coordinate(0),))
+    if summed == before:
+        return holders.summed(phase.axis, home)
+    return holders.at(phase.axis, before - summed | home)
 
 
 def _after_steps(

@@ -223,9 +223,9 @@ def _explained(line: Line, wrong: Wrong) -> Diagnostic:
     elif wrong.flaw == MIXED or wrong.origin != wrong.due_origin:
         code = "C207"
         came = _elements(line, wrong.origin)
-        mixed = f"{_elements(line, wrong.due_origin)} is due"
+        due_part = _elements(line, wrong.due_origin)
         there = "elements of different places combined" if wrong.flaw == MIXED else f"{came}"
-        message = f"{where} with {there}{part}, where {mixed}"
+        message = f"{where} with {there}{part}, due: {due_part}"
     elif wrong.due >= 0:
         code = "C208"
         message = f"{where} with what is rank {holds}'s{part}, where {due}'s is due"
@@ -238,8 +238,7 @@ def _explained(line: Line, wrong: Wrong) -> Diagnostic:
         f"{message}; {_arrivals(line, wrong)}",
         _span(line),
         ((line.contract.span, f"the contract is {line.contract.kind.value}"),),
-        "`collc build --dump schedule` shows the transfers of a proved program; "
-        "here a transfer is missing, superfluous or misdirected",
+        "a transfer is missing, superfluous, misdirected or in the wrong step",
     )
 
 

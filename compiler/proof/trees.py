@@ -24,7 +24,8 @@ def prove_phase(schedule: Schedule, phase: Phase) -> Iterator[Diagnostic]:
         return
     grid = schedule.collective.grid
     extent = grid.width if phase.axis == "x" else grid.height
-    if phase.ranks != extent:
+    low, high = phase.stretch
+    if low < 0 or high >= extent:
         yield _wrong_size(phase, extent)
         return
     result = follow(phase)[0]
@@ -125,12 +126,14 @@ def _not_pre_order(phase: ReducePhase) -> Diagnostic | None:
 
 
 def _wrong_size(phase: ReducePhase, extent: int) -> Diagnostic:
-    """C205: a tree for another number of ranks than the line has."""
+    """C205: a tree that leads over the end of the line."""
+    low, high = phase.stretch
     return Diagnostic(
         "C205",
-        f"the tree of `{phase.name}` has {phase.ranks} ranks, its lines have {extent} PEs",
+        f"the tree of `{phase.name}` has {phase.ranks} ranks and reaches from {phase.axis} = {low} "
+        f"to {high}; its lines have {extent} PEs",
         phase.span,
-        help=f"use a tree of {extent} ranks",
+        help=f"use a tree that stays between 0 and {extent - 1}",
     )
 
 

@@ -2,8 +2,8 @@
 //!
 //! In reading order: `csl` turns text into a `program::Design`; `fabric` moves wavelets through
 //! routers; `pe` runs tasks and DSD operations; `machine` joins the two into cycles; `host`
-//! copies, launches and reports; `probe` is where statistics look in; `std` holds the standard modules; `python` is the only part
-//! that knows Python.
+//! copies, launches and reports; `probe` is where statistics look in, `trace` what they are; `std`
+//! holds the standard modules; `python` is the only part that knows Python.
 
 pub mod csl;
 pub mod diagnostic;
@@ -20,3 +20,4 @@ pub mod report;
 mod rounding;
 pub mod std;
 pub mod timing;
+pub mod trace;

@@ -14,6 +14,7 @@ use crate::pe::{Env, Launch, Next, Pe};
 use crate::probe::{Probe, RampPassage, Recorder, Silent};
 use crate::program::{Design, Direction, Span};
 use crate::report::{Fault, SimError};
+use crate::trace::arrivals;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -177,6 +178,14 @@ impl Machine {
         machine
     }
 
+    /// From now on, reading memory that nobody has written is an error.
+    pub fn watch_uninitialized(&mut self) {
+        for state in &mut self.pes {
+            let program = &self.plans[state.plan as usize].program;
+            state.core.memory.watch_uninitialized(program);
+        }
+    }
+
     /// Configuration words written at compile time, in order.
     fn write_initial_registers(&mut self, pe: PeIndex) {
         let plan = &self.plans[self.pes[pe.index()].plan as usize];
@@ -253,7 +262,7 @@ impl Machine {
         self.raise_teardowns();
         self.cycle = now + 1;
         self.check_retargeted()?;
-        self.check_collisions()
+        self.check_collisions(probe)
     }
 
     /// One wavelet at most goes from the output queues of a PE to its router; queues take turns.
@@ -330,8 +339,12 @@ impl Machine {
             queues_changed: false,
             unblocked_at: None,
             printed: Vec::new(),
+            executed: probe.wants_code().then(Vec::new),
         };
         let (next, turn) = state.step(&mut env)?;
+        if let Some(executed) = env.executed.take() {
+            probe.executed(now, pe, env.plan, &executed);
+        }
         probe.turn(now, pe, state, env.plan, turn);
         let (changed, unblocked_at) = (env.queues_changed, env.unblocked_at);
         let printed = env.printed.into_iter();
@@ -409,7 +422,7 @@ impl Machine {
     }
 
     /// Two arrivals at once are undefined: an error, or a warning where the user asked for it.
-    fn check_collisions(&mut self) -> Result<(), SimError> {
+    fn check_collisions<P: Probe>(&mut self, probe: &P) -> Result<(), SimError> {
         if self.fabric.collisions.is_empty() {
             return Ok(());
         }
@@ -425,8 +438,14 @@ impl Machine {
         });
         for collision in collisions {
             let text = self.describe(&collision);
-            if !self.lenient || collision.overflow {
-                return Err(SimError::Undefined(text));
+            let fatal = !self.lenient || collision.overflow;
+            let lines = arrivals::lines(&self.fabric, &collision, fatal, probe);
+            let cycle = self.cycle;
+            let log = lines.iter().map(|line| (cycle, collision.pe, line.clone()));
+            self.log.extend(log);
+            if fatal {
+                let lines = lines.iter().map(|line| format!("\n  @{cycle} {line}"));
+                return Err(SimError::Undefined(text + &lines.collect::<String>()));
             }
             self.warnings.push(text);
         }

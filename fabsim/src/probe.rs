@@ -8,7 +8,7 @@ use crate::fabric::grid::PeIndex;
 use crate::fabric::wavelet::Wavelet;
 use crate::pe::plan::PePlan;
 use crate::pe::Pe;
-use crate::program::{Direction, Directions};
+use crate::program::{Direction, Directions, Opcode, Span};
 use std::any::Any;
 use std::fmt::Debug;
 
@@ -21,6 +21,29 @@ pub enum Turn {
     Microthread(u8),
     /// Nothing could be issued. Why, is to be seen from the state of the compute element.
     Nothing,
+}
+
+/// One step of a compute element's code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Executed {
+    /// The main thread enters a task or a host command, which takes time.
+    Started { function: u32 },
+    /// A scalar instruction, from this cycle on. Stretches of code are run at once, so the cycle may lie
+    /// ahead. `issuing`: a DSD operation has its operands and is issued.
+    Instruction {
+        cycle: u64,
+        function: u32,
+        pc: u32,
+        issuing: bool,
+    },
+    /// An element or more of a DSD operation, on a microthread or the main thread.
+    Operation {
+        thread: Option<u8>,
+        opcode: Opcode,
+        span: Span,
+    },
+    /// An element of a `@map`.
+    Map { span: Span },
 }
 
 /// A wavelet at a router.
@@ -53,6 +76,19 @@ pub trait Probe {
     /// waiting for what it waits for now, or, if its main thread is busy, executing.
     fn turn(&mut self, _cycle: u64, _pe: PeIndex, _state: &Pe, _plan: &PePlan, _turn: Turn) {}
 
+    /// The identity it has given to the wavelet that landed at a PE last from a side.
+    fn ident(&self, _pe: PeIndex, _color: u8, _side: Direction) -> Option<u64> {
+        None
+    }
+
+    /// Whether `executed` is to be called; collecting what it is told takes time.
+    fn wants_code(&self) -> bool {
+        false
+    }
+
+    /// What a compute element executed in its turn, of which `turn` tells next.
+    fn executed(&mut self, _cycle: u64, _pe: PeIndex, _plan: &PePlan, _code: &[Executed]) {}
+
     /// A wavelet is in a router's queue from this cycle on, coming in from a side.
     fn landed(&mut self, _passage: Passage, _from: Direction) {}
 
@@ -82,6 +118,18 @@ impl Probe for Silent {}
 impl<P: Probe + ?Sized> Probe for Box<P> {
     fn turn(&mut self, cycle: u64, pe: PeIndex, state: &Pe, plan: &PePlan, turn: Turn) {
         (**self).turn(cycle, pe, state, plan, turn);
+    }
+
+    fn ident(&self, pe: PeIndex, color: u8, side: Direction) -> Option<u64> {
+        (**self).ident(pe, color, side)
+    }
+
+    fn wants_code(&self) -> bool {
+        (**self).wants_code()
+    }
+
+    fn executed(&mut self, cycle: u64, pe: PeIndex, plan: &PePlan, code: &[Executed]) {
+        (**self).executed(cycle, pe, plan, code);
     }
 
     fn landed(&mut self, passage: Passage, from: Direction) {

@@ -2,10 +2,11 @@
 
 use crate::csl::{self, CompileOptions, Fp16Format};
 use crate::diagnostic::Diagnostic;
-use crate::host::{Area, CopyFormat, LaunchReport, SimOptions, Simulator, VisitOrder};
+use crate::host::{Area, CopyFormat, LaunchReport, SimOptions, Simulator, TransferId, VisitOrder};
 use crate::program::{Arch, Design, ExportKind, ScalarType};
 use crate::report::SimError;
 use crate::rounding::{cb16_bits, single_for_rounding};
+use crate::trace::{self, Region, Scope, TraceForm, TraceOptions, Watched};
 use half::f16;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::create_exception;
@@ -13,6 +14,7 @@ use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -118,7 +120,7 @@ impl Report {
 
 /// Compiles the program whose layout is in the file `path`.
 #[pyfunction]
-#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16"))]
+#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS))]
 #[allow(clippy::too_many_arguments)] // the command line has as many options
 fn compile(
     py: Python<'_>,
@@ -132,6 +134,7 @@ fn compile(
     memcpy: bool,
     max_inlined_iterations: u32,
     fp16_format: &str,
+    max_comptime_steps: u64,
 ) -> PyResult<Program> {
     let arch = match arch {
         "wse2" => Arch::Wse2,
@@ -155,6 +158,7 @@ fn compile(
         import_paths,
         memcpy,
         max_inlined_iterations,
+        comptime_step_limit: max_comptime_steps,
         ..CompileOptions::new(arch)
     };
     let compilation = py.allow_threads(|| csl::compile_verbose(&path, &options));
@@ -205,6 +209,45 @@ fn with_attribute<'py, T: IntoPyObject<'py>>(
         Ok(()) => error,
         Err(other) => other,
     }
+}
+
+fn trace_form_of(name: &str) -> PyResult<TraceForm> {
+    match name {
+        "text" => Ok(TraceForm::Text),
+        "binary" => Ok(TraceForm::Binary),
+        other => {
+            let text = format!("unknown form of a trace {other:?}; there are text and binary");
+            Err(PyValueError::new_err(text))
+        }
+    }
+}
+
+fn scope_of(region: Option<(u32, u32, u32, u32)>, window: Option<(u64, u64)>) -> Scope {
+    let region = region.map(|(x, y, width, height)| Region {
+        x,
+        y,
+        width,
+        height,
+    });
+    Scope { region, window }
+}
+
+/// Writes the text form of a binary trace, or of a region and a window of it.
+#[pyfunction]
+#[pyo3(signature = (source, destination, *, region=None, window=None))]
+fn convert_trace(
+    py: Python<'_>,
+    source: PathBuf,
+    destination: PathBuf,
+    region: Option<(u32, u32, u32, u32)>,
+    window: Option<(u64, u64)>,
+) -> PyResult<()> {
+    let scope = scope_of(region, window);
+    py.allow_threads(|| trace::convert(&source, &destination, scope))
+        .map_err(|error| match error.kind() {
+            ErrorKind::InvalidData => PyValueError::new_err(error.to_string()),
+            _ => PyErr::from(error),
+        })
 }
 
 fn format_of(order: &str, is16: bool) -> PyResult<CopyFormat> {
@@ -289,18 +332,32 @@ struct PySimulator {
 #[pymethods]
 impl PySimulator {
     #[new]
-    #[pyo3(signature = (program, max_cycles=1_000_000_000, lenient=false, visit_seed=None))]
+    #[pyo3(signature = (program, max_cycles=1_000_000_000, lenient=false, visit_seed=None, *, max_memory_bytes=16_000_000_000, check_uninitialized=false, usage=false, trace=None, trace_form="text", trace_region=None, trace_window=None))]
+    #[allow(clippy::too_many_arguments)] // keywords, all but the first
     fn new(
         py: Python<'_>,
         program: &Program,
         max_cycles: u64,
         lenient: bool,
         visit_seed: Option<u64>,
+        max_memory_bytes: u64,
+        check_uninitialized: bool,
+        usage: bool,
+        trace: Option<PathBuf>,
+        trace_form: &str,
+        trace_region: Option<(u32, u32, u32, u32)>,
+        trace_window: Option<(u64, u64)>,
     ) -> PyResult<Self> {
+        let form = trace_form_of(trace_form)?;
+        let scope = scope_of(trace_region, trace_window);
+        let trace = trace.map(|path| TraceOptions { path, form, scope });
         let options = SimOptions {
             max_cycles,
+            max_memory_bytes,
             lenient,
             visit_order: visit_seed.map_or(VisitOrder::AsWoken, VisitOrder::Shuffled),
+            watched: Watched { trace, usage },
+            check_uninitialized,
             ..SimOptions::default()
         };
         let design = Arc::clone(&program.design);
@@ -462,6 +519,67 @@ impl PySimulator {
         }
     }
 
+    /// Begins to send words into a color of PE (x, y) that no router feeds; the transfer's number.
+    fn begin_send(
+        &mut self,
+        py: Python<'_>,
+        x: u32,
+        y: u32,
+        color: u8,
+        data: PyReadonlyArray1<'_, u32>,
+    ) -> PyResult<usize> {
+        let begun = self
+            .inner
+            .begin_send(x, y, color, data.as_slice()?.to_vec());
+        begun.map(|id| id.0).map_err(|e| simulation_error(py, &e))
+    }
+
+    /// Begins to receive words from a color of PE (x, y) that leads nowhere; the transfer's number.
+    fn begin_receive(
+        &mut self,
+        py: Python<'_>,
+        x: u32,
+        y: u32,
+        color: u8,
+        count: usize,
+    ) -> PyResult<usize> {
+        let begun = self.inner.begin_receive(x, y, color, count);
+        begun.map(|id| id.0).map_err(|e| simulation_error(py, &e))
+    }
+
+    /// Runs until a transfer is done, and all others as far as they get; the words it received.
+    fn finish_transfer<'py>(
+        &mut self,
+        py: Python<'py>,
+        transfer: usize,
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let mut watch = Watch::new(None);
+        let done = py.allow_threads(|| {
+            let progress = &mut |cycle| watch.look(cycle);
+            self.inner.finish_transfer(TransferId(transfer), progress)
+        });
+        match done {
+            Ok(words) => Ok(PyArray1::from_vec(py, words)),
+            Err(error) => Err(watch.error(py, &error)),
+        }
+    }
+
+    /// Whether a transfer is done.
+    fn is_transfer_done(&self, py: Python<'_>, transfer: usize) -> PyResult<bool> {
+        let done = self.inner.is_transfer_done(TransferId(transfer));
+        done.map_err(|error| simulation_error(py, &error))
+    }
+
+    /// Whether a transfer is done, after some more cycles.
+    fn poll_transfer(&mut self, py: Python<'_>, transfer: usize) -> PyResult<bool> {
+        let mut watch = Watch::new(None);
+        let done = py.allow_threads(|| {
+            let progress = &mut |cycle| watch.look(cycle);
+            self.inner.poll_transfer(TransferId(transfer), progress)
+        });
+        done.map_err(|error| watch.error(py, &error))
+    }
+
     /// Starts an exported function on every PE and waits until all have let the next command in.
     #[pyo3(signature = (name, *args, progress=None))]
     fn launch(
@@ -512,6 +630,19 @@ impl PySimulator {
         Ok(PyBytes::new(py, &bytes))
     }
 
+    /// Gives a variable of PE (x, y) all of its bytes.
+    fn write_variable(
+        &mut self,
+        py: Python<'_>,
+        name: &str,
+        x: u32,
+        y: u32,
+        data: &[u8],
+    ) -> PyResult<()> {
+        let written = self.inner.write_variable(name, x, y, data);
+        written.map_err(|error| simulation_error(py, &error))
+    }
+
     /// Lets the fabric drain; a wavelet left over anywhere is an error.
     fn stop(&mut self, py: Python<'_>) -> PyResult<()> {
         let mut watch = Watch::new(None);
@@ -519,9 +650,25 @@ impl PySimulator {
         ran.map(|_| ()).map_err(|error| watch.error(py, &error))
     }
 
+    /// Where the cycles went, as JSON text; none unless `usage` was asked for.
+    fn usage_json(&mut self) -> Option<String> {
+        self.inner.usage().map(|usage| usage.json())
+    }
+
+    /// Where the cycles went, as a table to read; none unless `usage` was asked for.
+    fn usage_table(&mut self) -> Option<String> {
+        self.inner.usage().map(|usage| usage.table())
+    }
+
     #[getter]
     fn cycle(&self) -> u64 {
         self.inner.cycle()
+    }
+
+    /// Wavelets that left a router's queue.
+    #[getter]
+    fn wavelet_count(&self) -> u64 {
+        self.inner.machine().fabric.departures
     }
 
     #[getter]
@@ -630,6 +777,7 @@ fn highest(ty: Option<ScalarType>) -> i64 {
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(compile, module)?)?;
+    module.add_function(wrap_pyfunction!(convert_trace, module)?)?;
     module.add_class::<Program>()?;
     module.add_class::<PySimulator>()?;
     module.add_class::<Report>()?;

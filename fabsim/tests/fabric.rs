@@ -158,7 +158,11 @@ fn two_arrivals_in_one_cycle_are_undefined() {
     assert_eq!(
         error.to_string(),
         "PE (1, 0): two wavelets of color 4 arrive in cycle 24, from WEST (PE 0, 0) and from EAST \
-         (PE 2, 0); what the machine does then is undefined"
+         (PE 2, 0); what the machine does then is undefined\n  \
+         @24 ERROR: P1.0 (hwtile) wavelet C4 from East: ctrl=0, idx=0000, data=0002 (+0.002(-15))\n  \
+         @24 ERROR: P1.0 (hwtile) wavelet C4 from West: ctrl=0, idx=0000, data=0001 (+0.001(-15))\n  \
+         @24 ERROR: P1.0 (hwtile) C4 arrived from East and West on the same cycle\n  \
+         @24 FATAL: this breaks a rule of the architecture; look at the routes of the adjacent tiles"
     );
 }
 

@@ -456,8 +456,7 @@ def test_every_code_has_a_page():
     (folder,) = collc.explanations.__path__
     pages = {page.stem for page in Path(folder).glob("*.md")}
     source = Path(folder).parent
-    texts = [path.read_text() for path in (source / "checks").glob("*.py")]
-    texts.append((source / "proof.py").read_text())
+    texts = [path.read_text() for of in ("checks", "proof") for path in (source / of).glob("*.py")]
     used = {word.strip('",') for text in texts for word in text.split() if word.startswith('"C')}
     assert {code for code in used if code[1:].isdigit()} <= pages
 

@@ -218,7 +218,8 @@ for x in range(2):
     start, end = memory.read_trace(4 + x, 1, "times")
     assert 0 < end - start < 10000, (start, end)
 lines = open("sim.log").read().splitlines()
-assert [line.split(" ", 1)[1] for line in lines] == [
+assert lines[1] == "@0 dimX=2, dimY=1"
+assert [line.split(" ", 1)[1] for line in lines if "x = " in line] == [
     "x = 0, 0000BEEF 0000000000000101", "x = 1, 0000BEEF 0000000000000101"], lines
 print("SUCCESS!")
 """

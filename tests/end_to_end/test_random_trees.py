@@ -18,6 +18,7 @@ from collc.spec import ElementType, Operation, Order
 
 CASES = int(os.environ.get("COLLC_CASES", "300"))
 SHARDS = 10  # so that several cores share the work
+PRELUDE = ("chain", "star", "binomial", "two_phase(S = 3)")
 
 
 def literal(children: tuple[tuple[int, ...], ...], rank: int = 0) -> str:
@@ -29,10 +30,13 @@ def literal(children: tuple[tuple[int, ...], ...], rank: int = 0) -> str:
 
 @st.composite
 def programs(draw: st.DrawFn) -> str:
-    """A reduce or allreduce along a row or a column by a random pre-order tree."""
+    """A reduce or allreduce along a line, by a random pre-order tree or by two that meet."""
     ranks = draw(st.integers(1, 40))
+    root = draw(st.sampled_from([0, ranks - 1, draw(st.integers(0, ranks - 1))]))
     children = random_tree(ranks, draw(st.integers(0, 2**32)))
     tree = literal(children) if ranks > 1 else "leaf"
+    sides = [draw(st.sampled_from(PRELUDE)) for _ in range(2)]
+    use = ", ".join(sides) if 0 < root < ranks - 1 else "drawn"
     order = draw(st.sampled_from(Order))
     along_row = order in (Order.WEST_TO_EAST, Order.EAST_TO_WEST)
     grid = f"{ranks} x 1" if along_row else f"1 x {ranks}"
@@ -40,15 +44,16 @@ def programs(draw: st.DrawFn) -> str:
     element = draw(st.sampled_from(ElementType)).value
     operation = draw(st.sampled_from(Operation)).value
     length = draw(st.one_of(st.integers(1, 8), st.integers(9, 70)))
-    colors = draw(st.sampled_from(["", "within colors <= 3"]))
-    then = "then broadcast from 0" if kind == "allreduce" else ""
+    fewest = 5 if 0 < root < ranks - 1 else 3
+    colors = draw(st.sampled_from(["", f"within colors <= {fewest}"]))
+    then = f"then broadcast from {root}" if kind == "allreduce" else ""
     return f"""
         target {draw(st.sampled_from(["wse2", "wse3"]))}
         grid line = {grid}
         tree drawn = {tree}
         collective total = {kind}(x: {element}[{length}], {operation}) on line {{
             order {order.value}
-            reduce drawn to 0
+            reduce {use} to {root}
             {then}
             {colors}
         }}

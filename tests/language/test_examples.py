@@ -22,7 +22,8 @@ def test_an_example_elaborates_for_all_sizes(path: Path, target: str) -> None:
         wanted = {"P": pes, "W": pes, "H": max(pes // 2, 1), "B": elements}
         definitions = {name: value for name, value in wanted.items() if name in names}
         spec = parse_file(path, text, definitions, target)
-        assert spec.collectives[0].contract.length == elements
+        if "B" in names:
+            assert spec.collectives[0].contract.length == elements
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import building as b
 from collc.proof import follow, prove, show_vector
 from collc.schedule import Action, Transfer, build_schedule
-from collc.spec import BroadcastStep, ContractKind, Order
+from collc.spec import BroadcastStep, ContractKind, Order, Tree
 
 CHAIN = b.reduce_step(b.chain(3))
 TO_ALL = BroadcastStep(0, 0, b.HERE)
@@ -89,8 +89,16 @@ def test_a_tree_that_is_not_in_pre_order_is_refused_even_if_the_sum_is_right():
 
 
 def test_the_tree_has_as_many_ranks_as_the_line():
-    assert codes(b.collective(4, 1, [CHAIN])) == ["C205"]
+    assert codes(b.collective(2, 1, [CHAIN])) == ["C205"]
     assert codes(b.collective(3, 1, [CHAIN])) == []
+    assert codes(b.collective(4, 1, [CHAIN])) == ["C204"]
+
+
+def test_two_trees_that_meet_reduce_the_line_and_one_alone_does_not():
+    middle = replace(CHAIN, root=2, far=Tree("tree", ((1,), ()), b.HERE))
+    assert codes(b.collective(5, 1, [middle])) == []
+    assert codes(b.collective(5, 1, [replace(middle, far=None)])) == ["C204"]
+    assert codes(b.collective(5, 1, [middle, middle])) == ["C202"]
 
 
 def test_an_allreduce_ends_with_a_broadcast():

@@ -1,7 +1,11 @@
+import re
+
 import building as b
+from collc.language import parse_source
 from collc.schedule import BroadcastPhase, ReducePhase, build_schedule
 from collc.show_schedule import operand_order, show_schedule
 from collc.spec import BroadcastStep, ContractKind, Order
+from collc.verify import expected, make_input
 
 
 def only_phase(collective):
@@ -61,3 +65,63 @@ def test_a_broadcast_is_one_phase_over_the_grid():
     phase = only_phase(b.broadcast(4, 3, 1, 2))
     assert isinstance(phase, BroadcastPhase)
     assert (phase.x, phase.y, phase.width, phase.height) == (1, 2, 4, 3)
+
+
+def steps_schedule(use, ranks=3, contract="allreduce(x: f32[8], add)"):
+    text = (
+        f"target wse2 grid row = {ranks} x 1 collective total = {contract} on row "
+        f"{{ order ring run {use} }} program {{ total }}"
+    )
+    return build_schedule(parse_source(text).collectives[0])
+
+
+def test_steps_are_shown_with_their_transfers_and_the_order_of_operands():
+    assert show_schedule(steps_schedule("ring_allreduce")) == (
+        "schedule total: allreduce\n"
+        "  exchange: ring_allreduce over 3 ranks, ring, 1 line, 3 slices of 8 elements\n"
+        "    step 0: 0 => 1 slice 0, 1 => 2 slice 1, 2 => 0 slice 2\n"
+        "    step 1: 0 => 1 slice 2, 1 => 2 slice 0, 2 => 0 slice 1\n"
+        "    step 2: 0 -> 1 slice 1, 1 -> 2 slice 2, 2 -> 0 slice 0\n"
+        "    step 3: 0 -> 1 slice 0, 1 -> 2 slice 1, 2 -> 0 slice 2\n"
+        "    slice 0 at every rank = (2 + (1 + 0))\n"
+        "    slice 1 at every rank = (0 + (2 + 1))\n"
+        "    slice 2 at every rank = (1 + (0 + 2))\n"
+    )
+
+
+def test_ranks_that_combine_in_another_order_are_told_apart():
+    shown = show_schedule(steps_schedule("recursive_doubling", 2))
+    assert "    rank 0 = (0 + 1)\n    rank 1 = (1 + 0)\n" in shown
+
+
+def test_a_slice_that_changes_its_place_is_shown_with_both():
+    shown = show_schedule(steps_schedule("pairwise_all_to_all", 2, "all_to_all(x: f32[8])"))
+    assert "step 0: 0 -> 1 slice 1 as 0, 1 -> 0 slice 0 as 1" in shown and "+" not in shown
+
+
+def test_many_steps_are_described():
+    shown = show_schedule(steps_schedule("ring_allreduce", 500))
+    assert "998 steps, 499000 transfers, at most 500 in a step" in shown
+    assert len(shown) < 300
+
+
+def test_an_algorithm_along_a_line_of_one_pe_needs_no_phase():
+    assert steps_schedule("ring_allreduce", 1).phases == ()
+
+
+def test_the_operand_order_shown_is_the_one_numpy_takes():
+    schedule = steps_schedule("binary_blocks", 7)
+    given = make_input(schedule.collective, 3)
+    slicing, places = schedule.phases[0].slicing, list(schedule.phases[0].places)
+    found, x = expected(schedule, given)[0][places], given[0][places]
+    for line in show_schedule(schedule).splitlines():
+        if " = " not in line:
+            continue
+        head, _, order = line.strip().partition(" = ")
+        slice_, _, ranks = head.removeprefix("slice ").partition(" at ")
+        every = ", ".join(map(str, range(7)))
+        ranks = ranks.replace("every rank", every).removeprefix("rank ")
+        part = slice(slicing.bound(int(slice_)), slicing.bound(int(slice_) + 1))
+        value = eval(re.sub(r"(\d+)", r"x[\1][part]", order), {"x": x, "part": part})
+        for rank in ranks.split(", "):
+            assert (found[int(rank)][part] == value).all()

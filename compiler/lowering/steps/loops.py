@@ -36,7 +36,7 @@ def loops_in(rows: Ints, slices: int, uniform: bool) -> list[Stretch]:
     found: list[Stretch] = []
     at = plain = 0
     while at < total:
-        best = max(_candidates(shifts, at, total), key=lambda stretch: _gain(stretch), default=None)
+        best = max(_candidates(shifts, at, total), key=_gain, default=None)
         if best is None or _gain(best) <= 0:
             at += 1
             continue

@@ -31,7 +31,7 @@ def number_of(places: Ints, values: Ints, modulus: int) -> Number:
 
 
 def _affine(index: Ints, values: Ints, slope: int, modulus: int, divisor: int) -> Number | None:
-    """slope * index + offset, by `modulus` if that is not 0; none of it leaves 0..LARGEST."""
+    """The number slope * index + offset, by `modulus` if that is not 0, within 0..LARGEST."""
     offset = int(values[0] - slope * index[0])
     if modulus:
         offset %= modulus

@@ -75,9 +75,10 @@ def _changes(of: Parts | Rows) -> Bools:
 
 def _running(key: Ints, counts: Bools) -> Ints:
     """For each entry, how many before it within its key count (itself included, less one)."""
-    total = np.cumsum(counts)
+    ones = counts.astype(np.int64)
+    total: Ints = np.cumsum(ones)
     starts = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1])))
-    before = (total - counts)[starts]
+    before: Ints = (total - ones)[starts]
     result: Ints = total - before[key] - 1
     return result
 
@@ -107,17 +108,13 @@ def _with_empty_rows(rows: Rows) -> Rows:
 
 
 def _with_ends(rows: Rows) -> Rows:
-    """The last row of a lane in a step says so; a PE with one lane has nothing to wait for between
-    steps, so there only the very last row does."""
+    """The last row of a lane in a step says so; a PE with one lane has nothing to wait for."""
     last = np.append(_changes(rows)[1:], True)
-    end_of_lane = np.append(
-        (rows.place[1:] != rows.place[:-1]) | (rows.lane[1:] != rows.lane[:-1]), True
-    )
-    places = int(rows.place.max()) + 1
-    lanes = np.zeros(places, dtype=np.int64)
+    lane_changes = (rows.place[1:] != rows.place[:-1]) | (rows.lane[1:] != rows.lane[:-1])
+    end_of_lane = np.append(lane_changes, True)
+    lanes = np.zeros(int(rows.place.max()) + 1, dtype=np.int64)
     np.add.at(lanes, rows.place[end_of_lane], 1)
-    ends = np.where(lanes[rows.place] > 1, last, end_of_lane)
-    rows.values[:, 0] |= np.where(ends, ENDS, 0)
+    rows.values[:, 0] |= np.where(last & (lanes[rows.place] > 1), ENDS, 0)
     return rows
 
 

@@ -9,6 +9,22 @@ The command `fabsim` has stand-ins for the vendor's tools: `fabsim cslc`, `fabsi
 `fabsim shims`, which writes both to a directory.
 """
 
-from fabsim._native import CslError, LaunchReport, Program, SimulationError, Simulator, compile
+from fabsim._native import (
+    CslError,
+    LaunchReport,
+    Program,
+    SimulationError,
+    Simulator,
+    compile,
+    convert_trace,
+)
 
-__all__ = ["CslError", "LaunchReport", "Program", "SimulationError", "Simulator", "compile"]
+__all__ = [
+    "CslError",
+    "LaunchReport",
+    "Program",
+    "SimulationError",
+    "Simulator",
+    "compile",
+    "convert_trace",
+]

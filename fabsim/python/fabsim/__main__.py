@@ -1,12 +1,16 @@
 """The command `fabsim`: stand-ins for the vendor's compiler and Python.
 
-fabsim cslc LAYOUT.csl OPTIONS   compile like cslc, into the directory given with -o
-fabsim python SCRIPT.py ...      run a host script against fabsim's SdkRuntime
-fabsim shims DIR                 write `cslc` and `cs_python` into DIR, to be put on PATH
+fabsim cslc LAYOUT.csl OPTIONS         compile like cslc, into the directory given with -o
+fabsim python [OPTIONS] SCRIPT.py ...  run a host script against fabsim's SdkRuntime
+fabsim trace BINARY TEXT [OPTIONS]     make text of a binary trace, or of a part of it
+fabsim shims DIR                       write `cslc` and `cs_python` into DIR, to be put on PATH
+
+`fabsim COMMAND --help` lists the options of the first three.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import runpy
 import shlex
@@ -14,7 +18,7 @@ import sys
 from importlib.resources import files
 from pathlib import Path
 
-from fabsim import CslError, SimulationError
+from fabsim import CslError, SimulationError, convert_trace, options
 from fabsim.cslc import compile_command
 
 FAULT, USAGE = 1, 2
@@ -23,7 +27,7 @@ FAULT, USAGE = 1, 2
 def main() -> None:
     """Entry point of the command."""
     arguments = sys.argv[1:]
-    commands = {"cslc": _cslc, "python": _python, "shims": _shims}
+    commands = {"cslc": _cslc, "python": _python, "trace": _trace, "shims": _shims}
     if not arguments or arguments[0] not in commands:
         asked_for_help = arguments[:1] in (["-h"], ["--help"])
         print(__doc__, file=sys.stdout if asked_for_help else sys.stderr)
@@ -42,6 +46,7 @@ def _cslc(arguments: list[str]) -> int:
 
 def _python(arguments: list[str]) -> int:
     """Run a script with the drop-in modules first on its path."""
+    _, arguments = options.take(arguments)
     if not arguments:
         print("fabsim python: name a script", file=sys.stderr)
         return USAGE
@@ -50,8 +55,27 @@ def _python(arguments: list[str]) -> int:
     sys.argv = arguments
     try:
         runpy.run_path(arguments[0], run_name="__main__")
+    except CslError as error:
+        print(error, file=sys.stderr)
+        return FAULT
     except SimulationError as error:
         print(f"fabsim: {error}", file=sys.stderr)
+        return FAULT
+    return 0
+
+
+def _trace(arguments: list[str]) -> int:
+    """Convert a binary trace."""
+    parser = argparse.ArgumentParser(prog="fabsim trace", description="Make text of a trace.")
+    parser.add_argument("binary", help="a trace written with --trace-form binary")
+    parser.add_argument("text", help="the file to be written")
+    parser.add_argument("--region", type=options.region, metavar="X,Y,WIDTH,HEIGHT")
+    parser.add_argument("--window", type=options.window, metavar="FIRST:LAST")
+    found = parser.parse_args(arguments)
+    try:
+        convert_trace(found.binary, found.text, region=found.region, window=found.window)
+    except (OSError, ValueError) as error:
+        print(f"fabsim trace: {found.binary}: {error}", file=sys.stderr)
         return FAULT
     return 0
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from fabsim._native import CslError, Program, compile
+from fabsim.options import positive
 
 
 def compile_command(arguments: list[str]) -> None:
@@ -32,6 +33,7 @@ def compile_command(arguments: list[str]) -> None:
         "max_inlined_iterations": options.max_inlined_iterations,
         "import_paths": [str(Path(path).resolve()) for path in _import_paths(options)],
         "fp16_format": options.fp16_format,
+        "max_comptime_steps": options.max_comptime_steps,
     }
     _refuse_unsupported(options)
     program = _compile(recipe)
@@ -76,6 +78,7 @@ def _compile(recipe: dict[str, Any]) -> Program:
         memcpy=recipe["memcpy"],
         max_inlined_iterations=recipe["max_inlined_iterations"],
         fp16_format=recipe["fp16_format"],
+        max_comptime_steps=recipe["max_comptime_steps"],
     )
 
 
@@ -107,6 +110,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--max-inlined-iterations", type=int, default=50)
     parser.add_argument("--warnings-as-errors", action="store_true")
     parser.add_argument("--verbose", action="store_true")
+    parser.add_argument(
+        "--max-comptime-steps",
+        type=positive,
+        default=4_000_000_000,
+        metavar="N",
+        help="refuse programs that take more steps to compile (4000000000); fabsim's own option",
+    )
     parser.add_argument("--link-section-start-address-bytes")
     return parser
 

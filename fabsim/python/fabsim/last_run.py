@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
 
 from fabsim import Simulator
 
 _simulators: dict[Path, Simulator] = {}
+_numbers = count(1)
+
+
+def next_number() -> int:
+    """1 for the first simulator of this process, then 2, and so on."""
+    return next(_numbers)
 
 
 def remember(directory: str, simulator: Simulator) -> None:

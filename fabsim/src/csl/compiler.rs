@@ -212,7 +212,14 @@ impl Compiler {
             if std::mem::replace(&mut self.messages.stopped, true) {
                 return silent(span);
             }
-            return err(span, "compile-time evaluation takes too many steps");
+            let limit = self.options.comptime_step_limit;
+            return err(
+                span,
+                format!(
+                    "compile-time evaluation takes too many steps, more than {limit}; \
+                     --max-comptime-steps raises the limit"
+                ),
+            );
         }
         if self.depth > MAX_DEPTH {
             return err(span, "compile-time evaluation recurses too deeply");

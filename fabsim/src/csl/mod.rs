@@ -105,6 +105,9 @@ impl Fp16Format {
     }
 }
 
+/// Steps of compile-time evaluation that a program may take where nothing else is said.
+pub const COMPTIME_STEPS: u64 = 4_000_000_000;
+
 /// What `cslc` takes on its command line.
 #[derive(Clone, Debug)]
 pub struct CompileOptions {
@@ -136,7 +139,7 @@ impl CompileOptions {
             colors: Vec::new(),
             import_paths: Vec::new(),
             max_inlined_iterations: 50,
-            comptime_step_limit: 4_000_000_000,
+            comptime_step_limit: COMPTIME_STEPS,
             memcpy: true,
             channels: 1,
             fp16: Fp16Format::F16,

@@ -11,6 +11,7 @@ impl Fabric {
     pub fn commit<P: Probe>(&mut self, next: u64, probe: &mut P) {
         let moves = std::mem::take(&mut self.moves);
         let injections = std::mem::take(&mut self.injections);
+        self.departures += moves.len() as u64;
         for decided in &moves {
             self.leave(decided, next, probe);
         }
@@ -58,7 +59,7 @@ impl Fabric {
         }
     }
 
-    fn obey(&mut self, decided: &Move) {
+    pub(super) fn obey(&mut self, decided: &Move) {
         self.move_switch(decided.pe, decided.channel, decided.position);
         if decided.command == Command::Teardown {
             self.channels[decided.channel.index()].torn_down = true;

@@ -138,6 +138,8 @@ pub struct Fabric {
     rewired: Vec<PeIndex>,
     /// Some router swaps colors.
     swaps: bool,
+    /// Wavelets that have left a queue of a router, so far.
+    pub departures: u64,
     /// Landings since the trace was switched on.
     pub trace: Option<Vec<Landing>>,
 }
@@ -171,6 +173,7 @@ impl Fabric {
             retargeted: Vec::new(),
             rewired: Vec::new(),
             swaps: false,
+            departures: 0,
             trace: None,
         };
         for tile in &design.tiles {
@@ -342,6 +345,15 @@ impl Fabric {
     pub fn channel(&self, pe: PeIndex, color: u8) -> Option<&Channel> {
         self.find(pe, color)
             .map(|(index, _)| &self.channels[index.index()])
+    }
+
+    /// The wavelets of a color that landed in a router last, all in one cycle.
+    pub fn youngest(&self, pe: PeIndex, color: u8) -> Vec<(Wavelet, Direction)> {
+        let Some(channel) = self.channel(pe, color) else {
+            return Vec::new();
+        };
+        let earlier = channel.len().saturating_sub(channel.landed_count);
+        channel.entries().skip(usize::from(earlier)).collect()
     }
 
     /// Every channel that holds wavelets, by PE and color.

@@ -157,7 +157,7 @@ impl Simulator {
             let memory = &simulator.machine.pes[pe.index()].core.memory;
             for i in 0..area.per_pe {
                 let address = start + (i as u64) * u64::from(bytes);
-                let value = memory.load(address, bytes).map_err(|f| f.text)?;
+                let value = memory.peek(address, bytes).map_err(|f| f.text)?;
                 data[area.index(x, y, i, format.col_major)] = value as u32;
             }
             Ok(())
@@ -195,7 +195,7 @@ impl Simulator {
         let known = program.symbols.iter().find(|known| known.name == symbol);
         match known.map(|known| &known.kind) {
             Some(SymbolKind::Pointer { pointer, .. }) => {
-                let address = state.core.memory.load(u64::from(*pointer), 2);
+                let address = state.core.memory.peek(u64::from(*pointer), 2);
                 address.map_err(|fault| fault.text)
             }
             Some(SymbolKind::Function(_)) => Err("it is a function, not a pointer".into()),

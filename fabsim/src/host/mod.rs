@@ -3,13 +3,18 @@
 //! Commands take effect in the order they are given. A copy takes no cycles itself, but a host is slow:
 //! what is under way on the machine has time to finish before it.
 
+mod circle;
 mod copy;
 mod inspect;
+mod port;
 mod refuse;
+mod room;
 mod stream;
 mod stuck;
+mod watch;
 
 pub use self::copy::{Area, CopyFormat};
+pub use self::port::TransferId;
 pub use crate::machine::VisitOrder;
 
 use crate::fabric::grid::PeIndex;
@@ -18,6 +23,7 @@ use crate::pe::Launch;
 use crate::probe::Recorder;
 use crate::program::{Design, FunctionId, SymbolKind};
 use crate::report::SimError;
+use crate::trace::Watched;
 use std::sync::Arc;
 
 /// Choices for one simulation.
@@ -25,21 +31,30 @@ use std::sync::Arc;
 pub struct SimOptions {
     /// A command that needs more cycles than this is given up.
     pub max_cycles: u64,
+    /// A design that takes more than this to simulate is refused.
+    pub max_memory_bytes: u64,
     /// Undefined arrivals are noted and survived instead of ending the run.
     pub lenient: bool,
     /// Nothing may change by it; tests check that.
     pub visit_order: VisitOrder,
     /// Keeps every landing of a wavelet.
     pub trace_landings: bool,
+    /// A trace, or counts of what was used.
+    pub watched: Watched,
+    /// Reading memory that nobody has written is an error.
+    pub check_uninitialized: bool,
 }
 
 impl Default for SimOptions {
     fn default() -> SimOptions {
         SimOptions {
             max_cycles: 1_000_000_000,
+            max_memory_bytes: 16_000_000_000,
             lenient: false,
             visit_order: VisitOrder::AsWoken,
             trace_landings: false,
+            watched: Watched::default(),
+            check_uninitialized: false,
         }
     }
 }
@@ -92,23 +107,34 @@ pub struct Simulator {
     settled: bool,
     /// A command has failed half-way; memory can still be looked at.
     failed: bool,
+    transfers: port::Transfers,
+    /// The attached recorder is the one the options ask for.
+    watching: bool,
 }
 
 impl Simulator {
     /// Loads the design; everything it needs and fabsim lacks is refused by name.
     pub fn new(design: Arc<Design>, options: SimOptions) -> Result<Simulator, SimError> {
         refuse::check(&design)?;
+        room::check(&design, options.max_memory_bytes)?;
         let mut machine = Machine::new(&design, options.lenient, options.visit_order);
         if options.trace_landings {
             machine.fabric.trace = Some(Vec::new());
         }
-        Ok(Simulator {
+        if options.check_uninitialized {
+            machine.watch_uninitialized();
+        }
+        let mut simulator = Simulator {
             design,
             options,
             machine,
             settled: false,
             failed: false,
-        })
+            transfers: port::Transfers::default(),
+            watching: false,
+        };
+        simulator.watch()?;
+        Ok(simulator)
     }
 
     pub fn design(&self) -> &Design {
@@ -119,8 +145,9 @@ impl Simulator {
         &self.machine
     }
 
-    /// Lets a recorder see what happens from now on.
+    /// Lets a recorder see what happens from now on. It replaces the one that options ask for.
     pub fn attach(&mut self, recorder: Box<dyn Recorder>) {
+        self.watching = false;
         self.machine.recorder = Some(recorder);
     }
 
@@ -231,6 +258,9 @@ impl Simulator {
         }
         let ran = self.run_until(progress, done);
         self.failed = ran.is_err();
+        if self.failed {
+            self.finish_trace()?;
+        }
         ran
     }
 
@@ -251,7 +281,8 @@ impl Simulator {
             }
             if self.machine.cycle >= last {
                 return Err(SimError::Limit(format!(
-                    "the limit of {} cycles is reached in cycle {}; {} PEs have not finished",
+                    "the limit of {} cycles is reached in cycle {}; {} PEs have not finished; --max-cycles (in \
+                     Python max_cycles) raises the limit",
                     self.options.max_cycles, self.machine.cycle, self.machine.command.outstanding
                 )));
             }
@@ -277,6 +308,10 @@ impl Simulator {
     pub fn stop_with(&mut self, progress: Progress) -> Result<RunReport, SimError> {
         self.settled = true;
         self.run(progress, |machine| machine.is_quiet())?;
+        while self.end_hidden_at_ports() {
+            self.run(progress, |machine| machine.is_quiet())?;
+        }
+        self.finish_trace()?;
         if let Some(text) = stuck::leftovers(&self.machine) {
             return Err(SimError::Leftover(text));
         }

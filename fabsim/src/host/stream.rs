@@ -136,7 +136,8 @@ impl Simulator {
             if self.machine.cycle >= last {
                 self.failed = true;
                 return Err(SimError::Limit(format!(
-                    "the limit of {} cycles is reached in cycle {}",
+                    "the limit of {} cycles is reached in cycle {}; --max-cycles (in Python max_cycles) \
+                     raises the limit",
                     self.options.max_cycles, self.machine.cycle
                 )));
             }

@@ -1,5 +1,6 @@
 //! Who waits for what when nothing can move any more.
 
+use super::circle;
 use crate::fabric::channel::Channel;
 use crate::fabric::grid::{PeIndex, LINKS};
 use crate::machine::Machine;
@@ -50,6 +51,7 @@ pub fn report(machine: &Machine) -> String {
     let occupied = machine.fabric.occupied();
     let queued = occupied.map(|(pe, color, channel)| (pe, queued(machine, pe, color, channel)));
     list(&mut lines, machine, groups(queued));
+    lines.extend(circle::lines(machine));
     lines.join("\n")
 }
 

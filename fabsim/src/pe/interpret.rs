@@ -9,6 +9,7 @@ use super::map::MapRun;
 use super::operation::Running;
 use super::plan::PePlan;
 use super::{Env, Microthread, Next};
+use crate::probe::Executed;
 use crate::program::{FunctionId, Slot, Span};
 use crate::report::Fault;
 
@@ -76,6 +77,11 @@ pub(super) enum Flow {
 pub(super) type Threads = Vec<Microthread>;
 
 impl Main {
+    /// Executing until this cycle.
+    pub fn busy_until(&self) -> u64 {
+        self.ready_at
+    }
+
     pub fn is_free(&self, now: u64) -> bool {
         self.doing == Doing::Nothing && self.ready_at <= now
     }
@@ -159,6 +165,13 @@ impl Main {
             return Ok(());
         };
         let span = running.span;
+        if let Some(executed) = &mut env.executed {
+            executed.push(Executed::Operation {
+                thread: None,
+                opcode: running.opcode,
+                span,
+            });
+        }
         let fabric = running.inputs[0].is_some() || running.output.is_some();
         let done = running
             .step(core, env.plan, env.now)
@@ -182,6 +195,9 @@ impl Main {
         };
         let span = map.span;
         env.queues_changed |= map.touches_fabric();
+        if let Some(executed) = &mut env.executed {
+            executed.push(Executed::Map { span });
+        }
         self.ready_at = env.now + 1;
         let args = map.step(core, env.now + env.plan.timing.onramp_cycles);
         match args.map_err(|f| f.at(span))? {
@@ -219,6 +235,14 @@ impl Main {
             let function = function.ok_or_else(|| Fault::new("a call to no function"))?;
             let at = frame.pc as usize;
             let span = function.spans.get(at).copied().unwrap_or_default();
+            if let Some(executed) = &mut env.executed {
+                executed.push(Executed::Instruction {
+                    cycle: time,
+                    function: frame.function,
+                    pc: frame.pc,
+                    issuing: self.charged,
+                });
+            }
             let flow = match function.code.get(at) {
                 Some(inst) => self.execute(inst, (span, time), core, threads, env),
                 None => Ok(self.leave_function(None)),

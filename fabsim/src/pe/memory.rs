@@ -7,6 +7,8 @@ use crate::report::Fault;
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     words: Box<[u16]>,
+    /// A bit per word that nobody has written, where reading it is an error.
+    unwritten: Option<Box<[u64]>>,
 }
 
 /// The word at a byte address; elements of 16 bits and more begin at even ones.
@@ -16,6 +18,19 @@ pub fn word_address(address: u64) -> Result<i64, Fault> {
         return Err(Fault::new(text));
     }
     Ok((address / 2) as i64)
+}
+
+fn load(word: impl Fn(i64) -> Result<u16, Fault>, address: u64, bytes: u32) -> Result<u64, Fault> {
+    if bytes == 1 {
+        let word = word((address / 2) as i64)?;
+        return Ok(u64::from(word >> (8 * (address & 1)) & 0xff));
+    }
+    let first = word_address(address)?;
+    let mut value = 0;
+    for n in 0..i64::from(bytes / 2) {
+        value |= u64::from(word(first + n)?) << (16 * n);
+    }
+    Ok(value)
 }
 
 impl Memory {
@@ -30,7 +45,53 @@ impl Memory {
         }
         Memory {
             words: words.into_boxed_slice(),
+            unwritten: None,
         }
+    }
+
+    /// From now on, reading a word that has no initial value and was not written is an error.
+    pub fn watch_uninitialized(&mut self, program: &TileProgram) {
+        let mut unwritten = vec![u64::MAX; self.words.len().div_ceil(64)];
+        for (address, initial) in &program.memory {
+            let from = (*address / 2) as usize;
+            let written = (from..from + initial.len()).filter(|word| *word < self.words.len());
+            written.for_each(|word| unwritten[word / 64] &= !(1 << (word % 64)));
+        }
+        self.unwritten = Some(unwritten.into_boxed_slice());
+    }
+
+    fn is_unwritten(&self, word: usize) -> bool {
+        let bits = self.unwritten.as_ref();
+        bits.is_some_and(|bits| bits[word / 64] >> (word % 64) & 1 == 1)
+    }
+
+    fn mark(&mut self, word: usize, unwritten: bool) {
+        if let Some(bits) = &mut self.unwritten {
+            let bit = 1 << (word % 64);
+            let place = &mut bits[word / 64];
+            *place = if unwritten {
+                *place | bit
+            } else {
+                *place & !bit
+            };
+        }
+    }
+
+    /// Copies of what nobody has written are as good as the original.
+    fn copy_marks(&mut self, to: usize, from: usize, count: usize) {
+        if self.unwritten.is_some() {
+            let marks: Vec<bool> = (from..from + count).map(|n| self.is_unwritten(n)).collect();
+            for (n, unwritten) in marks.into_iter().enumerate() {
+                self.mark(to + n, unwritten);
+            }
+        }
+    }
+
+    fn uninitialized(&self, word: usize) -> Fault {
+        Fault::new(format!(
+            "address {} is read, which has no initial value and has not been written",
+            word * 2
+        ))
     }
 
     pub fn len_words(&self) -> usize {
@@ -48,10 +109,13 @@ impl Memory {
     #[inline]
     pub fn word(&self, word: i64) -> Result<u16, Fault> {
         let at = usize::try_from(word).unwrap_or(usize::MAX);
-        self.words
-            .get(at)
-            .copied()
-            .ok_or_else(|| self.outside(word))
+        match self.words.get(at) {
+            Some(_) if self.unwritten.is_some() && self.is_unwritten(at) => {
+                Err(self.uninitialized(at))
+            }
+            Some(word) => Ok(*word),
+            None => Err(self.outside(word)),
+        }
     }
 
     #[inline]
@@ -60,6 +124,9 @@ impl Memory {
         match self.words.get_mut(at) {
             Some(place) => {
                 *place = value;
+                if self.unwritten.is_some() {
+                    self.mark(at, false);
+                }
                 Ok(())
             }
             None => Err(self.outside(word)),
@@ -87,23 +154,25 @@ impl Memory {
 
     /// A little-endian value of 1, 2, 4 or 8 bytes at a byte address.
     pub fn load(&self, address: u64, bytes: u32) -> Result<u64, Fault> {
-        if bytes == 1 {
-            let word = self.word((address / 2) as i64)?;
-            return Ok(u64::from(word >> (8 * (address & 1)) & 0xff));
-        }
-        let word = word_address(address)?;
-        let mut value = 0;
-        for n in 0..i64::from(bytes / 2) {
-            value |= u64::from(self.word(word + n)?) << (16 * n);
-        }
-        Ok(value)
+        load(|word| self.word(word), address, bytes)
+    }
+
+    /// `load` for those who may look at what nobody has written: the host.
+    pub fn peek(&self, address: u64, bytes: u32) -> Result<u64, Fault> {
+        load(|word| self.peek_word(word), address, bytes)
+    }
+
+    fn peek_word(&self, word: i64) -> Result<u16, Fault> {
+        let at = usize::try_from(word).unwrap_or(usize::MAX);
+        let known = self.words.get(at).copied();
+        known.ok_or_else(|| self.outside(word))
     }
 
     pub fn store(&mut self, address: u64, bytes: u32, value: u64) -> Result<(), Fault> {
         if bytes == 1 {
             let word = (address / 2) as i64;
             let shift = 8 * (address & 1);
-            let old = self.word(word)? & !(0xff << shift);
+            let old = self.peek_word(word)? & !(0xff << shift);
             return self.set_word(word, old | ((value as u16 & 0xff) << shift));
         }
         let word = word_address(address)?;
@@ -121,10 +190,11 @@ impl Memory {
                 return Err(self.outside((to.max(from) + n) as i64));
             }
             self.words.copy_within(from..from + n, to);
+            self.copy_marks(to, from, n);
             return Ok(());
         }
         let values: Result<Vec<u64>, Fault> = (0..u64::from(bytes))
-            .map(|n| self.load(from + n, 1))
+            .map(|n| self.peek(from + n, 1))
             .collect();
         for (n, value) in values?.into_iter().enumerate() {
             self.store(to + n as u64, 1, value)?;

@@ -9,7 +9,7 @@ mod execute;
 pub mod fifo;
 mod interpret;
 pub mod issue;
-mod map;
+pub mod map;
 pub mod memory;
 pub mod opcode;
 pub mod operation;
@@ -30,7 +30,7 @@ use self::settings::MainPriority;
 use self::tasks::Start;
 use crate::fabric::grid::PeIndex;
 use crate::fabric::Fabric;
-use crate::probe::Turn;
+use crate::probe::{Executed, Turn};
 use crate::program::{FunctionId, Priority};
 use crate::report::Fault;
 use std::sync::Arc;
@@ -63,6 +63,8 @@ pub struct Env<'a> {
     pub unblocked_at: Option<u64>,
     /// Lines for the log, with their cycles.
     pub printed: Vec<(u64, String)>,
+    /// What is executed, where a probe asks for it.
+    pub executed: Option<Vec<Executed>>,
 }
 
 /// When a compute element wants its next turn.
@@ -219,6 +221,13 @@ impl Pe {
     fn step_thread(&mut self, n: usize, env: &mut Env) -> Result<(), Fault> {
         let thread = &mut self.threads[n];
         let span = thread.running.span;
+        if let Some(executed) = &mut env.executed {
+            executed.push(Executed::Operation {
+                thread: Some(thread.id),
+                opcode: thread.running.opcode,
+                span,
+            });
+        }
         let done = thread
             .running
             .step(&mut self.core, env.plan, env.now)
@@ -235,6 +244,7 @@ impl Pe {
     /// Starts what the host launched, else the next task.
     fn pick(&mut self, env: &mut Env) {
         if let Some(launch) = self.launch.take() {
+            note_start(env, launch.function);
             self.main
                 .start(env.plan, launch.function, &launch.args, env.now);
             return;
@@ -249,12 +259,20 @@ impl Pe {
             follows,
         } = start;
         env.queues_changed |= took_wavelet;
+        note_start(env, function);
         let cost = if follows {
             0
         } else {
             env.plan.timing.task_start_cycles
         };
-        let begin = env.now + cost;
+        let begin = env.now.max(env.plan.timing.start_up_cycles) + cost;
         self.main.start(env.plan, function, &args, begin);
+    }
+}
+
+fn note_start(env: &mut Env, function: FunctionId) {
+    if let Some(executed) = &mut env.executed {
+        let function = function.0;
+        executed.push(Executed::Started { function });
     }
 }

@@ -57,6 +57,17 @@ pub struct Tensor {
 }
 
 impl Tensor {
+    /// Words from the first element to the one with `n` before it.
+    pub fn offset(&self, n: u32) -> i64 {
+        let mut walk = Tensor {
+            word: 0,
+            position: vec![0; self.position.len()],
+            ..self.clone()
+        };
+        (0..n).for_each(|_| walk.advance());
+        walk.word
+    }
+
     fn advance(&mut self) {
         for d in (0..self.extents.len()).rev() {
             self.position[d] += 1;

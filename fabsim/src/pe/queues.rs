@@ -43,6 +43,11 @@ impl<T: Copy + Default> Ring<T> {
         (self.len > 0).then(|| &self.entries[usize::from(self.head) % RING])
     }
 
+    /// The entry with `n` older ones before it.
+    pub fn get(&self, n: u8) -> Option<&T> {
+        (n < self.len).then(|| &self.entries[usize::from(self.head + n) % RING])
+    }
+
     /// Appends; dropped if there is no room, which callers rule out with `has_room`.
     #[inline]
     pub fn push(&mut self, entry: T) {

@@ -10,7 +10,7 @@ const SETTINGS: [&str; 6] = ["arch", "size", "param", "launch", "lenient", "fp16
 
 /// Numbers behind these are timing, layout of memory or lines of library modules, which other rules
 /// and tests are about.
-const VARIABLE: [&str; 4] = ["cycle ", "address ", "outside the ", ">:"];
+const VARIABLE: [&str; 5] = ["cycle ", "@", "address ", "outside the ", ">:"];
 
 /// The text with `*` for what may change by timing or by the layout of memory.
 pub fn without_numbers(text: &str) -> String {

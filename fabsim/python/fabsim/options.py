@@ -1,0 +1,144 @@
+"""What a run is asked for beyond the host script: limits, checks, reports, traces.
+
+Options stand before the script of `fabsim python`, or in the environment variable FABSIM_OPTIONS
+where a command line cannot be reached; those of the command line win.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+VARIABLE = "FABSIM_OPTIONS"
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The options of every simulator that a host script loads."""
+
+    max_cycles: int
+    max_memory: float
+    lenient: bool
+    check_uninitialized: bool
+    report: bool
+    report_json: str | None
+    trace: str | None
+    trace_form: Literal["text", "binary"]
+    trace_region: tuple[int, int, int, int] | None
+    trace_window: tuple[int, int] | None
+
+    @property
+    def counts(self) -> bool:
+        """Whether the use of PEs, links and queues has to be counted."""
+        return self.report or self.report_json is not None
+
+
+def take(arguments: list[str]) -> tuple[RunOptions, list[str]]:
+    """The options in front of a script, and the rest; what runs in this process sees them, too.
+
+    Exits on wrong usage.
+    """
+    parser = _parser("fabsim python", "Run a host script against fabsim's SdkRuntime.")
+    parser.add_argument("script", nargs=argparse.REMAINDER, metavar="SCRIPT.py ...")
+    found = parser.parse_args(arguments)
+    script: list[str] = found.script
+    given = arguments[: len(arguments) - len(script)]
+    given = [argument for argument in given if argument != "--"]
+    joined = [*shlex.split(os.environ.get(VARIABLE, "")), *given]
+    os.environ[VARIABLE] = shlex.join(joined)
+    return current(), script
+
+
+def current() -> RunOptions:
+    """The options in force. Exits on wrong usage."""
+    words = shlex.split(os.environ.get(VARIABLE, ""))
+    found = _parser(f"fabsim: {VARIABLE}", "").parse_args(words)
+    return RunOptions(**vars(found))
+
+
+def numbered(path: str, number: int) -> str:
+    """The file of the simulator with this number in a process: only later ones carry it."""
+    if number == 1:
+        return path
+    whole = Path(path)
+    return str(whole.with_name(f"{whole.stem}-{number}{whole.suffix}"))
+
+
+def region(text: str) -> tuple[int, int, int, int]:
+    """`X,Y,WIDTH,HEIGHT`. Raises argparse.ArgumentTypeError."""
+    x, y, width, height = _numbers(text, 4, "a region is X,Y,WIDTH,HEIGHT")
+    return x, y, width, height
+
+
+def window(text: str) -> tuple[int, int]:
+    """`FIRST:LAST`, both cycles included. Raises argparse.ArgumentTypeError."""
+    first, last = _numbers(text.replace(":", ","), 2, "a window is FIRST:LAST")
+    if last < first:
+        raise argparse.ArgumentTypeError(f"the window {text} ends before it begins")
+    return first, last
+
+
+def _numbers(text: str, count: int, form: str) -> list[int]:
+    parts = text.split(",")
+    if len(parts) != count or not all(part.isdecimal() and len(part) < 10 for part in parts):
+        raise argparse.ArgumentTypeError(f"{form}, found {text!r}")
+    return [int(part) for part in parts]
+
+
+def positive(text: str) -> int:
+    """An integer above 0. Raises argparse.ArgumentTypeError."""
+    if not text.isdecimal() or not 0 < int(text) < 1 << 63:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    return int(text)
+
+
+def _gigabytes(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1e9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of gigabytes")
+    return value
+
+
+def _parser(name: str, description: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=name, description=description, allow_abbrev=False)
+    limits = parser.add_argument_group("limits")
+    limits.add_argument(
+        "--max-cycles",
+        type=positive,
+        default=1_000_000_000,
+        metavar="N",
+        help="give a command up after N cycles (1000000000)",
+    )
+    limits.add_argument(
+        "--max-memory",
+        type=_gigabytes,
+        default=16.0,
+        metavar="GB",
+        help="refuse programs that need more to be simulated (16)",
+    )
+    checks = parser.add_argument_group("checks")
+    checks.add_argument(
+        "--lenient", action="store_true", help="report what is undefined and go on where possible"
+    )
+    checks.add_argument(
+        "--check-uninitialized",
+        action="store_true",
+        help="reading memory that nobody has written is an error",
+    )
+    reports = parser.add_argument_group("reports and traces")
+    reports.add_argument(
+        "--report", action="store_true", help="print where the cycles went to standard error"
+    )
+    reports.add_argument("--report-json", metavar="FILE", help="write where the cycles went")
+    reports.add_argument("--trace", metavar="FILE", help="write a trace")
+    reports.add_argument("--trace-form", choices=("text", "binary"), default="text")
+    reports.add_argument("--trace-region", type=region, metavar="X,Y,WIDTH,HEIGHT")
+    reports.add_argument("--trace-window", type=window, metavar="FIRST:LAST")
+    return parser

@@ -1,0 +1,178 @@
+"""What the checks of exchanges accept, what they refuse, and what is nearly refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import steps_patterns as s
+
+from collc.checks import check_plan
+from collc.lowering import build_plan, candidate_plans
+from collc.plan import Direction, Loop, Number, Phase, Plan, Role, Route, Row, RowKind
+from collc.schedule import Schedule
+from collc.target import TARGETS
+
+RING = s.Line("ring_allreduce", 6, 24, ring=True)
+DOUBLING = s.Line("recursive_doubling", 8, 12)
+Planned = tuple[Schedule, Plan]
+
+
+def planned(line: s.Line, target: str = "wse2") -> Planned:
+    schedule = line.schedule()
+    return schedule, build_plan(schedule, TARGETS[target])
+
+
+def codes(schedule: Schedule, plan: Plan) -> set[str]:
+    return {problem.code for problem in check_plan(schedule, plan)}
+
+
+def with_phase(plan: Plan, phase: Phase) -> Plan:
+    return replace(plan, phases=(phase, *plan.phases[1:]))
+
+
+def with_role(plan: Plan, index: int, role: Role) -> Plan:
+    phase = plan.phases[0]
+    roles = (*phase.roles[:index], role, *phase.roles[index + 1 :])
+    return with_phase(plan, replace(phase, roles=roles))
+
+
+def with_row(plan: Plan, row: Row, role: int = 0, lane: int = 0) -> Plan:
+    """The first row of a lane replaced."""
+    old = plan.phases[0].roles[role]
+    loop = old.lanes[lane].loops[0]
+    changed = replace(
+        old.lanes[lane],
+        loops=(replace(loop, rows=(row, *loop.rows[1:])), *old.lanes[lane].loops[1:]),
+    )
+    lanes = (*old.lanes[:lane], changed, *old.lanes[lane + 1 :])
+    return with_role(plan, role, replace(old, lanes=lanes))
+
+
+def first_row(plan: Plan, role: int = 0, lane: int = 0) -> Row:
+    return plan.phases[0].roles[role].lanes[lane].loops[0].rows[0]
+
+
+@pytest.mark.parametrize("name", s.PATTERNS)
+@pytest.mark.parametrize("ranks", [1, 2, 3, 7, 8])
+@pytest.mark.parametrize("length", [1, 8, 56])
+def test_every_wiring_of_every_pattern_passes(name, ranks, length):
+    if name == "all_to_all" and length % ranks:
+        pytest.skip("slices of unequal length are not exchanged")
+    schedule = s.Line(name, ranks, length, ring=name == "ring_allreduce").schedule()
+    for target in TARGETS.values():
+        for plan in candidate_plans(schedule, target):
+            assert check_plan(schedule, plan) == ()
+
+
+def test_a_row_that_sends_and_relays_is_refused():
+    schedule, plan = planned(RING)
+    row = first_row(plan)
+    both = Number(row.kind.offset | int(RowKind.RELAYS))
+    assert codes(schedule, with_row(plan, replace(row, kind=both))) == {"C319"}
+
+
+def test_a_row_that_sends_the_last_slice_passes_and_one_behind_it_is_refused():
+    schedule, plan = planned(DOUBLING)
+    row = first_row(plan)
+    assert row.out.offset + row.out_count.offset == 1
+    assert codes(schedule, plan) == set()
+    assert codes(schedule, with_row(plan, replace(row, out_count=Number(2)))) == {"C319"}
+
+
+def test_a_loop_without_turns_is_refused():
+    schedule, plan = planned(RING)
+    role = plan.phases[0].roles[0]
+    loop = role.lanes[0].loops[0]
+    for changed in (replace(loop, turns=Number(0)), Loop(loop.turns, loop.shift, ())):
+        lanes = (replace(role.lanes[0], loops=(changed, *role.lanes[0].loops[1:])),)
+        assert codes(schedule, with_role(plan, 0, replace(role, lanes=lanes))) == {"C319"}
+
+
+def test_a_route_to_the_wrong_side_is_refused():
+    schedule, plan = planned(RING)
+    role = plan.phases[0].roles[1]
+    use = next(use for use in role.colors if use.positions[0].receive is not Direction.RAMP)
+    turned = replace(use, positions=(Route(Direction.NORTH, use.positions[0].send),))
+    colors = tuple(turned if one is use else one for one in role.colors)
+    assert codes(schedule, with_role(plan, 1, replace(role, colors=colors))) == {"C320"}
+
+
+def test_circuits_of_one_color_that_meet_are_refused_and_neighbours_are_not():
+    schedule, plan = planned(RING)
+    names = [name for name, _ in plan.colors]
+    merged = tuple((name, 0) for name in names)
+    assert codes(schedule, replace(plan, colors=merged)) >= {"C303"}
+    # two circuits share a color where they do not share a router
+    assert len(names) < RING.ranks
+
+
+def test_a_turn_too_few_gets_stuck():
+    schedule, plan = planned(RING)
+    role = plan.phases[0].roles[2]
+    loop = role.lanes[0].loops[-1]
+    fewer = replace(loop, turns=Number(loop.turns.offset - 1))
+    lanes = (replace(role.lanes[0], loops=(*role.lanes[0].loops[:-1], fewer)),)
+    assert codes(schedule, with_role(plan, 2, replace(role, lanes=lanes))) == {"C321"}
+
+
+def test_a_slice_beside_the_right_one_is_refused():
+    schedule, plan = planned(RING)
+    row = first_row(plan)
+    other = Number((row.into.offset + 1) % RING.ranks)
+    assert codes(schedule, with_row(plan, replace(row, into=other))) & {"C322", "C323"}
+    assert codes(schedule, with_row(plan, row)) == set()
+
+
+def test_combining_instead_of_copying_is_refused():
+    schedule, plan = planned(s.Line("gather", 4, 8))
+    role = plan.phases[0].roles[0]
+    row = role.lanes[0].loops[0].rows[0]
+    combining = replace(row, kind=Number(row.kind.offset | int(RowKind.COMBINES)))
+    assert codes(schedule, with_row(plan, combining)) == {"C322"}
+
+
+def test_receiving_over_what_is_sent_is_refused_and_staging_it_is_not():
+    schedule, plan = planned(s.Line("recursive_doubling", 2, 12))
+    assert codes(schedule, plan) == set()
+    role = plan.phases[0].roles[0]
+    loop = role.lanes[0].loops[0]
+    row = loop.rows[0]
+    assert row.kind.offset & RowKind.STAGES
+    bits = row.kind.offset & ~int(RowKind.STAGES) | int(RowKind.COMBINES | RowKind.LOOPS)
+    direct = Loop(Number(1), Number(0), (replace(row, kind=Number(bits)),))
+    lanes = (replace(role.lanes[0], loops=(direct,)),)
+    assert codes(schedule, with_role(plan, 0, replace(role, lanes=lanes))) == {"C323"}
+
+
+def test_one_number_for_an_input_and_an_output_queue_is_refused():
+    schedule, plan = planned(RING)
+    assert codes(schedule, replace(plan, input_queues=plan.output_queues)) == {"C324"}
+    swapped = replace(plan, input_queues=(7,), output_queues=(5,))
+    assert codes(schedule, swapped) == set()
+
+
+def test_budgets_count_what_lanes_take():
+    schedule, plan = planned(DOUBLING)
+    assert len(plan.input_queues) == len(plan.output_queues) == 2
+    assert "C305" in codes(schedule, replace(plan, output_queues=plan.output_queues[:1]))
+    assert "C306" in codes(schedule, replace(plan, task_ids=plan.task_ids[:2]))
+    assert "C307" in codes(schedule, replace(plan, dsr_ids=plan.dsr_ids[:1]))
+
+
+def test_the_stage_counts_as_memory():
+    short, long = (planned(s.Line("recursive_doubling", 4, length)) for length in (5000, 6000))
+    assert codes(*short) == set()
+    assert codes(*long) == {"C308"}
+
+
+def test_what_passes_a_pe_at_once_counts_as_an_operation():
+    short, long = (planned(s.Line("recursive_doubling", 16, length)) for length in (4000, 5000))
+    assert codes(*short) == set()
+    assert codes(*long) == {"C309"}
+
+
+def test_a_place_without_a_role_is_refused():
+    schedule, plan = planned(RING)
+    phase = plan.phases[0]
+    assert "C312" in codes(schedule, with_phase(plan, replace(phase, regions=phase.regions[1:])))

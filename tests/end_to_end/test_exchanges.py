@@ -1,0 +1,112 @@
+"""Phases made of steps, from plan to emitted text to fabsim, against NumPy on every PE.
+
+COLLC_CASES sets how many random exchanges are drawn.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from itertools import product
+
+import pytest
+import steps_patterns as s
+
+import building as b
+from collc.checks import check_plan
+from collc.lowering import build_plan, candidate_plans
+from collc.schedule import BroadcastPhase, build_schedule
+from collc.spec import ContractKind, ElementType, Operation
+from collc.target import TARGETS
+
+CASES = int(os.environ.get("COLLC_CASES", "300")) // 10
+
+
+def runs(schedule, target: str = "wse2", times: int = 1) -> None:
+    plan = build_plan(schedule, TARGETS[target])
+    assert check_plan(schedule, plan) == ()
+    assert s.outcome(s.texts_of(schedule, plan), schedule, target, times)[0] == ""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", s.PATTERNS)
+def test_patterns_deliver_with_every_wiring(name, target):
+    for ranks, length in ((2, 1), (3, 17), (5, 60), (8, 64), (8, 3)):
+        if name == "all_to_all" and length % ranks:
+            continue
+        schedule = s.Line(name, ranks, length, ring=name == "ring_allreduce").schedule()
+        for plan in candidate_plans(schedule, TARGETS[target]):
+            assert s.outcome(s.texts_of(schedule, plan), schedule, target)[0] == ""
+
+
+@pytest.mark.parametrize(("element", "operation"), list(product(ElementType, Operation)))
+def test_every_type_and_operation_delivers(element, operation):
+    for name in ("ring_allreduce", "recursive_doubling"):
+        runs(s.Line(name, 4, 18, element=element, operation=operation).schedule())
+
+
+def test_a_collective_may_run_again():
+    for name in ("ring_allreduce", "recursive_doubling", "gather"):
+        runs(s.Line(name, 5, 20).schedule(), times=3)
+
+
+def line(name: str, ranks: int, length: int, phase: str, axis: str, lines: int):
+    make = s.PATTERNS[name][1]
+    return s.phase(make(ranks), ranks, length, phase, axis, (0, lines - 1))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    ("columns", "rows"),
+    [("ring_allreduce", "recursive_doubling"), ("halving_doubling", "ring_allreduce")],
+)
+def test_columns_then_rows_deliver(columns, rows, target):
+    phases = [line(columns, 4, 24, "columns", "y", 6), line(rows, 6, 24, "rows", "x", 4)]
+    runs(s.schedule(phases, 6, 4, 24), target)
+
+
+@pytest.mark.parametrize("operation", [Operation.ADD, Operation.MIN])
+def test_trees_and_steps_mix_in_any_order(operation):
+    collective = b.line_reduce(b.binomial(6), 18)
+    (tree,) = build_schedule(collective).phases
+    exchange = line("ring_allreduce", 6, 18, "exchange", "x", 1)
+    chain = line("chain", 6, 18, "chain", "x", 1)
+    multicast = BroadcastPhase("broadcast", 0, 0, 6, 1, b.HERE)
+    for phases in ([tree, chain], [exchange, multicast], [tree, multicast, exchange]):
+        runs(s.schedule(phases, 6, 1, 18, operation=operation), "wse3")
+
+
+def test_a_negated_minimum_comes_back_on_every_pe():
+    phases = [
+        line("ring_allreduce", 3, 7, "columns", "y", 4),
+        line("recursive_doubling", 4, 7, "rows", "x", 3),
+    ]
+    for element in (ElementType.F32, ElementType.F16):
+        runs(s.schedule(phases, 4, 3, 7, element=element, operation=Operation.MIN))
+
+
+def drawn(seed: int):
+    """Steps of random transfers between random places, some far, some into one slice."""
+    pick = random.Random(seed)
+    ranks, slices = pick.randint(2, 7), pick.randint(1, 5)
+    steps = []
+    for _ in range(pick.randint(1, 5)):
+        moves = []
+        for _ in range(pick.randint(1, 6)):
+            source, target = pick.sample(range(ranks), 2)
+            first = pick.randrange(slices)
+            count = pick.randint(1, slices - first)
+            moves.append((source, target, first, first, count, pick.random() < 0.5))
+        steps.append(moves)
+    places = pick.sample(range(ranks), ranks)
+    phase = s.phase((slices, steps), ranks, pick.choice((1, 4, 9, 40)), places=places)
+    return s.schedule([phase], ranks, 1, phase.slicing.length, ContractKind.ALLREDUCE)
+
+
+@pytest.mark.parametrize("seed", range(CASES))
+def test_any_exchange_that_passes_the_checks_delivers(seed):
+    schedule = drawn(seed)
+    target = "wse2" if seed % 2 else "wse3"
+    for plan in candidate_plans(schedule, TARGETS[target]):
+        assert check_plan(schedule, plan) == ()
+        assert s.outcome(s.texts_of(schedule, plan), schedule, target)[0] == ""

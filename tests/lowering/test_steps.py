@@ -1,0 +1,99 @@
+"""Phases made of steps: wiring, staging, loops, and numbers as formulas of the place."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+import steps_patterns as s
+from hypothesis import given
+from hypothesis import strategies as st
+
+from collc.checks import check_plan
+from collc.cost import predict
+from collc.lowering import build_plan, show_plan
+from collc.lowering.steps import circuits, relays, traffic_of
+from collc.lowering.steps.loops import loops_in
+from collc.lowering.steps.numbers import number_of
+from collc.target import TARGETS
+
+
+def wired(name: str, ranks: int, ring: bool = False):
+    places = s.ring_places(ranks) if ring else None
+    traffic = traffic_of(s.phase(s.PATTERNS[name][1](ranks), ranks, ranks, places=places))
+    return circuits(traffic, ranks, "x", "e"), relays(traffic, ranks, "x", "e")
+
+
+def colors(wiring) -> set[str]:
+    return {use.color for uses in wiring.colors for use in uses}
+
+
+@pytest.mark.parametrize("ranks", [4, 5, 8, 33])
+def test_a_ring_laid_out_in_hops_of_two_takes_three_colors(ranks):
+    direct, _ = wired("ring_allreduce", ranks, ring=True)
+    assert len(colors(direct)) == 3
+    assert direct.lanes == ("lane",)
+
+
+def test_more_than_two_partners_take_relays_with_two_colors_a_way():
+    direct, by_relays = wired("recursive_doubling", 8)
+    assert direct is None
+    assert by_relays.lanes == ("forward", "backward")
+    assert len(colors(by_relays)) == 4
+
+
+def test_two_neighbours_are_two_lanes():
+    direct, _ = wired("neighbours", 6)
+    assert direct.lanes == ("first", "second")
+
+
+def test_the_size_of_a_plan_does_not_follow_the_line():
+    small, large = (
+        show_plan(build_plan(s.Line("ring_allreduce", n, 4 * n, ring=True).schedule(), WSE2))
+        for n in (32, 64)
+    )
+    assert len(large.splitlines()) == len(small.splitlines())
+
+
+def test_a_long_ring_is_planned_and_checked_in_a_short_text():
+    schedule = s.Line("ring_allreduce", 512, 4096, ring=True).schedule()
+    began = time.process_time()
+    plan = build_plan(schedule, WSE2)
+    assert check_plan(schedule, plan) == ()
+    assert time.process_time() - began < 20  # about 3 s on an idle machine
+    texts = s.texts_of(schedule, plan)
+    assert sum(len(text) for name, text in texts.items() if name.endswith(".csl")) < 100_000
+    assert predict(schedule, plan).cycles > 0
+
+
+@given(
+    st.integers(0, 9),
+    st.integers(0, 9),
+    st.integers(1, 4),
+    st.integers(2, 40),
+    st.integers(2, 50),
+)
+def test_a_number_says_what_it_was_made_from(slope, offset, step, count, modulus):
+    places = np.arange(count, dtype=np.int64) * step
+    for values in (
+        (slope * places + offset) % modulus,
+        (places // step) // 2 % modulus,
+        np.array([hash((slope, int(p))) % 7 for p in places]),
+    ):
+        number = number_of(places, values, modulus)
+        assert [number.at(int(place)) for place in places] == values.tolist()
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.integers(1, 4))
+def test_loops_unroll_to_the_rows_they_were_made_from(firsts, times):
+    rows = np.array([[[4, first, 1, 0, 0] for first in firsts * times]], dtype=np.int64)
+    found = []
+    for stretch in loops_in(rows, 5, False):
+        for turn in range(stretch.turns):
+            for row in rows[0, stretch.first : stretch.first + stretch.size]:
+                found.append((row[1] + turn * stretch.shift[0]) % 5)
+    assert found == rows[0, :, 1].tolist()
+
+
+WSE2 = TARGETS["wse2"]
