@@ -9,7 +9,7 @@ import numpy as np
 
 from collc.cost import closed_forms as forms
 from collc.cost.closed_forms import RAMP
-from collc.optimum import Times, optimum
+from collc.optimum import Integers, optimum
 from collc.reproduce.claims import Claim, Depth, Finding, Verdict, close, exact, holds, slip
 from collc.reproduce.patterns import all_trees, best_tree, tree
 from collc.reproduce.row_model import chain, cycles, cycles_by_element, star
@@ -147,7 +147,7 @@ def _optimum(depth: Depth) -> Finding:
     return exact(equal, shown, "stated for P > 2, and right for 2")
 
 
-def _array(length: int) -> Times:
+def _array(length: int) -> Integers:
     return np.array([length], dtype=np.int64)
 
 
