@@ -10,13 +10,14 @@ import re
 from dataclasses import dataclass
 
 from collc.emit.conditions import Cases, cases_of
+from collc.emit.formulas import numpy_body
 from collc.emit.ids import Ids
 from collc.emit.names import NUMPY_REDUCTION, NUMPY_TYPE, Combine, combine_of
 from collc.emit.phases import PhaseModel, Surroundings, entries_of, phase_model
 from collc.emit.roles import shape_of
 from collc.plan import Plan, SendVector
-from collc.schedule import Schedule, home_pe
-from collc.spec import ContractKind
+from collc.schedule import Schedule, ascending, axis_of, home_pe
+from collc.spec import ContractKind, Operation, OwnOperation, ReduceStep, RunStep
 from collc.version import __version__
 
 
@@ -40,6 +41,8 @@ class BundleModel:
     numpy_type: str
     bits: int
     numpy_reduction: str
+    numpy_callback: tuple[str, ...]
+    numpy_operands: str
     combine: Combine
     colors: tuple[tuple[str, int], ...]
     phases: tuple[PhaseModel, ...]
@@ -81,7 +84,9 @@ def model_of(schedule: Schedule, plan: Plan, source: str) -> BundleModel:
         element=contract.element.value,
         numpy_type=NUMPY_TYPE[contract.element],
         bits=8 * contract.element.bytes,
-        numpy_reduction=NUMPY_REDUCTION[contract.operation] if contract.operation else "",
+        numpy_reduction=_numpy_reduction(contract.operation),
+        numpy_callback=_numpy_callback(contract.operation),
+        numpy_operands=_numpy_operands(schedule),
         combine=how,
         colors=plan.colors,
         phases=phases,
@@ -98,6 +103,40 @@ def model_of(schedule: Schedule, plan: Plan, source: str) -> BundleModel:
         resets=any(shape_of(phase).resets for phase in plan.phases),
         root=home_pe(schedule),
     )
+
+
+def _numpy_reduction(operation: Operation | OwnOperation | None) -> str:
+    """The NumPy function that reduces vectors; that of an own operation is printed."""
+    return NUMPY_REDUCTION[operation] if isinstance(operation, Operation) else ""
+
+
+def _numpy_callback(operation: Operation | OwnOperation | None) -> tuple[str, ...]:
+    return numpy_body(operation.formula) if isinstance(operation, OwnOperation) else ()
+
+
+def _numpy_operands(schedule: Schedule) -> str:
+    """The vectors of `given`, [y, x, element], in the order of their ranks."""
+    grid = schedule.collective.grid
+    ranks = {"x": list(range(grid.width)), "y": list(range(grid.height))}
+    first = ""  # the axis that is reduced first; its ranks go on first
+    for step in schedule.collective.steps:
+        if isinstance(step, ReduceStep):
+            axis = axis_of(step.order)
+            ranks[axis] = sorted(ranks[axis], reverse=not ascending(step.order))
+        elif isinstance(step, RunStep):
+            axis = step.axis
+            ranks[axis] = list(step.places)
+        else:
+            continue
+        first = first or axis
+    turned = ".swapaxes(0, 1)" if first == "y" else ""
+    return f"given[{_index(ranks['y'])}][:, {_index(ranks['x'])}]{turned}.reshape(-1, LENGTH)"
+
+
+def _index(places: list[int]) -> str:
+    if places == sorted(places):
+        return ":"
+    return "::-1" if places == sorted(places, reverse=True) else str(places)
 
 
 def type_name(name: str) -> str:
