@@ -54,6 +54,7 @@ KINDS = (
     *("negate", "not", "min", "max", "choose", "cast"),
 )
 
+
 def _chosen(condition: Array, chosen: Array, otherwise: Array) -> Array:
     return np.asarray(np.where(condition, chosen, otherwise))
 

@@ -11,24 +11,21 @@ RELATIONS = ("<", "<=", ">", ">=", "==", "!=")
 
 @st.composite
 def values(draw: st.DrawFn, type: str, depth: int) -> str:
-    """An expression of a type, of `a` and `b` of the element type that `%` stands for."""
+    """An expression of a type, made of the elements `a` and `b` of that type."""
     if depth == 0:
         return draw(st.sampled_from(["a", "b", "a", "b", number(draw, type)]))
     inner = values(type, depth - 1)
     kind = draw(st.sampled_from(["+", "-", "*", "min", "max", "negate", "choose", "bits", "shift"]))
+    x, y = draw(inner), draw(inner)
     if kind in ("+", "-", "*"):
-        return f"({draw(inner)} {kind} {draw(inner)})"
-    if kind in ("min", "max"):
-        return f"{kind}({draw(inner)}, {draw(inner)})"
-    if kind == "negate":
-        return f"(-{draw(inner)})"
-    if kind == "choose" or type in FLOATS:
-        return f"({draw(conditions(type, depth - 1))} ? {draw(inner)} : {draw(inner)})"
-    if kind == "bits":
-        name = draw(st.sampled_from(["bit_and", "bit_or", "xor"]))
-        return f"{name}({draw(inner)}, {draw(inner)})"
+        return f"({x} {kind} {y})"
+    if kind == "choose" or (kind in ("bits", "shift") and type in FLOATS):
+        return f"({draw(conditions(type, depth - 1))} ? {x} : {y})"
+    bits = draw(st.sampled_from(["bit_and", "bit_or", "xor"]))
     side = draw(st.sampled_from(["shift_left", "shift_right"]))
-    return f"{side}({draw(inner)}, {draw(st.integers(0, int(type[1:]) - 1))})"
+    shifted = f"{side}({x}, {draw(st.integers(0, int(type[1:]) - 1)) if type in INTEGERS else 0})"
+    texts = {"negate": f"(-{x})", "bits": f"{bits}({x}, {y})", "shift": shifted}
+    return texts.get(kind, f"{kind}({x}, {y})")
 
 
 def number(draw: st.DrawFn, type: str) -> str:

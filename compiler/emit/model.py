@@ -10,14 +10,15 @@ import re
 from dataclasses import dataclass
 
 from collc.emit.conditions import Cases, cases_of
-from collc.emit.formulas import numpy_body
 from collc.emit.ids import Ids
-from collc.emit.names import NUMPY_REDUCTION, NUMPY_TYPE, Combine, combine_of
+from collc.emit.names import NUMPY_TYPE, Combine, combine_of
 from collc.emit.phases import PhaseModel, Surroundings, entries_of, phase_model
+from collc.emit.reference import numpy_callback, numpy_operands, numpy_reduction
 from collc.emit.roles import shape_of
 from collc.plan import Plan, SendVector
-from collc.schedule import Schedule, ascending, axis_of, home_pe
-from collc.spec import ContractKind, Operation, OwnOperation, ReduceStep, RunStep
+from collc.schedule import Schedule, home_pe
+from collc.spec import ContractKind
+from collc.steps import StepsPhase
 from collc.version import __version__
 
 
@@ -31,6 +32,8 @@ class BundleModel:
     source: str
     version: str
     kind: str
+    by_slices: str
+    places: tuple[int, ...]
     width: int
     height: int
     fabric: tuple[int, int]
@@ -75,6 +78,8 @@ def model_of(schedule: Schedule, plan: Plan, source: str) -> BundleModel:
         source=re.sub(r"[^\w./ +-]", "_", source),
         version=__version__,
         kind=contract.kind.value,
+        by_slices=BY_SLICES.get(contract.kind, ""),
+        places=_places(schedule),
         width=grid.width,
         height=grid.height,
         fabric=(grid.width + plan.target.margin[0], grid.height + plan.target.margin[1]),
@@ -84,9 +89,9 @@ def model_of(schedule: Schedule, plan: Plan, source: str) -> BundleModel:
         element=contract.element.value,
         numpy_type=NUMPY_TYPE[contract.element],
         bits=8 * contract.element.bytes,
-        numpy_reduction=_numpy_reduction(contract.operation),
-        numpy_callback=_numpy_callback(contract.operation),
-        numpy_operands=_numpy_operands(schedule),
+        numpy_reduction=numpy_reduction(contract.operation),
+        numpy_callback=numpy_callback(contract.operation),
+        numpy_operands=numpy_operands(schedule),
         combine=how,
         colors=plan.colors,
         phases=phases,
@@ -105,38 +110,21 @@ def model_of(schedule: Schedule, plan: Plan, source: str) -> BundleModel:
     )
 
 
-def _numpy_reduction(operation: Operation | OwnOperation | None) -> str:
-    """The NumPy function that reduces vectors; that of an own operation is printed."""
-    return NUMPY_REDUCTION[operation] if isinstance(operation, Operation) else ""
+BY_SLICES = {
+    ContractKind.SCATTER: "Rank r finds slice r of the root's vector in its own slice r",
+    ContractKind.GATHER: "The root finds slice r of rank r, for all ranks",
+    ContractKind.ALLGATHER: "Every PE finds slice r of rank r, for all ranks",
+    ContractKind.REDUCE_SCATTER: "Rank r finds slice r of the result in its own slice r",
+    ContractKind.ALL_TO_ALL: "Rank r finds slice r of rank c in its own slice c, for all ranks c",
+}
 
 
-def _numpy_callback(operation: Operation | OwnOperation | None) -> tuple[str, ...]:
-    return numpy_body(operation.formula) if isinstance(operation, OwnOperation) else ()
-
-
-def _numpy_operands(schedule: Schedule) -> str:
-    """The vectors of `given`, [y, x, element], in the order of their ranks."""
+def _places(schedule: Schedule) -> tuple[int, ...]:
+    """Where the ranks stand on their line, if the contract is about their slices."""
     grid = schedule.collective.grid
-    ranks = {"x": list(range(grid.width)), "y": list(range(grid.height))}
-    first = ""  # the axis that is reduced first; its ranks go on first
-    for step in schedule.collective.steps:
-        if isinstance(step, ReduceStep):
-            axis = axis_of(step.order)
-            ranks[axis] = sorted(ranks[axis], reverse=not ascending(step.order))
-        elif isinstance(step, RunStep):
-            axis = step.axis
-            ranks[axis] = list(step.places)
-        else:
-            continue
-        first = first or axis
-    turned = ".swapaxes(0, 1)" if first == "y" else ""
-    return f"given[{_index(ranks['y'])}][:, {_index(ranks['x'])}]{turned}.reshape(-1, LENGTH)"
-
-
-def _index(places: list[int]) -> str:
-    if places == sorted(places):
-        return ":"
-    return "::-1" if places == sorted(places, reverse=True) else str(places)
+    steps = (phase for phase in schedule.phases if isinstance(phase, StepsPhase))
+    line = next(steps, None)
+    return line.places if line else tuple(range(grid.width * grid.height))
 
 
 def type_name(name: str) -> str:

@@ -75,7 +75,7 @@ def elaborate(
         name: problems.attempt(own_operation, declaration, scope)
         for name, declaration in names.operations.items()
     }
-    means = Means(scope, forest, algorithms, operations)
+    means = Means(scope, forest, algorithms, operations, largest)
     collectives = {
         name: _collective(declaration, grids, means, problems)
         for name, declaration in names.collectives.items()
@@ -159,12 +159,13 @@ def _check_range(
 
 @dataclass(frozen=True)
 class Means:
-    """What all collectives of a file share: numbers, trees, algorithms, operations."""
+    """What all collectives of a file share: what it declares, and the machine."""
 
     scope: Scope
     forest: Forest
     algorithms: Algorithms
     operations: Mapping[str, OwnOperation | None]
+    target: Target
 
 
 def _collective(
@@ -190,7 +191,7 @@ def _collective(
         for clause in declaration.clauses
         if isinstance(clause, syntax.ReduceClause | syntax.BroadcastClause | syntax.RunClause)
     )
-    around = Surroundings(contract, lines, scope, means.forest, means.algorithms)
+    around = Surroundings(contract, lines, scope, means.forest, means.algorithms, means.target)
     steps = elaborate_steps(clauses, around, problems)
     root = problems.attempt(root_of, clauses, around)
     if contract is None or limits is None:

@@ -277,7 +277,7 @@ def _folded(call: syntax.Call, values: list[Expression], names: _Names, wanted: 
     known = _value(first, names, wanted)
     type = names.type_of(known)
     if kind in BITS and type not in INTEGERS:
-        message = f"{kind} takes whole numbers, not {_said(type)}"
+        message = f"{kind} takes whole numbers, not {type}"
         raise problem("C161", message, first.span)
     found = [known if value is first else _value(value, names, type) for value in values]
     for value, node in zip(values, found, strict=True):
@@ -293,7 +293,7 @@ def _shift(call: syntax.Call, values: list[Expression], names: _Names, wanted: s
     of = _value(values[0], names, wanted)
     type = names.type_of(of)
     if type not in INTEGERS:
-        message = f"{call.name.text} takes a whole number, not {_said(type)}"
+        message = f"{call.name.text} takes whole numbers, not {type}"
         raise problem("C161", message, values[0].span)
     if not names.is_number(values[1]):
         message = "by how much is shifted has to be a number"
@@ -365,4 +365,4 @@ def _check_type(expression: Expression, found: str, wanted: str) -> None:
 
 
 def _said(type: str) -> str:
-    return "a condition" if type == BOOL else f"of type {type}"
+    return "a condition" if type == BOOL else f"{'a' if type[0] == 'u' else 'an'} {type}"
