@@ -75,6 +75,7 @@ def test_a_shown_operation_reads_as_the_same(drawn: tuple[str, str]) -> None:
 
 FARTHER = "operation farther(a, b: i32) commutative = a * a < b * b ? b : a"
 SECOND = "operation second(a, b: u16) = b"
+MIXED = "operation mixed(a, b: u32) = a * 31 + b"
 ROUNDED = "operation rounded(a, b: f16) commutative = f16(f32(a) + f32(b) * 0.5)"
 
 
@@ -92,6 +93,12 @@ def test_an_operation_runs_by_every_kind_of_tree(operation, element, target):
 def test_a_commutative_operation_runs_by_steps(algorithm):
     steps = f"run {algorithm}"
     runs(program(FARTHER, "i32", steps, ranks=9, kind="allreduce", length=20))
+
+
+@pytest.mark.parametrize("order", ["west_to_east", "ring"])
+def test_operands_of_steps_come_in_the_order_of_their_ranks(order):
+    steps = f"order {order} run pipelined_reduce(c = 3) then broadcast from 0"
+    runs(program(MIXED, "u32", steps, ranks=7, kind="allreduce", length=20))
 
 
 @pytest.mark.parametrize(("word", "element"), [("and", "u32"), ("or", "i16"), ("xor", "u16")])
