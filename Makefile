@@ -88,3 +88,12 @@ acceptance: setup
 # How far predictions are from the simulator, over random programs.
 accuracy: setup
 	$(BIN)/python tests/accuracy.py
+
+# The table of patterns, docs/patterns.md, from the prelude, the examples and the compiler.
+.PHONY: patterns sweep
+patterns: setup
+	$(BIN)/collc list --page > docs/patterns.md.new && mv docs/patterns.md.new docs/patterns.md
+
+# Every pattern over many sizes, into docs/sweep.md; goes on where it was interrupted.
+sweep: setup
+	$(BIN)/python tests/sweep.py --jobs $(JOBS)

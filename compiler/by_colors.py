@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from collc.diagnostics import CollcError
-from collc.pipeline import planned
-from collc.schedule import Schedule
-from collc.spec import Limits
+from collc.pipeline import planned, proved
+from collc.spec import Collective, Limits
 from collc.target import Target
 
 
@@ -25,12 +24,12 @@ class Allowed:
     refused: str
 
 
-def by_colors(schedule: Schedule, target: Target, counts: Iterable[int]) -> Iterator[Allowed]:
+def by_colors(collective: Collective, target: Target, counts: Iterable[int]) -> Iterator[Allowed]:
     """The best plan for each number of colors; the collective's own limit is left aside."""
     for count in counts:
-        limited = replace(schedule.collective, limits=Limits(count, None))
+        limited = replace(collective, limits=Limits(count, None))
         try:
-            plan, prediction = planned(replace(schedule, collective=limited), target)
+            plan, prediction = planned(proved(limited, target), target)
         except CollcError as error:
             first = error.diagnostics[0]
             yield Allowed(count, None, None, f"{first.code}: {first.message}")

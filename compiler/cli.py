@@ -425,8 +425,8 @@ def explain(code: str | None, as_data: bool) -> None:
 
 
 def _print_by_colors(source: Source, counts: range) -> None:
-    spec, schedule = source.prove()
-    rows = list(by_colors(schedule, TARGETS[spec.target], counts))
+    spec, _ = source.prove()
+    rows = list(by_colors(spec.collectives[0], TARGETS[spec.target], counts))
     if source.as_data:
         params = {p.name: p.value for p in spec.parameters}
         head = {"file": spec.file, "target": spec.target, "params": params}

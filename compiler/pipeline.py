@@ -19,7 +19,7 @@ from collc.plan import Plan
 from collc.proof import prove
 from collc.run import Progress, RunReport, run_bundle
 from collc.schedule import Schedule, build_schedule
-from collc.spec import ContractKind, Spec
+from collc.spec import Collective, ContractKind, Spec
 from collc.target import TARGETS, Target
 
 
@@ -78,11 +78,15 @@ def prove_text(
     """The first half of `compile_text`: what a `.coll` text says, and a schedule that is proved to
     do it."""
     spec = parse_source(text, parameters, target, file=file)
-    collective = with_chosen_trees(spec.collectives[0], TARGETS[spec.target])
-    schedule = build_schedule(collective)
-    refuse_if_any(unusable_names(spec.collectives[0]))
+    return spec, proved(spec.collectives[0], TARGETS[spec.target])
+
+
+def proved(collective: Collective, machine: Target) -> Schedule:
+    """A schedule that is proved to do what a collective says; raises CollcError."""
+    schedule = build_schedule(with_chosen_trees(collective, machine))
+    refuse_if_any(unusable_names(collective))
     refuse_if_any(prove(schedule))
-    return spec, schedule
+    return schedule
 
 
 def planned(schedule: Schedule, machine: Target) -> tuple[Plan, Prediction]:

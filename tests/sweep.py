@@ -42,6 +42,13 @@ QUICK_PES, QUICK_LENGTHS = (1, 2, 3, 5, 8), (1, 17)
 START_UP = 90  # cycles that a prediction may be off besides its 2 %
 VERIFIED, REFUSED, FAILED, UNDECIDED = "verified", "refused", "failed", "no verdict"
 
+INTRODUCTION = """\
+Made by `make sweep` (`python tests/sweep.py`), which goes on where it was interrupted. Every
+pattern of [patterns.md](patterns.md) on P PEs (grids: as many or a few fewer) with B elements of
+f32 (in an all_to_all: from each to each), on WSE-2 and WSE-3. Algorithms run in the orders
+`west_to_east` and `ring` in turn. Verified means: run on fabsim, every element that the contract
+promises equal to NumPy's bit by bit. `collc explain CODE` says what a refusal means."""
+
 
 @dataclass(frozen=True)
 class Combination:
@@ -99,6 +106,7 @@ def contract_of(name: str) -> collc.spec.ContractKind:
 
 def measure(combination: Combination, seconds: int) -> Outcome:
     """Compile, run and judge one combination, giving up after so many seconds."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGALRM, _too_long)
     signal.alarm(seconds)
     try:
@@ -204,9 +212,9 @@ def _line(outcome: Outcome) -> str:
     return f"{where}: {outcome.verdict}: {told or figures}"
 
 
-def page(outcomes: list[Outcome], sizes: Iterable[int], lengths: Iterable[int]) -> str:
-    """docs/sweep.md."""
-    wanted = set(combinations(sizes, lengths))
+def page(outcomes: list[Outcome], mark: str) -> str:
+    """docs/sweep.md; `mark` is the fingerprint of what was run."""
+    wanted = set(combinations(PES, LENGTHS))
     held = sorted(
         (o for o in outcomes if o.combination in wanted),
         key=lambda o: (o.combination.pes, o.combination.length, o.combination.pattern),
@@ -214,13 +222,9 @@ def page(outcomes: list[Outcome], sizes: Iterable[int], lengths: Iterable[int]) 
     lines = [
         "# The sweep over all patterns",
         "",
-        "Made by `make sweep` (`python tests/sweep.py`), which goes on where it was interrupted. Every"
-        " pattern of [patterns.md](patterns.md) on P PEs (grids: as many or a few fewer) with B elements"
-        " of f32 (in an all_to_all: from each to each), on WSE-2 and WSE-3. Algorithms run in the orders"
-        " `west_to_east` and `ring` in turn. Verified means: run on fabsim, every element that the contract"
-        " promises equal to NumPy's bit by bit. `collc explain CODE` says what a refusal means.",
+        INTRODUCTION,
         "",
-        *_part_run(held),
+        *_part_run(held, mark),
         "",
         "| pattern | run | verified | refused | other | worst prediction |",
         "|---|---|---|---|---|---|",
@@ -232,13 +236,14 @@ def page(outcomes: list[Outcome], sizes: Iterable[int], lengths: Iterable[int]) 
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _part_run(held: list[Outcome]) -> Iterator[str]:
+def _part_run(held: list[Outcome], mark: str) -> Iterator[str]:
     of_size = len(LENGTHS) * len(TARGETS) * len(patterns())
     counts = Counter(o.combination.pes for o in held)
     whole = [str(pes) for pes in PES if counts[pes] == of_size]
     parts = [f"{counts[pes]} of {of_size} at P = {pes}" for pes in PES if 0 < counts[pes] < of_size]
     none = [str(pes) for pes in PES if not counts[pes]]
-    yield f"Run: {len(held)} of {of_size * len(PES)} combinations, with B in {_listed(LENGTHS)}."
+    yield f"Run: {len(held)} of {of_size * len(PES)} combinations, with B in {_listed(LENGTHS)};"
+    yield f"compiler and simulator had the fingerprint {mark[:12]}."
     if whole:
         yield f"All of P = {', '.join(whole)}."
     if parts:
@@ -270,7 +275,9 @@ def _error(outcome: Outcome | None) -> str:
         return "exact"
     one = outcome.combination
     share = 100 * off / outcome.cycles
-    return f"{off:+} of {outcome.cycles} ({share:+.1f} %) at {one.target}, P={one.pes}, B={one.length}"
+    return (
+        f"{off:+} of {outcome.cycles} ({share:+.1f} %) at {one.target}, P={one.pes}, B={one.length}"
+    )
 
 
 def _refusals(held: list[Outcome]) -> Iterator[str]:
@@ -318,6 +325,7 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     """Go on with the sweep, then write the page."""
     options = arguments()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     mark = fingerprint()
     known = [] if options.fresh else read_progress(PROGRESS, mark)
     write_progress(PROGRESS, mark, known)
@@ -325,7 +333,7 @@ def main() -> int:
     wanted = list(combinations((pes for pes in sizes if pes <= options.up_to), lengths))
     sweep(wanted, known, options)
     if not options.quick:
-        PAGE.write_text(page(known, PES, LENGTHS), encoding="utf-8")
+        PAGE.write_text(page(known, mark), encoding="utf-8")
     done = {o.combination: o for o in known}
     verdicts = Counter(done[one].verdict if one in done else "not run" for one in wanted)
     print(", ".join(f"{count} {verdict}" for verdict, count in verdicts.items()))

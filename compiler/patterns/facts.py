@@ -171,18 +171,19 @@ def _rank_numbers(schedule: Schedule) -> np.ndarray:
     for step in schedule.collective.steps:
         if isinstance(step, RunStep):
             flat[list(step.places)] = np.arange(len(flat))
-        elif isinstance(step, ReduceStep) and step.order.value in ("east_to_west", "south_to_north"):
+        elif isinstance(step, ReduceStep) and step.order.value in (
+            "east_to_west",
+            "south_to_north",
+        ):
             flat[:] = np.arange(len(flat))[::-1]
     return numbers
 
 
-def _planned(
-    pattern: Pattern, contract: ContractKind
-) -> tuple[Choice, Schedule, int, int, str]:
+def _planned(pattern: Pattern, contract: ContractKind) -> tuple[Choice, Schedule, int, int, str]:
     """The instance of fewest predicted cycles over all orders, colors it takes, the fewest that
     suffice, or why there is no plan."""
     machine = TARGETS["wse2"]
-    found = []
+    found: list[tuple[int, int, Choice, Schedule, int]] = []
     for order in ORDERS.get(pattern.kind, ("",)):
         choice, _, schedule = instance(
             pattern, contract, PLANNED_ON, PLANNED_LENGTH, order=order, target=machine.name

@@ -63,7 +63,7 @@ def programs(
             yield Choice(text, {"P": pes, "B": length}, use, chosen)
 
 
-def instance(
+def instance(  # noqa: PLR0913 - what, on how much, then how
     pattern: Pattern,
     contract: ContractKind,
     pes: int,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from collc.patterns.facts import PLANNED_LENGTH, PLANNED_ON, Facts
+from collc.patterns.facts import PLANNED_LENGTH, PLANNED_ON, PROVED_ON, SHOWN_ON, Facts
 from collc.patterns.sources import Kind
 
 HEADINGS = {
@@ -18,16 +18,20 @@ WITHOUT_LIMIT = "any"
 _INTRODUCTION = f"""\
 # The patterns
 
-Made by `make patterns` (`collc list --page`) from `grammar/prelude.coll`, `examples/` and what the compiler finds out about
-them; a test holds this page against it. [sweep.md](sweep.md) says on which sizes each has been run.
+Made by `make patterns` (`collc list --page`) from `grammar/prelude.coll`, `examples/` and what the
+compiler finds out about them; a test holds this page against it. [sweep.md](sweep.md) says on which
+sizes each has been run.
 
-- *contract*: what the proof finds that it keeps; *also*: what else.
-- *operands*: how ranks stand in what is computed, with the result of four ranks (the first element at its first PE; the
-  receiver's own value stands on the left).
-- *colors*: taken by the plan on {PLANNED_ON} PEs with {PLANNED_LENGTH} elements, and the fewest that suffice.
-- *model*: the closed form of the cost model in cycles (`compiler/cost/closed_forms.py`), without start-up; for other algorithms
-  a message for each step, for compositions their parts. What the compiler predicts is exact where this is not: `collc cost`.
+- *contract*: what the proof finds that it keeps on {PROVED_ON[0]} PEs (on {PROVED_ON[1]} where
+  it is not made for {PROVED_ON[0]}); *also*: what else.
+- *operands*: how ranks stand in what is computed there, with the result of {SHOWN_ON[0]} ranks
+  (the first element at its first PE; the receiver's own value stands on the left).
+- *colors*: taken by the plan on {PLANNED_ON} PEs with {PLANNED_LENGTH} elements, and the fewest
+  that suffice.
 - *P*: the numbers of PEs that it is made for.
+- *model*: the closed form of the cost model in cycles (`compiler/cost/closed_forms.py`), without
+  start-up; for other algorithms a message for each step, for compositions their parts. `collc cost`
+  predicts in detail.
 """
 
 
@@ -89,7 +93,9 @@ def _what_they_do(chosen: Sequence[Facts]) -> Iterator[str]:
     for facts in chosen:
         pattern = facts.pattern
         shown = ", ".join(f"[{name}](../examples/{name}.coll)" for name in pattern.examples)
-        told = " ".join(text for text in (pattern.about, f"Example: {shown}." if shown else "") if text)
+        told = " ".join(
+            text for text in (pattern.about, f"Example: {shown}." if shown else "") if text
+        )
         yield f"- `{_head(facts)}`: {told}"
     yield ""
 

@@ -8,8 +8,9 @@ from enum import Enum
 from functools import lru_cache
 from importlib.resources import files
 
-from collc.language import parse_source
+from collc.language import optimal, parse_source
 from collc.language.names import PRELUDE_FILE, prelude
+from collc.language.optimal import OPTIMAL
 from collc.language.parser import parse_text
 from collc.language.syntax import (
     AlgorithmDecl,
@@ -71,13 +72,22 @@ def all_patterns() -> tuple[Pattern, ...]:
                 examples=shown,
             )
         )
-    return (*found, *_others(examples, uses))
+    return (*_with_choice(found, uses), *_others(examples, uses))
+
+
+def _with_choice(found: list[Pattern], uses: dict[str, tuple[str, ...]]) -> Iterator[Pattern]:
+    """The patterns of the prelude; behind its trees the compiler's choice among all trees."""
+    yield from (pattern for pattern in found if pattern.kind is Kind.TREE)
+    shown = tuple(example for example, names in uses.items() if names == (OPTIMAL,))
+    about = _first_sentence((optimal.__doc__ or "").split("\n"))
+    yield Pattern(OPTIMAL, Kind.TREE, about, (), "", "", shown)
+    yield from (pattern for pattern in found if pattern.kind is not Kind.TREE)
 
 
 def _others(examples: dict[str, str], uses: dict[str, tuple[str, ...]]) -> Iterator[Pattern]:
     """The examples that are not one tree or one algorithm of the prelude on one line."""
     for name, text in examples.items():
-        if len(uses[name]) == 1 and uses[name][0] in prelude():
+        if len(uses[name]) == 1 and uses[name][0] in (*prelude(), OPTIMAL):
             continue
         names = tuple(parameter.name for parameter in parse_source(text).parameters)
         head = text.partition("\ntarget")[0].split("\n")
