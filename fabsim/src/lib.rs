@@ -5,6 +5,7 @@
 //! copies, launches and reports; `probe` is where statistics look in; `std` holds the standard modules; `python` is the only part
 //! that knows Python.
 
+mod alarm;
 pub mod csl;
 pub mod diagnostic;
 pub mod fabric;
@@ -19,3 +20,4 @@ pub mod python;
 pub mod report;
 pub mod std;
 pub mod timing;
+pub mod worker;

@@ -1,8 +1,10 @@
 //! First half of a router's cycle: which of its wavelets move.
 
 use super::grid::PeIndex;
+use super::view::View;
 use super::wavelet::{Command, Wavelet};
-use super::{ChannelIndex, Fabric, Move};
+use super::zone::Zone;
+use super::{ChannelIndex, Fabric, Injection, Move, Router, ALL_LINKS};
 use crate::program::{Direction, PopMode};
 
 const RAMP: u8 = 1 << Direction::Ramp as u8;
@@ -15,43 +17,122 @@ enum Refusal {
     Blocked,
 }
 
-impl Fabric {
-    /// Visits every active router; `room(pe, color)` tells whether the compute element can take
-    /// one more wavelet of a color.
-    pub fn look(&mut self, room: impl Fn(PeIndex, u8) -> bool) {
-        self.wake_rewired();
-        let mut active = std::mem::take(&mut self.active);
-        for &pe in &active {
-            let moved = self.look_at(pe, &room);
-            let router = &mut self.routers[pe.index()];
-            if moved || router.stay {
-                self.next_active.push(pe);
-            } else {
-                router.active = false;
-            }
-            router.stay = false;
+/// The routers of a zone in the first half of a cycle.
+pub struct Looking<'a> {
+    pub view: View<'a>,
+    pub(super) routers: &'a mut [Router],
+    pub(super) zone: &'a mut Zone,
+}
+
+impl Looking<'_> {
+    /// The first PE of the zone.
+    pub fn first(&self) -> PeIndex {
+        self.zone.first
+    }
+
+    /// How many PEs the zone has.
+    #[allow(clippy::len_without_is_empty)] // no zone is empty
+    pub fn len(&self) -> usize {
+        self.routers.len()
+    }
+
+    #[inline]
+    fn router(&mut self, pe: PeIndex) -> &mut Router {
+        &mut self.routers[(pe.0 - self.zone.first.0) as usize]
+    }
+
+    #[inline]
+    pub fn is_active(&self, pe: PeIndex) -> bool {
+        self.zone.active.contains(pe)
+    }
+
+    /// The routers to visit.
+    pub fn active(&mut self) -> &mut super::tiles::TileSet {
+        &mut self.zone.active
+    }
+
+    /// Makes sure the router of `pe` is visited in this cycle's and the next cycle's look.
+    #[inline]
+    pub fn keep(&mut self, pe: PeIndex) {
+        self.zone.active.insert(pe);
+        self.stay(pe);
+    }
+
+    /// The router of `pe` is to be visited again next cycle.
+    #[inline]
+    pub fn stay(&mut self, pe: PeIndex) {
+        self.router(pe).stay = true;
+    }
+
+    /// Whether the compute element of `pe` has anything to send.
+    #[inline]
+    pub fn is_fed(&mut self, pe: PeIndex) -> bool {
+        self.router(pe).fed
+    }
+
+    #[inline]
+    pub fn set_fed(&mut self, pe: PeIndex, fed: bool) {
+        self.router(pe).fed = fed;
+    }
+
+    /// Whether a wavelet of `color` from the compute element of `pe` could enter its router now.
+    pub fn accepts_from_ce(&self, pe: PeIndex, color: u8) -> bool {
+        self.view.accepts(pe, color, Direction::Ramp)
+    }
+
+    /// A wavelet enters the router of `pe` from its compute element, which has asked
+    /// `accepts_from_ce` before.
+    pub fn inject(&mut self, pe: PeIndex, color: u8, wavelet: Wavelet, advance_switch: bool) {
+        if let Some((channel, local)) = self.view.find(pe, color) {
+            self.zone.injections.push(Injection {
+                pe,
+                channel,
+                local,
+                wavelet,
+                advance_switch,
+            });
         }
-        active.clear();
-        self.active = std::mem::replace(&mut self.next_active, active);
+    }
+
+    /// Visits an active router; `room(color)` tells whether its compute element can take one more
+    /// wavelet of a color.
+    #[inline]
+    pub fn look(&mut self, pe: PeIndex, room: impl Fn(u8) -> bool) {
+        let moved = self.look_at(pe, &room);
+        let router = self.router(pe);
+        let stays = std::mem::take(&mut router.stay);
+        if !moved && !stays {
+            self.zone.active.remove(pe);
+        }
     }
 
     /// Decides for one router; true if anything moves. Each link carries one wavelet a cycle;
     /// the first color that is refused a taken link goes first next time.
-    fn look_at(&mut self, pe: PeIndex, room: &impl Fn(PeIndex, u8) -> bool) -> bool {
-        let router = &self.routers[pe.index()];
-        let (first_channel, turn) = (router.first_channel, router.turn);
-        let mut waiting = router.occupied.rotate_right(u32::from(turn));
+    #[inline]
+    fn look_at(&mut self, pe: PeIndex, room: &impl Fn(u8) -> bool) -> bool {
+        let router = *self.router(pe);
+        if router.occupied == 0 {
+            return false;
+        }
+        let first_channel = self.view.wires.places[pe.index()].first_channel;
+        let mut waiting = router.occupied.rotate_right(u32::from(router.turn));
         let mut taken = 0u8;
         let mut next_turn = None;
         let mut moved = false;
         while waiting != 0 {
-            let local = (waiting.trailing_zeros() as u8 + turn) % 32;
+            let local = (waiting.trailing_zeros() as u8 + router.turn) % 32;
             waiting &= waiting - 1;
-            let channel = ChannelIndex(first_channel + u32::from(local));
-            match self.try_move(pe, channel, local, taken, room) {
+            let index = ChannelIndex(first_channel + u32::from(local));
+            let attempt = Attempt {
+                view: self.view,
+                pe,
+                index,
+                sides: router.sides.0,
+            };
+            match attempt.decide(local, taken, room) {
                 Ok(decided) => {
                     taken |= decided.outputs;
-                    self.moves.push(decided);
+                    self.zone.moves.push(decided);
                     moved = true;
                 }
                 Err(Refusal::LinkTaken) => next_turn = next_turn.or(Some(local)),
@@ -59,45 +140,53 @@ impl Fabric {
             }
         }
         if let Some(local) = next_turn {
-            self.routers[pe.index()].turn = local;
+            self.router(pe).turn = local;
         }
         moved
     }
+}
 
+/// The first wavelet of a channel that would like to move.
+struct Attempt<'a> {
+    view: View<'a>,
+    pe: PeIndex,
+    index: ChannelIndex,
+    sides: u8,
+}
+
+impl Attempt<'_> {
     /// A wavelet moves to all its outputs at once or not at all.
-    fn try_move(
-        &self,
-        pe: PeIndex,
-        index: ChannelIndex,
-        local: u8,
-        taken: u8,
-        room: &impl Fn(PeIndex, u8) -> bool,
-    ) -> Result<Move, Refusal> {
-        let channel = &self.channels[index.index()];
+    #[inline]
+    fn decide(&self, local: u8, taken: u8, room: &impl Fn(u8) -> bool) -> Result<Move, Refusal> {
+        let channel = self.view.channel(self.index);
         if channel.torn_down || channel.tx.0 == 0 {
             return Err(Refusal::Blocked);
         }
         let color = channel.color;
         let wavelet = channel.first();
-        let outputs = self.outputs(pe, index, wavelet);
+        let outputs = self.outputs(wavelet);
         if outputs & taken != 0 {
             return Err(Refusal::LinkTaken);
         }
-        let mut links = outputs & !RAMP;
+        let mut links = outputs & ALL_LINKS;
+        if links & !self.sides != 0 {
+            return Err(Refusal::Blocked);
+        }
         while links != 0 {
             let side = Direction::from_code(links.trailing_zeros() as u8);
             links &= links - 1;
-            let neighbour = self.neighbour(pe, side).ok_or(Refusal::Blocked)?;
-            self.accepts(neighbour, color, side.facing())
-                .ok_or(Refusal::Blocked)?;
+            let neighbour = self.view.grid.step(self.pe, side);
+            if !self.view.accepts(neighbour, color, side.facing()) {
+                return Err(Refusal::Blocked);
+            }
         }
-        if outputs & RAMP != 0 && !room(pe, color) {
+        if outputs & RAMP != 0 && !room(color) {
             return Err(Refusal::Blocked);
         }
-        let (wavelet, command, position) = self.executed(pe, index, wavelet);
+        let (wavelet, command, position) = self.executed(wavelet);
         Ok(Move {
-            pe,
-            channel: index,
+            pe: self.pe,
+            channel: self.index,
             local,
             color,
             outputs,
@@ -110,42 +199,29 @@ impl Fabric {
     /// The sides a wavelet leaves by: the position's, without the ramp if the wavelet is hidden
     /// from the compute element or filtered out.
     #[inline]
-    fn outputs(&self, pe: PeIndex, index: ChannelIndex, wavelet: Wavelet) -> u8 {
-        let channel = &self.channels[index.index()];
+    fn outputs(&self, wavelet: Wavelet) -> u8 {
+        let channel = self.view.channel(self.index);
         let outputs = channel.tx.0;
         if outputs & RAMP == 0 {
             return outputs;
         }
-        let withheld =
-            wavelet.hidden_from_ce() || channel.filtered && !self.filter_passes(pe, index, wavelet);
-        if withheld {
+        let filtered =
+            || channel.filtered && !self.view.filter_passes(self.pe, self.index, wavelet);
+        if wavelet.hidden_from_ce() || filtered() {
             outputs & !RAMP
         } else {
             outputs
         }
     }
 
-    fn filter_passes(&self, pe: PeIndex, index: ChannelIndex, wavelet: Wavelet) -> bool {
-        let filter = self.settings_of(pe, index).filter.as_ref();
-        let state = self.filters.get(&index);
-        match (filter, state) {
-            (Some(filter), Some(state)) => state.passes(filter, wavelet),
-            _ => true,
-        }
-    }
-
     /// Executes slot 0 of a control wavelet here: what leaves, what was done, the new position.
-    fn executed(
-        &self,
-        pe: PeIndex,
-        index: ChannelIndex,
-        wavelet: Wavelet,
-    ) -> (Wavelet, Command, u8) {
-        let old = self.channels[index.index()].position;
+    #[inline]
+    fn executed(&self, wavelet: Wavelet) -> (Wavelet, Command, u8) {
+        let old = self.view.channel(self.index).position;
         if !wavelet.control {
             return (wavelet, Command::Nop, old);
         }
-        let settings = self.settings_of(pe, index);
+        let settings = self.view.wires.settings_of(self.pe, self.index);
         let command = wavelet.command();
         let position = match command {
             Command::Advance => settings.after(old),
@@ -161,5 +237,17 @@ impl Fabric {
         };
         let leaves = if pops { wavelet.popped() } else { wavelet };
         (leaves, command, position)
+    }
+}
+
+impl Fabric {
+    /// Lets everybody see what changed registers make possible. This is put off until all code of
+    /// a cycle has run: it would tell a compute element who was visited before it.
+    pub fn wake_rewired(&mut self) {
+        while let Some(pe) = self.rewired.pop() {
+            self.wake(pe);
+            self.stay(pe);
+            self.wake_neighbours(pe, ALL_LINKS);
+        }
     }
 }

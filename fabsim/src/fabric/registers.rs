@@ -5,7 +5,7 @@
 
 use super::grid::PeIndex;
 use super::settings::Settings;
-use super::{Fabric, ALL_LINKS};
+use super::{Fabric, View};
 use crate::limits::COLORS;
 use crate::program::{Direction, Directions, PopMode, SwitchPosition};
 
@@ -39,21 +39,24 @@ pub fn is_known(address: u16) -> bool {
     register(address).is_some()
 }
 
-impl Fabric {
+impl View<'_> {
     /// The value of a register; none if there is no such register or the color is not configured.
+    pub fn read_register(self, pe: PeIndex, address: u16) -> Option<u16> {
+        let register = register(address)?;
+        let (Register::Color(color) | Register::Switch(color)) = register;
+        let (index, _) = self.find(pe, color)?;
+        let (channel, settings) = (self.channel(index), self.wires.settings_of(pe, index));
+        Some(match register {
+            Register::Color(_) => color_word(settings, channel.torn_down),
+            Register::Switch(_) => switch_word(settings, channel.position),
+        })
+    }
+}
+
+impl Fabric {
+    /// The value of a register, as code would read it.
     pub fn read_register(&self, pe: PeIndex, address: u16) -> Option<u16> {
-        match register(address)? {
-            Register::Color(color) => {
-                let (index, _) = self.find(pe, color)?;
-                let torn_down = self.channels[index.index()].torn_down;
-                Some(color_word(self.settings_of(pe, index), torn_down))
-            }
-            Register::Switch(color) => {
-                let (index, _) = self.find(pe, color)?;
-                let position = self.channels[index.index()].position;
-                Some(switch_word(self.settings_of(pe, index), position))
-            }
-        }
+        self.view().read_register(pe, address)
     }
 
     /// Writes a register, at once; false where `read_register` has no value.
@@ -63,10 +66,10 @@ impl Fabric {
             Some(Register::Switch(color)) => (color, true),
             None => return false,
         };
-        let Some((index, _)) = self.find(pe, color) else {
+        let Some((index, _)) = self.view().find(pe, color) else {
             return false;
         };
-        let mut settings = self.settings_of(pe, index).clone();
+        let mut settings = self.wires.settings_of(pe, index).clone();
         let mut position = self.channels[index.index()].position;
         if is_switch {
             set_switch(&mut settings, value);
@@ -76,19 +79,9 @@ impl Fabric {
             self.channels[index.index()].torn_down = value & TORN_DOWN != 0;
         }
         self.channels[index.index()].set_position(position, &settings);
-        self.changed.insert(index, settings);
+        self.wires.changed.insert(index, settings);
         self.rewired.push(pe);
         true
-    }
-
-    /// Lets everybody see what changed registers make possible. This is put off until all code of
-    /// a cycle has run: it would tell a compute element who was visited before it.
-    pub(super) fn wake_rewired(&mut self) {
-        while let Some(pe) = self.rewired.pop() {
-            self.wake(pe);
-            self.stay(pe);
-            self.wake_neighbours(pe, ALL_LINKS);
-        }
     }
 }
 

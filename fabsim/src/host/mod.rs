@@ -28,6 +28,8 @@ pub struct SimOptions {
     pub lenient: bool,
     /// Nothing may change by it; tests check that.
     pub visit_order: VisitOrder,
+    /// Processors used at most; nothing else may change by it.
+    pub threads: usize,
     /// Keeps every landing of a wavelet.
     pub trace_landings: bool,
 }
@@ -38,6 +40,7 @@ impl Default for SimOptions {
             max_cycles: 1_000_000_000,
             lenient: false,
             visit_order: VisitOrder::AsWoken,
+            threads: 1,
             trace_landings: false,
         }
     }
@@ -97,7 +100,12 @@ impl Simulator {
     /// Loads the design; everything it needs and fabsim lacks is refused by name.
     pub fn new(design: Arc<Design>, options: SimOptions) -> Result<Simulator, SimError> {
         refuse::check(&design)?;
-        let mut machine = Machine::new(&design, options.lenient, options.visit_order);
+        let mut machine = Machine::with_threads(
+            &design,
+            options.lenient,
+            options.visit_order,
+            options.threads,
+        );
         if options.trace_landings {
             machine.fabric.trace = Some(Vec::new());
         }

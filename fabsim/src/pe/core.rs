@@ -32,18 +32,19 @@ pub struct LoadedDsr {
 #[repr(C)]
 pub struct Core {
     // In front: used every cycle.
-    pub inputs: Box<[InputQueue]>,
-    pub outputs: Box<[OutputQueue]>,
-    pub memory: Memory,
-    pub fifos: Box<[Fifo]>,
     /// Bit per local task id.
     pub active_local: u32,
     pub blocked_local: u32,
+    pub inputs: Box<[InputQueue]>,
+    pub outputs: Box<[OutputQueue]>,
+    pub memory: Memory,
     /// Bit per color on wse2, per input queue on wse3.
     pub blocked_channels: u32,
-    pub blocked_threads: u8,
     /// Bit per color whose teardown no handler has seen yet.
     pub torn_down: u32,
+    pub blocked_threads: u8,
+    // Used now and then.
+    pub fifos: Box<[Fifo]>,
     pub dsrs: Vec<LoadedDsr>,
 }
 
@@ -85,6 +86,14 @@ impl Core {
             core.load_dsr(loaded(load));
         }
         core
+    }
+
+    /// False if no task can possibly start: the look that most cycles of a stream get by with.
+    #[inline]
+    pub fn may_start(&self, plan: &PePlan) -> bool {
+        let local = self.active_local & !self.blocked_local;
+        let arriving = plan.channels & !self.blocked_channels;
+        (local | arriving | self.torn_down) != 0
     }
 
     pub fn activate(&mut self, id: u8) {

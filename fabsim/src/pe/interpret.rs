@@ -8,7 +8,7 @@ use super::core::Core;
 use super::map::MapRun;
 use super::operation::Running;
 use super::plan::PePlan;
-use super::{Env, Microthread, Next};
+use super::{Env, Next};
 use crate::program::{FunctionId, Slot, Span};
 use crate::report::Fault;
 
@@ -73,7 +73,7 @@ pub(super) enum Flow {
     Leave,
 }
 
-pub(super) type Threads = Vec<Microthread>;
+pub(super) type Threads = Vec<Running>;
 
 impl Main {
     pub fn is_free(&self, now: u64) -> bool {

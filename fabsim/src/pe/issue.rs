@@ -13,12 +13,11 @@ use crate::program::{
 };
 use crate::report::Fault;
 
-/// An operation ready to run, and on which thread.
+/// An operation ready to run.
 pub struct Issued {
     pub running: Running,
-    /// The microthread of an asynchronous operation.
-    pub thread: Option<u8>,
-    pub priority: Priority,
+    /// It runs on a microthread.
+    pub is_async: bool,
 }
 
 /// Values of the current function's slots.
@@ -108,7 +107,7 @@ impl<'a> Operands<'a> {
             }),
             Operand::Pointer(slot, ty) => Ok(Ready {
                 port: Port::Line {
-                    word: word_address(value(self.slots, slot) & 0xffff)?,
+                    word: word_address(value(self.slots, slot) & 0xffff)? as i32,
                     step: 0,
                     bytes: ty.size_bytes().clamp(2, 4) as u8,
                 },
@@ -150,7 +149,7 @@ impl<'a> Operands<'a> {
             } => {
                 let words = i32::from(element_bytes / 2).max(1);
                 let port = Port::Line {
-                    word: self.start(dsd, *wavelet_index_offset)?,
+                    word: self.start(dsd, *wavelet_index_offset)? as i32,
                     step: i32::from(dsd.stride) * words,
                     bytes: *element_bytes,
                 };
@@ -288,26 +287,18 @@ pub fn issue(
     let all: Vec<&Ready> = std::iter::once(&dest).chain(&sources).collect();
     add_actions(&mut running, op, &all, slots);
     let thread = is_async(op, &all).then(|| thread_id(op, plan, &all, slots));
-    let priority = priority(op, plan, &running);
+    running.priority = priority(op, plan, &running);
     running.stops_at_fifo = thread.is_none();
+    let is_async = thread.is_some();
     if let Some(thread) = thread {
-        let id = thread.ok_or_else(|| {
+        running.thread = thread.ok_or_else(|| {
             Fault::new(format!(
                 "{} is asynchronous but has no fabric operand",
                 row.name
             ))
         })?;
-        return Ok(Issued {
-            running,
-            thread: Some(id),
-            priority,
-        });
     }
-    Ok(Issued {
-        running,
-        thread: None,
-        priority,
-    })
+    Ok(Issued { running, is_async })
 }
 
 /// Length counts sources by register file: src0 first, wherever it is written.
@@ -375,6 +366,9 @@ fn running(
     }
     Ok(Running {
         opcode: op.opcode,
+        priority: Priority::default(),
+        uses_fifo: fifos[0].is_some(),
+        thread: 0,
         span,
         per_cycle: rate(arch, op.opcode, &used).max(1),
         output: match &dest.port {
@@ -386,7 +380,6 @@ fn running(
         source_count: sources.len().min(3) as u8,
         remaining: length,
         length,
-        infinite: length == INFINITE,
         inputs,
         on_done: [None; 4],
         on_control: None,

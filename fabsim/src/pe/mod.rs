@@ -27,19 +27,11 @@ use self::operation::Running;
 use self::plan::PePlan;
 use self::tasks::Start;
 use crate::fabric::grid::PeIndex;
-use crate::fabric::Fabric;
+use crate::fabric::View;
 use crate::probe::Turn;
 use crate::program::{FunctionId, Priority};
 use crate::report::Fault;
 use std::sync::Arc;
-
-/// A running asynchronous operation.
-#[derive(Clone, Debug)]
-pub struct Microthread {
-    pub id: u8,
-    pub priority: Priority,
-    pub running: Running,
-}
 
 /// A host command waiting for the main thread.
 #[derive(Clone, Debug)]
@@ -53,14 +45,24 @@ pub struct Env<'a> {
     pub plan: &'a PePlan,
     pub now: u64,
     /// For configuration registers; nobody looks at other PEs' routers while code runs.
-    pub fabric: &'a mut Fabric,
+    pub fabric: View<'a>,
+    /// Registers written; they change before routers look.
+    pub writes: &'a mut Vec<RegisterWrite>,
     pub index: PeIndex,
     /// A queue to or from the router changed.
     pub queues_changed: bool,
     /// `unblock_cmd_stream` was called, at this cycle.
     pub unblocked_at: Option<u64>,
-    /// Lines for the log, with their cycles.
-    pub printed: Vec<(u64, String)>,
+    /// Printed lines, with their cycles.
+    pub log: &'a mut Vec<(u64, PeIndex, String)>,
+}
+
+/// A word for a configuration register of the own router.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RegisterWrite {
+    pub pe: PeIndex,
+    pub address: u16,
+    pub value: u16,
 }
 
 /// When a compute element wants its next turn.
@@ -80,24 +82,28 @@ enum Choice {
 }
 
 /// One compute element. In memory order: what is used every cycle lies in the middle, where `main`
-/// ends and `core` begins, within few cache lines.
+/// ends and `core` begins, in two cache lines.
 #[derive(Clone, Debug)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct Pe {
-    pub launch: Option<Launch>,
     pub main: Main,
     pub plan: u32,
-    /// Visited in the next cycle.
-    pub active: bool,
     /// Which output queue goes first up the ramp.
     pub output_turn: u8,
     /// Which microthread goes first among equals.
     turn: u8,
     /// Still owes the host an `unblock_cmd_stream`.
     pub busy_with_command: bool,
-    pub threads: Vec<Microthread>,
+    /// There is a `launch`.
+    launched: bool,
+    /// The running asynchronous operations.
+    pub threads: Vec<Running>,
     pub core: Core,
+    launch: Option<Launch>,
 }
+
+const _: () = assert!(std::mem::offset_of!(Pe, plan) % 64 == 24);
+const _: () = assert!(std::mem::offset_of!(Pe, core) % 64 == 56);
 
 impl Pe {
     pub fn new(plan: &PePlan, plan_index: u32) -> Pe {
@@ -108,20 +114,27 @@ impl Pe {
             threads: Vec::new(),
             turn: 0,
             launch: None,
+            launched: false,
             busy_with_command: false,
-            active: false,
             output_turn: 0,
         }
     }
 
+    /// Gives the main thread a host command.
+    pub fn launch(&mut self, launch: Launch) {
+        self.launch = Some(launch);
+        self.launched = true;
+        self.busy_with_command = true;
+    }
+
     /// One cycle: when it wants its next turn, and what it did in this one.
     pub fn step(&mut self, env: &mut Env) -> Result<(Next, Turn), Fault> {
-        if self.main.is_free(env.now) {
+        if self.main.is_free(env.now) && (self.launched || self.core.may_start(env.plan)) {
             self.pick(env);
         }
         match self.choose(env) {
             Choice::Thread(n) => {
-                let id = self.threads[n].id;
+                let id = self.threads[n].thread;
                 self.step_thread(n, env)?;
                 Ok((Next::Soon, Turn::Microthread(id)))
             }
@@ -143,6 +156,10 @@ impl Pe {
     }
 
     fn choose(&self, env: &Env) -> Choice {
+        if self.threads.is_empty() {
+            let ready = self.main.can_step(&self.core, env.now);
+            return if ready { Choice::Main } else { Choice::Nothing };
+        }
         if let Some(n) = self.ready_thread(env, Priority::High) {
             return Choice::Thread(n);
         }
@@ -161,23 +178,19 @@ impl Pe {
     /// The microthread whose turn it is among those of a priority that can go on.
     fn ready_thread(&self, env: &Env, priority: Priority) -> Option<usize> {
         let count = self.threads.len();
-        if count == 0 {
-            return None;
-        }
         let first = usize::from(self.turn) % count;
         (first..count).chain(0..first).find(|&n| {
-            let thread = &self.threads[n];
-            thread.priority == priority
-                && self.core.blocked_threads >> (thread.id & 7) & 1 == 0
-                && thread.running.can_step(&self.core, env.now)
+            let running = &self.threads[n];
+            running.priority == priority
+                && self.core.blocked_threads >> (running.thread & 7) & 1 == 0
+                && running.can_step(&self.core, env.now)
         })
     }
 
     fn step_thread(&mut self, n: usize, env: &mut Env) -> Result<(), Fault> {
-        let thread = &mut self.threads[n];
-        let span = thread.running.span;
-        let done = thread
-            .running
+        let running = &mut self.threads[n];
+        let span = running.span;
+        let done = running
             .step(&mut self.core, env.plan, env.now)
             .map_err(|fault| fault.at(span))?;
         env.queues_changed = true;
@@ -192,6 +205,7 @@ impl Pe {
     /// Starts what the host launched, else the next task.
     fn pick(&mut self, env: &mut Env) {
         if let Some(launch) = self.launch.take() {
+            self.launched = false;
             self.main
                 .start(env.plan, launch.function, &launch.args, env.now);
             return;

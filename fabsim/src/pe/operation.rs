@@ -5,7 +5,7 @@ use super::fifo::End;
 use super::opcode::{element, info, Sources};
 use super::plan::PePlan;
 use super::port::{send, Port};
-use crate::program::{Arch, Dsr, Opcode, Slot, Span};
+use crate::program::{Arch, Dsr, Opcode, Priority, Slot, Span};
 use crate::report::Fault;
 
 /// The length of an operation that never ends.
@@ -23,21 +23,27 @@ pub fn elements(extent: u16) -> u32 {
 
 /// An operation that has been issued and not yet completed.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Running {
-    pub opcode: Opcode,
-    pub span: Span,
-    pub dest: Port,
-    pub sources: [Port; 3],
-    pub source_count: u8,
-    /// Elements still to do; not counted down where `infinite`.
+    // The first cache line: all that an element of two sources needs.
+    /// Elements still to do; stays `INFINITE` where there is no end.
     pub remaining: u32,
-    pub length: u32,
-    pub infinite: bool,
+    pub opcode: Opcode,
+    pub source_count: u8,
     /// Elements one instruction takes.
     pub per_cycle: u8,
+    pub priority: Priority,
     /// Places of the fabric operands among the PE's queues.
     pub inputs: [Option<u8>; 2],
     pub output: Option<u8>,
+    pub uses_fifo: bool,
+    /// The microthread it runs on, if it is asynchronous.
+    pub thread: u8,
+    pub dest: Port,
+    pub sources: [Port; 3],
+    // From here on: what its beginning and end need.
+    pub length: u32,
+    pub span: Span,
     pub on_done: [Option<Action>; 4],
     pub on_control: Option<Action>,
     /// DSRs that keep the address the operation ends at, by operand (destination, sources).
@@ -55,7 +61,7 @@ impl Running {
     /// Whether an instruction can be issued now.
     #[inline]
     pub fn can_step(&self, core: &Core, now: u64) -> bool {
-        if self.uses_fifo() && self.fifo_elements(core) == 0 {
+        if self.uses_fifo && self.fifo_elements(core) == 0 {
             return self.stops_at_fifo;
         }
         let room = match self.output {
@@ -66,12 +72,13 @@ impl Running {
             .inputs
             .iter()
             .flatten()
-            .all(|&queue| core.inputs[usize::from(queue)].head(now).is_some())
+            .all(|&queue| core.inputs[usize::from(queue)].ring.is_ready(now))
     }
 
+    /// Whether it goes on until something stops it.
     #[inline]
-    fn uses_fifo(&self) -> bool {
-        self.fifos[0].is_some()
+    pub fn is_infinite(&self) -> bool {
+        self.remaining == INFINITE
     }
 
     /// How many elements its FIFOs let through now.
@@ -97,7 +104,7 @@ impl Running {
         self.stopped = true;
         for &(n, end) in self.fifos.iter().flatten() {
             let length = core.fifos[usize::from(n)].length(end);
-            if *length != 0 && !self.infinite {
+            if *length != 0 && !self.is_infinite() {
                 *length = self.remaining as u16;
             }
         }
@@ -116,12 +123,8 @@ impl Running {
             }
         }
         let ready = now + plan.timing.onramp_cycles;
-        let mut group = if self.infinite {
-            u32::from(self.per_cycle)
-        } else {
-            u32::from(self.per_cycle).min(self.remaining)
-        };
-        if self.uses_fifo() {
+        let mut group = u32::from(self.per_cycle).min(self.remaining);
+        if self.uses_fifo {
             group = group.min(self.fifo_elements(core));
             if group == 0 {
                 self.stop(core, plan);
@@ -129,13 +132,13 @@ impl Running {
             }
         }
         for _ in 0..group {
-            if !self.infinite {
-                self.remaining -= 1;
-            }
+            self.remaining -= u32::from(!self.is_infinite());
             self.one(core, ready)?;
         }
-        if self.remaining > 0 || self.infinite {
-            self.note_waiting(core);
+        if self.remaining > 0 {
+            if self.uses_fifo {
+                self.note_waiting(core);
+            }
             return Ok(false);
         }
         self.complete(core, plan);
@@ -159,7 +162,7 @@ impl Running {
         }
         let value = element(self.opcode, &sources);
         if let Port::Output(sender) = self.dest {
-            let last = self.remaining == 0 && !self.infinite;
+            let last = self.remaining == 0;
             send(sender, value, last, ready, &mut core.outputs);
             return Ok(());
         }
@@ -177,7 +180,7 @@ impl Running {
             return Err(Fault::new("@dfilt without a fabin operand"));
         };
         let arrived = core.inputs[usize::from(queue)].ring.pop();
-        if arrived.is_some_and(|a| a.wavelet.control) && !self.infinite {
+        if arrived.is_some_and(|entry| entry.wavelet().control) && !self.is_infinite() {
             self.remaining -= 1;
         }
         if self.remaining > 0 {
@@ -220,7 +223,7 @@ impl Running {
         for (dsr, port) in self.saves.iter().zip(ports) {
             let known = dsr.and_then(|dsr| core.dsrs.iter_mut().find(|k| k.dsr == dsr));
             if let (Some(known), Port::Line { word, .. }) = (known, port) {
-                known.dsd.base = (*word * 2) as u16;
+                known.dsd.base = word.wrapping_mul(2) as u16;
             }
         }
         for action in self.on_done.iter().flatten() {
@@ -228,6 +231,10 @@ impl Running {
         }
     }
 }
+
+// Operands lie in the first cache line.
+const _: () = assert!(std::mem::size_of::<Port>() == 16);
+const _: () = assert!(std::mem::offset_of!(Running, sources) == 32);
 
 /// Elements per instruction: one where the fabric takes part, else the documented rate of the
 /// operation, lowered by strides that make banks collide.

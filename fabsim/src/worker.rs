@@ -1,0 +1,305 @@
+//! What one thread does in a cycle: the compute elements of its zone, joined to their routers.
+
+use crate::alarm::Alarm;
+use crate::fabric::grid::PeIndex;
+use crate::fabric::tiles::TileSet;
+use crate::fabric::{Delivery, Looking, Moving};
+use crate::pe::plan::PePlan;
+use crate::pe::queues::{Entry, Tag};
+use crate::pe::{Env, Next, Pe, RegisterWrite};
+use crate::probe::{Probe, RampPassage};
+use crate::report::Fault;
+
+/// In which order routers and compute elements are visited. No result may depend on it; tests
+/// check that.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum VisitOrder {
+    /// As they happened to be woken.
+    #[default]
+    AsWoken,
+    Reversed,
+    /// In another random order every cycle; the number is the state of the generator.
+    Shuffled(u64),
+}
+
+impl VisitOrder {
+    fn apply(&mut self, visits: &mut [PeIndex]) {
+        match self {
+            VisitOrder::AsWoken => {}
+            VisitOrder::Reversed => visits.reverse(),
+            VisitOrder::Shuffled(state) => {
+                for n in (1..visits.len()).rev() {
+                    // Knuth's MMIX generator; its high bits are the good ones.
+                    *state = state
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1_442_695_040_888_963_407);
+                    visits.swap(n, (*state >> 33) as usize % (n + 1));
+                }
+            }
+        }
+    }
+}
+
+/// What is the same for all zones in a cycle.
+#[derive(Clone, Copy, Debug)]
+pub struct Cycle<'a> {
+    pub now: u64,
+    pub plans: &'a [PePlan],
+    /// A router looks right after its compute element has run. Otherwise all code runs first, since
+    /// it may write registers that other routers look at.
+    pub looks_at_once: bool,
+}
+
+/// The state of one thread beyond the PEs and routers of its zone.
+#[derive(Debug)]
+pub struct Worker {
+    /// Compute elements to visit.
+    pub awake: TileSet,
+    pub alarm: Alarm,
+    visit_order: VisitOrder,
+    visits: Vec<PeIndex>,
+    /// Tiles that had anything to do, cycle by cycle.
+    pub tile_cycles: u64,
+    /// The first PE whose instruction could not be carried out.
+    pub failed: Option<(PeIndex, Fault)>,
+    /// When host commands ended that ended in this cycle.
+    pub finished: Vec<u64>,
+    pub writes: Vec<RegisterWrite>,
+    pub log: Vec<(u64, PeIndex, String)>,
+}
+
+impl Worker {
+    pub fn new(first: PeIndex, end: PeIndex, visit_order: VisitOrder) -> Worker {
+        Worker {
+            awake: TileSet::new(first, end.index() - first.index()),
+            alarm: Alarm::new(),
+            visit_order,
+            visits: Vec::new(),
+            tile_cycles: 0,
+            failed: None,
+            finished: Vec::new(),
+            writes: Vec::new(),
+            log: Vec::new(),
+        }
+    }
+
+    /// How many tiles were visited in the last cycle.
+    pub fn visited(&self) -> usize {
+        self.visits.len()
+    }
+
+    /// First half of a cycle. `pes` are those of the zone.
+    pub fn first_half<P: Probe>(
+        &mut self,
+        cycle: Cycle,
+        pes: &mut [Pe],
+        looking: &mut Looking,
+        probe: &mut P,
+    ) {
+        let due = self.alarm.due(cycle.now);
+        for &pe in &due {
+            self.awake.insert(pe);
+        }
+        self.alarm.recycle(cycle.now, due);
+        let visits = self.list(looking);
+        let first = looking.first();
+        for &pe in &visits {
+            let state = &mut pes[pe.index() - first.index()];
+            self.visit(cycle, pe, state, looking, probe);
+            if cycle.looks_at_once && looking.is_active(pe) {
+                look(cycle, pe, state, looking);
+            }
+        }
+        self.visits = visits;
+    }
+
+    /// The tiles to visit.
+    fn list(&mut self, looking: &mut Looking) -> Vec<PeIndex> {
+        let mut visits = std::mem::take(&mut self.visits);
+        visits.clear();
+        looking.active().list_with(&mut self.awake, &mut visits);
+        self.visit_order.apply(&mut visits);
+        visits
+    }
+
+    /// The rest of the first half where code may write registers.
+    pub fn look(&mut self, cycle: Cycle, pes: &[Pe], looking: &mut Looking) {
+        let visits = self.list(looking);
+        let first = looking.first();
+        for &pe in &visits {
+            if looking.is_active(pe) {
+                look(cycle, pe, &pes[pe.index() - first.index()], looking);
+            }
+        }
+        self.visits = visits;
+    }
+
+    #[inline]
+    fn visit<P: Probe>(
+        &mut self,
+        cycle: Cycle,
+        pe: PeIndex,
+        state: &mut Pe,
+        looking: &mut Looking,
+        probe: &mut P,
+    ) {
+        self.tile_cycles += 1;
+        if looking.is_active(pe) && looking.is_fed(pe) {
+            self.up_the_ramp(cycle.now, pe, state, looking, probe);
+        }
+        if !self.awake.contains(pe) {
+            return;
+        }
+        match self.step(cycle, pe, state, looking, probe) {
+            Ok(true) => {}
+            Ok(false) => self.awake.remove(pe),
+            Err(fault) => {
+                // The same one is reported in whatever order the PEs are visited.
+                if !matches!(&self.failed, Some((earlier, _)) if *earlier < pe) {
+                    self.failed = Some((pe, fault));
+                }
+            }
+        }
+    }
+
+    /// One wavelet at most goes from the output queues of a PE to its router; queues take turns.
+    #[inline]
+    fn up_the_ramp<P: Probe>(
+        &mut self,
+        now: u64,
+        pe: PeIndex,
+        state: &mut Pe,
+        looking: &mut Looking,
+        probe: &mut P,
+    ) {
+        let outputs = &mut state.core.outputs;
+        let count = outputs.len();
+        let mut sent = None;
+        let mut fed = false;
+        let first = usize::from(state.output_turn);
+        let first = if first < count { first } else { 0 };
+        for k in first..first + count {
+            let n = if k < count { k } else { k - count };
+            let queue = &mut outputs[n];
+            let Some(head) = queue.ring.first() else {
+                continue;
+            };
+            fed = true;
+            if sent.is_some() || !queue.ring.is_ready(now) {
+                looking.stay(pe);
+            } else if looking.accepts_from_ce(pe, head.color()) {
+                let was_full = !queue.ring.has_room();
+                queue.ring.pop();
+                probe.went_up(RampPassage {
+                    cycle: now,
+                    pe,
+                    color: head.color(),
+                    wavelet: head.wavelet(),
+                    queue: queue.id,
+                    level: queue.ring.len(),
+                });
+                looking.inject(pe, head.color(), head.wavelet(), head.advance_switch());
+                sent = Some((n, was_full));
+                looking.stay(pe);
+            }
+        }
+        if let Some((n, was_full)) = sent {
+            state.output_turn = n as u8 + 1;
+            if was_full {
+                self.awake.insert(pe);
+            }
+        }
+        looking.set_fed(pe, fed);
+    }
+
+    /// One cycle of one compute element; false if it goes to sleep.
+    #[inline]
+    fn step<P: Probe>(
+        &mut self,
+        cycle: Cycle,
+        pe: PeIndex,
+        state: &mut Pe,
+        looking: &mut Looking,
+        probe: &mut P,
+    ) -> Result<bool, Fault> {
+        let mut env = Env {
+            plan: &cycle.plans[state.plan as usize],
+            now: cycle.now,
+            fabric: looking.view,
+            index: pe,
+            queues_changed: false,
+            unblocked_at: None,
+            writes: &mut self.writes,
+            log: &mut self.log,
+        };
+        let (next, turn) = state.step(&mut env)?;
+        let (changed, unblocked_at) = (env.queues_changed, env.unblocked_at);
+        probe.turn(cycle.now, pe, state, env.plan, turn);
+        if changed {
+            // What was sent goes up the ramp only later: the router must be visited until then.
+            looking.keep(pe);
+            let fed = state
+                .core
+                .outputs
+                .iter()
+                .any(|queue| !queue.ring.is_empty());
+            looking.set_fed(pe, fed);
+        }
+        if let Some(at) = unblocked_at {
+            if std::mem::take(&mut state.busy_with_command) {
+                self.finished.push(at);
+            }
+        }
+        match next {
+            Next::Soon => return Ok(true),
+            Next::At(at) => self.alarm.set(cycle.now, at, pe),
+            Next::Woken => {}
+        }
+        Ok(false)
+    }
+
+    /// Second half of a cycle.
+    pub fn second_half<P: Probe>(
+        &mut self,
+        cycle: Cycle,
+        pes: &mut [Pe],
+        moving: &mut Moving,
+        probe: &mut P,
+    ) {
+        let first = moving.first();
+        let alarm = &mut self.alarm;
+        let mut deliver = |Delivery { pe, color, wavelet }, probe: &mut P| {
+            let state = &mut pes[pe.index() - first.index()];
+            let plan = &cycle.plans[state.plan as usize];
+            let Some(queue) = plan.input_of_color(color) else {
+                return;
+            };
+            let ready = cycle.now + plan.timing.offramp_cycles;
+            let queue = &mut state.core.inputs[usize::from(queue)];
+            let entry = Entry {
+                payload: wavelet.payload,
+                tag: Tag::new(color, wavelet.control, false),
+            };
+            queue.ring.push(entry, ready);
+            probe.came_down(RampPassage {
+                cycle: cycle.now,
+                pe,
+                color,
+                wavelet,
+                queue: queue.id,
+                level: queue.ring.len(),
+            });
+            alarm.set(cycle.now, ready, pe);
+        };
+        moving.commit(&mut deliver, probe);
+    }
+}
+
+/// The router of a PE decides what moves.
+#[inline]
+fn look(cycle: Cycle, pe: PeIndex, state: &Pe, looking: &mut Looking) {
+    looking.look(pe, |color| {
+        let queue = cycle.plans[state.plan as usize].input_of_color(color);
+        queue.is_some_and(|n| state.core.inputs[usize::from(n)].ring.has_room())
+    });
+}
