@@ -72,7 +72,7 @@ impl Worker {
     pub fn new(first: PeIndex, end: PeIndex, visit_order: VisitOrder) -> Worker {
         Worker {
             awake: TileSet::new(first, end.index() - first.index()),
-            alarm: Alarm::new(),
+            alarm: Alarm::new(first, end.index() - first.index()),
             visit_order,
             visits: Vec::new(),
             tile_cycles: 0,
@@ -96,19 +96,13 @@ impl Worker {
         looking: &mut Looking,
         probe: &mut P,
     ) {
-        let due = self.alarm.due(cycle.now);
-        for &pe in &due {
-            self.awake.insert(pe);
-        }
-        self.alarm.recycle(cycle.now, due);
+        self.alarm.ring(cycle.now, &mut self.awake);
         let visits = self.list(looking);
+        self.tile_cycles += visits.len() as u64;
         let first = looking.first();
         for &pe in &visits {
             let state = &mut pes[pe.index() - first.index()];
             self.visit(cycle, pe, state, looking, probe);
-            if cycle.looks_at_once && looking.is_active(pe) {
-                look(cycle, pe, state, looking);
-            }
         }
         self.visits = visits;
     }
@@ -127,8 +121,10 @@ impl Worker {
         let visits = self.list(looking);
         let first = looking.first();
         for &pe in &visits {
-            if looking.is_active(pe) {
-                look(cycle, pe, &pes[pe.index() - first.index()], looking);
+            if looking.active().contains(pe) {
+                let stays = std::mem::take(&mut looking.router(pe).stay);
+                let moved = look(cycle, pe, &pes[pe.index() - first.index()], looking);
+                looking.active().put(pe, moved || stays);
             }
         }
         self.visits = visits;
@@ -143,76 +139,46 @@ impl Worker {
         looking: &mut Looking,
         probe: &mut P,
     ) {
-        self.tile_cycles += 1;
-        if looking.is_active(pe) && looking.is_fed(pe) {
-            self.up_the_ramp(cycle.now, pe, state, looking, probe);
+        let was_active = looking.active().contains(pe);
+        let was_awake = self.awake.contains(pe);
+        let (mut stays, mut awake) = (false, was_awake);
+        if was_active && looking.router(pe).fed {
+            let went = up_the_ramp(cycle.now, pe, state, looking, probe);
+            stays = went.stays;
+            awake |= went.made_room;
         }
-        if !self.awake.contains(pe) {
+        if awake {
+            match self.step(cycle, pe, state, looking, probe) {
+                Ok(stepped) => {
+                    awake = stepped.again;
+                    stays |= stepped.changed;
+                }
+                Err(fault) => self.fail(pe, fault),
+            }
+        }
+        if awake != was_awake {
+            self.awake.put(pe, awake);
+        }
+        if !cycle.looks_at_once {
+            looking.router(pe).stay |= stays;
+            looking.active().put(pe, was_active || stays);
             return;
         }
-        match self.step(cycle, pe, state, looking, probe) {
-            Ok(true) => {}
-            Ok(false) => self.awake.remove(pe),
-            Err(fault) => {
-                // The same one is reported in whatever order the PEs are visited.
-                if !matches!(&self.failed, Some((earlier, _)) if *earlier < pe) {
-                    self.failed = Some((pe, fault));
-                }
-            }
+        let moved = (was_active || stays) && look(cycle, pe, state, looking);
+        if was_active != (moved || stays) {
+            looking.active().put(pe, moved || stays);
         }
     }
 
-    /// One wavelet at most goes from the output queues of a PE to its router; queues take turns.
-    #[inline]
-    fn up_the_ramp<P: Probe>(
-        &mut self,
-        now: u64,
-        pe: PeIndex,
-        state: &mut Pe,
-        looking: &mut Looking,
-        probe: &mut P,
-    ) {
-        let outputs = &mut state.core.outputs;
-        let count = outputs.len();
-        let mut sent = None;
-        let mut fed = false;
-        let first = usize::from(state.output_turn);
-        let first = if first < count { first } else { 0 };
-        for k in first..first + count {
-            let n = if k < count { k } else { k - count };
-            let queue = &mut outputs[n];
-            let Some(head) = queue.ring.first() else {
-                continue;
-            };
-            fed = true;
-            if sent.is_some() || !queue.ring.is_ready(now) {
-                looking.stay(pe);
-            } else if looking.accepts_from_ce(pe, head.color()) {
-                let was_full = !queue.ring.has_room();
-                queue.ring.pop();
-                probe.went_up(RampPassage {
-                    cycle: now,
-                    pe,
-                    color: head.color(),
-                    wavelet: head.wavelet(),
-                    queue: queue.id,
-                    level: queue.ring.len(),
-                });
-                looking.inject(pe, head.color(), head.wavelet(), head.advance_switch());
-                sent = Some((n, was_full));
-                looking.stay(pe);
-            }
+    /// The same failure is reported in whatever order the PEs are visited.
+    #[cold]
+    fn fail(&mut self, pe: PeIndex, fault: Fault) {
+        if !matches!(&self.failed, Some((earlier, _)) if *earlier < pe) {
+            self.failed = Some((pe, fault));
         }
-        if let Some((n, was_full)) = sent {
-            state.output_turn = n as u8 + 1;
-            if was_full {
-                self.awake.insert(pe);
-            }
-        }
-        looking.set_fed(pe, fed);
     }
 
-    /// One cycle of one compute element; false if it goes to sleep.
+    /// One cycle of one compute element.
     #[inline]
     fn step<P: Probe>(
         &mut self,
@@ -221,7 +187,7 @@ impl Worker {
         state: &mut Pe,
         looking: &mut Looking,
         probe: &mut P,
-    ) -> Result<bool, Fault> {
+    ) -> Result<Stepped, Fault> {
         let mut env = Env {
             plan: &cycle.plans[state.plan as usize],
             now: cycle.now,
@@ -237,25 +203,21 @@ impl Worker {
         probe.turn(cycle.now, pe, state, env.plan, turn);
         if changed {
             // What was sent goes up the ramp only later: the router must be visited until then.
-            looking.keep(pe);
-            let fed = state
-                .core
-                .outputs
-                .iter()
-                .any(|queue| !queue.ring.is_empty());
-            looking.set_fed(pe, fed);
+            let mut outputs = state.core.outputs.iter();
+            looking.router(pe).fed = outputs.any(|queue| !queue.ring.is_empty());
         }
         if let Some(at) = unblocked_at {
             if std::mem::take(&mut state.busy_with_command) {
                 self.finished.push(at);
             }
         }
-        match next {
-            Next::Soon => return Ok(true),
-            Next::At(at) => self.alarm.set(cycle.now, at, pe),
-            Next::Woken => {}
+        if let Next::At(at) = next {
+            self.alarm.set(cycle.now, at, pe);
         }
-        Ok(false)
+        Ok(Stepped {
+            again: next == Next::Soon,
+            changed,
+        })
     }
 
     /// Second half of a cycle.
@@ -295,11 +257,73 @@ impl Worker {
     }
 }
 
-/// The router of a PE decides what moves.
+/// What came of the cycle of a compute element.
+struct Stepped {
+    /// It wants the next cycle, too.
+    again: bool,
+    /// A queue between it and its router changed.
+    changed: bool,
+}
+
+/// What came of a look at the output queues.
+struct Went {
+    /// They have to be looked at again in the next cycle.
+    stays: bool,
+    /// A full one has room now.
+    made_room: bool,
+}
+
+/// One wavelet at most goes from the output queues of a PE to its router; queues take turns.
 #[inline]
-fn look(cycle: Cycle, pe: PeIndex, state: &Pe, looking: &mut Looking) {
+fn up_the_ramp<P: Probe>(
+    now: u64,
+    pe: PeIndex,
+    state: &mut Pe,
+    looking: &mut Looking,
+    probe: &mut P,
+) -> Went {
+    let outputs = &mut state.core.outputs;
+    let count = outputs.len();
+    let (mut stays, mut made_room, mut sent) = (false, false, false);
+    let first = usize::from(state.output_turn);
+    let first = if first < count { first } else { 0 };
+    for k in first..first + count {
+        let n = if k < count { k } else { k - count };
+        let queue = &mut outputs[n];
+        let Some(head) = queue.ring.first() else {
+            continue;
+        };
+        if sent || !queue.ring.is_ready(now) {
+            stays = true;
+            continue;
+        }
+        let Some(channel) = looking.accepts_from_ce(pe, head.color()) else {
+            continue;
+        };
+        made_room = !queue.ring.has_room();
+        queue.ring.pop();
+        probe.went_up(RampPassage {
+            cycle: now,
+            pe,
+            color: head.color(),
+            wavelet: head.wavelet(),
+            queue: queue.id,
+            level: queue.ring.len(),
+        });
+        looking.inject(pe, channel, head);
+        (sent, stays) = (true, true);
+        state.output_turn = n as u8 + 1;
+    }
+    let fed = stays || outputs.iter().any(|queue| !queue.ring.is_empty());
+    looking.router(pe).fed = fed;
+    Went { stays, made_room }
+}
+
+/// The router of a PE decides what moves; false if nothing does.
+#[inline]
+fn look(cycle: Cycle, pe: PeIndex, state: &Pe, looking: &mut Looking) -> bool {
     looking.look(pe, |color| {
         let queue = cycle.plans[state.plan as usize].input_of_color(color);
         queue.is_some_and(|n| state.core.inputs[usize::from(n)].ring.has_room())
-    });
+    })
 }

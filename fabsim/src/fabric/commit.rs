@@ -1,6 +1,6 @@
 //! Second half of a router's cycle: the moves that were decided take place.
 
-use super::channel::Channel;
+use super::channel::{Channel, NOWHERE};
 use super::grid::{PeIndex, LINKS};
 use super::view::Wires;
 use super::wavelet::{Command, Wavelet};
@@ -90,6 +90,7 @@ impl Moving<'_> {
             return;
         };
         let (level, filtered, rx) = (channel.len(), channel.filtered, channel.rx);
+        let local = channel.local;
         let passage = Passage {
             cycle: self.next - 1,
             pe: decided.pe,
@@ -99,7 +100,7 @@ impl Moving<'_> {
         };
         probe.left(passage, Directions(decided.outputs));
         if level == 0 {
-            self.router(decided.pe).occupied &= !(1 << decided.local);
+            self.router(decided.pe).occupied &= !(1 << local);
         }
         if filtered {
             let counted = (decided.pe, decided.channel, original);
@@ -115,17 +116,21 @@ impl Moving<'_> {
     fn obey(&mut self, decided: &Move) {
         self.move_switch(decided.pe, decided.channel, decided.position);
         if decided.command == Command::Teardown {
-            self.channel(decided.channel).torn_down = true;
+            let wires = self.wires;
+            let channel = self.channel(decided.channel);
+            channel.torn_down = true;
+            wires.set_way(decided.pe, channel);
             self.zone.torn_down.push((decided.pe, decided.color));
         }
     }
 
     /// Sets the switch and wakes everybody who may have waited for it.
     fn move_switch(&mut self, pe: PeIndex, index: ChannelIndex, position: u8) {
-        let settings = self.wires.settings_of(pe, index);
+        let wires = self.wires;
         let channel = self.channel(index);
         if channel.position != position {
-            channel.set_position(position, settings);
+            channel.set_position(position, wires.settings_of(pe, index));
+            wires.set_way(pe, channel);
         }
         self.wake(pe);
         self.wake_neighbours(pe, ALL_LINKS);
@@ -145,15 +150,17 @@ impl Moving<'_> {
             let side = Direction::from_code(links.trailing_zeros() as u8);
             links &= links - 1;
             let (pe, side) = (self.wires.grid.step(decided.pe, side), side.facing());
-            if self.zone.holds(pe) {
-                self.land_at(pe, color, side, wavelet, probe);
-            } else {
+            if !self.zone.holds(pe) {
                 self.zone.crossings.push(Crossing::Landing {
                     pe,
                     color,
                     side,
                     wavelet,
                 });
+            } else if decided.next != NOWHERE {
+                self.land(pe, decided.next, side, wavelet, probe);
+            } else {
+                self.land_at(pe, color, side, wavelet, probe);
             }
         }
         if decided.outputs & Direction::Ramp.bit() != 0 {
@@ -171,15 +178,14 @@ impl Moving<'_> {
         wavelet: Wavelet,
         probe: &mut P,
     ) {
-        if let Some((channel, local)) = self.wires.find(pe, color) {
-            self.land((pe, channel, local), side, wavelet, probe);
+        if let Some((channel, _)) = self.wires.find(pe, color) {
+            self.land(pe, channel, side, wavelet, probe);
         }
     }
 
     fn enter<P: Probe>(&mut self, injection: &Injection, probe: &mut P) {
         let (pe, index) = (injection.pe, injection.channel);
-        let place = (pe, index, injection.local);
-        self.land(place, Direction::Ramp, injection.wavelet, probe);
+        self.land(pe, index, Direction::Ramp, injection.wavelet, probe);
         if injection.advance_switch {
             let settings = self.wires.settings_of(pe, index);
             let channel = self.channel(index);
@@ -196,30 +202,24 @@ impl Moving<'_> {
     #[inline]
     fn land<P: Probe>(
         &mut self,
-        (pe, index, local): (PeIndex, ChannelIndex, u8),
+        pe: PeIndex,
+        index: ChannelIndex,
         side: Direction,
         wavelet: Wavelet,
         probe: &mut P,
     ) {
         let next = self.next;
         let channel = self.channel(index);
-        let color = channel.color;
-        let earlier = channel.last_side().filter(|_| channel.landed == next);
-        let queued = channel.push(wavelet, side);
-        let mut collision = None;
-        if let Some(other) = earlier {
-            channel.landed_count += u8::from(queued);
-            channel.sort_youngest(channel.landed_count);
-            collision = Some(Collision {
-                pe,
-                color,
-                sides: Directions(other.bit() | side.bit()),
-                overflow: !queued,
-            });
+        let (color, local) = (channel.color, channel.local);
+        if channel.landed == next {
+            let collision = collide(pe, channel, side, wavelet);
+            self.zone.collisions.extend(collision);
         } else {
+            channel.push(wavelet, side);
             channel.landed = next;
             channel.landed_count = 1;
         }
+        let channel = self.channel(index);
         let passage = Passage {
             cycle: next,
             pe,
@@ -230,7 +230,6 @@ impl Moving<'_> {
         probe.landed(passage, side);
         self.router(pe).occupied |= 1 << local;
         self.zone.active.insert(pe);
-        self.zone.collisions.extend(collision);
         if let Some(landings) = &mut self.zone.landings {
             landings.push(Landing {
                 cycle: next,
@@ -241,4 +240,25 @@ impl Moving<'_> {
             });
         }
     }
+}
+
+/// A wavelet lands in the cycle in which another one did.
+#[cold]
+fn collide(
+    pe: PeIndex,
+    channel: &mut Channel,
+    side: Direction,
+    wavelet: Wavelet,
+) -> Option<Collision> {
+    let other = channel.last_side();
+    let queued = channel.push(wavelet, side);
+    let other = other?;
+    channel.landed_count += u8::from(queued);
+    channel.sort_youngest(channel.landed_count);
+    Some(Collision {
+        pe,
+        color: channel.color,
+        sides: Directions(other.bit() | side.bit()),
+        overflow: !queued,
+    })
 }

@@ -1,10 +1,13 @@
 //! First half of a router's cycle: which of its wavelets move.
 
+use super::channel::{Way, NOWHERE};
 use super::grid::PeIndex;
+use super::tiles::TileSet;
 use super::view::View;
 use super::wavelet::{Command, Wavelet};
 use super::zone::Zone;
 use super::{ChannelIndex, Fabric, Injection, Move, Router, ALL_LINKS};
+use crate::pe::queues::Entry;
 use crate::program::{Direction, PopMode};
 
 const RAMP: u8 = 1 << Direction::Ramp as u8;
@@ -36,80 +39,41 @@ impl Looking<'_> {
         self.routers.len()
     }
 
-    #[inline]
-    fn router(&mut self, pe: PeIndex) -> &mut Router {
-        &mut self.routers[(pe.0 - self.zone.first.0) as usize]
-    }
-
-    #[inline]
-    pub fn is_active(&self, pe: PeIndex) -> bool {
-        self.zone.active.contains(pe)
-    }
-
     /// The routers to visit.
-    pub fn active(&mut self) -> &mut super::tiles::TileSet {
+    pub fn active(&mut self) -> &mut TileSet {
         &mut self.zone.active
     }
 
-    /// Makes sure the router of `pe` is visited in this cycle's and the next cycle's look.
+    /// What is known of the router of a PE.
     #[inline]
-    pub fn keep(&mut self, pe: PeIndex) {
-        self.zone.active.insert(pe);
-        self.stay(pe);
+    pub fn router(&mut self, pe: PeIndex) -> &mut Router {
+        &mut self.routers[(pe.0 - self.zone.first.0) as usize]
     }
 
-    /// The router of `pe` is to be visited again next cycle.
+    /// Where a wavelet of `color` from the compute element of `pe` could enter its router now.
     #[inline]
-    pub fn stay(&mut self, pe: PeIndex) {
-        self.router(pe).stay = true;
+    pub fn accepts_from_ce(&self, pe: PeIndex, color: u8) -> Option<ChannelIndex> {
+        let (index, _) = self.view.find(pe, color)?;
+        let accepts = self.view.channel_accepts(pe, index, Direction::Ramp);
+        accepts.then_some(index)
     }
 
-    /// Whether the compute element of `pe` has anything to send.
+    /// A wavelet enters the router of `pe` from its compute element, where `accepts_from_ce` says.
     #[inline]
-    pub fn is_fed(&mut self, pe: PeIndex) -> bool {
-        self.router(pe).fed
+    pub fn inject(&mut self, pe: PeIndex, channel: ChannelIndex, entry: Entry) {
+        self.zone.injections.push(Injection {
+            pe,
+            channel,
+            wavelet: entry.wavelet(),
+            advance_switch: entry.advance_switch(),
+        });
     }
 
+    /// Decides for one router; true if anything moves. `room(color)` tells whether its compute
+    /// element can take one more wavelet of a color. Each link carries one wavelet a cycle; the
+    /// first color that is refused a taken link goes first next time.
     #[inline]
-    pub fn set_fed(&mut self, pe: PeIndex, fed: bool) {
-        self.router(pe).fed = fed;
-    }
-
-    /// Whether a wavelet of `color` from the compute element of `pe` could enter its router now.
-    pub fn accepts_from_ce(&self, pe: PeIndex, color: u8) -> bool {
-        self.view.accepts(pe, color, Direction::Ramp)
-    }
-
-    /// A wavelet enters the router of `pe` from its compute element, which has asked
-    /// `accepts_from_ce` before.
-    pub fn inject(&mut self, pe: PeIndex, color: u8, wavelet: Wavelet, advance_switch: bool) {
-        if let Some((channel, local)) = self.view.find(pe, color) {
-            self.zone.injections.push(Injection {
-                pe,
-                channel,
-                local,
-                wavelet,
-                advance_switch,
-            });
-        }
-    }
-
-    /// Visits an active router; `room(color)` tells whether its compute element can take one more
-    /// wavelet of a color.
-    #[inline]
-    pub fn look(&mut self, pe: PeIndex, room: impl Fn(u8) -> bool) {
-        let moved = self.look_at(pe, &room);
-        let router = self.router(pe);
-        let stays = std::mem::take(&mut router.stay);
-        if !moved && !stays {
-            self.zone.active.remove(pe);
-        }
-    }
-
-    /// Decides for one router; true if anything moves. Each link carries one wavelet a cycle;
-    /// the first color that is refused a taken link goes first next time.
-    #[inline]
-    fn look_at(&mut self, pe: PeIndex, room: &impl Fn(u8) -> bool) -> bool {
+    pub fn look(&mut self, pe: PeIndex, room: impl Fn(u8) -> bool) -> bool {
         let router = *self.router(pe);
         if router.occupied == 0 {
             return false;
@@ -118,7 +82,7 @@ impl Looking<'_> {
         let mut waiting = router.occupied.rotate_right(u32::from(router.turn));
         let mut taken = 0u8;
         let mut next_turn = None;
-        let mut moved = false;
+        let before = self.zone.moves.len();
         while waiting != 0 {
             let local = (waiting.trailing_zeros() as u8 + router.turn) % 32;
             waiting &= waiting - 1;
@@ -129,11 +93,10 @@ impl Looking<'_> {
                 index,
                 sides: router.sides.0,
             };
-            match attempt.decide(local, taken, room) {
+            match attempt.decide(taken, &room) {
                 Ok(decided) => {
                     taken |= decided.outputs;
                     self.zone.moves.push(decided);
-                    moved = true;
                 }
                 Err(Refusal::LinkTaken) => next_turn = next_turn.or(Some(local)),
                 Err(Refusal::Blocked) => {}
@@ -142,7 +105,7 @@ impl Looking<'_> {
         if let Some(local) = next_turn {
             self.router(pe).turn = local;
         }
-        moved
+        self.zone.moves.len() != before
     }
 }
 
@@ -155,9 +118,53 @@ struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// A wavelet moves to all its outputs at once or not at all.
     #[inline]
-    fn decide(&self, local: u8, taken: u8, room: &impl Fn(u8) -> bool) -> Result<Move, Refusal> {
+    fn decide(&self, taken: u8, room: &impl Fn(u8) -> bool) -> Result<Move, Refusal> {
+        let channel = self.view.channel(self.index);
+        match (channel.way, channel.first_data()) {
+            (Way::Only(side), Some(payload)) => self.decide_plain(side, payload, taken, room),
+            _ => self.decide_any(taken, room),
+        }
+    }
+
+    /// A data wavelet that has but one way: nearly all of them.
+    #[inline]
+    fn decide_plain(
+        &self,
+        side: Direction,
+        payload: u32,
+        taken: u8,
+        room: &impl Fn(u8) -> bool,
+    ) -> Result<Move, Refusal> {
+        let channel = self.view.channel(self.index);
+        let outputs = side.bit();
+        if outputs & taken != 0 {
+            return Err(Refusal::LinkTaken);
+        }
+        let free = if side == Direction::Ramp {
+            room(channel.color)
+        } else {
+            let neighbour = self.view.grid.step(self.pe, side);
+            let view = self.view;
+            view.channel_accepts(neighbour, channel.next, side.facing())
+        };
+        if !free {
+            return Err(Refusal::Blocked);
+        }
+        Ok(Move {
+            pe: self.pe,
+            channel: self.index,
+            next: channel.next,
+            color: channel.color,
+            outputs,
+            wavelet: Wavelet::data(payload),
+            command: Command::Nop,
+            position: channel.position,
+        })
+    }
+
+    /// A wavelet moves to all its outputs at once or not at all.
+    fn decide_any(&self, taken: u8, room: &impl Fn(u8) -> bool) -> Result<Move, Refusal> {
         let channel = self.view.channel(self.index);
         if channel.torn_down || channel.tx.0 == 0 {
             return Err(Refusal::Blocked);
@@ -187,7 +194,7 @@ impl Attempt<'_> {
         Ok(Move {
             pe: self.pe,
             channel: self.index,
-            local,
+            next: NOWHERE,
             color,
             outputs,
             wavelet,
@@ -215,7 +222,6 @@ impl Attempt<'_> {
     }
 
     /// Executes slot 0 of a control wavelet here: what leaves, what was done, the new position.
-    #[inline]
     fn executed(&self, wavelet: Wavelet) -> (Wavelet, Command, u8) {
         let old = self.view.channel(self.index).position;
         if !wavelet.control {
@@ -246,7 +252,7 @@ impl Fabric {
     pub fn wake_rewired(&mut self) {
         while let Some(pe) = self.rewired.pop() {
             self.wake(pe);
-            self.stay(pe);
+            self.routers[pe.index()].stay = true;
             self.wake_neighbours(pe, ALL_LINKS);
         }
     }

@@ -47,6 +47,7 @@ const ALL_LINKS: u8 = 0x0f;
 pub struct ChannelIndex(u32);
 
 impl ChannelIndex {
+    #[inline]
     fn index(self) -> usize {
         self.0 as usize
     }
@@ -54,17 +55,17 @@ impl ChannelIndex {
 
 /// The part of a router's state that only its own visits and landings change.
 #[derive(Clone, Copy, Debug)]
-struct Router {
+pub struct Router {
     /// Bit per local channel that holds a wavelet.
     occupied: u32,
     /// The local channel that goes first: the first one refused for a taken link.
     turn: u8,
     /// The sides with a neighbour.
     sides: Directions,
-    /// Set in the first half of a cycle: visit the router again in the next.
-    stay: bool,
+    /// Visit the router again in the next cycle, whatever it finds in this one.
+    pub stay: bool,
     /// The output queues of the compute element hold something.
-    fed: bool,
+    pub fed: bool,
 }
 
 /// A wavelet that leaves a router's queue this cycle.
@@ -72,7 +73,8 @@ struct Router {
 struct Move {
     pe: PeIndex,
     channel: ChannelIndex,
-    local: u8,
+    /// Where it lands, if it has but one way and that is over a link.
+    next: ChannelIndex,
     color: u8,
     /// Where the copies go.
     outputs: u8,
@@ -87,7 +89,6 @@ struct Move {
 struct Injection {
     pe: PeIndex,
     channel: ChannelIndex,
-    local: u8,
     wavelet: Wavelet,
     advance_switch: bool,
 }
@@ -161,20 +162,34 @@ impl Fabric {
             fabric.add_router(tile.router);
         }
         fabric.divide(ends);
+        fabric.set_ways();
         fabric
+    }
+
+    fn set_ways(&mut self) {
+        for n in 0..self.routers.len() {
+            let end = match self.wires.places.get(n + 1) {
+                Some(place) => place.first_channel as usize,
+                None => self.channels.len(),
+            };
+            let first = self.wires.places[n].first_channel as usize;
+            for channel in &mut self.channels[first..end] {
+                self.wires.set_way(PeIndex(n as u32), channel);
+            }
+        }
     }
 
     fn add_router(&mut self, settings: u32) {
         let first_channel = self.channels.len() as u32;
         let sides = self.grid.sides(PeIndex(self.routers.len() as u32));
         let known = Arc::clone(&self.wires.settings[settings as usize]);
-        for color in &known.colors {
+        for (local, color) in known.colors.iter().enumerate() {
             if let Some(filter) = &color.filter {
                 let channel = ChannelIndex(self.channels.len() as u32);
                 let state = FilterState::new(filter);
                 self.wires.filters.insert(channel, state);
             }
-            self.channels.push(Channel::new(color));
+            self.channels.push(Channel::new(local as u8, color));
         }
         self.wires.places.push(Place {
             first_channel,
@@ -212,11 +227,6 @@ impl Fabric {
                 }
             }
         }
-    }
-
-    /// The router of `pe` is to be visited again after the next look.
-    fn stay(&mut self, pe: PeIndex) {
-        self.routers[pe.index()].stay = true;
     }
 
     /// Whether no router has anything to do.

@@ -79,6 +79,7 @@ impl Fabric {
             self.channels[index.index()].torn_down = value & TORN_DOWN != 0;
         }
         self.channels[index.index()].set_position(position, &settings);
+        self.wires.set_way(pe, &mut self.channels[index.index()]);
         self.wires.changed.insert(index, settings);
         self.rewired.push(pe);
         true

@@ -38,6 +38,16 @@ impl TileSet {
         self.summary[word / BITS] |= 1 << (word % BITS);
     }
 
+    /// Inserts or removes a tile.
+    #[inline]
+    pub fn put(&mut self, tile: PeIndex, is_in: bool) {
+        if is_in {
+            self.insert(tile);
+        } else {
+            self.remove(tile);
+        }
+    }
+
     #[inline]
     pub fn remove(&mut self, tile: PeIndex) {
         let (word, bit) = self.place(tile);
@@ -59,6 +69,19 @@ impl TileSet {
     pub fn len(&self) -> usize {
         let noted = Ones::over(&self.summary);
         noted.map(|n| self.words[n].count_ones() as usize).sum()
+    }
+
+    /// Moves all tiles into another set of the same range.
+    pub fn pour_into(&mut self, other: &mut TileSet) {
+        for at in 0..self.summary.len() {
+            let mut noted = std::mem::take(&mut self.summary[at]);
+            other.summary[at] |= noted;
+            while noted != 0 {
+                let word = at * BITS + noted.trailing_zeros() as usize;
+                noted &= noted - 1;
+                other.words[word] |= std::mem::take(&mut self.words[word]);
+            }
+        }
     }
 
     /// Appends the tiles that are in this set or in `other`, in ascending order.

@@ -1,6 +1,6 @@
 //! What may be looked at in the first half of a cycle: all routers, as they were at its start.
 
-use super::channel::Channel;
+use super::channel::{Channel, Way, NOWHERE};
 use super::filter::FilterState;
 use super::grid::{Grid, PeIndex};
 use super::settings::{RouterSettings, Settings, NONE};
@@ -57,6 +57,28 @@ impl Wires {
         Some((ChannelIndex(place.first_channel + u32::from(local)), local))
     }
 
+    /// Works out the way data wavelets take: to be called whenever outputs, filter or teardown of
+    /// the channel change.
+    pub fn set_way(&self, pe: PeIndex, channel: &mut Channel) {
+        (channel.way, channel.next) = self.way(pe, channel);
+    }
+
+    fn way(&self, pe: PeIndex, channel: &Channel) -> (Way, ChannelIndex) {
+        let side = Direction::from_code(channel.tx.0.trailing_zeros() as u8);
+        let special = channel.torn_down || channel.filtered;
+        if special || channel.tx.0.count_ones() != 1 {
+            return (Way::Other, NOWHERE);
+        }
+        if side == Direction::Ramp {
+            return (Way::Only(side), NOWHERE);
+        }
+        let neighbour = self.grid.neighbour(pe, side);
+        match neighbour.and_then(|n| self.find(n, channel.color)) {
+            Some((next, _)) => (Way::Only(side), next),
+            None => (Way::Other, NOWHERE),
+        }
+    }
+
     /// The settings in force for a channel.
     pub fn settings_of(&self, pe: PeIndex, channel: ChannelIndex) -> &Settings {
         if let Some(changed) = self.changed.get(&channel) {
@@ -96,6 +118,12 @@ impl<'a> View<'a> {
         let Some((index, _)) = self.find(pe, color) else {
             return false;
         };
+        self.channel_accepts(pe, index, side)
+    }
+
+    /// `accepts`, for a channel that is known.
+    #[inline]
+    pub(super) fn channel_accepts(self, pe: PeIndex, index: ChannelIndex, side: Direction) -> bool {
         let channel = self.channel(index);
         if channel.len() >= self.wires.depth || channel.torn_down || !channel.rx.has(side) {
             return false;
@@ -103,6 +131,7 @@ impl<'a> View<'a> {
         !channel.has_control() || self.accepts_behind_commands(pe, index, side)
     }
 
+    #[cold]
     fn accepts_behind_commands(self, pe: PeIndex, index: ChannelIndex, side: Direction) -> bool {
         let channel = self.channel(index);
         let settings = self.wires.settings_of(pe, index);

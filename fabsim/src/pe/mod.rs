@@ -128,6 +128,7 @@ impl Pe {
     }
 
     /// One cycle: when it wants its next turn, and what it did in this one.
+    #[inline]
     pub fn step(&mut self, env: &mut Env) -> Result<(Next, Turn), Fault> {
         if self.main.is_free(env.now) && (self.launched || self.core.may_start(env.plan)) {
             self.pick(env);
@@ -156,9 +157,8 @@ impl Pe {
     }
 
     fn choose(&self, env: &Env) -> Choice {
-        if self.threads.is_empty() {
-            let ready = self.main.can_step(&self.core, env.now);
-            return if ready { Choice::Main } else { Choice::Nothing };
+        if self.threads.len() < 2 {
+            return self.choose_of_two(env);
         }
         if let Some(n) = self.ready_thread(env, Priority::High) {
             return Choice::Thread(n);
@@ -171,6 +171,21 @@ impl Pe {
         }
         match self.ready_thread(env, Priority::Low) {
             Some(n) => Choice::Thread(n),
+            None => Choice::Nothing,
+        }
+    }
+
+    /// `choose`, where there is one microthread at most.
+    #[inline]
+    fn choose_of_two(&self, env: &Env) -> Choice {
+        let ready = self.threads.first().filter(|running| {
+            self.core.blocked_threads >> (running.thread & 7) & 1 == 0
+                && running.can_step(&self.core, env.now)
+        });
+        match ready {
+            Some(running) if running.priority != Priority::Low => Choice::Thread(0),
+            _ if self.main.can_step(&self.core, env.now) => Choice::Main,
+            Some(_) => Choice::Thread(0),
             None => Choice::Nothing,
         }
     }

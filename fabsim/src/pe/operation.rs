@@ -112,7 +112,23 @@ impl Running {
     }
 
     /// Issues one instruction; true when the operation is complete.
+    #[inline]
     pub fn step(&mut self, core: &mut Core, plan: &PePlan, now: u64) -> Result<bool, Fault> {
+        let special = self.uses_fifo || self.per_cycle != 1 || self.opcode == Opcode::Dfilt;
+        if special || self.inputs[0].is_some() && self.control_waiting(core, now).is_some() {
+            return self.step_any(core, plan, now);
+        }
+        self.remaining -= u32::from(!self.is_infinite());
+        self.one(core, now + plan.timing.onramp_cycles)?;
+        if self.remaining > 0 {
+            return Ok(false);
+        }
+        self.complete(core, plan);
+        Ok(true)
+    }
+
+    /// `step` for whatever is not an element a cycle between queues and memory.
+    fn step_any(&mut self, core: &mut Core, plan: &PePlan, now: u64) -> Result<bool, Fault> {
         if self.opcode == Opcode::Dfilt {
             return self.filter_step(core, plan);
         }
@@ -190,6 +206,7 @@ impl Running {
         Ok(true)
     }
 
+    #[inline]
     fn control_waiting(&self, core: &Core, now: u64) -> Option<u8> {
         let mut queues = self.inputs.iter().flatten().copied();
         queues.find(|&queue| {
