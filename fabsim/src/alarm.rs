@@ -31,7 +31,7 @@ impl Alarm {
     }
 
     /// Wakes `pe` in the coming cycle `at`.
-    #[inline]
+    #[inline(always)]
     pub fn set(&mut self, now: u64, at: u64, pe: PeIndex) {
         match at - now {
             0..SETS => self.sets[(at % SETS) as usize].insert(pe),

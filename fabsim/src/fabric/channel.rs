@@ -141,6 +141,13 @@ impl Channel {
         true
     }
 
+    /// Drops the oldest wavelet, which is a data wavelet.
+    #[inline]
+    pub fn drop_data(&mut self) {
+        self.head = (self.head + 1) % RING as u8;
+        self.len = self.len.saturating_sub(1);
+    }
+
     #[inline]
     pub fn pop(&mut self) -> Option<Wavelet> {
         if self.len == 0 {

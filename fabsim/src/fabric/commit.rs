@@ -37,11 +37,22 @@ impl Moving<'_> {
     pub fn commit<P: Probe>(&mut self, deliver: &mut impl FnMut(Delivery, &mut P), probe: &mut P) {
         let moves = std::mem::take(&mut self.zone.moves);
         let injections = std::mem::take(&mut self.zone.injections);
-        for decided in &moves {
-            self.leave(decided, probe);
-        }
-        for decided in &moves {
-            self.arrive(decided, deliver, probe);
+        if probe.is_silent() {
+            // No queue overflows before what leaves has left: it would have to take in more than
+            // all sides can send at once.
+            for decided in &moves {
+                if decided.plain {
+                    self.pass(decided, deliver, probe);
+                } else {
+                    self.leave(decided, probe);
+                    self.arrive(decided, deliver, probe);
+                }
+            }
+        } else {
+            moves.iter().for_each(|decided| self.leave(decided, probe));
+            for decided in &moves {
+                self.arrive(decided, deliver, probe);
+            }
         }
         for injection in &injections {
             self.enter(injection, probe);
@@ -80,12 +91,47 @@ impl Moving<'_> {
         }
     }
 
+    /// `leave` and `arrive` of a plain move.
+    #[inline]
+    fn pass<P: Probe>(
+        &mut self,
+        decided: &Move,
+        deliver: &mut impl FnMut(Delivery, &mut P),
+        probe: &mut P,
+    ) {
+        let channel = self.channel(decided.channel);
+        channel.drop_data();
+        if channel.is_empty() {
+            let local = channel.local;
+            self.router(decided.pe).occupied &= !(1 << local);
+        }
+        if decided.was_full {
+            let rx = self.channel(decided.channel).rx;
+            self.wake_neighbours(decided.pe, rx.0);
+        }
+        let (pe, color, wavelet) = (decided.pe, decided.color, decided.wavelet());
+        if decided.next == NOWHERE {
+            deliver(Delivery { pe, color, wavelet }, probe);
+            return;
+        }
+        let side = Direction::from_code(decided.outputs.trailing_zeros() as u8);
+        let (pe, side) = (self.wires.grid.step(pe, side), side.facing());
+        if self.zone.holds(pe) {
+            self.land(pe, decided.next, side, wavelet, probe);
+        } else {
+            self.zone.crossings.push(Crossing::Landing {
+                pe,
+                color,
+                side,
+                wavelet,
+            });
+        }
+    }
+
     /// Takes a wavelet out of its queue and lets its command take effect.
     #[inline]
     fn leave<P: Probe>(&mut self, decided: &Move, probe: &mut P) {
-        let depth = self.wires.depth;
         let channel = self.channel(decided.channel);
-        let was_full = channel.len() >= depth;
         let Some(original) = channel.pop() else {
             return;
         };
@@ -95,7 +141,7 @@ impl Moving<'_> {
             cycle: self.next - 1,
             pe: decided.pe,
             color: decided.color,
-            wavelet: decided.wavelet,
+            wavelet: decided.wavelet(),
             level,
         };
         probe.left(passage, Directions(decided.outputs));
@@ -108,7 +154,7 @@ impl Moving<'_> {
         }
         if original.control {
             self.obey(decided);
-        } else if was_full {
+        } else if decided.was_full {
             self.wake_neighbours(decided.pe, rx.0);
         }
     }
@@ -144,7 +190,7 @@ impl Moving<'_> {
         deliver: &mut impl FnMut(Delivery, &mut P),
         probe: &mut P,
     ) {
-        let (color, wavelet) = (decided.color, decided.wavelet);
+        let (color, wavelet) = (decided.color, decided.wavelet());
         let mut links = decided.outputs & ALL_LINKS;
         while links != 0 {
             let side = Direction::from_code(links.trailing_zeros() as u8);

@@ -1,6 +1,6 @@
 //! First half of a router's cycle: which of its wavelets move.
 
-use super::channel::{Way, NOWHERE};
+use super::channel::{Channel, Way, NOWHERE};
 use super::grid::PeIndex;
 use super::tiles::TileSet;
 use super::view::View;
@@ -78,34 +78,95 @@ impl Looking<'_> {
         if router.occupied == 0 {
             return false;
         }
-        let first_channel = self.view.wires.places[pe.index()].first_channel;
+        let view = self.view;
+        let first_channel = view.wires.places[pe.index()].first_channel;
         let mut waiting = router.occupied.rotate_right(u32::from(router.turn));
         let mut taken = 0u8;
         let mut next_turn = None;
-        let before = self.zone.moves.len();
         while waiting != 0 {
             let local = (waiting.trailing_zeros() as u8 + router.turn) % 32;
             waiting &= waiting - 1;
             let index = ChannelIndex(first_channel + u32::from(local));
-            let attempt = Attempt {
-                view: self.view,
-                pe,
-                index,
-                sides: router.sides.0,
-            };
-            match attempt.decide(taken, &room) {
-                Ok(decided) => {
-                    taken |= decided.outputs;
-                    self.zone.moves.push(decided);
+            let channel = view.channel(index);
+            let refusal = match (channel.way, channel.first_data()) {
+                (Way::Only(side), Some(payload)) => {
+                    let outputs = side.bit();
+                    if outputs & taken != 0 {
+                        Some(Refusal::LinkTaken)
+                    } else if view.way_is_free(pe, channel, side, &room) {
+                        taken |= outputs;
+                        self.zone.moves.push(Move {
+                            pe,
+                            channel: index,
+                            next: channel.next,
+                            payload,
+                            control: false,
+                            color: channel.color,
+                            outputs,
+                            command: Command::Nop,
+                            position: channel.position,
+                            was_full: channel.len() >= view.wires.depth,
+                            plain: true,
+                        });
+                        None
+                    } else {
+                        Some(Refusal::Blocked)
+                    }
                 }
-                Err(Refusal::LinkTaken) => next_turn = next_turn.or(Some(local)),
-                Err(Refusal::Blocked) => {}
+                _ => {
+                    let sides = router.sides.0;
+                    let attempt = Attempt {
+                        view,
+                        pe,
+                        index,
+                        sides,
+                    };
+                    let decided = attempt.decide(taken, &room);
+                    if let Ok(decided) = &decided {
+                        taken |= decided.outputs;
+                        self.zone.moves.push(*decided);
+                    }
+                    decided.err()
+                }
+            };
+            if let Some(Refusal::LinkTaken) = refusal {
+                next_turn = next_turn.or(Some(local));
             }
         }
         if let Some(local) = next_turn {
             self.router(pe).turn = local;
         }
-        self.zone.moves.len() != before
+        taken != 0 || self.moved_nowhere(pe)
+    }
+
+    /// Whether the last move decided is one of `pe` that leads nowhere: a filter swallows it.
+    fn moved_nowhere(&self, pe: PeIndex) -> bool {
+        let last = self.zone.moves.last();
+        last.is_some_and(|decided| decided.pe == pe)
+    }
+}
+
+impl View<'_> {
+    /// Whether a data wavelet may leave a channel by its only way.
+    #[inline]
+    fn way_is_free(
+        self,
+        pe: PeIndex,
+        channel: &Channel,
+        side: Direction,
+        room: &impl Fn(u8) -> bool,
+    ) -> bool {
+        if side == Direction::Ramp {
+            return room(channel.color);
+        }
+        let next = self.channel(channel.next);
+        if next.len() >= self.wires.depth || next.torn_down || !next.rx.has(side.facing()) {
+            return false;
+        }
+        !next.has_control() || {
+            let neighbour = self.grid.step(pe, side);
+            self.accepts_behind_commands(neighbour, channel.next, side.facing())
+        }
     }
 }
 
@@ -118,53 +179,8 @@ struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    #[inline]
-    fn decide(&self, taken: u8, room: &impl Fn(u8) -> bool) -> Result<Move, Refusal> {
-        let channel = self.view.channel(self.index);
-        match (channel.way, channel.first_data()) {
-            (Way::Only(side), Some(payload)) => self.decide_plain(side, payload, taken, room),
-            _ => self.decide_any(taken, room),
-        }
-    }
-
-    /// A data wavelet that has but one way: nearly all of them.
-    #[inline]
-    fn decide_plain(
-        &self,
-        side: Direction,
-        payload: u32,
-        taken: u8,
-        room: &impl Fn(u8) -> bool,
-    ) -> Result<Move, Refusal> {
-        let channel = self.view.channel(self.index);
-        let outputs = side.bit();
-        if outputs & taken != 0 {
-            return Err(Refusal::LinkTaken);
-        }
-        let free = if side == Direction::Ramp {
-            room(channel.color)
-        } else {
-            let neighbour = self.view.grid.step(self.pe, side);
-            let view = self.view;
-            view.channel_accepts(neighbour, channel.next, side.facing())
-        };
-        if !free {
-            return Err(Refusal::Blocked);
-        }
-        Ok(Move {
-            pe: self.pe,
-            channel: self.index,
-            next: channel.next,
-            color: channel.color,
-            outputs,
-            wavelet: Wavelet::data(payload),
-            command: Command::Nop,
-            position: channel.position,
-        })
-    }
-
     /// A wavelet moves to all its outputs at once or not at all.
-    fn decide_any(&self, taken: u8, room: &impl Fn(u8) -> bool) -> Result<Move, Refusal> {
+    fn decide(&self, taken: u8, room: &impl Fn(u8) -> bool) -> Result<Move, Refusal> {
         let channel = self.view.channel(self.index);
         if channel.torn_down || channel.tx.0 == 0 {
             return Err(Refusal::Blocked);
@@ -195,11 +211,14 @@ impl Attempt<'_> {
             pe: self.pe,
             channel: self.index,
             next: NOWHERE,
+            payload: wavelet.payload,
+            control: wavelet.control,
             color,
             outputs,
-            wavelet,
             command,
             position,
+            was_full: channel.len() >= self.view.wires.depth,
+            plain: false,
         })
     }
 

@@ -73,15 +73,30 @@ pub struct Router {
 struct Move {
     pe: PeIndex,
     channel: ChannelIndex,
-    /// Where it lands, if it has but one way and that is over a link.
+    /// Where it lands, if it is plain and goes over a link.
     next: ChannelIndex,
+    /// As it leaves: popped or not.
+    payload: u32,
+    control: bool,
     color: u8,
     /// Where the copies go.
     outputs: u8,
-    /// As it leaves: popped or not.
-    wavelet: Wavelet,
     command: Command,
     position: u8,
+    /// Neighbours may wait for the room it leaves.
+    was_full: bool,
+    /// A data wavelet with but one way.
+    plain: bool,
+}
+
+impl Move {
+    #[inline]
+    fn wavelet(&self) -> Wavelet {
+        Wavelet {
+            payload: self.payload,
+            control: self.control,
+        }
+    }
 }
 
 /// A wavelet that enters a router's queue from its compute element this cycle.

@@ -132,7 +132,12 @@ impl<'a> View<'a> {
     }
 
     #[cold]
-    fn accepts_behind_commands(self, pe: PeIndex, index: ChannelIndex, side: Direction) -> bool {
+    pub(super) fn accepts_behind_commands(
+        self,
+        pe: PeIndex,
+        index: ChannelIndex,
+        side: Direction,
+    ) -> bool {
         let channel = self.channel(index);
         let settings = self.wires.settings_of(pe, index);
         let mut position = channel.position;

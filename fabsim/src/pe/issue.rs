@@ -4,7 +4,7 @@ use super::core::{Action, Core, LoadedDsr};
 use super::fifo::End;
 use super::memory::word_address;
 use super::opcode::info;
-use super::operation::{elements, rate, Running, INFINITE};
+use super::operation::{elements, rate, Kernel, Running, INFINITE};
 use super::plan::PePlan;
 use super::port::{Port, Sender, Tensor};
 use crate::program::{
@@ -364,20 +364,22 @@ fn running(
     if used_fifos.next().is_some() {
         return Err(Fault::new("more than one FIFO is a source"));
     }
+    let count = sources.len().min(3);
+    let per_cycle = rate(arch, op.opcode, &used).max(1);
     Ok(Running {
         opcode: op.opcode,
         priority: Priority::default(),
-        uses_fifo: fifos[0].is_some(),
+        kernel: Kernel::of(op.opcode, &dest.port, &ports[..count], per_cycle),
         thread: 0,
         span,
-        per_cycle: rate(arch, op.opcode, &used).max(1),
+        per_cycle,
         output: match &dest.port {
             Port::Output(sender) => Some(sender.queue),
             _ => None,
         },
         dest: dest.port.clone(),
         sources: ports,
-        source_count: sources.len().min(3) as u8,
+        source_count: count as u8,
         remaining: length,
         length,
         inputs,

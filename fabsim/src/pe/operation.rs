@@ -21,6 +21,35 @@ pub fn elements(extent: u16) -> u32 {
     }
 }
 
+/// How the value of an element comes about: the commonest ways without a look into the table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kernel {
+    /// Not an element a cycle between queues and memory: FIFOs, several elements, `@dfilt`.
+    Special,
+    Any,
+    /// The first source as it is.
+    Copy,
+    /// The sum of two sources of 32 bits.
+    AddF32,
+}
+
+impl Kernel {
+    /// The way for an operation with these ports.
+    pub fn of(opcode: Opcode, dest: &Port, sources: &[Port], per_cycle: u8) -> Kernel {
+        let mut ports = sources.iter().chain([dest]);
+        let fifo = ports.any(|port| matches!(port, Port::Fifo { .. }));
+        if fifo || per_cycle != 1 || opcode == Opcode::Dfilt {
+            return Kernel::Special;
+        }
+        let wide = sources.iter().all(|port| port.bytes() == 4);
+        match (opcode, sources.len()) {
+            (Opcode::Fmovs | Opcode::Mov32 | Opcode::Fmovh | Opcode::Mov16, 1) => Kernel::Copy,
+            (Opcode::Fadds, 2) if wide => Kernel::AddF32,
+            _ => Kernel::Any,
+        }
+    }
+}
+
 /// An operation that has been issued and not yet completed.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
@@ -36,7 +65,7 @@ pub struct Running {
     /// Places of the fabric operands among the PE's queues.
     pub inputs: [Option<u8>; 2],
     pub output: Option<u8>,
-    pub uses_fifo: bool,
+    pub kernel: Kernel,
     /// The microthread it runs on, if it is asynchronous.
     pub thread: u8,
     pub dest: Port,
@@ -61,7 +90,7 @@ impl Running {
     /// Whether an instruction can be issued now.
     #[inline]
     pub fn can_step(&self, core: &Core, now: u64) -> bool {
-        if self.uses_fifo && self.fifo_elements(core) == 0 {
+        if self.uses_fifo() && self.fifo_elements(core) == 0 {
             return self.stops_at_fifo;
         }
         let room = match self.output {
@@ -79,6 +108,11 @@ impl Running {
     #[inline]
     pub fn is_infinite(&self) -> bool {
         self.remaining == INFINITE
+    }
+
+    #[inline]
+    fn uses_fifo(&self) -> bool {
+        self.kernel == Kernel::Special && self.fifos[0].is_some()
     }
 
     /// How many elements its FIFOs let through now.
@@ -114,8 +148,7 @@ impl Running {
     /// Issues one instruction; true when the operation is complete.
     #[inline]
     pub fn step(&mut self, core: &mut Core, plan: &PePlan, now: u64) -> Result<bool, Fault> {
-        let special = self.uses_fifo || self.per_cycle != 1 || self.opcode == Opcode::Dfilt;
-        if special || self.inputs[0].is_some() && self.control_waiting(core, now).is_some() {
+        if self.kernel == Kernel::Special || self.meets_control(core) {
             return self.step_any(core, plan, now);
         }
         self.remaining -= u32::from(!self.is_infinite());
@@ -140,7 +173,7 @@ impl Running {
         }
         let ready = now + plan.timing.onramp_cycles;
         let mut group = u32::from(self.per_cycle).min(self.remaining);
-        if self.uses_fifo {
+        if self.uses_fifo() {
             group = group.min(self.fifo_elements(core));
             if group == 0 {
                 self.stop(core, plan);
@@ -152,7 +185,7 @@ impl Running {
             self.one(core, ready)?;
         }
         if self.remaining > 0 {
-            if self.uses_fifo {
+            if self.uses_fifo() {
                 self.note_waiting(core);
             }
             return Ok(false);
@@ -161,8 +194,42 @@ impl Running {
         Ok(true)
     }
 
+    /// Whether a control wavelet is the next element, given that there is one.
+    #[inline]
+    fn meets_control(&self, core: &Core) -> bool {
+        let mut queues = self.inputs.iter().flatten();
+        queues.any(|&queue| {
+            let head = core.inputs[usize::from(queue)].ring.first();
+            head.is_some_and(|entry| entry.wavelet().control)
+        })
+    }
+
     #[inline]
     fn one(&mut self, core: &mut Core, ready: u64) -> Result<(), Fault> {
+        let value = match self.kernel {
+            Kernel::Any | Kernel::Special => self.value(core)?,
+            Kernel::Copy => self.sources[0].read(&core.memory, &mut core.inputs)?,
+            Kernel::AddF32 => {
+                let a = self.sources[0].read(&core.memory, &mut core.inputs)?;
+                let b = self.sources[1].read(&core.memory, &mut core.inputs)?;
+                (f32::from_bits(a) + f32::from_bits(b)).to_bits()
+            }
+        };
+        if let Port::Output(sender) = self.dest {
+            let last = self.remaining == 0;
+            send(sender, value, last, ready, &mut core.outputs);
+            return Ok(());
+        }
+        if let Port::Fifo { fifo, .. } = self.dest {
+            let task = core.fifos[usize::from(fifo)].push(&mut core.memory, value)?;
+            task.into_iter().for_each(|id| core.activate(id));
+            return Ok(());
+        }
+        self.dest.write(&mut core.memory, value)
+    }
+
+    /// The value of an element, by the table of operations.
+    fn value(&mut self, core: &mut Core) -> Result<u32, Fault> {
         let mut sources = Sources::default();
         for n in 0..usize::from(self.source_count) {
             let port = &mut self.sources[n];
@@ -176,18 +243,7 @@ impl Running {
                 _ => port.read(&core.memory, &mut core.inputs)?,
             };
         }
-        let value = element(self.opcode, &sources);
-        if let Port::Output(sender) = self.dest {
-            let last = self.remaining == 0;
-            send(sender, value, last, ready, &mut core.outputs);
-            return Ok(());
-        }
-        if let Port::Fifo { fifo, .. } = self.dest {
-            let task = core.fifos[usize::from(fifo)].push(&mut core.memory, value)?;
-            task.into_iter().for_each(|id| core.activate(id));
-            return Ok(());
-        }
-        self.dest.write(&mut core.memory, value)
+        Ok(element(self.opcode, &sources))
     }
 
     /// `@dfilt` drops wavelets until it has seen as many control wavelets as it has elements.

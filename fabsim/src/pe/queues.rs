@@ -88,6 +88,7 @@ impl Ring {
         self.len < self.depth
     }
 
+    #[inline]
     pub fn len(&self) -> u8 {
         self.len
     }
@@ -113,8 +114,10 @@ impl Ring {
             return 0;
         }
         let cycles = (self.last_ready - now).min(WINDOW);
-        let counts = (0..cycles).map(|n| self.recent >> (n * COUNT_BITS) & 0xf);
-        counts.sum::<u32>() as u8
+        let counts = self.recent & (u64::MAX >> (64 - cycles * COUNT_BITS)) as u32;
+        // Neighbours add up, then all bytes into the highest.
+        let pairs = (counts & 0x0f0f_0f0f) + (counts >> COUNT_BITS & 0x0f0f_0f0f);
+        (pairs.wrapping_mul(0x0101_0101) >> 24) as u8
     }
 
     /// Whether the oldest wavelet can be used.
