@@ -1,6 +1,8 @@
 # Two targets do everything, set-up included:
 #   make demo   compile a collective, run the emitted CSL on the embedded simulator, check it
 #   make test   formatting, lint, types and all tests, of the compiler and of the simulator
+# and one takes as long as it is given:
+#   make fuzz   look for inputs that the simulator has no answer to (docs/fuzzing.md)
 
 PYTHON ?= python3
 VENV   ?= .venv
@@ -10,7 +12,7 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 FABSIM_SOURCES := fabsim/Cargo.toml fabsim/Cargo.lock fabsim/pyproject.toml \
                   $(shell find fabsim/src fabsim/python -type f -not -name '*.pyc')
 
-.PHONY: demo test setup tools lint types test-python test-rust format clean
+.PHONY: demo test setup tools lint types test-python test-rust fuzz format clean
 
 demo: setup
 	$(BIN)/collc run examples/two_phase.coll -D P=64 -D B=256 -D S=8 -o out/two_phase
@@ -59,6 +61,17 @@ test-rust: setup
 test-python: setup
 	$(BIN)/pytest -n $(JOBS)
 
+# Coverage-guided, on all cores, FUZZ_SECONDS for each target.
+FUZZ_SECONDS ?= 60
+FUZZ := cargo fuzz run --sanitizer none --release --fuzz-dir .
+FUZZ_LIMITS := -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=3000 -fork=$(JOBS) -print_final_stats=1
+
+fuzz:
+	@command -v cargo-fuzz >/dev/null 2>&1 || { echo "make: cargo-fuzz is needed: cargo install cargo-fuzz" >&2; exit 1; }
+	$(PYTHON) fabsim/fuzz/make_seeds.py
+	cd fabsim/fuzz && $(FUZZ) csl_text -- $(FUZZ_LIMITS) -max_len=8192
+	cd fabsim/fuzz && $(FUZZ) host_calls -- $(FUZZ_LIMITS)
+
 format: setup
 	$(BIN)/ruff format compiler tests grammar templates fabsim
 	$(BIN)/ruff check --fix compiler tests grammar templates fabsim
@@ -75,3 +88,9 @@ acceptance: setup
 # How far predictions are from the simulator, over random programs.
 accuracy: setup
 	$(BIN)/python tests/accuracy.py
+
+# The simulator's speed and memory, one table: docs/performance.md.
+.PHONY: bench
+bench: setup
+	cd fabsim && cargo build --quiet --release --example speed
+	$(BIN)/python tests/performance.py fabsim/target/release/examples/speed

@@ -256,14 +256,21 @@ def build(source: Source, output: Path | None, dump: str | None) -> None:
 @_source_options
 @click.option("-o", "output", callback=_directory, help="Also write the files here.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random input.")
+@click.option(
+    "--repeat",
+    "repeats",
+    type=click.IntRange(1),
+    default=1,
+    help="Runs on one load of the program.",
+)
 @_reporting
-def run(source: Source, output: Path | None, seed: int) -> None:
+def run(source: Source, output: Path | None, seed: int, repeats: int) -> None:
     """Compile FILE, run the emitted CSL on fabsim, compare with NumPy."""
     bundle = source.compile()
     report: RunReport | RunError
     try:
         with _progress(bundle.prediction.cycles) as progress:
-            report = bundle.run(seed=seed, progress=progress)
+            report = bundle.run(seed=seed, repeats=repeats, progress=progress)
     except RunError as error:
         report = error
     if output:

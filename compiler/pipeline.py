@@ -36,13 +36,23 @@ class Bundle:
         """Write the files into `directory`, all or none. Raises OSError."""
         write_files(Path(directory), self.files)
 
-    def run(self, *, seed: int = 1, progress: Progress | None = None) -> RunReport:
-        """Run the emitted text on fabsim with random input and compare with NumPy.
+    def run(
+        self, *, seed: int = 1, repeats: int = 1, progress: Progress | None = None
+    ) -> RunReport:
+        """Run the emitted text on fabsim with random input and compare with NumPy, `repeats` times
+        on one load of the program.
 
         `progress` is called now and then with the cycle the run has reached. Raises CollcError
         when fabsim is not installed and RunError when the run does not come to its end.
         """
-        return run_bundle(self.files, self.schedule, self.spec.target, seed=seed, progress=progress)
+        return run_bundle(
+            self.files,
+            self.schedule,
+            self.spec.target,
+            seed=seed,
+            repeats=repeats,
+            progress=progress,
+        )
 
 
 def compile_text(

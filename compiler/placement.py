@@ -26,7 +26,8 @@ def roles_of_ranks(phase: Phase, pattern: ReducePhase) -> tuple[Role | None, ...
         if pattern.lines[0] not in across:
             continue
         for coordinate in along:
-            rank = coordinate if ascending(pattern.order) else pattern.ranks - 1 - coordinate
+            distance = coordinate - pattern.home
+            rank = distance if ascending(pattern.order) else -distance
             if 0 <= rank < pattern.ranks:
                 found[rank] = phase.roles[index]
     return tuple(found)

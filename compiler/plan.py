@@ -67,6 +67,11 @@ class Strided:
         within = distance % self.period if self.repeats > 1 else distance
         return within <= self.last - self.first and within % self.step == 0
 
+    def shifted(self, distance: int) -> Strided:
+        """Every coordinate `distance` further on."""
+        first, last = self.first + distance, self.last + distance
+        return Strided(first, last, self.step, self.period, self.repeats)
+
     def mirrored(self, extent: int) -> Strided:
         """The same coordinates counted from the other end of 0..extent - 1."""
         start = extent - 1 - self.end
@@ -110,6 +115,10 @@ class Advance(Enum):
     NOTHING = "nothing"
     OWN_ROUTER = "own_router"  # `.advance_switch`: the sender's own router takes the next position
     CONTROL = "control"  # a control wavelet behind the vector: own router, path and parent
+    RESET = "reset"  # a control wavelet behind the vector: all routers on the path, to the first
+
+
+BY_WAVELET = frozenset((Advance.CONTROL, Advance.RESET))  # those that take a control wavelet
 
 
 @dataclass(frozen=True)

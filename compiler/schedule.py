@@ -36,15 +36,17 @@ class Transfer:
 
 @dataclass(frozen=True)
 class ReducePhase:
-    """Every line of one axis reduced to its rank 0.
+    """Every line of one axis, or the same stretch of each, reduced to its rank 0.
 
-    `transfers` stand in an order in which they can happen: a rank's receipts one after the other
-    in order of receipt, before its own sending. `lines` are the coordinates, on the other axis, of
-    the first and the last of the parallel lines.
+    `home` is where rank 0 stands on the axis; from there the ranks follow in `order`. `transfers`
+    stand in an order in which they can happen: a rank's receipts one after the other in order of
+    receipt, before its own sending. `lines` are the coordinates, on the other axis, of the first
+    and the last of the parallel lines.
     """
 
     name: str
     order: Order
+    home: int
     ranks: int
     lines: tuple[int, int]
     transfers: tuple[Transfer, ...]
@@ -66,7 +68,13 @@ class ReducePhase:
 
     def coordinate(self, rank: int) -> int:
         """Where `rank` stands on the axis."""
-        return rank if ascending(self.order) else self.ranks - 1 - rank
+        return self.home + rank if ascending(self.order) else self.home - rank
+
+    @property
+    def stretch(self) -> tuple[int, int]:
+        """The lowest and the highest coordinate of its PEs on the axis."""
+        ends = (self.home, self.coordinate(self.ranks - 1))
+        return min(ends), max(ends)
 
 
 @dataclass(frozen=True)
@@ -130,6 +138,7 @@ def _reduce(
     yield ReducePhase(
         name=_line_name(axis, grid, lines),
         order=step.order,
+        home=_end(step, grid),
         ranks=len(step.tree.children),
         lines=lines,
         transfers=transfers_of(step.tree.children),

@@ -22,6 +22,7 @@ from collc.checks.positions import positions
 from collc.checks.queues import queues
 from collc.checks.steps import steps
 from collc.checks.switch_colors import switch_colors
+from collc.checks.switches_return import switches_return
 from collc.checks.task_ids import task_ids
 from collc.diagnostics import Diagnostic
 from collc.plan import Plan
@@ -45,6 +46,7 @@ CHECKS: dict[str, Check] = {
     "one_role": one_role,
     "exclusive_receive": exclusive_receive,
     "delivery": delivery,
+    "switches_return": switches_return,
     "multicast": multicast,
 }
 

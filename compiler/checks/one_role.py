@@ -32,8 +32,9 @@ def _line_problem(phase: Phase, pattern: ReducePhase) -> str:
         if across != Strided(*pattern.lines):
             return f"a role does not span lines {pattern.lines[0]} to {pattern.lines[1]}"
         counts.update(along)
-    wrong = [c for c in sorted({*range(pattern.ranks), *counts}) if counts[c] != 1]
-    outside = [c for c in counts if not 0 <= c < pattern.ranks]
+    low, high = pattern.stretch
+    wrong = [c for c in sorted({*range(low, high + 1), *counts}) if counts[c] != 1]
+    outside = [c for c in counts if not low <= c <= high]
     if not wrong and not outside:
         return ""
     first = min([*wrong, *outside])

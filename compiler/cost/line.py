@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from collc.cost.contention import Crowd
 from collc.cost.operations import LAST_ROUND, NEXT_ROUND, ROUND_OF_CALL_BACKS, Costs, Place
 from collc.placement import passes_on, roles_of_ranks
-from collc.plan import Advance, Phase, Role, SendVector, StoreVectors
+from collc.plan import BY_WAVELET, Advance, Phase, Role, SendVector, StoreVectors
 from collc.schedule import ReducePhase
 
 
@@ -301,13 +301,14 @@ def _finish(run: LineRun, source: int, rank: int, end: int, step: SendVector) ->
     if costs.maps:
         place = costs.called(place)
     run.done[source] = costs.done_by_code(place) if by_code else costs.done(end)
-    if step.advance is Advance.CONTROL:
+    if step.advance in BY_WAVELET:
         end = costs.returned(place, costs.issued(place, "control"))
         place = costs.after(end)
         run.done[source] = costs.done(end)
+    if step.advance is Advance.CONTROL:
         _open(run, rank, step.color, end + costs.ramp + costs.hop * (source - rank) + 1)
         _open(run, source, step.color, end + costs.ramp + costs.hop + 1)
-    elif step.advance is not Advance.NOTHING:
+    elif step.advance is Advance.OWN_ROUTER:
         _open(run, source, step.color, end + costs.ramp + 1)
     run.end[source] = end
     run.after[source] = place

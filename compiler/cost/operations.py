@@ -30,7 +30,7 @@ BY_VECTOR = {
     "send": Preparation(1, 1),  # `vector` read; it is the source
     "add": Preparation(1, 1),  # the same, by an instruction of its own
     "add_after_store": Preparation(0, 0),  # loaded while the vectors came in
-    "control": Preparation(0, 1),  # the control wavelet's descriptor
+    "control": Preparation(0, 0),  # all is in registers
     "copy": Preparation(1, 1),  # `vector` read; it is the destination
     "negate": Preparation(2, 2),  # `vector` read twice: destination and source
 }
@@ -43,7 +43,6 @@ BY_CALL_BACK = BY_VECTOR | {
 
 # scalar instructions from the launch to the call of the first phase
 LAUNCH = 2  # the pointer to the buffer is read, `run` of the module called
-GUARD = 4  # `started` is read, negated, asserted and set
 BUFFER = 4  # `base` set; `vector` read, changed and set
 NEXT_ROUND = 6  # the number of the round read, raised, set; read, compared, branched on
 LAST_ROUND = 1  # the number of the round set back
@@ -144,11 +143,9 @@ class Costs:
         inside = self.called(place)
         return inside.time + (1 + inside.depth) * self.scalar + self.task + self.scalar
 
-    def first_call(self, plan: Plan) -> Place:
+    def first_call(self) -> Place:
         """Where the first phase is called; the launch is in cycle 0."""
-        moves = any(use.positions[1:] for p in plan.phases for r in p.roles for use in r.colors)
-        instructions = LAUNCH + GUARD * moves + BUFFER
-        place = Place(instructions * self.scalar, 2)
+        place = Place((LAUNCH + BUFFER) * self.scalar, 2)
         return self.negated(place) if self.negates else place
 
 

@@ -17,7 +17,7 @@ from collc.cost.bound import bound_of
 from collc.cost.line import LineRun, Wait, critical_waits, run_line
 from collc.cost.operations import SLOTS, Costs, Place, costs_of, costs_of_phase
 from collc.plan import Phase, Plan
-from collc.schedule import BroadcastPhase, ReducePhase, Schedule
+from collc.schedule import BroadcastPhase, ReducePhase, Schedule, ascending
 
 Times = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -88,7 +88,7 @@ def predict(schedule: Schedule, plan: Plan) -> Prediction:
 def _started(schedule: Schedule, plan: Plan, costs: Costs) -> _Progress:
     """All PEs about to call their first phase."""
     grid = schedule.collective.grid
-    place = costs.first_call(plan)
+    place = costs.first_call()
     time = np.full((grid.width, grid.height), place.time, dtype=np.int64)
     depth = np.full_like(time, place.depth)
     done = np.full_like(time, costs.done_by_code(place))
@@ -138,8 +138,9 @@ def _reduce(progress: _Progress, phase: Phase, pattern: ReducePhase, goes_on: Ma
 def _lines(values: npt.NDArray[Any], pattern: ReducePhase) -> npt.NDArray[Any]:
     """The lines of a pattern as rows, by rank: a view, so that writing to it writes to `values`."""
     by_line = values.T if pattern.axis == "x" else values
-    chosen = by_line[pattern.lines[0] : pattern.lines[1] + 1]
-    return chosen if pattern.coordinate(0) == 0 else chosen[:, ::-1]
+    low, high = pattern.stretch
+    chosen = by_line[pattern.lines[0] : pattern.lines[1] + 1, low : high + 1]
+    return chosen if ascending(pattern.order) else chosen[:, ::-1]
 
 
 def _negate_back(progress: _Progress, pattern: ReducePhase, goes_on: Mask) -> None:

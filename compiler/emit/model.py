@@ -51,8 +51,8 @@ class BundleModel:
     own_dsr_ids: tuple[int, ...]
     result: Cases
     first: str
-    starts_once: bool
-    uses_control: bool
+    opens: bool
+    resets: bool
     root: tuple[int, int]
 
 
@@ -93,10 +93,8 @@ def model_of(schedule: Schedule, plan: Plan, source: str) -> BundleModel:
         own_dsr_ids=plan.dsr_ids[: ids.owns],
         result=_result_cases(plan),
         first=_entries(plan)[0],
-        starts_once=any(
-            use.positions[1:] for p in plan.phases for r in p.roles for use in r.colors
-        ),
-        uses_control=any(phase.send is not None and phase.send.controls for phase in phases),
+        opens=any(shape_of(phase).opens for phase in plan.phases),
+        resets=any(shape_of(phase).resets for phase in plan.phases),
         root=home_pe(schedule),
     )
 

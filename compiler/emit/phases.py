@@ -71,8 +71,10 @@ class SendSlot:
     combines: bool
     advances: bool
     controls: bool
+    command: str
     output: int
     dest: int
+    control_dest: int
     source: int
     own: int
     task: int
@@ -179,6 +181,13 @@ def _store_slot(name: str, shape: Shape, how: Combine, ids: Ids, slots: list[str
     )
 
 
+def _command(name: str, shape: Shape) -> str:
+    """The control wavelet that goes behind a vector, as an expression of the PE's parameters."""
+    if shape.opens and shape.resets:
+        return f"if ({name}.resets) reset else advance"
+    return "advance" if shape.opens else "reset"
+
+
 def _send_slot(name: str, shape: Shape, how: Combine, ids: Ids, slots: list[str]) -> SendSlot:
     combines = shape.combines and not how.callback
     return SendSlot(
@@ -186,8 +195,10 @@ def _send_slot(name: str, shape: Shape, how: Combine, ids: Ids, slots: list[str]
         combines=shape.combines,
         advances=shape.advances,
         controls=shape.controls,
+        command=_command(name, shape),
         output=ids.take("outputs"),
         dest=ids.take("dests"),
+        control_dest=ids.take("dests") if shape.controls else -1,
         source=ids.take("sources") if combines else -1,
         own=ids.take("owns") if combines and shape.stores else -1,
         task=ids.take("tasks"),

@@ -81,7 +81,6 @@ def _manifest(
             "operation": contract.operation.value if contract.operation else None,
             "width": model.width,
             "height": model.height,
-            "runs_per_load": 1 if model.starts_once else None,
         },
         "resources": {
             "colors": dict(model.colors),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from collc.plan import (
+    BY_WAVELET,
     Advance,
     ColorUse,
     CopyVector,
@@ -15,6 +16,14 @@ from collc.plan import (
     Step,
     StoreVectors,
 )
+
+# what the field `controls` says, by whether PEs open routers and whether they set some back
+_CONTROLS = {
+    (True, False): "the receiver's switch as well",
+    (False, True): "sets the switches on its way back",
+    (True, True): "moves the receiver's switch as well, or sets those on its way back",
+    (False, False): "",
+}
 
 
 @dataclass(frozen=True)
@@ -59,9 +68,15 @@ class Shape:
     sends: bool
     combines: bool
     advances: bool
-    controls: bool
+    opens: bool
+    resets: bool
     copies: bool
     any_color: str
+
+    @property
+    def controls(self) -> bool:
+        """Whether some PE sends a control wavelet behind its vector."""
+        return self.opens or self.resets
 
 
 def shape_of(phase: Phase) -> Shape:
@@ -76,7 +91,8 @@ def shape_of(phase: Phase) -> Shape:
         sends=bool(sends),
         combines=any(step.combines_from for step in sends),
         advances=any(step.advance is Advance.OWN_ROUTER for step in sends),
-        controls=any(step.advance is Advance.CONTROL for step in sends),
+        opens=any(step.advance is Advance.CONTROL for step in sends),
+        resets=any(step.advance is Advance.RESET for step in sends),
         copies=any(isinstance(step, CopyVector) for step in steps),
         any_color=min(use.color for role in phase.roles for use in role.colors),
     )
@@ -94,7 +110,8 @@ def fields_of(shape: Shape) -> tuple[Field, ...]:
         (shape.sends, Field("color_out", "color", "", shape.any_color)),
         (shape.combines, Field("combines", "bool", "with the last vector while it sends", "false")),
         (shape.advances, Field("advances", "bool", "its own switch behind its vector", "false")),
-        (shape.controls, Field("controls", "bool", "the receiver's switch as well", "false")),
+        (shape.controls, Field("controls", "bool", _CONTROLS[shape.opens, shape.resets], "false")),
+        (shape.opens and shape.resets, Field("resets", "bool", "does the latter", "false")),
         (shape.copies, Field("copies", "bool", "what is broadcast", "false")),
     )
     return tuple(field for used, field in rows if used)
@@ -126,7 +143,8 @@ def _step_values(step: Step) -> dict[str, str]:
         "color_out": step.color,
         "combines": _bool(step.combines_from is not None),
         "advances": _bool(step.advance is Advance.OWN_ROUTER),
-        "controls": _bool(step.advance is Advance.CONTROL),
+        "controls": _bool(step.advance in BY_WAVELET),
+        "resets": _bool(step.advance is Advance.RESET),
     }
 
 

@@ -6,6 +6,11 @@
 
 The control wavelet goes behind the vector of a rank's last child. Every router between the two has
 let that vector pass, hence is in its last position, where a control wavelet changes nothing.
+
+At the end all routers go back to their first position, so that the collective may run again. Take a
+vector that no other follows on its color at its sender's router. Then none follows at any router of
+its path either: what would, comes from beyond the sender and passes it as well. A control wavelet
+behind such a vector sets back every router that it passes; what the next run sends comes behind it.
 """
 
 from __future__ import annotations
@@ -84,7 +89,20 @@ def _advance(line: ColoredLine, rank: int, color: int) -> Advance:
     assert parent is not None
     if line.tree.is_last_child(rank) and color in line.passing[parent]:
         return Advance.CONTROL
-    return Advance.OWN_ROUTER if color in line.passing[rank] else Advance.NOTHING
+    if color in line.passing[rank]:
+        return Advance.OWN_ROUTER
+    between = range(parent + 1, rank)
+    moved = any(color in _first_routes(line, router) for router in between)
+    return Advance.RESET if moved else Advance.NOTHING
+
+
+def _first_routes(line: ColoredLine, rank: int) -> Iterator[int]:
+    """The colors on which a rank's router does something else before vectors pass."""
+    if line.tree.children[rank]:
+        yield line.received_on[rank]
+    send_color = line.sent_on(rank)
+    if send_color is not None:
+        yield send_color
 
 
 def _color_uses(

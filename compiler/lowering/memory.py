@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collc.plan import Advance, Phase, SendVector
+from collc.plan import BY_WAVELET, Phase, SendVector
 from collc.spec import ElementType
 
 RUNTIME_BYTES = 2048  # library start-up and memcpy command handling
@@ -30,7 +30,7 @@ def code_bytes(phases: Sequence[Phase]) -> int:
 def _operations(phase: Phase) -> list[int]:
     """DSD operations of each role."""
     return [
-        sum(1 + (isinstance(s, SendVector) and s.advance is Advance.CONTROL) for s in role.steps)
+        sum(1 + (isinstance(s, SendVector) and s.advance in BY_WAVELET) for s in role.steps)
         for role in phase.roles
     ]
 

@@ -88,9 +88,9 @@ def source_dsrs_of_phase(phase: Phase) -> int:
 def number_dsr_ids(phases: Sequence[Phase], target: Target) -> tuple[int, ...]:
     """DSR ids, long enough for every file.
 
-    File src1: dealt out phase by phase as `source_dsrs_of_phase` says. Files dest and src0: at most
-    one a phase, for where it sends to and for the own vector. The same number in two files is two
-    registers.
+    File src1: dealt out phase by phase as `source_dsrs_of_phase` says. File dest: no more, for
+    where a vector goes to and for the control wavelet behind it. File src0: at most one a phase,
+    for the own vector. The same number in two files is two registers.
     """
     sources = sum(source_dsrs_of_phase(phase) for phase in phases)
     return take(target.dsr_ids, max(sources, len(phases)))

@@ -40,7 +40,8 @@ def _regions(
     found = []
     for role, ranks in enumerate(ranks_of_roles):
         for run in compress(ranks):
-            along = run if ascending(phase.order) else run.mirrored(phase.ranks)
+            rising = ascending(phase.order)
+            along = run.shifted(phase.home) if rising else run.mirrored(phase.home + 1)
             region = Region(along, across) if phase.axis == "x" else Region(across, along)
             found.append((region, role))
     return tuple(sorted(found))
@@ -89,6 +90,8 @@ def _about_sending(step: SendVector, behaviour: Behaviour) -> list[str]:
     parts = [f"sends its vector {way}{combined}"]
     if step.advance is Advance.CONTROL:
         parts.append("opens the receiver's router behind it")
+    if step.advance is Advance.RESET:
+        parts.append("sets the routers on its way back behind it")
     return parts
 
 

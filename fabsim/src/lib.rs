@@ -18,6 +18,7 @@ pub mod program;
 #[cfg(feature = "python")]
 pub mod python;
 pub mod report;
+mod rounding;
 pub mod std;
 pub mod timing;
 pub mod worker;

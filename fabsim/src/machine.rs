@@ -15,10 +15,13 @@ use crate::limits::limits;
 use crate::pe::plan::PePlan;
 use crate::pe::{Launch, Pe};
 use crate::probe::{Probe, Recorder, Silent};
-use crate::program::{Design, Direction, Inst, Span};
+use crate::program::{Arch, Design, Direction, Inst, Span, SystemCall, TileProgram};
 use crate::report::{Fault, SimError};
 pub use crate::worker::VisitOrder;
 use crate::worker::{Cycle, Worker};
+
+/// Addresses of registers, counted in words or in bytes.
+const REGISTERS: std::ops::RangeInclusive<u64> = 0x6000..=0xffff;
 
 /// With fewer tiles to visit, a cycle is done before a second thread has begun.
 const TILES_WORTH_A_THREAD: usize = 6_000;
@@ -117,7 +120,8 @@ impl Machine {
     fn write_initial_registers(&mut self, pe: PeIndex) {
         let plan = &self.plans[self.pes[pe.index()].plan as usize];
         for &(address, value) in &plan.program.config {
-            self.fabric.write_register(pe, address, value);
+            // What it refuses has been refused by name at load; nothing is queued yet.
+            let _ = self.fabric.write_register(pe, address, value);
         }
     }
 
@@ -169,7 +173,12 @@ impl Machine {
         self.first_half(side_by_side, probe);
         self.gather()?;
         if self.writes_registers {
-            self.write_registers();
+            self.make_changes();
+            self.look_behind_code();
+        } else if self.workers.iter().any(|worker| !worker.writes.is_empty()) {
+            // Nothing said so before: this first change is seen a cycle later, by everybody alike.
+            self.make_changes();
+            self.writes_registers = true;
         }
         self.second_half(side_by_side, probe);
         self.fabric.exchange(now + 1, probe);
@@ -248,15 +257,18 @@ impl Machine {
         }
     }
 
-    /// What code wrote into registers takes effect; then routers look.
-    fn write_registers(&mut self) {
+    /// What code changed of its routers takes effect.
+    fn make_changes(&mut self) {
         for worker in &mut self.workers {
-            for write in worker.writes.drain(..) {
-                self.fabric
-                    .write_register(write.pe, write.address, write.value);
+            for (pe, change) in worker.writes.drain(..) {
+                self.fabric.make(pe, change);
             }
         }
         self.fabric.wake_rewired();
+    }
+
+    /// Routers look, after all code of the cycle.
+    fn look_behind_code(&mut self) {
         let cycle = Cycle {
             now: self.cycle,
             plans: &self.plans,
@@ -272,7 +284,7 @@ impl Machine {
     /// A torn-down color is an event for its compute element, whatever its routes are.
     fn raise_teardowns(&mut self) {
         for (pe, color) in self.fabric.take_torn_down() {
-            self.pes[pe.index()].core.torn_down |= 1 << color;
+            self.pes[pe.index()].core.note_teardown(color);
             self.wake(pe);
         }
     }
@@ -376,12 +388,36 @@ fn zones(design: &Design, threads: usize) -> Vec<PeIndex> {
     (1..=count).map(|n| PeIndex(end(n))).collect()
 }
 
-/// Whether any code of a design, or what it begins with, writes registers of routers.
+/// Whether any code of a design, or what it begins with, changes settings of routers.
 fn writes_registers(design: &Design) -> bool {
-    design.programs.iter().any(|program| {
+    let programs = &design.programs;
+    programs.iter().any(|program| {
         let mut code = program.functions.iter().flat_map(|f| &f.code);
-        !program.config.is_empty() || code.any(|inst| matches!(inst, Inst::WriteConfig { .. }))
+        let pointers = design.arch == Arch::Wse2 && leads_to_registers(program);
+        !program.config.is_empty() || pointers || code.any(changes_router)
     })
+}
+
+fn changes_router(inst: &Inst) -> bool {
+    match inst {
+        Inst::WriteConfig { .. } => true,
+        Inst::System { call, .. } => matches!(
+            call,
+            SystemCall::SetSwitchSides | SystemCall::BindInputQueue
+        ),
+        _ => false,
+    }
+}
+
+/// Whether code stores anywhere and names a number that may be the address of a register, in words
+/// or in bytes: on wse2 pointers lead to them, too.
+fn leads_to_registers(program: &TileProgram) -> bool {
+    let mut code = program.functions.iter().flat_map(|f| &f.code);
+    let mut words = program.memory.iter().flat_map(|(_, words)| words);
+    let stores = code.clone().any(|inst| matches!(inst, Inst::Store { .. }));
+    let named =
+        code.any(|inst| matches!(inst, Inst::Const { bits, .. } if REGISTERS.contains(bits)));
+    stores && (named || words.any(|&word| REGISTERS.contains(&u64::from(word))))
 }
 
 /// Does the work of all zones at once, that of the first one on this thread.

@@ -178,6 +178,8 @@ pub struct TileProgram {
     /// The file given to `@set_tile_code`.
     pub file: String,
     pub functions: Vec<Function>,
+    /// The float format of 16 bits.
+    pub half: ScalarType,
     pub tasks: Vec<TaskBinding>,
     /// Bytes of data memory in use, globals and static locals; addresses are below this.
     pub memory_bytes: u32,
@@ -186,6 +188,8 @@ pub struct TileProgram {
     pub memory: Vec<(u32, Vec<u16>)>,
     /// What `@export_symbol` attached; `name` is the host-visible name.
     pub symbols: Vec<Symbol>,
+    /// Variables with a place in memory, for debuggers.
+    pub variables: Vec<Variable>,
     pub input_queues: [Option<InputQueueSetup>; 8],
     pub output_queues: [Option<OutputQueueSetup>; 8],
     /// Local task ids activated at comptime.
@@ -238,6 +242,14 @@ pub enum SymbolKind {
         element: ScalarType,
     },
     Function(FunctionId),
+}
+
+/// A variable by its name in the source; `module.name` where it is imported.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Variable {
+    pub name: String,
+    pub address: u32,
+    pub bytes: u32,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -297,7 +309,7 @@ pub struct Function {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Slot(pub u16);
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ScalarType {
     Bool,
     I8,
@@ -308,6 +320,7 @@ pub enum ScalarType {
     U32,
     I64,
     U64,
+    #[default]
     F16,
     Bf16,
     Cb16,
@@ -502,8 +515,8 @@ pub enum FloatFunction {
     Exp,
     Log,
     Tanh,
-    Floor,
-    Ceil,
+    /// Of two numbers.
+    Pow,
 }
 
 /// Natives behind the standard modules.
@@ -536,7 +549,24 @@ pub enum SystemCall {
     StoreText,
     /// The cycle itself; argument: address of `[3]u16`.
     GetClock,
+    /// Arguments: the queue, whether it is an input queue.
     QueueFlush,
+    /// `<tile_config>`: forgets that a queue was flushed; arguments as above.
+    ExitFlush,
+    /// Bit by queue, which are flushed; argument: whether of the input queues.
+    Flushed,
+    /// Bit by queue, which are empty and, in the high half, which are full; argument as above.
+    QueueStatus,
+    /// Bit by color, teardowns since the last call.
+    PendingTeardowns,
+    /// Arguments: color, position from 0, direction in, direction out.
+    SetSwitchSides,
+    /// Arguments: the queue, the color, whether its filter is in force.
+    BindInputQueue,
+    /// Arguments: the task id, 0 low or 1 high.
+    TaskPriority,
+    /// Argument: 0 between low and medium microthreads, to 3 high.
+    MainPriority,
     /// Arguments: the FIFO's packed DSD, the length.
     SetFifoReadLength,
     SetFifoWriteLength,

@@ -1,16 +1,17 @@
 //! The Python module `fabsim`. It converts and calls; it decides nothing.
 
-use crate::csl::{self, CompileOptions};
+use crate::csl::{self, CompileOptions, Fp16Format};
 use crate::diagnostic::Diagnostic;
 use crate::host::{Area, CopyFormat, LaunchReport, SimOptions, Simulator, VisitOrder};
 use crate::program::{Arch, Design, ExportKind, ScalarType};
 use crate::report::SimError;
+use crate::rounding::{cb16_bits, single_for_rounding};
 use half::f16;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,6 +32,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[pyclass(frozen, module = "fabsim")]
 struct Program {
     design: Arc<Design>,
+    warnings: Vec<String>,
+    printed: Vec<String>,
 }
 
 #[pymethods]
@@ -58,6 +61,18 @@ impl Program {
     fn exports(&self) -> Vec<&str> {
         let exports = self.design.exports.iter();
         exports.map(|export| export.name.as_str()).collect()
+    }
+
+    /// What the compiler warns of.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+
+    /// What `@comptime_print` says.
+    #[getter]
+    fn printed(&self) -> Vec<String> {
+        self.printed.clone()
     }
 
     /// Source files the program was compiled from.
@@ -103,15 +118,20 @@ impl Report {
 
 /// Compiles the program whose layout is in the file `path`.
 #[pyfunction]
-#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new()))]
+#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16"))]
+#[allow(clippy::too_many_arguments)] // the command line has as many options
 fn compile(
     py: Python<'_>,
     path: PathBuf,
     arch: &str,
     params: BTreeMap<String, i64>,
+    colors: BTreeMap<String, i64>,
     fabric_dims: Option<(u16, u16)>,
     fabric_offsets: Option<(u16, u16)>,
     import_paths: Vec<PathBuf>,
+    memcpy: bool,
+    max_inlined_iterations: u32,
+    fp16_format: &str,
 ) -> PyResult<Program> {
     let arch = match arch {
         "wse2" => Arch::Wse2,
@@ -121,17 +141,29 @@ fn compile(
             return Err(PyValueError::new_err(text));
         }
     };
+    let Some(fp16) = Fp16Format::named(fp16_format) else {
+        let text = format!("unknown format {fp16_format:?}; there are f16, bf16 and cb16");
+        return Err(PyValueError::new_err(text));
+    };
     let options = CompileOptions {
         arch,
+        fp16,
         fabric_dims,
         fabric_offsets,
         params: params.into_iter().collect(),
+        colors: colors.into_iter().collect(),
         import_paths,
+        memcpy,
+        max_inlined_iterations,
         ..CompileOptions::new(arch)
     };
-    match py.allow_threads(|| csl::compile(&path, &options)) {
+    let compilation = py.allow_threads(|| csl::compile_verbose(&path, &options));
+    let rendered = |said: &[Diagnostic]| said.iter().map(Diagnostic::render).collect();
+    match compilation.design {
         Ok(design) => Ok(Program {
             design: Arc::new(design),
+            warnings: rendered(&compilation.warnings),
+            printed: rendered(&compilation.printed),
         }),
         Err(diagnostics) => Err(csl_error(py, &diagnostics)),
     }
@@ -247,6 +279,10 @@ impl Watch {
     }
 }
 
+/// The environment variable that says how many threads to use where the caller does not.
+const THREADS: &str = "FABSIM_THREADS";
+const MOST_THREADS: usize = 64;
+
 /// A program on a simulated machine. `visit_seed` visits the PEs in random orders: nothing may
 /// change by it, and tests check that.
 #[pyclass(name = "Simulator", module = "fabsim")]
@@ -257,18 +293,22 @@ struct PySimulator {
 #[pymethods]
 impl PySimulator {
     #[new]
-    #[pyo3(signature = (program, max_cycles=1_000_000_000, lenient=false, visit_seed=None))]
+    #[pyo3(signature = (
+        program, max_cycles=1_000_000_000, lenient=false, visit_seed=None, threads=None
+    ))]
     fn new(
         py: Python<'_>,
         program: &Program,
         max_cycles: u64,
         lenient: bool,
         visit_seed: Option<u64>,
+        threads: Option<usize>,
     ) -> PyResult<Self> {
         let options = SimOptions {
             max_cycles,
             lenient,
             visit_order: visit_seed.map_or(VisitOrder::AsWoken, VisitOrder::Shuffled),
+            threads: thread_count(threads)?,
             ..SimOptions::default()
         };
         let design = Arc::clone(&program.design);
@@ -448,6 +488,38 @@ impl PySimulator {
         ran.map(Report).map_err(|error| watch.error(py, &error))
     }
 
+    /// Like `launch`, with the arguments as the words that the function receives.
+    fn call(&mut self, py: Python<'_>, name: &str, words: Vec<u32>) -> PyResult<Report> {
+        self.parameters(name, words.len())?;
+        let mut watch = Watch::new(None);
+        let ran = py.allow_threads(|| {
+            self.inner
+                .launch_with(name, &words, &mut |cycle| watch.look(cycle))
+        });
+        ran.map(Report).map_err(|error| watch.error(py, &error))
+    }
+
+    /// The variables in the memory of PE (x, y): name, byte address, bytes.
+    fn variables(&self, py: Python<'_>, x: u32, y: u32) -> PyResult<Vec<(String, u32, u32)>> {
+        let found = self.inner.variables(x, y);
+        let found = found.map_err(|error| simulation_error(py, &error))?;
+        let parts = found.into_iter().map(|v| (v.name, v.address, v.bytes));
+        Ok(parts.collect())
+    }
+
+    /// The bytes of a variable of PE (x, y).
+    fn read_variable<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        x: u32,
+        y: u32,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.inner.read_variable(name, x, y);
+        let bytes = bytes.map_err(|error| simulation_error(py, &error))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
     /// Lets the fabric drain; a wavelet left over anywhere is an error.
     fn stop(&mut self, py: Python<'_>) -> PyResult<()> {
         let mut watch = Watch::new(None);
@@ -480,25 +552,27 @@ impl PySimulator {
     }
 }
 
+/// How many threads to use: as asked for, else as the environment says, else one.
+fn thread_count(asked: Option<usize>) -> PyResult<usize> {
+    let named = match asked {
+        Some(count) => Some(count),
+        None => match std::env::var(THREADS) {
+            Ok(text) => Some(text.parse().unwrap_or(0)),
+            Err(_) => None,
+        },
+    };
+    match named.unwrap_or(1) {
+        count @ 1..=MOST_THREADS => Ok(count),
+        _ => Err(PyValueError::new_err(format!(
+            "the number of threads, also in {THREADS}, is from 1 to {MOST_THREADS}"
+        ))),
+    }
+}
+
 impl PySimulator {
     /// The raw bits of launch arguments, by the types the function declares.
     fn bits_of(&self, name: &str, args: &Bound<'_, PyTuple>) -> PyResult<Vec<u32>> {
-        let declared = self
-            .inner
-            .design()
-            .exports
-            .iter()
-            .find_map(|export| match &export.kind {
-                ExportKind::Function { params } if export.name == name => Some(params),
-                _ => None,
-            });
-        if let Some(params) = declared.filter(|params| params.len() != args.len()) {
-            return Err(PyTypeError::new_err(format!(
-                "{name} takes {} arguments, {} are given",
-                params.len(),
-                args.len()
-            )));
-        }
+        let declared = self.parameters(name, args.len())?;
         let types = declared.into_iter().flatten().copied().map(Some);
         let types = types.chain(std::iter::repeat(None));
         args.iter()
@@ -506,12 +580,28 @@ impl PySimulator {
             .map(|(arg, ty)| bits(&arg, ty))
             .collect()
     }
+
+    /// The types of an exported function's parameters, if it exists; `given` must be as many.
+    fn parameters(&self, name: &str, given: usize) -> PyResult<Option<&Vec<ScalarType>>> {
+        let mut exports = self.inner.design().exports.iter();
+        let declared = exports.find_map(|export| match &export.kind {
+            ExportKind::Function { params } if export.name == name => Some(params),
+            _ => None,
+        });
+        match declared {
+            Some(params) if params.len() != given => Err(PyTypeError::new_err(format!(
+                "{name} takes {} arguments, {given} are given",
+                params.len(),
+            ))),
+            other => Ok(other),
+        }
+    }
 }
 
 /// An argument as its type's bits; without a type, by what Python takes it for.
 fn bits(arg: &Bound<'_, PyAny>, ty: Option<ScalarType>) -> PyResult<u32> {
     let is_float = match ty {
-        Some(ScalarType::F16 | ScalarType::F32 | ScalarType::Bf16) => true,
+        Some(ScalarType::F16 | ScalarType::F32 | ScalarType::Bf16 | ScalarType::Cb16) => true,
         Some(_) => false,
         None => arg.extract::<i64>().is_err(),
     };
@@ -526,8 +616,15 @@ fn bits(arg: &Bound<'_, PyAny>, ty: Option<ScalarType>) -> PyResult<u32> {
     }
     let value: f64 = arg.extract()?;
     Ok(match ty {
-        Some(ScalarType::F16) => u32::from(f16::from_f64(value).to_bits()),
-        Some(ScalarType::Bf16) => u32::from(half::bf16::from_f64(value).to_bits()),
+        Some(ScalarType::F16) => {
+            let near = f16::from_f32(single_for_rounding(value));
+            u32::from(near.to_bits())
+        }
+        Some(ScalarType::Bf16) => {
+            let near = half::bf16::from_f32(single_for_rounding(value));
+            u32::from(near.to_bits())
+        }
+        Some(ScalarType::Cb16) => u32::from(cb16_bits(value)),
         _ => (value as f32).to_bits(),
     })
 }

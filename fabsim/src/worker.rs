@@ -2,11 +2,12 @@
 
 use crate::alarm::Alarm;
 use crate::fabric::grid::PeIndex;
+use crate::fabric::registers::Change;
 use crate::fabric::tiles::TileSet;
 use crate::fabric::{Delivery, Looking, Moving};
 use crate::pe::plan::PePlan;
 use crate::pe::queues::{Entry, Tag};
-use crate::pe::{Env, Next, Pe, RegisterWrite};
+use crate::pe::{Env, Next, Pe};
 use crate::probe::{Probe, RampPassage};
 use crate::report::Fault;
 
@@ -64,7 +65,7 @@ pub struct Worker {
     pub failed: Option<(PeIndex, Fault)>,
     /// When host commands ended that ended in this cycle.
     pub finished: Vec<u64>,
-    pub writes: Vec<RegisterWrite>,
+    pub writes: Vec<(PeIndex, Change)>,
     pub log: Vec<(u64, PeIndex, String)>,
 }
 
@@ -233,7 +234,7 @@ impl Worker {
         let mut deliver = |Delivery { pe, color, wavelet }, probe: &mut P| {
             let state = &mut pes[pe.index() - first.index()];
             let plan = &cycle.plans[state.plan as usize];
-            let Some(queue) = plan.input_of_color(color) else {
+            let Some(queue) = state.core.input_of_color(plan, color) else {
                 return;
             };
             let ready = cycle.now + plan.timing.offramp_cycles;
@@ -300,7 +301,7 @@ fn up_the_ramp<P: Probe>(
         let Some(channel) = looking.accepts_from_ce(pe, head.color()) else {
             continue;
         };
-        made_room = !queue.ring.has_room();
+        made_room = !queue.ring.has_room() || state.core.attention;
         queue.ring.pop();
         probe.went_up(RampPassage {
             cycle: now,
@@ -323,7 +324,8 @@ fn up_the_ramp<P: Probe>(
 #[inline]
 fn look(cycle: Cycle, pe: PeIndex, state: &Pe, looking: &mut Looking) -> bool {
     looking.look(pe, |color| {
-        let queue = cycle.plans[state.plan as usize].input_of_color(color);
+        let plan = &cycle.plans[state.plan as usize];
+        let queue = state.core.input_of_color(plan, color);
         queue.is_some_and(|n| state.core.inputs[usize::from(n)].ring.has_room())
     })
 }

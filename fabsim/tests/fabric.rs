@@ -600,7 +600,7 @@ fn switch_registers_read_as_they_were_declared_and_written() {
     let pe = fabric.grid.at(0, 0);
     // S = 2; E = 1 with the input bit; the last position invalid; ring.
     assert_eq!(fabric.read_register(pe, 0x7f43), Some(0x1592));
-    assert!(fabric.write_register(pe, 0x7f43, 0x3592));
+    assert_eq!(fabric.write_register(pe, 0x7f43, 0x3592), Ok(()));
     assert_eq!(
         fabric.channel(pe, 3).map(|c| (c.position, c.tx)),
         Some((1, set(&[S])))

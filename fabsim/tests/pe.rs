@@ -61,11 +61,11 @@ fn two_activations_before_a_task_runs_give_one_run() {
 #[test]
 fn a_blocked_task_runs_once_it_is_unblocked() {
     let mut tile = Tile1::new(64);
-    note_task(&mut tile, TaskKind::Local, 8, 1);
-    tile.program.blocked_at_start = vec![(BlockTarget::Local(8), true)];
+    note_task(&mut tile, TaskKind::Local, 10, 1);
+    tile.program.blocked_at_start = vec![(BlockTarget::Local(10), true)];
     let mut unblock = Code::default();
     unblock.note(NOTES, 2);
-    let id = unblock.constant(8);
+    let id = unblock.constant(10);
     unblock.code.push(Inst::Unblock {
         target: BlockKind::Local,
         id,
@@ -74,7 +74,7 @@ fn a_blocked_task_runs_once_it_is_unblocked() {
     tile.task(TaskKind::Local, 9, 0, unblock);
     tile.finish_task(20);
     let mut code = Code::default();
-    code.activate(8);
+    code.activate(10);
     code.activate(9);
     tile.export("run", code);
     let sim = run(&alone(Arch::Wse2, tile, &[]));
@@ -426,13 +426,17 @@ fn an_address_outside_memory_names_the_line() {
 #[test]
 fn what_is_missing_is_refused_by_name() {
     let mut tile = Tile1::new(64);
-    let handler = (true, 2, FunctionId(0));
-    tile.program.empty_queue_handlers.push(handler);
+    tile.program.shapes.push(DsdShape::FabIn {
+        queue: 2,
+        color: None,
+        control_transform: true,
+        simd: Simd::One,
+    });
     let design = alone(Arch::Wse2, tile, &[]);
     let error = Simulator::new(design, SimOptions::default()).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "fabsim does not support empty-queue handlers (in pe.csl) yet"
+        "fabsim does not support control_transform (in pe.csl) yet"
     );
 }
 

@@ -325,8 +325,23 @@ def test_delivery_finds_stray_control_wavelets():
 
     more = with_roles(plan, change)
     assert codes("delivery", schedule, more) == []
-    control = with_roles(more, advances(lambda a: Advance.CONTROL if a is Advance.NOTHING else a))
+    control = with_roles(more, advances(lambda a: Advance.CONTROL if a is Advance.RESET else a))
     assert codes("delivery", schedule, control) == ["C316"]
+
+
+def test_switches_return():
+    """Near miss: the control wavelet comes, but behind the nearer of two vectors."""
+    schedule, plan = planned(b.line_reduce(b.star(4)))
+    assert codes("switches_return", schedule, plan) == []
+    never = with_roles(plan, advances(lambda a: Advance.NOTHING if a is Advance.RESET else a))
+    assert codes("switches_return", schedule, never) == ["C329"]
+    early = with_roles(plan, advances(lambda a: Advance.RESET if a is Advance.OWN_ROUTER else a))
+    assert codes("switches_return", schedule, early) == ["C329"]
+
+
+def test_static_switches_need_no_return():
+    schedule, plan = planned(b.line_reduce(b.chain(4)))
+    assert codes("switches_return", schedule, plan) == []
 
 
 @pytest.mark.parametrize("x", [0, 1, 4])
@@ -389,7 +404,8 @@ def test_a_lost_advance_is_always_found(ranks, seed, data):
         chosen = plan.phases[0].roles[data.draw(st.sampled_from(moving))].name
         still = advances(lambda advance: Advance.NOTHING)
         broken = with_roles(plan, lambda role: still(role) if role.name == chosen else role)
-        assert "C314" in codes("delivery", schedule, broken)
+        found = [*codes("delivery", schedule, broken), *codes("switches_return", schedule, broken)]
+        assert {"C314", "C329"} & set(found)
 
 
 @given(st.integers(1, 6), st.integers(1, 6), st.data())

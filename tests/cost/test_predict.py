@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import building as b
 from collc.cost import predict
 from collc.lowering import build_plan, candidate_plans
+from collc.plan import Advance, SendVector
 from collc.schedule import build_schedule
 from collc.spec import ElementType, Operation
 from collc.target import WSE2
@@ -109,9 +110,23 @@ def test_broadcasts_meet_the_bound():
     [(2, 10055), (4, 9421), (8, 9117), (16, 8989), (32, 8973), (64, 9061), (128, 9297)],
 )
 def test_two_phase_agrees_with_measurements(group, measured):
-    """Official simulator, 512 PEs, 4096 elements; docs/machine.md."""
-    predicted = cycles(b.line_reduce(b.two_phase(512, group), 4096), WSE2)
-    assert abs(predicted - measured) <= 40
+    """Official simulator, 512 PEs, 4096 elements; docs/machine.md. The program measured there runs
+    once and leaves its switches where they are, so what sets them back is left out here."""
+    schedule = build_schedule(b.line_reduce(b.two_phase(512, group), 4096))
+    once = without_resets(build_plan(schedule, WSE2))
+    assert abs(predict(schedule, once).cycles - measured) <= 40
+
+
+def without_resets(plan):
+    def step_once(step):
+        resets = isinstance(step, SendVector) and step.advance is Advance.RESET
+        return replace(step, advance=Advance.NOTHING) if resets else step
+
+    def role_once(role):
+        return replace(role, steps=tuple(map(step_once, role.steps)))
+
+    phases = (replace(p, roles=tuple(map(role_once, p.roles))) for p in plan.phases)
+    return replace(plan, phases=tuple(phases))
 
 
 def test_slow_arithmetic_slows_every_element():

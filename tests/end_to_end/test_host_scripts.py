@@ -112,8 +112,6 @@ def test_streams_go_to_every_pe_and_come_back(program: Path, arch: str) -> None:
     [
         ("--width-west-buf=1", "memcpy needs at least 5,1"),
         ("--width-east-buf=1", "this program needs at least 10,3"),
-        ("--fp16-format=cb16", "does not support --fp16-format=cb16 yet"),
-        ("--colors=c:3", "does not support --colors yet"),
         ("--channels=17", "--channels must be between 1 and 16"),
     ],
 )
@@ -220,7 +218,7 @@ for x in range(2):
     assert 0 < end - start < 10000, (start, end)
 lines = open("sim.log").read().splitlines()
 assert [line.split(" ", 1)[1] for line in lines] == [
-    "x = 0, 0000beef 0000000000000101", "x = 1, 0000beef 0000000000000101"], lines
+    "x = 0, 0000BEEF 0000000000000101", "x = 1, 0000BEEF 0000000000000101"], lines
 print("SUCCESS!")
 """
 

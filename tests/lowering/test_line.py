@@ -75,7 +75,7 @@ def test_a_star_takes_one_color_and_moves_own_routers():
     assert roles[0].steps == (StoreVectors("reduce_even", 4, 1),)
     (use,) = roles[2].colors
     assert use.positions == (Route(RAMP, (WEST,)), Route(EAST, (WEST,)))
-    assert [s.advance for s in sends_of(roles)] == [Advance.OWN_ROUTER] * 3 + [Advance.NOTHING]
+    assert [s.advance for s in sends_of(roles)] == [Advance.OWN_ROUTER] * 3 + [Advance.RESET]
 
 
 def test_groups_of_four_need_control_wavelets_on_two_colors_and_none_on_three():

@@ -1,7 +1,8 @@
 """The command `fabsim`: stand-ins for the vendor's compiler and Python.
 
 fabsim cslc LAYOUT.csl OPTIONS   compile like cslc, into the directory given with -o
-fabsim python SCRIPT.py ...      run a host script against fabsim's SdkRuntime
+fabsim python SCRIPT.py ...      run a host script against fabsim's SdkRuntime; --threads N before
+                                 the script lets the simulator use N processors
 fabsim shims DIR                 write `cslc` and `cs_python` into DIR, to be put on PATH
 """
 
@@ -42,6 +43,9 @@ def _cslc(arguments: list[str]) -> int:
 
 def _python(arguments: list[str]) -> int:
     """Run a script with the drop-in modules first on its path."""
+    if arguments[:1] == ["--threads"]:
+        os.environ["FABSIM_THREADS"] = "".join(arguments[1:2])
+        arguments = arguments[2:]
     if not arguments:
         print("fabsim python: name a script", file=sys.stderr)
         return USAGE

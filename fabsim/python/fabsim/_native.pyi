@@ -38,6 +38,10 @@ class Program:
     def exports(self) -> list[str]: ...
     @property
     def sources(self) -> list[str]: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    @property
+    def printed(self) -> list[str]: ...
 
 class LaunchReport:
     """What a launch took, in cycles."""
@@ -55,9 +59,13 @@ def compile(
     path: str | PathLike[str],
     arch: str = "wse2",
     params: Mapping[str, int] = ...,
+    colors: Mapping[str, int] = ...,
     fabric_dims: tuple[int, int] | None = None,
     fabric_offsets: tuple[int, int] | None = None,
     import_paths: Sequence[str | PathLike[str]] = ...,
+    memcpy: bool = True,
+    max_inlined_iterations: int = 50,
+    fp16_format: str = "f16",
 ) -> Program: ...
 
 class Simulator:
@@ -69,6 +77,7 @@ class Simulator:
         max_cycles: int = 1_000_000_000,
         lenient: bool = False,
         visit_seed: int | None = None,
+        threads: int | None = None,
     ) -> None: ...
     def memcpy_h2d(
         self,
@@ -123,6 +132,9 @@ class Simulator:
         *args: int | float | np.number[Any],
         progress: Callable[[int], object] | None = None,
     ) -> LaunchReport: ...
+    def call(self, name: str, words: Sequence[int]) -> LaunchReport: ...
+    def variables(self, x: int, y: int) -> list[tuple[str, int, int]]: ...
+    def read_variable(self, name: str, x: int, y: int) -> bytes: ...
     def stop(self) -> None: ...
     @property
     def cycle(self) -> int: ...

@@ -1,8 +1,8 @@
 """What `cslc` does, with fabsim: options, the output directory, and reading it again.
 
-The output directory holds `out.json` with the bound parameters, as host scripts expect, and
-`fabsim.json`, which says what to compile when the program is loaded: fabsim keeps no binaries, it
-compiles the sources again and refuses them if they have changed in between.
+The output directory holds `out.json` with the bound parameters and colors, as host scripts expect,
+and `fabsim.json`, which says what to compile when the program is loaded: fabsim keeps no binaries,
+it compiles the sources again and refuses them if they have changed in between.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import argparse
 import hashlib
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +25,24 @@ def compile_command(arguments: list[str]) -> None:
         "layout": str(Path(options.layout).resolve()),
         "arch": options.arch,
         "params": dict(pair for group in options.params for pair in group),
+        "colors": dict(pair for group in options.colors for pair in group),
         "fabric_dims": options.fabric_dims,
         "fabric_offsets": options.fabric_offsets,
+        "memcpy": options.memcpy,
+        "max_inlined_iterations": options.max_inlined_iterations,
         "import_paths": [str(Path(path).resolve()) for path in _import_paths(options)],
+        "fp16_format": options.fp16_format,
     }
     _refuse_unsupported(options)
     program = _compile(recipe)
-    _refuse_a_rectangle_that_does_not_fit(options, program)
+    _tell(options, program)
+    if options.memcpy:
+        _refuse_a_rectangle_that_does_not_fit(options, program)
     recipe["sha256"] = _hashes(program)
     directory = Path(options.output)
     directory.mkdir(parents=True, exist_ok=True)
-    out = {"params": {name: str(value) for name, value in recipe["params"].items()}}
+    bound = {key: recipe[key] for key in ("params", "colors")}
+    out = {key: {name: str(value) for name, value in pairs.items()} for key, pairs in bound.items()}
     (directory / "out.json").write_text(json.dumps(out, indent=2) + "\n")
     (directory / "fabsim.json").write_text(json.dumps(recipe, indent=2) + "\n")
 
@@ -49,15 +57,25 @@ def load(directory: str) -> Program:
     return program
 
 
+def fabric_offsets(directory: str) -> tuple[int, int]:
+    """Where PE (0, 0) of the program in an output directory is in the fabric."""
+    x, y = json.loads((Path(directory) / "fabsim.json").read_text())["fabric_offsets"]
+    return x, y
+
+
 def _compile(recipe: dict[str, Any]) -> Program:
     dims, offsets = recipe["fabric_dims"], recipe["fabric_offsets"]
     return compile(
         recipe["layout"],
         arch=recipe["arch"],
         params=recipe["params"],
+        colors=recipe["colors"],
         fabric_dims=tuple(dims) if dims else None,
         fabric_offsets=tuple(offsets) if offsets else None,
         import_paths=recipe["import_paths"],
+        memcpy=recipe["memcpy"],
+        max_inlined_iterations=recipe["max_inlined_iterations"],
+        fp16_format=recipe["fp16_format"],
     )
 
 
@@ -80,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("-o", dest="output", default="out", metavar="DIR")
     parser.add_argument("--params", type=_params, action="append", default=[], metavar="a:1,b:2")
     parser.add_argument("--import-path", action="append", default=[], metavar="DIR")
-    parser.add_argument("--memcpy", action="store_true", required=True)
+    parser.add_argument("--memcpy", action="store_true")
     parser.add_argument("--channels", type=int, default=1)
     parser.add_argument("--width-west-buf", type=int, default=0)
     parser.add_argument("--width-east-buf", type=int, default=0)
@@ -102,18 +120,26 @@ def _import_paths(options: argparse.Namespace) -> list[str]:
 def _refuse_unsupported(options: argparse.Namespace) -> None:
     """Options that would change the program and that fabsim lacks; the others change nothing here.
 
-    Prefetch columns, the number of channels and limits on inlining only concern the vendor's tools.
+    Prefetch columns and the number of channels only concern the vendor's tools.
     """
     lacking = [
-        (bool(options.colors), "--colors"),
-        (options.fp16_format != "f16", f"--fp16-format={options.fp16_format}"),
         (options.link_section_start_address_bytes is not None, "section placement"),
     ]
     for asked, what in lacking:
         if asked:
             raise CslError(f"fabsim does not support {what} yet")
-    if not 1 <= options.channels <= 16:
+    if options.memcpy and not 1 <= options.channels <= 16:
         raise CslError(f"--channels must be between 1 and 16, found {options.channels}")
+
+
+def _tell(options: argparse.Namespace, program: Program) -> None:
+    """Print what the compiler has to say; warnings may be errors."""
+    for line in program.printed:
+        print(line, file=sys.stderr)
+    if program.warnings and options.warnings_as_errors:
+        raise CslError("\n".join(program.warnings))
+    for warning in program.warnings:
+        print(warning, file=sys.stderr)
 
 
 def _refuse_a_rectangle_that_does_not_fit(options: argparse.Namespace, program: Program) -> None:

@@ -14,9 +14,6 @@ def remember(directory: str, simulator: Simulator) -> None:
     _simulators[Path(directory).resolve()] = simulator
 
 
-def of(directory: str) -> Simulator:
-    """The simulator last loaded. Raises ValueError if there is none."""
-    try:
-        return _simulators[Path(directory).resolve()]
-    except KeyError:
-        raise ValueError(f"this process has not run the program in {directory}") from None
+def of(directory: str) -> Simulator | None:
+    """The simulator last loaded, if this process has run the program."""
+    return _simulators.get(Path(directory).resolve())

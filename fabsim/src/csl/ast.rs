@@ -186,6 +186,7 @@ pub struct GlobalDecl {
     pub value: Option<ExprId>,
     pub align: Option<ExprId>,
     pub external: bool,
+    pub exported: bool,
 }
 
 impl Ast {

@@ -8,7 +8,7 @@ use super::value::{FnRef, GlobalRef, Value};
 use super::{err, Res};
 use crate::diagnostic::Diagnostic;
 use crate::program::{
-    InputQueueSetup, OutputQueueSetup, Priority, Span, Symbol, SymbolKind, TaskBinding, TaskKind,
+    InputQueueSetup, OutputQueueSetup, Priority, Span, Symbol, SymbolKind, TaskKind,
 };
 
 impl Compiler {
@@ -23,6 +23,7 @@ impl Compiler {
             "bind_data_task" => self.bind_task(f, name, TaskKind::Data, args, span)?,
             "bind_local_task" => self.bind_task(f, name, TaskKind::Local, args, span)?,
             "bind_control_task" => self.bind_task(f, name, TaskKind::Control, args, span)?,
+            "bind_task" => self.bind_task_to_color(f, args, span)?,
             "initialize_queue" => self.initialize_queue(f, args, span)?,
             "export_symbol" => self.export_symbol(f, args, span)?,
             "set_local_color_config" => self.local_color_config(f, args, span)?,
@@ -33,7 +34,7 @@ impl Compiler {
         Ok(Some(Ev::Val(Value::Void)))
     }
 
-    fn function_argument(&mut self, f: &mut Frame, e: ExprId, task: bool) -> Res<FnRef> {
+    pub fn function_argument(&mut self, f: &mut Frame, e: ExprId, task: bool) -> Res<FnRef> {
         let span = f.ast.span(e);
         let wanted = if task { "a task" } else { "a function" };
         match self.comptime_value(f, e)? {
@@ -65,110 +66,13 @@ impl Compiler {
         }
     }
 
-    fn bind_task(
-        &mut self,
-        f: &mut Frame,
-        name: &str,
-        kind: TaskKind,
-        args: &[ExprId],
-        span: Span,
-    ) -> Res<()> {
-        self.arity(name, args, 2, 2, span)?;
-        self.only_comptime(name, span)?;
-        let function = self.function_argument(f, args[0], true)?;
-        let ty = match kind {
-            TaskKind::Data => Ty::DATA_TASK_ID,
-            TaskKind::Local => Ty::LOCAL_TASK_ID,
-            TaskKind::Control => Ty::CONTROL_TASK_ID,
+    /// Queues of memcpy. On wse2 programs share output queue 0 with it: a queue there has no color.
+    pub fn queue_reserved(&self, queue: u8, input: bool) -> bool {
+        let reserved = match self.wse3() {
+            true => queue <= 1,
+            false => queue == 0 && input,
         };
-        let at = f.ast.span(args[1]);
-        let id = self.value(f, args[1])?;
-        let id = self.handle(
-            &Ev::Val(id),
-            ty,
-            &format!("the second argument of @{name}"),
-            at,
-        )?;
-        self.check_task_id(kind, id, at)?;
-        self.check_task_params(kind, function, span)?;
-        let tile = self.tile(span)?;
-        if let Some((other, _)) = tile.bound.iter().find(|(bound, _)| bound.id == id) {
-            let message = format!("the task id {id} is bound twice");
-            return Err(Box::new(
-                Diagnostic::new(span, message).note(other.span, "first bound here"),
-            ));
-        }
-        if let Some((other, _)) = tile.bound.iter().find(|(_, task)| *task == function) {
-            let message = "this task is bound twice".to_string();
-            return Err(Box::new(
-                Diagnostic::new(span, message).note(other.span, "first bound here"),
-            ));
-        }
-        let id_of_function = self.instance(function, Vec::new(), span)?;
-        let binding = TaskBinding {
-            kind,
-            id,
-            function: id_of_function,
-            span,
-        };
-        self.tile(span)?.bound.push((binding, function));
-        Ok(())
-    }
-
-    /// Ids that belong to the runtime.
-    fn check_task_id(&mut self, kind: TaskKind, id: u8, span: Span) -> Res<()> {
-        let memcpy = self.options.memcpy;
-        let reserved = match kind {
-            TaskKind::Local => memcpy && matches!(id, 27 | 28 | 30),
-            TaskKind::Control => memcpy && (33..=37).contains(&id),
-            TaskKind::Data if self.wse3() => self.queue_reserved(id),
-            TaskKind::Data => return self.check_color(id, span),
-        };
-        if reserved {
-            return err(span, format!("the task id {id} is reserved for memcpy"));
-        }
-        Ok(())
-    }
-
-    fn check_task_params(&mut self, kind: TaskKind, function: FnRef, span: Span) -> Res<()> {
-        let ty = self.function_type(function)?;
-        let TypeKind::Function { params, .. } = self.types.kind(ty).clone() else {
-            return Ok(());
-        };
-        let mut bits = 0;
-        for param in params.iter() {
-            match (param.is_int() || param.is_float(), self.types.size(*param)) {
-                // Integers of 8 and of 64 bits are not among them.
-                (true, Some(size @ (2 | 4))) if *param != Ty::I8 && *param != Ty::U8 => {
-                    bits += size * 8
-                }
-                _ => {
-                    let ty = self.show(*param);
-                    return err(span, format!("a task cannot take an argument of type {ty}"));
-                }
-            }
-        }
-        let legal = match kind {
-            TaskKind::Data => !params.is_empty() && bits <= 32,
-            TaskKind::Local => params.is_empty(),
-            TaskKind::Control => bits <= 32,
-        };
-        match (legal, kind) {
-            (true, _) => Ok(()),
-            (false, TaskKind::Data) => err(
-                span,
-                "a data task takes arguments of 32 bits in all, at least one",
-            ),
-            (false, TaskKind::Local) => err(span, "a local task takes no arguments"),
-            (false, TaskKind::Control) => err(
-                span,
-                "a control task takes arguments of at most 32 bits in all",
-            ),
-        }
-    }
-
-    pub fn queue_reserved(&self, queue: u8) -> bool {
-        self.options.memcpy && (queue == 0 || (self.wse3() && queue == 1))
+        self.options.memcpy && reserved
     }
 
     /// Colors that memcpy uses itself.
@@ -184,6 +88,7 @@ impl Compiler {
         self.arity(name, args, 1, 2, span)?;
         self.only_comptime(name, span)?;
         let (queue, input) = match self.value(f, args[0])? {
+            Value::Int(number, _) => return self.initialize_numbered(f, number, args, span),
             Value::Handle(queue, Ty::INPUT_QUEUE) => (queue as u8, true),
             Value::Handle(queue, Ty::OUTPUT_QUEUE) => (queue as u8, false),
             other => {
@@ -196,7 +101,7 @@ impl Compiler {
             }
         };
         let what = if input { "input queue" } else { "output queue" };
-        if self.queue_reserved(queue) {
+        if self.queue_reserved(queue, input) {
             return err(
                 span,
                 format!("{what} {queue} has already been set: it is reserved for memcpy"),
@@ -238,7 +143,7 @@ impl Compiler {
         self.set_queue(queue, input, color, priority, span)
     }
 
-    fn set_queue(
+    pub fn set_queue(
         &mut self,
         queue: u8,
         input: bool,

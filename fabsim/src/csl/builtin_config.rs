@@ -9,6 +9,10 @@ use crate::program::{ColorSetup, Directions, Filter, PopMode, Span, SpanKey, Swi
 /// Colors that have switches on wse3.
 const WSE3_SWITCHED: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 20, 21];
 
+/// Bits of a route in the color register: outputs, and above them inputs.
+const OUTPUT_BITS: u16 = 0x1f;
+const ROUTE_BITS: u16 = 0x3ff;
+
 impl Compiler {
     /// The set-up that a configuration struct describes.
     pub fn color_setup(&mut self, color: u8, config: &Value, span: Span) -> Res<ColorSetup> {
@@ -37,17 +41,37 @@ impl Compiler {
     }
 
     fn routes(&mut self, setup: &mut ColorSetup, ev: &Ev, span: Span) -> Res<()> {
-        let allowed = ["rx", "tx", "color_swap_x", "color_swap_y"];
+        if let Ev::Val(Value::Int(bits, _)) = ev {
+            (setup.rx, setup.tx) = self.route_bits(*bits, span)?;
+            return Ok(());
+        }
+        let allowed = ["rx", "tx", "color_swap_x", "color_swap_y", "pop_mode"];
         for (name, ev) in self.fields(ev, &allowed, "'routes'", span)? {
             match name.as_str() {
                 "rx" => setup.rx = self.directions(&ev, "rx", span)?,
                 "tx" => setup.tx = self.directions(&ev, "tx", span)?,
+                // Where it was before it moved to the switches.
+                "pop_mode" => setup.pop_mode = self.pop_mode(&ev, span)?,
                 _ if self.wse3() => return err(span, "color swap exists only on wse2"),
                 "color_swap_x" => setup.color_swap_x = self.flag(&ev, &name, span)?,
                 _ => setup.color_swap_y = self.flag(&ev, &name, span)?,
             }
         }
         Ok(())
+    }
+
+    /// Inputs and outputs as the machine's color register names them.
+    fn route_bits(&self, bits: i128, span: Span) -> Res<(Directions, Directions)> {
+        match u16::try_from(bits) {
+            Ok(bits) if bits <= ROUTE_BITS => Ok((
+                Directions((bits >> 5 & OUTPUT_BITS) as u8),
+                Directions((bits & OUTPUT_BITS) as u8),
+            )),
+            _ => err(
+                span,
+                format!("a route given by bits has outputs in bits 0 to 4 and inputs in bits 5 to 9, found {bits:#x}"),
+            ),
+        }
     }
 
     fn directions(&mut self, ev: &Ev, what: &str, span: Span) -> Res<Directions> {
@@ -109,6 +133,15 @@ impl Compiler {
     fn position(&mut self, ev: &Ev, span: Span) -> Res<Option<SwitchPosition>> {
         let mut position = SwitchPosition::default();
         let mut invalid = false;
+        if let Ev::Val(Value::Int(bits, _)) = ev {
+            let (rx, tx) = self.route_bits(*bits, span)?;
+            position.rx = (rx.0 != 0).then_some(rx);
+            position.tx = (tx.0 != 0).then_some(tx);
+            return match *bits {
+                0 => Ok(None),
+                _ => self.check_position(position, span).map(Some),
+            };
+        }
         for (name, ev) in self.fields(ev, &["rx", "tx", "invalid"], "a switch position", span)? {
             match name.as_str() {
                 "rx" => position.rx = Some(self.directions(&ev, "rx", span)?),
@@ -116,6 +149,13 @@ impl Compiler {
                 _ => invalid = self.flag(&ev, "invalid", span)?,
             }
         }
+        if invalid {
+            return Ok(None);
+        }
+        self.check_position(position, span).map(Some)
+    }
+
+    fn check_position(&self, position: SwitchPosition, span: Span) -> Res<SwitchPosition> {
         if position.rx.is_some() && position.tx.is_some() && !self.wse3() {
             return err(
                 span,
@@ -125,13 +165,13 @@ impl Compiler {
         if position.rx.is_some_and(|rx| rx.0.count_ones() != 1) {
             return err(span, "the 'rx' of a switch position is one direction");
         }
-        if position == SwitchPosition::default() && !invalid {
+        if position == SwitchPosition::default() {
             return err(
                 span,
                 "a switch position needs 'rx', 'tx' or 'invalid = true'",
             );
         }
-        Ok(if invalid { None } else { Some(position) })
+        Ok(position)
     }
 
     fn pop_mode(&mut self, ev: &Ev, span: Span) -> Res<PopMode> {
@@ -168,6 +208,8 @@ impl Compiler {
             "max_counter",
             "max_idx",
             "min_idx",
+            // Undocumented: it changes nothing that can be seen.
+            "fast_mode",
         ];
         let fields = self.fields(ev, &allowed, "'filter'", span)?;
         let find = |wanted: &str| {
@@ -211,8 +253,8 @@ impl Compiler {
                 count_control: flag(self, "count_control")?,
                 filter_control: flag(self, "filter_control")?,
                 initial: number("init_counter")?.unwrap_or(0),
-                limit: needed("limit1")?,
-                max: needed("max_counter")?,
+                limit: number("limit1")?.unwrap_or(0),
+                max: number("max_counter")?.unwrap_or(0),
             },
             "sparse_counter" => Filter::SparseCounter {
                 count_data: flag(self, "count_data")?,
@@ -220,7 +262,7 @@ impl Compiler {
                 initial: number("init_counter")?.unwrap_or(0),
                 limit1: number("limit1")?,
                 limit2: number("limit2")?,
-                max: needed("max_counter")?,
+                max: number("max_counter")?.unwrap_or(0),
             },
             "range" => Filter::Range {
                 min: index("min_idx")?,

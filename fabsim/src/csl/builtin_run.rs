@@ -3,13 +3,13 @@
 
 use super::ast::ExprId;
 use super::compiler::{Compiler, Ev, Frame, Stage};
-use super::types::Ty;
+use super::types::{Ty, TypeKind};
 use super::value::Value;
 use super::{err, Res};
 use crate::program::{BlockKind, BlockTarget, FloatFunction, Inst, Slot, Span, SystemCall};
 
 /// The natives by the name that standard modules use, with their result types.
-const NATIVES: [(&str, SystemCall, usize, Ty); 18] = [
+const NATIVES: [(&str, SystemCall, usize, Ty); 25] = [
     (
         "unblock_cmd_stream",
         SystemCall::UnblockCmdStream,
@@ -28,10 +28,22 @@ const NATIVES: [(&str, SystemCall, usize, Ty); 18] = [
     ("exp", SystemCall::Float(FloatFunction::Exp), 1, Ty::F32),
     ("log", SystemCall::Float(FloatFunction::Log), 1, Ty::F32),
     ("tanh", SystemCall::Float(FloatFunction::Tanh), 1, Ty::F32),
-    ("floor", SystemCall::Float(FloatFunction::Floor), 1, Ty::F32),
-    ("ceil", SystemCall::Float(FloatFunction::Ceil), 1, Ty::F32),
+    ("pow", SystemCall::Float(FloatFunction::Pow), 2, Ty::F32),
     ("seed_random", SystemCall::SeedRandom, 1, Ty::VOID),
     ("print_number", SystemCall::PrintNumber, 2, Ty::VOID),
+    (
+        "pending_teardowns",
+        SystemCall::PendingTeardowns,
+        0,
+        Ty::U32,
+    ),
+    ("exit_flush", SystemCall::ExitFlush, 2, Ty::VOID),
+    ("flushed", SystemCall::Flushed, 1, Ty::U16),
+    ("queue_status", SystemCall::QueueStatus, 1, Ty::U16),
+    ("set_switch_sides", SystemCall::SetSwitchSides, 4, Ty::VOID),
+    ("bind_input_queue", SystemCall::BindInputQueue, 3, Ty::VOID),
+    ("task_priority", SystemCall::TaskPriority, 2, Ty::VOID),
+    ("main_priority", SystemCall::MainPriority, 1, Ty::VOID),
     ("get_clock", SystemCall::GetClock, 1, Ty::VOID),
 ];
 
@@ -63,7 +75,31 @@ impl Compiler {
             }
             "queue_flush" => {
                 self.only_wse3(name, span)?;
-                return err(span, "fabsim does not support @queue_flush yet");
+                self.arity(name, args, 1, 1, span)?;
+                let ev = self.eval(f, args[0])?;
+                let ty = self.type_of_ev(&ev);
+                if ty != Ty::INPUT_QUEUE && ty != Ty::OUTPUT_QUEUE {
+                    let ty = self.show(ty);
+                    return err(span, format!("@queue_flush needs a queue, found {ty}"));
+                }
+                let (queue, _) = self.slot_of(&ev, span)?;
+                let is_input = self.new_slot(span)?;
+                let bits = u64::from(ty == Ty::INPUT_QUEUE);
+                self.push(
+                    Inst::Const {
+                        dst: is_input,
+                        bits,
+                    },
+                    span,
+                )?;
+                return self
+                    .system(
+                        SystemCall::QueueFlush,
+                        vec![queue, is_input],
+                        Ty::VOID,
+                        span,
+                    )
+                    .map(Some);
             }
             "fabsim_system" if self.module(f.module).standard => {
                 return self.native(f, args, span).map(Some)
@@ -81,6 +117,7 @@ impl Compiler {
         match name.as_str() {
             "print_text" => return self.text_native(f, SystemCall::PrintText, rest, span),
             "store_text" => return self.text_native(f, SystemCall::StoreText, rest, span),
+            "tuple_length" => return self.tuple_length(f, rest, span),
             _ => {}
         }
         let Some((_, call, count, result)) = NATIVES.iter().find(|native| native.0 == name) else {
@@ -93,6 +130,25 @@ impl Compiler {
             slots.push(self.slot_of(&ev, span)?.0);
         }
         self.system(*call, slots, *result, span)
+    }
+
+    /// How many values a tuple has, which the language itself cannot say.
+    fn tuple_length(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
+        self.arity("fabsim_system", args, 1, 1, span)?;
+        let ty = self.type_of_expr(f, args[0])?;
+        let length = match self.types.kind(ty) {
+            TypeKind::Tuple(types) => types.len() as i128,
+            // What is written `.{}` may be either.
+            _ if self
+                .types
+                .as_struct(ty)
+                .is_some_and(|fields| fields.is_empty()) =>
+            {
+                0
+            }
+            _ => return err(span, "the values are given as a tuple, as in .{ a, b }"),
+        };
+        Ok(Ev::Val(Value::Int(length, Ty::U16)))
     }
 
     /// A native whose last argument is a known text: it is handed over eight characters a slot.
@@ -148,6 +204,7 @@ impl Compiler {
                 _ => err(span, "this task is not bound to a local task id"),
             };
         }
+        let ev = self.color_as_task_id(ev);
         let ty = self.type_of_ev(&ev);
         match ty {
             Ty::LOCAL_TASK_ID => {
@@ -265,7 +322,7 @@ impl Compiler {
         let span = f.ast.span(e);
         let ev = self.eval_as(f, e, Some(Ty::U16))?;
         let ev = match ev {
-            Ev::Val(value) => Ev::Val(self.bind_value(value, Ty::U16, span)?),
+            Ev::Val(value) => Ev::Val(self.coerce_value(value, Ty::U16, span)?),
             other => self.coerce(other, Ty::U16, span)?,
         };
         Ok(self.slot_of(&ev, span)?.0)

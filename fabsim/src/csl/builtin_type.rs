@@ -50,7 +50,7 @@ impl Compiler {
             | "get_input_queue"
             | "get_output_queue"
             | "get_ut_id" => return self.handle_builtin(f, name, args, span).map(Some),
-            "get_int" => return self.get_int(f, args, span).map(Some),
+            "get_int" | "get_color_id" => return self.get_int(f, args, span).map(Some),
             _ => return Ok(None),
         };
         Ok(Some(Ev::Val(value)))
@@ -96,7 +96,7 @@ impl Compiler {
                 let (a, b) = (self.type_value(f, args[0])?, self.type_value(f, args[1])?);
                 Ok(Value::Bool(a == b))
             }
-            "fp16" => Ok(Value::Type(Ty::F16)),
+            "fp16" => Ok(Value::Type(self.options.fp16.ty())),
             "is_comptime" => Ok(Value::Bool(f.comptime)),
             "is_arch" => {
                 let arch = self.string_argument(f, args[0])?;
@@ -135,7 +135,7 @@ impl Compiler {
     }
 
     /// The type of an expression, whose value is not needed: run-time variables may be named.
-    fn type_of_expr(&mut self, f: &mut Frame, e: ExprId) -> Res<Ty> {
+    pub fn type_of_expr(&mut self, f: &mut Frame, e: ExprId) -> Res<Ty> {
         use super::access::Access;
         let path = matches!(
             f.ast.expr(e),
@@ -206,7 +206,7 @@ impl Compiler {
             let at = f.ast.span(*arg);
             let ev = self.eval_as(f, *arg, Some(ty))?;
             parts.push(match ev {
-                Ev::Val(value) => Ev::Val(self.bind_value(value, ty, at)?),
+                Ev::Val(value) => Ev::Val(self.coerce_value(value, ty, at)?),
                 other => self.coerce(other, ty, at)?,
             });
         }
@@ -439,10 +439,10 @@ impl Compiler {
             Ev::Val(Value::Int(value, _)) => {
                 if value < low || value > high {
                     let arch = self.arch_name();
-                    let what = self.show(ty);
+                    let what = with_article(&self.show(ty));
                     return Err(Box::new(Diagnostic::new(
                         at,
-                        format!("@{name}: {value} is not a {what} of {arch} (they go from {low} to {high})"),
+                        format!("@{name}: {value} is not {what} of {arch} (they go from {low} to {high})"),
                     )));
                 }
                 Ok(Ev::Val(Value::Handle(value as u16, ty)))
@@ -469,10 +469,11 @@ impl Compiler {
         };
         let found = self.type_of_ev(&ev);
         if found != wanted {
-            let (arch, wanted, found) = (self.arch_name(), self.show(wanted), self.show(found));
+            let (arch, wanted) = (self.arch_name(), with_article(&self.show(wanted)));
+            let found = self.show(found);
             return err(
                 span,
-                format!("a data task id of {arch} is made from a {wanted}, found {found}"),
+                format!("a data task id of {arch} is made from {wanted}, found {found}"),
             );
         }
         Ok(match ev {
@@ -505,4 +506,13 @@ impl Compiler {
             other => other,
         })
     }
+}
+
+/// The name of a type behind `a` or `an`.
+fn with_article(name: &str) -> String {
+    let article = match name.starts_with(['i', 'o']) {
+        true => "an",
+        false => "a",
+    };
+    format!("{article} {name}")
 }

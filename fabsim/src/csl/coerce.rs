@@ -2,7 +2,7 @@
 
 use super::compiler::{Compiler, Ev};
 use super::types::{Ty, TypeKind};
-use super::value::{Target, Value};
+use super::value::{AnonymousValue, Target, Value};
 use super::{err, ops, Res};
 use crate::program::{Inst, Span};
 
@@ -56,6 +56,10 @@ impl Compiler {
 
     pub fn mismatch<T>(&self, found: Ty, wanted: Ty, span: Span) -> Res<T> {
         let (found, wanted) = (self.show(found), self.show(wanted));
+        let found = match found == wanted {
+            true => "another type with the same contents",
+            false => &found,
+        };
         err(
             span,
             format!("type mismatch: expected {wanted}, found {found}"),
@@ -73,6 +77,11 @@ impl Compiler {
             }
             (Value::Struct(_) | Value::Anonymous(_) | Value::Tuple(_), Ty::COMPTIME_STRUCT) => {
                 return Ok(value);
+            }
+            // A known integer converts to any type that holds it.
+            (Value::Int(number, _), ty) if ty.is_int() => return self.fit_int(*number, ty, span),
+            (Value::Anonymous(fields), ty) if self.is_named_struct(ty) => {
+                return self.known_struct(&fields.clone(), ty, span);
             }
             _ => {}
         }
@@ -104,12 +113,18 @@ impl Compiler {
         }
     }
 
-    /// Like `coerce_value`, but a known integer of any type converts if it is in range: parameters,
-    /// extents, coordinates and the like are bound so.
-    pub fn bind_value(&mut self, value: Value, ty: Ty, span: Span) -> Res<Value> {
-        match value {
-            Value::Int(number, from) if from != ty && ty.is_int() => self.fit_int(number, ty, span),
-            value => self.coerce_value(value, ty, span),
+    pub fn is_named_struct(&self, ty: Ty) -> bool {
+        matches!(self.types.kind(ty), TypeKind::Struct { .. })
+    }
+
+    /// An anonymous struct as a value of a named struct type with the same fields.
+    fn known_struct(&mut self, fields: &AnonymousValue, ty: Ty, span: Span) -> Res<Value> {
+        let values = fields.values.iter().map(|value| Ev::Val(value.clone()));
+        let given: Vec<_> = fields.names.iter().zip(values).collect();
+        let given: Vec<_> = given.into_iter().map(|(n, ev)| (*n, ev, span)).collect();
+        match self.struct_of(ty, &given, span)? {
+            Ev::Val(value) => Ok(value),
+            _ => err(span, "this struct is not known at compile time"),
         }
     }
 
@@ -152,6 +167,11 @@ impl Compiler {
                 Ok(Ev::Slot(slot, ty))
             }
             Ev::Memory(_, from) if from == ty => Ok(ev),
+            Ev::Parts(names, parts) if self.is_named_struct(ty) => {
+                let parts = names.iter().zip(parts.iter());
+                let given: Vec<_> = parts.map(|(n, ev)| (*n, ev.clone(), span)).collect();
+                self.struct_of(ty, &given, span)
+            }
             other => {
                 let found = self.type_of_ev(&other);
                 self.mismatch(found, ty, span)

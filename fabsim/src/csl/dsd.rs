@@ -125,7 +125,7 @@ impl Compiler {
 
     pub fn known_number(&mut self, ev: &Ev, what: &str, ty: Ty, span: Span) -> Res<i64> {
         match ev {
-            Ev::Val(value @ Value::Int(..)) => match self.bind_value(value.clone(), ty, span) {
+            Ev::Val(value @ Value::Int(..)) => match self.coerce_value(value.clone(), ty, span) {
                 Ok(value) => Ok(value.as_int().unwrap_or(0) as i64),
                 Err(error) => err(span, format!("'{what}': {}", error.message)),
             },
@@ -387,7 +387,10 @@ impl Compiler {
                         format!("fabsim does not support the field '{name}' of {what} yet"),
                     )
                 }
-                _ => queue = Some(self.handle(&ev, queue_ty, &format!("'{queue_name}'"), span)?),
+                _ => {
+                    let ev = self.number_as_queue(ev, queue_ty);
+                    queue = Some(self.handle(&ev, queue_ty, &format!("'{queue_name}'"), span)?)
+                }
             }
         }
         let Some(queue) = queue else {

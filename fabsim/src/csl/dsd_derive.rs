@@ -96,7 +96,7 @@ impl Compiler {
         let ty = if length { Ty::U16 } else { Ty::I8 };
         let number = self.eval_as(f, args[1], Some(ty))?;
         let number = match number {
-            Ev::Val(value) => Ev::Val(self.bind_value(value, ty, at)?),
+            Ev::Val(value) => Ev::Val(self.coerce_value(value, ty, at)?),
             Ev::Slot(slot, from) if from.is_int() => {
                 let to = if length { Ty::U16 } else { Ty::I16 };
                 Ev::Slot(self.convert(slot, from, to, at)?, to)
@@ -139,7 +139,7 @@ impl Compiler {
         let at = f.ast.span(args[1]);
         let by = self.eval_as(f, args[1], Some(Ty::I16))?;
         let by = match by {
-            Ev::Val(value) => Ev::Val(self.bind_value(value, Ty::I16, at)?),
+            Ev::Val(value) => Ev::Val(self.coerce_value(value, Ty::I16, at)?),
             Ev::Slot(slot, from) if from.is_int() => {
                 Ev::Slot(self.convert(slot, from, Ty::I16, at)?, Ty::I16)
             }

@@ -26,6 +26,8 @@ const FLOAT_TWO: &[&str] = &["Dss", "Dvs", "Dsv", "Pvs"];
 const ONE: &[&str] = &["Ds", "Dv"];
 const MOVE: &[&str] = &["Ds", "Ps", "Dv"];
 const FUSED: &[&str] = &["Dssv"];
+/// The last source is an exponent, an i16.
+const SCALE: &[&str] = &["Pvv"];
 const TO_INT: &[&str] = &["Ds", "Dv", "Pv"];
 
 use Class::*;
@@ -66,6 +68,8 @@ const ROWS: &[Row] = &[
     Row("fnegs", Opcode::Fnegs, Single, Single, ONE),
     Row("fnormh", Opcode::Fnormh, Half, Half, &["Pv"]),
     Row("fnorms", Opcode::Fnorms, Single, Single, &["Pv"]),
+    Row("fscaleh", Opcode::Fscaleh, Half, Half, SCALE),
+    Row("fscales", Opcode::Fscales, Single, Single, SCALE),
     Row("fh2s", Opcode::Fh2s, Single, Half, ONE),
     Row("fs2h", Opcode::Fs2h, Half, Single, ONE),
     Row("fh2xp16", Opcode::Fh2xp16, Word, Half, TO_INT),
@@ -75,11 +79,11 @@ const ROWS: &[Row] = &[
 ];
 
 impl Class {
-    fn accepts(self, ty: Ty) -> bool {
+    fn accepts(self, ty: Ty, half: Ty) -> bool {
         match self {
             Word => matches!(ty, Ty::I16 | Ty::U16),
             Double => matches!(ty, Ty::I32 | Ty::U32),
-            Half => ty.is_fp16(),
+            Half => ty == half,
             Single => ty == Ty::F32,
         }
     }
@@ -91,11 +95,11 @@ impl Class {
         }
     }
 
-    fn name(self) -> &'static str {
+    fn name(self, half: Ty) -> &'static str {
         match self {
             Word => "i16 or u16",
             Double => "i32 or u32",
-            Half => "f16",
+            Half => half.fp16_name(),
             Single => "f32",
         }
     }
@@ -125,9 +129,6 @@ impl Compiler {
         match name {
             "map" => return self.map(f, args, span).map(Some),
             "dfilt" => return self.dfilt(f, args, span).map(Some),
-            "fscaleh" | "fscales" => {
-                return err(span, format!("fabsim does not support @{name} yet"))
-            }
             _ => {}
         }
         let Some(row) = ROWS.iter().find(|row| row.0 == name) else {
@@ -167,7 +168,13 @@ impl Compiler {
         };
         let mut list = Vec::with_capacity(operands);
         for (at, ev) in evs.iter().enumerate() {
-            let class = if at == 0 { row.2 } else { row.3 };
+            let class = match (at, row.1) {
+                (0, _) => row.2,
+                (1, Opcode::Fmachs) => row.2,
+                // The power of two.
+                (2, Opcode::Fscaleh | Opcode::Fscales) => Word,
+                _ => row.3,
+            };
             let pointer = at == 0 || accumulates[at];
             list.push(self.operand(name, ev, class, pointer, spans[at])?);
         }
@@ -244,14 +251,15 @@ impl Compiler {
         if let Ev::Val(Value::Dsr(dsr)) = ev {
             return Ok(Operand::Dsr(*dsr));
         }
+        let half = self.options.fp16.ty();
         let ty = self.type_of_ev(ev);
         if ty.is_dsd() {
             self.check_width(name, ev, class, span);
             return Ok(Operand::Dsd(self.slot_of(ev, span)?.0));
         }
         if let Some((_, mutable, pointee)) = self.types.as_pointer(ty).filter(|_| pointer) {
-            if !mutable || !class.accepts(pointee) {
-                let (ty, wanted) = (self.show(ty), class.name());
+            if !mutable || !class.accepts(pointee, half) {
+                let (ty, wanted) = (self.show(ty), class.name(half));
                 return err(
                     span,
                     format!("@{name}: the destination must be a pointer to {wanted}, found {ty}"),
@@ -262,8 +270,8 @@ impl Compiler {
         }
         let ev = self.scalar_operand(ev.clone(), class, span)?;
         let ty = self.type_of_ev(&ev);
-        if !class.accepts(ty) {
-            let (ty, wanted) = (self.show(ty), class.name());
+        if !class.accepts(ty, half) {
+            let (ty, wanted) = (self.show(ty), class.name(half));
             return err(
                 span,
                 format!("@{name}: expected a scalar of type {wanted}, found {ty}"),
@@ -341,7 +349,7 @@ impl Compiler {
                     Ty::U32
                 }
             }
-            (Ev::Val(Value::Float(_, Ty::COMPTIME_FLOAT)), Half) => Ty::F16,
+            (Ev::Val(Value::Float(_, Ty::COMPTIME_FLOAT)), Half) => self.options.fp16.ty(),
             (Ev::Val(Value::Float(_, Ty::COMPTIME_FLOAT)), Single) => Ty::F32,
             _ => return Ok(ev),
         };
@@ -467,7 +475,7 @@ impl Compiler {
         }
         if let Some(index) = options.index {
             let index = match index {
-                Ev::Val(value) => Ev::Val(self.bind_value(value, Ty::U16, span)?),
+                Ev::Val(value) => Ev::Val(self.coerce_value(value, Ty::U16, span)?),
                 other => other,
             };
             out.index = Some(self.u16_slot(&index, span)?);

@@ -11,6 +11,7 @@ use crate::diagnostic::Diagnostic;
 use crate::program::{Dsd, Dsr, DsrFile, DsrLoad, DsrLoadValue, Inst, Span};
 
 impl Compiler {
+    /// `@get_dsr(T, id)`; several names may share a register.
     pub fn get_dsr(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
         self.arity("get_dsr", args, 2, 2, span)?;
         let ty = self.type_value(f, args[0])?;
@@ -24,20 +25,7 @@ impl Compiler {
             }
         };
         let id = self.int_argument(f, args[1], 0, 15, "the number of a DSR")? as u8;
-        if self.options.memcpy && id == 0 && file != DsrFile::Src0 {
-            let ty = self.show(ty);
-            return err(span, format!("{ty} 0 is reserved for memcpy"));
-        }
         let dsr = Dsr { file, id };
-        let tile = self.tile(span)?;
-        if let Some((_, first)) = tile.dsrs.iter().find(|(other, _)| *other == dsr) {
-            let (first, ty) = (*first, self.show(ty));
-            let message = format!("{ty} {id} is taken twice");
-            return Err(Box::new(
-                Diagnostic::new(span, message).note(first, "first taken here"),
-            ));
-        }
-        tile.dsrs.push((dsr, span));
         Ok(Ev::Val(Value::Dsr(dsr)))
     }
 

@@ -5,6 +5,7 @@ use super::ast::{Ast, Expr, ExprId};
 use super::compiler::{Compiler, Ev, Frame, Stage, MAX_DEPTH};
 use super::intern::Sym;
 use super::memo::QuickHash;
+use super::place::Order;
 use super::source::{normal, Provider};
 use super::tile::TileRequest;
 use super::types::{Ty, TypeKind};
@@ -56,6 +57,8 @@ pub struct LayoutState {
     /// What a configuration without names in it led to, by its place and the color.
     literal_setups: HashMap<(Span, u8), LiteralSetup, QuickHash>,
     exports: Vec<Declared>,
+    /// The order of globals in the last program made of a file.
+    pub orders: HashMap<PathBuf, Order>,
 }
 
 /// Compiles a whole program; runs on the thread with the large stack.
@@ -82,7 +85,7 @@ impl Compiler {
     fn design(&mut self, path: &Path) -> Res<Design> {
         let path = normal(path);
         let start = Span::default();
-        let bindings = self.root_params();
+        let bindings = self.root_params()?;
         let root = self.instantiate(&path, false, bindings, start)?;
         self.check_root_params(root);
         let ast = self.module(root).ast.clone();
@@ -150,33 +153,6 @@ impl Compiler {
                 .collect(),
             files: self.sources.names.clone(),
         })
-    }
-
-    fn root_params(&mut self) -> Vec<(Sym, Value)> {
-        let params = self.options.params.clone();
-        params
-            .into_iter()
-            .map(|(name, value)| (self.sym(&name), Value::int(i128::from(value))))
-            .collect()
-    }
-
-    fn check_root_params(&mut self, root: ModuleId) {
-        let ast = self.module(root).ast.clone();
-        for (name, _) in self.options.params.clone() {
-            let sym = self.sym(&name);
-            let declared = ast
-                .globals
-                .iter()
-                .any(|global| global.name == sym && global.kind == super::ast::GlobalKind::Param);
-            if !declared {
-                let span = Span {
-                    file: ast.file,
-                    ..Span::default()
-                };
-                let message = format!("the program has no parameter '{name}'");
-                self.report(Diagnostic::new(span, message));
-            }
-        }
     }
 
     fn check_tiles(&self, width: u16, span: Span) -> Res<()> {

@@ -54,35 +54,55 @@ impl Compiler {
         values: &[ExprId],
         span: Span,
     ) -> Res<Ev> {
-        let TypeKind::Struct { fields, .. } = self.types.kind(ty).clone() else {
-            let ty = self.show(ty);
-            return err(span, format!("{ty} is not a struct type"));
-        };
+        let fields = self.struct_fields(ty, span)?;
+        let mut given = Vec::with_capacity(names.len());
         for (name, value) in names.iter().zip(values) {
-            if !fields.iter().any(|(field, _)| field == name) {
-                let (name, ty) = (self.text(*name), self.show(ty));
-                return err(
-                    f.ast.span(*value),
-                    format!("there is no field '{name}' in {ty}"),
-                );
+            let at = f.ast.span(*value);
+            let expect = fields.iter().find(|(field, _)| field == name);
+            let ev = self.eval_as(f, *value, expect.map(|(_, ty)| *ty))?;
+            given.push((*name, ev, at));
+        }
+        self.struct_of(ty, &given, span)
+    }
+
+    fn struct_fields(&mut self, ty: Ty, span: Span) -> Res<Rc<[(Sym, Ty)]>> {
+        match self.types.kind(ty) {
+            TypeKind::Struct { fields, .. } => Ok(fields.clone()),
+            _ => {
+                let ty = self.show(ty);
+                err(span, format!("{ty} is not a struct type"))
             }
+        }
+    }
+
+    /// A value of the named struct type `ty` from its fields in any order.
+    pub fn struct_of(&mut self, ty: Ty, given: &[(Sym, Ev, Span)], span: Span) -> Res<Ev> {
+        let fields = self.struct_fields(ty, span)?;
+        let is_field = |name: Sym| fields.iter().any(|(field, _)| *field == name);
+        if let Some((name, _, at)) = given.iter().find(|(name, ..)| !is_field(*name)) {
+            let (name, ty) = (self.text(*name), self.show(ty));
+            return err(*at, format!("there is no field '{name}' in {ty}"));
         }
         let mut evs = Vec::with_capacity(fields.len());
         for (field, field_ty) in fields.iter() {
-            let Some(index) = names.iter().position(|name| name == field) else {
+            let Some((_, ev, at)) = given.iter().find(|(name, ..)| name == field) else {
                 let name = self.text(*field);
                 return err(span, format!("the field '{name}' has no value"));
             };
-            let at = f.ast.span(values[index]);
-            let ev = self.eval_as(f, values[index], Some(*field_ty))?;
-            evs.push(self.coerce(ev, *field_ty, at)?);
+            evs.push(self.coerce(ev.clone(), *field_ty, *at)?);
         }
-        if let Some(values) = all_known(&evs) {
-            return Ok(Ev::Val(Value::Struct(Rc::new(StructValue { ty, values }))));
+        match all_known(&evs) {
+            Some(values) => Ok(Ev::Val(Value::Struct(Rc::new(StructValue { ty, values })))),
+            None => self.struct_in_memory(ty, &evs, span),
         }
+    }
+
+    /// A struct whose fields are computed at run time, in memory of its own.
+    fn struct_in_memory(&mut self, ty: Ty, evs: &[Ev], span: Span) -> Res<Ev> {
+        let fields = self.struct_fields(ty, span)?;
         let base = self.static_memory(ty, 1, span)?;
         self.builder(span)?.uses_memory = true;
-        for ((name, field_ty), ev) in fields.iter().zip(&evs) {
+        for ((name, field_ty), ev) in fields.iter().zip(evs) {
             let offset = self.types.field(ty, *name).map_or(0, |(offset, _)| offset);
             let address = self.const_slot(u64::from(base) + offset, span)?;
             self.store(address, *field_ty, ev, span)?;

@@ -60,28 +60,33 @@ impl Compiler {
             return Ok(address);
         }
         let (value, ty) = self.global(global, span)?;
-        let ast = self.modules[module].ast.clone();
-        let decl = &ast.globals[index];
-        let align = match decl.align {
-            Some(expr) => {
-                let mut frame = super::compiler::Frame::new(ast.clone(), global.module, true);
-                let align = self.comptime_int(&mut frame, expr)?;
-                if !(1..=4096).contains(&align) || align & (align - 1) != 0 {
-                    return err(
-                        ast.span(expr),
-                        "an alignment must be a power of two up to 4096",
-                    );
-                }
-                align as u64
-            }
-            None => 1,
+        let place = self.modules[module].ast.globals[index].span;
+        let address = match self.tile(span)?.reserved.get(&global) {
+            Some(address) => *address,
+            None => self.global_memory(global, span)?,
         };
-        let address = self.static_memory(ty, align, decl.span)?;
         self.modules[module].globals[index].address = Some(address);
-        self.tile(span)?
-            .initial
-            .push((address, value, ty, decl.span));
+        self.tile(span)?.initial.push((address, value, ty, place));
         Ok(address)
+    }
+
+    /// Fresh memory for a global.
+    pub fn global_memory(&mut self, global: GlobalRef, span: Span) -> Res<u32> {
+        let (_, ty) = self.global(global, span)?;
+        let ast = self.module(global.module).ast.clone();
+        let decl = &ast.globals[global.index as usize];
+        let Some(expr) = decl.align else {
+            return self.static_memory(ty, 1, decl.span);
+        };
+        let mut frame = super::compiler::Frame::new(ast.clone(), global.module, true);
+        let align = self.comptime_int(&mut frame, expr)?;
+        if !(1..=4096).contains(&align) || align & (align - 1) != 0 {
+            return err(
+                ast.span(expr),
+                "an alignment must be a power of two up to 4096",
+            );
+        }
+        self.static_memory(ty, align as u64, decl.span)
     }
 
     /// The byte address of a place; for a function what a function pointer to it holds.

@@ -28,6 +28,33 @@ pub struct Messages {
     pub stopped: bool,
 }
 
+/// How much has been said.
+pub struct Mark {
+    errors: usize,
+    printed: usize,
+    failures: u64,
+    stopped: bool,
+}
+
+impl Messages {
+    pub fn mark(&self) -> Mark {
+        Mark {
+            errors: self.errors.len(),
+            printed: self.printed.len(),
+            failures: self.failures,
+            stopped: self.stopped,
+        }
+    }
+
+    /// Forgets what has been said since: it will be said again. Warnings are said only once anyway.
+    pub fn return_to(&mut self, mark: Mark) {
+        self.errors.truncate(mark.errors);
+        self.printed.truncate(mark.printed);
+        self.failures = mark.failures;
+        self.stopped = mark.stopped;
+    }
+}
+
 /// An error that follows from one that has been reported.
 pub fn silent<T>(span: Span) -> Res<T> {
     Err(Box::new(Diagnostic::new(span, "")))

@@ -4,7 +4,7 @@
 //! programs compute with at compile time; `compiler` holds the state of a compilation, `module`
 //! instances and their globals; `eval`, `access`, `stmt` and `call` (`memo` remembers) walk the trees, computing what is
 //! known (`quick` where that is a matter of small integers) and emitting code (`emit`) for what is not; `coerce` is the rules between types; `builtin*`,
-//! `dsd*`, `dsr`, `tensor` and `map` are the builtins; `layout` and `tile` drive the two halves of a program.
+//! `dsd*`, `dsr`, `task`, `tensor` and `map` are the builtins (`older` what they took before 1.0); `layout` (with `root`) and `tile` (with `place` and `symbols`) drive the two halves of a program.
 
 mod access;
 mod assign;
@@ -34,21 +34,26 @@ mod memo;
 mod memory;
 mod messages;
 mod module;
+mod older;
 mod ops;
 mod parse_expr;
 mod parse_stmt;
 mod parser;
+mod place;
 mod quick;
+mod root;
 mod source;
 mod stmt;
 mod stmt_loop;
+mod symbols;
+mod task;
 mod tensor;
 mod tile;
 mod types;
 mod value;
 
 use crate::diagnostic::Diagnostic;
-use crate::program::{Arch, Design, Span};
+use crate::program::{Arch, Design, ScalarType, Span};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -57,6 +62,43 @@ type Res<T> = Result<T, Box<Diagnostic>>;
 /// An error at a place.
 fn err<T>(span: Span, message: impl Into<String>) -> Res<T> {
     Err(Box::new(Diagnostic::new(span, message)))
+}
+
+/// What a float of 16 bits is in the whole program: vector operations know one format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Fp16Format {
+    #[default]
+    F16,
+    Bf16,
+    Cb16,
+}
+
+impl Fp16Format {
+    /// The format of a name on the command line.
+    pub fn named(name: &str) -> Option<Fp16Format> {
+        match name {
+            "f16" => Some(Fp16Format::F16),
+            "bf16" => Some(Fp16Format::Bf16),
+            "cb16" => Some(Fp16Format::Cb16),
+            _ => None,
+        }
+    }
+
+    fn ty(self) -> types::Ty {
+        match self {
+            Fp16Format::F16 => types::Ty::F16,
+            Fp16Format::Bf16 => types::Ty::BF16,
+            Fp16Format::Cb16 => types::Ty::CB16,
+        }
+    }
+
+    fn scalar(self) -> ScalarType {
+        match self {
+            Fp16Format::F16 => ScalarType::F16,
+            Fp16Format::Bf16 => ScalarType::Bf16,
+            Fp16Format::Cb16 => ScalarType::Cb16,
+        }
+    }
 }
 
 /// What `cslc` takes on its command line.
@@ -68,6 +110,8 @@ pub struct CompileOptions {
     pub fabric_offsets: Option<(u16, u16)>,
     /// Values of the root file's parameters.
     pub params: Vec<(String, i64)>,
+    /// Colors of the root file, by name: parameters of type `color`, and `color` declarations.
+    pub colors: Vec<(String, i64)>,
     /// Where `<name>` modules are looked for that are not part of the standard library.
     pub import_paths: Vec<PathBuf>,
     pub max_inlined_iterations: u32,
@@ -75,6 +119,7 @@ pub struct CompileOptions {
     pub comptime_step_limit: u64,
     pub memcpy: bool,
     pub channels: u32,
+    pub fp16: Fp16Format,
 }
 
 impl CompileOptions {
@@ -84,11 +129,13 @@ impl CompileOptions {
             fabric_dims: None,
             fabric_offsets: None,
             params: Vec::new(),
+            colors: Vec::new(),
             import_paths: Vec::new(),
             max_inlined_iterations: 50,
             comptime_step_limit: 4_000_000_000,
             memcpy: true,
             channels: 1,
+            fp16: Fp16Format::F16,
         }
     }
 }

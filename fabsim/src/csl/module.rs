@@ -299,10 +299,12 @@ impl Compiler {
             return Ok((value, ty));
         };
         let name = self.text(decl.name);
-        let value = self.bind_value(value, ty, decl.span).map_err(|mut error| {
-            error.message = format!("the parameter '{name}': {}", error.message);
-            error
-        })?;
+        let value = self
+            .coerce_value(value, ty, decl.span)
+            .map_err(|mut error| {
+                error.message = format!("the parameter '{name}': {}", error.message);
+                error
+            })?;
         let ty = match ty {
             Ty::COMPTIME_STRUCT => self.type_of(&value),
             ty => ty,

@@ -5,6 +5,7 @@ use super::ast::Arith;
 use super::types::Ty;
 use super::value::Value;
 use crate::program::CompareOp;
+use crate::rounding::{cb16_bits, cb16_from_bits, single_for_rounding};
 use half::{bf16, f16};
 
 /// What a value of a fixed integer type is after it has lost the bits that do not fit.
@@ -24,8 +25,8 @@ pub fn wrap(value: i128, ty: Ty) -> i128 {
 pub fn round(value: f64, ty: Ty) -> f64 {
     match ty {
         Ty::F32 => f64::from(value as f32),
-        Ty::F16 => f16::from_f64(value).to_f64(),
-        Ty::BF16 => bf16::from_f64(value).to_f64(),
+        Ty::F16 => f16::from_f32(single_for_rounding(value)).to_f64(),
+        Ty::BF16 => bf16::from_f32(single_for_rounding(value)).to_f64(),
         Ty::CB16 => cb16_from_bits(cb16_bits(value)),
         _ => value,
     }
@@ -34,8 +35,8 @@ pub fn round(value: f64, ty: Ty) -> f64 {
 /// The raw bits of a number of float type `ty`.
 pub fn float_bits(value: f64, ty: Ty) -> u64 {
     match ty {
-        Ty::F16 => u64::from(f16::from_f64(value).to_bits()),
-        Ty::BF16 => u64::from(bf16::from_f64(value).to_bits()),
+        Ty::F16 => u64::from(f16::from_f32(single_for_rounding(value)).to_bits()),
+        Ty::BF16 => u64::from(bf16::from_f32(single_for_rounding(value)).to_bits()),
         Ty::CB16 => u64::from(cb16_bits(value)),
         Ty::F32 => u64::from((value as f32).to_bits()),
         _ => value.to_bits(),
@@ -49,58 +50,6 @@ pub fn float_from_bits(bits: u64, ty: Ty) -> f64 {
         Ty::CB16 => cb16_from_bits(bits as u16),
         Ty::F32 => f64::from(f32::from_bits(bits as u32)),
         _ => f64::from_bits(bits),
-    }
-}
-
-/// One sign bit, six exponent bits with bias 42, nine fraction bits.
-const CB16_BIAS: i32 = 42;
-
-fn cb16_bits(value: f64) -> u16 {
-    let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
-    if value.is_nan() {
-        return 0x7fff;
-    }
-    let magnitude = value.abs();
-    let largest = 2f64.powi(62 - CB16_BIAS) * (2.0 - 1.0 / 512.0);
-    if magnitude > largest * (1.0 + 1.0 / 2048.0) {
-        return sign | 0x7e00;
-    }
-    let exponent = match magnitude == 0.0 {
-        true => 1,
-        false => (magnitude.log2().floor() as i32 + CB16_BIAS).max(1),
-    };
-    let scaled = magnitude / 2f64.powi(exponent - CB16_BIAS - 9);
-    // Rounding up may carry into the exponent, which is what adding does.
-    let fraction = round_half_even(scaled);
-    let base = if fraction >= 512 {
-        (exponent as u32 - 1) << 9
-    } else {
-        0
-    };
-    sign | (base + fraction) as u16
-}
-
-/// To the nearest integer, halves to the even one.
-fn round_half_even(value: f64) -> u32 {
-    let floor = value.floor();
-    let rest = value - floor;
-    let up = rest > 0.5 || (rest == 0.5 && floor % 2.0 == 1.0);
-    floor as u32 + u32::from(up)
-}
-
-fn cb16_from_bits(bits: u16) -> f64 {
-    let exponent = i32::from(bits >> 9 & 0x3f);
-    let fraction = f64::from(bits & 0x1ff);
-    let magnitude = match exponent {
-        0 => fraction * 2f64.powi(1 - CB16_BIAS - 9),
-        63 if fraction == 0.0 => f64::INFINITY,
-        63 => f64::NAN,
-        _ => (512.0 + fraction) * 2f64.powi(exponent - CB16_BIAS - 9),
-    };
-    if bits & 0x8000 != 0 {
-        -magnitude
-    } else {
-        magnitude
     }
 }
 

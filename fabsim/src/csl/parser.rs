@@ -4,6 +4,7 @@
 use super::ast::*;
 use super::intern::{Interner, Sym};
 use super::lexer::{Tok, Token};
+use super::types::Ty;
 use super::Res;
 use crate::diagnostic::Diagnostic;
 use crate::program::Span;
@@ -236,25 +237,23 @@ impl Parser<'_> {
             return Ok(());
         }
         if self.eat_word("param") {
-            return self.global(GlobalKind::Param, false);
+            return self.global(GlobalKind::Param, (false, false));
         }
         if self.is_word("color") && matches!(self.peek_at(1), Tok::Word(_)) {
-            return self.error(
-                "declarations of the form 'color c;' are no longer CSL: write 'const c = @get_color(id);'",
-            );
+            return self.colors();
         }
         let exported = self.eat_word("export");
         let external = !exported && self.eat_word("extern");
         if self.eat_word("var") {
-            return self.global(GlobalKind::Var, external);
+            return self.global(GlobalKind::Var, (external, exported));
         }
         if self.eat_word("const") {
-            return self.global(GlobalKind::Const, external);
+            return self.global(GlobalKind::Const, (external, exported));
         }
         self.function(external)
     }
 
-    fn global(&mut self, kind: GlobalKind, external: bool) -> Res<()> {
+    fn global(&mut self, kind: GlobalKind, (external, exported): (bool, bool)) -> Res<()> {
         let span = self.span();
         let name = self.name()?;
         let ty = match self.eat_op(":") {
@@ -267,9 +266,7 @@ impl Parser<'_> {
                 self.expect_op("(")?;
                 align = Some(self.expr()?);
                 self.expect_op(")")?;
-            } else if self.is_word("linksection") || self.is_word("linkname") {
-                return self.error(format!("fabsim does not support {} yet", self.describe()));
-            } else {
+            } else if !self.link_attribute()? {
                 break;
             }
         }
@@ -286,8 +283,44 @@ impl Parser<'_> {
             value,
             align,
             external,
+            exported,
         });
         Ok(())
+    }
+
+    /// `linkname(e)` and `linksection(e)` name things in binaries, which fabsim does not make.
+    fn link_attribute(&mut self) -> Res<bool> {
+        if !self.is_word("linksection") && !self.is_word("linkname") {
+            return Ok(false);
+        }
+        self.advance();
+        self.expect_op("(")?;
+        self.expr()?;
+        self.expect_op(")")?;
+        Ok(true)
+    }
+
+    /// `color a, b;`, the way in which CSL before 1.0 declares colors that the command line numbers.
+    fn colors(&mut self) -> Res<()> {
+        self.advance();
+        loop {
+            let span = self.span();
+            let name = self.name()?;
+            let ty = Some(self.add_expr(Expr::TypeName(Ty::COLOR), span));
+            self.ast.globals.push(GlobalDecl {
+                name,
+                span,
+                kind: GlobalKind::Param,
+                ty,
+                value: None,
+                align: None,
+                external: false,
+                exported: false,
+            });
+            if !self.eat_op(",") {
+                return self.expect_op(";");
+            }
+        }
     }
 
     fn function(&mut self, external: bool) -> Res<()> {
@@ -302,10 +335,9 @@ impl Parser<'_> {
         let span = self.span();
         let name = self.name()?;
         let params = self.params()?;
-        if self.is_word("linkname") {
-            return self.error("fabsim does not support 'linkname' yet");
-        }
+        self.link_attribute()?;
         let result = self.type_expr()?;
+        self.link_attribute()?;
         self.addressed.clear();
         let body = match external && self.eat_op(";") {
             true => None,
@@ -331,6 +363,7 @@ impl Parser<'_> {
             value: None,
             align: None,
             external,
+            exported: false,
         });
         Ok(())
     }

@@ -153,11 +153,15 @@ impl Compiler {
         let Ev::Val(Value::Type(ty)) = parts[0] else {
             return err(span, "'for' goes over arrays and ranges");
         };
-        let Ev::Val(Value::Int(step, _)) = parts[3] else {
-            return err(
-                span,
-                "fabsim does not support a range with a run-time step yet",
-            );
+        let upwards = match parts[3] {
+            Ev::Val(Value::Int(step, _)) => step > 0,
+            _ if !ty.is_signed() => true,
+            _ => {
+                return err(
+                    span,
+                    "fabsim does not support a range with a signed run-time step yet",
+                )
+            }
         };
         if f.comptime {
             return err(span, "this range is not known at compile time");
@@ -166,8 +170,9 @@ impl Compiler {
         // The bounds are those of the start, even if the body changes the variables they came from.
         let stop = self.new_slot(span)?;
         self.move_to(stop, &parts[2], span)?;
-        let (by, _) = self.slot_of(&parts[3], span)?;
-        self.run_time_range(f, stmt, ty, [start, stop, by], step > 0, span)
+        let by = self.new_slot(span)?;
+        self.move_to(by, &parts[3], span)?;
+        self.run_time_range(f, stmt, ty, [start, stop, by], upwards, span)
     }
 
     /// A counting loop. The variable is copied for the body, so that the count is its own.
@@ -263,18 +268,12 @@ impl Compiler {
         Ok(())
     }
 
-    /// A loop over the elements of an array in memory.
+    /// A loop over the elements of an array in memory, row after row.
     fn for_array(&mut self, f: &mut Frame, stmt: &For, over: Ev, span: Span) -> Res<Flow> {
         let (base, ty) = self.slot_of(&over, span)?;
         let Some((dims, element)) = self.types.as_array(ty) else {
             return err(span, "'for' goes over arrays and ranges");
         };
-        if dims.len() != 1 {
-            return err(
-                span,
-                "fabsim does not support loops over arrays of rank 2 or more yet",
-            );
-        }
         let size = self.element_size(element, span)?;
         let address = self.new_slot(span)?;
         self.push(
@@ -284,7 +283,7 @@ impl Compiler {
             },
             span,
         )?;
-        let count = self.const_slot(u64::from(dims[0]), span)?;
+        let count = self.const_slot(dims.iter().map(|dim| u64::from(*dim)).product(), span)?;
         let counter = self.const_slot(0, span)?;
         let head = self.builder(span)?.here();
         let more = self.new_slot(span)?;

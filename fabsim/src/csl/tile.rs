@@ -5,13 +5,13 @@ use super::call::{Argument, Pending};
 use super::compiler::{Compiler, Frame, Stage};
 use super::intern::Sym;
 use super::layout::Declared;
-use super::messages::silent;
+use super::place::Order;
 use super::types::Ty;
-use super::value::{FnRef, ModuleId, Value};
+use super::value::{Elements, FnRef, GlobalRef, ModuleId, Value};
 use super::{err, Res};
 use crate::diagnostic::Diagnostic;
 use crate::program::{
-    ColorSetup, DsdShape, Dsr, ExportKind, FunctionId, InputQueueSetup, Priority, Span, Symbol,
+    ColorSetup, DsdShape, ExportKind, FunctionId, InputQueueSetup, Priority, Span, Symbol,
     SymbolKind, TaskBinding, TileProgram,
 };
 use std::collections::HashMap;
@@ -30,11 +30,12 @@ pub struct TileState {
     /// Exported symbols with their types and mutability.
     pub symbols: Vec<(Symbol, Ty, bool, Span)>,
     pub colors: Vec<(u8, ColorSetup)>,
-    pub dsrs: Vec<(Dsr, Span)>,
     /// Addresses of constants that code needs in memory.
     pub constants: HashMap<Value, u32>,
     /// (address, value, type, declaration) of what memory starts with.
     pub initial: Vec<(u32, Value, Ty, Span)>,
+    /// Places kept for globals.
+    pub reserved: HashMap<GlobalRef, u32>,
     shape_spans: Vec<Span>,
     shapes: HashMap<DsdShape, u16>,
     /// (function, keeps locals in memory, callees, declaration)
@@ -71,32 +72,21 @@ impl Compiler {
         request: &TileRequest,
         exports: &[Declared],
     ) -> Res<(TileProgram, Vec<(u8, ColorSetup)>)> {
-        let (modules, failures) = (self.modules.len(), self.messages.failures);
-        self.tile = Some(TileState::default());
-        if let Some((path, standard)) = &request.path {
-            let root = self.instantiate(path, *standard, request.params.clone(), request.span)?;
-            self.tile(request.span)?.program.file = path.display().to_string();
-            // After a comptime block that failed, tasks would lack their ids and functions their callers.
-            if self.run_modules(root) {
-                self.lower_all(request.span)?;
-            }
-            if self.messages.failures > failures {
-                self.modules.truncate(modules);
-                return silent(request.span);
-            }
-            self.write_initial_memory(request.span)?;
-            for module in modules..self.modules.len() {
-                self.check_unused_params(ModuleId(module as u32));
-            }
+        let modules = self.modules.len();
+        let compiled = self.compile_placed(request);
+        if compiled.is_err() {
+            self.modules.truncate(modules);
         }
-        let Some(mut tile) = self.tile.take() else {
-            return err(request.span, "internal error: no tile program");
-        };
+        let mut tile = compiled?;
+        for module in modules..self.modules.len() {
+            self.check_unused_params(ModuleId(module as u32));
+        }
         self.check_queues(&mut tile)?;
         self.check_activated(&tile);
         check_recursion(&tile)?;
         check_teardown(&tile)?;
         self.check_exports(&tile, exports)?;
+        tile.program.half = self.options.fp16.scalar();
         tile.program.tasks = tile
             .bound
             .iter()
@@ -107,18 +97,20 @@ impl Compiler {
             .into_iter()
             .map(|(symbol, ..)| symbol)
             .collect();
+        tile.program.variables = self.variables(modules);
         self.modules.truncate(modules);
         Ok((tile.program, tile.colors))
     }
 
     /// Evaluates the globals of the root module and of all it imports, then their comptime blocks;
-    /// whether these succeeded.
-    fn run_modules(&mut self, root: ModuleId) -> bool {
+    /// whether these succeeded. The globals of `order` get places in between.
+    pub fn run_modules(&mut self, root: ModuleId, order: &Order) -> Res<bool> {
         let mut next = root.0 as usize;
         while next < self.modules.len() {
             self.evaluate_globals(ModuleId(next as u32));
             next += 1;
         }
+        self.reserve(root, order)?;
         let failures = self.messages.failures;
         self.stage = Stage::Comptime;
         for module in root.0 as usize..self.modules.len() {
@@ -131,10 +123,10 @@ impl Compiler {
             }
         }
         self.stage = Stage::Global;
-        self.messages.failures == failures
+        Ok(self.messages.failures == failures)
     }
 
-    fn lower_all(&mut self, span: Span) -> Res<()> {
+    pub fn lower_all(&mut self, span: Span) -> Res<()> {
         self.stage = Stage::Run;
         loop {
             let next = match self.tile(span)?.pending.is_empty() {
@@ -161,33 +153,49 @@ impl Compiler {
         let mut at = 0;
         while at < self.tile(span)?.initial.len() {
             let (_, value, _, place) = self.tile(span)?.initial[at].clone();
-            if let Value::Pointer(_) = value {
-                self.bits(&value, place)?;
-            }
+            self.resolve_pointers(&value, place)?;
             at += 1;
         }
         Ok(())
     }
 
-    /// Input queues and the output queues of wse3 must be initialised; on wse2 a fabin DSD that names
-    /// a color binds its queue.
-    fn check_queues(&self, tile: &mut TileState) -> Res<()> {
+    fn resolve_pointers(&mut self, value: &Value, span: Span) -> Res<()> {
+        match value {
+            Value::Pointer(_) => self.bits(value, span).map(drop),
+            Value::Array(array) => match &array.elements {
+                Elements::Same(value, _) => self.resolve_pointers(value, span),
+                Elements::List(list) if list.first().is_some_and(is_scalar) => Ok(()),
+                Elements::List(list) => list
+                    .iter()
+                    .try_for_each(|value| self.resolve_pointers(value, span)),
+            },
+            Value::Struct(fields) => fields
+                .values
+                .iter()
+                .try_for_each(|value| self.resolve_pointers(value, span)),
+            _ => Ok(()),
+        }
+    }
+
+    /// On wse2 a fabin DSD that names a color binds its queue. A queue that nothing initialises is an
+    /// error when an operation uses it: programs describe operands that only some of their PEs need.
+    fn check_queues(&mut self, tile: &mut TileState) -> Res<()> {
         self.bind_input_queues(tile)?;
-        for (shape, span) in tile.program.shapes.iter().zip(&tile.shape_spans) {
+        let program = &tile.program;
+        for (shape, span) in program.shapes.iter().zip(&tile.shape_spans) {
             let (what, queue, ready) = match shape {
                 DsdShape::FabOut { queue, .. } => {
-                    let setup = &tile.program.output_queues[usize::from(*queue) & 7];
+                    let setup = &program.output_queues[usize::from(*queue) & 7];
                     ("output", queue, setup.is_some() || !self.wse3())
                 }
                 DsdShape::FabIn { queue, .. } => {
-                    let setup = &tile.program.input_queues[usize::from(*queue) & 7];
+                    let setup = &program.input_queues[usize::from(*queue) & 7];
                     ("input", queue, setup.is_some())
                 }
                 _ => continue,
             };
             if !ready {
-                let message = format!("{what} queue {queue} is used but not initialised: call @initialize_queue for it");
-                return err(*span, message);
+                self.warn(*span, format!("{what} queue {queue} is used but not initialised: call @initialize_queue for it"));
             }
         }
         Ok(())
@@ -286,6 +294,10 @@ impl Compiler {
         }
         Ok(())
     }
+}
+
+fn is_scalar(value: &Value) -> bool {
+    matches!(value, Value::Int(..) | Value::Float(..) | Value::Bool(_))
 }
 
 /// Functions that keep locals in static memory cannot run twice at once.

@@ -224,8 +224,10 @@ impl Moving<'_> {
         wavelet: Wavelet,
         probe: &mut P,
     ) {
-        if let Some((channel, _)) = self.wires.find(pe, color) {
-            self.land(pe, channel, side, wavelet, probe);
+        for color in self.wires.received_as(pe, color, side) {
+            if let Some((channel, _)) = self.wires.find(pe, color) {
+                self.land(pe, channel, side, wavelet, probe);
+            }
         }
     }
 

@@ -54,6 +54,10 @@ impl Looking<'_> {
     #[inline]
     pub fn accepts_from_ce(&self, pe: PeIndex, color: u8) -> Option<ChannelIndex> {
         let (index, _) = self.view.find(pe, color)?;
+        if self.view.wires.swaps {
+            let accepts = self.view.accepts_swapped(pe, color, Direction::Ramp);
+            return accepts.then_some(index);
+        }
         let accepts = self.view.channel_accepts(pe, index, Direction::Ramp);
         accepts.then_some(index)
     }
@@ -61,6 +65,23 @@ impl Looking<'_> {
     /// A wavelet enters the router of `pe` from its compute element, where `accepts_from_ce` says.
     #[inline]
     pub fn inject(&mut self, pe: PeIndex, channel: ChannelIndex, entry: Entry) {
+        if !self.view.wires.swaps {
+            self.inject_into(pe, channel, entry);
+            return;
+        }
+        let colors = self
+            .view
+            .wires
+            .received_as(pe, entry.color(), Direction::Ramp);
+        for color in colors {
+            if let Some((channel, _)) = self.view.find(pe, color) {
+                self.inject_into(pe, channel, entry);
+            }
+        }
+    }
+
+    #[inline]
+    fn inject_into(&mut self, pe: PeIndex, channel: ChannelIndex, entry: Entry) {
         self.zone.injections.push(Injection {
             pe,
             channel,
@@ -199,7 +220,11 @@ impl Attempt<'_> {
             let side = Direction::from_code(links.trailing_zeros() as u8);
             links &= links - 1;
             let neighbour = self.view.grid.step(self.pe, side);
-            if !self.view.accepts(neighbour, color, side.facing()) {
+            let accepted = match self.view.wires.swaps {
+                true => self.view.accepts_swapped(neighbour, color, side.facing()),
+                false => self.view.accepts(neighbour, color, side.facing()),
+            };
+            if !accepted {
                 return Err(Refusal::Blocked);
             }
         }

@@ -19,6 +19,7 @@ pub mod grid;
 mod look;
 pub mod registers;
 pub mod settings;
+mod swap;
 pub mod tiles;
 mod view;
 pub mod wavelet;
@@ -204,6 +205,7 @@ impl Fabric {
                 let state = FilterState::new(filter);
                 self.wires.filters.insert(channel, state);
             }
+            self.wires.swaps |= color.swap_x || color.swap_y;
             self.channels.push(Channel::new(local as u8, color));
         }
         self.wires.places.push(Place {

@@ -19,10 +19,15 @@ pub struct Settings {
     /// Positions 1 to 3 as they are declared, each stating what it changes.
     pub declared: [Option<SwitchPosition>; 3],
     pub start: u8,
+    /// Bits of the switch register that a position keeps while it is not valid.
+    pub selects: u16,
     pub ring: bool,
     pub pop: PopMode,
     pub teardown: bool,
     pub filter: Option<Filter>,
+    /// The color is exchanged with its partner on arrival from east or west, from north or south.
+    pub swap_x: bool,
+    pub swap_y: bool,
     pub span: Span,
 }
 
@@ -33,10 +38,13 @@ impl Settings {
             positions: fold(setup.rx, setup.tx, &setup.positions),
             declared: setup.positions,
             start: setup.start_position.min(3),
+            selects: 0,
             ring: setup.ring_mode,
             pop: setup.pop_mode,
             teardown: setup.teardown,
             filter: setup.filter.clone(),
+            swap_x: setup.color_swap_x,
+            swap_y: setup.color_swap_y,
             span: setup.span.0,
         }
     }

@@ -30,6 +30,8 @@ pub(super) struct Wires {
     /// Settings that a program changed while it ran.
     pub changed: HashMap<ChannelIndex, Settings>,
     pub filters: HashMap<ChannelIndex, FilterState>,
+    /// Some router swaps colors.
+    pub swaps: bool,
 }
 
 impl Wires {
@@ -42,6 +44,7 @@ impl Wires {
             places: Vec::with_capacity(grid.len()),
             changed: HashMap::new(),
             filters: HashMap::new(),
+            swaps: false,
         }
     }
 
@@ -65,7 +68,7 @@ impl Wires {
 
     fn way(&self, pe: PeIndex, channel: &Channel) -> (Way, ChannelIndex) {
         let side = Direction::from_code(channel.tx.0.trailing_zeros() as u8);
-        let special = channel.torn_down || channel.filtered;
+        let special = channel.torn_down || channel.filtered || self.swaps;
         if special || channel.tx.0.count_ones() != 1 {
             return (Way::Other, NOWHERE);
         }

@@ -4,6 +4,7 @@
 //! what is under way on the machine has time to finish before it.
 
 mod copy;
+mod inspect;
 mod refuse;
 mod stream;
 mod stuck;

@@ -3,9 +3,7 @@
 use crate::fabric::registers::is_known;
 use crate::limits::COLORS;
 use crate::pe::opcode::info;
-use crate::program::{
-    Design, DsdShape, Inst, Operand, RouterSetup, ScalarType, Simd, SystemCall, TileProgram,
-};
+use crate::program::{Design, DsdShape, Inst, RouterSetup, Simd, TileProgram};
 use crate::report::SimError;
 
 /// Refuses a design that needs anything missing.
@@ -37,9 +35,6 @@ pub fn check(design: &Design) -> Result<(), SimError> {
         return Err(SimError::Host(format!("the design is malformed: {what}")));
     }
     let mut missing: Vec<String> = Vec::new();
-    for router in &design.routers {
-        missing.extend(lacking_in_router(router));
-    }
     for program in &design.programs {
         missing.extend(lacking_in_program(program));
     }
@@ -99,14 +94,6 @@ fn malformed_shape(shape: &DsdShape) -> Option<String> {
     }
 }
 
-fn lacking_in_router(router: &RouterSetup) -> Option<String> {
-    let swaps = router
-        .colors
-        .iter()
-        .any(|(_, c)| c.color_swap_x || c.color_swap_y);
-    swaps.then(|| "color swap".to_string())
-}
-
 fn lacking_in_program(program: &TileProgram) -> Vec<String> {
     let mut missing = Vec::new();
     let mut need = |needed: bool, what: &str| {
@@ -117,10 +104,6 @@ fn lacking_in_program(program: &TileProgram) -> Vec<String> {
     for &(address, _) in program.config.iter().filter(|(at, _)| !is_known(*at)) {
         need(true, &format!("configuration word {address:#06x}"));
     }
-    need(
-        !program.empty_queue_handlers.is_empty(),
-        "empty-queue handlers",
-    );
     for shape in &program.shapes {
         let (simd, transform) = match shape {
             DsdShape::FabIn {
@@ -149,29 +132,10 @@ fn lacking_in_program(program: &TileProgram) -> Vec<String> {
 fn lacking_in_instruction(inst: &Inst) -> Option<String> {
     let named = |what: &str| Some(what.to_string());
     match inst {
-        Inst::System {
-            call: SystemCall::QueueFlush,
-            ..
-        } => named("@queue_flush"),
-        Inst::Operation(op) => {
-            if !info(op.opcode).supported {
-                return named(info(op.opcode).name);
-            }
-            let mut operands = op.sources.iter().chain([&op.dest]);
-            let cb16 = operands.any(|o| {
-                matches!(
-                    o,
-                    Operand::Scalar(_, ScalarType::Cb16) | Operand::Pointer(_, ScalarType::Cb16)
-                )
-            });
-            cb16.then(|| "cb16".to_string())
-        }
-        Inst::Unary { ty, .. } | Inst::Binary { ty, .. } | Inst::Compare { ty, .. } => {
-            (*ty == ScalarType::Cb16).then(|| "cb16".to_string())
-        }
-        Inst::Convert { from, to, .. } => [from, to]
-            .contains(&&ScalarType::Cb16)
-            .then(|| "cb16".to_string()),
+        Inst::Operation(op) => match info(op.opcode).supported {
+            true => None,
+            false => named(info(op.opcode).name),
+        },
         _ => None,
     }
 }

@@ -163,11 +163,11 @@ fn idle(pe: &Pe, plan: &PePlan) -> String {
         return format!("no task can run: local task {id} is active, but no task is bound to it");
     }
     if let Some((n, queue)) = held {
-        let blocked = pe.core.blocked_channels >> plan.channel_of(n) & 1 == 1;
-        let why = if blocked {
-            "its tasks are blocked"
-        } else {
-            "no task is bound to it"
+        let blocked = pe.core.blocked_channels >> pe.core.channel_of(plan, n) & 1 == 1;
+        let why = match unbound_task(plan, queue) {
+            _ if blocked => "its tasks are blocked".to_string(),
+            Some(task) => format!("no task is bound to control task id {task}"),
+            None => "no task is bound to it".to_string(),
         };
         return format!(
             "no task can run: color {} has a wavelet in input queue {}, but {why}",
@@ -177,10 +177,18 @@ fn idle(pe: &Pe, plan: &PePlan) -> String {
     "no task is active, and unblock_cmd_stream has not been called".to_string()
 }
 
+/// The control task that the next wavelet of a queue is for, if there is none of this number.
+fn unbound_task(plan: &PePlan, queue: &InputQueue) -> Option<u8> {
+    let wavelet = queue.ring.first()?.wavelet();
+    let id = wavelet.entrypoint();
+    let bound = plan.control.get(usize::from(id)).copied().flatten();
+    (wavelet.control && bound.is_none()).then_some(id)
+}
+
 /// Why the router can give an input queue nothing, if its settings say so.
 fn not_delivered(machine: &Machine, (pe, state): (PeIndex, &Pe), queue: &InputQueue) -> String {
     let plan = &machine.plans[state.plan as usize];
-    let taking = plan.input_of_color(queue.color);
+    let taking = state.core.input_of_color(plan, queue.color);
     if let Some(other) = taking.map(|n| &plan.inputs[usize::from(n)]) {
         if other.id != queue.id {
             return format!(", but the color goes to input queue {}", other.id);
@@ -325,7 +333,7 @@ fn refusals(machine: &Machine, pe: PeIndex, color: u8, channel: &Channel) -> Vec
     if channel.tx.has(Direction::Ramp) {
         let state = &machine.pes[pe.index()];
         let plan = &machine.plans[state.plan as usize];
-        match plan.input_of_color(color) {
+        match state.core.input_of_color(plan, color) {
             None => {
                 let text = "; no input queue of this PE takes the color";
                 all.push(refusal(text.into(), false));
@@ -346,7 +354,9 @@ fn refusals(machine: &Machine, pe: PeIndex, color: u8, channel: &Channel) -> Vec
             ));
         };
         let from = side.facing();
-        match machine.fabric.channel(neighbour, color) {
+        // Where colors are swapped, one copy that is refused holds the wavelet back.
+        let mut received = machine.fabric.received_as(neighbour, color, from);
+        received.find_map(|color| match machine.fabric.channel(neighbour, color) {
             None => {
                 let text = format!("; the PE to the {side} has no route for this color");
                 Some(refusal(text, false))
@@ -361,7 +371,7 @@ fn refusals(machine: &Machine, pe: PeIndex, color: u8, channel: &Channel) -> Vec
             }
             Some(next) if next.is_empty() => None,
             Some(_) => Some(refusal(format!("; the PE to the {side} has no room"), true)),
-        }
+        })
     }));
     all
 }
@@ -374,8 +384,15 @@ pub fn leftovers(machine: &Machine) -> Option<String> {
         .map(|(pe, color, channel)| (pe, queued(machine, pe, color, channel)));
     let in_queues = machine.pes.iter().enumerate().flat_map(|(n, pe)| {
         let inputs = pe.core.inputs.iter().filter(|q| !q.ring.is_empty());
+        let plan = &machine.plans[pe.plan as usize];
         let inputs = inputs.map(|q| Waiting {
-            text: format!("color {}: not read from input queue {}", q.color, q.id),
+            text: match unbound_task(plan, q) {
+                Some(task) => format!(
+                    "color {}: a control wavelet in input queue {} is for control task id {task}, to which no task is bound",
+                    q.color, q.id
+                ),
+                None => format!("color {}: not read from input queue {}", q.color, q.id),
+            },
             missing: 0,
             follows: false,
         });

@@ -4,6 +4,7 @@ use super::fifo::Fifo;
 use super::memory::Memory;
 use super::plan::PePlan;
 use super::queues::{InputQueue, OutputQueue, Ring};
+use super::settings::{MainPriority, Settings};
 use crate::program::{Arch, BlockTarget, Dsd, Dsr, DsrLoadValue, Span};
 
 /// What happens when an operation ends, ids resolved.
@@ -40,12 +41,20 @@ pub struct Core {
     pub memory: Memory,
     /// Bit per color on wse2, per input queue on wse3.
     pub blocked_channels: u32,
-    /// Bit per color whose teardown no handler has seen yet.
-    pub torn_down: u32,
     pub blocked_threads: u8,
+    /// The id of the task that ran last: the next one up goes first.
+    pub last_task: u8,
+    /// The system task has something to do, or a queue is being flushed.
+    pub attention: bool,
+    /// Some input queue is bound to another color than the plan says.
+    pub rebound: bool,
+    pub main_priority: MainPriority,
+    /// A microthread went last.
+    pub main_turn: bool,
     // Used now and then.
     pub fifos: Box<[Fifo]>,
     pub dsrs: Vec<LoadedDsr>,
+    pub settings: Settings,
 }
 
 impl Core {
@@ -61,14 +70,19 @@ impl Core {
             blocked_local: 0,
             blocked_channels: 0,
             blocked_threads: 0,
-            torn_down: 0,
+            last_task: u8::MAX,
+            attention: false,
+            rebound: false,
+            main_priority: MainPriority::default(),
+            main_turn: false,
+            settings: Settings::default(),
         };
         for &id in &program.active_at_start {
             core.activate(id);
         }
         // A channel without a data task starts blocked.
         for n in 0..plan.inputs.len() {
-            let channel = plan.channel_of(n);
+            let channel = core.channel_of(plan, n);
             if plan
                 .data
                 .get(usize::from(channel))
@@ -76,7 +90,9 @@ impl Core {
                 .flatten()
                 .is_none()
             {
-                core.blocked_channels |= 1 << channel;
+                // On wse2 a local task may have its id.
+                let free = !plan.binds_local(channel);
+                core.blocked_channels |= u32::from(free) << channel;
             }
         }
         for &(target, blocked) in &program.blocked_at_start {
@@ -93,7 +109,15 @@ impl Core {
     pub fn may_start(&self, plan: &PePlan) -> bool {
         let local = self.active_local & !self.blocked_local;
         let arriving = plan.channels & !self.blocked_channels;
-        (local | arriving | self.torn_down) != 0
+        (local | arriving) != 0 || self.attention || self.rebound
+    }
+
+    /// What tasks of an input queue are blocked by: its color on wse2, its id on wse3.
+    pub fn channel_of(&self, plan: &PePlan, input: usize) -> u8 {
+        match plan.arch {
+            Arch::Wse2 => self.inputs[input].color,
+            Arch::Wse3 => self.inputs[input].id,
+        }
     }
 
     pub fn activate(&mut self, id: u8) {
@@ -106,11 +130,18 @@ impl Core {
             *bits = if blocked { *bits | bit } else { *bits & !bit };
         };
         match target {
+            // One table there: a color and a local task of its number share their bit.
+            BlockTarget::Local(id) | BlockTarget::Color(id) | BlockTarget::Data(id)
+                if plan.arch == Arch::Wse2 =>
+            {
+                set(&mut self.blocked_local, id);
+                set(&mut self.blocked_channels, id);
+            }
             BlockTarget::Local(id) => set(&mut self.blocked_local, id),
             BlockTarget::Color(id) | BlockTarget::Data(id) => set(&mut self.blocked_channels, id),
             BlockTarget::InputQueue(id) => {
                 let channel = match (plan.arch, plan.input(id)) {
-                    (Arch::Wse2, Some(n)) => plan.inputs[usize::from(n)].color,
+                    (Arch::Wse2, Some(n)) => self.inputs[usize::from(n)].color,
                     _ => id,
                 };
                 set(&mut self.blocked_channels, channel);
@@ -154,6 +185,7 @@ fn new_input(plan: &super::plan::InputPlan) -> InputQueue {
 fn new_output(plan: &super::plan::OutputPlan) -> OutputQueue {
     OutputQueue {
         id: plan.id,
+        color: plan.color,
         ring: Ring::new(plan.depth),
     }
 }

@@ -6,12 +6,16 @@ use super::issue::{block_target, control_action, done_action, issue};
 use super::map::MapRun;
 use super::plan::PePlan;
 use super::scalar::{binary, compare, convert, cut, unary};
-use super::{Env, RegisterWrite};
+use super::settings::is_shared;
+use super::Env;
 use crate::program::{
-    BinaryOp, Dsd, DsdOperation, DsrLoad, FunctionId, Inst, MapOperation, Operand, ScalarType,
-    Slot, Span,
+    Arch, BinaryOp, Dsd, DsdOperation, DsrLoad, FunctionId, Inst, MapOperation, Operand,
+    ScalarType, Slot, Span,
 };
 use crate::report::Fault;
+
+/// Byte address behind the data memory of a PE.
+const REGISTERS: u64 = 48 * 1024;
 
 impl Main {
     pub(super) fn execute(
@@ -51,35 +55,58 @@ impl Main {
                 let value = src.map(|slot| self.get(slot));
                 Ok(self.leave_function(value))
             }
+            Inst::Load { dst, address, .. } if self.leads_to_register(*address, env) => {
+                let (dst, address) = (*dst, *address);
+                let read = Inst::ReadConfig { dst, address };
+                self.through_pointer(&read, address, (span, time), core, (threads, env))
+            }
+            Inst::Store { src, address, .. } if self.leads_to_register(*address, env) => {
+                let (src, address) = (*src, *address);
+                let write = Inst::WriteConfig { address, src };
+                self.through_pointer(&write, address, (span, time), core, (threads, env))
+            }
             Inst::Operation(op) => self.operation(op, span, core, threads, env),
             Inst::Map(map) => self.map(map, span, core, (threads, env)),
             // Registers are shared with the router: they are used in their own cycle.
             Inst::ReadConfig { .. } | Inst::WriteConfig { .. } if time > env.now => {
                 Ok(Flow::Again(0))
             }
+            Inst::System { call, .. } if time > env.now && is_shared(*call) => Ok(Flow::Again(0)),
             Inst::ReadConfig { dst, address } => {
-                let address = self.get(*address) as u16;
-                let value = env.fabric.read_register(env.index, address);
-                let value = value.ok_or_else(|| no_register(address))?;
+                let value = core.read_register(self.get(*address) as u16, env)?;
                 self.set(*dst, u64::from(value));
                 Ok(Flow::Next(env.plan.timing.scalar_cycles))
             }
             Inst::WriteConfig { address, src } => {
                 let (address, value) = (self.get(*address) as u16, self.get(*src) as u16);
-                if env.fabric.read_register(env.index, address).is_none() {
-                    return Err(no_register(address));
-                }
-                env.writes.push(RegisterWrite {
-                    pe: env.index,
-                    address,
-                    value,
-                });
+                core.write_register(address, value, env)?;
                 Ok(Flow::Next(env.plan.timing.scalar_cycles))
             }
             straight => self
                 .straight_instruction(straight, (span, time), core, env)
                 .map(Flow::Next),
         }
+    }
+
+    /// Whether a pointer leads to a configuration register: on wse2 these lie above the memory.
+    fn leads_to_register(&self, address: Slot, env: &Env) -> bool {
+        env.plan.arch == Arch::Wse2 && self.get(address) & 0xffff >= REGISTERS
+    }
+
+    /// Uses a register whose byte address is in a slot; `inst` wants its word address there.
+    fn through_pointer(
+        &mut self,
+        inst: &Inst,
+        address: Slot,
+        at: (Span, u64),
+        core: &mut Core,
+        (threads, env): (&mut Threads, &mut Env),
+    ) -> Result<Flow, Fault> {
+        let byte = self.get(address);
+        self.set(address, (byte & 0xffff) / 2);
+        let flow = self.execute(inst, at, core, threads, env);
+        self.set(address, byte);
+        flow
     }
 
     /// An instruction that the next one follows; its cost.
@@ -299,13 +326,6 @@ impl Main {
         self.leave_map_if_done();
         Ok(Flow::Leave)
     }
-}
-
-fn no_register(address: u16) -> Fault {
-    Fault::new(format!(
-        "configuration word {address:#06x} is no register fabsim has, or its color has no \
-         configuration on this PE"
-    ))
 }
 
 fn issue_cost<'a>(operands: impl Iterator<Item = &'a Operand>, env: &Env) -> u64 {

@@ -69,6 +69,8 @@ pub struct Operands<'a> {
     pub core: &'a Core,
     pub slots: Slots<'a>,
     pub index: u16,
+    /// Memory operands are as wide as they were declared, not as the operation says.
+    pub mixed: bool,
 }
 
 impl<'a> Operands<'a> {
@@ -143,15 +145,17 @@ impl<'a> Operands<'a> {
             .ok_or_else(|| Fault::new("a DSD is used before it is set"))?;
         let extent = elements(dsd.extent);
         match shape {
+            // A DSD has no element type: the operation says how wide its elements are.
             DsdShape::Mem1d {
                 element_bytes,
                 wavelet_index_offset,
             } => {
-                let words = i32::from(element_bytes / 2).max(1);
+                let bytes = if self.mixed { *element_bytes } else { bytes };
+                let words = i32::from(bytes / 2).max(1);
                 let port = Port::Line {
                     word: self.start(dsd, *wavelet_index_offset)? as i32,
                     step: i32::from(dsd.stride) * words,
-                    bytes: *element_bytes,
+                    bytes,
                 };
                 Ok((port, extent))
             }
@@ -161,10 +165,11 @@ impl<'a> Operands<'a> {
                 strides,
                 wavelet_index_offset,
             } => {
-                let words = i32::from(element_bytes / 2).max(1);
+                let bytes = if self.mixed { *element_bytes } else { bytes };
+                let words = i32::from(bytes / 2).max(1);
                 let tensor = Tensor {
                     word: self.start(dsd, *wavelet_index_offset)?,
-                    bytes: *element_bytes,
+                    bytes,
                     extents: extents.clone(),
                     steps: strides.iter().map(|s| i32::from(*s) * words).collect(),
                     position: vec![0; extents.len()],
@@ -226,7 +231,8 @@ impl<'a> Operands<'a> {
         if plan.depth == 0 {
             return Err(missing());
         }
-        let color = color.or(plan.color).ok_or_else(|| {
+        let bound = self.core.outputs[usize::from(queue)].color;
+        let color = color.or(bound).ok_or_else(|| {
             Fault::new(format!("output queue {id} is used but bound to no color"))
         })?;
         Ok(Port::Output(Sender {
@@ -264,6 +270,7 @@ pub fn issue(
         core,
         slots,
         index,
+        mixed: row.mixed,
     };
     let dest_bytes = if op.opcode == Opcode::Dfilt {
         4
@@ -275,15 +282,16 @@ pub fn issue(
     let sources: Result<Vec<Ready>, Fault> = op
         .sources
         .iter()
-        .map(|s| {
-            let mut ready = operands.ready(s, row.source_bytes)?;
+        .enumerate()
+        .map(|(n, s)| {
+            let mut ready = operands.ready(s, row.bytes_of_source(n))?;
             let extent = operands.fifo_extent(&ready.port, End::Read);
             ready.extent = extent.or(ready.extent);
             Ok(ready)
         })
         .collect();
     let sources = in_register_order(op, sources?);
-    let mut running = running(op, span, plan.arch, &dest, &sources)?;
+    let mut running = running(op, span, plan, &dest, &sources)?;
     let all: Vec<&Ready> = std::iter::once(&dest).chain(&sources).collect();
     add_actions(&mut running, op, &all, slots);
     let thread = is_async(op, &all).then(|| thread_id(op, plan, &all, slots));
@@ -324,7 +332,7 @@ const UNUSED: Port = Port::Scalar { bits: 0, bytes: 4 };
 fn running(
     op: &DsdOperation,
     span: Span,
-    arch: Arch,
+    plan: &PePlan,
     dest: &Ready,
     sources: &[Ready],
 ) -> Result<Running, Fault> {
@@ -365,8 +373,9 @@ fn running(
         return Err(Fault::new("more than one FIFO is a source"));
     }
     let count = sources.len().min(3);
-    let per_cycle = rate(arch, op.opcode, &used).max(1);
+    let per_cycle = rate(plan.arch, op.opcode, &used).max(1);
     Ok(Running {
+        half: plan.program.half,
         opcode: op.opcode,
         priority: Priority::default(),
         kernel: Kernel::of(op.opcode, &dest.port, &ports[..count], per_cycle),

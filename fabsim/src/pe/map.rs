@@ -35,6 +35,7 @@ impl MapRun {
             core,
             slots,
             index: 0,
+            mixed: false,
         };
         let mut extents = Vec::new();
         let mut port = |(operand, ty): &(Operand, ScalarType)| -> Result<Port, Fault> {

@@ -17,6 +17,7 @@ pub mod plan;
 pub mod port;
 pub mod queues;
 pub mod scalar;
+pub mod settings;
 mod system;
 pub mod tasks;
 
@@ -25,8 +26,10 @@ pub use self::interpret::Doing;
 use self::interpret::Main;
 use self::operation::Running;
 use self::plan::PePlan;
+use self::settings::MainPriority;
 use self::tasks::Start;
 use crate::fabric::grid::PeIndex;
+use crate::fabric::registers::{Change, Refused};
 use crate::fabric::View;
 use crate::probe::Turn;
 use crate::program::{FunctionId, Priority};
@@ -47,7 +50,7 @@ pub struct Env<'a> {
     /// For configuration registers; nobody looks at other PEs' routers while code runs.
     pub fabric: View<'a>,
     /// Registers written; they change before routers look.
-    pub writes: &'a mut Vec<RegisterWrite>,
+    pub writes: &'a mut Vec<(PeIndex, Change)>,
     pub index: PeIndex,
     /// A queue to or from the router changed.
     pub queues_changed: bool,
@@ -57,12 +60,13 @@ pub struct Env<'a> {
     pub log: &'a mut Vec<(u64, PeIndex, String)>,
 }
 
-/// A word for a configuration register of the own router.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RegisterWrite {
-    pub pe: PeIndex,
-    pub address: u16,
-    pub value: u16,
+impl Env<'_> {
+    /// Changes a setting of the own router.
+    pub fn change(&mut self, change: Change) -> Result<(), Refused> {
+        self.fabric.check(self.index, change)?;
+        self.writes.push((self.index, change));
+        Ok(())
+    }
 }
 
 /// When a compute element wants its next turn.
@@ -135,11 +139,13 @@ impl Pe {
         }
         match self.choose(env) {
             Choice::Thread(n) => {
+                self.core.main_turn = true;
                 let id = self.threads[n].thread;
                 self.step_thread(n, env)?;
                 Ok((Next::Soon, Turn::Microthread(id)))
             }
             Choice::Main => {
+                self.core.main_turn = false;
                 let (main, core, threads) = (&mut self.main, &mut self.core, &mut self.threads);
                 main.step(core, threads, env)?;
                 Ok((self.after_main(env.now), Turn::Main))
@@ -157,6 +163,9 @@ impl Pe {
     }
 
     fn choose(&self, env: &Env) -> Choice {
+        if self.core.main_priority != MainPriority::MediumLow {
+            return self.choose_raised(env);
+        }
         if self.threads.len() < 2 {
             return self.choose_of_two(env);
         }
@@ -190,11 +199,44 @@ impl Pe {
         }
     }
 
+    /// `choose` for a main thread of more than the usual priority. Among equals it takes turns with
+    /// all microthreads of that priority together.
+    #[cold]
+    fn choose_raised(&self, env: &Env) -> Choice {
+        let level = self.core.main_priority;
+        let main = self.main.can_step(&self.core, env.now);
+        let after = |priority| match level {
+            MainPriority::High => priority != Priority::High || self.core.main_turn,
+            MainPriority::MediumHigh => priority != Priority::High,
+            MainPriority::Medium => {
+                priority == Priority::Low || priority == Priority::Medium && self.core.main_turn
+            }
+            MainPriority::MediumLow => priority == Priority::Low,
+        };
+        let mut waiting = None;
+        for priority in [Priority::High, Priority::Medium, Priority::Low] {
+            let thread = self.ready_thread(env, priority);
+            match thread {
+                Some(_) if main && after(priority) => return Choice::Main,
+                Some(n) => {
+                    waiting = Some(n);
+                    break;
+                }
+                None => {}
+            }
+        }
+        match waiting {
+            Some(n) => Choice::Thread(n),
+            None if main => Choice::Main,
+            None => Choice::Nothing,
+        }
+    }
+
     /// The microthread whose turn it is among those of a priority that can go on.
     fn ready_thread(&self, env: &Env, priority: Priority) -> Option<usize> {
-        let count = self.threads.len();
+        let count = self.threads.len().max(1);
         let first = usize::from(self.turn) % count;
-        (first..count).chain(0..first).find(|&n| {
+        (first..self.threads.len()).chain(0..first).find(|&n| {
             let running = &self.threads[n];
             running.priority == priority
                 && self.core.blocked_threads >> (running.thread & 7) & 1 == 0
@@ -232,9 +274,15 @@ impl Pe {
             function,
             args,
             took_wavelet,
+            follows,
         } = start;
         env.queues_changed |= took_wavelet;
-        let begin = env.now + env.plan.timing.task_start_cycles;
+        let cost = if follows {
+            0
+        } else {
+            env.plan.timing.task_start_cycles
+        };
+        let begin = env.now + cost;
         self.main.start(env.plan, function, &args, begin);
     }
 }

@@ -1,15 +1,19 @@
 //! The DSD operations: names, element widths, rates, and what each does to one element.
 
-use crate::program::{Arch, Opcode};
-use half::f16;
+use super::scalar::{float, float_bits};
+use crate::program::{Arch, Opcode, ScalarType};
+use crate::rounding::single_for_rounding;
 
 /// What the table below says of an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct OpcodeInfo {
     pub name: &'static str,
-    /// Element width of fabric operands; memory operands bring their own.
+    /// Widths of the elements; where they are `mixed`, memory operands bring their own.
+    pub mixed: bool,
     pub dest_bytes: u8,
-    pub source_bytes: u8,
+    source_bytes: u8,
+    /// Of the first source, where it is another one.
+    first_bytes: Option<u8>,
     /// Elements per cycle where no operand is in the fabric, as documented; operations the
     /// documentation does not list run one a cycle.
     wse2_rate: u8,
@@ -18,6 +22,14 @@ pub struct OpcodeInfo {
 }
 
 impl OpcodeInfo {
+    /// Element width of source `n`.
+    pub fn bytes_of_source(&self, n: usize) -> u8 {
+        match (n, self.first_bytes) {
+            (0, Some(bytes)) => bytes,
+            _ => self.source_bytes,
+        }
+    }
+
     pub fn rate(&self, arch: Arch) -> u8 {
         match arch {
             Arch::Wse2 => self.wse2_rate,
@@ -29,11 +41,21 @@ impl OpcodeInfo {
 const fn row(name: &'static str, dest: u8, source: u8, rates: (u8, u8)) -> OpcodeInfo {
     OpcodeInfo {
         name,
+        mixed: false,
         dest_bytes: dest,
         source_bytes: source,
+        first_bytes: None,
         wse2_rate: rates.0,
         wse3_rate: rates.1,
         supported: true,
+    }
+}
+
+/// Some sources are halves and some singles.
+const fn mixed(name: &'static str, rates: (u8, u8)) -> OpcodeInfo {
+    OpcodeInfo {
+        mixed: true,
+        ..row(name, 4, 2, rates)
     }
 }
 
@@ -71,10 +93,13 @@ pub fn info(opcode: Opcode) -> OpcodeInfo {
         Opcode::Fmuls => row("@fmuls", 4, 4, (1, 1)),
         Opcode::Fmaxh => row("@fmaxh", 2, 2, (1, 8)),
         Opcode::Fmaxs => row("@fmaxs", 4, 4, (1, 4)),
-        Opcode::Faddhs => row("@faddhs", 4, 2, (2, 4)),
+        Opcode::Faddhs => mixed("@faddhs", (2, 4)),
         Opcode::Fmach => row("@fmach", 2, 2, (4, 8)),
         Opcode::Fmacs => row("@fmacs", 4, 4, (1, 1)),
-        Opcode::Fmachs => row("@fmachs", 4, 2, (2, 4)),
+        Opcode::Fmachs => OpcodeInfo {
+            first_bytes: Some(4),
+            ..mixed("@fmachs", (2, 4))
+        },
         Opcode::Fabsh => row("@fabsh", 2, 2, (4, 8)),
         Opcode::Fabss => row("@fabss", 4, 4, (2, 4)),
         Opcode::Fnegh => row("@fnegh", 2, 2, (4, 8)),
@@ -85,8 +110,8 @@ pub fn info(opcode: Opcode) -> OpcodeInfo {
         Opcode::Fscales => row("@fscales", 4, 4, (2, 4)),
         Opcode::Fh2s => row("@fh2s", 4, 2, (1, 4)),
         Opcode::Fs2h => row("@fs2h", 2, 4, (1, 4)),
-        Opcode::Fh2xp16 => missing("@fh2xp16"),
-        Opcode::Fs2xp16 => missing("@fs2xp16"),
+        Opcode::Fh2xp16 => row("@fh2xp16", 2, 2, (1, 8)),
+        Opcode::Fs2xp16 => row("@fs2xp16", 2, 4, (1, 4)),
         Opcode::Xp162fh => row("@xp162fh", 2, 2, (1, 8)),
         Opcode::Xp162fs => row("@xp162fs", 4, 2, (1, 4)),
         Opcode::Dfilt => row("@dfilt", 4, 4, (1, 1)),
@@ -96,6 +121,8 @@ pub fn info(opcode: Opcode) -> OpcodeInfo {
 /// Source values of one element and the widths they came with.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sources {
+    /// The program's float format of 16 bits.
+    pub half: ScalarType,
     pub bits: [u32; 3],
     pub bytes: [u8; 3],
 }
@@ -105,10 +132,15 @@ impl Sources {
     #[inline]
     fn float(&self, n: usize) -> f32 {
         if self.bytes[n] == 2 {
-            f16::from_bits(self.bits[n] as u16).to_f32()
+            float(self.half, u64::from(self.bits[n]))
         } else {
             f32::from_bits(self.bits[n])
         }
+    }
+
+    #[inline]
+    fn double(&self, n: usize) -> f64 {
+        f64::from(self.float(n))
     }
 
     #[inline]
@@ -117,15 +149,11 @@ impl Sources {
     }
 }
 
-/// Rounds to the width of the result. f32 arithmetic on halves followed by this is the correctly
-/// rounded half operation.
+/// Rounds to the 16 bits of `s`. f32 arithmetic on halves followed by this is the correctly rounded
+/// half operation.
 #[inline]
-fn rounded(bytes: u8, value: f32) -> u32 {
-    if bytes == 2 {
-        u32::from(f16::from_f32(value).to_bits())
-    } else {
-        value.to_bits()
-    }
+fn rounded(s: &Sources, value: f32) -> u32 {
+    float_bits(s.half, value) as u32
 }
 
 /// One element of an operation.
@@ -133,33 +161,44 @@ fn rounded(bytes: u8, value: f32) -> u32 {
 pub fn element(opcode: Opcode, s: &Sources) -> u32 {
     match opcode {
         Opcode::Fadds | Opcode::Faddhs => (s.float(0) + s.float(1)).to_bits(),
-        Opcode::Faddh => rounded(2, s.float(0) + s.float(1)),
+        Opcode::Faddh => rounded(s, s.float(0) + s.float(1)),
         Opcode::Fmovs | Opcode::Mov32 | Opcode::Fmovh | Opcode::Mov16 => s.bits[0],
         Opcode::Fsubs => (s.float(0) - s.float(1)).to_bits(),
-        Opcode::Fsubh => rounded(2, s.float(0) - s.float(1)),
+        Opcode::Fsubh => rounded(s, s.float(0) - s.float(1)),
         Opcode::Fmuls => (s.float(0) * s.float(1)).to_bits(),
-        Opcode::Fmulh => rounded(2, s.float(0) * s.float(1)),
+        Opcode::Fmulh => rounded(s, s.float(0) * s.float(1)),
         Opcode::Fmaxs => s.float(0).max(s.float(1)).to_bits(),
-        Opcode::Fmaxh => rounded(2, s.float(0).max(s.float(1))),
-        // Multiply-accumulate rounds once.
+        Opcode::Fmaxh => rounded(s, s.float(0).max(s.float(1))),
+        // Multiply-accumulate rounds once; f64 is wide enough for that with halves, f32 is not.
         Opcode::Fmacs | Opcode::Fmachs => s.float(1).mul_add(s.float(2), s.float(0)).to_bits(),
-        Opcode::Fmach => rounded(2, s.float(1).mul_add(s.float(2), s.float(0))),
+        Opcode::Fmach => half_of(s, s.double(1).mul_add(s.double(2), s.double(0))),
         Opcode::Fabss => s.bits[0] & 0x7fff_ffff,
         Opcode::Fabsh => s.bits[0] & 0x7fff,
         Opcode::Fnegs => s.bits[0] ^ 0x8000_0000,
         Opcode::Fnegh => s.bits[0] ^ 0x8000,
-        Opcode::Fscales => (s.float(0) * power_of_two(s.word(1))).to_bits(),
-        Opcode::Fscaleh => rounded(2, s.float(0) * power_of_two(s.word(1))),
+        Opcode::Fscales => ((s.double(0) * power_of_two(s.word(1))) as f32).to_bits(),
+        Opcode::Fscaleh => half_of(s, s.double(0) * power_of_two(s.word(1))),
         Opcode::Fh2s => s.float(0).to_bits(),
-        Opcode::Fs2h => rounded(2, s.float(0)),
+        Opcode::Fs2h => rounded(s, s.float(0)),
         Opcode::Xp162fs => f32::from(s.word(0) as i16).to_bits(),
-        Opcode::Xp162fh => rounded(2, f32::from(s.word(0) as i16)),
+        Opcode::Xp162fh => rounded(s, f32::from(s.word(0) as i16)),
+        Opcode::Fs2xp16 | Opcode::Fh2xp16 => u32::from(nearest_integer(s.float(0)) as u16),
         _ => u32::from(integer_element(opcode, s.word(0), s.word(1))),
     }
 }
 
-fn power_of_two(exponent: u16) -> f32 {
-    f32::from(2u8).powi(i32::from(exponent as i16))
+fn half_of(s: &Sources, value: f64) -> u32 {
+    rounded(s, single_for_rounding(value))
+}
+
+/// What is beyond the bound is zero or infinite for every f32.
+fn power_of_two(exponent: u16) -> f64 {
+    2f64.powi(i32::from(exponent as i16).clamp(-1000, 1000))
+}
+
+/// Ties to even; what is out of range gives the nearest integer, a NaN 0.
+fn nearest_integer(value: f32) -> i16 {
+    value.round_ties_even() as i16
 }
 
 fn integer_element(opcode: Opcode, a: u16, b: u16) -> u16 {
@@ -184,11 +223,13 @@ fn integer_element(opcode: Opcode, a: u16, b: u16) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use half::f16;
 
     fn halves(values: [f32; 3]) -> Sources {
         Sources {
             bits: values.map(|v| u32::from(f16::from_f32(v).to_bits())),
             bytes: [2; 3],
+            ..Sources::default()
         }
     }
 

@@ -5,7 +5,7 @@ use super::fifo::End;
 use super::opcode::{element, info, Sources};
 use super::plan::PePlan;
 use super::port::{send, Port};
-use crate::program::{Arch, Dsr, Opcode, Priority, Slot, Span};
+use crate::program::{Arch, Dsr, Opcode, Priority, ScalarType, Slot, Span};
 use crate::report::Fault;
 
 /// The length of an operation that never ends.
@@ -73,6 +73,8 @@ pub struct Running {
     // From here on: what its beginning and end need.
     pub length: u32,
     pub span: Span,
+    /// The program's float format of 16 bits.
+    pub half: ScalarType,
     pub on_done: [Option<Action>; 4],
     pub on_control: Option<Action>,
     /// DSRs that keep the address the operation ends at, by operand (destination, sources).
@@ -230,7 +232,10 @@ impl Running {
 
     /// The value of an element, by the table of operations.
     fn value(&mut self, core: &mut Core) -> Result<u32, Fault> {
-        let mut sources = Sources::default();
+        let mut sources = Sources {
+            half: self.half,
+            ..Sources::default()
+        };
         for n in 0..usize::from(self.source_count) {
             let port = &mut self.sources[n];
             sources.bytes[n] = port.bytes();

@@ -128,7 +128,10 @@ impl PePlan {
 
     fn index_inputs(&mut self) {
         let channels = 0..self.inputs.len();
-        let bits = channels.map(|n| 1u32.checked_shl(u32::from(self.channel_of(n))).unwrap_or(0));
+        let bits = channels.map(|n| {
+            1u32.checked_shl(u32::from(self.channel_at_start(n)))
+                .unwrap_or(0)
+        });
         self.channels = bits.fold(0, |all, bit| all | bit);
         self.input_of_color = [None; COLORS];
         for (n, queue) in self.inputs.iter().enumerate().rev() {
@@ -136,6 +139,20 @@ impl PePlan {
                 *entry = Some(n as u8);
             }
         }
+    }
+
+    /// The channel of an input queue that code has not bound to another color.
+    fn channel_at_start(&self, input: usize) -> u8 {
+        match self.arch {
+            Arch::Wse2 => self.inputs[input].color,
+            Arch::Wse3 => self.inputs[input].id,
+        }
+    }
+
+    /// Whether a local task is bound to the id.
+    pub fn binds_local(&self, id: u8) -> bool {
+        let task = self.local.get(usize::from(id));
+        task.copied().flatten().is_some()
     }
 
     /// Place of an input queue among the PE's.
@@ -154,14 +171,6 @@ impl PePlan {
             .iter()
             .position(|q| q.id == id)
             .map(|n| n as u8)
-    }
-
-    /// What tasks of an input queue are blocked by: its color on wse2, its id on wse3.
-    pub fn channel_of(&self, input: usize) -> u8 {
-        match self.arch {
-            Arch::Wse2 => self.inputs[input].color,
-            Arch::Wse3 => self.inputs[input].id,
-        }
     }
 }
 

@@ -184,6 +184,8 @@ impl InputQueue {
 pub struct OutputQueue {
     pub ring: Ring,
     pub id: u8,
+    /// On wse3.
+    pub color: Option<u8>,
 }
 
 // A cache line each.

@@ -5,6 +5,7 @@
 
 use crate::program::{BinaryOp, CompareOp, ScalarType, UnaryOp};
 use crate::report::Fault;
+use crate::rounding::{cb16_bits, cb16_from_bits, single_for_rounding};
 use half::{bf16, f16};
 use std::cmp::Ordering;
 
@@ -66,6 +67,7 @@ pub fn float(ty: ScalarType, bits: u64) -> f32 {
     match ty {
         ScalarType::F16 => f16::from_bits(bits as u16).to_f32(),
         ScalarType::Bf16 => bf16::from_bits(bits as u16).to_f32(),
+        ScalarType::Cb16 => cb16_from_bits(bits as u16) as f32,
         _ => f32::from_bits(bits as u32),
     }
 }
@@ -76,6 +78,7 @@ pub fn float_bits(ty: ScalarType, value: f32) -> u64 {
     match ty {
         ScalarType::F16 => u64::from(f16::from_f32(value).to_bits()),
         ScalarType::Bf16 => u64::from(bf16::from_f32(value).to_bits()),
+        ScalarType::Cb16 => u64::from(cb16_bits(f64::from(value))),
         _ => u64::from(value.to_bits()),
     }
 }
@@ -115,7 +118,7 @@ pub fn binary(op: BinaryOp, ty: ScalarType, a: u64, b: u64) -> Result<u64, Fault
     Ok(cut(ty, result as u64))
 }
 
-/// f32 is wide enough that rounding its result again to f16 or bf16 is the correctly rounded one.
+/// f32 is wide enough that rounding its result again to 16 bits is the correctly rounded one.
 fn float_binary(op: BinaryOp, ty: ScalarType, a: f32, b: f32) -> Result<u64, Fault> {
     let result = match op {
         BinaryOp::Add => a + b,
@@ -158,9 +161,8 @@ pub fn convert(from: ScalarType, to: ScalarType, bits: u64) -> u64 {
 
 fn int_to_float(value: i128, to: ScalarType) -> u64 {
     match to {
-        // Directly, since rounding twice would not be the nearest value.
-        ScalarType::F16 => u64::from(f16::from_f64(value as f64).to_bits()),
-        ScalarType::Bf16 => u64::from(bf16::from_f64(value as f64).to_bits()),
+        ScalarType::F16 | ScalarType::Bf16 => float_bits(to, single_for_rounding(value as f64)),
+        ScalarType::Cb16 => u64::from(cb16_bits(value as f64)),
         _ => float_bits(to, value as f32),
     }
 }

@@ -18,8 +18,8 @@ fn text(words: &[u64]) -> String {
 
 fn number(bits: u32, style: u64) -> String {
     match style {
-        1 => format!("{bits:04x}"),
-        2 => format!("{bits:08x}"),
+        1 => format!("{bits:04X}"),
+        2 => format!("{bits:08X}"),
         3 => format!("{bits:016b}"),
         4 => format!("{bits:032b}"),
         5 => format!("{:.6}", f32::from_bits(bits)),
@@ -27,16 +27,16 @@ fn number(bits: u32, style: u64) -> String {
     }
 }
 
-fn float(function: FloatFunction, x: f32) -> f32 {
-    let x = f64::from(x);
+fn float(function: FloatFunction, args: &[u64]) -> f32 {
+    let number = |n: usize| f64::from(f32::from_bits(args.get(n).copied().unwrap_or(0) as u32));
+    let x = number(0);
     let result = match function {
         FloatFunction::Sin => x.sin(),
         FloatFunction::Cos => x.cos(),
         FloatFunction::Exp => x.exp(),
         FloatFunction::Log => x.ln(),
         FloatFunction::Tanh => x.tanh(),
-        FloatFunction::Floor => x.floor(),
-        FloatFunction::Ceil => x.ceil(),
+        FloatFunction::Pow => x.powf(number(1)),
     };
     result as f32
 }
@@ -113,7 +113,7 @@ impl SystemState {
             }
             SystemCall::Float(function) => {
                 cost = env.plan.timing.float_divide_cycles;
-                u64::from(float(function, f32::from_bits(arg as u32)).to_bits())
+                u64::from(float(function, args).to_bits())
             }
             SystemCall::SeedRandom => {
                 // A register of zeros would stay so.
@@ -162,9 +162,15 @@ impl SystemState {
                 *core.fifos[usize::from(*fifo)].length(end) = length;
                 0
             }
-            SystemCall::QueueFlush => {
-                return Err(Fault::new("fabsim does not support @queue_flush yet"));
-            }
+            SystemCall::QueueFlush
+            | SystemCall::ExitFlush
+            | SystemCall::Flushed
+            | SystemCall::QueueStatus
+            | SystemCall::PendingTeardowns
+            | SystemCall::SetSwitchSides
+            | SystemCall::BindInputQueue
+            | SystemCall::TaskPriority
+            | SystemCall::MainPriority => core.change_settings(call, args, env)?,
         };
         Ok((result, cost))
     }
@@ -189,11 +195,12 @@ impl SystemState {
         }
     }
 
-    /// A linear-feedback register of polynomial x^23 + x^18 + 1, stepped 128 times a number.
+    /// A linear-feedback register of polynomial x^23 + x^18 + 1, stepped 128 times a number. It shifts
+    /// to the right: docs/machine.md says why.
     fn random16(&mut self) -> u16 {
         for _ in 0..128 {
-            let bit = (self.random >> 22 ^ self.random >> 17) & 1;
-            self.random = (self.random << 1 | bit) & 0x7f_ffff;
+            let bit = (self.random ^ self.random >> 5) & 1;
+            self.random = self.random >> 1 | bit << 22;
         }
         self.random as u16
     }

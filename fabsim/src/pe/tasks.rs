@@ -1,15 +1,15 @@
 //! The task picker: what runs next when the main thread is free.
 //!
-//! The machine leaves the order among runnable tasks open; here it is the lowest id, and a local
-//! task before a data task before a control task of the same id.
+//! The machine leaves the order among runnable tasks of one priority open; here they take turns by
+//! id, and a local task goes before a data task before a control task of the same id.
 
 use super::core::Core;
 use super::plan::PePlan;
 use crate::fabric::wavelet::Wavelet;
 use crate::program::FunctionId;
 
-/// The local task id that teardowns activate.
-const TEARDOWN_TASK: u8 = 29;
+/// Task ids; those of local tasks are the lower half.
+const IDS: u8 = 64;
 
 /// A task about to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub struct Start {
     pub function: FunctionId,
     pub args: Vec<u64>,
     pub took_wavelet: bool,
+    /// It is part of the task that has just run.
+    pub follows: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -36,21 +38,24 @@ struct Candidate {
 
 /// Takes the next task off the table, together with its wavelet.
 pub fn pick(core: &mut Core, plan: &PePlan, now: u64) -> Option<Start> {
-    if let Some(start) = teardown_start(core, plan) {
+    if let Some(start) = system_start(core, plan) {
         return Some(start);
     }
     let local = local_candidate(core, plan);
     let arrived = (0..core.inputs.len()).filter_map(|n| arrived_candidate(core, plan, now, n));
+    let last = core.last_task;
     let chosen = local
         .into_iter()
         .chain(arrived)
-        .min_by_key(|c| (c.id, c.kind))?;
+        .min_by_key(|c| (!is_high(core, c.id), turn(c.id, last), c.kind))?;
+    core.last_task = chosen.id;
     if chosen.kind == Kind::Local {
         core.active_local &= !(1 << chosen.id);
         return Some(Start {
             function: chosen.function,
             args: Vec::new(),
             took_wavelet: false,
+            follows: false,
         });
     }
     let wavelet = core.inputs[chosen.input].ring.pop()?.wavelet();
@@ -59,39 +64,45 @@ pub fn pick(core: &mut Core, plan: &PePlan, now: u64) -> Option<Start> {
         function: chosen.function,
         args: arguments(wavelet, chosen.kind, params.map_or(0, |f| f.params)),
         took_wavelet: true,
+        follows: false,
     })
 }
 
-/// The system task of teardowns calls the handler of every color that was torn down, one a run;
-/// a program may have a task of its own there instead.
-fn teardown_start(core: &mut Core, plan: &PePlan) -> Option<Start> {
-    if core.torn_down == 0 {
+/// How many ids go before this one, starting behind the one that ran last.
+fn turn(id: u8, last: u8) -> u8 {
+    id.wrapping_sub(last).wrapping_sub(1) % IDS
+}
+
+/// The system task calls the handlers of what happened to colors and queues.
+fn system_start(core: &mut Core, plan: &PePlan) -> Option<Start> {
+    if !core.attention {
         return None;
     }
-    if plan.local[usize::from(TEARDOWN_TASK)].is_some() {
-        core.torn_down = 0;
-        core.activate(TEARDOWN_TASK);
-        return None;
-    }
-    let handlers = &plan.program.teardown_handlers;
-    let torn_down = core.torn_down;
-    let next = handlers
-        .iter()
-        .find(|(color, _)| torn_down >> color & 1 == 1);
-    let Some(&(color, function)) = next else {
-        core.torn_down = 0;
-        return None;
-    };
-    core.torn_down &= !(1 << color);
+    let (function, follows) = core.next_handler(plan)?;
     Some(Start {
         function,
         args: Vec::new(),
         took_wavelet: false,
+        follows,
     })
 }
 
+fn is_high(core: &Core, id: u8) -> bool {
+    core.settings.high_tasks >> id & 1 == 1
+}
+
 fn local_candidate(core: &Core, plan: &PePlan) -> Option<Candidate> {
-    let mut ready = core.active_local & !core.blocked_local;
+    let ready = core.active_local & !core.blocked_local;
+    let high = ready & core.settings.high_tasks as u32;
+    // Those behind the last one first, then from the start.
+    let last = u32::from(core.last_task) + 1;
+    let behind = u32::MAX.checked_shl(last).unwrap_or(0);
+    [high & behind, high, ready & behind, ready]
+        .into_iter()
+        .find_map(|ready| lowest_bound(ready, plan))
+}
+
+fn lowest_bound(mut ready: u32, plan: &PePlan) -> Option<Candidate> {
     while ready != 0 {
         let id = ready.trailing_zeros() as u8;
         if let Some(function) = plan.local[usize::from(id)] {
@@ -110,7 +121,7 @@ fn local_candidate(core: &Core, plan: &PePlan) -> Option<Candidate> {
 /// The task that the head of an input queue activates, if its channel is not blocked.
 fn arrived_candidate(core: &Core, plan: &PePlan, now: u64, input: usize) -> Option<Candidate> {
     let wavelet = core.inputs[input].head(now)?;
-    let channel = plan.channel_of(input);
+    let channel = core.channel_of(plan, input);
     if core.blocked_channels >> channel & 1 == 1 {
         return None;
     }

@@ -1,16 +1,19 @@
-"""`debug_util` on fabsim: the part that reads what `<debug>` has recorded."""
+"""`debug_util` on fabsim: the values of variables, and what `<debug>` has recorded.
+
+It looks at the run of this process; in a process that has run nothing, at the core file that
+`dump_core` has written to the working directory.
+"""
 
 from __future__ import annotations
 
-import json
 import struct
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fabsim import last_run
+from fabsim import core, last_run
+from fabsim.cslc import fabric_offsets
 
 # Types whose value is in the high byte of the record's first word.
 _SHORT = "?bB"
@@ -24,21 +27,40 @@ class debug_util:  # noqa: N801 (the name that scripts import)
         if cmaddr:
             raise ValueError("fabsim is a simulator: it has no system to connect to (cmaddr)")
         self._simulator = last_run.of(name)
-        recipe = json.loads((Path(name) / "fabsim.json").read_text())
-        self._offsets: tuple[int, int] = tuple(recipe["fabric_offsets"])
+        self._core = {} if self._simulator else core.read(core.DEFAULT_NAME)
+        self._offsets = fabric_offsets(name)
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"fabsim's debug_util does not support {name} yet")
 
+    def get_symbol(self, x: int, y: int, s: str, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+        """The elements of a variable of a PE; one of an imported module is `module.name`."""
+        return np.frombuffer(self._read(s, x, y), dtype=dtype)
+
+    def get_symbol_rect(
+        self, rect: tuple[tuple[int, int], tuple[int, int]], s: str, dtype: npt.DTypeLike
+    ) -> npt.NDArray[Any]:
+        """The elements of a variable of all PEs of ((x, y), (w, h)), by column, row and element."""
+        (x, y), (w, h) = rect
+        columns = [[self.get_symbol(x + i, y + j, s, dtype) for j in range(h)] for i in range(w)]
+        return np.array(columns)
+
     def read_trace(self, x: int, y: int, key: str) -> list[Any]:
         """The values recorded on a PE, in their order; a time stamp is one integer."""
         symbol = f"$$csl_debug.{key}.buffer"
-        used = int(self._read(f"{symbol}_index", x, y, 1)[0])
-        return _values(self._read(symbol, x, y, used).tobytes())
+        used = int.from_bytes(self._read(f"{symbol}_index", x, y), "little")
+        return _values(self._read(symbol, x, y)[: _WORD_BYTES * used])
 
-    def _read(self, symbol: str, x: int, y: int, count: int) -> npt.NDArray[Any]:
+    def _read(self, symbol: str, x: int, y: int) -> bytes:
         px, py = x - self._offsets[0], y - self._offsets[1]
-        return self._simulator.memcpy_d2h(symbol, np.uint16, px, py, 1, 1, count)
+        if self._simulator:
+            if px < 0 or py < 0:
+                raise ValueError(f"the PE ({x}, {y}) of the fabric is not part of the program")
+            return self._simulator.read_variable(symbol, px, py)
+        try:
+            return self._core[px, py][symbol]
+        except KeyError:
+            raise ValueError(f"PE ({x}, {y}) has no variable {symbol!r} in its memory") from None
 
 
 def _values(data: bytes) -> list[Any]:

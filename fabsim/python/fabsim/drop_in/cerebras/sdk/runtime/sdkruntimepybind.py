@@ -5,6 +5,8 @@ A member that fabsim does not have yet is refused by name.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Any, Literal
@@ -12,8 +14,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from fabsim import Simulator, last_run
-from fabsim.cslc import load
+from fabsim import Simulator, core, last_run
+from fabsim.cslc import fabric_offsets, load
 
 
 class MemcpyDataType(Enum):
@@ -34,29 +36,53 @@ _ORDERS: dict[MemcpyOrder, Literal["row_major", "col_major"]] = {
     MemcpyOrder.ROW_MAJOR: "row_major",
     MemcpyOrder.COL_MAJOR: "col_major",
 }
+# Column-major items run down the columns of PEs first, then along the rows.
+_NUMPY_ORDERS: dict[MemcpyOrder, Literal["C", "F"]] = {
+    MemcpyOrder.ROW_MAJOR: "C",
+    MemcpyOrder.COL_MAJOR: "F",
+}
 _DTYPES = {MemcpyDataType.MEMCPY_32BIT: np.uint32, MemcpyDataType.MEMCPY_16BIT: np.uint16}
 
 
 class Task:
-    """A finished command: fabsim runs commands one after the other, when they are given."""
+    """A finished command.
+
+    fabsim runs every command when it is given, whether the script waits for it or not: commands
+    take effect in that order anyway, and a result may be there before it is asked for.
+    """
+
+    def wait(self) -> None:
+        """Nothing to wait for."""
+
+    def done(self) -> bool:
+        """Always."""
+        return True
 
 
 # Keywords of the constructor that only concern how the vendor's simulator runs.
-_WITHOUT_EFFECT = ("suppress_simfab_trace", "simfab_numthreads", "msg_level", "memcpy_required")
+_WITHOUT_EFFECT = ("suppress_simfab_trace", "msg_level", "memcpy_required")
 
 
 class SdkRuntime:
     """Loads the program of an output directory and carries out host commands on fabsim."""
 
-    def __init__(self, name: str, cmaddr: str | None = None, **keywords: Any) -> None:
+    def __init__(
+        self,
+        name: str,
+        cmaddr: str | None = None,
+        simfab_numthreads: int | None = None,
+        **keywords: Any,
+    ) -> None:
         if cmaddr:
             raise ValueError("fabsim is a simulator: it has no system to connect to (cmaddr)")
         for keyword, value in keywords.items():
             if value and keyword not in _WITHOUT_EFFECT:
                 raise TypeError(f"fabsim's SdkRuntime does not support {keyword}={value!r} yet")
         self._name = name
+        self._threads = simfab_numthreads or None
         self._program = load(name)
         self._simulator: Simulator | None = None
+        self._state = "made"
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"fabsim's SdkRuntime does not support {name} yet")
@@ -69,20 +95,27 @@ class SdkRuntime:
 
     def load(self) -> None:
         """Put the program on the simulated machine."""
-        self._simulator = Simulator(self._program)
+        self._enter("loaded", after="made", call="load()")
+        self._simulator = Simulator(self._program, threads=self._threads)
         last_run.remember(self._name, self._simulator)
 
     def run(self) -> None:
         """Start it; the PEs wait for commands."""
-        self._running()
+        self._enter("running", after="loaded", call="run()")
 
     def stop(self) -> None:
-        """End the run; wavelets left anywhere are an error. What PEs printed goes to sim.log."""
+        """End the run; wavelets left anywhere are an error.
+
+        What PEs printed goes to sim.log, the number of cycles to sim_stats.json.
+        """
         simulator = self._running()
+        self._state = "stopped"
         lines = [f"@{cycle} {line}\n" for cycle, line in simulator.log]
         if lines:
             Path("sim.log").write_text("".join(lines))
         simulator.stop()
+        stats = json.dumps({"cycle_count": simulator.cycle})
+        Path("sim_stats.json").write_text(stats + "\n")
 
     def memcpy_h2d(
         self,
@@ -104,13 +137,13 @@ class SdkRuntime:
         Streaming: send every PE its words on the color `dest`.
         """
         del nonblock
-        words = np.ascontiguousarray(src).reshape(-1).view(np.uint32)
+        words = _words(src)
         if streaming:
             area = (px, py, w, h, l)
             self._running().stream_h2d(dest, words, *area, order=_ORDERS[order])
             return Task()
         data = words.astype(_DTYPES[data_type])
-        name = self._program.exports[dest]
+        name = self._name_of(dest)
         self._running().memcpy_h2d(name, data, px, py, w, h, l, order=_ORDERS[order])
         return Task()
 
@@ -136,13 +169,77 @@ class SdkRuntime:
         del nonblock
         if streaming:
             words = self._running().stream_d2h(src, px, py, w, h, l, order=_ORDERS[order])
-            dest.reshape(-1).view(np.uint32)[:] = words
+            _store(dest, words)
             return Task()
-        name = self._program.exports[src]
+        name = self._name_of(src)
         dtype = _DTYPES[data_type]
         found = self._running().memcpy_d2h(name, dtype, px, py, w, h, l, order=_ORDERS[order])
-        dest.reshape(-1).view(np.uint32)[:] = found.astype(np.uint32)
+        _store(dest, found.astype(np.uint32))
         return Task()
+
+    def memcpy_h2d_rowbcast(
+        self,
+        dest: int,
+        src: npt.NDArray[Any],
+        px: int,
+        py: int,
+        w: int,
+        h: int,
+        l: int,
+        *,
+        order: MemcpyOrder,
+        **keywords: Any,
+    ) -> Task:
+        """Like `memcpy_h2d` with the data of one column of PEs, which every column gets."""
+        column = _blocks(src, (h, 1, l), order)
+        data = _flat(np.broadcast_to(column, (h, w, l)), order)
+        return self.memcpy_h2d(dest, data, px, py, w, h, l, order=order, **keywords)
+
+    def memcpy_h2d_colbcast(
+        self,
+        dest: int,
+        src: npt.NDArray[Any],
+        px: int,
+        py: int,
+        w: int,
+        h: int,
+        l: int,
+        *,
+        order: MemcpyOrder,
+        **keywords: Any,
+    ) -> Task:
+        """Like `memcpy_h2d` with the data of one row of PEs, which every row gets."""
+        row = _blocks(src, (1, w, l), order)
+        data = _flat(np.broadcast_to(row, (h, w, l)), order)
+        return self.memcpy_h2d(dest, data, px, py, w, h, l, order=order, **keywords)
+
+    def memcpy_h2d_stride(
+        self,
+        dest: int,
+        src: npt.NDArray[Any],
+        px: int,
+        py: int,
+        w: int,
+        h: int,
+        l: int,
+        row_stride: int,
+        col_stride: int,
+        *,
+        order: MemcpyOrder,
+        **keywords: Any,
+    ) -> Task:
+        """Like `memcpy_h2d`; rows and columns of PEs lie so many items apart in the source."""
+        if order is not MemcpyOrder.ROW_MAJOR:
+            raise ValueError("fabsim's memcpy_h2d_stride supports no order but ROW_MAJOR yet")
+        if row_stride <= 0 or col_stride <= 0:
+            raise ValueError(f"strides are positive, not {row_stride} and {col_stride}")
+        words = _words(src)
+        needed = (h - 1) * row_stride + (w - 1) * col_stride + l
+        if words.size < needed:
+            raise ValueError(f"these strides need {needed} items, the source has {words.size}")
+        y, x, i = np.ogrid[:h, :w, :l]
+        data = words[y * row_stride + x * col_stride + i].reshape(-1)
+        return self.memcpy_h2d(dest, data, px, py, w, h, l, order=order, **keywords)
 
     def launch(self, name: str, *args: Any, nonblock: bool) -> Task:
         """Call an exported function on every PE and wait for all of them."""
@@ -150,19 +247,86 @@ class SdkRuntime:
         self._running().launch(name, *args)
         return Task()
 
+    def call(self, name: str, words: Sequence[int], *, nonblock: bool) -> Task:
+        """Like `launch`, with the arguments as 32-bit words."""
+        del nonblock
+        self._running().call(name, [int(word) for word in words])
+        return Task()
+
     def task_wait(self, task: Task) -> None:
         """Nothing to wait for."""
+        task.wait()
 
     def is_task_done(self, task: Task) -> bool:
         """Always."""
-        del task
-        return True
+        return task.done()
+
+    def read_symbol(
+        self, x: int, y: int, name: str, dtype: npt.DTypeLike = np.uint8
+    ) -> npt.NDArray[Any]:
+        """What a variable of the PE at (x, y) of the program holds."""
+        return np.frombuffer(self._loaded().read_variable(name, x, y), dtype=dtype)
+
+    def dump_core(self, path: str) -> None:
+        """Write what all PEs hold to a file, for `debug_util` in another process."""
+        program = self._program
+        core.write(path, self._loaded(), (program.width, program.height))
+
+    def coord_logical_to_physical(self, place: tuple[int, int]) -> tuple[int, int]:
+        """Coordinates in the program's rectangle as coordinates of the fabric."""
+        x, y = fabric_offsets(self._name)
+        return place[0] + x, place[1] + y
 
     def is_simulator(self) -> bool:
         """Always."""
         return True
 
+    def _enter(self, state: str, *, after: str, call: str) -> None:
+        if self._state != after:
+            raise RuntimeError(f"{call} is called once, in the order load(), run(), stop()")
+        self._state = state
+
     def _running(self) -> Simulator:
+        simulator = self._loaded()
+        if self._state != "running":
+            raise RuntimeError("commands are given between run() and stop()")
+        return simulator
+
+    def _loaded(self) -> Simulator:
         if self._simulator is None:
             raise RuntimeError("load() comes first")
         return self._simulator
+
+    def _name_of(self, symbol: int) -> str:
+        if not 0 <= symbol < len(self._program.exports):
+            raise ValueError(f"there is no exported symbol with the id {symbol}")
+        return self._program.exports[symbol]
+
+
+def _words(src: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
+    """The items of the host's array, 32 bits each."""
+    if np.asarray(src).dtype.itemsize != 4:
+        raise ValueError(f"host arrays have items of 32 bits, not {np.asarray(src).dtype}")
+    return np.ascontiguousarray(src).reshape(-1).view(np.uint32)
+
+
+def _store(dest: npt.NDArray[Any], words: npt.NDArray[np.uint32]) -> None:
+    """Write the items of the host's array."""
+    if dest.dtype.itemsize != 4 or not dest.flags.c_contiguous:
+        raise ValueError(f"results go to a contiguous array of 32-bit items, not {dest.dtype}")
+    dest.reshape(-1).view(np.uint32)[:] = words
+
+
+def _blocks(
+    src: npt.NDArray[Any], shape: tuple[int, int, int], order: MemcpyOrder
+) -> npt.NDArray[np.uint32]:
+    """The items by row, column and element of a PE."""
+    words = _words(src)
+    if words.size != np.prod(shape):
+        height, width, count = shape
+        raise ValueError(f"{words.size} items for {width} x {height} PEs of {count} each")
+    return words.reshape(shape, order=_NUMPY_ORDERS[order])
+
+
+def _flat(blocks: npt.NDArray[np.uint32], order: MemcpyOrder) -> npt.NDArray[np.uint32]:
+    return blocks.reshape(-1, order=_NUMPY_ORDERS[order])

@@ -1,0 +1,80 @@
+"""A phase made of steps: in each, ranks of a line exchange slices of their vectors.
+
+A vector of `length` elements is cut into `count` slices as evenly as integers allow; a slice may be
+empty. In a step every transfer reads what its source held when the step began, so the transfers of
+a step do not depend on each other; several that combine into one slice do so in the order given.
+A rank goes on to its next step when its own transfers of this one are done.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from collc.diagnostics import Span
+
+Ranks = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Slicing:
+    """A vector of `length` elements in `count` slices; slice i is elements bound(i) to
+    bound(i + 1) - 1."""
+
+    count: int
+    length: int
+
+    def bound(self, index: int) -> int:
+        """The first element of slice `index`; `bound(count)` is the length."""
+        return index * self.length // self.count
+
+    def size(self, first: int, count: int = 1) -> int:
+        """Elements in `count` slices from `first` on."""
+        return self.bound(first + count) - self.bound(first)
+
+
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """The transfers of one step, in order, as arrays of equal length.
+
+    Transfer i takes `count[i]` slices from `slice[i]` on of rank `source[i]` to the slices from
+    `into[i]` on of rank `destination[i]`; where `combines[i]` they are combined there, else they
+    overwrite. The slices of one transfer do not wrap around. `into` differs from `slice` only in
+    a copy.
+    """
+
+    source: Ranks
+    destination: Ranks
+    slice: Ranks
+    into: Ranks
+    count: Ranks
+    combines: npt.NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+
+@dataclass(frozen=True, eq=False)
+class StepsPhase:
+    """Steps along every line of one axis.
+
+    `places[r]` is where rank r stands on its line, 0 being the west or north end; every place
+    0..ranks - 1 occurs once. `lines` are the coordinates, on the other axis, of the first and the
+    last of the parallel lines. `algorithm` is how the source names it (`butterfly(G = 3)`).
+    """
+
+    name: str
+    axis: str
+    places: tuple[int, ...]
+    lines: tuple[int, int]
+    slicing: Slicing
+    steps: tuple[Moves, ...]
+    algorithm: str
+    span: Span
+
+    @property
+    def ranks(self) -> int:
+        """How many ranks a line has."""
+        return len(self.places)

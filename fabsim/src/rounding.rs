@@ -1,0 +1,82 @@
+//! The float formats of 16 bits: rounding to them once, and cb16, which no library has.
+
+/// An f32 that rounds to the same f16 or bf16 as the value does: toward zero, with the last bit set
+/// where anything is lost, so that no tie is made that was none.
+pub fn single_for_rounding(value: f64) -> f32 {
+    let near = value as f32;
+    if f64::from(near) == value || !near.is_finite() {
+        return near;
+    }
+    let beyond = f64::from(near).abs() > value.abs();
+    f32::from_bits((near.to_bits() - u32::from(beyond)) | 1)
+}
+
+/// One sign bit, six exponent bits with bias 42, nine fraction bits.
+const CB16_BIAS: i32 = 42;
+
+/// The nearest cb16, ties to even.
+pub fn cb16_bits(value: f64) -> u16 {
+    let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
+    if value.is_nan() {
+        return 0x7fff;
+    }
+    let magnitude = value.abs();
+    let largest = 2f64.powi(62 - CB16_BIAS) * (2.0 - 1.0 / 512.0);
+    if magnitude > largest * (1.0 + 1.0 / 2048.0) {
+        return sign | 0x7e00;
+    }
+    let exponent = match magnitude == 0.0 {
+        true => 1,
+        false => (magnitude.log2().floor() as i32 + CB16_BIAS).max(1),
+    };
+    let scaled = magnitude / 2f64.powi(exponent - CB16_BIAS - 9);
+    // Rounding up may carry into the exponent, which is what adding does.
+    let fraction = round_half_even(scaled);
+    let base = if fraction >= 512 {
+        (exponent as u32 - 1) << 9
+    } else {
+        0
+    };
+    sign | (base + fraction) as u16
+}
+
+/// To the nearest integer, halves to the even one.
+fn round_half_even(value: f64) -> u32 {
+    let floor = value.floor();
+    let rest = value - floor;
+    let up = rest > 0.5 || (rest == 0.5 && floor % 2.0 == 1.0);
+    floor as u32 + u32::from(up)
+}
+
+pub fn cb16_from_bits(bits: u16) -> f64 {
+    let exponent = i32::from(bits >> 9 & 0x3f);
+    let fraction = f64::from(bits & 0x1ff);
+    let magnitude = match exponent {
+        0 => fraction * 2f64.powi(1 - CB16_BIAS - 9),
+        63 if fraction == 0.0 => f64::INFINITY,
+        63 => f64::NAN,
+        _ => (512.0 + fraction) * 2f64.powi(exponent - CB16_BIAS - 9),
+    };
+    if bits & 0x8000 != 0 {
+        -magnitude
+    } else {
+        magnitude
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use half::f16;
+
+    #[test]
+    fn what_is_beside_a_tie_is_not_rounded_as_one() {
+        let half = |value| f16::from_f32(single_for_rounding(value)).to_f64();
+        assert_eq!(half(2049.0), 2048.0);
+        assert_eq!(half(2049.0 + 1e-9), 2050.0);
+        assert_eq!(half(2051.0 - 1e-9), 2050.0);
+        assert_eq!(half(-2049.0 - 1e-9), -2050.0);
+        assert_eq!(half(1e300), f64::INFINITY);
+        assert_eq!(half(0.1), f64::from(f16::from_f32(0.1)));
+    }
+}

@@ -1,0 +1,53 @@
+"""The best tree is as good as the recursion tried in full, and as every tree there is."""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+
+import numpy as np
+import pytest
+
+from collc.optimum import optimum
+from tests.trees import all_trees, model_cycles
+
+RAMP = 2
+LENGTHS = (1, 2, 3, 5, 8, 13, 40, 64, 100, 333, 1000, 4096)
+
+
+@cache
+def _in_full(ranks: int, length: int) -> int:
+    """The recursion with every first part tried."""
+    if ranks == 1:
+        return 0
+    received = [_in_full(ranks - i, length) + i + 2 * RAMP + 1 for i in range(1, ranks - 1)]
+    received.append(length + ranks + 2 * RAMP)
+    return min(max(_in_full(i, length) + length, received[i - 1]) for i in range(1, ranks))
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_following_the_crossing_finds_what_trying_every_first_part_finds(length: int) -> None:
+    found = optimum(200, np.array([length]), RAMP)
+    assert [int(t) for t in found.times[1:, 0]] == [_in_full(p, length) for p in range(1, 201)]
+
+
+@pytest.mark.parametrize("ranks", range(1, 9))
+def test_no_pre_order_tree_is_faster(ranks: int) -> None:
+    found = optimum(ranks, np.array(LENGTHS), RAMP)
+    for index, length in enumerate(LENGTHS):
+        best = min(model_cycles(tree, length, RAMP) for tree in all_trees(ranks))
+        assert found.times[ranks, index] == best
+
+
+def test_the_tree_takes_the_time_that_is_claimed() -> None:
+    found = optimum(64, np.array(LENGTHS), RAMP)
+    for ranks in (1, 2, 3, 7, 33, 64):
+        for index, length in enumerate(LENGTHS):
+            tree = found.tree(ranks, index)
+            assert model_cycles(tree, length, RAMP) == found.times[ranks, index]
+
+
+def test_a_whole_sweep_of_lengths_on_a_long_line_takes_seconds() -> None:
+    began = time.perf_counter()
+    optimum(1024, np.arange(1, 8193), RAMP)
+    assert time.perf_counter() - began < 10  # about 1 s alone on a machine
