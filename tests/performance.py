@@ -89,10 +89,15 @@ def measure(program: str, row: Row) -> Outcome:
 def line(outcome: Outcome) -> str:
     """A row of the table."""
     facts = outcome.facts
+
+    def rate(seconds: float) -> str:
+        return f"{facts['tile_cycles'] / max(seconds, 1e-6) / 1e6:.1f}"
+
     return (
         f"| {outcome.row.name} | {outcome.row.threads} | {facts['cycles']} "
         f"| {facts['tile_cycles'] / 1e6:.1f} | {facts['compile']:.2f} | {facts['wall']:.2f} "
-        f"| {facts['cpu']:.2f} | {facts['million_per_s']:.1f} "
+        f"| {facts['cpu']:.2f} | {rate(facts['wall'])} "
+        f"| {rate(facts['cpu']) if outcome.row.threads == 1 else ''} "
         f"| {outcome.seconds:.2f} | {facts['peak_mb']:.0f} |"
     )
 
@@ -105,9 +110,9 @@ def main() -> int:
         return 2
     print(
         "| program | threads | cycles | 10^6 tile-cycles | compile s | run s | run cpu s "
-        "| 10^6 tile-cycles/s | all s | MB |"
+        "| 10^6 tile-cycles/s | the same by cpu | all s | MB |"
     )
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    print("|---" * 11 + "|")
     with tempfile.TemporaryDirectory(prefix="collc-bench-") as folder:
         for row in rows(Path(folder), "--quick" in sys.argv):
             print(line(measure(arguments[0], row)), flush=True)
