@@ -23,7 +23,7 @@ impl Fabric {
 
     /// Puts a wavelet into the router's queue; false if it is full.
     pub fn put_from_host(&mut self, pe: PeIndex, color: u8, payload: u32) -> bool {
-        let Some((index, local)) = self.find(pe, color) else {
+        let Some((index, local)) = self.view().find(pe, color) else {
             return false;
         };
         let channel = &mut self.channels[index.index()];
@@ -31,7 +31,7 @@ impl Fabric {
             payload,
             control: false,
         };
-        if channel.len() >= self.depth || !channel.push(wavelet, Direction::West) {
+        if channel.len() >= self.wires.depth || !channel.push(wavelet, Direction::West) {
             return false;
         }
         self.routers[pe.index()].occupied |= 1 << local;
@@ -41,7 +41,7 @@ impl Fabric {
 
     /// Takes the oldest wavelet from the router's queue.
     pub fn take_for_host(&mut self, pe: PeIndex, color: u8) -> Option<u32> {
-        let (index, local) = self.find(pe, color)?;
+        let (index, local) = self.view().find(pe, color)?;
         let channel = &mut self.channels[index.index()];
         let wavelet = channel.pop()?;
         if channel.is_empty() {

@@ -61,7 +61,7 @@ class Task:
 
 
 # Keywords of the constructor that only concern how the vendor's simulator runs.
-_WITHOUT_EFFECT = ("simfab_numthreads", "msg_level", "memcpy_required")
+_WITHOUT_EFFECT = ("msg_level", "memcpy_required")
 
 # Where a trace goes that the host script itself asks for.
 _TRACE = Path("simfab_traces", "fabsim.trace")
@@ -75,6 +75,7 @@ class SdkRuntime:
         name: str,
         cmaddr: str | None = None,
         *,
+        simfab_numthreads: int | None = None,
         suppress_simfab_trace: bool = True,
         **keywords: Any,
     ) -> None:
@@ -84,6 +85,7 @@ class SdkRuntime:
             if value and keyword not in _WITHOUT_EFFECT:
                 raise TypeError(f"fabsim's SdkRuntime does not support {keyword}={value!r} yet")
         self._name = name
+        self._threads = simfab_numthreads or None
         self._program = load(name)
         self._simulator: Simulator | None = None
         self._wants_trace = not suppress_simfab_trace
@@ -115,6 +117,7 @@ class SdkRuntime:
             self._program,
             max_cycles=wanted.max_cycles,
             lenient=wanted.lenient,
+            threads=wanted.threads or self._threads,
             check_uninitialized=wanted.check_uninitialized,
             max_memory_bytes=int(wanted.max_memory * 1e9),
             usage=wanted.counts,
