@@ -117,12 +117,14 @@ class Tree:
     """A tree of ranks: `children[r]` lists r's children in order of receipt; the root is rank 0.
 
     `text` is how the source names it (`two_phase(S = 4)`). The language has checked that every
-    rank 0..n-1 occurs exactly once and that the numbering is pre-order.
+    rank 0..n-1 occurs exactly once and that the numbering is pre-order. Of a tree that the
+    compiler is to choose, `candidates` are those it chooses from, this one among them.
     """
 
     text: str
     children: tuple[tuple[int, ...], ...]
     span: Span
+    candidates: tuple[Tree, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def elaborate(
         for name, declaration in names.grids.items()
     }
     collectives = {
-        name: _collective(declaration, grids, Means(scope, forest, algorithms), problems)
+        name: _collective(declaration, grids, Means(scope, forest, algorithms, largest), problems)
         for name, declaration in names.collectives.items()
     }
     main = problems.attempt(_program, file, names, collectives)
@@ -147,11 +147,12 @@ def _check_range(
 
 @dataclass(frozen=True)
 class Means:
-    """What all collectives of a file share: numbers, trees and algorithms."""
+    """What all collectives of a file share: numbers, trees and algorithms, the machine."""
 
     scope: Scope
     forest: Forest
     algorithms: Algorithms
+    target: Target
 
 
 def _collective(
@@ -177,7 +178,7 @@ def _collective(
         for clause in declaration.clauses
         if isinstance(clause, syntax.ReduceClause | syntax.BroadcastClause | syntax.RunClause)
     )
-    around = Surroundings(contract, lines, scope, means.forest, means.algorithms)
+    around = Surroundings(contract, lines, scope, means.forest, means.algorithms, means.target)
     steps = elaborate_steps(clauses, around, problems)
     root = problems.attempt(root_of, clauses, around)
     if contract is None or limits is None:

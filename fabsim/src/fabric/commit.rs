@@ -27,6 +27,10 @@ impl Moving<'_> {
         self.zone.first
     }
 
+    pub(super) fn holds(&self, pe: PeIndex) -> bool {
+        self.zone.holds(pe)
+    }
+
     /// How many PEs the zone has.
     #[allow(clippy::len_without_is_empty)] // no zone is empty
     pub fn len(&self) -> usize {
@@ -160,7 +164,7 @@ impl Moving<'_> {
         }
     }
 
-    fn obey(&mut self, decided: &Move) {
+    pub(super) fn obey(&mut self, decided: &Move) {
         self.move_switch(decided.pe, decided.channel, decided.position);
         if decided.command == Command::Teardown {
             let wires = self.wires;

@@ -168,6 +168,35 @@ impl Looking<'_> {
 }
 
 impl View<'_> {
+    /// Executes slot 0 of a control wavelet here: what leaves, what was done, the new position.
+    pub(super) fn executed(
+        self,
+        pe: PeIndex,
+        index: ChannelIndex,
+        wavelet: Wavelet,
+    ) -> (Wavelet, Command, u8) {
+        let old = self.channel(index).position;
+        if !wavelet.control {
+            return (wavelet, Command::Nop, old);
+        }
+        let settings = self.wires.settings_of(pe, index);
+        let command = wavelet.command();
+        let position = match command {
+            Command::Advance => settings.after(old),
+            Command::Reset => 0,
+            Command::Nop | Command::Teardown => old,
+        };
+        let advanced = position != old;
+        let pops = match settings.pop {
+            PopMode::NoPop => false,
+            PopMode::AlwaysPop => true,
+            PopMode::PopOnAdvance => advanced,
+            PopMode::PopOnAdvanceNop => advanced || command == Command::Nop,
+        };
+        let leaves = if pops { wavelet.popped() } else { wavelet };
+        (leaves, command, position)
+    }
+
     /// Whether a data wavelet may leave a channel by its only way.
     #[inline]
     fn way_is_free(
@@ -231,7 +260,7 @@ impl Attempt<'_> {
         if outputs & RAMP != 0 && !room(color) {
             return Err(Refusal::Blocked);
         }
-        let (wavelet, command, position) = self.executed(wavelet);
+        let (wavelet, command, position) = self.view.executed(self.pe, self.index, wavelet);
         Ok(Move {
             pe: self.pe,
             channel: self.index,
@@ -263,30 +292,6 @@ impl Attempt<'_> {
         } else {
             outputs
         }
-    }
-
-    /// Executes slot 0 of a control wavelet here: what leaves, what was done, the new position.
-    fn executed(&self, wavelet: Wavelet) -> (Wavelet, Command, u8) {
-        let old = self.view.channel(self.index).position;
-        if !wavelet.control {
-            return (wavelet, Command::Nop, old);
-        }
-        let settings = self.view.wires.settings_of(self.pe, self.index);
-        let command = wavelet.command();
-        let position = match command {
-            Command::Advance => settings.after(old),
-            Command::Reset => 0,
-            Command::Nop | Command::Teardown => old,
-        };
-        let advanced = position != old;
-        let pops = match settings.pop {
-            PopMode::NoPop => false,
-            PopMode::AlwaysPop => true,
-            PopMode::PopOnAdvance => advanced,
-            PopMode::PopOnAdvanceNop => advanced || command == Command::Nop,
-        };
-        let leaves = if pops { wavelet.popped() } else { wavelet };
-        (leaves, command, position)
     }
 }
 
