@@ -89,6 +89,12 @@ acceptance: setup
 accuracy: setup
 	$(BIN)/python tests/accuracy.py
 
+# The simulator's speed and memory, one table: docs/performance.md.
+.PHONY: bench
+bench: setup
+	cd fabsim && cargo build --quiet --release --example speed
+	$(BIN)/python tests/performance.py fabsim/target/release/examples/speed
+
 # The table of patterns, docs/patterns.md, from the prelude, the examples and the compiler.
 .PHONY: patterns sweep
 patterns: setup

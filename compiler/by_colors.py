@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from collc.diagnostics import CollcError
 from collc.pipeline import planned, proved
-from collc.spec import Collective, Limits
+from collc.spec import Collective
 from collc.target import Target
 
 
@@ -27,7 +27,8 @@ class Allowed:
 def by_colors(collective: Collective, target: Target, counts: Iterable[int]) -> Iterator[Allowed]:
     """The best plan for each number of colors; the collective's own limit is left aside."""
     for count in counts:
-        limited = replace(collective, limits=Limits(count, None))
+        limits = replace(collective.limits, colors=count, colors_span=None)
+        limited = replace(collective, limits=limits)
         try:
             plan, prediction = planned(proved(limited, target), target)
         except CollcError as error:
