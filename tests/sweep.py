@@ -18,10 +18,10 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
+from multiprocessing import Pool
 from pathlib import Path
 from time import monotonic
 
@@ -184,12 +184,10 @@ def sweep(wanted: list[Combination], known: list[Outcome], options: argparse.Nam
     done = {outcome.combination for outcome in known}
     missing = [combination for combination in wanted if combination not in done]
     began = monotonic()
-    pool = ProcessPoolExecutor(options.jobs)
     try:
-        with PROGRESS.open("a", encoding="utf-8") as file:
-            running = [pool.submit(measure, one, options.seconds) for one in missing]
-            for count, future in enumerate(as_completed(running), 1):
-                outcome = future.result()
+        with PROGRESS.open("a", encoding="utf-8") as file, Pool(options.jobs) as pool:
+            outcomes = pool.imap_unordered(partial(measure, seconds=options.seconds), missing)
+            for count, outcome in enumerate(outcomes, 1):
                 known.append(outcome)
                 file.write(json.dumps(asdict(outcome)) + "\n")
                 file.flush()
@@ -199,9 +197,9 @@ def sweep(wanted: list[Combination], known: list[Outcome], options: argparse.Nam
                     spent = monotonic() - began
                     print(f"{count} of {len(missing)} in {spent:.0f} s", flush=True)
     except KeyboardInterrupt:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)  # the page is being written
         print("interrupted; the same command goes on from here")
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _line(outcome: Outcome) -> str:
