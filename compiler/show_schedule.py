@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collc.schedule import Action, BroadcastPhase, Phase, ReducePhase, Schedule
+from collc.paths import Path
+from collc.schedule import Action, BroadcastPhase, Phase, ReducePhase, Schedule, ascending
 from collc.steps import Moves, StepsPhase
 
 SHOWN_RANKS = 16  # longer lines are described, not spelled out
@@ -16,11 +17,12 @@ def show_schedule(schedule: Schedule) -> str:
     """The schedule as text, a paragraph per phase."""
     contract = schedule.collective.contract
     head = f"schedule {schedule.collective.name}: {contract.kind.value}"
-    lines = [head, *(_show_phase(phase) for phase in schedule.phases)]
+    lines = [head, *(_show_phase(phase, schedule) for phase in schedule.phases)]
     return "\n".join(lines) + "\n"
 
 
-def _show_phase(phase: Phase) -> str:
+def _show_phase(phase: Phase, schedule: Schedule) -> str:
+    path = schedule.collective.path
     if isinstance(phase, StepsPhase):
         return "\n".join(_show_steps(phase))
     if isinstance(phase, BroadcastPhase):
@@ -28,12 +30,19 @@ def _show_phase(phase: Phase) -> str:
         return f"  {phase.name}: PE ({phase.x}, {phase.y}) copies its vector to all {extent} PEs"
     count = phase.lines[1] - phase.lines[0] + 1
     head = (
-        f"  {phase.name}: {phase.tree} over {phase.ranks} ranks, {phase.order.value}, "
+        f"  {phase.name}: {phase.tree} over {phase.ranks} ranks, {_order(phase, path)}, "
         f"{count} line{'s' if count > 1 else ''}"
     )
     if phase.ranks > SHOWN_RANKS:
         return "\n".join((head, f"    {_shape(phase)}", f"    rank 0 = {_operands(phase)}"))
     return "\n".join((head, *_show_transfers(phase), f"    rank 0 = {operand_order(phase)}"))
+
+
+def _order(phase: ReducePhase, path: Path | None) -> str:
+    """Which way ranks follow each other."""
+    if path is None:
+        return phase.order.value
+    return path.word if ascending(phase.order) else f"{path.word} backwards"
 
 
 def _show_transfers(phase: ReducePhase) -> Iterator[str]:

@@ -56,14 +56,24 @@ def expected(schedule: Schedule, given: Array) -> Array:
     state = given.copy()
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         for phase in schedule.phases:
+            if isinstance(phase, BroadcastPhase):
+                state[:, :] = state[phase.y, phase.x]
+                continue
+            lines = _lines(schedule, state)
             if isinstance(phase, ReducePhase):
                 assert contract.operation is not None
-                _reduce(phase, _UFUNC[contract.operation], state)
-            elif isinstance(phase, BroadcastPhase):
-                state[:, :] = state[phase.y, phase.x]
+                _reduce(phase, _UFUNC[contract.operation], lines)
             else:
-                _exchange(phase, _UFUNC[contract.operation] if contract.operation else None, state)
+                _exchange(phase, _UFUNC[contract.operation] if contract.operation else None, lines)
+            if (path := schedule.collective.path) is not None:
+                state[path.y, path.x] = lines[0]
     return state
+
+
+def _lines(schedule: Schedule, state: Array) -> Array:
+    """The vectors as lines have them: those of the grid themselves, or along a path a copy."""
+    path = schedule.collective.path
+    return state if path is None else state[path.y, path.x][None]
 
 
 def promised(schedule: Schedule) -> Mask:
@@ -155,7 +165,9 @@ def _slices_of_ranks(schedule: Schedule) -> Iterator[tuple[tuple[int, int], slic
     slicing = Slicing(ranks, collective.contract.length)
     for rank, place in enumerate(places):
         part = slice(slicing.bound(rank), slicing.bound(rank + 1))
-        yield ((place, 0) if along == "x" else (0, place)), part
+        path = collective.path
+        pe = path.places[place] if path else (place, 0) if along == "x" else (0, place)
+        yield pe, part
 
 
 def _keeps_contract(schedule: Schedule, given: Array, wanted: Array) -> bool:

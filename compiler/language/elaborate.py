@@ -17,7 +17,8 @@ from collc.language.expressions import Binding, Scope, number, truth
 from collc.language.forest import Forest
 from collc.language.limits import elaborate_expectation, elaborate_limits
 from collc.language.lines import elaborate_grid, elaborate_lines
-from collc.language.names import Names, check_algorithms, check_trees, collect
+from collc.language.names import Names, check_algorithms, check_orders, check_trees, collect
+from collc.language.orders import Orders
 from collc.language.parser import LATER, not_supported
 from collc.language.problems import KnownProblemError, Problems, problem, suggest
 from collc.language.steps import Surroundings, elaborate_steps, root_of
@@ -53,19 +54,25 @@ def elaborate(
         name: None if parameter is None else parameter.value
         for name, parameter in parameters.items()
     }
-    kinds = (("grid", names.grids), ("tree", names.trees), ("algorithm", names.algorithms))
+    kinds = (
+        ("grid", names.grids),
+        ("order", names.orders),
+        ("tree", names.trees),
+        ("algorithm", names.algorithms),
+    )
     others = {name: kind for kind, declared in kinds for name in declared}
     scope = Scope(numbers, others)
     broken = check_trees(names, problems, max(largest.max_width, largest.max_height))
     forest = Forest(names.trees, numbers, broken)
     unusable = check_algorithms(names, problems)
     algorithms = Algorithms(names.algorithms, numbers, others, unusable)
+    orders = Orders(names.orders, numbers, others, check_orders(names, problems))
     grids = {
         name: problems.attempt(elaborate_grid, declaration, scope, largest)
         for name, declaration in names.grids.items()
     }
     collectives = {
-        name: _collective(declaration, grids, Means(scope, forest, algorithms), problems)
+        name: _collective(declaration, grids, Means(scope, forest, algorithms, orders), problems)
         for name, declaration in names.collectives.items()
     }
     main = problems.attempt(_program, file, names, collectives)
@@ -147,11 +154,12 @@ def _check_range(
 
 @dataclass(frozen=True)
 class Means:
-    """What all collectives of a file share: numbers, trees and algorithms."""
+    """What all collectives of a file share: numbers, trees, algorithms and orders."""
 
     scope: Scope
     forest: Forest
     algorithms: Algorithms
+    orders: Orders
 
 
 def _collective(
@@ -171,7 +179,10 @@ def _collective(
     limits = problems.attempt(elaborate_limits, limit_clauses, scope)
     if grid is None:
         return None
-    lines = elaborate_lines(grid, _clauses(declaration, syntax.OrderClause), problems)
+    order_clauses = _clauses(declaration, syntax.OrderClause)
+    lines = elaborate_lines(grid, order_clauses, means.orders, scope, problems)
+    if lines is None:
+        return None
     clauses = tuple(
         clause
         for clause in declaration.clauses
@@ -184,7 +195,9 @@ def _collective(
         return None
     wanted = tuple(expectation for expectation in expectations if expectation is not None)
     name = declaration.name.text
-    return Collective(name, contract, grid, steps, limits, wanted, declaration.span, root)
+    return Collective(
+        name, contract, grid, steps, limits, wanted, declaration.span, root, lines.path
+    )
 
 
 def _clauses(declaration: CollectiveDecl, kind: type[C]) -> tuple[C, ...]:

@@ -81,7 +81,8 @@ def _ways(
 def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, target: Target) -> Phase:
     length = schedule.collective.contract.length
     received_on = coloring(line_tree(phase.children))
-    return reduce_phase(phase, behaviours(phase, received_on, length, target.max_extent))
+    done = behaviours(phase, received_on, length, target.max_extent)
+    return reduce_phase(phase, done, schedule.collective.path)
 
 
 def _exchanges(
@@ -90,13 +91,14 @@ def _exchanges(
     """A phase made of steps along circuits, if the colors suffice for them, and by relays."""
     contract = schedule.collective.contract
     by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
+    path = schedule.collective.path
     traffic = traffic_of(phase)
     direct = circuits(traffic, phase.ranks, phase.axis, phase.name)
     most = schedule.collective.limits.colors or len(target.colors)
     if direct is not None and len({u.color for uses in direct.colors for u in uses}) <= most:
-        yield partial(steps_phase, phase, traffic, direct, by_call_back)
+        yield partial(steps_phase, phase, traffic, direct, by_call_back, path)
     by_relays = relays(traffic, phase.ranks, phase.axis, phase.name)
-    yield partial(steps_phase, phase, traffic, by_relays, by_call_back)
+    yield partial(steps_phase, phase, traffic, by_relays, by_call_back, path)
 
 
 def numbered_plan(schedule: Schedule, phases: tuple[Phase, ...], target: Target) -> Plan:
