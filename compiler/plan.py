@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum, IntFlag
 
 from collc.paths import Path
-from collc.spec import Collective, ContractKind, ElementType, Operation, Order
+from collc.spec import Collective, ContractKind, ElementType, Operation, Order, OwnOperation
 from collc.steps import Slicing
 from collc.target import Target
 
@@ -270,7 +270,7 @@ class Phase:
     ("columns", "row", "broadcast"); `axis` is "x", "y" or "xy": the coordinates a role depends on.
     `exchange` is there in a phase made of steps, whose roles have lanes (D21). With a `path` all
     this is said of the row that the path is unfolded to: x is a place, WEST the way back to the
-    place before, EAST the way on to the next (D23).
+    place before, EAST the way on to the next (D27).
     """
 
     name: str
@@ -314,6 +314,6 @@ class Plan:
         return self.collective.contract.element
 
     @property
-    def operation(self) -> Operation | None:
+    def operation(self) -> Operation | OwnOperation | None:
         """The reduction, None for a broadcast."""
         return self.collective.contract.operation

@@ -15,6 +15,7 @@ from collc.language.names import PRELUDE_FILE, prelude
 from collc.language.shapes import Children
 from collc.language.words import HILBERT
 from collc.show_algorithm import show_algorithm, values_of
+from collc.show_operation import show_operation
 from collc.spec import (
     Algorithm,
     BroadcastStep,
@@ -22,6 +23,7 @@ from collc.spec import (
     Contract,
     ContractKind,
     Order,
+    OwnOperation,
     Parameter,
     ReduceStep,
     RunStep,
@@ -65,6 +67,8 @@ def show_spec(spec: Spec) -> str:
     lines += [f"grid {grid.name} = {grid.width} x {grid.height}" for grid in grids.values()]
     lines += dict.fromkeys(_paths(spec))
     lines += _trees(spec)
+    operations = dict.fromkeys(collective.contract.operation for collective in spec.collectives)
+    lines += [show_operation(one) for one in operations if isinstance(one, OwnOperation)]
     for collective in spec.collectives:
         lines += _collective(collective)
     names = " ".join(collective.name for collective in spec.collectives)

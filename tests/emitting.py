@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 from itertools import product
 
+from steps_patterns import Line, texts_of
+
 from building import (
     HERE,
     binomial,
@@ -50,6 +52,8 @@ def every_kind_of_collective() -> dict[str, Collective]:
         "minimum": mirrored_minimum(),
     }
     for element, operation in product(ElementType, Operation):
+        if not operation.combines(element):
+            continue
         named[f"{element.value}_{operation.value}"] = collective(
             6, 1, [reduce_step(binomial(6))], element=element, operation=operation
         )
@@ -59,7 +63,22 @@ def every_kind_of_collective() -> dict[str, Collective]:
 @cache
 def every_kind_of_bundle() -> list[tuple[str, dict[str, str]]]:
     """(name, files) for every kind of collective."""
-    return [(name, files_of(what)) for name, what in every_kind_of_collective().items()]
+    trees = [(name, files_of(what)) for name, what in every_kind_of_collective().items()]
+    return [*trees, *((line.name, bundle_of(line)) for line in EXCHANGES)]
+
+
+EXCHANGES = (
+    Line("ring_allreduce", 6, 24, ring=True),
+    Line("ring_allreduce", 6, 25, colors=4),
+    Line("recursive_doubling", 6, 9, operation=Operation.MAX, element=ElementType.I32),
+    Line("scatter", 5, 20),
+)
+
+
+def bundle_of(line: Line) -> dict[str, str]:
+    """The bundle of a phase made of steps."""
+    schedule = line.schedule()
+    return texts_of(schedule, build_plan(schedule, TARGETS["wse2"]))
 
 
 def mirrored_minimum() -> Collective:

@@ -86,7 +86,7 @@ def test_an_order_sees_the_parameters_of_the_file() -> None:
     declared = "param K = 2 order mine(W, H) : i -> (i mod K, i div K)"
     with pytest.raises(CollcError) as caught:
         path_of("mine", 2, 2, declared)
-    assert [diagnostic.code for diagnostic in caught.value.diagnostics] == ["C160"]
+    assert [diagnostic.code for diagnostic in caught.value.diagnostics] == ["C166"]
 
 
 @pytest.mark.parametrize(

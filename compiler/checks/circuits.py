@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from collc.checks.row_shapes import shape_problem
 from collc.diagnostics import Diagnostic
-from collc.plan import Plan
+from collc.plan import Phase, Plan
 from collc.schedule import Schedule
 from collc.steps import StepsPhase
 from collc.unrolled import connections
@@ -19,7 +20,7 @@ from collc.unrolled import connections
 def circuits(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     """C320: routes of an exchange that lead nowhere, meet, or are left over."""
     for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
-        if not isinstance(pattern, StepsPhase) or phase.exchange is None:
+        if not isinstance(pattern, StepsPhase) or shape_problem(plan, phase, pattern):
             continue
         problem = connections(phase, pattern)[1] or _switched(phase)
         if problem:
@@ -31,9 +32,9 @@ def circuits(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
             )
 
 
-def _switched(phase: object) -> str:
+def _switched(phase: Phase) -> str:
     """Routes of an exchange never change."""
-    for role in getattr(phase, "roles", ()):
+    for role in phase.roles:
         for use in role.colors:
             if len(use.positions) != 1:
                 return f"role `{role.name}` has {len(use.positions)} positions of `{use.color}`"

@@ -27,9 +27,11 @@ def rows_delivery(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
         if not isinstance(pattern, StepsPhase) or phase.exchange is None:
             continue
-        target, lost = connections(phase, pattern)
-        if lost or shape_problem(plan, phase, pattern):
+        if shape_problem(plan, phase, pattern):
             continue  # another check says so
+        target, lost = connections(phase, pattern)
+        if lost:
+            continue
         run = run_rows(unrolled(phase, pattern), target, pattern.slicing, phase.exchange.areas)
         if run.problem:
             yield _wrong(phase, pattern, run.problem)

@@ -9,6 +9,9 @@ it: B + 2 ramp + D hop + 1 cycles. Start-up costs are left out, so the bound hol
     broadcast   f is the root and r the PE farthest from it
     reduce      r is the PE with the result and f the PE farthest from it
     allreduce   r and f are two opposite corners
+
+Of a contract about slices some PE has to send, or to take, all slices but its own, of which the
+last goes at least to a neighbour.
 """
 
 from __future__ import annotations
@@ -23,7 +26,11 @@ def bound_of(schedule: Schedule, target: Target) -> int:
     distance = _distance(schedule)
     if distance == 0:
         return 0
-    length = schedule.collective.contract.length
+    contract, grid = schedule.collective.contract, schedule.collective.grid
+    length = contract.length
+    if contract.kind.by_slices:
+        others = length - -(-length // (grid.width * grid.height))
+        return others + 2 * target.ramp + target.hop + 1
     return length + 2 * target.ramp + distance * target.hop + 1
 
 

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 
 from collc.emit.conditions import Cases, cases_of
 from collc.emit.ids import Ids
-from collc.emit.names import NUMPY_REDUCTION, NUMPY_TYPE, Combine, combine_of
+from collc.emit.names import NUMPY_TYPE, Combine, combine_of
 from collc.emit.paths import PathModel, path_model
 from collc.emit.phases import PhaseModel, Surroundings, coordinates, entries_of, phase_model
+from collc.emit.reference import numpy_callback, numpy_operands, numpy_reduction
 from collc.emit.roles import shape_of
 from collc.plan import Plan, SendVector
 from collc.schedule import Schedule, home_pe
 from collc.spec import ContractKind
+from collc.steps import StepsPhase
 from collc.version import __version__
 
 
@@ -31,6 +33,8 @@ class BundleModel:
     source: str
     version: str
     kind: str
+    by_slices: str
+    places: tuple[int, ...]
     width: int
     height: int
     fabric: tuple[int, int]
@@ -41,6 +45,8 @@ class BundleModel:
     numpy_type: str
     bits: int
     numpy_reduction: str
+    numpy_callback: tuple[str, ...]
+    numpy_operands: str
     combine: Combine
     colors: tuple[tuple[str, int], ...]
     phases: tuple[PhaseModel, ...]
@@ -75,6 +81,8 @@ def model_of(schedule: Schedule, plan: Plan, source: str) -> BundleModel:
         source=re.sub(r"[^\w./ +-]", "_", source),
         version=__version__,
         kind=contract.kind.value,
+        by_slices=BY_SLICES.get(contract.kind, ""),
+        places=_places(schedule),
         width=grid.width,
         height=grid.height,
         fabric=(grid.width + plan.target.margin[0], grid.height + plan.target.margin[1]),
@@ -84,7 +92,9 @@ def model_of(schedule: Schedule, plan: Plan, source: str) -> BundleModel:
         element=contract.element.value,
         numpy_type=NUMPY_TYPE[contract.element],
         bits=8 * contract.element.bytes,
-        numpy_reduction=NUMPY_REDUCTION[contract.operation] if contract.operation else "",
+        numpy_reduction=numpy_reduction(contract.operation),
+        numpy_callback=numpy_callback(contract.operation),
+        numpy_operands=numpy_operands(schedule),
         combine=how,
         colors=plan.colors,
         phases=phases,
@@ -103,6 +113,23 @@ def model_of(schedule: Schedule, plan: Plan, source: str) -> BundleModel:
         resets=any(shape_of(phase).resets for phase in plan.phases),
         root=home_pe(schedule),
     )
+
+
+BY_SLICES = {
+    ContractKind.SCATTER: "Rank r finds slice r of the root's vector in its own slice r",
+    ContractKind.GATHER: "The root finds slice r of rank r, for all ranks",
+    ContractKind.ALLGATHER: "Every PE finds slice r of rank r, for all ranks",
+    ContractKind.REDUCE_SCATTER: "Rank r finds slice r of the result in its own slice r",
+    ContractKind.ALL_TO_ALL: "Rank r finds slice r of rank c in its own slice c, for all ranks c",
+}
+
+
+def _places(schedule: Schedule) -> tuple[int, ...]:
+    """Where the ranks stand on their line, if the contract is about their slices."""
+    grid = schedule.collective.grid
+    steps = (phase for phase in schedule.phases if isinstance(phase, StepsPhase))
+    line = next(steps, None)
+    return line.places if line else tuple(range(grid.width * grid.height))
 
 
 def type_name(name: str) -> str:

@@ -54,9 +54,10 @@ def _formula(places: Places, name: str = "", first: int = 0) -> str:
         return ""
     steps = [2 if axis == name else 1 for axis in "xy"]
     starts = [first if axis == name else 0 for axis in "xy"]
-    columns, rows = np.indices(places.shape).astype(np.int64)
-    x: Places = starts[0] + steps[0] * columns
-    y: Places = starts[1] + steps[1] * rows
+    x, y = (
+        np.asarray(start + step * index, dtype=np.int64)
+        for start, step, index in zip(starts, steps, np.indices(places.shape), strict=True)
+    )
     slopes = []
     for axis, step in enumerate(steps):
         change = np.diff(places, axis=axis)

@@ -52,7 +52,7 @@ class Orders:
             message = f"an order of all PEs has at most {MAX_PLACES} of them"
             size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
             help = "go by columns and rows: `reduce columns by ...`, `then reduce row by ...`"
-            raise problem("C159", message, use.span, size, help=help)
+            raise problem("C165", message, use.span, size, help=help)
         if name == HILBERT:
             check_no_arguments(use)
             return Path(name, tuple(hilbert(grid.width, grid.height)))
@@ -90,7 +90,7 @@ def check_no_arguments(use: TreeUse) -> None:
 
 
 def check_neighbours(path: Path, use: TreeUse) -> None:
-    """C160: from PE to PE along a path it is one hop."""
+    """C166: from PE to PE along a path it is one hop."""
     leap = next(leaps(path.places), None)
     if leap is None:
         return
@@ -100,7 +100,7 @@ def check_neighbours(path: Path, use: TreeUse) -> None:
         "vectors cannot pass from rank to rank"
     )
     help = "use an order that goes from neighbour to neighbour, such as snake or hilbert"
-    raise problem("C160", message, use.span, help=help)
+    raise problem("C166", message, use.span, help=help)
 
 
 def _places(declaration: OrderDecl, grid: Grid, around: Surroundings) -> tuple[Pe, ...]:
@@ -139,22 +139,22 @@ def _one(expression: syntax.Expression, around: Surroundings) -> int:
 
 
 def _check_places(declaration: OrderDecl, places: tuple[Pe, ...], grid: Grid) -> None:
-    """C159: a PE that is not on the grid, one that comes twice, or too few."""
+    """C165: a PE that is not on the grid, one that comes twice, or too few."""
     size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
     rank_of: dict[Pe, int] = {}
     for rank, (x, y) in enumerate(places):
         if not (0 <= x < grid.width and 0 <= y < grid.height):
             message = f"rank {rank} would be PE ({x}, {y}), which is not on the grid"
-            raise problem("C159", message, _span(declaration, rank).span, size)
+            raise problem("C165", message, _span(declaration, rank).span, size)
         if (x, y) in rank_of:
             message = f"PE ({x}, {y}) is rank {rank_of[x, y]} and rank {rank}"
             help = "an order comes to every PE once"
-            raise problem("C159", message, _span(declaration, rank).span, size, help=help)
+            raise problem("C165", message, _span(declaration, rank).span, size, help=help)
         rank_of[x, y] = rank
     if len(places) < grid.width * grid.height:
         message = f"{declaration.name.text} has {len(places)} PEs, the grid has more"
         help = "an order comes to every PE once"
-        raise problem("C159", message, declaration.span, size, help=help)
+        raise problem("C165", message, declaration.span, size, help=help)
 
 
 def _span(declaration: OrderDecl, rank: int) -> PeDecl:

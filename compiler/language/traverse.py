@@ -25,6 +25,7 @@ from collc.language.syntax import (
     LoopDecl,
     Negative,
     Not,
+    OperationDecl,
     OrderClause,
     OrderDecl,
     ParamDecl,
@@ -74,7 +75,7 @@ def expressions_of(declaration: Declaration) -> Iterator[Expression]:
             yield from (declaration.width, declaration.height)
         case OrderDecl():
             yield from _expressions_of_order(declaration)
-        case TreeDecl():
+        case TreeDecl() | OperationDecl():
             yield from (declaration.body, *(local.value for local in declaration.locals))
         case AlgorithmDecl():
             heads = (declaration.slices, declaration.condition)

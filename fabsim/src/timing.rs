@@ -22,6 +22,10 @@ pub struct Timing {
     /// Dispatch and prologue of a task. [measured] on wse3: a trivial data task repeats every
     /// 32 cycles or so, a dozen of them its instructions.
     pub task_start_cycles: u64,
+    /// From reset until a PE looks for its first task. [fit]: a measured program whose tasks are
+    /// active at start ended 37 cycles later than its stamps account for; 20 are the task's start,
+    /// 4 its first and last instructions.
+    pub start_up_cycles: u64,
     /// A scalar instruction. [guess]
     pub scalar_cycles: u64,
     /// A scalar f32 division. [measured], about
@@ -34,6 +38,7 @@ const WSE2: Timing = Timing {
     dsr_load_cycles: 18,
     operation_issue_cycles: 2,
     task_start_cycles: 20,
+    start_up_cycles: 13,
     scalar_cycles: 1,
     float_divide_cycles: 50,
 };

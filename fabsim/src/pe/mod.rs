@@ -265,7 +265,7 @@ impl Pe {
         } else {
             env.plan.timing.task_start_cycles
         };
-        let begin = env.now + cost;
+        let begin = env.now.max(env.plan.timing.start_up_cycles) + cost;
         self.main.start(env.plan, function, &args, begin);
     }
 }
