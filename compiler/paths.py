@@ -3,7 +3,7 @@
 A path is a row that has been folded into the grid. Whatever goes along it, tree or steps, is
 planned, proved and checked on the row: place i of the row is PE `places[i]`, west is the side of
 place i - 1, east that of place i + 1. Only where code is written, where PEs start a multicast, and
-where results are compared does it matter which PE a place is (D27).
+where results are compared does it matter which PE a place is (D29).
 """
 
 from __future__ import annotations

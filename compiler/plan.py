@@ -270,7 +270,7 @@ class Phase:
     ("columns", "row", "broadcast"); `axis` is "x", "y" or "xy": the coordinates a role depends on.
     `exchange` is there in a phase made of steps, whose roles have lanes (D21). With a `path` all
     this is said of the row that the path is unfolded to: x is a place, WEST the way back to the
-    place before, EAST the way on to the next (D27).
+    place before, EAST the way on to the next (D29).
     """
 
     name: str

@@ -14,6 +14,7 @@ from collc.networks.uniform import UniformCost, uniform_cost
 from collc.schedule import Schedule
 
 MAX_MESSAGES = 1 << 25
+MAX_LENGTH = 1 << 36  # what all messages of a rank add up to then fits in 64 bits
 
 NetworkCost = UniformCost | DimensionCost | LinkUse | MeshUse
 
@@ -49,6 +50,10 @@ def _parts(schedule: Schedule, splits: int) -> Iterator[tuple[Iterator[Round], i
 def _misfits(schedule: Schedule, network: Network) -> Iterator[Diagnostic]:
     """C604: a program that is too large for a network, or to be followed."""
     ranks, messages = ranks_of(schedule), transfers_in(schedule)
+    contract = schedule.collective.contract
+    if contract.length > MAX_LENGTH:
+        message = f"vectors of {contract.length} elements are too long, at most {MAX_LENGTH} are"
+        yield Diagnostic("C604", f"{message} counted", contract.span)
     if messages > MAX_MESSAGES and not isinstance(network, Mesh):
         message = f"{messages} messages are too many to follow, at most {MAX_MESSAGES} are"
         yield Diagnostic("C604", message, None, help="use a smaller grid")

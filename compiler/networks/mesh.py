@@ -69,7 +69,9 @@ def mesh_use(schedule: Schedule) -> MeshUse:
 
 def _use(name: str, loads: Ints) -> DirectionUse:
     used, most = int((loads > 0).sum()), int(loads.max(initial=0))
-    return DirectionUse(name, loads.size, used, most, int(loads.sum()))
+    high, low = loads >> 32, loads & (1 << 32) - 1  # their sums fit in 64 bits, whatever the loads
+    total = (int(high.sum()) << 32) + int(low.sum())
+    return DirectionUse(name, loads.size, used, most, total)
 
 
 def _line(links: _Links, phase: ReducePhase | StepsPhase, length: int) -> None:

@@ -3,22 +3,42 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
-from tests.test_cli import EXAMPLES, collc
+import pytest
 
-NETWORKS = EXAMPLES / "networks"
+from collc.diagnostics import CollcError
+from collc.networks import cost_on, read_network, show_cost
+from collc.pipeline import prove_text
+from tests.test_cli import EXAMPLES, ROOT, collc
+
+NETWORKS = sorted((EXAMPLES / "networks").glob("*.toml"))
+PROGRAMS = sorted(EXAMPLES.glob("*.coll"))
 
 
-def test_every_example_network_takes_an_example():
-    for network in sorted(NETWORKS.glob("*.toml")):
-        found = collc("cost", EXAMPLES / "chain.coll", "-D", "P=8", "--network", network)
-        assert found.returncode == 0, found.stderr
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+def test_every_example_program_can_be_followed_on_every_example_network(program):
+    _, schedule = prove_text(program.read_text(), program.name, {})
+    for path in NETWORKS:
+        try:
+            assert show_cost(cost_on(schedule, read_network(path)))
+        except CollcError as error:  # eight accelerators are fully connected, no more
+            assert path.stem == "full" and "fully connected" in str(error)
+
+
+@pytest.mark.parametrize("network", NETWORKS, ids=lambda path: path.stem)
+def test_the_command_in_an_example_network_works(network):
+    (line,) = [line for line in network.read_text().splitlines() if "collc cost" in line]
+    words = shlex.split(line.removeprefix("#"))
+    found = collc(*words[1:], cwd=ROOT)
+    assert found.returncode == 0, found.stderr
+    assert words[-1].endswith(network.name)
 
 
 def test_the_same_as_data():
     command = ("cost", EXAMPLES / "chain.coll", "-D", "P=8", "--json")
-    found = collc(*command, "--network", NETWORKS / "uniform.toml")
+    found = collc(*command, "--network", EXAMPLES / "networks" / "uniform.toml")
     data = json.loads(found.stdout)
     assert data["cost"]["rounds"] == 7
     assert data["params"]["P"] == 8

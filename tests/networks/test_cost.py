@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import building as b
 from collc.diagnostics import CollcError
-from collc.networks import cost_on, show_cost, two_tier_patterns
+from collc.networks import cost, cost_on, show_cost, two_tier_patterns
 from collc.networks import uniform_forms as forms
+from collc.networks.cost import MAX_LENGTH
 from collc.networks.network import Dimension, Mesh, Topology, TwoTier, Uniform
 from collc.networks.rounds import Round
 from collc.networks.two_tier import Loads
@@ -230,3 +231,30 @@ def test_folding_a_ring_onto_a_line_changes_distances_and_not_loads():
 def test_every_cost_can_be_shown(net):
     text = show_cost(cost_on(allreduction("ring_allreduce", 8, 64), net))
     assert text.endswith("\n") and "{" not in text
+
+
+# ---- what is too large
+
+
+@pytest.mark.parametrize("net", [CLUSTER, RING, SMALL, Mesh()])
+def test_the_longest_vectors_are_counted_and_longer_ones_refused(net):
+    found = cost_on(allreduction("ring_allreduce", 8, MAX_LENGTH), net)
+    assert "-" not in show_cost(found)
+    with pytest.raises(CollcError) as caught:
+        cost_on(allreduction("ring_allreduce", 8, MAX_LENGTH + 1), net)
+    assert [d.code for d in caught.value.diagnostics] == ["C604"]
+
+
+def test_wavelet_hops_of_the_longest_vectors_are_right():
+    length = MAX_LENGTH
+    use = cost_on(build_schedule(b.line_reduce(b.star(700), length=length)), Mesh())
+    assert use.wavelet_hops == length * sum(range(700))
+
+
+def test_more_messages_than_can_be_followed_are_refused(monkeypatch):
+    monkeypatch.setattr(cost, "MAX_MESSAGES", 10)
+    schedule = build_schedule(b.line_reduce(b.chain(12)))
+    with pytest.raises(CollcError) as caught:
+        cost_on(schedule, CLUSTER)
+    assert [d.code for d in caught.value.diagnostics] == ["C604"]
+    assert cost_on(schedule, Mesh()).wavelet_hops == 11 * 16

@@ -8,6 +8,7 @@ use super::{stuck, Progress, Simulator};
 use crate::fabric::grid::PeIndex;
 use crate::limits::COLORS;
 use crate::report::SimError;
+use std::collections::VecDeque;
 
 /// The longest stretch of cycles for which the host looks away between two looks at a transfer. [guess]
 const CYCLES_BETWEEN_LOOKS: u64 = 1_000;
@@ -21,9 +22,6 @@ pub struct TransferId(pub usize);
 
 /// Wavelets through a port: those to be sent, or those received so far.
 struct Transfer {
-    pe: PeIndex,
-    color: u8,
-    receives: bool,
     words: Vec<u32>,
     total: usize,
     done: usize,
@@ -35,15 +33,21 @@ impl Transfer {
     }
 }
 
-/// All transfers of a run; `open` are those that are not done, in order.
+/// A port, and the transfers that wait for it, the one under way first.
+struct Port {
+    pe: PeIndex,
+    color: u8,
+    receives: bool,
+    waiting: VecDeque<usize>,
+}
+
+/// All transfers of a run, and the ports they use.
 #[derive(Default)]
 pub(super) struct Transfers {
     all: Vec<Transfer>,
-    open: Vec<usize>,
+    ports: Vec<Port>,
     /// The cycle in which ports have had their turn last.
     moved_in: Option<u64>,
-    /// Ports from which the host receives.
-    receiving: Vec<(PeIndex, u8)>,
 }
 
 impl Simulator {
@@ -95,26 +99,32 @@ impl Simulator {
                 "PE ({x}, {y}): color {color} is no port that {what}"
             )));
         }
-        let port = (grid.at(x, y), color);
-        if receives && !self.transfers.receiving.contains(&port) {
-            self.transfers.receiving.push(port);
-        }
         let id = self.transfers.all.len();
-        self.transfers.all.push(Transfer {
-            pe: port.0,
-            color,
-            receives,
-            words,
-            total,
-            done: 0,
-        });
+        let done = 0;
+        self.transfers.all.push(Transfer { words, total, done });
         if total > 0 {
-            self.transfers.open.push(id);
+            let port = self.port(grid.at(x, y), color, receives);
+            port.waiting.push_back(id);
         }
         Ok(TransferId(id))
     }
 
-    /// Runs until a transfer is done; what it has received.
+    fn port(&mut self, pe: PeIndex, color: u8, receives: bool) -> &mut Port {
+        let ports = &mut self.transfers.ports;
+        let known = ports.iter().position(|p| (p.pe, p.color) == (pe, color));
+        let at = known.unwrap_or(ports.len());
+        if known.is_none() {
+            ports.push(Port {
+                pe,
+                color,
+                receives,
+                waiting: VecDeque::new(),
+            });
+        }
+        &mut ports[at]
+    }
+
+    /// Runs until a transfer is done; what it has received, which is given out once.
     pub fn finish_transfer(
         &mut self,
         id: TransferId,
@@ -132,11 +142,8 @@ impl Simulator {
                 )),
             });
         }
-        let transfer = self.transfer(id)?;
-        Ok(match transfer.receives {
-            true => transfer.words.clone(),
-            false => Vec::new(),
-        })
+        let transfer = self.transfers.all.get_mut(id.0);
+        Ok(transfer.map_or_else(Vec::new, |done| std::mem::take(&mut done.words)))
     }
 
     /// Whether a transfer is done.
@@ -196,17 +203,14 @@ impl Simulator {
 
     /// Moves one wavelet of every port that can take or give one.
     fn move_transfers(&mut self) {
-        let Transfers { all, open, .. } = &mut self.transfers;
+        let Transfers { all, ports, .. } = &mut self.transfers;
         let fabric = &mut self.machine.fabric;
-        let mut used: Vec<(PeIndex, u8)> = Vec::with_capacity(open.len());
-        for &n in open.iter() {
-            let transfer = &mut all[n];
-            let (pe, color) = (transfer.pe, transfer.color);
-            if used.contains(&(pe, color)) {
+        for port in ports {
+            let Some(transfer) = port.waiting.front().map(|&n| &mut all[n]) else {
                 continue;
-            }
-            used.push((pe, color));
-            if transfer.receives {
+            };
+            let (pe, color) = (port.pe, port.color);
+            if port.receives {
                 if let Some(word) = fabric.take_data_for_host(pe, color) {
                     transfer.words.push(word);
                     transfer.done += 1;
@@ -214,36 +218,46 @@ impl Simulator {
             } else if fabric.put_from_host(pe, color, transfer.words[transfer.done]) {
                 transfer.done += 1;
             }
+            if transfer.is_done() {
+                if !port.receives {
+                    transfer.words = Vec::new();
+                }
+                port.waiting.pop_front();
+            }
         }
-        open.retain(|&n| !all[n].is_done());
     }
 
     /// Ends what has come to the ports and is not for the host; whether there was any.
     pub(super) fn end_hidden_at_ports(&mut self) -> bool {
         let fabric = &mut self.machine.fabric;
         let mut any = false;
-        for &(pe, color) in &self.transfers.receiving {
-            any |= fabric.end_hidden(pe, color);
+        for port in self.transfers.ports.iter().filter(|port| port.receives) {
+            any |= fabric.end_hidden(port.pe, port.color);
         }
         any
     }
 
     fn stuck_transfers(&self) -> SimError {
-        let Transfers { all, open, .. } = &self.transfers;
+        let Transfers { all, ports, .. } = &self.transfers;
         let mut lines = vec!["transfers of the host cannot go on".to_string()];
-        for transfer in open.iter().take(LISTED).map(|&n| &all[n]) {
-            let (x, y) = self.machine.fabric.grid.place(transfer.pe);
-            let verb = match transfer.receives {
+        let open = ports.iter().filter_map(|port| {
+            let &first = port.waiting.front()?;
+            Some((port, &all[first]))
+        });
+        for (port, transfer) in open.clone().take(LISTED) {
+            let (x, y) = self.machine.fabric.grid.place(port.pe);
+            let verb = match port.receives {
                 true => "received from",
                 false => "sent to",
             };
             lines.push(format!(
                 "  {} of {} wavelets {verb} color {} of PE ({x}, {y})",
-                transfer.done, transfer.total, transfer.color
+                transfer.done, transfer.total, port.color
             ));
         }
-        if open.len() > LISTED {
-            lines.push(format!("  and {} more transfers", open.len() - LISTED));
+        let more = open.count().saturating_sub(LISTED);
+        if more > 0 {
+            lines.push(format!("  and transfers of {more} more ports"));
         }
         lines.push(stuck::report(&self.machine));
         SimError::Stuck(lines.join("\n"))
