@@ -1,6 +1,7 @@
 """Which way the machine computes an operation on an element type.
 
-The vector unit adds, multiplies and takes the maximum of floats, and adds 16-bit integers. A float
+The vector unit adds, multiplies and takes the maximum of floats, and adds 16-bit integers or
+combines their digits. A float
 minimum is a maximum of negated values: every PE negates its vector before the first phase, and the
 PE with the result negates it back after the last reduce phase. All else is computed element by
 element by a call-back on the main thread (D7; docs/machine.md, section 3). How each way is spelled
@@ -11,7 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from collc.spec import ElementType, Operation
+from collc.emit.formulas import instructions_of
+from collc.spec import ElementType, Operation, OwnOperation
 from collc.target import Target
 
 FLOATS = (ElementType.F32, ElementType.F16)
@@ -41,15 +43,25 @@ class Arithmetic:
 
 # Instructions of a call-back (`collc.emit.names`): the arithmetic one and the return, or a
 # comparison, a branch and the return of the one or the other. [guess] one for each, even on 32 bits
-_CALL_BACK = {Operation.ADD: 2, Operation.MUL: 2, Operation.MAX: 3, Operation.MIN: 3}
+_CALL_BACK = {
+    Operation.ADD: 2,
+    Operation.MUL: 2,
+    Operation.MAX: 3,
+    Operation.MIN: 3,
+    Operation.AND: 2,
+    Operation.OR: 2,
+    Operation.XOR: 2,
+}
 
 
-def arithmetic_of(element: ElementType, operation: Operation | None) -> Arithmetic:
+def arithmetic_of(element: ElementType, operation: Operation | OwnOperation | None) -> Arithmetic:
     """The arithmetic of a contract; a broadcast, which has no operation, only moves vectors."""
     if operation is None:
         return Arithmetic("dsd")
+    if isinstance(operation, OwnOperation):
+        return Arithmetic("map", instructions_of(operation.formula))
     if element in FLOATS:
         return Arithmetic("negated_dsd" if operation is Operation.MIN else "dsd")
-    if element in _SIXTEEN_BIT and operation is Operation.ADD:
+    if element in _SIXTEEN_BIT and (operation is Operation.ADD or operation.bitwise):
         return Arithmetic("dsd")
     return Arithmetic("map", _CALL_BACK[operation])

@@ -1,4 +1,4 @@
-"""The command line: `collc check | build | run | cost | explain`.
+"""The command line: `collc check | build | run | cost | reproduce | explain`.
 
 The only module that prints, exits, or writes files the user asked for. Exit status: 0 fine, 1 the
 program is at fault, 2 wrong usage, 3 a run gave a wrong result or got stuck.
@@ -13,14 +13,14 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property, wraps
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, track
 
 from collc.cost import show_prediction
 from collc.diagnostics import CollcError, Diagnostic
@@ -28,7 +28,10 @@ from collc.explain import explained_codes, explanation
 from collc.language import read_source
 from collc.language.source import MAX_SOURCE_BYTES
 from collc.lowering import show_plan
+from collc.networks import cost_on, read_network, show_cost
 from collc.pipeline import Bundle, compile_text, prove_text
+from collc.reproduce import claims, rows_as_data, summary, tables_of
+from collc.reproduce import reproduce as check_claims
 from collc.run import RunError, RunReport
 from collc.schedule import Schedule
 from collc.show import as_json, render, show_spec
@@ -149,6 +152,7 @@ class Source:
     definitions: dict[str, int]
     target: str | None
     as_data: bool
+    network: Path | None = None  # another file that messages may be about
 
     @cached_property
     def text(self) -> str:
@@ -193,7 +197,7 @@ def _reporting(command: Callable[..., None]) -> Callable[..., None]:
         as_data: bool,
         **options: Any,  # noqa: ANN401 - whatever else the command declares
     ) -> None:
-        source = Source(file, definitions, target, as_data)
+        source = Source(file, definitions, target, as_data, options.get("network"))
         try:
             command(source, **options)
         except CollcError as error:
@@ -208,6 +212,8 @@ def _report(diagnostics: tuple[Diagnostic, ...], source: Source) -> None:
         _print_data({"diagnostics": [as_json(d) for d in diagnostics]})
         return
     sources = {str(source.file): source.quotable()}
+    if source.network is not None:
+        sources[str(source.network)] = replace(source, file=source.network).quotable()
     click.echo("\n".join(render(d, sources) for d in diagnostics), err=True, nl=False)
     count = len(diagnostics)
     click.echo(f"\n{count} problem{'s' if count > 1 else ''}; nothing was written", err=True)
@@ -317,15 +323,63 @@ def _progress(predicted_cycles: int) -> Iterator[Callable[[int], None] | None]:
 
 @commands.command()
 @_source_options
+@click.option(
+    "--network",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Say what FILE's schedule costs on another network, described in this file.",
+)
 @_reporting
-def cost(source: Source) -> None:
+def cost(source: Source, network: Path | None) -> None:
     """Predict FILE's cycles, and say where they go."""
+    if network is not None:
+        _print_network_cost(source, network)
+        return
     bundle = source.compile()
     if source.as_data:
         facts = _facts(bundle) | {"prediction": asdict(bundle.prediction)}
         _print_data(facts)
         return
     click.echo(show_prediction(bundle.prediction), nl=False)
+
+
+def _print_network_cost(source: Source, file: Path) -> None:
+    network = read_network(file)
+    spec, schedule = source.prove()
+    found = cost_on(schedule, network)
+    if source.as_data:
+        params = {p.name: p.value for p in spec.parameters}
+        facts = {"file": spec.file, "network": str(file), "params": params}
+        _print_data(facts | {"cost": asdict(found)})
+        return
+    click.echo(show_cost(found), nl=False)
+
+
+@commands.command()
+@click.option("--json", "as_data", is_flag=True, help="Print one JSON object.")
+@click.option("--quick", is_flag=True, help="Take some values of long ranges, not all of them.")
+def reproduce(as_data: bool, quick: bool) -> None:
+    """Compute the numbers of the published sources anew, and compare."""
+    progress = Console(stderr=True)
+    rows = list(
+        track(
+            check_claims(quick=quick),
+            "checking",
+            total=len(claims()),
+            console=progress,
+            transient=True,
+            disable=not progress.is_terminal,
+        )
+    )
+    if as_data:
+        _print_data(rows_as_data(rows))
+    else:
+        console = Console()
+        for table in tables_of(rows):
+            console.print(table)
+            console.print()
+        click.echo(summary(rows))
+    if not all(row.as_recorded for row in rows):
+        sys.exit(FAULT)
 
 
 @commands.command()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from collc.checks import check_plan
+from collc.choice import with_chosen_trees
 from collc.cost import Prediction, predict, unmet_expectations
 from collc.diagnostics import CollcError, Diagnostic
 from collc.emit.render import render
@@ -82,7 +83,8 @@ def prove_text(
     """The first half of `compile_text`: what a `.coll` text says, and a schedule that is proved to
     do it."""
     spec = parse_source(text, parameters, target, file=file)
-    schedule = build_schedule(spec.collectives[0])
+    collective = with_chosen_trees(spec.collectives[0], TARGETS[spec.target])
+    schedule = build_schedule(collective)
     refuse_if_any(unusable_names(spec.collectives[0]))
     refuse_if_any(prove(schedule))
     return spec, schedule

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, IntFlag
 
-from collc.spec import Collective, ContractKind, ElementType, Operation, Order
+from collc.spec import Collective, ContractKind, ElementType, Operation, Order, OwnOperation
 from collc.steps import Slicing
 from collc.target import Target
 
@@ -310,6 +310,6 @@ class Plan:
         return self.collective.contract.element
 
     @property
-    def operation(self) -> Operation | None:
+    def operation(self) -> Operation | OwnOperation | None:
         """The reduction, None for a broadcast."""
         return self.collective.contract.operation

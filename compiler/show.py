@@ -14,6 +14,7 @@ from collc.diagnostics import Diagnostic, Span
 from collc.language.names import PRELUDE_FILE, prelude
 from collc.language.shapes import Children
 from collc.show_algorithm import show_algorithm, values_of
+from collc.show_operation import show_operation
 from collc.spec import (
     Algorithm,
     BroadcastStep,
@@ -21,6 +22,7 @@ from collc.spec import (
     Contract,
     ContractKind,
     Order,
+    OwnOperation,
     Parameter,
     ReduceStep,
     RunStep,
@@ -63,6 +65,8 @@ def show_spec(spec: Spec) -> str:
     grids = {c.grid.name: c.grid for c in spec.collectives}
     lines += [f"grid {grid.name} = {grid.width} x {grid.height}" for grid in grids.values()]
     lines += _trees(spec)
+    operations = dict.fromkeys(collective.contract.operation for collective in spec.collectives)
+    lines += [show_operation(one) for one in operations if isinstance(one, OwnOperation)]
     for collective in spec.collectives:
         lines += _collective(collective)
     names = " ".join(collective.name for collective in spec.collectives)

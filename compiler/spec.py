@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from collc.diagnostics import Span
+from collc.formula import Formula
 from collc.steps import Moves
 
 
@@ -30,17 +31,45 @@ class ElementType(Enum):
 
 
 class Operation(Enum):
-    """Reduction operations; all are associative and commutative up to rounding."""
+    """Reduction operations of the language; all are associative and commutative up to rounding."""
 
     ADD = "add"
     MAX = "max"
     MIN = "min"
     MUL = "mul"
+    AND = "and"
+    OR = "or"
+    XOR = "xor"
 
     @property
     def commutative(self) -> bool:
         """Whether operands may be taken out of rank order."""
         return True
+
+    @property
+    def bitwise(self) -> bool:
+        """Whether it combines the binary digits of integers."""
+        return self in (Operation.AND, Operation.OR, Operation.XOR)
+
+    def combines(self, element: ElementType) -> bool:
+        """Whether elements of this type can be combined."""
+        return not self.bitwise or element not in (ElementType.F32, ElementType.F16)
+
+
+@dataclass(frozen=True)
+class OwnOperation:
+    """An operation of the user's own, on elements of one type. That it is associative, and that it
+    is commutative if it is so called, is the user's word.
+
+    `operands` are the names of the own and of the received element, `value` that of the operation.
+    """
+
+    value: str
+    operands: tuple[str, str]
+    element: ElementType
+    commutative: bool
+    formula: Formula
+    span: Span
 
 
 class ContractKind(Enum):
@@ -98,7 +127,7 @@ class Contract:
     buffer: str
     element: ElementType
     length: int
-    operation: Operation | None
+    operation: Operation | OwnOperation | None
     span: Span
 
 
@@ -117,12 +146,14 @@ class Tree:
     """A tree of ranks: `children[r]` lists r's children in order of receipt; the root is rank 0.
 
     `text` is how the source names it (`two_phase(S = 4)`). The language has checked that every
-    rank 0..n-1 occurs exactly once and that the numbering is pre-order.
+    rank 0..n-1 occurs exactly once and that the numbering is pre-order. Of a tree that the
+    compiler is to choose, `candidates` are those it chooses from, this one among them.
     """
 
     text: str
     children: tuple[tuple[int, ...], ...]
     span: Span
+    candidates: tuple[Tree, ...] = ()
 
 
 @dataclass(frozen=True)

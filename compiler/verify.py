@@ -7,14 +7,16 @@ order-free reduction in wider arithmetic guards the first one.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from collc.formula import evaluate
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, home_pe
-from collc.spec import Collective, ContractKind, ElementType, Operation, RunStep
+from collc.spec import Collective, ContractKind, ElementType, Operation, OwnOperation, RunStep
 from collc.steps import Moves, Slicing, StepsPhase
 
 Array = NDArray[Any]
@@ -25,7 +27,12 @@ _UFUNC: dict[Operation, np.ufunc] = {
     Operation.MAX: np.maximum,
     Operation.MIN: np.minimum,
     Operation.MUL: np.multiply,
+    Operation.AND: np.bitwise_and,
+    Operation.OR: np.bitwise_or,
+    Operation.XOR: np.bitwise_xor,
 }
+
+Combine = Callable[[Array, Array], Array]
 
 _DTYPE = {
     ElementType.F32: np.float32,
@@ -61,11 +68,13 @@ def expected(schedule: Schedule, given: Array) -> Array:
         for phase in schedule.phases:
             if isinstance(phase, ReducePhase):
                 assert contract.operation is not None
-                _reduce(phase, _UFUNC[contract.operation], state)
+                _reduce(phase, _combine(contract.operation), state)
             elif isinstance(phase, BroadcastPhase):
                 state[:, :] = state[phase.y, phase.x]
             else:
-                _exchange(phase, _UFUNC[contract.operation] if contract.operation else None, state)
+                _exchange(
+                    phase, _combine(contract.operation) if contract.operation else None, state
+                )
     return state
 
 
@@ -103,7 +112,15 @@ def mismatch(schedule: Schedule, given: Array, found: Array) -> str:
     return "the schedule's own result is not what the contract promises"
 
 
-def _reduce(phase: ReducePhase, combine: np.ufunc, state: Array) -> None:
+def _combine(operation: Operation | OwnOperation) -> Combine:
+    """What combines own elements with received ones, in their type."""
+    if isinstance(operation, OwnOperation):
+        return partial(evaluate, operation.formula)
+    ufunc = _UFUNC[operation]
+    return lambda own, received: np.asarray(ufunc(own, received, dtype=own.dtype))
+
+
+def _reduce(phase: ReducePhase, combine: Combine, state: Array) -> None:
     lines = slice(phase.lines[0], phase.lines[1] + 1)
     for transfer in phase.transfers:
         source = phase.coordinate(transfer.source)
@@ -112,14 +129,14 @@ def _reduce(phase: ReducePhase, combine: np.ufunc, state: Array) -> None:
             into, out = state[lines, destination], state[lines, source]
         else:
             into, out = state[destination, lines], state[source, lines]
-        into[...] = combine(into, out, dtype=state.dtype)
+        into[...] = combine(into, out)
 
 
 def _bits(values: Array) -> Array:
     return values.view(f"u{values.dtype.itemsize}")
 
 
-def _exchange(phase: StepsPhase, combine: np.ufunc | None, state: Array) -> None:
+def _exchange(phase: StepsPhase, combine: Combine | None, state: Array) -> None:
     """Carry out the steps of a phase: all transfers of a step read before any of them writes."""
     lines = slice(phase.lines[0], phase.lines[1] + 1)
     view = state[lines].swapaxes(0, 1) if phase.axis == "x" else state[:, lines]
@@ -131,7 +148,7 @@ def _exchange(phase: StepsPhase, combine: np.ufunc | None, state: Array) -> None
             here = view[destination, :, into]
             if combines:
                 assert combine is not None
-                here[...] = combine(here, values, dtype=state.dtype)
+                here[...] = combine(here, values)
             else:
                 here[...] = values
 
@@ -190,6 +207,8 @@ def _is_reduction(schedule: Schedule, given: Array, wanted: Array) -> bool:
     contract = schedule.collective.contract
     operation = contract.operation
     assert operation is not None
+    if isinstance(operation, OwnOperation):
+        return True  # in another order of combining it may give something else
     if np.issubdtype(given.dtype, np.floating) and operation is Operation.MUL:
         return True
     flat = given.reshape(-1, contract.length)

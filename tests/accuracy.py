@@ -77,7 +77,8 @@ def point(number: int) -> Point:
     target = pick.choice(sorted(TARGETS))
     shape = pick.choice(("line", "line", "line", "line allreduce", "grid", "broadcast"))
     element = pick.choice((*ElementType, ElementType.F32, ElementType.F32))
-    operation = pick.choice((*Operation, Operation.ADD))
+    able = [one for one in Operation if one.combines(element)]
+    operation = pick.choice((*able, Operation.ADD))
     colors = pick.choice((None, None, 2, 3))
     make = {"grid": _grid, "broadcast": _broadcast}.get(shape, _line)
     about, made = make(pick, shape)

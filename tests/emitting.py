@@ -52,6 +52,8 @@ def every_kind_of_collective() -> dict[str, Collective]:
         "minimum": mirrored_minimum(),
     }
     for element, operation in product(ElementType, Operation):
+        if not operation.combines(element):
+            continue
         named[f"{element.value}_{operation.value}"] = collective(
             6, 1, [reduce_step(binomial(6))], element=element, operation=operation
         )

@@ -16,19 +16,28 @@ LENGTHS = (1, 2, 3, 5, 8, 13, 40, 64, 100, 333, 1000, 4096)
 
 
 @cache
-def _in_full(ranks: int, length: int) -> int:
+def _in_full(ranks: int, length: int, turn: int, sends: bool = False) -> int:
     """The recursion with every first part tried."""
     if ranks == 1:
         return 0
-    received = [_in_full(ranks - i, length) + i + 2 * RAMP + 1 for i in range(1, ranks - 1)]
+    received = [
+        _in_full(ranks - i, length, turn, True) + i + 2 * RAMP + 1 for i in range(1, ranks - 1)
+    ]
     received.append(length + ranks + 2 * RAMP)
-    return min(max(_in_full(i, length) + length, received[i - 1]) for i in range(1, ranks))
+    return min(
+        max(_in_full(i, length, turn) + length + (turn if sends and i > 1 else 0), received[i - 1])
+        for i in range(1, ranks)
+    )
 
 
 @pytest.mark.parametrize("length", LENGTHS)
-def test_following_the_crossing_finds_what_trying_every_first_part_finds(length: int) -> None:
-    found = optimum(200, np.array([length]), RAMP)
-    assert [int(t) for t in found.times[1:, 0]] == [_in_full(p, length) for p in range(1, 201)]
+@pytest.mark.parametrize("turn", [0, 23, 100])
+def test_following_the_crossing_finds_what_trying_every_first_part_finds(
+    length: int, turn: int
+) -> None:
+    found = optimum(120, np.array([length]), RAMP, turn)
+    due = [_in_full(p, length, turn) for p in range(1, 121)]
+    assert [int(t) for t in found.times[1:, 0]] == due
 
 
 @pytest.mark.parametrize("ranks", range(1, 9))

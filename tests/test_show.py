@@ -105,8 +105,9 @@ def specs(draw: st.DrawFn) -> Spec:
     sizes = st.just(1) | st.integers(1, 12)
     width, height = draw(sizes), draw(sizes)
     kind = draw(st.sampled_from(BY_TREES))
-    operation = None if kind == ContractKind.BROADCAST else draw(st.sampled_from(Operation))
     element, length = draw(st.sampled_from(ElementType)), draw(st.integers(1, 9999))
+    able = [one for one in Operation if one.combines(element)]
+    operation = None if kind == ContractKind.BROADCAST else draw(st.sampled_from(able))
     contract = Contract(kind, draw(NAMES), element, length, operation, NOWHERE)
     steps: tuple[ReduceStep | BroadcastStep, ...] = ()
     x, y = draw(st.integers(0, width - 1)), draw(st.integers(0, height - 1))

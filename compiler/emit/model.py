@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from collc.emit.conditions import Cases, cases_of
 from collc.emit.ids import Ids
-from collc.emit.names import NUMPY_REDUCTION, NUMPY_TYPE, Combine, combine_of
+from collc.emit.names import NUMPY_TYPE, Combine, combine_of
 from collc.emit.phases import PhaseModel, Surroundings, entries_of, phase_model
+from collc.emit.reference import numpy_callback, numpy_operands, numpy_reduction
 from collc.emit.roles import shape_of
 from collc.plan import Plan, SendVector
 from collc.schedule import Schedule, home_pe
@@ -43,6 +44,8 @@ class BundleModel:
     numpy_type: str
     bits: int
     numpy_reduction: str
+    numpy_callback: tuple[str, ...]
+    numpy_operands: str
     combine: Combine
     colors: tuple[tuple[str, int], ...]
     phases: tuple[PhaseModel, ...]
@@ -86,7 +89,9 @@ def model_of(schedule: Schedule, plan: Plan, source: str) -> BundleModel:
         element=contract.element.value,
         numpy_type=NUMPY_TYPE[contract.element],
         bits=8 * contract.element.bytes,
-        numpy_reduction=NUMPY_REDUCTION[contract.operation] if contract.operation else "",
+        numpy_reduction=numpy_reduction(contract.operation),
+        numpy_callback=numpy_callback(contract.operation),
+        numpy_operands=numpy_operands(schedule),
         combine=how,
         colors=plan.colors,
         phases=phases,

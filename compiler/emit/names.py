@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from collc.arithmetic import arithmetic_of
-from collc.spec import Contract, ElementType, Operation
+from collc.emit.formulas import csl_body
+from collc.spec import Contract, ElementType, Operation, OwnOperation
 
 NUMPY_TYPE = {
     ElementType.F32: "float32",
@@ -24,6 +25,9 @@ NUMPY_REDUCTION = {
     Operation.MUL: "multiply",
     Operation.MAX: "maximum",
     Operation.MIN: "minimum",
+    Operation.AND: "bitwise_and",
+    Operation.OR: "bitwise_or",
+    Operation.XOR: "bitwise_xor",
 }
 
 _FLOAT_SUFFIX = {ElementType.F32: "s", ElementType.F16: "h"}
@@ -36,11 +40,21 @@ _FLOAT_BUILTIN = {
     Operation.MIN: "fmax",
 }
 
+_INTEGER_BUILTIN = {
+    Operation.ADD: "@add16",
+    Operation.AND: "@and16",
+    Operation.OR: "@or16",
+    Operation.XOR: "@xor16",
+}
+
 _CALLBACK = {
     Operation.ADD: "return (own + received);",
     Operation.MUL: "return (own * received);",
     Operation.MAX: "if (received > own) { return received; } return own;",
     Operation.MIN: "if (received < own) { return received; } return own;",
+    Operation.AND: "return (own & received);",
+    Operation.OR: "return (own | received);",
+    Operation.XOR: "return (own ^ received);",
 }
 
 
@@ -48,14 +62,14 @@ _CALLBACK = {
 class Combine:
     """How vectors are moved and combined, in CSL.
 
-    `builtin` is the vector builtin, or `callback` the body of a function for `@map`; both are
+    `builtin` is the vector builtin, or `callback` the lines of a function for `@map`; both are
     empty for a broadcast. `negate` is the builtin that turns a maximum into a minimum:
     min(a, b) = -max(-a, -b).
     """
 
     move: str
     builtin: str
-    callback: str
+    callback: tuple[str, ...]
     negate: str
 
 
@@ -66,9 +80,16 @@ def combine_of(contract: Contract) -> Combine:
     return Combine(
         move=_move(element),
         builtin=_vector_builtin(element, operation) if operation and kind != "map" else "",
-        callback=_CALLBACK[operation] if operation and kind == "map" else "",
+        callback=_callback(operation) if operation and kind == "map" else (),
         negate=f"@fneg{_FLOAT_SUFFIX[element]}" if kind == "negated_dsd" else "",
     )
+
+
+def _callback(operation: Operation | OwnOperation) -> tuple[str, ...]:
+    """The lines of the function that combines two elements."""
+    if isinstance(operation, OwnOperation):
+        return csl_body(operation.formula)
+    return (_CALLBACK[operation],)
 
 
 def _move(element: ElementType) -> str:
@@ -78,8 +99,9 @@ def _move(element: ElementType) -> str:
     return f"@mov{8 * element.bytes}"
 
 
-def _vector_builtin(element: ElementType, operation: Operation) -> str:
-    """The builtin that combines two vectors; of integers the machine only adds 16-bit ones."""
+def _vector_builtin(element: ElementType, operation: Operation | OwnOperation) -> str:
+    """The builtin that combines two vectors; of integers only 16-bit ones have any."""
+    assert isinstance(operation, Operation)
     if element in _FLOAT_SUFFIX:
         return f"@{_FLOAT_BUILTIN[operation]}{_FLOAT_SUFFIX[element]}"
-    return "@add16"
+    return _INTEGER_BUILTIN[operation]

@@ -117,6 +117,12 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
     def slice_range(self, meta: Meta, c: list[Any]) -> syntax.SlicesDecl:
         return syntax.SlicesDecl(c[0], c[1], self._span(meta))
 
+    def operation(self, meta: Meta, c: list[Any]) -> syntax.OperationDecl:
+        name, own, received, element = map(self._word, c[:4])
+        return syntax.OperationDecl(
+            name, own, received, element, c[4] is not None, c[5], c[6] or (), self._span(meta)
+        )
+
     def collective(self, meta: Meta, c: list[Any]) -> syntax.CollectiveDecl:
         name, grid = self._word(c[0]), self._word(c[2])
         return syntax.CollectiveDecl(name, c[1], grid, tuple(c[3:]), self._span(meta))

@@ -18,6 +18,7 @@ from collc.language.forest import Forest
 from collc.language.limits import elaborate_expectation, elaborate_limits
 from collc.language.lines import elaborate_grid, elaborate_lines
 from collc.language.names import Names, check_algorithms, check_trees, collect
+from collc.language.operations import find_operation, own_operation
 from collc.language.parser import LATER, not_supported
 from collc.language.problems import KnownProblemError, Problems, problem, suggest
 from collc.language.steps import Surroundings, elaborate_steps, root_of
@@ -29,6 +30,7 @@ from collc.spec import (
     ElementType,
     Grid,
     Operation,
+    OwnOperation,
     Parameter,
     Spec,
 )
@@ -53,7 +55,12 @@ def elaborate(
         name: None if parameter is None else parameter.value
         for name, parameter in parameters.items()
     }
-    kinds = (("grid", names.grids), ("tree", names.trees), ("algorithm", names.algorithms))
+    kinds = (
+        ("grid", names.grids),
+        ("tree", names.trees),
+        ("algorithm", names.algorithms),
+        ("operation", names.operations),
+    )
     others = {name: kind for kind, declared in kinds for name in declared}
     scope = Scope(numbers, others)
     broken = check_trees(names, problems, max(largest.max_width, largest.max_height))
@@ -64,8 +71,13 @@ def elaborate(
         name: problems.attempt(elaborate_grid, declaration, scope, largest)
         for name, declaration in names.grids.items()
     }
+    operations = {
+        name: problems.attempt(own_operation, declaration, scope)
+        for name, declaration in names.operations.items()
+    }
+    means = Means(scope, forest, algorithms, operations, largest)
     collectives = {
-        name: _collective(declaration, grids, Means(scope, forest, algorithms), problems)
+        name: _collective(declaration, grids, means, problems)
         for name, declaration in names.collectives.items()
     }
     main = problems.attempt(_program, file, names, collectives)
@@ -147,11 +159,13 @@ def _check_range(
 
 @dataclass(frozen=True)
 class Means:
-    """What all collectives of a file share: numbers, trees and algorithms."""
+    """What all collectives of a file share: what it declares, and the machine."""
 
     scope: Scope
     forest: Forest
     algorithms: Algorithms
+    operations: Mapping[str, OwnOperation | None]
+    target: Target
 
 
 def _collective(
@@ -161,7 +175,7 @@ def _collective(
     problems: Problems,
 ) -> Collective | None:
     scope = means.scope
-    contract = problems.attempt(_contract, declaration.contract, scope)
+    contract = problems.attempt(_contract, declaration.contract, means)
     grid = problems.attempt(_grid, declaration.grid, grids)
     expectations = [
         problems.attempt(elaborate_expectation, clause, scope)
@@ -177,7 +191,7 @@ def _collective(
         for clause in declaration.clauses
         if isinstance(clause, syntax.ReduceClause | syntax.BroadcastClause | syntax.RunClause)
     )
-    around = Surroundings(contract, lines, scope, means.forest, means.algorithms)
+    around = Surroundings(contract, lines, scope, means.forest, means.algorithms, means.target)
     steps = elaborate_steps(clauses, around, problems)
     root = problems.attempt(root_of, clauses, around)
     if contract is None or limits is None:
@@ -201,7 +215,7 @@ def _grid(word: Word, grids: Mapping[str, Grid | None]) -> Grid:
     return grid
 
 
-def _contract(declaration: syntax.ContractDecl, scope: Scope) -> Contract:
+def _contract(declaration: syntax.ContractDecl, means: Means) -> Contract:
     kind = _kind(declaration.kind)
     buffer = declaration.buffer
     if (kind is ContractKind.BARRIER) != (buffer is None):
@@ -221,8 +235,8 @@ def _contract(declaration: syntax.ContractDecl, scope: Scope) -> Contract:
             raise not_supported("the element type bf16", word.span)
         message = f"there is no element type called {word.text}"
         raise problem("C111", message, word.span, help=suggest(word.text, elements))
-    operation = _operation(kind, buffer, declaration.span)
-    length = number(buffer.length, scope)
+    operation = _operation(kind, buffer, element, means, declaration.span)
+    length = number(buffer.length, means.scope)
     if length < 1:
         message = f"{buffer.name.text} has {length} elements; it needs at least 1"
         raise problem("C125", message, buffer.length.span)
@@ -239,9 +253,14 @@ def _kind(word: Word) -> ContractKind:
     return kinds[word.text]
 
 
-def _operation(kind: ContractKind, buffer: syntax.BufferDecl, at: Span) -> Operation | None:
+def _operation(
+    kind: ContractKind,
+    buffer: syntax.BufferDecl,
+    element: ElementType,
+    means: Means,
+    at: Span,
+) -> Operation | OwnOperation | None:
     word = buffer.operation
-    operations = {operation.value: operation for operation in Operation}
     if not kind.reduces:
         if word is not None:
             article = "an" if kind.value[0] == "a" else "a"
@@ -252,12 +271,10 @@ def _operation(kind: ContractKind, buffer: syntax.BufferDecl, at: Span) -> Opera
         message = f"{kind.value} needs an operation"
         help = f"write {kind.value}({buffer.name.text}: {buffer.element.text}[...], add)"
         raise problem("C147", message, at, help=help)
-    if word.text in ("and", "or", "xor"):
-        raise not_supported(f"the operation {word.text}", word.span)
-    if word.text not in operations:
-        message = f"there is no operation called {word.text}"
-        raise problem("C111", message, word.span, help=suggest(word.text, operations))
-    return operations[word.text]
+    if word.text in means.operations and means.operations[word.text] is None:
+        raise KnownProblemError
+    own = {name: one for name, one in means.operations.items() if one is not None}
+    return find_operation(word, element, own)
 
 
 def _program(file: str, names: Names, collectives: Mapping[str, Collective | None]) -> Collective:

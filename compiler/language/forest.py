@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from collc.diagnostics import Span
 from collc.language import syntax
 from collc.language.expressions import FUNCTIONS, Binding, Scope, number, truth
-from collc.language.parser import not_supported
 from collc.language.problems import KnownProblemError, ProblemError, problem, suggest
 from collc.language.shapes import LEAF, Shape, join, literal_shape
 from collc.language.syntax import AlgorithmDecl, Argument, Expression, TreeDecl, Word
@@ -24,7 +23,6 @@ MAX_CALLS_DEEP = 4096
 MAX_EVALUATIONS = 1_000_000
 MAX_RANKS = 65_536
 
-_LATER_TREES = frozenset(("optimal",))
 _SMALLER = "every call has to be smaller than the one it stands in, down to a `leaf`"
 
 
@@ -64,8 +62,6 @@ class Forest:
         """Tree of a name."""
         if name.text in self._broken:
             raise KnownProblemError
-        if name.text in _LATER_TREES and name.text not in self._trees:
-            raise not_supported(f"the tree {name.text}", name.span)
         if name.text not in self._trees:
             message = f"there is no tree called {name.text}"
             raise problem("C110", message, name.span, help=suggest(name.text, self._trees))

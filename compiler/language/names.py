@@ -23,9 +23,10 @@ from collc.language.names_of_algorithms import Known, check_algorithm
 from collc.language.parser import LATER, not_supported, parse_text
 from collc.language.problems import ProblemError, Problems, problem, suggest
 from collc.language.shapes import check_literal
-from collc.language.syntax import AlgorithmDecl, TreeDecl, Word
+from collc.language.syntax import AlgorithmDecl, OperationDecl, TreeDecl, Word
 from collc.language.traverse import walk
 from collc.language.words import check_words, reserved
+from collc.spec import Operation
 
 PRELUDE_FILE = "prelude.coll"
 
@@ -47,6 +48,7 @@ class Names:
     grids: Mapping[str, syntax.GridDecl]
     trees: Mapping[str, TreeDecl]  # with the prelude's
     algorithms: Mapping[str, AlgorithmDecl]  # with the prelude's
+    operations: Mapping[str, OperationDecl]
     collectives: Mapping[str, syntax.CollectiveDecl]
     programs: tuple[syntax.ProgramDecl, ...]
 
@@ -61,6 +63,7 @@ def collect(declarations: tuple[syntax.Declaration, ...], problems: Problems) ->
     grids: dict[str, syntax.GridDecl] = {}
     trees = {name: d for name, d in prelude().items() if isinstance(d, TreeDecl)}
     algorithms = {name: d for name, d in prelude().items() if isinstance(d, AlgorithmDecl)}
+    operations: dict[str, OperationDecl] = {}
     collectives: dict[str, syntax.CollectiveDecl] = {}
     taken = {name: declaration.name for name, declaration in prelude().items()}
     grid_words: dict[str, Word] = {}
@@ -73,11 +76,13 @@ def collect(declarations: tuple[syntax.Declaration, ...], problems: Problems) ->
                 trees[name.text] = declaration
             case AlgorithmDecl(name=name) if _is_free(name, taken, problems):
                 algorithms[name.text] = declaration
+            case OperationDecl(name=name) if _is_free_operation(name, taken, problems):
+                operations[name.text] = declaration
             case syntax.GridDecl(name=name) if _is_free(name, grid_words, problems):
                 grids[name.text] = declaration
             case syntax.CollectiveDecl(name=name) if _is_free(name, collective_words, problems):
                 collectives[name.text] = declaration
-    return Names(targets, params, grids, trees, algorithms, collectives, programs)
+    return Names(targets, params, grids, trees, algorithms, operations, collectives, programs)
 
 
 def check_trees(names: Names, problems: Problems, longest_line: int) -> frozenset[str]:
@@ -131,6 +136,14 @@ def _is_free(word: Word, taken: dict[str, Word], problems: Problems) -> bool:
         place = (before.span, "first declared here")
         problems.add(problem("C108", f"{word.text} is declared twice", word.span, place))
     return False
+
+
+def _is_free_operation(word: Word, taken: dict[str, Word], problems: Problems) -> bool:
+    if word.text in {operation.value for operation in Operation}:
+        message = f"{word.text} is an operation of the language and cannot be declared again"
+        problems.add(problem("C109", message, word.span, help="choose another name"))
+        return False
+    return _is_free(word, taken, problems)
 
 
 def _check_tree(tree: TreeDecl, names: Names, longest_line: int) -> Iterator[ProblemError]:

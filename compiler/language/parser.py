@@ -24,14 +24,15 @@ from collc.language.traverse import expressions_of, walk
 MAX_TOKENS = 32_768  # of one declaration; a tree of 1000 ranks by hand has some 4000
 MAX_DEPTH = 100  # of an expression; trees written by hand may be deeper
 
-_BEGINNINGS = frozenset(("TARGET", "PARAM", "GRID", "TREE", "ALGORITHM", "COLLECTIVE", "PROGRAM"))
+_BEGINNINGS = frozenset(
+    ("TARGET", "PARAM", "GRID", "TREE", "ALGORITHM", "OPERATION", "COLLECTIVE", "PROGRAM")
+)
 
 # Words of the language to come: refused by name instead of as a mistake of spelling.
 LATER = {
     "select": "choosing a collective by length",
     "when": "choosing a collective by length",
     "contract": "contracts of one's own",
-    "operation": "operations of one's own",
     "reserve": "reserving resources for the host kernel",
     "chunks": "splitting a vector into chunks",
     "repeat": "repeating a collective",
@@ -190,7 +191,8 @@ def _spelled(accepted: set[str]) -> str:
     if names >= {"LPAR", "NAME", "INTEGER", "MINUS"}:
         return "an expression"
     if names >= _BEGINNINGS:
-        return "a declaration: target, param, grid, tree, algorithm, collective or program"
+        words = "target, param, grid, tree, algorithm, operation, collective or program"
+        return f"a declaration: {words}"
     spelled = sorted(_spelling(name) for name in names)
     if len(spelled) <= 1:
         return spelled[0] if spelled else "nothing more"

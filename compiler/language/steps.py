@@ -13,8 +13,9 @@ from collc.language.algorithms import Algorithms
 from collc.language.expressions import Scope, number
 from collc.language.forest import Forest
 from collc.language.lines import Line, Lines
+from collc.language.optimal import OPTIMAL, optimal_tree
 from collc.language.parser import not_supported
-from collc.language.problems import Problems, problem, suggest
+from collc.language.problems import KnownProblemError, Problems, problem, suggest
 from collc.language.shapes import children_of
 from collc.language.syntax import (
     BroadcastClause,
@@ -26,6 +27,7 @@ from collc.language.syntax import (
     Word,
 )
 from collc.spec import BroadcastStep, Contract, ContractKind, ReduceStep, RunStep, Step, Tree
+from collc.target import Target
 
 StepClause = ReduceClause | BroadcastClause | RunClause
 _FROM_ROOT = (ContractKind.BROADCAST, ContractKind.SCATTER)
@@ -42,6 +44,7 @@ class Surroundings:
     scope: Scope
     forest: Forest
     algorithms: Algorithms
+    target: Target
 
 
 def elaborate_steps(
@@ -286,6 +289,13 @@ def _end(clause: ReduceClause, line: Line, around: Surroundings) -> int:
 def _tree(use: TreeUse, ranks: int, around: Surroundings) -> Tree:
     """A tree for so many ranks of a line."""
     forest = around.forest
+    if use.name.text == OPTIMAL:
+        if around.contract is None:
+            raise KnownProblemError
+        length = around.contract.length
+        return optimal_tree(
+            use, ranks, length, forest=forest, scope=around.scope, target=around.target
+        )
     declaration = forest.tree(use.name)
     first = (ranks,) if declaration.parameters else ()
     call = forest.call(use.name, use.arguments, first, around.scope, use.span)

@@ -285,6 +285,20 @@ class AlgorithmDecl:
 
 
 @dataclass(frozen=True, eq=False)
+class OperationDecl:
+    """`operation farther(a, b: i32) commutative = a * a < b * b ? b : a where ...`."""
+
+    name: Word
+    own: Word
+    received: Word
+    element: Word
+    commutative: bool
+    body: Expression
+    locals: tuple[LocalDecl, ...]
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
 class BufferDecl:
     """`x: f32[B], add`: what a contract is about."""
 
@@ -405,5 +419,12 @@ class ProgramDecl:
 
 
 Declaration = (
-    TargetDecl | ParamDecl | GridDecl | TreeDecl | AlgorithmDecl | CollectiveDecl | ProgramDecl
+    TargetDecl
+    | ParamDecl
+    | GridDecl
+    | TreeDecl
+    | AlgorithmDecl
+    | OperationDecl
+    | CollectiveDecl
+    | ProgramDecl
 )

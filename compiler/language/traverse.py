@@ -24,6 +24,7 @@ from collc.language.syntax import (
     LoopDecl,
     Negative,
     Not,
+    OperationDecl,
     ParamDecl,
     PeDecl,
     RangeDecl,
@@ -69,7 +70,7 @@ def expressions_of(declaration: Declaration) -> Iterator[Expression]:
             yield from (e for e in (declaration.default, declaration.condition) if e is not None)
         case GridDecl():
             yield from (declaration.width, declaration.height)
-        case TreeDecl():
+        case TreeDecl() | OperationDecl():
             yield from (declaration.body, *(local.value for local in declaration.locals))
         case AlgorithmDecl():
             heads = (declaration.slices, declaration.condition)

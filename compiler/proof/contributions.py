@@ -2,8 +2,9 @@
 
 A vector is cut into segments, so finely that every slice of every phase is a whole number of them.
 At a place, a segment has the set of ranks whose contributions are in it, the segment it was at
-first, and a flaw if contributions were combined that cannot be told apart afterwards. Sets are
-bits of 64-bit words, so that a step moves all its slices by a few array operations.
+first, and a flaw if contributions were combined that cannot be told apart afterwards. Where their
+order matters it is a run of consecutive ranks, and what does not go on from there is a flaw. Sets
+are bits of 64-bit words, so that a step moves all its slices by a few array operations.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from collc.steps import Moves, Slicing, StepsPhase
 Integers = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
-TWICE, MIXED = 1, 2  # flaws: a contribution counted twice, two segments combined
+# flaws, the worst last: contributions out of rank order, one counted twice, two segments combined
+UNORDERED, TWICE, MIXED = 1, 2, 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,9 +101,14 @@ def carried(phase: StepsPhase, moves: Moves, starts: Integers, block: Block) -> 
 
 
 class Contributions:
-    """What the places of a line hold of the segments of a block."""
+    """What the places of a line hold of the segments of a block.
 
-    def __init__(self, places: int, block: Block, tokens: bool) -> None:
+    `ranks`, the rank at each place, is given where contributions have to be in the order of ranks.
+    """
+
+    def __init__(
+        self, places: int, block: Block, tokens: bool, ranks: Integers | None = None
+    ) -> None:
         segments = block.last - block.first
         words = (places + 63) // 64
         self.block = block
@@ -111,6 +118,11 @@ class Contributions:
         self.origin = np.tile(np.arange(block.first, block.last, dtype=np.int32), (places, 1))
         self.flaw = np.zeros((places, segments), np.int8)
         self._tokens = tokens
+        self._ordered = ranks is not None
+        # the first and the last rank of a run; without order nobody looks at it
+        self.run = np.zeros((places, segments if self._ordered else 0, 2), np.int64)
+        if ranks is not None:
+            self.run[:] = ranks[:, None, None]
 
     def move(self, step: Carried) -> tuple[int, int] | None:
         """Carry out a step; yields place and segment where an overwriting transfer met another."""
@@ -118,12 +130,30 @@ class Contributions:
         origin = self.origin[step.source, step.taken]
         flaw = self.flaw[step.source, step.taken]
         combines = np.ones_like(step.combines) if self._tokens else step.combines
+        run = self.run[step.source, step.taken] if self._ordered else None
         keys = step.destination * self.who.shape[1] + step.into
         rounds = list(_rounds(keys))
         for chosen in rounds:
             at = (step.destination[chosen], step.into[chosen])
+            if run is not None:
+                flaw[chosen] = self._go_on(at, run[chosen], flaw[chosen], combines[chosen])
             self._receive(at, (who[chosen], origin[chosen], flaw[chosen]), combines[chosen])
         return _clash(keys, combines, self.who.shape[1]) if len(rounds) > 1 else None
+
+    def _go_on(
+        self,
+        at: tuple[Integers, Integers],
+        run: Integers,
+        flaw: npt.NDArray[np.int8],
+        combines: npt.NDArray[np.bool_],
+    ) -> npt.NDArray[np.int8]:
+        """The runs after a combination or overwriting, own ranks first; yields the flaws of what
+        arrives, with those that do not go on where the own ones end."""
+        there = self.run[at]
+        joined = np.stack((there[:, 0], run[:, 1]), axis=1)
+        gap = combines & (there[:, 1] + 1 != run[:, 0])
+        self.run[at] = np.where(combines[:, None], joined, run)
+        return np.where(gap, np.maximum(flaw, UNORDERED), flaw).astype(np.int8)
 
     def _receive(
         self,
@@ -150,12 +180,16 @@ class Contributions:
         twice = (self.who[destination] & self.who[source]).any(axis=-1)
         mixed = self.origin[destination] != self.origin[source]
         flaw = np.maximum(self.flaw[destination], self.flaw[source])
+        if self._ordered:
+            gap = self.run[destination, :, 1] + 1 != self.run[source, :, 0]
+            self.run[destination, :, 1] = self.run[source, :, 1]
+            flaw = np.maximum(flaw, np.where(gap, UNORDERED, 0))
         self.flaw[destination] = np.maximum(flaw, np.where(mixed, MIXED, np.where(twice, TWICE, 0)))
         self.who[destination] |= self.who[source]
 
     def copy_to_all(self, source: int) -> None:
         """Overwrite every vector with that of one place."""
-        for held in (self.who, self.origin, self.flaw):
+        for held in (self.who, self.origin, self.flaw, self.run):
             held[:] = held[source].copy()
 
 

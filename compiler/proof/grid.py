@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from collc.diagnostics import Diagnostic
-from collc.proof.contributions import Block, Contributions, all_of, cut_for, one_of
-from collc.proof.steps import clashing, follow_steps, unequal_slices
+from collc.proof.contributions import UNORDERED, Block, Contributions, all_of, cut_for, one_of
+from collc.proof.steps import clashing, follow_steps, order_of, out_of_order, unequal_slices
 from collc.proof.trees import show_vector
 from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule, home_pe
 from collc.spec import ContractKind, Grid
@@ -143,14 +143,20 @@ def _outcome(
     together = any((moves.into != moves.slice).any() for moves in phase.steps)
     size = cut.count if together else _BLOCK
     right = np.ones(phase.ranks, np.bool_)
+    unordered = False
+    ranks = np.argsort(np.array(phase.places)) if order_of(schedule) and sources is None else None
     for first in range(0, cut.count, size):
-        held = Contributions(phase.ranks, Block(first, min(first + size, cut.count)), tokens)
+        held = Contributions(phase.ranks, Block(first, min(first + size, cut.count)), tokens, ranks)
         clash = follow_steps(phase, cut, held)
         if clash is not None:
             return clashing(phase, clash[0], clash[1], "")
         right &= _right(held, sources, tokens)
+        unordered |= bool((held.flaw == UNORDERED).any())
     if right.any():
         return frozenset(int(place) for place in np.flatnonzero(right))
+    if unordered:
+        how = "combines ranks in another order than theirs"
+        return out_of_order(phase.name, how, phase.span, order_of(schedule))
     if sources is None:
         what = f"no PE of a line ends `{phase.name}` with the contributions of all its ranks"
     else:

@@ -17,6 +17,7 @@ from collc.diagnostics import Diagnostic, Span
 from collc.proof.contributions import (
     MIXED,
     TWICE,
+    UNORDERED,
     Block,
     Contributions,
     Integers,
@@ -25,7 +26,7 @@ from collc.proof.contributions import (
     members,
     one_of,
 )
-from collc.proof.steps import clashing, follow_steps, unequal_slices
+from collc.proof.steps import clashing, follow_steps, order_of, out_of_order, unequal_slices
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, home_pe
 from collc.spec import ContractKind, RunStep
 from collc.steps import Slicing, StepsPhase
@@ -93,6 +94,11 @@ class Line:
         for first in range(0, self.cut.count, size):
             yield Block(first, min(first + size, self.cut.count))
 
+    @property
+    def ranks(self) -> npt.NDArray[np.int64]:
+        """The rank at each place."""
+        return self._ranks
+
     def rank_at(self, place: int) -> int:
         """The rank at a place."""
         return int(self._ranks[place])
@@ -112,9 +118,11 @@ def prove_line(schedule: Schedule, axis: str) -> Iterator[Diagnostic]:
     if line.together and line.bytes > _LARGEST_BYTES:
         yield _too_large(line)
         return
+    tokens = schedule.collective.contract.length == 0
+    ranks = line.ranks if order_of(schedule) else None
     worst: Wrong | None = None
     for block in line.blocks():
-        held = Contributions(line.places, block, schedule.collective.contract.length == 0)
+        held = Contributions(line.places, block, tokens, ranks)
         clash = follow_line(line, held)
         if clash is not None:
             yield clash
@@ -208,6 +216,8 @@ def _first_wrong(line: Line, held: Contributions, due: Due) -> Wrong | None:
 
 def _explained(line: Line, wrong: Wrong) -> Diagnostic:
     """The diagnostic for a wrong segment: what is there, what is due, how it came."""
+    if wrong.flaw == UNORDERED:
+        return _unordered(line, wrong)
     where = f"rank {wrong.rank} ends"
     barrier = line.contract.kind is ContractKind.BARRIER
     part = "" if barrier else _part(line, wrong.segment)
@@ -240,6 +250,16 @@ def _explained(line: Line, wrong: Wrong) -> Diagnostic:
         ((line.contract.span, f"the contract is {line.contract.kind.value}"),),
         "a transfer is missing, superfluous, misdirected or in the wrong step",
     )
+
+
+def _unordered(line: Line, wrong: Wrong) -> Diagnostic:
+    """C203: the right contributions in the wrong order."""
+    how = (
+        f"does not combine in the order of ranks what rank {wrong.rank} ends with"
+        f"{_part(line, wrong.segment)}; {_arrivals(line, wrong)}"
+    )
+    name = line.steps[-1].name if line.steps else line.schedule.phases[-1].name
+    return out_of_order(name, how, _span(line), order_of(line.schedule))
 
 
 def _missing(line: Line, wrong: Wrong) -> int:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from collc.diagnostics import Diagnostic
+from collc.diagnostics import Diagnostic, Span
 from collc.proof.contributions import Contributions, Cut, Integers, carried
 from collc.schedule import Schedule
-from collc.spec import ContractKind
+from collc.spec import ContractKind, OwnOperation
 from collc.steps import Slicing, StepsPhase
 
 
@@ -33,6 +33,32 @@ def clashing(phase: StepsPhase, step: int, place: int, part: str) -> Diagnostic:
         phase.span,
         help="the transfers of a step do not wait for each other: put one into another step",
     )
+
+
+KEEPS_ORDER = (
+    "a tree that ends at rank 0 keeps the order, `reduce binomial to 0`, and so does the algorithm "
+    "`pipelined_reduce`; `then broadcast from 0` brings the result to all"
+)
+
+
+def out_of_order(name: str, how: str, at: Span, operation: OwnOperation | None) -> Diagnostic:
+    """C203: contributions that are not combined in the order of their ranks."""
+    declared = ((operation.span, "not called commutative here"),) if operation else ()
+    return Diagnostic(
+        "C203",
+        f"the operation is not commutative, and `{name}` {how}",
+        at,
+        declared,
+        KEEPS_ORDER,
+    )
+
+
+def order_of(schedule: Schedule) -> OwnOperation | None:
+    """The operation, if it depends on the order of its operands."""
+    operation = schedule.collective.contract.operation
+    if isinstance(operation, OwnOperation) and not operation.commutative:
+        return operation
+    return None
 
 
 def combining_nothing(schedule: Schedule) -> Iterator[Diagnostic]:

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.diagnostics import Diagnostic
-from collc.schedule import Action, Phase, ReducePhase, Schedule
+from collc.proof.steps import order_of, out_of_order
+from collc.schedule import Action, Phase, ReducePhase, Schedule, axis_of
+from collc.spec import ReduceStep
 
 Run = tuple[int, int]  # first and last of consecutive ranks
 Vector = tuple[Run, ...]
@@ -31,11 +33,31 @@ def prove_phase(schedule: Schedule, phase: Phase) -> Iterator[Diagnostic]:
     result = follow(phase)[0]
     operation = schedule.collective.contract.operation
     ordered = operation is not None and not operation.commutative
+    if ordered and _goes_back(schedule, phase):
+        how = f"combines the ranks below {_root(schedule, phase)} from there down to 0"
+        yield out_of_order(phase.name, how, phase.span, order_of(schedule))
+        return
     problems = (_missing(phase, result), _repeated(phase, result))
     yield from (problem for problem in problems if problem)
     if not any(problems):
         problem = _out_of_order(phase, result) if ordered else _not_pre_order(phase)
         yield from (problem,) if problem else ()
+
+
+def _goes_back(schedule: Schedule, phase: ReducePhase) -> bool:
+    """Whether the ranks of a phase go down: it is the side below a root that is not rank 0."""
+    step = _step(schedule, phase)
+    return step is not None and step.order is not phase.order and phase.ranks > 1
+
+
+def _step(schedule: Schedule, phase: ReducePhase) -> ReduceStep | None:
+    steps = (step for step in schedule.collective.steps if isinstance(step, ReduceStep))
+    return next((step for step in steps if axis_of(step.order) == phase.axis), None)
+
+
+def _root(schedule: Schedule, phase: ReducePhase) -> int:
+    step = _step(schedule, phase)
+    return step.root if step else 0
 
 
 def follow(phase: ReducePhase) -> list[Vector]:

@@ -2,7 +2,7 @@
 
 use crate::csl::{self, CompileOptions, Fp16Format};
 use crate::diagnostic::Diagnostic;
-use crate::host::{Area, CopyFormat, LaunchReport, SimOptions, Simulator, VisitOrder};
+use crate::host::{Area, CopyFormat, LaunchReport, SimOptions, Simulator, TransferId, VisitOrder};
 use crate::program::{Arch, Design, ExportKind, ScalarType};
 use crate::report::SimError;
 use crate::rounding::{cb16_bits, single_for_rounding};
@@ -519,6 +519,67 @@ impl PySimulator {
         }
     }
 
+    /// Begins to send words into a color of PE (x, y) that no router feeds; the transfer's number.
+    fn begin_send(
+        &mut self,
+        py: Python<'_>,
+        x: u32,
+        y: u32,
+        color: u8,
+        data: PyReadonlyArray1<'_, u32>,
+    ) -> PyResult<usize> {
+        let begun = self
+            .inner
+            .begin_send(x, y, color, data.as_slice()?.to_vec());
+        begun.map(|id| id.0).map_err(|e| simulation_error(py, &e))
+    }
+
+    /// Begins to receive words from a color of PE (x, y) that leads nowhere; the transfer's number.
+    fn begin_receive(
+        &mut self,
+        py: Python<'_>,
+        x: u32,
+        y: u32,
+        color: u8,
+        count: usize,
+    ) -> PyResult<usize> {
+        let begun = self.inner.begin_receive(x, y, color, count);
+        begun.map(|id| id.0).map_err(|e| simulation_error(py, &e))
+    }
+
+    /// Runs until a transfer is done, and all others as far as they get; the words it received.
+    fn finish_transfer<'py>(
+        &mut self,
+        py: Python<'py>,
+        transfer: usize,
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let mut watch = Watch::new(None);
+        let done = py.allow_threads(|| {
+            let progress = &mut |cycle| watch.look(cycle);
+            self.inner.finish_transfer(TransferId(transfer), progress)
+        });
+        match done {
+            Ok(words) => Ok(PyArray1::from_vec(py, words)),
+            Err(error) => Err(watch.error(py, &error)),
+        }
+    }
+
+    /// Whether a transfer is done.
+    fn is_transfer_done(&self, py: Python<'_>, transfer: usize) -> PyResult<bool> {
+        let done = self.inner.is_transfer_done(TransferId(transfer));
+        done.map_err(|error| simulation_error(py, &error))
+    }
+
+    /// Whether a transfer is done, after some more cycles.
+    fn poll_transfer(&mut self, py: Python<'_>, transfer: usize) -> PyResult<bool> {
+        let mut watch = Watch::new(None);
+        let done = py.allow_threads(|| {
+            let progress = &mut |cycle| watch.look(cycle);
+            self.inner.poll_transfer(TransferId(transfer), progress)
+        });
+        done.map_err(|error| watch.error(py, &error))
+    }
+
     /// Starts an exported function on every PE and waits until all have let the next command in.
     #[pyo3(signature = (name, *args, progress=None))]
     fn launch(
@@ -567,6 +628,19 @@ impl PySimulator {
         let bytes = self.inner.read_variable(name, x, y);
         let bytes = bytes.map_err(|error| simulation_error(py, &error))?;
         Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Gives a variable of PE (x, y) all of its bytes.
+    fn write_variable(
+        &mut self,
+        py: Python<'_>,
+        name: &str,
+        x: u32,
+        y: u32,
+        data: &[u8],
+    ) -> PyResult<()> {
+        let written = self.inner.write_variable(name, x, y, data);
+        written.map_err(|error| simulation_error(py, &error))
     }
 
     /// Lets the fabric drain; a wavelet left over anywhere is an error.

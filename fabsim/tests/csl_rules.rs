@@ -165,7 +165,7 @@ fn send(arch: Arch, fields: &str, setup: &str) -> Result<fabsim::program::Design
 }
 
 #[test]
-fn the_color_of_a_fabout_dsd_is_given_on_wse2_only() {
+fn the_color_of_a_fabout_dsd_is_needed_on_wse2_and_that_of_its_queue_on_wse3() {
     let plain = ".extent = 4, .output_queue = @get_output_queue(2)";
     let colored = format!("{plain}, .fabric_color = @get_color(1)");
     let queue = "@initialize_queue(@get_output_queue(2), .{ .color = @get_color(1) });";
@@ -175,7 +175,12 @@ fn the_color_of_a_fabout_dsd_is_given_on_wse2_only() {
         "a fabout_dsd of wse2 needs the field '.fabric_color'",
     );
     accepts(send(Wse3, plain, queue));
-    refuses(send(Wse3, &colored, queue), "leave out '.fabric_color'");
+    accepts(send(Wse3, &colored, queue));
+    let other = queue.replace("@get_color(1)", "@get_color(3)");
+    refuses(
+        send(Wse3, &colored, &other),
+        "this DSD wants color 1, but output queue 2 has color 3",
+    );
     // An error only where an operation uses it.
     accepts(send(Wse3, plain, ""));
 }

@@ -1,10 +1,17 @@
 """Run every commands file of a folder on fabsim and print each program's own verdict.
 
     python fabsim/tools/conformance.py FOLDER [--only TEXT] [--timeout SECONDS] [--table FILE]
+                                              [--layout-programs]
 
 A program is a directory with files `commands_*.sh`. FOLDER is copied, so that a program finds what
 lies beside it, the commands file runs unchanged with fabsim's `cslc` and `cs_python` first on PATH,
 and it passes if that ends with status 0. The cycles are those of all runs of the commands file.
+
+A commands file may hold lines `%python_sdk_paint ARGUMENTS`: they stand for running the layout
+program beside it, `run.py`, with the Python of the vendor's kit. Bash cannot run them, so such a
+file fails as it is. With --layout-programs each of these lines is replaced by `cs_python run.py
+ARGUMENTS`, and a star behind the verdict says so.
+
 Packages that host scripts import and fabsim does not need (matplotlib, scipy) must be installed
 beside fabsim; without one its program fails with ModuleNotFoundError.
 """
@@ -26,6 +33,9 @@ from pathlib import Path
 
 WIDTH = 200
 
+# What stands for running a layout program in a commands file, and what does so here.
+PLACEHOLDER, IN_ITS_PLACE = "%python_sdk_paint", "cs_python run.py"
+
 # cs_python, keeping what a run leaves in sim_stats.json, here or where the script went.
 CS_PYTHON = """#!/bin/sh
 rm -f sim_stats.json */sim_stats.json
@@ -45,6 +55,13 @@ class Verdict:
     seconds: float
     cycles: int | None
     reason: str
+    # The commands file was changed: a placeholder in it was replaced.
+    changed: bool = False
+
+    @property
+    def word(self) -> str:
+        """The verdict in a word; a star marks a changed commands file."""
+        return ("pass" if self.passed else "FAIL") + ("*" if self.changed else "")
 
 
 def main() -> int:
@@ -56,17 +73,22 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         shims = _shims(Path(scratch))
         for path in commands:
-            verdict = run(folder, path.relative_to(folder), shims, options.timeout)
+            name = path.relative_to(folder)
+            verdict = run(folder, name, shims, options.timeout, options.layout_programs)
             verdicts.append(verdict)
             print(_line(verdict), flush=True)
     passed = sum(verdict.passed for verdict in verdicts)
     print(f"{passed} of {len(commands)} pass")
+    if any(verdict.changed for verdict in verdicts):
+        print(f"* with {IN_ITS_PLACE!r} in place of {PLACEHOLDER!r}")
     if options.table:
         Path(options.table).write_text(_table(verdicts))
     return 0 if passed == len(commands) else 1
 
 
-def run(folder: Path, commands: Path, shims: Path, timeout: float) -> Verdict:
+def run(
+    folder: Path, commands: Path, shims: Path, timeout: float, layout_programs: bool
+) -> Verdict:
     """Run one commands file, given relative to the folder, in a copy of the folder."""
     with tempfile.TemporaryDirectory() as scratch:
         copy = shutil.copytree(folder, Path(scratch) / folder.name)
@@ -75,11 +97,33 @@ def run(folder: Path, commands: Path, shims: Path, timeout: float) -> Verdict:
             "PATH": f"{shims}:{os.environ['PATH']}",
             "CONFORMANCE_RUNS": str(runs),
         }
+        line = _placeholder(copy / commands)
+        changed = layout_programs and line is not None
+        if changed:
+            _replace_placeholders(copy / commands)
         start = time.monotonic()
         reason = _execute(copy / commands, environment, timeout).replace(f"{copy}/", "")
+        if reason and line is not None and not changed:
+            reason = f"line {line} is the placeholder {PLACEHOLDER}, which bash cannot run"
         seconds = time.monotonic() - start
         name = str(commands.with_suffix(""))
-        return Verdict(name, not reason, seconds, _cycles(runs), reason)
+        return Verdict(name, not reason, seconds, _cycles(runs), reason, changed)
+
+
+def _placeholder(commands: Path) -> int | None:
+    """The first line of a commands file that is a placeholder."""
+    lines = commands.read_text(errors="replace").splitlines()
+    numbers = (n for n, line in enumerate(lines, start=1) if line.split()[:1] == [PLACEHOLDER])
+    return next(numbers, None)
+
+
+def _replace_placeholders(commands: Path) -> None:
+    lines = commands.read_text(errors="replace").splitlines()
+    replaced = [
+        line.replace(PLACEHOLDER, IN_ITS_PLACE, 1) if line.split()[:1] == [PLACEHOLDER] else line
+        for line in lines
+    ]
+    commands.write_text("".join(f"{line}\n" for line in replaced))
 
 
 def _execute(commands: Path, environment: dict[str, str], timeout: float) -> str:
@@ -121,21 +165,19 @@ def _cycles(runs: Path) -> int | None:
 
 
 def _line(verdict: Verdict) -> str:
-    word = "pass" if verdict.passed else "FAIL"
     cycles = "" if verdict.cycles is None else f"{verdict.cycles:,}"
-    return (
-        f"{word} {verdict.seconds:6.1f} s {cycles:>12}  {verdict.name:48} {verdict.reason[:WIDTH]}"
-    ).rstrip()
+    figures = f"{verdict.seconds:6.1f} s {cycles:>12}"
+    reason = verdict.reason[:WIDTH]
+    return f"{verdict.word:5} {figures}  {verdict.name:48} {reason}".rstrip()
 
 
 def _table(verdicts: list[Verdict]) -> str:
     """The verdicts as a table of Markdown."""
     rows = ["| commands file | verdict | cycles | reason |", "|---|---|---|---|"]
     for verdict in verdicts:
-        word = "pass" if verdict.passed else "FAIL"
         cycles = "" if verdict.cycles is None else f"{verdict.cycles:,}"
         reason = verdict.reason.replace("|", "\\|")
-        rows.append(f"| {verdict.name} | {word} | {cycles} | {reason} |")
+        rows.append(f"| {verdict.name} | {verdict.word} | {cycles} | {reason} |")
     return "\n".join(rows) + "\n"
 
 
@@ -153,6 +195,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--only", default="", help="commands files whose path has this text")
     parser.add_argument("--timeout", type=float, default=60.0)
     parser.add_argument("--table", metavar="FILE", help="write the verdicts as a Markdown table")
+    parser.add_argument(
+        "--layout-programs", action="store_true", help=f"run run.py for lines {PLACEHOLDER}"
+    )
     return parser.parse_args()
 
 

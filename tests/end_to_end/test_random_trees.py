@@ -41,8 +41,9 @@ def programs(draw: st.DrawFn) -> str:
     along_row = order in (Order.WEST_TO_EAST, Order.EAST_TO_WEST)
     grid = f"{ranks} x 1" if along_row else f"1 x {ranks}"
     kind = draw(st.sampled_from(["reduce", "allreduce"]))
-    element = draw(st.sampled_from(ElementType)).value
-    operation = draw(st.sampled_from(Operation)).value
+    combined = draw(st.sampled_from(ElementType))
+    element = combined.value
+    operation = draw(st.sampled_from([o for o in Operation if o.combines(combined)])).value
     length = draw(st.one_of(st.integers(1, 8), st.integers(9, 70)))
     fewest = 5 if 0 < root < ranks - 1 else 3
     colors = draw(st.sampled_from(["", f"within colors <= {fewest}"]))

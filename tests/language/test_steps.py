@@ -110,7 +110,7 @@ def test_a_broadcast_starts_at_a_rank_or_a_pe(
         ("reduce", "5 x 1", "reduce chain to (1, 1)", ["C142"]),
         ("allreduce", "5 x 1", "reduce chain to 2 then broadcast from 0", ["C141"]),
         ("reduce", "5 x 1", "order north_to_south reduce chain", ["C143"]),
-        ("reduce", "5 x 1", "reduce optimal", ["C106"]),
+        ("reduce", "5 x 1", "reduce optimal(S = 3)", ["C114"]),
         ("reduce", "5 x 1", "order snake reduce chain", ["C106"]),
         ("reduce", "5 x 1", "order sideways reduce chain", ["C111"]),
         ("reduce", "5 x 1", "then reduce chain", ["C145"]),

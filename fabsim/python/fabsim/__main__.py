@@ -55,6 +55,9 @@ def _python(arguments: list[str]) -> int:
     sys.argv = arguments
     try:
         runpy.run_path(arguments[0], run_name="__main__")
+    except CslError as error:
+        print(error, file=sys.stderr)
+        return FAULT
     except SimulationError as error:
         print(f"fabsim: {error}", file=sys.stderr)
         return FAULT

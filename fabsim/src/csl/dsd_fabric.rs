@@ -77,8 +77,8 @@ impl Compiler {
         let Some(extent) = fields.extent.take() else {
             return err(span, format!("{} needs the field '.extent'", kind.what));
         };
-        if out {
-            self.check_output_color(fields.colored, span)?;
+        if out && !fields.colored && !self.wse3() {
+            return err(span, "a fabout_dsd of wse2 needs the field '.fabric_color'");
         }
         let mut dsd = DsdValue {
             ty,
@@ -132,14 +132,6 @@ impl Compiler {
             }
         }
         Ok(())
-    }
-
-    fn check_output_color(&self, colored: bool, span: Span) -> Res<()> {
-        match (self.wse3(), colored) {
-            (true, true) => err(span, "a fabout_dsd of wse3 takes its color from the output queue: leave out '.fabric_color'"),
-            (false, false) => err(span, "a fabout_dsd of wse2 needs the field '.fabric_color'"),
-            _ => Ok(()),
-        }
     }
 
     fn simd(&mut self, ev: &Ev, span: Span) -> Res<Simd> {

@@ -181,6 +181,9 @@ impl Compiler {
     /// error when an operation uses it: programs describe operands that only some of their PEs need.
     fn check_queues(&mut self, tile: &mut TileState) -> Res<()> {
         self.bind_input_queues(tile)?;
+        if self.wse3() {
+            check_output_colors(tile)?;
+        }
         let program = &tile.program;
         for (shape, span) in program.shapes.iter().zip(&tile.shape_spans) {
             let (what, queue, ready) = match shape {
@@ -348,4 +351,28 @@ fn check_teardown(tile: &TileState) -> Res<()> {
         ),
         _ => Ok(()),
     }
+}
+
+/// On wse3 the output queue has the color; a fabout DSD may name it as well.
+fn check_output_colors(tile: &mut TileState) -> Res<()> {
+    let program = &mut tile.program;
+    for (shape, span) in program.shapes.iter_mut().zip(&tile.shape_spans) {
+        let DsdShape::FabOut { queue, color, .. } = shape else {
+            continue;
+        };
+        // A queue may get another color while the program runs, so the DSD does not keep one.
+        let (Some(named), Some(setup)) = (
+            color.take(),
+            &program.output_queues[usize::from(*queue) & 7],
+        ) else {
+            continue;
+        };
+        if let Some(bound) = setup.color.filter(|bound| *bound != named) {
+            let message =
+                format!("this DSD wants color {named}, but output queue {queue} has color {bound}");
+            let error = Diagnostic::new(*span, message);
+            return Err(Box::new(error.note(setup.span, "initialised here")));
+        }
+    }
+    Ok(())
 }

@@ -72,6 +72,11 @@ impl Channel {
         self.entry(0).0
     }
 
+    /// Whether the oldest wavelet is one that compute elements do not get.
+    pub fn is_next_hidden(&self) -> bool {
+        self.len > 0 && self.first().hidden_from_ce()
+    }
+
     /// Wavelet number `n` from the head and the side it came from.
     #[inline]
     fn entry(&self, n: u8) -> (Wavelet, Direction) {

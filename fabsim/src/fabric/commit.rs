@@ -59,7 +59,7 @@ impl Fabric {
         }
     }
 
-    fn obey(&mut self, decided: &Move) {
+    pub(super) fn obey(&mut self, decided: &Move) {
         self.move_switch(decided.pe, decided.channel, decided.position);
         if decided.command == Command::Teardown {
             self.channels[decided.channel.index()].torn_down = true;

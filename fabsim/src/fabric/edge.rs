@@ -3,7 +3,7 @@
 
 use super::grid::PeIndex;
 use super::wavelet::Wavelet;
-use super::Fabric;
+use super::{Fabric, Move};
 use crate::program::{Direction, Directions};
 
 const RAMP: Directions = Directions(1 << Direction::Ramp as u8);
@@ -19,6 +19,18 @@ impl Fabric {
     pub fn is_to_host(&self, pe: PeIndex, color: u8) -> bool {
         let channel = self.channel(pe, color);
         channel.is_some_and(|c| (c.rx, c.tx) == (RAMP, Directions(0)))
+    }
+
+    /// Whether a port of the host can feed this color at this PE: no router does.
+    pub fn comes_from_host(&self, pe: PeIndex, color: u8) -> bool {
+        let channel = self.channel(pe, color);
+        channel.is_some_and(|c| c.rx.0 == 0 && c.tx.0 != 0)
+    }
+
+    /// Whether a port of the host can drain this color at this PE: no router does.
+    pub fn leads_to_host(&self, pe: PeIndex, color: u8) -> bool {
+        let channel = self.channel(pe, color);
+        channel.is_some_and(|c| c.rx.0 != 0 && c.tx.0 == 0)
     }
 
     /// Puts a wavelet into the router's queue; false if it is full.
@@ -50,5 +62,48 @@ impl Fabric {
         // The compute element may have waited for room.
         self.wake(pe);
         Some(wavelet.payload)
+    }
+
+    /// Takes the oldest wavelet through a port that is not hidden from compute elements, which a port takes the
+    /// place of; hidden ones before it end here.
+    pub fn take_data_for_host(&mut self, pe: PeIndex, color: u8) -> Option<u32> {
+        self.end_hidden(pe, color);
+        self.take_through_port(pe, color)
+    }
+
+    /// Ends hidden control wavelets that are next at a port; whether there were any.
+    pub fn end_hidden(&mut self, pe: PeIndex, color: u8) -> bool {
+        let mut any = false;
+        while self.channel(pe, color).is_some_and(|c| c.is_next_hidden()) {
+            self.take_through_port(pe, color);
+            any = true;
+        }
+        any
+    }
+
+    /// Takes the oldest wavelet; a control wavelet takes effect on this router as on any other.
+    fn take_through_port(&mut self, pe: PeIndex, color: u8) -> Option<u32> {
+        let (index, local) = self.find(pe, color)?;
+        let channel = &self.channels[index.index()];
+        if channel.is_empty() {
+            return None;
+        }
+        let (sides, first) = (channel.rx.0, channel.first());
+        let (wavelet, command, position) = self.executed(pe, index, first);
+        let payload = self.take_for_host(pe, color);
+        self.wake_neighbours(pe, sides);
+        if first.control {
+            self.obey(&Move {
+                pe,
+                channel: index,
+                local,
+                color,
+                outputs: 0,
+                wavelet,
+                command,
+                position,
+            });
+        }
+        payload
     }
 }

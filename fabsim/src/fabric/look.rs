@@ -140,7 +140,7 @@ impl Fabric {
     }
 
     /// Executes slot 0 of a control wavelet here: what leaves, what was done, the new position.
-    fn executed(
+    pub(super) fn executed(
         &self,
         pe: PeIndex,
         index: ChannelIndex,

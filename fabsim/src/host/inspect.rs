@@ -1,4 +1,5 @@
-//! Looking at the memory of PEs, as debuggers do: by the names of variables, at any time.
+//! Looking at the memory of PEs, as debuggers do: by the names of variables, at any time. And writing
+//! it, as loaders do.
 
 use super::Simulator;
 use crate::program::{SymbolKind, TileProgram, Variable};
@@ -34,12 +35,7 @@ impl Simulator {
 
     /// The bytes that a variable of PE (x, y) holds now.
     pub fn read_variable(&self, name: &str, x: u32, y: u32) -> Result<Vec<u8>, SimError> {
-        let variables = self.variables(x, y)?;
-        let Some(variable) = variables.iter().find(|known| known.name == name) else {
-            return Err(SimError::Host(format!(
-                "PE ({x}, {y}) has no variable {name:?} in its memory"
-            )));
-        };
+        let variable = self.variable(name, x, y)?;
         let (_, pe) = self.inspected(x, y)?;
         let memory = &self.machine.pes[pe].core.memory;
         let bytes = (0..variable.bytes).map(|n| {
@@ -48,6 +44,43 @@ impl Simulator {
                 .map_err(|fault| SimError::Host(format!("variable {name:?}: {}", fault.text)))
         });
         bytes.collect()
+    }
+
+    /// Gives a variable of PE (x, y), of whole words, all of its bytes.
+    pub fn write_variable(
+        &mut self,
+        name: &str,
+        x: u32,
+        y: u32,
+        bytes: &[u8],
+    ) -> Result<(), SimError> {
+        let variable = self.variable(name, x, y)?;
+        let refused =
+            |text: String| SimError::Host(format!("PE ({x}, {y}), variable {name:?}: {text}"));
+        if variable.bytes as usize != bytes.len() || bytes.len() % 2 != 0 {
+            let text = format!("{} bytes are given to {}", bytes.len(), variable.bytes);
+            return Err(refused(text));
+        }
+        let (_, pe) = self.inspected(x, y)?;
+        let memory = &mut self.machine.pes[pe].core.memory;
+        for (n, pair) in bytes.chunks_exact(2).enumerate() {
+            let address = u64::from(variable.address) + 2 * n as u64;
+            let word = u64::from(pair[0]) | u64::from(pair[1]) << 8;
+            memory
+                .store(address, 2, word)
+                .map_err(|fault| refused(fault.text))?;
+        }
+        Ok(())
+    }
+
+    fn variable(&self, name: &str, x: u32, y: u32) -> Result<Variable, SimError> {
+        let variables = self.variables(x, y)?;
+        let found = variables.into_iter().find(|known| known.name == name);
+        found.ok_or_else(|| {
+            SimError::Host(format!(
+                "PE ({x}, {y}) has no variable {name:?} in its memory"
+            ))
+        })
     }
 
     fn inspected(&self, x: u32, y: u32) -> Result<(&TileProgram, usize), SimError> {

@@ -6,6 +6,7 @@
 mod circle;
 mod copy;
 mod inspect;
+mod port;
 mod refuse;
 mod room;
 mod stream;
@@ -13,6 +14,7 @@ mod stuck;
 mod watch;
 
 pub use self::copy::{Area, CopyFormat};
+pub use self::port::TransferId;
 pub use crate::machine::VisitOrder;
 
 use crate::fabric::grid::PeIndex;
@@ -105,6 +107,7 @@ pub struct Simulator {
     settled: bool,
     /// A command has failed half-way; memory can still be looked at.
     failed: bool,
+    transfers: port::Transfers,
     /// The attached recorder is the one the options ask for.
     watching: bool,
 }
@@ -127,6 +130,7 @@ impl Simulator {
             machine,
             settled: false,
             failed: false,
+            transfers: port::Transfers::default(),
             watching: false,
         };
         simulator.watch()?;
@@ -304,6 +308,9 @@ impl Simulator {
     pub fn stop_with(&mut self, progress: Progress) -> Result<RunReport, SimError> {
         self.settled = true;
         self.run(progress, |machine| machine.is_quiet())?;
+        while self.end_hidden_at_ports() {
+            self.run(progress, |machine| machine.is_quiet())?;
+        }
         self.finish_trace()?;
         if let Some(text) = stuck::leftovers(&self.machine) {
             return Err(SimError::Leftover(text));

@@ -8,63 +8,79 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from enum import Enum
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fabsim import SimulationError, Simulator, artefacts, core, last_run, options
 from fabsim.cslc import fabric_offsets, load
+from fabsim.host_arrays import (
+    DTYPES,
+    ORDERS,
+    MemcpyDataType,
+    MemcpyOrder,
+    blocks_of,
+    flat,
+    store,
+    words_of,
+)
+from fabsim.host_streams import HostStreams, Task
+from fabsim.layout import (
+    FP16TYPE,
+    SdkCompileArtifacts,
+    SdkExecutionPlatform,
+    SdkLayout,
+    SdkTarget,
+    SimfabConfig,
+    get_platform,
+    get_simulator,
+    get_system,
+)
+from fabsim.layout_region import CodeRegion, PortHandle
+from fabsim.layout_values import (
+    Color,
+    Edge,
+    EdgeRouteInfo,
+    Route,
+    RoutingPosition,
+    get_edge_routing,
+)
 
-
-class MemcpyDataType(Enum):
-    """Width of the elements of a copy."""
-
-    MEMCPY_32BIT = 0
-    MEMCPY_16BIT = 1
-
-
-class MemcpyOrder(Enum):
-    """Layout of the host's array: elements of a PE together, or rows fastest."""
-
-    ROW_MAJOR = 0
-    COL_MAJOR = 1
-
-
-_ORDERS: dict[MemcpyOrder, Literal["row_major", "col_major"]] = {
-    MemcpyOrder.ROW_MAJOR: "row_major",
-    MemcpyOrder.COL_MAJOR: "col_major",
-}
-# Column-major items run down the columns of PEs first, then along the rows.
-_NUMPY_ORDERS: dict[MemcpyOrder, Literal["C", "F"]] = {
-    MemcpyOrder.ROW_MAJOR: "C",
-    MemcpyOrder.COL_MAJOR: "F",
-}
-_DTYPES = {MemcpyDataType.MEMCPY_32BIT: np.uint32, MemcpyDataType.MEMCPY_16BIT: np.uint16}
-
-
-class Task:
-    """A finished command.
-
-    fabsim runs every command when it is given, whether the script waits for it or not: commands
-    take effect in that order anyway, and a result may be there before it is asked for.
-    """
-
-    def wait(self) -> None:
-        """Nothing to wait for."""
-
-    def done(self) -> bool:
-        """Always."""
-        return True
+__all__ = [
+    "FP16TYPE",
+    "CodeRegion",
+    "Color",
+    "Edge",
+    "EdgeRouteInfo",
+    "MemcpyDataType",
+    "MemcpyOrder",
+    "PortHandle",
+    "Route",
+    "RoutingPosition",
+    "SdkCompileArtifacts",
+    "SdkExecutionPlatform",
+    "SdkLayout",
+    "SdkRuntime",
+    "SdkTarget",
+    "SimfabConfig",
+    "Task",
+    "get_edge_routing",
+    "get_platform",
+    "get_simulator",
+    "get_system",
+]
 
 
 # Keywords of the constructor that only concern how the vendor's simulator runs.
-_WITHOUT_EFFECT = ("simfab_numthreads", "msg_level", "memcpy_required")
+_WITHOUT_EFFECT = ("simfab_numthreads", "msg_level")
 
 # Where a trace goes that the host script itself asks for.
 _TRACE = Path("simfab_traces", "fabsim.trace")
+
+# Where a core goes that the platform asks for without a path.
+DUMPED_CORE = "out.core"
 
 
 class SdkRuntime:
@@ -72,9 +88,11 @@ class SdkRuntime:
 
     def __init__(
         self,
-        name: str,
-        cmaddr: str | None = None,
+        name: str | SdkCompileArtifacts,
+        platform: SdkExecutionPlatform | None = None,
         *,
+        cmaddr: str | None = None,
+        memcpy_required: bool = True,
         suppress_simfab_trace: bool = True,
         **keywords: Any,
     ) -> None:
@@ -83,10 +101,17 @@ class SdkRuntime:
         for keyword, value in keywords.items():
             if value and keyword not in _WITHOUT_EFFECT:
                 raise TypeError(f"fabsim's SdkRuntime does not support {keyword}={value!r} yet")
-        self._name = name
-        self._program = load(name)
+        self._name = name.artifacts_path if isinstance(name, SdkCompileArtifacts) else name
+        self._program = load(self._name)
+        self._platform = platform or get_simulator(target=SdkTarget[self._program.arch.upper()])
+        self._streams = HostStreams(self._name)
+        if self._platform.target.arch != self._program.arch:
+            raise ValueError(f"the program is compiled for {self._program.arch}")
+        if memcpy_required and self._streams.without_memcpy:
+            raise ValueError("layouts in Python have no memcpy: memcpy_required=False")
         self._simulator: Simulator | None = None
-        self._wants_trace = not suppress_simfab_trace
+        config = self._platform.config
+        self._wants_trace = not (suppress_simfab_trace and config.suppress_trace)
         self._options = options.current()
         self._clock = artefacts.Clock()
         self._number = 0
@@ -123,6 +148,7 @@ class SdkRuntime:
             trace_region=wanted.trace_region,
             trace_window=wanted.trace_window,
         )
+        self._streams.load(self._simulator)
         last_run.remember(self._name, self._simulator)
         self._clock = artefacts.Clock(init=time.monotonic() - started)
 
@@ -131,14 +157,18 @@ class SdkRuntime:
         self._enter("running", after="loaded", call="run()")
 
     def stop(self) -> None:
-        """End the run; wavelets left anywhere are an error.
+        """End the run, when all streams are done; wavelets left anywhere are an error.
 
         What PEs printed goes to sim.log, figures of the run to sim_stats.json.
         """
         with self._command() as simulator:
+            self._streams.finish()
             self._state = "stopped"
             simulator.stop()
         self._write_files(simulator)
+        config = self._platform.config
+        if config.dump_core:
+            self.dump_core(str(config.core_path or DUMPED_CORE))
 
     def memcpy_h2d(
         self,
@@ -160,16 +190,16 @@ class SdkRuntime:
         Streaming: send every PE its words on the color `dest`.
         """
         del nonblock
-        words = _words(src)
+        words = words_of(src)
         if streaming:
             area = (px, py, w, h, l)
             with self._command() as simulator:
-                simulator.stream_h2d(dest, words, *area, order=_ORDERS[order])
+                simulator.stream_h2d(dest, words, *area, order=ORDERS[order])
             return Task()
-        data = words.astype(_DTYPES[data_type])
+        data = words.astype(DTYPES[data_type])
         name = self._name_of(dest)
         with self._command() as simulator:
-            simulator.memcpy_h2d(name, data, px, py, w, h, l, order=_ORDERS[order])
+            simulator.memcpy_h2d(name, data, px, py, w, h, l, order=ORDERS[order])
         return Task()
 
     def memcpy_d2h(
@@ -194,14 +224,14 @@ class SdkRuntime:
         del nonblock
         if streaming:
             with self._command() as simulator:
-                words = simulator.stream_d2h(src, px, py, w, h, l, order=_ORDERS[order])
-            _store(dest, words)
+                words = simulator.stream_d2h(src, px, py, w, h, l, order=ORDERS[order])
+            store(dest, words)
             return Task()
         name = self._name_of(src)
-        dtype = _DTYPES[data_type]
+        dtype = DTYPES[data_type]
         with self._command() as simulator:
-            found = simulator.memcpy_d2h(name, dtype, px, py, w, h, l, order=_ORDERS[order])
-        _store(dest, found.astype(np.uint32))
+            found = simulator.memcpy_d2h(name, dtype, px, py, w, h, l, order=ORDERS[order])
+        store(dest, found.astype(np.uint32))
         return Task()
 
     def memcpy_h2d_rowbcast(
@@ -218,8 +248,8 @@ class SdkRuntime:
         **keywords: Any,
     ) -> Task:
         """Like `memcpy_h2d` with the data of one column of PEs, which every column gets."""
-        column = _blocks(src, (h, 1, l), order)
-        data = _flat(np.broadcast_to(column, (h, w, l)), order)
+        column = blocks_of(src, (h, 1, l), order)
+        data = flat(np.broadcast_to(column, (h, w, l)), order)
         return self.memcpy_h2d(dest, data, px, py, w, h, l, order=order, **keywords)
 
     def memcpy_h2d_colbcast(
@@ -236,8 +266,8 @@ class SdkRuntime:
         **keywords: Any,
     ) -> Task:
         """Like `memcpy_h2d` with the data of one row of PEs, which every row gets."""
-        row = _blocks(src, (1, w, l), order)
-        data = _flat(np.broadcast_to(row, (h, w, l)), order)
+        row = blocks_of(src, (1, w, l), order)
+        data = flat(np.broadcast_to(row, (h, w, l)), order)
         return self.memcpy_h2d(dest, data, px, py, w, h, l, order=order, **keywords)
 
     def memcpy_h2d_stride(
@@ -260,7 +290,7 @@ class SdkRuntime:
             raise ValueError("fabsim's memcpy_h2d_stride supports no order but ROW_MAJOR yet")
         if row_stride <= 0 or col_stride <= 0:
             raise ValueError(f"strides are positive, not {row_stride} and {col_stride}")
-        words = _words(src)
+        words = words_of(src)
         needed = (h - 1) * row_stride + (w - 1) * col_stride + l
         if words.size < needed:
             raise ValueError(f"these strides need {needed} items, the source has {words.size}")
@@ -282,13 +312,52 @@ class SdkRuntime:
             simulator.call(name, [int(word) for word in words])
         return Task()
 
+    def get_port_id(self, name: str) -> int | None:
+        """The id of a stream of a layout in Python."""
+        return self._streams.id_of(name)
+
+    def report_port_infos(self) -> None:
+        """Print where the streams of a layout in Python meet the fabric."""
+        for line in self._streams.lines():
+            print(line)
+
+    def send(
+        self,
+        port: int | str,
+        src: npt.NDArray[Any],
+        n_wavelets: int | None = None,
+        *,
+        nonblock: bool = False,
+    ) -> Task:
+        """Send items of 32 bits to the fabric on a stream, all of them if no number is given."""
+        with self._command():
+            task = self._streams.send(port, words_of(src), n_wavelets)
+            return task if nonblock else self._waited_for(task)
+
+    def receive(
+        self, port: int | str, dest: npt.NDArray[Any], n_wavelets: int, *, nonblock: bool = False
+    ) -> Task:
+        """Receive items of 32 bits on a stream; they are there when the task is done."""
+        with self._command():
+            task = self._streams.receive(port, dest, n_wavelets)
+            return task if nonblock else self._waited_for(task)
+
     def task_wait(self, task: Task) -> None:
-        """Nothing to wait for."""
+        """Wait for a stream; everything else is done already."""
+        with self._command():
+            self._waited_for(task)
+
+    def _waited_for(self, task: Task) -> Task:
         task.wait()
+        self._streams.collect()
+        return task
 
     def is_task_done(self, task: Task) -> bool:
-        """Always."""
-        return task.done()
+        """Whether a stream is done, a little later; everything else is done already."""
+        with self._command():
+            done = task.done()
+            self._streams.collect()
+            return done
 
     def read_symbol(
         self, x: int, y: int, name: str, dtype: npt.DTypeLike = np.uint8
@@ -343,32 +412,3 @@ class SdkRuntime:
         if not 0 <= symbol < len(self._program.exports):
             raise ValueError(f"there is no exported symbol with the id {symbol}")
         return self._program.exports[symbol]
-
-
-def _words(src: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
-    """The items of the host's array, 32 bits each."""
-    if np.asarray(src).dtype.itemsize != 4:
-        raise ValueError(f"host arrays have items of 32 bits, not {np.asarray(src).dtype}")
-    return np.ascontiguousarray(src).reshape(-1).view(np.uint32)
-
-
-def _store(dest: npt.NDArray[Any], words: npt.NDArray[np.uint32]) -> None:
-    """Write the items of the host's array."""
-    if dest.dtype.itemsize != 4 or not dest.flags.c_contiguous:
-        raise ValueError(f"results go to a contiguous array of 32-bit items, not {dest.dtype}")
-    dest.reshape(-1).view(np.uint32)[:] = words
-
-
-def _blocks(
-    src: npt.NDArray[Any], shape: tuple[int, int, int], order: MemcpyOrder
-) -> npt.NDArray[np.uint32]:
-    """The items by row, column and element of a PE."""
-    words = _words(src)
-    if words.size != np.prod(shape):
-        height, width, count = shape
-        raise ValueError(f"{words.size} items for {width} x {height} PEs of {count} each")
-    return words.reshape(shape, order=_NUMPY_ORDERS[order])
-
-
-def _flat(blocks: npt.NDArray[np.uint32], order: MemcpyOrder) -> npt.NDArray[np.uint32]:
-    return blocks.reshape(-1, order=_NUMPY_ORDERS[order])

@@ -1,0 +1,147 @@
+"""A formula as text: the body of a call-back in CSL, and the same in NumPy.
+
+Both print the nodes of `collc.formula` and nothing else; no text of the user's gets here. Names are
+given to what is used more than once, to choices, and to what a minimum or maximum compares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from collc.formula import COMPARISONS, FLOATS, LOGIC, Formula, Node, uses
+
+_LEAVES = ("own", "received", "constant")
+_CHOICES = ("min", "max", "choose")
+_SIGNS = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "bit_and": "&",
+    "bit_or": "|",
+    "xor": "^",
+    **{sign: sign for sign in (*COMPARISONS, *LOGIC)},
+}
+_CSL = {
+    **{kind: f"({{0}} {sign} {{1}})" for kind, sign in _SIGNS.items()},
+    "own": "own",
+    "received": "received",
+    "constant": "@as({type}, {number})",
+    "negate": "(@as({type}, 0) - {0})",
+    "not": "(!{0})",
+    "cast": "@as({type}, {0})",
+    "shift_left": "({0} << @as(u16, {number}))",
+    "shift_right": "({0} >> @as(u16, {number}))",
+    **{kind: "if {condition} {chosen} else {otherwise}" for kind in _CHOICES},
+}
+_NUMPY = {
+    **_CSL,
+    "and": "({0} & {1})",
+    "or": "({0} | {1})",
+    "constant": "np.{numpy}({number})",
+    "negate": "np.negative({0})",
+    "not": "(~{0})",
+    "cast": "np.asarray({0}).astype(np.{numpy})",
+    "shift_left": "({0} << {number})",
+    "shift_right": "({0} >> {number})",
+    **{kind: "np.where({condition}, {chosen}, {otherwise})" for kind in _CHOICES},
+}
+
+
+def csl_body(formula: Formula) -> tuple[str, ...]:
+    """The lines of a function of `own` and `received` that returns the formula."""
+    lines, result = _lines(formula, _CSL, "const {name}: {type} = {text};")
+    if len(result) == 3:
+        condition, chosen, otherwise = result
+        return (*lines, f"if {condition} {{ return {chosen}; }}", f"return {otherwise};")
+    return (*lines, f"return {result[0]};")
+
+
+def numpy_body(formula: Formula) -> tuple[str, ...]:
+    """The same as lines of a Python function on arrays."""
+    lines, result = _lines(formula, _NUMPY, "{name} = {text}")
+    if len(result) == 3:
+        return (*lines, f"return np.where({', '.join(result)})")
+    return (*lines, f"return {result[0]}")
+
+
+def instructions_of(formula: Formula) -> int:
+    """Scalar instructions of the call-back: one for each node that computes, two where there is a
+    branch, one more to keep each named value, and the return. A minimum or maximum has to compare
+    first; of a choice that is returned, each side returns."""
+    named = _named(formula)
+    count = 1
+    for index, node in enumerate(formula):
+        if node.kind not in _LEAVES:
+            count += _INSTRUCTIONS.get(node.kind, 1) + (index in named)
+    return count - (formula[-1].kind in _CHOICES)
+
+
+_INSTRUCTIONS = {"choose": 2, "min": 3, "max": 3, "and": 2, "or": 2}
+
+
+def _named(formula: Formula) -> set[int]:
+    """Nodes that get a name: what is used more than once, choices, and what a minimum or maximum
+    compares."""
+    counts = uses(formula)
+    named = {i for i, node in enumerate(formula) if counts[i] > 1 and node.kind not in _LEAVES}
+    for index, node in enumerate(formula[:-1]):
+        if node.kind in _CHOICES:
+            named.add(index)
+    for node in formula:
+        if node.kind in ("min", "max"):
+            named.update(i for i in node.of if formula[i].kind not in _LEAVES)
+    return named
+
+
+def _lines(
+    formula: Formula, spelling: Mapping[str, str], line: str
+) -> tuple[list[str], tuple[str, ...]]:
+    """The definitions of what has a name, and the result: one text, or three for a choice."""
+    named, texts, lines = _named(formula), list[str](), list[str]()
+    for index, node in enumerate(formula):
+        of = [texts[i] for i in node.of]
+        if index == len(formula) - 1 and node.kind in _CHOICES:
+            return lines, _choice(node, of)
+        texts.append(_text(node, of, spelling))
+        if index in named:
+            name = f"part_{len(lines)}"
+            lines.append(line.format(name=name, type=node.type, text=texts[index]))
+            texts[index] = name
+    return lines, (texts[-1],)
+
+
+def _text(node: Node, of: list[str], spelling: Mapping[str, str]) -> str:
+    pattern = spelling[node.kind]
+    if node.kind == "negate" and node.type in FLOATS and spelling is _CSL:
+        pattern = "(-{0})"
+    condition, chosen, otherwise = _choice(node, of) if node.kind in _CHOICES else ("", "", "")
+    return pattern.format(
+        *of,
+        type=node.type,
+        numpy=_numpy_type(node.type),
+        number=_number(node),
+        condition=condition,
+        chosen=chosen,
+        otherwise=otherwise,
+    )
+
+
+def _choice(node: Node, of: list[str]) -> tuple[str, str, str]:
+    """Condition, in parentheses, what it chooses, what else."""
+    if node.kind == "choose":
+        return of[0] if of[0].startswith("(") else f"({of[0]})", of[1], of[2]
+    sign = "<" if node.kind == "min" else ">"
+    return f"({of[1]} {sign} {of[0]})", of[1], of[0]
+
+
+def _numpy_type(type: str) -> str:
+    return {"f": "float", "i": "int", "u": "uint", "b": "bool"}[type[0]] + type[1:]
+
+
+def _number(node: Node) -> str:
+    """A constant, with a point if its type has one."""
+    if node.type not in FLOATS:
+        return str(int(node.value))
+    text = repr(float(node.value))
+    mantissa, e, exponent = text.partition("e")
+    return text if "." in mantissa else f"{mantissa}.0{e}{exponent}"

@@ -1,0 +1,43 @@
+"""What the emitted run.py compares with, as NumPy text."""
+
+from __future__ import annotations
+
+from collc.emit.formulas import numpy_body
+from collc.emit.names import NUMPY_REDUCTION
+from collc.schedule import Schedule, ascending, axis_of
+from collc.spec import Operation, OwnOperation, ReduceStep, RunStep
+
+
+def numpy_reduction(operation: Operation | OwnOperation | None) -> str:
+    """The NumPy function that reduces vectors; that of an own operation is printed."""
+    return NUMPY_REDUCTION[operation] if isinstance(operation, Operation) else ""
+
+
+def numpy_callback(operation: Operation | OwnOperation | None) -> tuple[str, ...]:
+    """The lines of a function of `own` and `received` that combines as an own operation does."""
+    return numpy_body(operation.formula) if isinstance(operation, OwnOperation) else ()
+
+
+def numpy_operands(schedule: Schedule) -> str:
+    """The vectors of `given`, [y, x, element], in the order of their ranks."""
+    grid = schedule.collective.grid
+    ranks = {"x": list(range(grid.width)), "y": list(range(grid.height))}
+    first = ""  # the axis that is reduced first; its ranks go on first
+    for step in schedule.collective.steps:
+        if isinstance(step, ReduceStep):
+            axis = axis_of(step.order)
+            ranks[axis] = sorted(ranks[axis], reverse=not ascending(step.order))
+        elif isinstance(step, RunStep):
+            axis = step.axis
+            ranks[axis] = list(step.places)
+        else:
+            continue
+        first = first or axis
+    turned = ".swapaxes(0, 1)" if first == "y" else ""
+    return f"given[{_index(ranks['y'])}][:, {_index(ranks['x'])}]{turned}.reshape(-1, LENGTH)"
+
+
+def _index(places: list[int]) -> str:
+    if places == sorted(places):
+        return ":"
+    return "::-1" if places == sorted(places, reverse=True) else str(places)

@@ -1,0 +1,64 @@
+"""The tree `optimal`: the compiler's choice for so many ranks and so long a vector.
+
+It is the only tree that no program can write, since it depends on the machine. The candidates are
+the optimum of the cost model, the same with what it costs a rank to begin sending, and the
+prelude's trees; which of them is predicted to be the fastest, a later stage finds out.
+"""
+
+from __future__ import annotations
+
+from math import isqrt
+
+import numpy as np
+
+from collc.diagnostics import Span
+from collc.language.expressions import Scope
+from collc.language.forest import Forest
+from collc.language.problems import problem
+from collc.language.shapes import children_of
+from collc.language.syntax import Argument, Number, TreeUse, Word
+from collc.optimum import optimum
+from collc.spec import Tree
+from collc.target import Target
+
+OPTIMAL = "optimal"
+
+
+def optimal_tree(  # noqa: PLR0913 - what it is chosen for, then what it is chosen from
+    use: TreeUse, ranks: int, length: int, *, forest: Forest, scope: Scope, target: Target
+) -> Tree:
+    """The model's optimum for `ranks` ranks and `length` elements, with all its candidates."""
+    if use.arguments:
+        message = "the tree optimal takes no numbers: it follows from the line and the length"
+        raise problem("C114", message, use.span, help="write `reduce optimal`")
+    begins_sending = target.task_start + target.op_issue
+    trees = [_model_tree(ranks, length, target, turn, use.span) for turn in (0, begins_sending)]
+    trees += [_prelude_tree(name, ranks, forest, scope, use.span) for name in _NAMES]
+    trees += [_two_phase(size, ranks, forest, scope, use.span) for size in _group_sizes(ranks)]
+    different = {tree.children: tree for tree in reversed(trees)}
+    candidates = tuple(tree for tree in trees if different[tree.children] is tree)
+    return Tree(OPTIMAL, candidates[0].children, use.span, candidates)
+
+
+_NAMES = ("chain", "star", "binomial")
+
+
+def _model_tree(ranks: int, length: int, target: Target, turn: int, span: Span) -> Tree:
+    found = optimum(ranks, np.array([length]), target.ramp, turn)
+    return Tree(OPTIMAL, found.tree(ranks, 0), span)
+
+
+def _prelude_tree(name: str, ranks: int, forest: Forest, scope: Scope, span: Span) -> Tree:
+    call = forest.call(Word(name, span), (), (ranks,), scope, span)
+    return Tree(forest.text(call), children_of(forest.unfold(call)), span)
+
+
+def _two_phase(size: int, ranks: int, forest: Forest, scope: Scope, span: Span) -> Tree:
+    group = Argument(Word("S", span), Number(size, span), span)
+    call = forest.call(Word("two_phase", span), (group,), (ranks,), scope, span)
+    return Tree(forest.text(call), children_of(forest.unfold(call)), span)
+
+
+def _group_sizes(ranks: int) -> list[int]:
+    """The usual group, about the square root of the ranks, and the next larger one."""
+    return [size for size in (isqrt(ranks), isqrt(ranks) + 1) if 1 < size < ranks]

@@ -1,0 +1,1 @@
+"""Stand-ins for the vendor's host modules, backed by fabsim."""
