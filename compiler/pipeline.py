@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,8 +20,9 @@ from collc.plan import Plan
 from collc.proof import prove
 from collc.run import Progress, RunReport, run_bundle
 from collc.schedule import Schedule, build_schedule
-from collc.spec import ContractKind, Spec
+from collc.spec import Spec
 from collc.target import TARGETS, Target
+from collc.tokens import with_tokens
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def compile_text(
     """
     spec, schedule = prove_text(text, file, parameters, target)
     machine = left_by(spec.collectives[0].limits.reserved, TARGETS[spec.target])
-    refuse_if_any(_not_lowered(schedule))
+    schedule = with_tokens(schedule)
     plan = build_plan(schedule, machine)
     refuse_if_any(check_plan(schedule, plan))
     prediction = predict(schedule, plan)
@@ -88,15 +89,6 @@ def prove_text(
     refuse_if_any(unusable_names(spec.collectives[0]))
     refuse_if_any(prove(schedule))
     return spec, schedule
-
-
-def _not_lowered(schedule: Schedule) -> Iterator[Diagnostic]:
-    """Refusal of barriers, for which no code can be emitted yet."""
-    collective = schedule.collective
-    if collective.contract.kind is ContractKind.BARRIER:
-        message = "code for a barrier: not supported yet"
-        help = "`collc build --dump schedule` shows what has been proved"
-        yield Diagnostic("C106", message, collective.span, help=help)
 
 
 def refuse_if_any(diagnostics: Iterable[Diagnostic]) -> None:

@@ -45,10 +45,13 @@ _DTYPE = {
 
 
 def make_input(collective: Collective, seed: int) -> Array:
-    """Random vectors, one for each PE: an array [height, width, length] of the element type."""
+    """Random vectors, one for each PE: an array [height, width, length] of the element type; of a
+    barrier the tokens as its PEs begin with them."""
     grid, contract = collective.grid, collective.contract
     shape = (grid.height, grid.width, contract.length)
     dtype = np.dtype(_DTYPE[contract.element])
+    if contract.kind is ContractKind.BARRIER:
+        return np.ones(shape, dtype)
     if not math.prod(shape):
         return np.zeros(shape, dtype)
     rng = np.random.default_rng(seed)

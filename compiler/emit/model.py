@@ -142,8 +142,9 @@ def headline(plan: Plan) -> str:
     collective = plan.collective
     contract, grid = collective.contract, collective.grid
     operation = f", {contract.operation.value}" if contract.operation else ""
-    what = f"{contract.kind.value}({contract.buffer}: {contract.element.value}[{contract.length}]"
-    return f"{collective.name} = {what}{operation}) on {grid.width} x {grid.height} PEs"
+    buffer = f"{contract.buffer}: {contract.element.value}[{contract.length}]{operation}"
+    what = f"{contract.kind.value}({buffer if contract.buffer else ''})"
+    return f"{collective.name} = {what} on {grid.width} x {grid.height} PEs"
 
 
 def _phases(plan: Plan, how: Combine, ids: Ids) -> tuple[PhaseModel, ...]:
