@@ -88,3 +88,9 @@ acceptance: setup
 # How far predictions are from the simulator, over random programs.
 accuracy: setup
 	$(BIN)/python tests/accuracy.py
+
+# The simulator's speed and memory, one table: docs/performance.md.
+.PHONY: bench
+bench: setup
+	cd fabsim && cargo build --quiet --release --example speed
+	$(BIN)/python tests/performance.py fabsim/target/release/examples/speed

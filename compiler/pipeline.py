@@ -15,6 +15,7 @@ from collc.emit.reserved import unusable_names
 from collc.files import write_files
 from collc.language import parse_source
 from collc.lowering import build_plan
+from collc.lowering.resources import left_by
 from collc.plan import Plan
 from collc.proof import prove
 from collc.run import Progress, RunReport, run_bundle
@@ -65,7 +66,7 @@ def compile_text(
     file's own.
     """
     spec, schedule = prove_text(text, file, parameters, target)
-    machine = TARGETS[spec.target]
+    machine = left_by(spec.collectives[0].limits.reserved, TARGETS[spec.target])
     refuse_if_any(_not_lowered(schedule))
     plan = build_plan(schedule, machine)
     refuse_if_any(check_plan(schedule, plan))
@@ -107,4 +108,5 @@ def refuse_if_any(diagnostics: Iterable[Diagnostic]) -> None:
 
 def fits(schedule: Schedule, plan: Plan, target: Target) -> bool:
     """Whether the plan, made for one target, keeps the limits of another as well."""
-    return not check_plan(schedule, replace(plan, target=target))
+    left = left_by(schedule.collective.limits.reserved, target)
+    return not check_plan(schedule, replace(plan, target=left))

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 
 from collc.diagnostics import Diagnostic, Span
+from collc.language.limits import RESOURCES
 from collc.language.names import PRELUDE_FILE, prelude
 from collc.language.shapes import Children
 from collc.show_algorithm import show_algorithm, values_of
@@ -147,6 +148,10 @@ def _collective(collective: Collective) -> Iterator[str]:
         yield f"    {'then ' if index else ''}{_step(step, collective)}"
     if collective.limits.colors is not None:
         yield f"    within colors <= {collective.limits.colors}"
+    reserved = collective.limits.reserved
+    words = [f"{word} {n}" for word in RESOURCES for n in getattr(reserved, word)]
+    if words:
+        yield f"    reserve {', '.join(words)}"
     for expectation in collective.expectations:
         yield f"    expect {expectation.text}"
     yield "}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collc.schedule import Action, BroadcastPhase, Phase, ReducePhase, Schedule
+from collc.schedule import Action, BroadcastPhase, Phase, ReducePhase, Schedule, axis_of
+from collc.spec import ReduceStep
 from collc.steps import Moves, StepsPhase
 
 SHOWN_RANKS = 16  # longer lines are described, not spelled out
@@ -16,8 +17,37 @@ def show_schedule(schedule: Schedule) -> str:
     """The schedule as text, a paragraph per phase."""
     contract = schedule.collective.contract
     head = f"schedule {schedule.collective.name}: {contract.kind.value}"
-    lines = [head, *(_show_phase(phase) for phase in schedule.phases)]
+    lines = [head, *(_show_phase(phase) for phase in schedule.phases), *_to_other_roots(schedule)]
     return "\n".join(lines) + "\n"
+
+
+def _to_other_roots(schedule: Schedule) -> Iterator[str]:
+    """Reductions to another rank than 0, whose phases number ranks from there, in the ranks of the
+    line: the root takes its own side first."""
+    for step in schedule.collective.steps:
+        if isinstance(step, ReduceStep) and step.root > 0:
+            reductions = (p for p in schedule.phases if isinstance(p, ReducePhase))
+            axis = axis_of(step.order)
+            sides = [p for p in reductions if p.span == step.span and p.axis == axis]
+            yield from _in_ranks_of_line(step, sides)
+
+
+def _in_ranks_of_line(step: ReduceStep, sides: list[ReducePhase]) -> Iterator[str]:
+    short = sum(side.ranks for side in sides) - len(sides) < SHOWN_RANKS
+    result, nested = str(step.root), ""
+    for side in sides:
+        sign = 1 if side.order is step.order else -1
+        ranks = [step.root + sign * rank for rank in range(side.ranks)]
+        if short:
+            result = operand_order(side, [result, *map(str, ranks[1:])])
+        nested += f", then ranks {ranks[1]} to {ranks[-1]} nested as {side.tree}"
+    if sides:
+        what = f"rank {step.root} = {result}" if short else f"rank {step.root}{nested}"
+        yield f"  {_axis(sides[0])}, in its own ranks: {what}"
+
+
+def _axis(phase: ReducePhase) -> str:
+    return "each row" if phase.axis == "x" else "each column"
 
 
 def _show_phase(phase: Phase) -> str:
@@ -52,9 +82,10 @@ def _operands(phase: ReducePhase) -> str:
     return f"0 + 1 + ... + {phase.ranks - 1}, nested as {phase.tree}"
 
 
-def operand_order(phase: ReducePhase) -> str:
-    """What rank 0 computes, `+` standing for the operation: `((0 + 1) + (2 + 3))`."""
-    values = [str(rank) for rank in range(phase.ranks)]
+def operand_order(phase: ReducePhase, names: list[str] | None = None) -> str:
+    """What rank 0 computes, `+` standing for the operation: `((0 + 1) + (2 + 3))`; `names` are
+    those of the ranks, their numbers if nothing is given."""
+    values = list(names) if names else [str(rank) for rank in range(phase.ranks)]
     for transfer in phase.transfers:
         source, old = values[transfer.source], values[transfer.destination]
         copies = transfer.action is Action.COPY

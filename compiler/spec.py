@@ -218,11 +218,25 @@ Step = ReduceStep | BroadcastStep | RunStep
 
 
 @dataclass(frozen=True)
+class Reserved:
+    """Numbers that the program around a collective uses, in rising order; none is for the
+    collective. `clauses` are the places that say so."""
+
+    colors: tuple[int, ...] = ()
+    input_queues: tuple[int, ...] = ()
+    output_queues: tuple[int, ...] = ()
+    tasks: tuple[int, ...] = ()
+    dsrs: tuple[int, ...] = ()
+    clauses: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True)
 class Limits:
     """What the collective may use; None is the target's own limit."""
 
     colors: int | None
     colors_span: Span | None
+    reserved: Reserved = Reserved()
 
 
 @dataclass(frozen=True)

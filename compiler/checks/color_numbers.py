@@ -29,6 +29,8 @@ def color_numbers(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
 
 def _available(plan: Plan) -> str:
     available = plan.target.colors
+    if not available:
+        return "and none is left"
     return f"{plan.target.name} has {len(available)} from {available[0]} to {available[-1]}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from collc.checks.ledger import knob, reservations
 from collc.diagnostics import Diagnostic
 from collc.lowering.resources import color_limit, colors_of
 from collc.plan import Plan
@@ -24,6 +25,7 @@ def colors(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
         "C302",
         f"`{schedule.collective.name}` needs {needed} colors ({per_phase}), {who} {available}",
         limits.colors_span or schedule.collective.span,
-        ((schedule.collective.span, "needed by this collective"),),
-        f"{remedy}, or drop a step; a star needs one color a line, any other tree two",
+        ((schedule.collective.span, "needed by this collective"), *reservations(plan, "colors")),
+        f"{remedy}, or drop a step; a star needs one color a line, any other tree two"
+        + knob(plan, "colors"),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from collc.checks.ledger import knob, reservations
 from collc.diagnostics import Diagnostic
 from collc.lowering.resources import dsrs_needed
 from collc.plan import Plan
@@ -21,5 +22,6 @@ def dsr_ids(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
             f"{', '.join(map(str, used))}, {plan.target.name} has {len(available)} beside memcpy: "
             f"{', '.join(map(str, available))}",
             schedule.collective.span,
-            help="use fewer steps",
+            reservations(plan, "dsr_ids"),
+            "use fewer steps" + knob(plan, "dsr_ids"),
         )

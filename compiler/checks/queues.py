@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from collc.checks.ledger import knob, reservations
 from collc.diagnostics import Diagnostic
 from collc.lowering.resources import queues_of_phase
 from collc.plan import Plan
@@ -24,7 +25,8 @@ def queues(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
                 f"{len(plan.phases)} phases need {needed} {kind} queues and get {_list(used)}, "
                 f"{plan.target.name} has {len(available)} beside memcpy: {_list(available)}",
                 schedule.collective.span,
-                help="use fewer steps",
+                reservations(plan, "input_queues", "output_queues"),
+                "use fewer steps" + knob(plan, "input_queues", "output_queues"),
             )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from collc.checks.ledger import knob, reservations
 from collc.diagnostics import Diagnostic
 from collc.lowering.resources import switched_colors
 from collc.plan import Plan
@@ -22,5 +23,7 @@ def switch_colors(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
                 f"has no switches; {len(switched)} such colors are needed, {plan.target.name} has "
                 f"{len(able)}: {', '.join(map(str, sorted(able)))}",
                 schedule.collective.span,
-                help="use a tree without relays, such as a chain, or fewer colors",
+                reservations(plan, "colors"),
+                "use a tree without relays, such as a chain, or fewer colors"
+                + knob(plan, "colors"),
             )

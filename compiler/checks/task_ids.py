@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from collc.checks.ledger import knob, reservations
 from collc.diagnostics import Diagnostic
 from collc.lowering.resources import task_ids_of_phase
 from collc.plan import Plan
@@ -23,5 +24,6 @@ def task_ids(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
             f"{', '.join(map(str, used))}; beside memcpy and the colors in use "
             f"{plan.target.name} has {len(available)}",
             schedule.collective.span,
-            help="use fewer steps or fewer colors",
+            reservations(plan, "local_task_ids", "colors"),
+            "use fewer steps or fewer colors" + knob(plan, "local_task_ids", "colors"),
         )

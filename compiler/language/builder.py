@@ -163,6 +163,12 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
     def within(self, meta: Meta, c: list[Any]) -> syntax.WithinClause:
         return syntax.WithinClause(self._word(c[0]), c[1], self._span(meta))
 
+    def reserve(self, meta: Meta, c: list[Any]) -> syntax.ReserveClause:
+        return syntax.ReserveClause(tuple(c), self._span(meta))
+
+    def reservation(self, meta: Meta, c: list[Any]) -> syntax.ReservationDecl:
+        return syntax.ReservationDecl(self._word(c[0]), c[1], c[2], self._span(meta))
+
     def expect(self, meta: Meta, c: list[Any]) -> syntax.ExpectClause:
         return syntax.ExpectClause(self._word(c[0]), str(c[1]), c[2], self._span(meta))
 

@@ -7,7 +7,7 @@ program.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from collc.diagnostics import Span
@@ -15,7 +15,7 @@ from collc.language import syntax
 from collc.language.algorithms import Algorithms
 from collc.language.expressions import Binding, Scope, number, truth
 from collc.language.forest import Forest
-from collc.language.limits import elaborate_expectation, elaborate_limits
+from collc.language.limits import elaborate_expectation, elaborate_limits, elaborate_reserved
 from collc.language.lines import elaborate_grid, elaborate_lines
 from collc.language.names import Names, check_algorithms, check_trees, collect
 from collc.language.operations import find_operation, own_operation
@@ -183,6 +183,8 @@ def _collective(
     ]
     limit_clauses = _clauses(declaration, syntax.WithinClause)
     limits = problems.attempt(elaborate_limits, limit_clauses, scope)
+    reserve_clauses = _clauses(declaration, syntax.ReserveClause)
+    reserved = problems.attempt(elaborate_reserved, reserve_clauses, scope, means.target)
     if grid is None:
         return None
     lines = elaborate_lines(grid, _clauses(declaration, syntax.OrderClause), problems)
@@ -194,8 +196,9 @@ def _collective(
     around = Surroundings(contract, lines, scope, means.forest, means.algorithms, means.target)
     steps = elaborate_steps(clauses, around, problems)
     root = problems.attempt(root_of, clauses, around)
-    if contract is None or limits is None:
+    if contract is None or limits is None or reserved is None:
         return None
+    limits = replace(limits, reserved=reserved)
     wanted = tuple(expectation for expectation in expectations if expectation is not None)
     name = declaration.name.text
     return Collective(name, contract, grid, steps, limits, wanted, declaration.span, root)
@@ -232,7 +235,8 @@ def _contract(declaration: syntax.ContractDecl, means: Means) -> Contract:
     if element is None:
         word = buffer.element
         if word.text == "bf16":
-            raise not_supported("the element type bf16", word.span)
+            what = "the element type bf16, which NumPy lacks to verify results bit by bit"
+            raise not_supported(what, word.span)
         message = f"there is no element type called {word.text}"
         raise problem("C111", message, word.span, help=suggest(word.text, elements))
     operation = _operation(kind, buffer, element, means, declaration.span)

@@ -9,7 +9,8 @@ from collc.language.expressions import Scope, number
 from collc.language.parser import not_supported
 from collc.language.problems import problem, suggest
 from collc.language.syntax import ExpectClause, Expression, WithinClause
-from collc.spec import Expectation, Limits
+from collc.spec import Expectation, Limits, Reserved
+from collc.target import Target
 
 QUANTITIES = ("colors", "cycles", "memory_bytes")
 _LATER_LIMITS = ("queues", "tasks", "dsrs", "memory_bytes", "memory")
@@ -34,6 +35,46 @@ def elaborate_limits(clauses: tuple[WithinClause, ...], scope: Scope) -> Limits:
         message = f"{most} colors are too few: moving data takes at least 1"
         raise problem("C126", message, clauses[0].most.span)
     return Limits(most, clauses[0].span)
+
+
+RESOURCES = {
+    "colors": "colors",
+    "input_queues": "input_queues",
+    "output_queues": "output_queues",
+    "tasks": "local_task_ids",
+    "dsrs": "dsr_ids",
+}
+
+
+def elaborate_reserved(
+    clauses: tuple[syntax.ReserveClause, ...], scope: Scope, target: Target
+) -> Reserved:
+    """What is reserved; raises `ProblemError` at the first that cannot be."""
+    found: dict[str, set[int]] = {name: set() for name in RESOURCES}
+    for clause in clauses:
+        for one in clause.reservations:
+            numbers = _reserved_numbers(one, scope, target)
+            found[one.resource.text].update(numbers)
+    sorted_numbers = {name: tuple(sorted(used)) for name, used in found.items()}
+    return Reserved(**sorted_numbers, clauses=tuple(clause.span for clause in clauses))
+
+
+def _reserved_numbers(one: syntax.ReservationDecl, scope: Scope, target: Target) -> list[int]:
+    """The numbers of one reservation, all of which the target leaves to programs."""
+    word = one.resource
+    if word.text not in RESOURCES:
+        message = f"{word.text} cannot be reserved"
+        raise problem("C111", message, word.span, help=suggest(word.text, RESOURCES))
+    first = number(one.first, scope)
+    last = first if one.last is None else number(one.last, scope)
+    free: tuple[int, ...] = getattr(target, RESOURCES[word.text])
+    found = [n for n in free if first <= n <= last]
+    if last < first or len(found) < last - first + 1:
+        wanted = f"{first}" if one.last is None else f"{first} .. {last}"
+        message = f"{word.text} {wanted}: {target.name} does not have all of them for programs"
+        help = f"beside memcpy and the runtime there are {', '.join(map(str, free))}"
+        raise problem("C162", message, one.span, help=help)
+    return found
 
 
 def elaborate_expectation(clause: ExpectClause, scope: Scope) -> Expectation:

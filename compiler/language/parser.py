@@ -33,7 +33,6 @@ LATER = {
     "select": "choosing a collective by length",
     "when": "choosing a collective by length",
     "contract": "contracts of one's own",
-    "reserve": "reserving resources for the host kernel",
     "chunks": "splitting a vector into chunks",
     "repeat": "repeating a collective",
 }

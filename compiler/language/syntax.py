@@ -387,6 +387,24 @@ class WithinClause:
 
 
 @dataclass(frozen=True, eq=False)
+class ReservationDecl:
+    """`colors 0 .. 3`; `last` is None for one number."""
+
+    resource: Word
+    first: Expression
+    last: Expression | None
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class ReserveClause:
+    """`reserve colors 0 .. 3, tasks 10`: what the program around the collective uses."""
+
+    reservations: tuple[ReservationDecl, ...]
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
 class ExpectClause:
     """`expect cycles <= 1.4 * bound`."""
 
@@ -396,7 +414,15 @@ class ExpectClause:
     span: Span
 
 
-Clause = OrderClause | ReduceClause | BroadcastClause | RunClause | WithinClause | ExpectClause
+Clause = (
+    OrderClause
+    | ReduceClause
+    | BroadcastClause
+    | RunClause
+    | WithinClause
+    | ReserveClause
+    | ExpectClause
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,6 +29,7 @@ from collc.language.syntax import (
     PeDecl,
     RangeDecl,
     ReduceClause,
+    ReserveClause,
     RunClause,
     SlicesDecl,
     StepDecl,
@@ -99,6 +100,9 @@ def _expressions_of_clause(clause: Clause) -> Iterator[Expression]:
             yield from _expressions_of_place(clause.root)
         case WithinClause():
             yield clause.most
+        case ReserveClause():
+            for one in clause.reservations:
+                yield from (one.first,) if one.last is None else (one.first, one.last)
         case ExpectClause():
             yield clause.value
         case _:

@@ -7,11 +7,31 @@ shown and refused by `collc.checks` together with everything else that is wrong 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import count, islice
 
 from collc.plan import Phase, Plan
-from collc.spec import ContractKind
+from collc.spec import ContractKind, Reserved
 from collc.target import Target
+
+
+def left_by(reserved: Reserved, target: Target) -> Target:
+    """The target with what is left for a collective.
+
+    A color may be a data task's, so its number is no task id; the numbers of queues are those of
+    the microthreads on which operations run, so a queue's number is kept from both kinds.
+    """
+    queues = {*reserved.input_queues, *reserved.output_queues}
+    tasks = {*reserved.tasks, *reserved.colors}
+    return replace(
+        target,
+        colors=tuple(n for n in target.colors if n not in reserved.colors),
+        switch_colors=target.switch_colors - set(reserved.colors),
+        input_queues=tuple(n for n in target.input_queues if n not in queues),
+        output_queues=tuple(n for n in target.output_queues if n not in queues),
+        local_task_ids=tuple(n for n in target.local_task_ids if n not in tasks),
+        dsr_ids=tuple(n for n in target.dsr_ids if n not in reserved.dsrs),
+    )
 
 
 def colors_of(phases: Sequence[Phase]) -> tuple[str, ...]:
@@ -126,7 +146,7 @@ def number_queues(
         end = begin + queues_of_phase(phase)
         beside = set(outputs[begin:end]) if phase.exchange else set()
         free = [n for n in target.input_queues if n not in inputs and n not in beside]
-        past = (n for n in count(max(*target.input_queues, *inputs, *beside) + 1))
+        past = (n for n in count(max((*target.input_queues, *inputs, *beside), default=-1) + 1))
         inputs += islice((n for part in (free, past) for n in part), end - begin)
         begin = end
     return tuple(inputs), outputs

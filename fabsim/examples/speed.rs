@@ -1,10 +1,18 @@
-//! How fast the engine runs, and how much memory it takes.
+//! How fast the engine runs, and how much memory it takes; one line of JSON for each run.
 //!
-//! `cargo run --release --example speed [width height length]`: every row is a chain that adds up
-//! `length` words from east to west.
+//! `speed chains WIDTH HEIGHT LENGTH`: every row is a chain that adds up LENGTH words from east to
+//! west. `speed bundle LAYOUT ARCH WIDTH HEIGHT LENGTH BYTES`: an emitted program that takes
+//! LENGTH elements of BYTES bytes a PE in `x`.
+//!
+//! `--threads N` goes first. `cpu` counts the seconds the launch kept the main thread's processor busy, which says more than
+//! `wall` on a machine that others use too; `million_per_s` is by `cpu`, with several threads by
+//! `wall`. `checksum` is taken over all results.
 
+use fabsim::csl::{compile, CompileOptions};
 use fabsim::host::{SimOptions, Simulator};
 use fabsim::program::*;
+use std::error::Error;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -158,27 +166,125 @@ fn chains(width: u16, height: u16, length: u16) -> Design {
     }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let args: Result<Vec<u16>, _> = std::env::args().skip(1).map(|a| a.parse()).collect();
-    let args = args?;
-    let get = |n: usize, default| args.get(n).copied().unwrap_or(default);
-    let (width, height, length) = (get(0, 512), get(1, 4), get(2, 4096));
+/// Seconds this thread has kept a processor busy, where the system says so.
+fn cpu_seconds() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds: f64 = text.split(' ').next()?.parse().ok()?;
+    Some(nanoseconds / 1e9)
+}
+
+/// The most memory this process has had, in MB, where the system says so.
+fn peak_mb() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kb = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
+    kb.unwrap_or(0.0) / 1e3
+}
+
+/// Order-dependent, so that no two results can be exchanged unseen (FNV-1a).
+fn checksum(words: &[u32]) -> u64 {
+    words.iter().fold(0xcbf2_9ce4_8422_2325, |hash, word| {
+        (hash ^ u64::from(*word)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// Small numbers that add up without rounding, also in 16 bits.
+fn input(count: usize, bytes: usize) -> Vec<u32> {
+    let number = |n: usize| (n * 7919 % 13) as f32 / 8.0;
+    let bits = |value: f32| match bytes {
+        2 => u32::from(half::f16::from_f32(value).to_bits()),
+        _ => value.to_bits(),
+    };
+    (0..count).map(|n| bits(number(n))).collect()
+}
+
+/// What is run, and on what.
+struct Job {
+    design: Design,
+    /// Elements a PE and their size, if there is input.
+    vector: Option<(usize, usize)>,
+    /// Seconds the front end took.
+    compiled: f64,
+}
+
+fn run(job: Job, options: SimOptions) -> Result<String, Box<dyn Error>> {
+    let (width, height) = (job.design.width, job.design.height);
     let begin = Instant::now();
-    let mut simulator = Simulator::new(
-        Arc::new(chains(width, height, length)),
-        SimOptions::default(),
-    )?;
-    let loaded = begin.elapsed();
-    let report = simulator.launch("run", &[])?;
-    let ran = begin.elapsed() - loaded;
-    println!(
-        "{width} x {height} PEs, {length} words: {} cycles",
-        report.cycles()
-    );
-    println!("loaded in {loaded:.2?}, ran in {ran:.2?}");
-    println!(
-        "{:.1} million active tile-cycles per second",
-        report.tile_cycles as f64 / ran.as_secs_f64() / 1e6
-    );
+    let mut simulator = Simulator::new(Arc::new(job.design), options.clone())?;
+    let loaded = begin.elapsed().as_secs_f64();
+    if let Some((length, bytes)) = job.vector {
+        let words = input(length * usize::from(width) * usize::from(height), bytes);
+        let is16 = bytes == 2;
+        simulator.memcpy_h2d("x", 0, 0, width, height, length, &words, is16, false)?;
+    }
+    let (begin, cpu) = (Instant::now(), cpu_seconds());
+    let launched = simulator.launch("run", &[]);
+    let wall = begin.elapsed().as_secs_f64();
+    let cpu = cpu_seconds()
+        .zip(cpu)
+        .map_or(wall, |(end, begin)| end - begin);
+    let report = launched?;
+    let seconds = if options.threads == 1 { cpu } else { wall };
+    let mut results = Vec::new();
+    if let Some((length, bytes)) = job.vector {
+        results = simulator.memcpy_d2h("x", 0, 0, width, height, length, bytes == 2, false)?;
+    }
+    let end = simulator.stop()?;
+    Ok(format!(
+        "{{\"pes\": {}, \"cycles\": {}, \"first\": {}, \"end\": {}, \"tile_cycles\": {}, \
+         \"compile\": {:.4}, \"load\": {loaded:.4}, \"wall\": {wall:.4}, \"cpu\": {cpu:.4}, \
+         \"million_per_s\": {:.2}, \"peak_mb\": {:.0}, \"checksum\": \"{:016x}\"}}",
+        usize::from(width) * usize::from(height),
+        report.cycles(),
+        report.first_completion,
+        end.cycles,
+        report.tile_cycles,
+        job.compiled,
+        report.tile_cycles as f64 / seconds.max(1e-6) / 1e6,
+        peak_mb(),
+        checksum(&results),
+    ))
+}
+
+fn job(args: &[String]) -> Result<Job, Box<dyn Error>> {
+    let number = |n: usize| args.get(n).map_or(Ok(0), |text| text.parse::<u16>());
+    match args.first().map(String::as_str) {
+        Some("chains") => Ok(Job {
+            design: chains(number(1)?.max(2), number(2)?.max(1), number(3)?.max(1)),
+            vector: None,
+            compiled: 0.0,
+        }),
+        Some("bundle") if args.len() >= 7 => {
+            let arch = match args[2].as_str() {
+                "wse3" => Arch::Wse3,
+                _ => Arch::Wse2,
+            };
+            let begin = Instant::now();
+            let design = compile(Path::new(&args[1]), &CompileOptions::new(arch));
+            let compiled = begin.elapsed().as_secs_f64();
+            let messages = |all: Vec<fabsim::diagnostic::Diagnostic>| {
+                let all: Vec<String> = all.iter().map(ToString::to_string).collect();
+                all.join("\n")
+            };
+            Ok(Job {
+                design: design.map_err(messages)?,
+                vector: Some((usize::from(number(5)?), usize::from(number(6)?))),
+                compiled,
+            })
+        }
+        _ => Err("usage: speed [--threads N] chains WIDTH HEIGHT LENGTH \
+                  | bundle LAYOUT ARCH WIDTH HEIGHT LENGTH BYTES"
+            .into()),
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut args: Vec<String> = std::env::args().skip(1).collect();
+    let mut options = SimOptions::default();
+    if args.first().is_some_and(|arg| arg == "--threads") && args.len() > 2 {
+        options.threads = args[1].parse()?;
+        args.drain(..2);
+    }
+    println!("{}", run(job(&args)?, options)?);
     Ok(())
 }

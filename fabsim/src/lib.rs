@@ -5,6 +5,7 @@
 //! copies, launches and reports; `probe` is where statistics look in, `trace` what they are; `std`
 //! holds the standard modules; `python` is the only part that knows Python.
 
+mod alarm;
 pub mod csl;
 pub mod diagnostic;
 pub mod fabric;
@@ -21,3 +22,4 @@ mod rounding;
 pub mod std;
 pub mod timing;
 pub mod trace;
+pub mod worker;

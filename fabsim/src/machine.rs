@@ -4,112 +4,28 @@
 //! then all moves take place. Up to the moves a PE only changes what no other PE looks at, so the
 //! order of visits cannot matter. A sleeping PE is woken by a wavelet coming down its ramp, by
 //! room in an output queue, or by the clock.
+//!
+//! A machine with several threads gives each of them some of the rows. Both halves of a cycle are
+//! done side by side; what passes between zones is handed over in between.
 
-use crate::fabric::grid::PeIndex;
-use crate::fabric::{Collision, Delivery, Fabric};
+use crate::fabric::grid::{Grid, PeIndex};
+use crate::fabric::split_front;
+use crate::fabric::{Collision, Fabric, Looking, Moving};
 use crate::limits::limits;
 use crate::pe::plan::PePlan;
-use crate::pe::queues::Arrived;
-use crate::pe::{Env, Launch, Next, Pe};
-use crate::probe::{Probe, RampPassage, Recorder, Silent};
-use crate::program::{Design, Direction, Span};
+use crate::pe::{Launch, Pe};
+use crate::probe::{Probe, Recorder, Silent};
+use crate::program::{Arch, Design, Direction, Inst, Span, SystemCall, TileProgram};
 use crate::report::{Fault, SimError};
 use crate::trace::arrivals;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+pub use crate::worker::VisitOrder;
+use crate::worker::{Cycle, Worker};
 
-const BUCKETS: u64 = 64;
+/// Addresses of registers, counted in words or in bytes.
+const REGISTERS: std::ops::RangeInclusive<u64> = 0x6000..=0xffff;
 
-/// When to wake which PE. Near times are an index away, far ones in a heap.
-#[derive(Debug)]
-struct Alarm {
-    near: Vec<Vec<PeIndex>>,
-    near_count: usize,
-    far: BinaryHeap<Reverse<(u64, PeIndex)>>,
-}
-
-impl Alarm {
-    fn new() -> Alarm {
-        Alarm {
-            near: (0..BUCKETS).map(|_| Vec::new()).collect(),
-            near_count: 0,
-            far: BinaryHeap::new(),
-        }
-    }
-
-    #[inline]
-    fn set(&mut self, now: u64, at: u64, pe: PeIndex) {
-        if at - now < BUCKETS {
-            self.near[(at % BUCKETS) as usize].push(pe);
-            self.near_count += 1;
-        } else {
-            self.far.push(Reverse((at, pe)));
-        }
-    }
-
-    /// The next time anybody is to be woken, from `now` on.
-    fn next(&self, now: u64) -> Option<u64> {
-        let far = self.far.peek().map(|Reverse((at, _))| *at);
-        if self.near_count == 0 {
-            return far;
-        }
-        let mut times = now..now + BUCKETS;
-        let near = times.find(|at| !self.near[(at % BUCKETS) as usize].is_empty());
-        near.into_iter().chain(far).min()
-    }
-
-    fn due(&mut self, now: u64) -> Vec<PeIndex> {
-        let mut due = std::mem::take(&mut self.near[(now % BUCKETS) as usize]);
-        self.near_count -= due.len();
-        while let Some(&Reverse((at, pe))) = self.far.peek() {
-            if at > now {
-                break;
-            }
-            self.far.pop();
-            due.push(pe);
-        }
-        due
-    }
-
-    /// Gives a bucket's memory back.
-    fn recycle(&mut self, now: u64, mut used: Vec<PeIndex>) {
-        used.clear();
-        let bucket = &mut self.near[(now % BUCKETS) as usize];
-        if bucket.is_empty() {
-            *bucket = used;
-        }
-    }
-}
-
-/// In which order routers and compute elements are visited. No result may depend on it; tests
-/// check that.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum VisitOrder {
-    /// As they happened to be woken.
-    #[default]
-    AsWoken,
-    Reversed,
-    /// In another random order every cycle; the number is the state of the generator.
-    Shuffled(u64),
-}
-
-impl VisitOrder {
-    fn apply(&mut self, visits: &mut [PeIndex]) {
-        match self {
-            VisitOrder::AsWoken => {}
-            VisitOrder::Reversed => visits.reverse(),
-            VisitOrder::Shuffled(state) => {
-                for n in (1..visits.len()).rev() {
-                    // Knuth's MMIX generator; its high bits are the good ones.
-                    *state = state
-                        .wrapping_mul(6_364_136_223_846_793_005)
-                        .wrapping_add(1_442_695_040_888_963_407);
-                    visits.swap(n, (*state >> 33) as usize % (n + 1));
-                }
-            }
-        }
-    }
-}
+/// With fewer tiles to visit, a cycle is done before a second thread has begun.
+const TILES_WORTH_A_THREAD: usize = 6_000;
 
 /// How far the current host command has got.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -118,6 +34,15 @@ pub struct Command {
     pub outstanding: usize,
     pub first_done: Option<u64>,
     pub last_done: u64,
+}
+
+impl Command {
+    /// A PE lets the next command in.
+    fn finish(&mut self, at: u64) {
+        self.outstanding -= 1;
+        self.first_done = Some(self.first_done.map_or(at, |first| first.min(at)));
+        self.last_done = self.last_done.max(at);
+    }
 }
 
 /// The whole simulated machine.
@@ -138,13 +63,23 @@ pub struct Machine {
     /// Told what happens, if anybody wants to know.
     pub recorder: Option<Box<dyn Recorder>>,
     lenient: bool,
-    visit_order: VisitOrder,
-    active: Vec<PeIndex>,
-    alarm: Alarm,
+    /// Code may write registers, which other routers look at in the same cycle.
+    writes_registers: bool,
+    workers: Vec<Worker>,
 }
 
 impl Machine {
     pub fn new(design: &Design, lenient: bool, visit_order: VisitOrder) -> Machine {
+        Machine::with_threads(design, lenient, visit_order, 1)
+    }
+
+    /// A machine whose cycles are done by that many threads, or by fewer if there are too few rows.
+    pub fn with_threads(
+        design: &Design,
+        lenient: bool,
+        visit_order: VisitOrder,
+        threads: usize,
+    ) -> Machine {
         let depth = limits(design.arch).router_queue;
         let programs = design.programs.iter();
         let mut plans: Vec<PePlan> = programs.map(|p| PePlan::new(design.arch, p)).collect();
@@ -153,9 +88,15 @@ impl Machine {
             plans[tile.program as usize].bind_queues_of_control_tasks(router);
         }
         let pe = |program: u32| Pe::new(&plans[program as usize], program);
+        let ends = zones(design, threads);
+        let firsts = std::iter::once(PeIndex(0)).chain(ends.iter().copied());
+        let workers = firsts.zip(&ends);
         let mut machine = Machine {
-            fabric: Fabric::new(design, depth),
+            fabric: Fabric::new(design, depth, &ends),
             pes: design.tiles.iter().map(|tile| pe(tile.program)).collect(),
+            workers: workers
+                .map(|(first, &end)| Worker::new(first, end, visit_order))
+                .collect(),
             plans,
             files: design.files.clone(),
             cycle: 0,
@@ -165,9 +106,7 @@ impl Machine {
             log: Vec::new(),
             recorder: None,
             lenient,
-            visit_order,
-            active: Vec::new(),
-            alarm: Alarm::new(),
+            writes_registers: writes_registers(design),
         };
         for n in 0..machine.pes.len() {
             machine.write_initial_registers(PeIndex(n as u32));
@@ -176,6 +115,11 @@ impl Machine {
             }
         }
         machine
+    }
+
+    /// How many threads share the work at most.
+    pub fn threads(&self) -> usize {
+        self.workers.len()
     }
 
     /// From now on, reading memory that nobody has written is an error.
@@ -195,212 +139,165 @@ impl Machine {
         }
     }
 
-    #[inline]
     fn wake(&mut self, pe: PeIndex) {
-        let state = &mut self.pes[pe.index()];
-        if !state.active {
-            state.active = true;
-            self.active.push(pe);
-        }
+        let zone = self.fabric.zone_number(pe);
+        self.workers[zone].awake.insert(pe);
     }
 
     /// Hands a function to the main thread of a PE.
     pub fn launch(&mut self, pe: PeIndex, launch: Launch) {
-        let state = &mut self.pes[pe.index()];
-        state.launch = Some(launch);
-        state.busy_with_command = true;
+        self.pes[pe.index()].launch(launch);
         self.command.outstanding += 1;
         self.wake(pe);
     }
 
     /// Nothing happens by itself any more.
     pub fn is_quiet(&self) -> bool {
-        self.is_idle() && self.alarm.next(self.cycle).is_none()
+        self.is_idle() && self.next_alarm().is_none()
     }
 
     fn is_idle(&self) -> bool {
-        self.active.is_empty() && self.fabric.active_routers() == 0
+        self.workers.iter().all(|worker| worker.awake.is_empty()) && self.fabric.is_idle()
+    }
+
+    fn next_alarm(&self) -> Option<u64> {
+        let workers = self.workers.iter();
+        workers.filter_map(|w| w.alarm.next(self.cycle)).min()
     }
 
     /// One cycle; cycles in which nothing can happen are skipped.
     pub fn step(&mut self) -> Result<(), SimError> {
         let Some(mut recorder) = self.recorder.take() else {
-            return self.step_with(&mut Silent);
+            let visited: usize = self.workers.iter().map(Worker::visited).sum();
+            let worth_it = self.workers.len() > 1 && visited >= TILES_WORTH_A_THREAD;
+            return self.step_with(worth_it, &mut Silent);
         };
-        let stepped = self.step_with(&mut recorder);
+        let stepped = self.step_with(false, &mut recorder);
         self.recorder = Some(recorder);
         stepped
     }
 
-    fn step_with<P: Probe>(&mut self, probe: &mut P) -> Result<(), SimError> {
+    fn step_with<P: Probe>(&mut self, side_by_side: bool, probe: &mut P) -> Result<(), SimError> {
         if self.is_idle() {
-            if let Some(at) = self.alarm.next(self.cycle) {
+            if let Some(at) = self.next_alarm() {
                 self.cycle = at.max(self.cycle);
             }
         }
         let now = self.cycle;
-        let due = self.alarm.due(now);
-        for &pe in &due {
-            self.wake(pe);
+        self.first_half(side_by_side, probe);
+        self.gather()?;
+        if self.writes_registers {
+            self.make_changes();
+            self.look_behind_code();
+        } else if self.workers.iter().any(|worker| !worker.writes.is_empty()) {
+            // Nothing said so before: this first change is seen a cycle later, by everybody alike.
+            self.make_changes();
+            self.writes_registers = true;
         }
-        self.alarm.recycle(now, due);
-        self.visit_order.apply(self.fabric.visits());
-        self.visit_order.apply(&mut self.active);
-        for n in 0..self.fabric.active_routers() {
-            self.up_the_ramp(self.fabric.active_router(n), now, probe);
-        }
-        self.tile_cycles += self.fabric.active_routers() as u64;
-        self.step_compute_elements(now, probe)?;
-        let (pes, plans) = (&self.pes, &self.plans);
-        self.fabric.look(|pe, color| {
-            let pe = &pes[pe.index()];
-            let queue = pe.core.input_of_color(&plans[pe.plan as usize], color);
-            queue.is_some_and(|n| pe.core.inputs[usize::from(n)].ring.has_room())
-        });
-        self.fabric.commit(now + 1, probe);
-        self.down_the_ramps(now, probe);
+        self.second_half(side_by_side, probe);
+        self.fabric.exchange(now + 1, probe);
         self.raise_teardowns();
         self.cycle = now + 1;
         self.check_retargeted()?;
         self.check_collisions(probe)
     }
 
-    /// One wavelet at most goes from the output queues of a PE to its router; queues take turns.
-    fn up_the_ramp<P: Probe>(&mut self, pe: PeIndex, now: u64, probe: &mut P) {
-        let state = &mut self.pes[pe.index()];
-        let count = state.core.outputs.len();
-        let mut sent = None;
-        let first = usize::from(state.output_turn);
-        let first = if first < count { first } else { 0 };
-        for k in first..first + count {
-            let n = if k < count { k } else { k - count };
-            let ring = &mut state.core.outputs[n].ring;
-            let Some(head) = ring.first().copied() else {
-                continue;
-            };
-            if head.ready > now || sent.is_some() {
-                self.fabric.stay(pe);
-            } else if self.fabric.accepts_from_ce(pe, head.color) {
-                let was_full = !ring.has_room();
-                ring.pop();
-                let level = ring.len();
-                probe.went_up(RampPassage {
-                    cycle: now,
-                    pe,
-                    color: head.color,
-                    wavelet: head.wavelet(),
-                    queue: state.core.outputs[n].id,
-                    level,
-                });
-                self.fabric
-                    .inject(pe, head.color, head.wavelet(), head.advance_switch);
-                sent = Some((n, was_full));
-                self.fabric.stay(pe);
-            }
-        }
-        if let Some((n, was_full)) = sent {
-            state.output_turn = n as u8 + 1;
-            if was_full || state.core.attention {
-                self.wake(pe);
+    fn first_half<P: Probe>(&mut self, side_by_side: bool, probe: &mut P) {
+        let cycle = Cycle {
+            now: self.cycle,
+            plans: &self.plans,
+            looks_at_once: !self.writes_registers,
+        };
+        let mut pes = self.pes.as_mut_slice();
+        let zones = self.workers.iter_mut().zip(self.fabric.looking());
+        let zones = zones.map(|(worker, looking)| {
+            let own = split_front(&mut pes, looking.len());
+            (worker, own, looking)
+        });
+        type Zone<'a> = (&'a mut Worker, &'a mut [Pe], Looking<'a>);
+        if side_by_side {
+            together(zones, |(worker, pes, mut looking): Zone| {
+                worker.first_half(cycle, pes, &mut looking, &mut Silent);
+            });
+        } else {
+            for (worker, pes, mut looking) in zones {
+                worker.first_half(cycle, pes, &mut looking, probe);
             }
         }
     }
 
-    fn step_compute_elements<P: Probe>(&mut self, now: u64, probe: &mut P) -> Result<(), SimError> {
-        let mut active = std::mem::take(&mut self.active);
-        let mut failed: Option<(PeIndex, Fault)> = None;
-        active.retain(|&pe| match self.step_one(pe, now, probe) {
-            Ok(stays) => stays,
-            Err(fault) => {
-                // The same one is reported in whatever order the PEs are visited.
-                if !matches!(&failed, Some((earlier, _)) if *earlier < pe) {
-                    failed = Some((pe, fault));
-                }
-                true
-            }
+    fn second_half<P: Probe>(&mut self, side_by_side: bool, probe: &mut P) {
+        let cycle = Cycle {
+            now: self.cycle,
+            plans: &self.plans,
+            looks_at_once: !self.writes_registers,
+        };
+        let mut pes = self.pes.as_mut_slice();
+        let zones = self
+            .workers
+            .iter_mut()
+            .zip(self.fabric.moving(cycle.now + 1));
+        let zones = zones.map(|(worker, moving)| {
+            let own = split_front(&mut pes, moving.len());
+            (worker, own, moving)
         });
-        // Nobody is woken while compute elements run.
-        self.active = active;
+        type Zone<'a> = (&'a mut Worker, &'a mut [Pe], Moving<'a>);
+        if side_by_side {
+            together(zones, |(worker, pes, mut moving): Zone| {
+                worker.second_half(cycle, pes, &mut moving, &mut Silent);
+            });
+        } else {
+            for (worker, pes, mut moving) in zones {
+                worker.second_half(cycle, pes, &mut moving, probe);
+            }
+        }
+    }
+
+    /// What the zones have to say of the compute elements' cycle.
+    fn gather(&mut self) -> Result<(), SimError> {
+        let mut failed: Option<(PeIndex, Fault)> = None;
+        for worker in &mut self.workers {
+            self.tile_cycles += std::mem::take(&mut worker.tile_cycles);
+            self.log.append(&mut worker.log);
+            for at in worker.finished.drain(..) {
+                self.command.finish(at);
+            }
+            // Zones are in the order of their PEs.
+            failed = failed.or(worker.failed.take());
+        }
         match failed {
             None => Ok(()),
             Some((pe, fault)) => Err(self.undefined(pe, &fault)),
         }
     }
 
-    /// One cycle of one compute element; false if it goes to sleep.
-    #[inline]
-    fn step_one<P: Probe>(&mut self, pe: PeIndex, now: u64, probe: &mut P) -> Result<bool, Fault> {
-        let state = &mut self.pes[pe.index()];
-        let mut env = Env {
-            plan: &self.plans[state.plan as usize],
-            now,
-            fabric: &mut self.fabric,
-            index: pe,
-            queues_changed: false,
-            unblocked_at: None,
-            printed: Vec::new(),
-            executed: probe.wants_code().then(Vec::new),
-        };
-        let (next, turn) = state.step(&mut env)?;
-        if let Some(executed) = env.executed.take() {
-            probe.executed(now, pe, env.plan, &executed);
-        }
-        probe.turn(now, pe, state, env.plan, turn);
-        let (changed, unblocked_at) = (env.queues_changed, env.unblocked_at);
-        let printed = env.printed.into_iter();
-        self.log.extend(printed.map(|(at, line)| (at, pe, line)));
-        if !self.fabric.is_active(pe) {
-            self.tile_cycles += 1;
-        }
-        if changed {
-            // What was sent goes up the ramp only later: the router must be visited until then.
-            self.fabric.wake(pe);
-            self.fabric.stay(pe);
-        }
-        if let Some(at) = unblocked_at {
-            if std::mem::take(&mut state.busy_with_command) {
-                self.command.outstanding -= 1;
-                let first = self.command.first_done.unwrap_or(at);
-                self.command.first_done = Some(first.min(at));
-                self.command.last_done = self.command.last_done.max(at);
+    /// What code changed of its routers takes effect.
+    fn make_changes(&mut self) {
+        for worker in &mut self.workers {
+            for (pe, change) in worker.writes.drain(..) {
+                self.fabric.make(pe, change);
             }
         }
-        match next {
-            Next::Soon => return Ok(true),
-            Next::At(at) => self.alarm.set(now, at, pe),
-            Next::Woken => {}
-        }
-        state.active = false;
-        Ok(false)
+        self.fabric.wake_rewired();
     }
 
-    fn down_the_ramps<P: Probe>(&mut self, now: u64, probe: &mut P) {
-        let mut deliveries = std::mem::take(&mut self.fabric.deliveries);
-        for Delivery { pe, color, wavelet } in deliveries.drain(..) {
-            let state = &mut self.pes[pe.index()];
-            let plan = &self.plans[state.plan as usize];
-            let Some(queue) = state.core.input_of_color(plan, color) else {
-                continue;
-            };
-            let ready = now + plan.timing.offramp_cycles;
-            let queue = &mut state.core.inputs[usize::from(queue)];
-            queue.ring.push(Arrived { wavelet, ready });
-            probe.came_down(RampPassage {
-                cycle: now,
-                pe,
-                color,
-                wavelet,
-                queue: queue.id,
-                level: queue.ring.len(),
-            });
-            self.alarm.set(now, ready, pe);
+    /// Routers look, after all code of the cycle.
+    fn look_behind_code(&mut self) {
+        let cycle = Cycle {
+            now: self.cycle,
+            plans: &self.plans,
+            looks_at_once: false,
+        };
+        let mut pes = self.pes.as_mut_slice();
+        for (worker, mut looking) in self.workers.iter_mut().zip(self.fabric.looking()) {
+            let own = split_front(&mut pes, looking.len());
+            worker.look(cycle, own, &mut looking);
         }
-        self.fabric.deliveries = deliveries;
     }
 
     /// A torn-down color is an event for its compute element, whatever its routes are.
     fn raise_teardowns(&mut self) {
-        while let Some((pe, color)) = self.fabric.torn_down.pop() {
+        for (pe, color) in self.fabric.take_torn_down() {
             self.pes[pe.index()].core.note_teardown(color);
             self.wake(pe);
         }
@@ -409,7 +306,7 @@ impl Machine {
     /// `advance_switch` moves the switch as soon as the last wavelet is in the router, so it can
     /// change where wavelets come from and not where those before it go.
     fn check_retargeted(&mut self) -> Result<(), SimError> {
-        let Some(&(pe, color)) = self.fabric.retargeted.iter().min() else {
+        let Some((pe, color)) = self.fabric.first_retargeted() else {
             return Ok(());
         };
         let (x, y) = self.fabric.grid.place(pe);
@@ -423,10 +320,10 @@ impl Machine {
 
     /// Two arrivals at once are undefined: an error, or a warning where the user asked for it.
     fn check_collisions<P: Probe>(&mut self, probe: &P) -> Result<(), SimError> {
-        if self.fabric.collisions.is_empty() {
+        let mut collisions = self.fabric.take_collisions();
+        if collisions.is_empty() {
             return Ok(());
         }
-        let mut collisions = std::mem::take(&mut self.fabric.collisions);
         collisions.sort_unstable();
         collisions.dedup_by(|more, kept| {
             let same = (more.pe, more.color) == (kept.pe, kept.color);
@@ -498,4 +395,61 @@ impl Machine {
             None => format!("line {}", span.line),
         }
     }
+}
+
+/// Where the zones of the threads end: rows are shared out evenly.
+fn zones(design: &Design, threads: usize) -> Vec<PeIndex> {
+    let grid = Grid {
+        width: u32::from(design.width),
+        height: u32::from(design.height),
+    };
+    let count = threads.clamp(1, usize::from(design.height).max(1));
+    let end = |n: usize| (grid.height as usize * n / count) as u32 * grid.width;
+    (1..=count).map(|n| PeIndex(end(n))).collect()
+}
+
+/// Whether any code of a design, or what it begins with, changes settings of routers.
+fn writes_registers(design: &Design) -> bool {
+    let programs = &design.programs;
+    programs.iter().any(|program| {
+        let mut code = program.functions.iter().flat_map(|f| &f.code);
+        let pointers = design.arch == Arch::Wse2 && leads_to_registers(program);
+        !program.config.is_empty() || pointers || code.any(changes_router)
+    })
+}
+
+fn changes_router(inst: &Inst) -> bool {
+    match inst {
+        Inst::WriteConfig { .. } => true,
+        Inst::System { call, .. } => matches!(
+            call,
+            SystemCall::SetSwitchSides | SystemCall::SetFilter | SystemCall::BindInputQueue
+        ),
+        _ => false,
+    }
+}
+
+/// Whether code stores anywhere and names a number that may be the address of a register, in words
+/// or in bytes: on wse2 pointers lead to them, too.
+fn leads_to_registers(program: &TileProgram) -> bool {
+    let mut code = program.functions.iter().flat_map(|f| &f.code);
+    let mut words = program.memory.iter().flat_map(|(_, words)| words);
+    let stores = code.clone().any(|inst| matches!(inst, Inst::Store { .. }));
+    let named =
+        code.any(|inst| matches!(inst, Inst::Const { bits, .. } if REGISTERS.contains(bits)));
+    stores && (named || words.any(|&word| REGISTERS.contains(&u64::from(word))))
+}
+
+/// Does the work of all zones at once, that of the first one on this thread.
+fn together<Z: Send>(zones: impl Iterator<Item = Z>, work: impl Fn(Z) + Sync) {
+    let mut zones = zones;
+    let Some(own) = zones.next() else {
+        return;
+    };
+    std::thread::scope(|scope| {
+        for zone in zones {
+            scope.spawn(|| work(zone));
+        }
+        work(own);
+    });
 }

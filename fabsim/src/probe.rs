@@ -72,6 +72,12 @@ pub struct RampPassage {
 
 /// Told what happens on the machine.
 pub trait Probe {
+    /// It looks at nothing: what happens may be done in another order.
+    #[inline]
+    fn is_silent(&self) -> bool {
+        false
+    }
+
     /// A compute element had its turn. One that sleeps has none: until its next turn it goes on
     /// waiting for what it waits for now, or, if its main thread is busy, executing.
     fn turn(&mut self, _cycle: u64, _pe: PeIndex, _state: &Pe, _plan: &PePlan, _turn: Turn) {}
@@ -113,7 +119,12 @@ pub trait Recorder: Probe + Debug + Send + Sync + 'static {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
-impl Probe for Silent {}
+impl Probe for Silent {
+    #[inline]
+    fn is_silent(&self) -> bool {
+        true
+    }
+}
 
 impl<P: Probe + ?Sized> Probe for Box<P> {
     fn turn(&mut self, cycle: u64, pe: PeIndex, state: &Pe, plan: &PePlan, turn: Turn) {

@@ -322,6 +322,9 @@ impl Watch {
     }
 }
 
+/// The environment variable that says how many threads to use where the caller does not.
+const THREADS: &str = "FABSIM_THREADS";
+
 /// A program on a simulated machine. `visit_seed` visits the PEs in random orders: nothing may
 /// change by it, and tests check that.
 #[pyclass(name = "Simulator", module = "fabsim")]
@@ -332,7 +335,7 @@ struct PySimulator {
 #[pymethods]
 impl PySimulator {
     #[new]
-    #[pyo3(signature = (program, max_cycles=1_000_000_000, lenient=false, visit_seed=None, *, max_memory_bytes=16_000_000_000, check_uninitialized=false, usage=false, trace=None, trace_form="text", trace_region=None, trace_window=None))]
+    #[pyo3(signature = (program, max_cycles=1_000_000_000, lenient=false, visit_seed=None, threads=None, *, max_memory_bytes=16_000_000_000, check_uninitialized=false, usage=false, trace=None, trace_form="text", trace_region=None, trace_window=None))]
     #[allow(clippy::too_many_arguments)] // keywords, all but the first
     fn new(
         py: Python<'_>,
@@ -340,6 +343,7 @@ impl PySimulator {
         max_cycles: u64,
         lenient: bool,
         visit_seed: Option<u64>,
+        threads: Option<usize>,
         max_memory_bytes: u64,
         check_uninitialized: bool,
         usage: bool,
@@ -356,6 +360,7 @@ impl PySimulator {
             max_memory_bytes,
             lenient,
             visit_order: visit_seed.map_or(VisitOrder::AsWoken, VisitOrder::Shuffled),
+            threads: thread_count(threads)?,
             watched: Watched { trace, usage },
             check_uninitialized,
             ..SimOptions::default()
@@ -665,10 +670,16 @@ impl PySimulator {
         self.inner.cycle()
     }
 
+    /// Threads in use.
+    #[getter]
+    fn threads(&self) -> usize {
+        self.inner.machine().threads()
+    }
+
     /// Wavelets that left a router's queue.
     #[getter]
     fn wavelet_count(&self) -> u64 {
-        self.inner.machine().fabric.departures
+        self.inner.machine().fabric.departures()
     }
 
     #[getter]
@@ -688,6 +699,25 @@ impl PySimulator {
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.inner.machine().warnings.clone()
+    }
+}
+
+/// How many threads to use: as asked for, else as the environment says, else one. More than there
+/// are processors would only wait for each other.
+fn thread_count(asked: Option<usize>) -> PyResult<usize> {
+    let named = match asked {
+        Some(count) => Some(count),
+        None => match std::env::var(THREADS) {
+            Ok(text) => Some(text.parse().unwrap_or(0)),
+            Err(_) => None,
+        },
+    };
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    match named.unwrap_or(1) {
+        0 => Err(PyValueError::new_err(format!(
+            "the number of threads, also in {THREADS}, is at least 1"
+        ))),
+        count => Ok(count.min(processors)),
     }
 }
 

@@ -391,7 +391,7 @@ fn links_ramps_and_colors_are_counted() {
     assert_eq!(usage.hottest_color(), Some(0));
     assert_eq!(usage.hottest_link(), Some((PeIndex(0), E, count)));
     assert!(usage.input_queues[2].level >= 1 && usage.input_queues[2].level <= 4);
-    assert_eq!(sim.machine().fabric.departures, 4 * u64::from(count));
+    assert_eq!(sim.machine().fabric.departures(), 4 * u64::from(count));
 }
 
 #[test]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-_CLAUSES = ("order", "reduce", "then", "broadcast", "run", "within", "expect")
+_CLAUSES = ("order", "reduce", "then", "broadcast", "run", "within", "reserve", "expect")
 
 
 def blocks(page: str) -> list[str]:

@@ -1,10 +1,11 @@
 import re
+from dataclasses import replace
 
 import building as b
 from collc.language import parse_source
 from collc.schedule import BroadcastPhase, ReducePhase, build_schedule
 from collc.show_schedule import operand_order, show_schedule
-from collc.spec import BroadcastStep, ContractKind, Order
+from collc.spec import BroadcastStep, ContractKind, Order, Tree
 from collc.verify import expected, make_input
 
 
@@ -125,3 +126,15 @@ def test_the_operand_order_shown_is_the_one_numpy_takes():
         value = eval(re.sub(r"(\d+)", r"x[\1][part]", order), {"x": x, "part": part})
         for rank in ranks.split(", "):
             assert (found[int(rank)][part] == value).all()
+
+
+def test_two_sides_of_a_root_are_shown_in_the_ranks_of_the_line():
+    middle = replace(b.reduce_step(b.chain(3)), root=2, far=Tree("tree", ((1,), ()), b.HERE))
+    shown = show_schedule(build_schedule(b.collective(5, 1, [middle])))
+    assert shown.endswith("  each row, in its own ranks: rank 2 = ((2 + (1 + 0)) + (3 + 4))\n")
+    last = replace(b.reduce_step(b.star(4)), root=3)
+    shown = show_schedule(build_schedule(b.collective(4, 1, [last])))
+    assert "rank 3 = (((3 + 2) + 1) + 0)" in shown
+    long = replace(b.reduce_step(b.chain(20)), root=19, far=Tree("tree", ((1,), ()), b.HERE))
+    shown = show_schedule(build_schedule(b.collective(22, 1, [long])))
+    assert "rank 19, then ranks 18 to 0 nested as tree, then ranks 20 to 21 nested as" in shown

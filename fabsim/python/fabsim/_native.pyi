@@ -85,6 +85,7 @@ class Simulator:
         max_cycles: int = 1_000_000_000,
         lenient: bool = False,
         visit_seed: int | None = None,
+        threads: int | None = None,
         *,
         max_memory_bytes: int = 16_000_000_000,
         check_uninitialized: bool = False,
@@ -163,6 +164,8 @@ class Simulator:
     def cycle(self) -> int: ...
     @property
     def tile_cycles(self) -> int: ...
+    @property
+    def threads(self) -> int: ...
     @property
     def wavelet_count(self) -> int: ...
     @property

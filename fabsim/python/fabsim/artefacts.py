@@ -60,6 +60,7 @@ def statistics(
     wavelets = simulator.wavelet_count
     seconds = max(real, 1e-9)
     active = simulator.tile_cycles / seconds
+    threads = simulator.threads
 
     def each_cycle(count: int | None) -> float | None:
         return None if count is None else count / max(cycles, 1)
@@ -67,7 +68,7 @@ def statistics(
     stalls_each, wavelets_each = each_cycle(stalls), each_cycle(wavelets) or 0.0
     return {
         "active_tile_cycles_per_second": active,
-        "active_tile_cycles_per_second_per_thread": active,
+        "active_tile_cycles_per_second_per_thread": active / threads,
         "cycle_count": cycles,
         "cycles_per_second": cycles / seconds,
         "fabric_x": program.width,
@@ -82,7 +83,7 @@ def statistics(
         "stalls_per_cycle": stalls_each,
         "sys_time": system,
         "tile_cycles_per_second": cycles * tiles / seconds,
-        "tile_cycles_per_second_per_thread": cycles * tiles / seconds,
+        "tile_cycles_per_second_per_thread": cycles * tiles / seconds / threads,
         "user_time": user,
         "wavelet_count": wavelets,
         "wavelets_per_cycle": wavelets_each,
@@ -100,9 +101,9 @@ def log_lines(program: Program, simulator: Simulator, figures: dict[str, Any]) -
     speed = (
         "Simulation used {real_time:.3f} real seconds, {user_time:.3f} user seconds, "
         "{sys_time:.3f} system seconds, and ran at {cycles_per_second:.0f} cyc/sec "
-        "{tile_cycles_per_second:.0f} tile-cyc/sec with 1 threads, at "
+        "{tile_cycles_per_second:.0f} tile-cyc/sec with {threads} threads, at "
         "{tile_cycles_per_second_per_thread:.0f} tile-cyc/sec/thread"
-    ).format(**figures)
+    ).format(threads=simulator.threads, **figures)
     return [*head, *printed, f"@{simulator.cycle} {speed}"]
 
 

@@ -47,7 +47,7 @@ class FP16TYPE(Enum):
 
 @dataclass(frozen=True)
 class SimfabConfig:
-    """How a simulation runs. The number of threads means nothing to fabsim, which has one.
+    """How a simulation runs. The number of threads means nothing here: --threads has a say.
 
     A core file of all PEs is written when the run stops if `dump_core` is set, a trace if
     `suppress_trace` is given as False.

@@ -22,6 +22,7 @@ class RunOptions:
 
     max_cycles: int
     max_memory: float
+    threads: int | None
     lenient: bool
     check_uninitialized: bool
     report: bool
@@ -122,6 +123,12 @@ def _parser(name: str, description: str) -> argparse.ArgumentParser:
         default=16.0,
         metavar="GB",
         help="refuse programs that need more to be simulated (16)",
+    )
+    limits.add_argument(
+        "--threads",
+        type=positive,
+        metavar="N",
+        help="use up to N processors; nothing comes out differently (FABSIM_THREADS, else 1)",
     )
     checks = parser.add_argument_group("checks")
     checks.add_argument(

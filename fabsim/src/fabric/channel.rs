@@ -2,6 +2,7 @@
 
 use super::settings::Settings;
 use super::wavelet::Wavelet;
+use super::ChannelIndex;
 use crate::limits::RING;
 use crate::program::{Direction, Directions};
 
@@ -20,6 +21,8 @@ pub struct Channel {
     /// How many of the queued wavelets are control wavelets.
     controls: u8,
     pub color: u8,
+    /// Its number among the channels of its router.
+    pub local: u8,
     pub position: u8,
     /// Routes of `position`.
     pub rx: Directions,
@@ -28,14 +31,30 @@ pub struct Channel {
     pub torn_down: bool,
     /// The color has a filter here, or settings of this PE alone.
     pub filtered: bool,
+    /// The one way out of data wavelets, if there is but one and nothing else to consider.
+    pub way: Way,
+    /// Where that way leads to, if over a link.
+    pub next: ChannelIndex,
 }
+
+/// How data wavelets leave a channel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// Over this one side.
+    Only(Direction),
+    /// Over several sides or none, past a filter, or not at all.
+    Other,
+}
+
+/// No channel.
+pub const NOWHERE: ChannelIndex = ChannelIndex(u32::MAX);
 
 const CONTROL: u8 = 0x80;
 
 const _: () = assert!(std::mem::size_of::<Channel>() == 64);
 
 impl Channel {
-    pub fn new(settings: &Settings) -> Channel {
+    pub fn new(local: u8, settings: &Settings) -> Channel {
         let routes = settings.routes(settings.start);
         Channel {
             payloads: [0; RING],
@@ -46,22 +65,36 @@ impl Channel {
             len: 0,
             controls: 0,
             color: settings.color,
+            local,
             position: settings.start,
             rx: routes.rx,
             tx: routes.tx,
             torn_down: settings.teardown,
             filtered: settings.filter.is_some(),
+            way: Way::Other,
+            next: NOWHERE,
         }
     }
 
+    #[inline]
     pub fn len(&self) -> u8 {
         self.len
     }
 
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
+    /// The oldest wavelet's payload, if it is a data wavelet; meaningful only if the channel is not
+    /// empty.
+    #[inline]
+    pub fn first_data(&self) -> Option<u32> {
+        let at = usize::from(self.head) % RING;
+        (self.kinds[at] & CONTROL == 0).then_some(self.payloads[at])
+    }
+
+    #[inline]
     pub fn has_control(&self) -> bool {
         self.controls != 0
     }
@@ -111,6 +144,13 @@ impl Channel {
         self.len += 1;
         self.controls += u8::from(wavelet.control);
         true
+    }
+
+    /// Drops the oldest wavelet, which is a data wavelet.
+    #[inline]
+    pub fn drop_data(&mut self) {
+        self.head = (self.head + 1) % RING as u8;
+        self.len = self.len.saturating_sub(1);
     }
 
     #[inline]

@@ -1,9 +1,11 @@
 //! Where the host's streams meet the fabric: it puts wavelets into a color that no router feeds, and
 //! takes them from one that leads nowhere.
 
+use super::channel::NOWHERE;
 use super::grid::PeIndex;
 use super::wavelet::Wavelet;
 use super::{Fabric, Move};
+use crate::probe::Silent;
 use crate::program::{Direction, Directions};
 
 const RAMP: Directions = Directions(1 << Direction::Ramp as u8);
@@ -35,7 +37,7 @@ impl Fabric {
 
     /// Puts a wavelet into the router's queue; false if it is full.
     pub fn put_from_host(&mut self, pe: PeIndex, color: u8, payload: u32) -> bool {
-        let Some((index, local)) = self.find(pe, color) else {
+        let Some((index, local)) = self.view().find(pe, color) else {
             return false;
         };
         let channel = &mut self.channels[index.index()];
@@ -43,7 +45,7 @@ impl Fabric {
             payload,
             control: false,
         };
-        if channel.len() >= self.depth || !channel.push(wavelet, Direction::West) {
+        if channel.len() >= self.wires.depth || !channel.push(wavelet, Direction::West) {
             return false;
         }
         self.routers[pe.index()].occupied |= 1 << local;
@@ -53,7 +55,7 @@ impl Fabric {
 
     /// Takes the oldest wavelet from the router's queue.
     pub fn take_for_host(&mut self, pe: PeIndex, color: u8) -> Option<u32> {
-        let (index, local) = self.find(pe, color)?;
+        let (index, local) = self.view().find(pe, color)?;
         let channel = &mut self.channels[index.index()];
         let wavelet = channel.pop()?;
         if channel.is_empty() {
@@ -83,27 +85,42 @@ impl Fabric {
 
     /// Takes the oldest wavelet; a control wavelet takes effect on this router as on any other.
     fn take_through_port(&mut self, pe: PeIndex, color: u8) -> Option<u32> {
-        let (index, local) = self.find(pe, color)?;
+        let (index, _) = self.view().find(pe, color)?;
         let channel = &self.channels[index.index()];
         if channel.is_empty() {
             return None;
         }
         let (sides, first) = (channel.rx.0, channel.first());
-        let (wavelet, command, position) = self.executed(pe, index, first);
+        let (leaves, command, position) = self.view().executed(pe, index, first);
+        let color = channel.color;
         let payload = self.take_for_host(pe, color);
         self.wake_neighbours(pe, sides);
         if first.control {
-            self.obey(&Move {
+            self.obey_at_port(&Move {
                 pe,
                 channel: index,
-                local,
+                next: NOWHERE,
+                payload: leaves.payload,
+                control: leaves.control,
                 color,
                 outputs: 0,
-                wavelet,
                 command,
                 position,
+                was_full: true,
+                plain: false,
             });
         }
         payload
+    }
+
+    fn obey_at_port(&mut self, decided: &Move) {
+        // Nothing lands by it, so the cycle does not matter.
+        let mut zones = self.moving(0);
+        if let Some(mut zone) = zones.find(|moving| moving.holds(decided.pe)) {
+            zone.obey(decided);
+        }
+        drop(zones);
+        // Neighbours in other zones have to be awake before anybody asks whether all is quiet.
+        self.exchange(0, &mut Silent);
     }
 }

@@ -13,11 +13,13 @@ pub const LINKS: [Direction; 4] = [
 
 impl Direction {
     /// This direction as a set.
+    #[inline]
     pub fn bit(self) -> u8 {
         1 << self as u8
     }
 
     /// The side of the neighbour that looks back.
+    #[inline]
     pub fn facing(self) -> Direction {
         match self {
             Direction::West => Direction::East,
@@ -29,11 +31,15 @@ impl Direction {
     }
 
     /// The direction with number `code`; anything beyond the links is the ramp.
+    #[inline]
     pub fn from_code(code: u8) -> Direction {
-        LINKS
-            .get(usize::from(code))
-            .copied()
-            .unwrap_or(Direction::Ramp)
+        match code {
+            0 => Direction::West,
+            1 => Direction::East,
+            2 => Direction::South,
+            3 => Direction::North,
+            _ => Direction::Ramp,
+        }
     }
 
     fn name(self) -> &'static str {
@@ -54,6 +60,7 @@ impl fmt::Display for Direction {
 }
 
 impl Directions {
+    #[inline]
     pub fn has(self, direction: Direction) -> bool {
         self.0 & direction.bit() != 0
     }
@@ -75,6 +82,7 @@ impl fmt::Display for Directions {
 pub struct PeIndex(pub u32);
 
 impl PeIndex {
+    #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }

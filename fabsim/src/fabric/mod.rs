@@ -7,6 +7,9 @@
 //! Only active routers are visited. A router whose wavelets cannot move falls asleep; whatever
 //! could let them move wakes it: a landing, room or a changed route next door, room in its own
 //! compute element's queues.
+//!
+//! The rectangle is divided into zones of whole rows, one a thread. In each half a thread changes
+//! only what belongs to its zone; what goes to another zone is handed over after the second half.
 
 pub mod channel;
 mod commit;
@@ -17,16 +20,24 @@ mod look;
 pub mod registers;
 pub mod settings;
 mod swap;
+pub mod tiles;
+mod view;
 pub mod wavelet;
+mod zone;
+
+pub use self::commit::Moving;
+pub use self::look::Looking;
+pub use self::view::View;
+pub use self::zone::split_front;
 
 use self::channel::Channel;
 use self::filter::FilterState;
-use self::grid::{Grid, PeIndex, LINKS};
-use self::settings::{RouterSettings, Settings, NONE};
+use self::grid::{Grid, PeIndex};
+use self::settings::RouterSettings;
+use self::view::{Place, Wires};
 use self::wavelet::{Command, Wavelet};
-use crate::limits::COLORS;
+use self::zone::Zone;
 use crate::program::{Design, Direction, Directions};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The sides that lead to neighbours, as a set.
@@ -37,25 +48,25 @@ const ALL_LINKS: u8 = 0x0f;
 pub struct ChannelIndex(u32);
 
 impl ChannelIndex {
+    #[inline]
     fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// The state of one router beyond its channels.
-#[derive(Clone, Debug)]
-struct Router {
-    first_channel: u32,
-    settings: u32,
+/// The part of a router's state that only its own visits and landings change.
+#[derive(Clone, Copy, Debug)]
+pub struct Router {
     /// Bit per local channel that holds a wavelet.
     occupied: u32,
     /// The local channel that goes first: the first one refused for a taken link.
     turn: u8,
-    active: bool,
     /// The sides with a neighbour.
     sides: Directions,
-    /// Set in the first half of a cycle: visit the router again in the next.
-    stay: bool,
+    /// Visit the router again in the next cycle, whatever it finds in this one.
+    pub stay: bool,
+    /// The output queues of the compute element hold something.
+    pub fed: bool,
 }
 
 /// A wavelet that leaves a router's queue this cycle.
@@ -63,14 +74,30 @@ struct Router {
 struct Move {
     pe: PeIndex,
     channel: ChannelIndex,
-    local: u8,
+    /// Where it lands, if it is plain and goes over a link.
+    next: ChannelIndex,
+    /// As it leaves: popped or not.
+    payload: u32,
+    control: bool,
     color: u8,
     /// Where the copies go.
     outputs: u8,
-    /// As it leaves: popped or not.
-    wavelet: Wavelet,
     command: Command,
     position: u8,
+    /// Neighbours may wait for the room it leaves.
+    was_full: bool,
+    /// A data wavelet with but one way.
+    plain: bool,
+}
+
+impl Move {
+    #[inline]
+    fn wavelet(&self) -> Wavelet {
+        Wavelet {
+            payload: self.payload,
+            control: self.control,
+        }
+    }
 }
 
 /// A wavelet that enters a router's queue from its compute element this cycle.
@@ -78,12 +105,11 @@ struct Move {
 struct Injection {
     pe: PeIndex,
     channel: ChannelIndex,
-    local: u8,
     wavelet: Wavelet,
     advance_switch: bool,
 }
 
-/// A wavelet on its way from a router to its compute element.
+/// A wavelet that has come down a ramp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Delivery {
     pub pe: PeIndex,
@@ -115,236 +141,125 @@ pub struct Landing {
 #[derive(Debug)]
 pub struct Fabric {
     pub grid: Grid,
-    depth: u8,
-    settings: Vec<Arc<RouterSettings>>,
-    /// `of_color` of every set of settings: looked up for every move.
-    of_color: Vec<[u8; COLORS]>,
+    wires: Wires,
     routers: Vec<Router>,
     channels: Vec<Channel>,
-    /// Settings that a program changed while it ran.
-    changed: HashMap<ChannelIndex, Settings>,
-    filters: HashMap<ChannelIndex, FilterState>,
-    active: Vec<PeIndex>,
-    next_active: Vec<PeIndex>,
-    moves: Vec<Move>,
-    injections: Vec<Injection>,
-    /// Made by `commit`, taken by the machine.
-    pub deliveries: Vec<Delivery>,
-    pub torn_down: Vec<(PeIndex, u8)>,
-    pub collisions: Vec<Collision>,
-    /// Colors whose `advance_switch` led to a position with other outputs.
-    pub retargeted: Vec<(PeIndex, u8)>,
+    zones: Vec<Zone>,
     /// Routers whose registers were written: they and their neighbours look again.
     rewired: Vec<PeIndex>,
-    /// Some router swaps colors.
-    swaps: bool,
-    /// Wavelets that have left a queue of a router, so far.
-    pub departures: u64,
     /// Landings since the trace was switched on.
     pub trace: Option<Vec<Landing>>,
 }
 
 impl Fabric {
-    pub fn new(design: &Design, depth: u8) -> Fabric {
-        let settings: Vec<_> = design
-            .routers
-            .iter()
-            .map(|setup| Arc::new(RouterSettings::new(setup)))
-            .collect();
+    /// The routers of a design, divided into zones that end before the given PEs.
+    pub fn new(design: &Design, depth: u8, ends: &[PeIndex]) -> Fabric {
+        let grid = Grid {
+            width: u32::from(design.width),
+            height: u32::from(design.height),
+        };
+        let settings = design.routers.iter();
+        let settings = settings.map(|setup| Arc::new(RouterSettings::new(setup)));
         let mut fabric = Fabric {
-            grid: Grid {
-                width: u32::from(design.width),
-                height: u32::from(design.height),
-            },
-            depth,
-            of_color: settings.iter().map(|known| known.of_color).collect(),
-            settings,
+            grid,
+            wires: Wires::new(grid, depth, settings.collect()),
             routers: Vec::with_capacity(design.tiles.len()),
             channels: Vec::new(),
-            changed: HashMap::new(),
-            filters: HashMap::new(),
-            active: Vec::new(),
-            next_active: Vec::new(),
-            moves: Vec::new(),
-            injections: Vec::new(),
-            deliveries: Vec::new(),
-            torn_down: Vec::new(),
-            collisions: Vec::new(),
-            retargeted: Vec::new(),
+            zones: Vec::new(),
             rewired: Vec::new(),
-            swaps: false,
-            departures: 0,
             trace: None,
         };
+        let channels = design.tiles.iter().map(|tile| {
+            let known = &fabric.wires.settings[tile.router as usize];
+            known.colors.len()
+        });
+        fabric.channels.reserve_exact(channels.sum());
         for tile in &design.tiles {
             fabric.add_router(tile.router);
         }
-        fabric.channels.shrink_to_fit();
+        fabric.divide(ends);
+        fabric.set_ways();
         fabric
+    }
+
+    fn set_ways(&mut self) {
+        for n in 0..self.routers.len() {
+            let end = match self.wires.places.get(n + 1) {
+                Some(place) => place.first_channel as usize,
+                None => self.channels.len(),
+            };
+            let first = self.wires.places[n].first_channel as usize;
+            for channel in &mut self.channels[first..end] {
+                self.wires.set_way(PeIndex(n as u32), channel);
+            }
+        }
     }
 
     fn add_router(&mut self, settings: u32) {
         let first_channel = self.channels.len() as u32;
         let sides = self.grid.sides(PeIndex(self.routers.len() as u32));
-        let known = Arc::clone(&self.settings[settings as usize]);
-        for color in &known.colors {
+        let known = Arc::clone(&self.wires.settings[settings as usize]);
+        for (local, color) in known.colors.iter().enumerate() {
             if let Some(filter) = &color.filter {
                 let channel = ChannelIndex(self.channels.len() as u32);
-                self.filters.insert(channel, FilterState::new(filter));
+                let state = FilterState::new(filter);
+                self.wires.filters.insert(channel, state);
             }
-            self.swaps |= color.swap_x || color.swap_y;
-            self.channels.push(Channel::new(color));
+            self.wires.swaps |= color.swap_x || color.swap_y;
+            self.channels.push(Channel::new(local as u8, color));
         }
-        self.routers.push(Router {
+        self.wires.places.push(Place {
             first_channel,
             settings,
+        });
+        self.routers.push(Router {
             occupied: 0,
             turn: 0,
-            active: false,
             sides,
             stay: false,
+            fed: false,
         });
     }
 
-    /// The channel of `color` at `pe`, and its number among the router's channels.
-    #[inline]
-    fn find(&self, pe: PeIndex, color: u8) -> Option<(ChannelIndex, u8)> {
-        let router = &self.routers[pe.index()];
-        let locals = &self.of_color[router.settings as usize];
-        let local = locals.get(usize::from(color)).copied()?;
-        if local == NONE {
-            return None;
+    /// What can be looked at while nothing moves.
+    pub fn view(&self) -> View<'_> {
+        View {
+            grid: self.grid,
+            wires: &self.wires,
+            channels: &self.channels,
         }
-        Some((ChannelIndex(router.first_channel + u32::from(local)), local))
     }
 
-    #[inline]
-    fn neighbour(&self, pe: PeIndex, side: Direction) -> Option<PeIndex> {
-        let sides = self.routers[pe.index()].sides;
-        sides.has(side).then(|| self.grid.step(pe, side))
-    }
-
-    /// The settings in force for a channel.
-    fn settings_of(&self, pe: PeIndex, channel: ChannelIndex) -> &Settings {
-        if let Some(changed) = self.changed.get(&channel) {
-            return changed;
-        }
-        let router = &self.routers[pe.index()];
-        let local = channel.0 - router.first_channel;
-        &self.settings[router.settings as usize].colors[local as usize]
-    }
-
-    /// Where a wavelet of `color` coming in from `side` would queue at `pe`, if it may.
-    ///
-    /// A switching command that is still queued counts as executed: what arrives behind it must
-    /// also be acceptable to the position it leads to, else order would be lost.
-    #[inline]
-    fn accepts(&self, pe: PeIndex, color: u8, side: Direction) -> Option<(ChannelIndex, u8)> {
-        let (index, local) = self.find(pe, color)?;
-        let channel = &self.channels[index.index()];
-        if channel.len() >= self.depth || channel.torn_down || !channel.rx.has(side) {
-            return None;
-        }
-        if channel.has_control() && !self.accepts_behind_commands(pe, index, side) {
-            return None;
-        }
-        Some((index, local))
-    }
-
-    fn accepts_behind_commands(&self, pe: PeIndex, index: ChannelIndex, side: Direction) -> bool {
-        let channel = &self.channels[index.index()];
-        let settings = self.settings_of(pe, index);
-        let mut position = channel.position;
-        for (wavelet, _) in channel.entries() {
-            match wavelet.command() {
-                Command::Nop => {}
-                Command::Advance => position = settings.after(position),
-                Command::Reset => position = 0,
-                Command::Teardown => return false,
-            }
-        }
-        settings.routes(position).rx.has(side)
-    }
-
-    /// Makes sure the router of `pe` is visited in this cycle's and the next cycle's look.
+    /// Makes sure the router of `pe` is visited in the next look.
     #[inline]
     pub fn wake(&mut self, pe: PeIndex) {
-        let router = &mut self.routers[pe.index()];
-        if !router.active {
-            router.active = true;
-            self.active.push(pe);
-        }
+        self.zone_of(pe).active.insert(pe);
     }
 
     fn wake_neighbours(&mut self, pe: PeIndex, sides: u8) {
-        for side in LINKS {
+        for side in grid::LINKS {
             if sides & side.bit() != 0 {
-                if let Some(neighbour) = self.neighbour(pe, side) {
+                if let Some(neighbour) = self.grid.neighbour(pe, side) {
                     self.wake(neighbour);
                 }
             }
         }
     }
 
-    pub fn is_active(&self, pe: PeIndex) -> bool {
-        self.routers[pe.index()].active
-    }
-
-    /// How many routers are visited next.
-    pub fn active_routers(&self) -> usize {
-        self.active.len()
-    }
-
-    /// The routers to visit, for the machine's loop over their compute elements' outputs.
-    pub fn active_router(&self, n: usize) -> PeIndex {
-        self.active[n]
-    }
-
-    /// The routers to visit, to be put into another order; results must not change.
-    pub fn visits(&mut self) -> &mut [PeIndex] {
-        &mut self.active
-    }
-
-    /// Whether a wavelet of `color` from the compute element of `pe` could enter its router now.
-    pub fn accepts_from_ce(&self, pe: PeIndex, color: u8) -> bool {
-        if self.swaps {
-            return self.accepts_swapped(pe, color, Direction::Ramp);
-        }
-        self.accepts(pe, color, Direction::Ramp).is_some()
-    }
-
-    /// First half: the router of `pe` is to be visited again next cycle.
-    pub fn stay(&mut self, pe: PeIndex) {
-        self.routers[pe.index()].stay = true;
-    }
-
-    /// First half: a wavelet enters the router of `pe` from its compute element, which has asked
-    /// `accepts_from_ce` before.
-    pub fn inject(&mut self, pe: PeIndex, color: u8, wavelet: Wavelet, advance_switch: bool) {
-        if !self.swaps {
-            return self.inject_as(pe, color, wavelet, advance_switch);
-        }
-        for color in self.received_as(pe, color, Direction::Ramp) {
-            self.inject_as(pe, color, wavelet, advance_switch);
-        }
-    }
-
-    fn inject_as(&mut self, pe: PeIndex, color: u8, wavelet: Wavelet, advance_switch: bool) {
-        if let Some((channel, local)) = self.find(pe, color) {
-            self.injections.push(Injection {
-                pe,
-                channel,
-                local,
-                wavelet,
-                advance_switch,
-            });
-        }
+    /// Whether no router has anything to do.
+    pub fn is_idle(&self) -> bool {
+        self.zones.iter().all(|zone| zone.active.is_empty())
     }
 
     /// The current state of a color at a PE, if the color is configured there.
     pub fn channel(&self, pe: PeIndex, color: u8) -> Option<&Channel> {
-        self.find(pe, color)
-            .map(|(index, _)| &self.channels[index.index()])
+        let (index, _) = self.view().find(pe, color)?;
+        Some(&self.channels[index.index()])
+    }
+
+    /// Wavelets that have left a queue of a router, so far.
+    pub fn departures(&self) -> u64 {
+        self.zones.iter().map(|zone| zone.departures).sum()
     }
 
     /// The wavelets of a color that landed in a router last, all in one cycle.
@@ -359,10 +274,11 @@ impl Fabric {
     /// Every channel that holds wavelets, by PE and color.
     pub fn occupied(&self) -> impl Iterator<Item = (PeIndex, u8, &Channel)> + '_ {
         self.routers.iter().enumerate().flat_map(move |(n, r)| {
-            let known = &self.settings[r.settings as usize].colors;
+            let place = self.wires.places[n];
+            let known = &self.wires.settings[place.settings as usize].colors;
             let used = (0..32u8).filter(move |bit| r.occupied >> bit & 1 == 1);
             used.map(move |local| {
-                let channel = &self.channels[r.first_channel as usize + usize::from(local)];
+                let channel = &self.channels[place.first_channel as usize + usize::from(local)];
                 (PeIndex(n as u32), known[usize::from(local)].color, channel)
             })
         })

@@ -5,7 +5,7 @@
 
 use super::grid::PeIndex;
 use super::settings::Settings;
-use super::{ChannelIndex, Fabric, ALL_LINKS};
+use super::{ChannelIndex, Fabric, View};
 use crate::limits::COLORS;
 use crate::program::{Direction, Directions, Filter, PopMode, SwitchPosition};
 
@@ -59,134 +59,217 @@ pub fn is_known(address: u16) -> bool {
     register(address).is_some()
 }
 
-impl Fabric {
+/// What code changes of its own router; it takes effect before routers look.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Change {
+    Register {
+        address: u16,
+        value: u16,
+    },
+    /// Both sides of a switch position, which a register of wse2 has no room for.
+    SwitchSides {
+        color: u8,
+        number: u8,
+        rx: Directions,
+        tx: Directions,
+    },
+    /// Lets a color's filter decide what the compute element gets, or not.
+    Filter {
+        color: u8,
+        enable: bool,
+    },
+    /// A number of a color's counter filter.
+    FilterNumber {
+        color: u8,
+        field: FilterField,
+        value: u32,
+    },
+}
+
+/// The numbers of a counter filter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FilterField {
+    /// The count after which it begins again.
+    Limit,
+    /// The highest count that passes.
+    Max,
+    /// The count itself.
+    Count,
+}
+
+impl View<'_> {
     /// The value of a register; none if there is no such register or the color is not configured.
-    pub fn read_register(&self, pe: PeIndex, address: u16) -> Option<u16> {
-        match register(address)? {
-            Register::Color(color) => {
-                let (index, _) = self.find(pe, color)?;
-                let torn_down = self.channels[index.index()].torn_down;
-                Some(color_word(self.settings_of(pe, index), torn_down))
+    pub fn read_register(self, pe: PeIndex, address: u16) -> Option<u16> {
+        let register = register(address)?;
+        let (Register::Color(color) | Register::Switch(color)) = register;
+        let (index, _) = self.find(pe, color)?;
+        let (channel, settings) = (self.channel(index), self.wires.settings_of(pe, index));
+        Some(match register {
+            Register::Color(_) => color_word(settings, channel.torn_down),
+            Register::Switch(_) => switch_word(settings, channel.position),
+        })
+    }
+
+    /// Whether a change can be made now.
+    pub fn check(self, pe: PeIndex, change: Change) -> Result<(), Refused> {
+        match change {
+            Change::Register { address, value } => self.check_register(pe, address, value),
+            Change::SwitchSides { color, number, .. } => {
+                let (index, _) = self.find(pe, color).ok_or(Refused::Unknown)?;
+                let channel = self.channel(index);
+                if !channel.torn_down && !channel.is_empty() {
+                    return Err(Refused::InUse(color));
+                }
+                (number < 3).then_some(()).ok_or(Refused::Unknown)
             }
-            Register::Switch(color) => {
-                let (index, _) = self.find(pe, color)?;
-                let position = self.channels[index.index()].position;
-                Some(switch_word(self.settings_of(pe, index), position))
-            }
+            Change::Filter { .. } => Ok(()),
+            Change::FilterNumber { color, .. } => self.check_filter(pe, color),
         }
+    }
+
+    fn check_filter(self, pe: PeIndex, color: u8) -> Result<(), Refused> {
+        let (index, _) = self.find(pe, color).ok_or(Refused::NoFilter)?;
+        let filter = self.wires.settings_of(pe, index).filter.as_ref();
+        if !filter.is_some_and(|filter| !matches!(filter, Filter::Range { .. })) {
+            return Err(Refused::NoFilter);
+        }
+        let channel = self.channel(index);
+        if !channel.torn_down && !channel.is_empty() {
+            return Err(Refused::InUse(color));
+        }
+        Ok(())
+    }
+
+    fn check_register(self, pe: PeIndex, address: u16, value: u16) -> Result<(), Refused> {
+        let known = register(address).ok_or(Refused::Unknown)?;
+        let (Register::Color(color) | Register::Switch(color)) = known;
+        let (index, _) = self.find(pe, color).ok_or(Refused::Unknown)?;
+        let channel = self.channel(index);
+        let before = self.read_register(pe, address).ok_or(Refused::Unknown)?;
+        if (before ^ value) & !TORN_DOWN != 0 && !channel.torn_down && !channel.is_empty() {
+            return Err(Refused::InUse(color));
+        }
+        match known {
+            Register::Color(_) if value & POINT_TO_POINT != 0 => Err(Refused::PointToPoint),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Fabric {
+    /// The value of a register, as code would read it.
+    pub fn read_register(&self, pe: PeIndex, address: u16) -> Option<u16> {
+        self.view().read_register(pe, address)
     }
 
     /// Writes a register, at once.
     pub fn write_register(&mut self, pe: PeIndex, address: u16, value: u16) -> Result<(), Refused> {
-        let (color, is_switch) = match register(address) {
-            Some(Register::Color(color)) => (color, false),
-            Some(Register::Switch(color)) => (color, true),
-            None => return Err(Refused::Unknown),
-        };
-        let (index, _) = self.find(pe, color).ok_or(Refused::Unknown)?;
-        let channel = &self.channels[index.index()];
-        let old = self.settings_of(pe, index);
-        let before = match is_switch {
-            true => switch_word(old, channel.position),
-            false => color_word(old, channel.torn_down),
-        };
-        if (before ^ value) & !TORN_DOWN != 0 && !channel.torn_down && !channel.is_empty() {
-            return Err(Refused::InUse(color));
-        }
-        let mut settings = old.clone();
-        let mut position = channel.position;
-        if is_switch {
-            set_switch(&mut settings, value);
-            position = (value >> 13 & 3) as u8;
-        } else {
-            if value & POINT_TO_POINT != 0 {
-                return Err(Refused::PointToPoint);
-            }
-            set_color(&mut settings, value);
-            self.channels[index.index()].torn_down = value & TORN_DOWN != 0;
-        }
-        self.change(pe, index, settings, position);
+        let change = Change::Register { address, value };
+        self.view().check(pe, change)?;
+        self.make(pe, change);
         Ok(())
     }
 
-    /// Both sides of a switch position, which a register of wse2 has no room for.
-    pub fn set_switch_sides(
+    /// Makes a change that has been checked.
+    pub fn make(&mut self, pe: PeIndex, change: Change) {
+        match change {
+            Change::Register { address, value } => self.set_register(pe, address, value),
+            Change::SwitchSides {
+                color,
+                number,
+                rx,
+                tx,
+            } => self.set_switch_sides(pe, color, usize::from(number), (rx, tx)),
+            Change::Filter { color, enable } => self.enable_filter(pe, color, enable),
+            Change::FilterNumber {
+                color,
+                field,
+                value,
+            } => self.set_filter(pe, color, field, value),
+        }
+    }
+
+    fn set_register(&mut self, pe: PeIndex, address: u16, value: u16) {
+        let Some(known) = register(address) else {
+            return;
+        };
+        let (Register::Color(color) | Register::Switch(color)) = known;
+        let Some((index, _)) = self.view().find(pe, color) else {
+            return;
+        };
+        let mut settings = self.wires.settings_of(pe, index).clone();
+        let channel = &mut self.channels[index.index()];
+        let mut position = channel.position;
+        match known {
+            Register::Switch(_) => {
+                set_switch(&mut settings, value);
+                position = (value >> 13 & 3) as u8;
+            }
+            Register::Color(_) => {
+                set_color(&mut settings, value);
+                channel.torn_down = value & TORN_DOWN != 0;
+            }
+        }
+        self.change(pe, index, settings, position);
+    }
+
+    fn set_switch_sides(
         &mut self,
         pe: PeIndex,
         color: u8,
         number: usize,
         (rx, tx): (Directions, Directions),
-    ) -> Result<(), Refused> {
-        let (index, _) = self.find(pe, color).ok_or(Refused::Unknown)?;
-        let channel = &self.channels[index.index()];
-        if !channel.torn_down && !channel.is_empty() {
-            return Err(Refused::InUse(color));
-        }
-        let position = channel.position;
-        let mut settings = self.settings_of(pe, index).clone();
+    ) {
+        let Some((index, _)) = self.view().find(pe, color) else {
+            return;
+        };
+        let position = self.channels[index.index()].position;
+        let mut settings = self.wires.settings_of(pe, index).clone();
         let mut declared = settings.declared;
-        *declared.get_mut(number).ok_or(Refused::Unknown)? = Some(SwitchPosition {
-            rx: Some(rx),
-            tx: Some(tx),
-        });
+        if let Some(place) = declared.get_mut(number) {
+            *place = Some(SwitchPosition {
+                rx: Some(rx),
+                tx: Some(tx),
+            });
+        }
         let base = settings.routes(0);
         settings.set_routes(base.rx, base.tx, declared);
         self.change(pe, index, settings, position);
-        Ok(())
     }
 
-    /// Changes a number of a color's counter filter: its limit, the highest count that passes, or the
-    /// count itself.
-    pub fn set_filter(
-        &mut self,
-        pe: PeIndex,
-        color: u8,
-        field: u64,
-        value: u32,
-    ) -> Result<(), Refused> {
-        let (index, _) = self.find(pe, color).ok_or(Refused::NoFilter)?;
-        let filter = self.settings_of(pe, index).filter.as_ref();
-        if !filter.is_some_and(|filter| !matches!(filter, Filter::Range { .. })) {
-            return Err(Refused::NoFilter);
-        }
-        let channel = &self.channels[index.index()];
-        if !channel.torn_down && !channel.is_empty() {
-            return Err(Refused::InUse(color));
-        }
-        let state = self.filters.get_mut(&index).ok_or(Refused::NoFilter)?;
-        match field {
-            0 => state.limit = Some(value),
-            1 => state.max = value,
-            _ => state.counter = value,
-        }
-        Ok(())
-    }
-
-    /// Lets a color's filter decide what the compute element gets, or not.
-    pub fn enable_filter(&mut self, pe: PeIndex, color: u8, enable: bool) {
-        let Some((index, _)) = self.find(pe, color) else {
+    fn set_filter(&mut self, pe: PeIndex, color: u8, field: FilterField, value: u32) {
+        let index = self.view().find(pe, color).map(|(index, _)| index);
+        let Some(state) = index.and_then(|index| self.wires.filters.get_mut(&index)) else {
             return;
         };
-        let has_filter = self.settings_of(pe, index).filter.is_some();
-        self.channels[index.index()].filtered = enable && has_filter;
+        match field {
+            FilterField::Limit => state.limit = Some(value),
+            FilterField::Max => state.max = value,
+            FilterField::Count => state.counter = value,
+        }
+    }
+
+    fn enable_filter(&mut self, pe: PeIndex, color: u8, enable: bool) {
+        let Some((index, _)) = self.view().find(pe, color) else {
+            return;
+        };
+        let has_filter = self.wires.settings_of(pe, index).filter.is_some();
+        let channel = &mut self.channels[index.index()];
+        channel.filtered = enable && has_filter;
+        self.wires.set_way(pe, channel);
         self.rewired.push(pe);
     }
 
     fn change(&mut self, pe: PeIndex, index: ChannelIndex, settings: Settings, position: u8) {
-        self.channels[index.index()].set_position(position, &settings);
-        self.swaps |= settings.swap_x || settings.swap_y;
-        self.changed.insert(index, settings);
-        self.rewired.push(pe);
-    }
-
-    /// Lets everybody see what changed registers make possible. This is put off until all code of
-    /// a cycle has run: it would tell a compute element who was visited before it.
-    pub(super) fn wake_rewired(&mut self) {
-        while let Some(pe) = self.rewired.pop() {
-            self.wake(pe);
-            self.stay(pe);
-            self.wake_neighbours(pe, ALL_LINKS);
+        let channel = &mut self.channels[index.index()];
+        channel.set_position(position, &settings);
+        let swaps = settings.swap_x || settings.swap_y;
+        self.wires.changed.insert(index, settings);
+        self.wires.set_way(pe, channel);
+        if swaps && !std::mem::replace(&mut self.wires.swaps, true) {
+            self.set_ways();
         }
+        self.rewired.push(pe);
     }
 }
 

@@ -5,12 +5,11 @@
 //! it where a color swaps on both axes. Programs without swaps never come here.
 
 use super::grid::PeIndex;
-use super::wavelet::Wavelet;
+use super::view::{View, Wires};
 use super::Fabric;
-use crate::probe::Probe;
 use crate::program::Direction;
 
-impl Fabric {
+impl Wires {
     /// The colors a wavelet from `side` has in the router of `pe`.
     pub fn received_as(
         &self,
@@ -39,28 +38,25 @@ impl Fabric {
             Direction::Ramp => settings.swap_x && settings.swap_y,
         }
     }
+}
 
+impl View<'_> {
     /// `accepts` where colors may be swapped: all copies or none.
     #[cold]
-    pub(super) fn accepts_swapped(&self, pe: PeIndex, color: u8, side: Direction) -> bool {
-        let mut colors = self.received_as(pe, color, side);
-        colors.all(|color| self.accepts(pe, color, side).is_some())
+    pub(super) fn accepts_swapped(self, pe: PeIndex, color: u8, side: Direction) -> bool {
+        let mut colors = self.wires.received_as(pe, color, side);
+        colors.all(|color| self.accepts(pe, color, side))
     }
+}
 
-    /// Puts a wavelet into the queues of all colors it is received as.
-    #[cold]
-    pub(super) fn land_swapped<P: Probe>(
-        &mut self,
-        (pe, color): (PeIndex, u8),
+impl Fabric {
+    /// The colors a wavelet from `side` has in the router of `pe`.
+    pub fn received_as(
+        &self,
+        pe: PeIndex,
+        color: u8,
         side: Direction,
-        wavelet: Wavelet,
-        next: u64,
-        probe: &mut P,
-    ) {
-        for color in self.received_as(pe, color, side) {
-            if let Some((channel, local)) = self.find(pe, color) {
-                self.land((pe, channel, local), side, wavelet, next, probe);
-            }
-        }
+    ) -> impl Iterator<Item = u8> + Clone {
+        self.wires.received_as(pe, color, side)
     }
 }

@@ -168,7 +168,7 @@ impl<'a> Search<'a> {
                 Wait::Output { queue } => {
                     let queue = state.core.outputs.iter().find(|q| q.id == queue);
                     let head = queue.and_then(|queue| queue.ring.first());
-                    let color = head.map(|head| head.color);
+                    let color = head.map(|head| head.color());
                     next.extend(color.map(|c| (Node::Router(pe, c), Why::Room(span, c))));
                 }
                 Wait::Fifo | Wait::Blocked { .. } => {}

@@ -37,6 +37,8 @@ pub struct SimOptions {
     pub lenient: bool,
     /// Nothing may change by it; tests check that.
     pub visit_order: VisitOrder,
+    /// Processors used at most; nothing else may change by it.
+    pub threads: usize,
     /// Keeps every landing of a wavelet.
     pub trace_landings: bool,
     /// A trace, or counts of what was used.
@@ -52,6 +54,7 @@ impl Default for SimOptions {
             max_memory_bytes: 16_000_000_000,
             lenient: false,
             visit_order: VisitOrder::AsWoken,
+            threads: 1,
             trace_landings: false,
             watched: Watched::default(),
             check_uninitialized: false,
@@ -117,7 +120,12 @@ impl Simulator {
     pub fn new(design: Arc<Design>, options: SimOptions) -> Result<Simulator, SimError> {
         refuse::check(&design)?;
         room::check(&design, options.max_memory_bytes)?;
-        let mut machine = Machine::new(&design, options.lenient, options.visit_order);
+        let mut machine = Machine::with_threads(
+            &design,
+            options.lenient,
+            options.visit_order,
+            options.threads,
+        );
         if options.trace_landings {
             machine.fabric.trace = Some(Vec::new());
         }

@@ -110,10 +110,10 @@ fn list(lines: &mut Vec<String>, machine: &Machine, groups: Vec<Group>) {
 fn waiting(machine: &Machine, index: PeIndex, pe: &Pe) -> Vec<Waiting> {
     let plan = &machine.plans[pe.plan as usize];
     let mut all = Vec::new();
-    for thread in &pe.threads {
-        let on = format!(" on microthread {}", thread.id);
+    for running in &pe.threads {
+        let on = format!(" on microthread {}", running.thread);
         let place = (index, pe);
-        all.push(operation(machine, place, plan, &thread.running, &on));
+        all.push(operation(machine, place, plan, running, &on));
     }
     if let Some(running) = &pe.main.running {
         let place = (index, pe);
@@ -181,7 +181,7 @@ fn idle(pe: &Pe, plan: &PePlan) -> String {
 
 /// The control task that the next wavelet of a queue is for, if there is none of this number.
 fn unbound_task(plan: &PePlan, queue: &InputQueue) -> Option<u8> {
-    let wavelet = queue.ring.first()?.wavelet;
+    let wavelet = queue.ring.first()?.wavelet();
     let id = wavelet.entrypoint();
     let bound = plan.control.get(usize::from(id)).copied().flatten();
     (wavelet.control && bound.is_none()).then_some(id)
@@ -216,7 +216,7 @@ fn at_position(channel: &Channel) -> String {
 /// Why the first wavelet of each output queue does not go up the ramp.
 fn held_back(machine: &Machine, pe: PeIndex, state: &Pe) -> Vec<Waiting> {
     let held = state.core.outputs.iter().filter_map(|queue| {
-        let color = queue.ring.first()?.color;
+        let color = queue.ring.first()?.color();
         let why = match machine.fabric.channel(pe, color) {
             None => "this PE has no route for the color".to_string(),
             Some(channel) if channel.torn_down => "the color is torn down".to_string(),
@@ -289,7 +289,7 @@ fn operation(
             info(op.opcode).name,
             wants.join(" and for ")
         ),
-        missing: if op.infinite { 0 } else { op.remaining },
+        missing: if op.is_infinite() { 0 } else { op.remaining },
         follows: waits_for_room,
     }
 }

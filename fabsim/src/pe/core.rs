@@ -33,13 +33,12 @@ pub struct LoadedDsr {
 #[repr(C)]
 pub struct Core {
     // In front: used every cycle.
-    pub inputs: Box<[InputQueue]>,
-    pub outputs: Box<[OutputQueue]>,
-    pub memory: Memory,
-    pub fifos: Box<[Fifo]>,
     /// Bit per local task id.
     pub active_local: u32,
     pub blocked_local: u32,
+    pub inputs: Box<[InputQueue]>,
+    pub outputs: Box<[OutputQueue]>,
+    pub memory: Memory,
     /// Bit per color on wse2, per input queue on wse3.
     pub blocked_channels: u32,
     pub blocked_threads: u8,
@@ -50,6 +49,10 @@ pub struct Core {
     /// Some input queue is bound to another color than the plan says.
     pub rebound: bool,
     pub main_priority: MainPriority,
+    /// A microthread went last.
+    pub main_turn: bool,
+    // Used now and then.
+    pub fifos: Box<[Fifo]>,
     pub dsrs: Vec<LoadedDsr>,
     pub settings: Settings,
 }
@@ -71,6 +74,7 @@ impl Core {
             attention: false,
             rebound: false,
             main_priority: MainPriority::default(),
+            main_turn: false,
             settings: Settings::default(),
         };
         for &id in &program.active_at_start {
@@ -98,6 +102,14 @@ impl Core {
             core.load_dsr(loaded(load));
         }
         core
+    }
+
+    /// False if no task can possibly start: the look that most cycles of a stream get by with.
+    #[inline]
+    pub fn may_start(&self, plan: &PePlan) -> bool {
+        let local = self.active_local & !self.blocked_local;
+        let arriving = plan.channels & !self.blocked_channels;
+        (local | arriving) != 0 || self.attention || self.rebound
     }
 
     /// What tasks of an input queue are blocked by: its color on wse2, its id on wse3.

@@ -7,7 +7,7 @@ use super::map::MapRun;
 use super::plan::PePlan;
 use super::scalar::{binary, compare, convert, cut, unary};
 use super::settings::is_shared;
-use super::{Env, Microthread};
+use super::Env;
 use crate::program::{
     Arch, BinaryOp, Dsd, DsdOperation, DsrLoad, FunctionId, Inst, MapOperation, Operand,
     ScalarType, Slot, Span,
@@ -291,18 +291,14 @@ impl Main {
             issued.running.complete(core, env.plan);
             return Ok(Flow::Next(0));
         }
-        let Some(id) = issued.thread else {
+        if !issued.is_async {
             self.running = Some(Box::new(issued.running));
             self.doing = Doing::Operation;
             return Ok(Flow::Leave);
-        };
-        refuse_reentry(id, threads)?;
+        }
+        refuse_reentry(issued.running.thread, threads)?;
         issued.running.note_waiting(core);
-        threads.push(Microthread {
-            id,
-            priority: issued.priority,
-            running: issued.running,
-        });
+        threads.push(issued.running);
         Ok(Flow::Next(0))
     }
 
@@ -341,12 +337,12 @@ fn issue_cost<'a>(operands: impl Iterator<Item = &'a Operand>, env: &Env) -> u64
 }
 
 fn refuse_reentry(id: u8, threads: &Threads) -> Result<(), Fault> {
-    match threads.iter().find(|thread| thread.id == id) {
+    match threads.iter().find(|busy| busy.thread == id) {
         None => Ok(()),
         Some(busy) => Err(Fault::new(format!(
             "re-entry of microthread {id}: it still runs the {} of line {}",
-            super::opcode::info(busy.running.opcode).name,
-            busy.running.span.line
+            super::opcode::info(busy.opcode).name,
+            busy.span.line
         ))),
     }
 }
@@ -357,8 +353,7 @@ fn refuse_shared_queue(
     threads: &Threads,
     plan: &PePlan,
 ) -> Result<(), Fault> {
-    for thread in threads {
-        let old = &thread.running;
+    for old in threads {
         let shared_input = inputs
             .iter()
             .flatten()
@@ -373,7 +368,7 @@ fn refuse_shared_queue(
         };
         return Err(Fault::new(format!(
             "two operations use {name} at once: microthread {} (re-entry) still runs the {} of line {}",
-            thread.id,
+            old.thread,
             super::opcode::info(old.opcode).name,
             old.span.line
         )));

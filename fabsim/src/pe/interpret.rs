@@ -8,7 +8,7 @@ use super::core::Core;
 use super::map::MapRun;
 use super::operation::Running;
 use super::plan::PePlan;
-use super::{Env, Microthread, Next};
+use super::{Env, Next};
 use crate::probe::Executed;
 use crate::program::{FunctionId, Slot, Span};
 use crate::report::Fault;
@@ -74,7 +74,7 @@ pub(super) enum Flow {
     Leave,
 }
 
-pub(super) type Threads = Vec<Microthread>;
+pub(super) type Threads = Vec<Running>;
 
 impl Main {
     /// Executing until this cycle.

@@ -4,7 +4,7 @@ use super::core::{Action, Core, LoadedDsr};
 use super::fifo::End;
 use super::memory::word_address;
 use super::opcode::info;
-use super::operation::{elements, rate, Running, INFINITE};
+use super::operation::{elements, rate, Kernel, Running, INFINITE};
 use super::plan::PePlan;
 use super::port::{Port, Sender, Tensor};
 use crate::program::{
@@ -13,12 +13,11 @@ use crate::program::{
 };
 use crate::report::Fault;
 
-/// An operation ready to run, and on which thread.
+/// An operation ready to run.
 pub struct Issued {
     pub running: Running,
-    /// The microthread of an asynchronous operation.
-    pub thread: Option<u8>,
-    pub priority: Priority,
+    /// It runs on a microthread.
+    pub is_async: bool,
 }
 
 /// Values of the current function's slots.
@@ -110,7 +109,7 @@ impl<'a> Operands<'a> {
             }),
             Operand::Pointer(slot, ty) => Ok(Ready {
                 port: Port::Line {
-                    word: word_address(value(self.slots, slot) & 0xffff)?,
+                    word: word_address(value(self.slots, slot) & 0xffff)? as i32,
                     step: 0,
                     bytes: ty.size_bytes().clamp(2, 4) as u8,
                 },
@@ -154,7 +153,7 @@ impl<'a> Operands<'a> {
                 let bytes = if self.mixed { *element_bytes } else { bytes };
                 let words = i32::from(bytes / 2).max(1);
                 let port = Port::Line {
-                    word: self.start(dsd, *wavelet_index_offset)?,
+                    word: self.start(dsd, *wavelet_index_offset)? as i32,
                     step: i32::from(dsd.stride) * words,
                     bytes,
                 };
@@ -296,26 +295,18 @@ pub fn issue(
     let all: Vec<&Ready> = std::iter::once(&dest).chain(&sources).collect();
     add_actions(&mut running, op, &all, slots);
     let thread = is_async(op, &all).then(|| thread_id(op, plan, &all, slots));
-    let priority = priority(op, plan, &running);
+    running.priority = priority(op, plan, &running);
     running.stops_at_fifo = thread.is_none();
+    let is_async = thread.is_some();
     if let Some(thread) = thread {
-        let id = thread.ok_or_else(|| {
+        running.thread = thread.ok_or_else(|| {
             Fault::new(format!(
                 "{} is asynchronous but has no fabric operand",
                 row.name
             ))
         })?;
-        return Ok(Issued {
-            running,
-            thread: Some(id),
-            priority,
-        });
     }
-    Ok(Issued {
-        running,
-        thread: None,
-        priority,
-    })
+    Ok(Issued { running, is_async })
 }
 
 /// Length counts sources by register file: src0 first, wherever it is written.
@@ -381,21 +372,25 @@ fn running(
     if used_fifos.next().is_some() {
         return Err(Fault::new("more than one FIFO is a source"));
     }
+    let count = sources.len().min(3);
+    let per_cycle = rate(plan.arch, op.opcode, &used).max(1);
     Ok(Running {
         half: plan.program.half,
         opcode: op.opcode,
+        priority: Priority::default(),
+        kernel: Kernel::of(op.opcode, &dest.port, &ports[..count], per_cycle),
+        thread: 0,
         span,
-        per_cycle: rate(plan.arch, op.opcode, &used).max(1),
+        per_cycle,
         output: match &dest.port {
             Port::Output(sender) => Some(sender.queue),
             _ => None,
         },
         dest: dest.port.clone(),
         sources: ports,
-        source_count: sources.len().min(3) as u8,
+        source_count: count as u8,
         remaining: length,
         length,
-        infinite: length == INFINITE,
         inputs,
         on_done: [None; 4],
         on_control: None,

@@ -98,6 +98,7 @@ impl Memory {
         self.words.len()
     }
 
+    #[cold]
     fn outside(&self, word: i64) -> Fault {
         Fault::new(format!(
             "address {} is outside the {} bytes of memory the program declares",
@@ -136,20 +137,46 @@ impl Memory {
     /// A little-endian value of 2 or 4 bytes at a word address.
     #[inline]
     pub fn element(&self, word: i64, bytes: u8) -> Result<u32, Fault> {
-        let low = u32::from(self.word(word)?);
-        if bytes == 4 {
-            Ok(low | u32::from(self.word(word + 1)?) << 16)
-        } else {
-            Ok(low)
+        let at = usize::try_from(word).unwrap_or(usize::MAX);
+        if bytes != 4 {
+            return self.word(word).map(u32::from);
         }
+        if self.unwritten.is_some() {
+            return self.load_pair(word);
+        }
+        match self.words.get(at..at.saturating_add(2)) {
+            Some(&[low, high]) => Ok(u32::from(low) | u32::from(high) << 16),
+            _ => Err(self.outside(if at < self.words.len() {
+                word + 1
+            } else {
+                word
+            })),
+        }
+    }
+
+    #[cold]
+    fn load_pair(&self, word: i64) -> Result<u32, Fault> {
+        Ok(u32::from(self.word(word)?) | u32::from(self.word(word + 1)?) << 16)
     }
 
     #[inline]
     pub fn set_element(&mut self, word: i64, bytes: u8, value: u32) -> Result<(), Fault> {
-        if bytes == 4 {
-            self.set_word(word + 1, (value >> 16) as u16)?;
+        let at = usize::try_from(word).unwrap_or(usize::MAX);
+        if bytes != 4 {
+            return self.set_word(word, value as u16);
         }
-        self.set_word(word, value as u16)
+        if self.unwritten.is_some() {
+            self.set_word(word, value as u16)?;
+            return self.set_word(word + 1, (value >> 16) as u16);
+        }
+        match self.words.get_mut(at..at.saturating_add(2)) {
+            Some(place) => {
+                place.copy_from_slice(&[value as u16, (value >> 16) as u16]);
+                Ok(())
+            }
+            None if word == -1 => Err(self.outside(word)),
+            None => Err(self.outside(word + 1)),
+        }
     }
 
     /// A little-endian value of 1, 2, 4 or 8 bytes at a byte address.

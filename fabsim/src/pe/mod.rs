@@ -29,19 +29,12 @@ use self::plan::PePlan;
 use self::settings::MainPriority;
 use self::tasks::Start;
 use crate::fabric::grid::PeIndex;
-use crate::fabric::Fabric;
+use crate::fabric::registers::{Change, Refused};
+use crate::fabric::View;
 use crate::probe::{Executed, Turn};
 use crate::program::{FunctionId, Priority};
 use crate::report::Fault;
 use std::sync::Arc;
-
-/// A running asynchronous operation.
-#[derive(Clone, Debug)]
-pub struct Microthread {
-    pub id: u8,
-    pub priority: Priority,
-    pub running: Running,
-}
 
 /// A host command waiting for the main thread.
 #[derive(Clone, Debug)]
@@ -55,16 +48,27 @@ pub struct Env<'a> {
     pub plan: &'a PePlan,
     pub now: u64,
     /// For configuration registers; nobody looks at other PEs' routers while code runs.
-    pub fabric: &'a mut Fabric,
+    pub fabric: View<'a>,
+    /// Registers written; they change before routers look.
+    pub writes: &'a mut Vec<(PeIndex, Change)>,
     pub index: PeIndex,
     /// A queue to or from the router changed.
     pub queues_changed: bool,
     /// `unblock_cmd_stream` was called, at this cycle.
     pub unblocked_at: Option<u64>,
-    /// Lines for the log, with their cycles.
-    pub printed: Vec<(u64, String)>,
+    /// Printed lines, with their cycles.
+    pub log: &'a mut Vec<(u64, PeIndex, String)>,
     /// What is executed, where a probe asks for it.
     pub executed: Option<Vec<Executed>>,
+}
+
+impl Env<'_> {
+    /// Changes a setting of the own router.
+    pub fn change(&mut self, change: Change) -> Result<(), Refused> {
+        self.fabric.check(self.index, change)?;
+        self.writes.push((self.index, change));
+        Ok(())
+    }
 }
 
 /// When a compute element wants its next turn.
@@ -84,26 +88,28 @@ enum Choice {
 }
 
 /// One compute element. In memory order: what is used every cycle lies in the middle, where `main`
-/// ends and `core` begins, within few cache lines.
+/// ends and `core` begins, in two cache lines.
 #[derive(Clone, Debug)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct Pe {
-    pub launch: Option<Launch>,
     pub main: Main,
     pub plan: u32,
-    /// Visited in the next cycle.
-    pub active: bool,
     /// Which output queue goes first up the ramp.
     pub output_turn: u8,
     /// Which microthread goes first among equals.
     turn: u8,
-    /// A microthread went last.
-    main_turn: bool,
     /// Still owes the host an `unblock_cmd_stream`.
     pub busy_with_command: bool,
-    pub threads: Vec<Microthread>,
+    /// There is a `launch`.
+    launched: bool,
+    /// The running asynchronous operations.
+    pub threads: Vec<Running>,
     pub core: Core,
+    launch: Option<Launch>,
 }
+
+const _: () = assert!(std::mem::offset_of!(Pe, plan) % 64 == 24);
+const _: () = assert!(std::mem::offset_of!(Pe, core) % 64 == 56);
 
 impl Pe {
     pub fn new(plan: &PePlan, plan_index: u32) -> Pe {
@@ -113,28 +119,35 @@ impl Pe {
             main: Main::default(),
             threads: Vec::new(),
             turn: 0,
-            main_turn: false,
             launch: None,
+            launched: false,
             busy_with_command: false,
-            active: false,
             output_turn: 0,
         }
     }
 
+    /// Gives the main thread a host command.
+    pub fn launch(&mut self, launch: Launch) {
+        self.launch = Some(launch);
+        self.launched = true;
+        self.busy_with_command = true;
+    }
+
     /// One cycle: when it wants its next turn, and what it did in this one.
+    #[inline]
     pub fn step(&mut self, env: &mut Env) -> Result<(Next, Turn), Fault> {
-        if self.main.is_free(env.now) {
+        if self.main.is_free(env.now) && (self.launched || self.core.may_start(env.plan)) {
             self.pick(env);
         }
         match self.choose(env) {
             Choice::Thread(n) => {
-                self.main_turn = true;
-                let id = self.threads[n].id;
+                self.core.main_turn = true;
+                let id = self.threads[n].thread;
                 self.step_thread(n, env)?;
                 Ok((Next::Soon, Turn::Microthread(id)))
             }
             Choice::Main => {
-                self.main_turn = false;
+                self.core.main_turn = false;
                 let (main, core, threads) = (&mut self.main, &mut self.core, &mut self.threads);
                 main.step(core, threads, env)?;
                 Ok((self.after_main(env.now), Turn::Main))
@@ -155,6 +168,9 @@ impl Pe {
         if self.core.main_priority != MainPriority::MediumLow {
             return self.choose_raised(env);
         }
+        if self.threads.len() < 2 {
+            return self.choose_of_two(env);
+        }
         if let Some(n) = self.ready_thread(env, Priority::High) {
             return Choice::Thread(n);
         }
@@ -170,6 +186,21 @@ impl Pe {
         }
     }
 
+    /// `choose`, where there is one microthread at most.
+    #[inline]
+    fn choose_of_two(&self, env: &Env) -> Choice {
+        let ready = self.threads.first().filter(|running| {
+            self.core.blocked_threads >> (running.thread & 7) & 1 == 0
+                && running.can_step(&self.core, env.now)
+        });
+        match ready {
+            Some(running) if running.priority != Priority::Low => Choice::Thread(0),
+            _ if self.main.can_step(&self.core, env.now) => Choice::Main,
+            Some(_) => Choice::Thread(0),
+            None => Choice::Nothing,
+        }
+    }
+
     /// `choose` for a main thread of more than the usual priority. Among equals it takes turns with
     /// all microthreads of that priority together.
     #[cold]
@@ -177,10 +208,10 @@ impl Pe {
         let level = self.core.main_priority;
         let main = self.main.can_step(&self.core, env.now);
         let after = |priority| match level {
-            MainPriority::High => priority != Priority::High || self.main_turn,
+            MainPriority::High => priority != Priority::High || self.core.main_turn,
             MainPriority::MediumHigh => priority != Priority::High,
             MainPriority::Medium => {
-                priority == Priority::Low || priority == Priority::Medium && self.main_turn
+                priority == Priority::Low || priority == Priority::Medium && self.core.main_turn
             }
             MainPriority::MediumLow => priority == Priority::Low,
         };
@@ -205,31 +236,27 @@ impl Pe {
 
     /// The microthread whose turn it is among those of a priority that can go on.
     fn ready_thread(&self, env: &Env, priority: Priority) -> Option<usize> {
-        let count = self.threads.len();
-        if count == 0 {
-            return None;
-        }
+        let count = self.threads.len().max(1);
         let first = usize::from(self.turn) % count;
-        (first..count).chain(0..first).find(|&n| {
-            let thread = &self.threads[n];
-            thread.priority == priority
-                && self.core.blocked_threads >> (thread.id & 7) & 1 == 0
-                && thread.running.can_step(&self.core, env.now)
+        (first..self.threads.len()).chain(0..first).find(|&n| {
+            let running = &self.threads[n];
+            running.priority == priority
+                && self.core.blocked_threads >> (running.thread & 7) & 1 == 0
+                && running.can_step(&self.core, env.now)
         })
     }
 
     fn step_thread(&mut self, n: usize, env: &mut Env) -> Result<(), Fault> {
-        let thread = &mut self.threads[n];
-        let span = thread.running.span;
+        let running = &mut self.threads[n];
+        let span = running.span;
         if let Some(executed) = &mut env.executed {
             executed.push(Executed::Operation {
-                thread: Some(thread.id),
-                opcode: thread.running.opcode,
+                thread: Some(running.thread),
+                opcode: running.opcode,
                 span,
             });
         }
-        let done = thread
-            .running
+        let done = running
             .step(&mut self.core, env.plan, env.now)
             .map_err(|fault| fault.at(span))?;
         env.queues_changed = true;
@@ -245,6 +272,7 @@ impl Pe {
     fn pick(&mut self, env: &mut Env) {
         if let Some(launch) = self.launch.take() {
             note_start(env, launch.function);
+            self.launched = false;
             self.main
                 .start(env.plan, launch.function, &launch.args, env.now);
             return;

@@ -5,7 +5,7 @@ use super::fifo::End;
 use super::opcode::{element, info, Sources};
 use super::plan::PePlan;
 use super::port::{send, Port};
-use crate::program::{Arch, Dsr, Opcode, ScalarType, Slot, Span};
+use crate::program::{Arch, Dsr, Opcode, Priority, ScalarType, Slot, Span};
 use crate::report::Fault;
 
 /// The length of an operation that never ends.
@@ -21,25 +21,60 @@ pub fn elements(extent: u16) -> u32 {
     }
 }
 
+/// How the value of an element comes about: the commonest ways without a look into the table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kernel {
+    /// Not an element a cycle between queues and memory: FIFOs, several elements, `@dfilt`.
+    Special,
+    Any,
+    /// The first source as it is.
+    Copy,
+    /// The sum of two sources of 32 bits.
+    AddF32,
+}
+
+impl Kernel {
+    /// The way for an operation with these ports.
+    pub fn of(opcode: Opcode, dest: &Port, sources: &[Port], per_cycle: u8) -> Kernel {
+        let mut ports = sources.iter().chain([dest]);
+        let fifo = ports.any(|port| matches!(port, Port::Fifo { .. }));
+        if fifo || per_cycle != 1 || opcode == Opcode::Dfilt {
+            return Kernel::Special;
+        }
+        let wide = sources.iter().all(|port| port.bytes() == 4);
+        match (opcode, sources.len()) {
+            (Opcode::Fmovs | Opcode::Mov32 | Opcode::Fmovh | Opcode::Mov16, 1) => Kernel::Copy,
+            (Opcode::Fadds, 2) if wide => Kernel::AddF32,
+            _ => Kernel::Any,
+        }
+    }
+}
+
 /// An operation that has been issued and not yet completed.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Running {
-    pub opcode: Opcode,
-    /// The program's float format of 16 bits.
-    pub half: ScalarType,
-    pub span: Span,
-    pub dest: Port,
-    pub sources: [Port; 3],
-    pub source_count: u8,
-    /// Elements still to do; not counted down where `infinite`.
+    // The first cache line: all that an element of two sources needs.
+    /// Elements still to do; stays `INFINITE` where there is no end.
     pub remaining: u32,
-    pub length: u32,
-    pub infinite: bool,
+    pub opcode: Opcode,
+    pub source_count: u8,
     /// Elements one instruction takes.
     pub per_cycle: u8,
+    pub priority: Priority,
     /// Places of the fabric operands among the PE's queues.
     pub inputs: [Option<u8>; 2],
     pub output: Option<u8>,
+    pub kernel: Kernel,
+    /// The microthread it runs on, if it is asynchronous.
+    pub thread: u8,
+    pub dest: Port,
+    pub sources: [Port; 3],
+    // From here on: what its beginning and end need.
+    pub length: u32,
+    pub span: Span,
+    /// The program's float format of 16 bits.
+    pub half: ScalarType,
     pub on_done: [Option<Action>; 4],
     pub on_control: Option<Action>,
     /// DSRs that keep the address the operation ends at, by operand (destination, sources).
@@ -68,12 +103,18 @@ impl Running {
             .inputs
             .iter()
             .flatten()
-            .all(|&queue| core.inputs[usize::from(queue)].head(now).is_some())
+            .all(|&queue| core.inputs[usize::from(queue)].ring.is_ready(now))
+    }
+
+    /// Whether it goes on until something stops it.
+    #[inline]
+    pub fn is_infinite(&self) -> bool {
+        self.remaining == INFINITE
     }
 
     #[inline]
     fn uses_fifo(&self) -> bool {
-        self.fifos[0].is_some()
+        self.kernel == Kernel::Special && self.fifos[0].is_some()
     }
 
     /// How many elements its FIFOs let through now.
@@ -99,7 +140,7 @@ impl Running {
         self.stopped = true;
         for &(n, end) in self.fifos.iter().flatten() {
             let length = core.fifos[usize::from(n)].length(end);
-            if *length != 0 && !self.infinite {
+            if *length != 0 && !self.is_infinite() {
                 *length = self.remaining as u16;
             }
         }
@@ -107,7 +148,22 @@ impl Running {
     }
 
     /// Issues one instruction; true when the operation is complete.
+    #[inline]
     pub fn step(&mut self, core: &mut Core, plan: &PePlan, now: u64) -> Result<bool, Fault> {
+        if self.kernel == Kernel::Special || self.meets_control(core) {
+            return self.step_any(core, plan, now);
+        }
+        self.remaining -= u32::from(!self.is_infinite());
+        self.one(core, now + plan.timing.onramp_cycles)?;
+        if self.remaining > 0 {
+            return Ok(false);
+        }
+        self.complete(core, plan);
+        Ok(true)
+    }
+
+    /// `step` for whatever is not an element a cycle between queues and memory.
+    fn step_any(&mut self, core: &mut Core, plan: &PePlan, now: u64) -> Result<bool, Fault> {
         if self.opcode == Opcode::Dfilt {
             return self.filter_step(core, plan);
         }
@@ -118,11 +174,7 @@ impl Running {
             }
         }
         let ready = now + plan.timing.onramp_cycles;
-        let mut group = if self.infinite {
-            u32::from(self.per_cycle)
-        } else {
-            u32::from(self.per_cycle).min(self.remaining)
-        };
+        let mut group = u32::from(self.per_cycle).min(self.remaining);
         if self.uses_fifo() {
             group = group.min(self.fifo_elements(core));
             if group == 0 {
@@ -131,21 +183,55 @@ impl Running {
             }
         }
         for _ in 0..group {
-            if !self.infinite {
-                self.remaining -= 1;
-            }
+            self.remaining -= u32::from(!self.is_infinite());
             self.one(core, ready)?;
         }
-        if self.remaining > 0 || self.infinite {
-            self.note_waiting(core);
+        if self.remaining > 0 {
+            if self.uses_fifo() {
+                self.note_waiting(core);
+            }
             return Ok(false);
         }
         self.complete(core, plan);
         Ok(true)
     }
 
+    /// Whether a control wavelet is the next element, given that there is one.
+    #[inline]
+    fn meets_control(&self, core: &Core) -> bool {
+        let mut queues = self.inputs.iter().flatten();
+        queues.any(|&queue| {
+            let head = core.inputs[usize::from(queue)].ring.first();
+            head.is_some_and(|entry| entry.wavelet().control)
+        })
+    }
+
     #[inline]
     fn one(&mut self, core: &mut Core, ready: u64) -> Result<(), Fault> {
+        let value = match self.kernel {
+            Kernel::Any | Kernel::Special => self.value(core)?,
+            Kernel::Copy => self.sources[0].read(&core.memory, &mut core.inputs)?,
+            Kernel::AddF32 => {
+                let a = self.sources[0].read(&core.memory, &mut core.inputs)?;
+                let b = self.sources[1].read(&core.memory, &mut core.inputs)?;
+                (f32::from_bits(a) + f32::from_bits(b)).to_bits()
+            }
+        };
+        if let Port::Output(sender) = self.dest {
+            let last = self.remaining == 0;
+            send(sender, value, last, ready, &mut core.outputs);
+            return Ok(());
+        }
+        if let Port::Fifo { fifo, .. } = self.dest {
+            let task = core.fifos[usize::from(fifo)].push(&mut core.memory, value)?;
+            task.into_iter().for_each(|id| core.activate(id));
+            return Ok(());
+        }
+        self.dest.write(&mut core.memory, value)
+    }
+
+    /// The value of an element, by the table of operations.
+    fn value(&mut self, core: &mut Core) -> Result<u32, Fault> {
         let mut sources = Sources {
             half: self.half,
             ..Sources::default()
@@ -162,18 +248,7 @@ impl Running {
                 _ => port.read(&core.memory, &mut core.inputs)?,
             };
         }
-        let value = element(self.opcode, &sources);
-        if let Port::Output(sender) = self.dest {
-            let last = self.remaining == 0 && !self.infinite;
-            send(sender, value, last, ready, &mut core.outputs);
-            return Ok(());
-        }
-        if let Port::Fifo { fifo, .. } = self.dest {
-            let task = core.fifos[usize::from(fifo)].push(&mut core.memory, value)?;
-            task.into_iter().for_each(|id| core.activate(id));
-            return Ok(());
-        }
-        self.dest.write(&mut core.memory, value)
+        Ok(element(self.opcode, &sources))
     }
 
     /// `@dfilt` drops wavelets until it has seen as many control wavelets as it has elements.
@@ -182,7 +257,7 @@ impl Running {
             return Err(Fault::new("@dfilt without a fabin operand"));
         };
         let arrived = core.inputs[usize::from(queue)].ring.pop();
-        if arrived.is_some_and(|a| a.wavelet.control) && !self.infinite {
+        if arrived.is_some_and(|entry| entry.wavelet().control) && !self.is_infinite() {
             self.remaining -= 1;
         }
         if self.remaining > 0 {
@@ -192,6 +267,7 @@ impl Running {
         Ok(true)
     }
 
+    #[inline]
     fn control_waiting(&self, core: &Core, now: u64) -> Option<u8> {
         let mut queues = self.inputs.iter().flatten().copied();
         queues.find(|&queue| {
@@ -225,7 +301,7 @@ impl Running {
         for (dsr, port) in self.saves.iter().zip(ports) {
             let known = dsr.and_then(|dsr| core.dsrs.iter_mut().find(|k| k.dsr == dsr));
             if let (Some(known), Port::Line { word, .. }) = (known, port) {
-                known.dsd.base = (*word * 2) as u16;
+                known.dsd.base = word.wrapping_mul(2) as u16;
             }
         }
         for action in self.on_done.iter().flatten() {
@@ -233,6 +309,10 @@ impl Running {
         }
     }
 }
+
+// Operands lie in the first cache line.
+const _: () = assert!(std::mem::size_of::<Port>() == 16);
+const _: () = assert!(std::mem::offset_of!(Running, sources) == 32);
 
 /// Elements per instruction: one where the fabric takes part, else the documented rate of the
 /// operation, lowered by strides that make banks collide.

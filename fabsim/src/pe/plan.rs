@@ -33,6 +33,8 @@ pub struct PePlan {
     pub timing: &'static Timing,
     pub inputs: Vec<InputPlan>,
     pub outputs: Vec<OutputPlan>,
+    /// Bit per channel that an input queue belongs to.
+    pub channels: u32,
     /// Place of the first input queue of every color.
     input_of_color: [Option<u8>; COLORS],
     /// Functions by task id.
@@ -49,6 +51,7 @@ impl PePlan {
             timing: timing(arch),
             inputs: declared_inputs(arch, program),
             outputs: outputs(arch, program),
+            channels: 0,
             input_of_color: [None; COLORS],
             local: tasks(&program.tasks, TaskKind::Local),
             data: tasks(&program.tasks, TaskKind::Data),
@@ -124,11 +127,25 @@ impl PePlan {
     }
 
     fn index_inputs(&mut self) {
+        let channels = 0..self.inputs.len();
+        let bits = channels.map(|n| {
+            1u32.checked_shl(u32::from(self.channel_at_start(n)))
+                .unwrap_or(0)
+        });
+        self.channels = bits.fold(0, |all, bit| all | bit);
         self.input_of_color = [None; COLORS];
         for (n, queue) in self.inputs.iter().enumerate().rev() {
             if let Some(entry) = self.input_of_color.get_mut(usize::from(queue.color)) {
                 *entry = Some(n as u8);
             }
+        }
+    }
+
+    /// The channel of an input queue that code has not bound to another color.
+    fn channel_at_start(&self, input: usize) -> u8 {
+        match self.arch {
+            Arch::Wse2 => self.inputs[input].color,
+            Arch::Wse3 => self.inputs[input].id,
         }
     }
 

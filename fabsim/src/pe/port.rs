@@ -1,7 +1,7 @@
 //! The operands of a running DSD operation.
 
 use super::memory::Memory;
-use super::queues::{InputQueue, OutputQueue};
+use super::queues::{Entry, InputQueue, OutputQueue, Tag};
 use crate::report::Fault;
 
 /// Where a running operation reads or writes an element.
@@ -14,7 +14,7 @@ pub enum Port {
     },
     /// A line of memory; a step of 0 stays on one element.
     Line {
-        word: i64,
+        word: i32,
         step: i32,
         bytes: u8,
     },
@@ -107,13 +107,13 @@ impl Port {
     }
 
     /// The next element as a source.
-    #[inline]
+    #[inline(always)]
     pub fn read(&mut self, memory: &Memory, inputs: &mut [InputQueue]) -> Result<u32, Fault> {
         match self {
             Port::Scalar { bits, .. } => Ok(*bits),
             Port::Line { word, step, bytes } => {
-                let value = memory.element(*word, *bytes)?;
-                *word += i64::from(*step);
+                let value = memory.element(i64::from(*word), *bytes)?;
+                *word = word.wrapping_add(*step);
                 Ok(value)
             }
             Port::Tensor(tensor) => {
@@ -123,7 +123,7 @@ impl Port {
             }
             Port::Input { queue, bytes } => {
                 let arrived = inputs[usize::from(*queue)].ring.pop();
-                let payload = arrived.map_or(0, |a| a.wavelet.payload);
+                let payload = arrived.map_or(0, |entry| entry.payload);
                 Ok(if *bytes == 2 {
                     payload & 0xffff
                 } else {
@@ -136,12 +136,12 @@ impl Port {
     }
 
     /// Puts the next element into memory.
-    #[inline]
+    #[inline(always)]
     pub fn write(&mut self, memory: &mut Memory, value: u32) -> Result<(), Fault> {
         match self {
             Port::Line { word, step, bytes } => {
-                memory.set_element(*word, *bytes, value)?;
-                *word += i64::from(*step);
+                memory.set_element(i64::from(*word), *bytes, value)?;
+                *word = word.wrapping_add(*step);
                 Ok(())
             }
             Port::Tensor(tensor) => {
@@ -159,19 +159,15 @@ impl Port {
 /// Sends one element; the queue has room.
 #[inline]
 pub fn send(sender: Sender, value: u32, last: bool, ready: u64, outputs: &mut [OutputQueue]) {
-    use super::queues::Departing;
     let payload = if sender.bytes == 2 && !sender.control {
         value & 0xffff | u32::from(sender.index) << 16
     } else {
         value
     };
-    outputs[usize::from(sender.queue)].ring.push(Departing {
-        ready,
-        payload,
-        control: sender.control,
-        color: sender.color,
-        advance_switch: last && sender.advance_switch,
-    });
+    let advance_switch = last && sender.advance_switch;
+    let tag = Tag::new(sender.color, sender.control, advance_switch);
+    let entry = Entry { payload, tag };
+    outputs[usize::from(sender.queue)].ring.push(entry, ready);
 }
 
 #[cfg(test)]

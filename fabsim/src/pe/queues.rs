@@ -3,24 +3,83 @@
 use crate::fabric::wavelet::Wavelet;
 use crate::limits::RING;
 
-/// A ring of at most `depth` entries.
+/// What stands beside a payload in a queue: its color and two marks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Tag(u8);
+
+const CONTROL: u8 = 0x80;
+const ADVANCE: u8 = 0x40;
+
+impl Tag {
+    #[inline]
+    pub fn new(color: u8, control: bool, advance_switch: bool) -> Tag {
+        let control = if control { CONTROL } else { 0 };
+        let advance = if advance_switch { ADVANCE } else { 0 };
+        Tag(color | control | advance)
+    }
+}
+
+/// A wavelet in a queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Entry {
+    pub payload: u32,
+    pub tag: Tag,
+}
+
+impl Entry {
+    #[inline]
+    pub fn wavelet(self) -> Wavelet {
+        Wavelet {
+            payload: self.payload,
+            control: self.tag.0 & CONTROL != 0,
+        }
+    }
+
+    #[inline]
+    pub fn color(self) -> u8 {
+        self.tag.0 & !(CONTROL | ADVANCE)
+    }
+
+    /// The last wavelet of an operation that moves the own router's switch.
+    #[inline]
+    pub fn advance_switch(self) -> bool {
+        self.tag.0 & ADVANCE != 0
+    }
+}
+
+/// Cycles a ring remembers, and bits of the count for each of them.
+const WINDOW: u64 = 8;
+const COUNT_BITS: u64 = 4;
+
+/// A ring of at most `depth` wavelets, each usable from a cycle of its own on.
+///
+/// Those cycles never decrease along the ring, and what is not usable yet is so within `WINDOW`
+/// cycles. So the last of them and how many wavelets share it, or one of the cycles before it,
+/// say all there is to know.
 #[derive(Clone, Debug)]
 #[repr(C)]
-pub struct Ring<T> {
-    // In front, so that they share a cache line with entries.
+pub struct Ring {
+    payloads: [u32; RING],
+    tags: [Tag; RING],
+    /// When the youngest becomes usable.
+    last_ready: u64,
+    /// How many become usable at `last_ready`, in the cycle before, ..., from the low bits up.
+    recent: u32,
     head: u8,
     len: u8,
     depth: u8,
-    entries: [T; RING],
 }
 
-impl<T: Copy + Default> Ring<T> {
-    pub fn new(depth: u8) -> Ring<T> {
+impl Ring {
+    pub fn new(depth: u8) -> Ring {
         Ring {
+            payloads: [0; RING],
+            tags: [Tag::default(); RING],
+            last_ready: 0,
+            recent: 0,
             head: 0,
             len: 0,
             depth: depth.min(RING as u8),
-            entries: [T::default(); RING],
         }
     }
 
@@ -29,6 +88,7 @@ impl<T: Copy + Default> Ring<T> {
         self.len < self.depth
     }
 
+    #[inline]
     pub fn len(&self) -> u8 {
         self.len
     }
@@ -39,86 +99,151 @@ impl<T: Copy + Default> Ring<T> {
     }
 
     #[inline]
-    pub fn first(&self) -> Option<&T> {
-        (self.len > 0).then(|| &self.entries[usize::from(self.head) % RING])
+    pub fn first(&self) -> Option<Entry> {
+        self.get(0)
+    }
+
+    /// How many wavelets are not usable yet.
+    #[inline]
+    fn unready(&self, now: u64) -> u8 {
+        if now >= self.last_ready {
+            return 0;
+        }
+        let cycles = (self.last_ready - now).min(WINDOW);
+        let counts = self.recent & (u64::MAX >> (64 - cycles * COUNT_BITS)) as u32;
+        // Neighbours add up, then all bytes into the highest.
+        let pairs = (counts & 0x0f0f_0f0f) + (counts >> COUNT_BITS & 0x0f0f_0f0f);
+        (pairs.wrapping_mul(0x0101_0101) >> 24) as u8
+    }
+
+    /// Whether the oldest wavelet can be used.
+    #[inline]
+    pub fn is_ready(&self, now: u64) -> bool {
+        self.len > self.unready(now)
+    }
+
+    /// The oldest wavelet, if it can be used.
+    #[inline]
+    pub fn ready(&self, now: u64) -> Option<Entry> {
+        self.first().filter(|_| self.is_ready(now))
     }
 
     /// The entry with `n` older ones before it.
-    pub fn get(&self, n: u8) -> Option<&T> {
-        (n < self.len).then(|| &self.entries[usize::from(self.head + n) % RING])
+    pub fn get(&self, n: u8) -> Option<Entry> {
+        let at = usize::from(self.head + n) % RING;
+        (n < self.len).then(|| Entry {
+            payload: self.payloads[at],
+            tag: self.tags[at],
+        })
     }
 
     /// Appends; dropped if there is no room, which callers rule out with `has_room`.
     #[inline]
-    pub fn push(&mut self, entry: T) {
-        debug_assert!(self.has_room());
-        if self.has_room() {
-            self.entries[usize::from(self.head + self.len) % RING] = entry;
-            self.len += 1;
+    pub fn push(&mut self, entry: Entry, ready: u64) {
+        debug_assert!(self.has_room() && ready >= self.last_ready);
+        if !self.has_room() {
+            return;
         }
+        let at = usize::from(self.head + self.len) % RING;
+        self.payloads[at] = entry.payload;
+        self.tags[at] = entry.tag;
+        self.len += 1;
+        let cycles = ready.saturating_sub(self.last_ready);
+        let earlier = match cycles {
+            0..WINDOW => self.recent << (cycles * COUNT_BITS),
+            _ => 0,
+        };
+        self.recent = earlier + 1;
+        self.last_ready = ready;
     }
 
     #[inline]
-    pub fn pop(&mut self) -> Option<T> {
-        let first = self.first().copied()?;
+    pub fn pop(&mut self) -> Option<Entry> {
+        let first = self.first()?;
         self.head = (self.head + 1) % RING as u8;
         self.len -= 1;
         Some(first)
     }
 }
 
-/// A wavelet that has left the router; usable from cycle `ready` on.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Arrived {
-    pub wavelet: Wavelet,
-    pub ready: u64,
-}
-
-/// A wavelet the compute element has sent; may enter the router from cycle `ready` on.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Departing {
-    pub ready: u64,
-    pub payload: u32,
-    pub control: bool,
-    pub color: u8,
-    /// The last wavelet of an operation that moves the own router's switch.
-    pub advance_switch: bool,
-}
-
 /// An input queue, bound to a color.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct InputQueue {
+    pub ring: Ring,
     pub id: u8,
     pub color: u8,
-    pub ring: Ring<Arrived>,
 }
 
 impl InputQueue {
     /// The oldest wavelet, once it has come down the ramp.
     #[inline]
     pub fn head(&self, now: u64) -> Option<Wavelet> {
-        let first = self.ring.first()?;
-        (first.ready <= now).then_some(first.wavelet)
+        self.ring.ready(now).map(Entry::wavelet)
     }
 }
 
-impl Departing {
-    pub fn wavelet(&self) -> Wavelet {
-        Wavelet {
-            payload: self.payload,
-            control: self.control,
-        }
-    }
-}
-
-// Four to a cache line.
-const _: () = assert!(std::mem::size_of::<Departing>() == 16);
-const _: () = assert!(std::mem::size_of::<Arrived>() == 16);
-
+/// An output queue.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct OutputQueue {
+    pub ring: Ring,
     pub id: u8,
     /// On wse3.
     pub color: Option<u8>,
-    pub ring: Ring<Departing>,
+}
+
+// A cache line each.
+const _: () = assert!(std::mem::size_of::<InputQueue>() == 64);
+const _: () = assert!(std::mem::size_of::<OutputQueue>() == 64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::VecDeque;
+
+    fn entry(payload: u32) -> Entry {
+        Entry {
+            payload,
+            tag: Tag::new(23, payload % 2 == 1, payload % 3 == 1),
+        }
+    }
+
+    #[test]
+    fn a_tag_keeps_color_and_marks_apart() {
+        for (payload, control, advance) in [(0, false, false), (1, true, true), (3, true, false)] {
+            let entry = entry(payload);
+            assert_eq!(entry.color(), 23);
+            assert_eq!(entry.wavelet().control, control);
+            assert_eq!(entry.advance_switch(), advance);
+        }
+    }
+
+    /// Against a queue that keeps the cycle of every wavelet.
+    #[test]
+    fn a_ring_knows_when_each_wavelet_becomes_usable() {
+        let mut ring = Ring::new(6);
+        let mut known: VecDeque<(u32, u64)> = VecDeque::new();
+        let mut state = 1u32;
+        for now in 0..5000u64 {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            for n in 0..(state >> 28) % 3 {
+                if ring.has_room() {
+                    let payload = now as u32 * 4 + n;
+                    ring.push(entry(payload), now + 2);
+                    known.push_back((payload, now + 2));
+                }
+            }
+            assert_eq!(usize::from(ring.len()), known.len());
+            for later in 0..4 {
+                let head = known.front().filter(|(_, ready)| *ready <= now + later);
+                let found = ring.ready(now + later).map(|entry| entry.payload);
+                assert_eq!(found, head.map(|(payload, _)| *payload));
+            }
+            if state >> 27 & 1 == 1 && ring.is_ready(now) {
+                let popped = ring.pop().map(|entry| entry.payload);
+                assert_eq!(popped, known.pop_front().map(|(payload, _)| payload));
+            }
+        }
+    }
 }

@@ -4,7 +4,7 @@
 use super::core::Core;
 use super::plan::PePlan;
 use super::Env;
-use crate::fabric::registers::Refused;
+use crate::fabric::registers::{Change, FilterField, Refused};
 use crate::limits::COLORS;
 use crate::program::{Arch, Direction, Directions, FunctionId, SystemCall};
 use crate::report::Fault;
@@ -190,14 +190,27 @@ impl Core {
             }
             SystemCall::SetSwitchSides => {
                 let side = |n| Directions(Direction::from_code(arg(n) as u8).bit());
-                let (color, sides) = (arg(0) as u8, (side(2), side(3)));
-                let number = arg(1) as usize;
-                let set = env.fabric.set_switch_sides(env.index, color, number, sides);
+                let color = arg(0) as u8;
+                let set = env.change(Change::SwitchSides {
+                    color,
+                    number: u8::try_from(arg(1)).unwrap_or(u8::MAX),
+                    rx: side(2),
+                    tx: side(3),
+                });
                 set.map_err(|refused| fault(refused, u16::from(color)))?;
             }
             SystemCall::SetFilter => {
-                let (color, field, value) = (arg(0) as u8, arg(1), arg(2) as u32);
-                let set = env.fabric.set_filter(env.index, color, field, value);
+                let (color, value) = (arg(0) as u8, arg(2) as u32);
+                let field = match arg(1) {
+                    0 => FilterField::Limit,
+                    1 => FilterField::Max,
+                    _ => FilterField::Count,
+                };
+                let set = env.change(Change::FilterNumber {
+                    color,
+                    field,
+                    value,
+                });
                 set.map_err(|refused| fault(refused, u16::from(color)))?;
             }
             SystemCall::BindInputQueue => self.bind_input(arg(0), arg(1), arg(2) != 0, env)?,
@@ -231,7 +244,9 @@ impl Core {
         if task.copied().flatten().is_none() && !env.plan.binds_local(channel) {
             self.blocked_channels |= 1 << channel;
         }
-        env.fabric.enable_filter(env.index, color, filter);
+        let enable = filter;
+        env.change(Change::Filter { color, enable })
+            .map_err(|refused| fault(refused, u16::from(color)))?;
         env.queues_changed = true;
         Ok(())
     }
@@ -266,7 +281,7 @@ impl Core {
         if let Some(id) = output_register(env.plan, address) {
             return self.bind_output(id, value, env);
         }
-        let written = env.fabric.write_register(env.index, address, value);
+        let written = env.change(Change::Register { address, value });
         written.map_err(|refused| fault(refused, address))
     }
 }

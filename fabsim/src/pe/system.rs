@@ -180,11 +180,12 @@ impl SystemState {
     fn print(&mut self, text: &str, time: u64, env: &mut Env) {
         self.line.push_str(text);
         while let Some((line, rest)) = self.line.split_once('\n') {
-            env.printed.push((time, line.to_string()));
+            env.log.push((time, env.index, line.to_string()));
             self.line = rest.to_string();
         }
         if self.line.len() > LINE {
-            env.printed.push((time, std::mem::take(&mut self.line)));
+            env.log
+                .push((time, env.index, std::mem::take(&mut self.line)));
         }
     }
 

@@ -58,7 +58,7 @@ pub fn pick(core: &mut Core, plan: &PePlan, now: u64) -> Option<Start> {
             follows: false,
         });
     }
-    let wavelet = core.inputs[chosen.input].ring.pop()?.wavelet;
+    let wavelet = core.inputs[chosen.input].ring.pop()?.wavelet();
     let params = plan.program.functions.get(chosen.function.0 as usize);
     Some(Start {
         function: chosen.function,

@@ -179,9 +179,10 @@ fn operand(port: &Port, (plan, core): (&PePlan, &Core), done: u32) -> String {
     let memory = |word: i64, bytes: u8| format!("addr{}({:04x})", u32::from(bytes) * 8, word * 2);
     match port {
         Port::Scalar { bits, .. } => format!("imm({bits:x})"),
-        Port::Line { word, step, bytes } => {
-            memory(*word - i64::from(*step) * i64::from(done), *bytes)
-        }
+        Port::Line { word, step, bytes } => memory(
+            i64::from(*word) - i64::from(*step) * i64::from(done),
+            *bytes,
+        ),
         Port::Tensor(tensor) => memory(tensor.word - tensor.offset(done), tensor.bytes),
         Port::Input { queue, .. } => {
             let queue = &core.inputs[usize::from(*queue)];

@@ -226,7 +226,7 @@ impl Tracer {
         for queue in &state.core.outputs {
             let known = element.queued.entry(queue.id).or_default();
             for n in known.len() as u8..queue.ring.len() {
-                let Some(color) = queue.ring.get(n).map(|departing| departing.color) else {
+                let Some(color) = queue.ring.get(n).map(|departing| departing.color()) else {
                     continue;
                 };
                 known.push_back((ready, color));
@@ -249,7 +249,7 @@ impl Tracer {
             return;
         }
         let threads = state.threads.iter();
-        let threads = threads.map(|t| (Thread::Microthread(t.id), &t.running));
+        let threads = threads.map(|t| (Thread::Microthread(t.thread), t));
         let task = self.elements.entry(pe).or_default().task;
         let main = state.main.running.as_deref();
         let main = main.map(|running| (Thread::Task(task), running));

@@ -59,14 +59,15 @@ fn each_operation<'a>(state: &'a Pe, mut visit: impl FnMut(Span, Waiting<'a>)) {
         (Doing::Map, _, Some(map)) => visit(map.span, Waiting::Map(map)),
         _ => {}
     }
-    for thread in &state.threads {
-        let blocked = state.core.blocked_threads >> (thread.id & 7) & 1 == 1;
+    for running in &state.threads {
+        let thread = running.thread;
+        let blocked = state.core.blocked_threads >> (thread & 7) & 1 == 1;
         visit(
-            thread.running.span,
+            running.span,
             if blocked {
-                Waiting::Blocked(thread.id)
+                Waiting::Blocked(thread)
             } else {
-                Waiting::Operation(&thread.running)
+                Waiting::Operation(running)
             },
         );
     }

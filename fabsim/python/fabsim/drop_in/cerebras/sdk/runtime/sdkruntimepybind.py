@@ -74,7 +74,7 @@ __all__ = [
 
 
 # Keywords of the constructor that only concern how the vendor's simulator runs.
-_WITHOUT_EFFECT = ("simfab_numthreads", "msg_level")
+_WITHOUT_EFFECT = ("msg_level",)
 
 # Where a trace goes that the host script itself asks for.
 _TRACE = Path("simfab_traces", "fabsim.trace")
@@ -93,6 +93,7 @@ class SdkRuntime:
         *,
         cmaddr: str | None = None,
         memcpy_required: bool = True,
+        simfab_numthreads: int | None = None,
         suppress_simfab_trace: bool = True,
         **keywords: Any,
     ) -> None:
@@ -109,6 +110,7 @@ class SdkRuntime:
             raise ValueError(f"the program is compiled for {self._program.arch}")
         if memcpy_required and self._streams.without_memcpy:
             raise ValueError("layouts in Python have no memcpy: memcpy_required=False")
+        self._threads = simfab_numthreads or None
         self._simulator: Simulator | None = None
         config = self._platform.config
         self._wants_trace = not (suppress_simfab_trace and config.suppress_trace)
@@ -140,6 +142,7 @@ class SdkRuntime:
             self._program,
             max_cycles=wanted.max_cycles,
             lenient=wanted.lenient,
+            threads=wanted.threads or self._threads,
             check_uninitialized=wanted.check_uninitialized,
             max_memory_bytes=int(wanted.max_memory * 1e9),
             usage=wanted.counts,

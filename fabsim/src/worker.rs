@@ -1,0 +1,335 @@
+//! What one thread does in a cycle: the compute elements of its zone, joined to their routers.
+
+use crate::alarm::Alarm;
+use crate::fabric::grid::PeIndex;
+use crate::fabric::registers::Change;
+use crate::fabric::tiles::TileSet;
+use crate::fabric::{Delivery, Looking, Moving};
+use crate::pe::plan::PePlan;
+use crate::pe::queues::{Entry, Tag};
+use crate::pe::{Env, Next, Pe};
+use crate::probe::{Probe, RampPassage};
+use crate::report::Fault;
+
+/// In which order routers and compute elements are visited. No result may depend on it; tests
+/// check that.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum VisitOrder {
+    /// As they happened to be woken.
+    #[default]
+    AsWoken,
+    Reversed,
+    /// In another random order every cycle; the number is the state of the generator.
+    Shuffled(u64),
+}
+
+impl VisitOrder {
+    fn apply(&mut self, visits: &mut [PeIndex]) {
+        match self {
+            VisitOrder::AsWoken => {}
+            VisitOrder::Reversed => visits.reverse(),
+            VisitOrder::Shuffled(state) => {
+                for n in (1..visits.len()).rev() {
+                    // Knuth's MMIX generator; its high bits are the good ones.
+                    *state = state
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1_442_695_040_888_963_407);
+                    visits.swap(n, (*state >> 33) as usize % (n + 1));
+                }
+            }
+        }
+    }
+}
+
+/// What is the same for all zones in a cycle.
+#[derive(Clone, Copy, Debug)]
+pub struct Cycle<'a> {
+    pub now: u64,
+    pub plans: &'a [PePlan],
+    /// A router looks right after its compute element has run. Otherwise all code runs first, since
+    /// it may write registers that other routers look at.
+    pub looks_at_once: bool,
+}
+
+/// The state of one thread beyond the PEs and routers of its zone.
+#[derive(Debug)]
+pub struct Worker {
+    /// Compute elements to visit.
+    pub awake: TileSet,
+    pub alarm: Alarm,
+    visit_order: VisitOrder,
+    visits: Vec<PeIndex>,
+    /// Tiles that had anything to do, cycle by cycle.
+    pub tile_cycles: u64,
+    /// The first PE whose instruction could not be carried out.
+    pub failed: Option<(PeIndex, Fault)>,
+    /// When host commands ended that ended in this cycle.
+    pub finished: Vec<u64>,
+    pub writes: Vec<(PeIndex, Change)>,
+    pub log: Vec<(u64, PeIndex, String)>,
+}
+
+impl Worker {
+    pub fn new(first: PeIndex, end: PeIndex, visit_order: VisitOrder) -> Worker {
+        Worker {
+            awake: TileSet::new(first, end.index() - first.index()),
+            alarm: Alarm::new(first, end.index() - first.index()),
+            visit_order,
+            visits: Vec::new(),
+            tile_cycles: 0,
+            failed: None,
+            finished: Vec::new(),
+            writes: Vec::new(),
+            log: Vec::new(),
+        }
+    }
+
+    /// How many tiles were visited in the last cycle.
+    pub fn visited(&self) -> usize {
+        self.visits.len()
+    }
+
+    /// First half of a cycle. `pes` are those of the zone.
+    pub fn first_half<P: Probe>(
+        &mut self,
+        cycle: Cycle,
+        pes: &mut [Pe],
+        looking: &mut Looking,
+        probe: &mut P,
+    ) {
+        self.alarm.ring(cycle.now, &mut self.awake);
+        let visits = self.list(looking);
+        self.tile_cycles += visits.len() as u64;
+        let first = looking.first();
+        for &pe in &visits {
+            let state = &mut pes[pe.index() - first.index()];
+            self.visit(cycle, pe, state, looking, probe);
+        }
+        self.visits = visits;
+    }
+
+    /// The tiles to visit.
+    fn list(&mut self, looking: &mut Looking) -> Vec<PeIndex> {
+        let mut visits = std::mem::take(&mut self.visits);
+        visits.clear();
+        looking.active().list_with(&mut self.awake, &mut visits);
+        self.visit_order.apply(&mut visits);
+        visits
+    }
+
+    /// The rest of the first half where code may write registers.
+    pub fn look(&mut self, cycle: Cycle, pes: &[Pe], looking: &mut Looking) {
+        let visits = self.list(looking);
+        let first = looking.first();
+        for &pe in &visits {
+            if looking.active().contains(pe) {
+                let stays = std::mem::take(&mut looking.router(pe).stay);
+                let moved = look(cycle, pe, &pes[pe.index() - first.index()], looking);
+                looking.active().put(pe, moved || stays);
+            }
+        }
+        self.visits = visits;
+    }
+
+    #[inline]
+    fn visit<P: Probe>(
+        &mut self,
+        cycle: Cycle,
+        pe: PeIndex,
+        state: &mut Pe,
+        looking: &mut Looking,
+        probe: &mut P,
+    ) {
+        let was_active = looking.active().contains(pe);
+        let was_awake = self.awake.contains(pe);
+        let (mut stays, mut awake) = (false, was_awake);
+        if was_active && looking.router(pe).fed {
+            let went = up_the_ramp(cycle.now, pe, state, looking, probe);
+            stays = went.stays;
+            awake |= went.made_room;
+        }
+        if awake {
+            match self.step(cycle, pe, state, looking, probe) {
+                Ok(stepped) => {
+                    awake = stepped.again;
+                    stays |= stepped.changed;
+                }
+                Err(fault) => self.fail(pe, fault),
+            }
+        }
+        if awake != was_awake {
+            self.awake.put(pe, awake);
+        }
+        if !cycle.looks_at_once {
+            looking.router(pe).stay |= stays;
+            looking.active().put(pe, was_active || stays);
+            return;
+        }
+        let moved = (was_active || stays) && look(cycle, pe, state, looking);
+        if was_active != (moved || stays) {
+            looking.active().put(pe, moved || stays);
+        }
+    }
+
+    /// The same failure is reported in whatever order the PEs are visited.
+    #[cold]
+    fn fail(&mut self, pe: PeIndex, fault: Fault) {
+        if !matches!(&self.failed, Some((earlier, _)) if *earlier < pe) {
+            self.failed = Some((pe, fault));
+        }
+    }
+
+    /// One cycle of one compute element.
+    #[inline]
+    fn step<P: Probe>(
+        &mut self,
+        cycle: Cycle,
+        pe: PeIndex,
+        state: &mut Pe,
+        looking: &mut Looking,
+        probe: &mut P,
+    ) -> Result<Stepped, Fault> {
+        let mut env = Env {
+            plan: &cycle.plans[state.plan as usize],
+            now: cycle.now,
+            fabric: looking.view,
+            index: pe,
+            queues_changed: false,
+            unblocked_at: None,
+            writes: &mut self.writes,
+            log: &mut self.log,
+            executed: probe.wants_code().then(Vec::new),
+        };
+        let (next, turn) = state.step(&mut env)?;
+        let (changed, unblocked_at) = (env.queues_changed, env.unblocked_at);
+        if let Some(executed) = env.executed.take() {
+            probe.executed(cycle.now, pe, env.plan, &executed);
+        }
+        probe.turn(cycle.now, pe, state, env.plan, turn);
+        if changed {
+            // What was sent goes up the ramp only later: the router must be visited until then.
+            let mut outputs = state.core.outputs.iter();
+            looking.router(pe).fed = outputs.any(|queue| !queue.ring.is_empty());
+        }
+        if let Some(at) = unblocked_at {
+            if std::mem::take(&mut state.busy_with_command) {
+                self.finished.push(at);
+            }
+        }
+        if let Next::At(at) = next {
+            self.alarm.set(cycle.now, at, pe);
+        }
+        Ok(Stepped {
+            again: next == Next::Soon,
+            changed,
+        })
+    }
+
+    /// Second half of a cycle.
+    pub fn second_half<P: Probe>(
+        &mut self,
+        cycle: Cycle,
+        pes: &mut [Pe],
+        moving: &mut Moving,
+        probe: &mut P,
+    ) {
+        let first = moving.first();
+        let alarm = &mut self.alarm;
+        let mut deliver = |Delivery { pe, color, wavelet }, probe: &mut P| {
+            let state = &mut pes[pe.index() - first.index()];
+            let plan = &cycle.plans[state.plan as usize];
+            let Some(queue) = state.core.input_of_color(plan, color) else {
+                return;
+            };
+            let ready = cycle.now + plan.timing.offramp_cycles;
+            let queue = &mut state.core.inputs[usize::from(queue)];
+            let entry = Entry {
+                payload: wavelet.payload,
+                tag: Tag::new(color, wavelet.control, false),
+            };
+            queue.ring.push(entry, ready);
+            probe.came_down(RampPassage {
+                cycle: cycle.now,
+                pe,
+                color,
+                wavelet,
+                queue: queue.id,
+                level: queue.ring.len(),
+            });
+            alarm.set(cycle.now, ready, pe);
+        };
+        moving.commit(&mut deliver, probe);
+    }
+}
+
+/// What came of the cycle of a compute element.
+struct Stepped {
+    /// It wants the next cycle, too.
+    again: bool,
+    /// A queue between it and its router changed.
+    changed: bool,
+}
+
+/// What came of a look at the output queues.
+struct Went {
+    /// They have to be looked at again in the next cycle.
+    stays: bool,
+    /// A full one has room now.
+    made_room: bool,
+}
+
+/// One wavelet at most goes from the output queues of a PE to its router; queues take turns.
+#[inline]
+fn up_the_ramp<P: Probe>(
+    now: u64,
+    pe: PeIndex,
+    state: &mut Pe,
+    looking: &mut Looking,
+    probe: &mut P,
+) -> Went {
+    let outputs = &mut state.core.outputs;
+    let count = outputs.len();
+    let (mut stays, mut made_room, mut sent) = (false, false, false);
+    let first = usize::from(state.output_turn);
+    let first = if first < count { first } else { 0 };
+    for k in first..first + count {
+        let n = if k < count { k } else { k - count };
+        let queue = &mut outputs[n];
+        let Some(head) = queue.ring.first() else {
+            continue;
+        };
+        if sent || !queue.ring.is_ready(now) {
+            stays = true;
+            continue;
+        }
+        let Some(channel) = looking.accepts_from_ce(pe, head.color()) else {
+            continue;
+        };
+        made_room = !queue.ring.has_room() || state.core.attention;
+        queue.ring.pop();
+        probe.went_up(RampPassage {
+            cycle: now,
+            pe,
+            color: head.color(),
+            wavelet: head.wavelet(),
+            queue: queue.id,
+            level: queue.ring.len(),
+        });
+        looking.inject(pe, channel, head);
+        (sent, stays) = (true, true);
+        state.output_turn = n as u8 + 1;
+    }
+    let fed = stays || outputs.iter().any(|queue| !queue.ring.is_empty());
+    looking.router(pe).fed = fed;
+    Went { stays, made_room }
+}
+
+/// The router of a PE decides what moves; false if nothing does.
+#[inline]
+fn look(cycle: Cycle, pe: PeIndex, state: &Pe, looking: &mut Looking) -> bool {
+    looking.look(pe, |color| {
+        let plan = &cycle.plans[state.plan as usize];
+        let queue = state.core.input_of_color(plan, color);
+        queue.is_some_and(|n| state.core.inputs[usize::from(n)].ring.has_room())
+    })
+}

@@ -1,0 +1,74 @@
+"""What is reserved is not taken, and the rest suffices as long as it can."""
+
+from __future__ import annotations
+
+import pytest
+
+from collc.diagnostics import CollcError
+from collc.language import parse_source
+from collc.pipeline import compile_text
+from collc.show import show_spec
+
+PROGRAM = """
+target {target}
+grid tile = {width} x {height}
+collective total = allreduce(x: f32[24], add) on tile {{
+    {steps}
+    {reserve}
+}}
+program {{ total }}
+"""
+TREES = (
+    "reduce columns by binomial to 0 then reduce row by two_phase(S = 2) to 0 then broadcast from 0"
+)
+STEPS = "order ring run ring_allreduce"
+KEPT = "reserve colors 0 .. 2, colors 5, input_queues 5, output_queues 5, tasks 9 .. 10, dsrs 2"
+
+
+def program(reserve, steps=TREES, target="wse2", width=6, height=4):
+    values = {"steps": steps, "target": target, "width": width, "height": height}
+    return PROGRAM.format(reserve=reserve, **values)
+
+
+def plan_of(text):
+    return compile_text(text, "test.coll", {}).plan
+
+
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+@pytest.mark.parametrize(("steps", "height"), [(TREES, 4), (STEPS, 1)])
+def test_a_plan_takes_nothing_that_is_reserved_and_delivers(steps, height, target):
+    bundle = compile_text(program(KEPT, steps, target, height=height), "test.coll", {})
+    plan = bundle.plan
+    assert not {0, 1, 2, 5} & {number for _, number in plan.colors}
+    assert not {9, 10} & set(plan.task_ids)
+    assert 2 not in plan.dsr_ids
+    assert bundle.run(seed=2).verified
+
+
+def test_the_number_of_a_reserved_queue_is_no_queue_of_either_kind():
+    for word in ("input_queues", "output_queues"):
+        plan = plan_of(program(f"reserve {word} 2 .. 3", STEPS, height=1))
+        assert not {2, 3} & {*plan.input_queues, *plan.output_queues}
+
+
+def test_the_number_of_a_reserved_color_is_no_task():
+    plan = plan_of(program("reserve colors 8 .. 12"))
+    assert not set(range(8, 13)) & set(plan.task_ids)
+
+
+def test_the_last_that_is_left_suffices_and_one_less_does_not():
+    needed = len(plan_of(program("", STEPS, height=1)).colors)
+    kept = f"reserve colors 0 .. {20 - needed}"
+    assert len(plan_of(program(kept, STEPS, height=1)).colors) == needed
+    with pytest.raises(CollcError) as caught:
+        plan_of(program(f"reserve colors 0 .. {21 - needed}", STEPS, height=1))
+    assert "C302" in {diagnostic.code for diagnostic in caught.value.diagnostics}
+
+
+def test_a_shown_reservation_reads_as_the_same():
+    spec = parse_source(program(KEPT))
+    again = parse_source(show_spec(spec))
+    before, after = (s.collectives[0].limits.reserved for s in (spec, again))
+    assert (before.colors, before.tasks, before.dsrs) == (after.colors, after.tasks, after.dsrs)
+    assert before.colors == (0, 1, 2, 5)
+    assert show_spec(again) == show_spec(spec)
