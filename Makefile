@@ -94,3 +94,12 @@ accuracy: setup
 bench: setup
 	cd fabsim && cargo build --quiet --release --example speed
 	$(BIN)/python tests/performance.py fabsim/target/release/examples/speed
+
+# The table of patterns, docs/patterns.md, from the prelude, the examples and the compiler.
+.PHONY: patterns sweep
+patterns: setup
+	$(BIN)/collc list --page > docs/patterns.md.new && mv docs/patterns.md.new docs/patterns.md
+
+# Every pattern over many sizes, into docs/sweep.md; goes on where it was interrupted.
+sweep: setup
+	$(BIN)/python tests/sweep.py --jobs $(JOBS)

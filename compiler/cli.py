@@ -1,4 +1,4 @@
-"""The command line: `collc check | build | run | cost | reproduce | explain`.
+"""The command line: `collc check | build | run | cost | reproduce | explain | list`.
 
 The only module that prints, exits, or writes files the user asked for. Exit status: 0 fine, 1 the
 program is at fault, 2 wrong usage, 3 a run gave a wrong result or got stuck.
@@ -22,6 +22,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, track
 
+from collc.by_colors import by_colors, show_by_colors
 from collc.cost import show_prediction
 from collc.diagnostics import CollcError, Diagnostic
 from collc.explain import explained_codes, explanation
@@ -29,6 +30,7 @@ from collc.language import read_source
 from collc.language.source import MAX_SOURCE_BYTES
 from collc.lowering import show_plan
 from collc.networks import cost_on, read_network, show_cost
+from collc.patterns import all_patterns, as_data, facts_of, show_page, show_table
 from collc.pipeline import Bundle, compile_text, prove_text
 from collc.reproduce import claims, rows_as_data, summary, tables_of
 from collc.reproduce import reproduce as check_claims
@@ -321,16 +323,38 @@ def _progress(predicted_cycles: int) -> Iterator[Callable[[int], None] | None]:
         yield advance
 
 
+def _range(_: click.Context, __: click.Parameter, value: str | None) -> range | None:
+    """`--colors 1..6`, or one number."""
+    if value is None:
+        return None
+    found = re.fullmatch(r"([0-9]{1,3})(?:\.\.([0-9]{1,3}))?", value)
+    if not found or not 0 < int(found[1]) <= int(found[2] or found[1]):
+        raise click.BadParameter(f"{value!r} is not FIRST..LAST, such as 1..6")
+    return range(int(found[1]), int(found[2] or found[1]) + 1)
+
+
 @commands.command()
 @_source_options
+@click.option(
+    "--colors",
+    "counts",
+    callback=_range,
+    metavar="FIRST..LAST",
+    help="Predict for each number of colors that the collective may use.",
+)
 @click.option(
     "--network",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="Say what FILE's schedule costs on another network, described in this file.",
 )
 @_reporting
-def cost(source: Source, network: Path | None) -> None:
+def cost(source: Source, counts: range | None, network: Path | None) -> None:
     """Predict FILE's cycles, and say where they go."""
+    if counts is not None and network is not None:
+        raise click.UsageError("--colors is about this machine; leave out --network")
+    if counts is not None:
+        _print_by_colors(source, counts)
+        return
     if network is not None:
         _print_network_cost(source, network)
         return
@@ -398,6 +422,35 @@ def explain(code: str | None, as_data: bool) -> None:
     else:
         for page in pages.values():
             click.echo(page.partition("\n")[0].removeprefix("# "))
+
+
+def _print_by_colors(source: Source, counts: range) -> None:
+    spec, _ = source.prove()
+    rows = list(by_colors(spec.collectives[0], TARGETS[spec.target], counts))
+    if source.as_data:
+        params = {p.name: p.value for p in spec.parameters}
+        head = {"file": spec.file, "target": spec.target, "params": params}
+        _print_data(head | {"by_colors": [asdict(row) for row in rows]})
+    else:
+        click.echo(show_by_colors(rows), nl=False)
+
+
+@commands.command("list")
+@click.option("--json", "as_json_", is_flag=True, help="Print one JSON object.")
+@click.option("--page", is_flag=True, help="Print the page docs/patterns.md.")
+@click.argument("names", nargs=-1)
+def list_(as_json_: bool, page: bool, names: tuple[str, ...]) -> None:
+    """List the patterns that come with the compiler, or those with NAMES, with what is known of
+    each: contract, operand order, colors, the model's formula, limits."""
+    known = {pattern.name: pattern for pattern in all_patterns()}
+    for name in names:
+        if name not in known:
+            raise click.UsageError(f"there is no pattern called {name}")
+    found = [facts_of(known[name]) for name in dict.fromkeys(names or known)]
+    if as_json_:
+        _print_data({"patterns": [as_data(facts) for facts in found]})
+    else:
+        click.echo((show_page if page else show_table)(found), nl=False)
 
 
 def _print_dump(bundle: Bundle, stage: str, source: Source) -> None:

@@ -20,7 +20,7 @@ from collc.plan import Plan
 from collc.proof import prove
 from collc.run import Progress, RunReport, run_bundle
 from collc.schedule import Schedule, build_schedule
-from collc.spec import Spec
+from collc.spec import Collective, Spec
 from collc.target import TARGETS, Target
 from collc.tokens import with_tokens
 
@@ -67,11 +67,8 @@ def compile_text(
     file's own.
     """
     spec, schedule = prove_text(text, file, parameters, target)
-    machine = left_by(spec.collectives[0].limits.reserved, TARGETS[spec.target])
     schedule = with_tokens(schedule)
-    plan = build_plan(schedule, machine)
-    refuse_if_any(check_plan(schedule, plan))
-    prediction = predict(schedule, plan)
+    plan, prediction = planned(schedule, TARGETS[spec.target])
     refuse_if_any(unmet_expectations(plan, prediction))
     architectures = tuple(t.name for t in TARGETS.values() if fits(schedule, plan, t))
     files = render(spec, schedule, plan, prediction, architectures)
@@ -84,11 +81,23 @@ def prove_text(
     """The first half of `compile_text`: what a `.coll` text says, and a schedule that is proved to
     do it."""
     spec = parse_source(text, parameters, target, file=file)
-    collective = with_chosen_trees(spec.collectives[0], TARGETS[spec.target])
-    schedule = build_schedule(collective)
-    refuse_if_any(unusable_names(spec.collectives[0]))
+    return spec, proved(spec.collectives[0], TARGETS[spec.target])
+
+
+def proved(collective: Collective, machine: Target) -> Schedule:
+    """A schedule that is proved to do what a collective says; raises CollcError."""
+    schedule = build_schedule(with_chosen_trees(collective, machine))
+    refuse_if_any(unusable_names(collective))
     refuse_if_any(prove(schedule))
-    return spec, schedule
+    return schedule
+
+
+def planned(schedule: Schedule, target: Target) -> tuple[Plan, Prediction]:
+    """A plan that keeps all limits, and its prediction; raises CollcError if there is none."""
+    machine = left_by(schedule.collective.limits.reserved, target)
+    plan = build_plan(schedule, machine)
+    refuse_if_any(check_plan(schedule, plan))
+    return plan, predict(schedule, plan)
 
 
 def refuse_if_any(diagnostics: Iterable[Diagnostic]) -> None:

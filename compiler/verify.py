@@ -62,23 +62,26 @@ def make_input(collective: Collective, seed: int) -> Array:
 
 def expected(schedule: Schedule, given: Array) -> Array:
     """The vectors of all PEs after the schedule, [height, width, length]."""
-    contract = schedule.collective.contract
-    state = given.copy()
+    operation = schedule.collective.contract.operation
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        for phase in schedule.phases:
-            if isinstance(phase, BroadcastPhase):
-                state[:, :] = state[phase.y, phase.x]
-                continue
-            lines = _lines(schedule, state)
-            if isinstance(phase, ReducePhase):
-                assert contract.operation is not None
-                _reduce(phase, _combine(contract.operation), lines)
-            else:
-                _exchange(
-                    phase, _combine(contract.operation) if contract.operation else None, lines
-                )
-            if (path := schedule.collective.path) is not None:
-                state[path.y, path.x] = lines[0]
+        return carry_out(schedule, given, _combine(operation) if operation else None)
+
+
+def carry_out(schedule: Schedule, given: Array, combine: Combine | None) -> Array:
+    """The same with an operation of the caller's; what stands on the left is the receiver's."""
+    state = given.copy()
+    for phase in schedule.phases:
+        if isinstance(phase, BroadcastPhase):
+            state[:, :] = state[phase.y, phase.x]
+            continue
+        lines = _lines(schedule, state)
+        if isinstance(phase, ReducePhase):
+            assert combine is not None
+            _reduce(phase, combine, lines)
+        else:
+            _exchange(phase, combine, lines)
+        if (path := schedule.collective.path) is not None:
+            state[path.y, path.x] = lines[0]
     return state
 
 

@@ -23,6 +23,7 @@ from collc.lowering.show import show_plan
 from collc.lowering.steps import circuits, relays, steps_phase, traffic_of
 from collc.plan import Advance, Phase, Plan, SendVector
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
+from collc.schedule import Phase as SchedulePhase
 from collc.steps import StepsPhase
 from collc.target import Target
 
@@ -38,7 +39,8 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
     refuses.
     """
     first = next(candidate_plans(schedule, target))
-    if resources.within_budget(first) and not _has_control(first):
+    alone = not _has_control(first) and not any(map(_relays_need_fewer, schedule.phases))
+    if resources.within_budget(first) and alone:
         return first  # no other coloring is faster without control wavelets, and none needs fewer
     plans = tuple(candidate_plans(schedule, target))
     possible = [plan for plan in plans if resources.within_budget(plan)]
@@ -51,6 +53,16 @@ def _has_control(plan: Plan) -> bool:
     roles = (role for phase in plan.phases for role in phase.roles)
     steps = (step for role in roles for step in role.steps)
     return any(isinstance(step, SendVector) and step.advance is Advance.CONTROL for step in steps)
+
+
+def _relays_need_fewer(phase: SchedulePhase) -> bool:
+    """Whether circuits take more colors than relays, and so have to be faster to be worth it."""
+    if not isinstance(phase, StepsPhase):
+        return False
+    traffic = traffic_of(phase)
+    direct = circuits(traffic, phase.ranks, phase.axis, phase.name)
+    by_relays = relays(traffic, phase.ranks, phase.axis, phase.name)
+    return direct is not None and direct.color_count > by_relays.color_count
 
 
 def _colors(plan: Plan) -> int:
@@ -94,10 +106,11 @@ def _exchanges(
     path = schedule.collective.path
     traffic = traffic_of(phase)
     direct = circuits(traffic, phase.ranks, phase.axis, phase.name)
-    most = schedule.collective.limits.colors or len(target.colors)
-    if direct is not None and len({u.color for uses in direct.colors for u in uses}) <= most:
-        yield partial(steps_phase, phase, traffic, direct, by_call_back, path)
     by_relays = relays(traffic, phase.ranks, phase.axis, phase.name)
+    most = schedule.collective.limits.colors or len(target.colors)
+    # where neither keeps the limit, the refusal names the fewest colors
+    if direct is not None and direct.color_count <= max(most, by_relays.color_count):
+        yield partial(steps_phase, phase, traffic, direct, by_call_back, path)
     yield partial(steps_phase, phase, traffic, by_relays, by_call_back, path)
 
 

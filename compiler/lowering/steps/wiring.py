@@ -45,6 +45,11 @@ class Wiring:
         """Whether PEs pass on what is not for them."""
         return not self.circuits
 
+    @property
+    def color_count(self) -> int:
+        """How many colors the line takes."""
+        return len({use.color for uses in self.colors for use in uses})
+
 
 def circuits(traffic: Traffic, ranks: int, axis: str, name: str) -> Wiring | None:
     """A circuit for every pair; None if some PE would need too many lanes."""

@@ -1,0 +1,1 @@
+"""Programs that show every pattern, as installed data."""

@@ -1,0 +1,66 @@
+"""More colors never cost cycles, and the table says what each number of them gives."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from collc.by_colors import by_colors
+from collc.cli import commands
+from collc.diagnostics import CollcError
+from collc.patterns import Pattern, all_patterns, instance
+from collc.patterns.facts import contracts_of
+from collc.spec import ContractKind
+from collc.target import TARGETS
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SIZES = ((5, 3), (12, 40))
+
+
+@pytest.mark.parametrize("pattern", all_patterns(), ids=lambda pattern: pattern.name)
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+def test_never_more_cycles_with_more_colors(pattern: Pattern, target: str) -> None:
+    contract = contracts_of(pattern)[0]
+    if contract is ContractKind.BARRIER:
+        pytest.skip("no code for barriers yet")
+    for pes, length in SIZES:
+        try:
+            _, spec, _ = instance(pattern, contract, pes, length, target=target)
+        except CollcError:
+            continue  # not made for so many PEs
+        rows = list(by_colors(spec.collectives[0], TARGETS[target], range(1, 9)))
+        assert any(not row.refused for row in rows)
+        for fewer, more in pairwise(rows):
+            if fewer.cycles is not None:
+                assert more.cycles is not None
+                assert more.cycles <= fewer.cycles
+        for row in rows:
+            assert row.colors is None or row.colors <= row.allowed
+
+
+def cost(*arguments: str | Path) -> tuple[int, str]:
+    result = CliRunner().invoke(commands, ["cost", *map(str, arguments)])
+    return result.exit_code, result.output
+
+
+def test_the_table_and_the_data_say_the_same() -> None:
+    file = EXAMPLES / "ring_allreduce.coll"
+    status, text = cost(file, "--colors", "2..4")
+    assert status == 0
+    _, data = cost(file, "--colors", "2..4", "--json")
+    rows = json.loads(data)["by_colors"]
+    assert [row["allowed"] for row in rows] == [2, 3, 4]
+    assert "needs 3 colors" in rows[0]["refused"]
+    assert rows[1]["colors"] == 3
+    assert str(rows[1]["cycles"]) in text
+
+
+def test_one_number_will_do_and_nonsense_will_not() -> None:
+    file = EXAMPLES / "chain.coll"
+    assert cost(file, "--colors", "2")[0] == 0
+    for wrong in ("0..3", "3..2", "1..", "many", "1.."):
+        assert cost(file, "--colors", wrong)[0] == 2

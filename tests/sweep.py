@@ -1,0 +1,344 @@
+"""Every pattern over many sizes, on both targets: verified on fabsim, or refused with a limit.
+
+    python tests/sweep.py [--quick] [--up-to PES] [--jobs N] [--seconds S] [--fresh]
+
+Patterns are those of `collc list`. Progress is kept in build/sweep.jsonl, one line for each
+combination, so that a sweep may be interrupted and goes on where it was; it begins anew when the
+compiler, its data or fabsim has changed. At the end, and when interrupted, docs/sweep.md is
+written from what is there. Exits with 1 if a combination is neither verified nor refused.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import signal
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from itertools import product
+from pathlib import Path
+from time import monotonic
+
+import collc
+import fabsim
+from collc.diagnostics import CollcError
+from collc.patterns import Kind, Pattern, all_patterns, instance
+from collc.patterns.facts import contracts_of
+from collc.pipeline import compile_text
+
+ROOT = Path(__file__).parents[1]
+PROGRESS = ROOT / "build" / "sweep.jsonl"
+PAGE = ROOT / "docs" / "sweep.md"
+TARGETS = ("wse2", "wse3")
+PES = (*range(1, 18), 31, 32, 33, 64, 100, 512)
+LENGTHS = (1, 2, 3, 17, 64, 1000)
+QUICK_PES, QUICK_LENGTHS = (1, 2, 3, 5, 8), (1, 17)
+START_UP = 90  # cycles that a prediction may be off besides its 2 %
+VERIFIED, REFUSED, FAILED, UNDECIDED = "verified", "refused", "failed", "no verdict"
+
+INTRODUCTION = """\
+Made by `make sweep` (`python tests/sweep.py`), which goes on where it was interrupted. Every
+pattern of [patterns.md](patterns.md) on P PEs (grids: as many or a few fewer) with B elements of
+f32 (in an all_to_all: from each to each), on WSE-2 and WSE-3. Algorithms run in the orders
+`west_to_east` and `ring` in turn. Verified means: run on fabsim, every element that the contract
+promises equal to NumPy's bit by bit. `collc explain CODE` says what a refusal means."""
+
+
+@dataclass(frozen=True)
+class Combination:
+    """What is tried: `length` elements on `pes` PEs."""
+
+    pattern: str
+    target: str
+    pes: int
+    length: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of it: `use` and `order` say what was run, `code` and `words` why it was not."""
+
+    combination: Combination
+    verdict: str
+    use: str = ""
+    order: str = ""
+    code: str = ""
+    words: str = ""
+    cycles: int = 0
+    predicted: int = 0
+
+    @property
+    def off(self) -> bool:
+        """Whether the prediction misses by more than 2 % and the start-up."""
+        error = abs(self.predicted - self.cycles)
+        return self.verdict == VERIFIED and error > 0.02 * self.cycles + START_UP
+
+
+@lru_cache(maxsize=1)
+def patterns() -> dict[str, Pattern]:
+    return {pattern.name: pattern for pattern in all_patterns()}
+
+
+def combinations(sizes: Iterable[int], lengths: Iterable[int]) -> Iterator[Combination]:
+    """Small sizes first, so that what has been done is a whole part of the sweep."""
+    for pes, length, name, target in product(sizes, lengths, patterns(), TARGETS):
+        yield Combination(name, target, pes, length)
+
+
+def order_of(pattern: Pattern, combination: Combination) -> str:
+    """Algorithms are run in both orders in turn, along the line and as a ring."""
+    if pattern.kind is not Kind.ALGORITHM:
+        return ""
+    turn = PES.index(combination.pes) + LENGTHS.index(combination.length)
+    return ("west_to_east", "ring")[turn % 2]
+
+
+@lru_cache
+def contract_of(name: str) -> collc.spec.ContractKind:
+    return contracts_of(patterns()[name])[0]
+
+
+def measure(combination: Combination, seconds: int) -> Outcome:
+    """Compile, run and judge one combination, giving up after so many seconds."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGALRM, _too_long)
+    signal.alarm(seconds)
+    try:
+        return _measure(combination)
+    except TimeoutError:
+        return Outcome(combination, UNDECIDED, words=f"more than {seconds} s")
+    except Exception as error:  # a traceback is the worst of failures, and has to be listed
+        return Outcome(combination, FAILED, words=f"{type(error).__name__}: {error}")
+    finally:
+        signal.alarm(0)
+
+
+def _too_long(*_: object) -> None:
+    raise TimeoutError
+
+
+def _measure(combination: Combination) -> Outcome:
+    pattern = patterns()[combination.pattern]
+    contract, target = contract_of(pattern.name), combination.target
+    order = order_of(pattern, combination)
+    sizes = (combination.pes, combination.length)
+    try:
+        choice, _, _ = instance(pattern, contract, *sizes, order=order, target=target)
+        bundle = compile_text(choice.text, choice.use, choice.parameters, target)
+    except CollcError as error:
+        first = error.diagnostics[0]
+        return Outcome(combination, REFUSED, code=first.code, words=first.message)
+    try:
+        report = bundle.run()
+    except collc.RunError as error:
+        return Outcome(combination, FAILED, choice.use, choice.order, words=str(error))
+    return Outcome(
+        combination,
+        VERIFIED if report.verified else FAILED,
+        choice.use,
+        choice.order,
+        words=report.problem,
+        cycles=report.cycles,
+        predicted=bundle.prediction.cycles,
+    )
+
+
+def fingerprint() -> str:
+    """What a verdict depends on: the compiler with its data, and the simulator."""
+    digest = hashlib.sha256()
+    folders = [ROOT / name for name in ("compiler", "grammar", "templates", "examples")]
+    folders.append(Path(fabsim.__file__).parent)
+    for folder in folders:
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in (".py", ".coll", ".lark", ".j2", ".so"):
+                digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def read_progress(path: Path, mark: str) -> list[Outcome]:
+    """The verdicts that still hold; a last line that was cut off is left out."""
+    if not path.exists():
+        return []
+    lines = path.read_text(encoding="utf-8").split("\n")[:-1]
+    if not lines or json.loads(lines[0]) != {"fingerprint": mark}:
+        return []
+    found = (json.loads(line) for line in lines[1:])
+    return [Outcome(**(row | {"combination": Combination(**row["combination"])})) for row in found]
+
+
+def write_progress(path: Path, mark: str, outcomes: Iterable[Outcome]) -> None:
+    """Begin a file of progress with what is known."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = [{"fingerprint": mark}, *map(asdict, outcomes)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def sweep(wanted: list[Combination], known: list[Outcome], options: argparse.Namespace) -> None:
+    """Measure what is wanted and not known, adding to `known` and to the file of progress."""
+    done = {outcome.combination for outcome in known}
+    missing = [combination for combination in wanted if combination not in done]
+    began = monotonic()
+    pool = ProcessPoolExecutor(options.jobs)
+    try:
+        with PROGRESS.open("a", encoding="utf-8") as file:
+            running = [pool.submit(measure, one, options.seconds) for one in missing]
+            for count, future in enumerate(as_completed(running), 1):
+                outcome = future.result()
+                known.append(outcome)
+                file.write(json.dumps(asdict(outcome)) + "\n")
+                file.flush()
+                if outcome.verdict not in (VERIFIED, REFUSED) or outcome.off:
+                    print(_line(outcome), flush=True)
+                if count % 100 == 0:
+                    spent = monotonic() - began
+                    print(f"{count} of {len(missing)} in {spent:.0f} s", flush=True)
+    except KeyboardInterrupt:
+        print("interrupted; the same command goes on from here")
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _line(outcome: Outcome) -> str:
+    one = outcome.combination
+    told = outcome.words.partition("\n")[0][:200]
+    figures = f"{outcome.cycles} cycles, {outcome.predicted} predicted"
+    where = f"{one.pattern} {one.target} P={one.pes} B={one.length} {outcome.order}"
+    return f"{where}: {outcome.verdict}: {told or figures}"
+
+
+def page(outcomes: list[Outcome], mark: str) -> str:
+    """docs/sweep.md; `mark` is the fingerprint of what was run."""
+    wanted = set(combinations(PES, LENGTHS))
+    held = sorted(
+        (o for o in outcomes if o.combination in wanted),
+        key=lambda o: (o.combination.pes, o.combination.length, o.combination.pattern),
+    )
+    lines = [
+        "# The sweep over all patterns",
+        "",
+        INTRODUCTION,
+        "",
+        *_part_run(held, mark),
+        "",
+        "| pattern | run | verified | refused | other | worst prediction |",
+        "|---|---|---|---|---|---|",
+        *(_row(name, [o for o in held if o.combination.pattern == name]) for name in patterns()),
+        "",
+        *_refusals(held),
+        *_exceptions(held),
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _part_run(held: list[Outcome], mark: str) -> Iterator[str]:
+    of_size = len(LENGTHS) * len(TARGETS) * len(patterns())
+    counts = Counter(o.combination.pes for o in held)
+    whole = [str(pes) for pes in PES if counts[pes] == of_size]
+    parts = [f"{counts[pes]} of {of_size} at P = {pes}" for pes in PES if 0 < counts[pes] < of_size]
+    none = [str(pes) for pes in PES if not counts[pes]]
+    yield f"Run: {len(held)} of {of_size * len(PES)} combinations, with B in {_listed(LENGTHS)};"
+    yield f"compiler and simulator had the fingerprint {mark[:12]}."
+    if whole:
+        yield f"All of P = {', '.join(whole)}."
+    if parts:
+        yield f"Of these only some: {'; '.join(parts)}."
+    if none:
+        yield f"Not run yet: P = {', '.join(none)}."
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return ", ".join(map(str, numbers))
+
+
+def _row(name: str, held: list[Outcome]) -> str:
+    verdicts = Counter(o.verdict for o in held)
+    codes = Counter(o.code for o in held if o.verdict == REFUSED)
+    refused = ", ".join(f"{count} {code}" for code, count in sorted(codes.items())) or "0"
+    others = (f"{verdicts[kind]} {kind}" for kind in (FAILED, UNDECIDED) if verdicts[kind])
+    verified = [o for o in held if o.verdict == VERIFIED]
+    worst = max(verified, key=lambda o: abs(o.predicted - o.cycles), default=None)
+    cells = (f"`{name}`", len(held), verdicts[VERIFIED], refused, ", ".join(others) or "0")
+    return f"| {' | '.join(map(str, cells))} | {_error(worst)} |"
+
+
+def _error(outcome: Outcome | None) -> str:
+    if outcome is None:
+        return ""
+    off = outcome.predicted - outcome.cycles
+    if not off:
+        return "exact"
+    one = outcome.combination
+    share = 100 * off / outcome.cycles
+    return (
+        f"{off:+} of {outcome.cycles} ({share:+.1f} %) at {one.target}, P={one.pes}, B={one.length}"
+    )
+
+
+def _refusals(held: list[Outcome]) -> Iterator[str]:
+    """For each code, how often and one of its messages, which names the limit."""
+    refused = [o for o in held if o.verdict == REFUSED]
+    if not refused:
+        return
+    yield from ("## Refused by which limit", "", "| code | times | for example |", "|---|---|---|")
+    for code in sorted({o.code for o in refused}):
+        same = [o for o in refused if o.code == code]
+        one = same[0].combination
+        where = f"`{one.pattern}`, {one.target}, P={one.pes}, B={one.length}"
+        yield f"| {code} | {len(same)} | {where}: {same[0].words.replace('|', '/')} |"
+    yield ""
+
+
+def _exceptions(held: list[Outcome]) -> Iterator[str]:
+    """What the reader has to know: failures, what took too long, and predictions that miss."""
+    for verdict in (FAILED, UNDECIDED):
+        found = [o for o in held if o.verdict == verdict]
+        if found:
+            yield from (f"## {verdict.capitalize()}: {len(found)}", "")
+            yield from (f"- {_line(o)}".replace("|", "/") for o in _first_of_each(found))
+            yield ""
+    off = [o for o in held if o.off]
+    yield from (f"## Predictions beyond 2 % and {START_UP} cycles: {len(off)}", "")
+    yield from (f"- {_line(o)}, {_error(o).partition(' at ')[0]}" for o in off)
+
+
+def _first_of_each(found: list[Outcome]) -> Iterator[Outcome]:
+    """The smallest of each pattern."""
+    yield from {o.combination.pattern: o for o in reversed(found)}.values()
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="a few sizes; no page is written")
+    parser.add_argument("--up-to", type=int, default=max(PES), help="the most PEs")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
+    parser.add_argument("--seconds", type=int, default=600, help="for one combination")
+    parser.add_argument("--fresh", action="store_true", help="forget what has been done")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Go on with the sweep, then write the page."""
+    options = arguments()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    mark = fingerprint()
+    known = [] if options.fresh else read_progress(PROGRESS, mark)
+    write_progress(PROGRESS, mark, known)
+    sizes, lengths = (QUICK_PES, QUICK_LENGTHS) if options.quick else (PES, LENGTHS)
+    wanted = list(combinations((pes for pes in sizes if pes <= options.up_to), lengths))
+    sweep(wanted, known, options)
+    if not options.quick:
+        PAGE.write_text(page(known, mark), encoding="utf-8")
+    done = {o.combination: o for o in known}
+    verdicts = Counter(done[one].verdict if one in done else "not run" for one in wanted)
+    print(", ".join(f"{count} {verdict}" for verdict, count in verdicts.items()))
+    return 1 if verdicts[FAILED] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

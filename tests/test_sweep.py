@@ -1,0 +1,74 @@
+"""The sweep: what it tries, how it goes on, and what its page says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import sweep
+from sweep import Combination, Outcome
+
+
+def test_all_patterns_on_both_targets_small_sizes_first() -> None:
+    found = list(sweep.combinations(sweep.PES, sweep.LENGTHS))
+    assert len(found) == len(set(found))
+    assert {one.pattern for one in found} == set(sweep.patterns())
+    assert {one.target for one in found} == {"wse2", "wse3"}
+    assert [one.pes for one in found] == sorted(one.pes for one in found)
+
+
+def test_algorithms_run_in_both_orders() -> None:
+    ring = sweep.patterns()["ring_allreduce"]
+    orders = {sweep.order_of(ring, Combination(ring.name, "wse2", 5, length)) for length in (1, 2)}
+    assert orders == {"west_to_east", "ring"}
+
+
+def test_a_combination_is_verified() -> None:
+    outcome = sweep.measure(Combination("chain", "wse2", 3, 17), 60)
+    assert outcome.verdict == sweep.VERIFIED
+    assert outcome.cycles > 0
+    assert not outcome.off
+
+
+def test_a_combination_is_refused_with_the_limit() -> None:
+    outcome = sweep.measure(Combination("bruck_all_to_all", "wse3", 3, 1), 60)
+    assert outcome.verdict == sweep.REFUSED
+    assert outcome.code
+    assert outcome.words
+
+
+def test_progress_is_read_back_but_for_a_line_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "progress.jsonl"
+    outcome = Outcome(Combination("chain", "wse2", 3, 17), sweep.VERIFIED, cycles=5, predicted=6)
+    sweep.write_progress(path, "mark", [outcome])
+    with path.open("a") as file:
+        file.write('{"combination": {"patt')
+    assert sweep.read_progress(path, "mark") == [outcome]
+
+
+def test_progress_of_another_compiler_is_forgotten(tmp_path: Path) -> None:
+    path = tmp_path / "progress.jsonl"
+    assert sweep.read_progress(path, "mark") == []
+    sweep.write_progress(path, "mark", [])
+    assert sweep.read_progress(path, "other") == []
+
+
+def test_the_page_counts_verdicts_and_lists_what_misses() -> None:
+    chain = [Combination("chain", target, 2, 17) for target in ("wse2", "wse3")]
+    outcomes = [
+        Outcome(chain[0], sweep.VERIFIED, cycles=1000, predicted=1200),
+        Outcome(chain[1], sweep.REFUSED, code="C302", words="needs 3 colors"),
+        Outcome(Combination("star", "wse2", 2, 17), sweep.FAILED, words="1 element is wrong"),
+    ]
+    text = sweep.page(outcomes, "0123456789abcdef")
+    assert "| `chain` | 2 | 1 | 1 C302 | 0 | +200 of 1000 (+20.0 %) at wse2, P=2, B=17 |" in text
+    assert "| `star` | 1 | 0 | 0 | 1 failed |  |" in text
+    assert "1 element is wrong" in text
+    assert "Predictions beyond 2 % and 90 cycles: 1" in text
+    assert "3 of " in text
+
+
+def test_a_prediction_may_be_off_by_the_start_up() -> None:
+    one = Combination("chain", "wse2", 2, 17)
+    assert not Outcome(one, sweep.VERIFIED, cycles=1000, predicted=1110).off
+    assert Outcome(one, sweep.VERIFIED, cycles=1000, predicted=1111).off
+    assert not Outcome(one, sweep.REFUSED).off
