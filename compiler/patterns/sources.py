@@ -12,11 +12,12 @@ from collc.language import optimal, parse_source
 from collc.language.names import PRELUDE_FILE, prelude
 from collc.language.optimal import OPTIMAL
 from collc.language.parser import parse_text
-from collc.language.syntax import , OrderDecl
+from collc.language.syntax import (
     AlgorithmDecl,
     BroadcastClause,
     CollectiveDecl,
     Expression,
+    OrderDecl,
     ReduceClause,
     RunClause,
     TreeDecl,
