@@ -9,6 +9,7 @@ from collc.diagnostics import CollcError
 from collc.pipeline import planned, proved
 from collc.spec import Collective
 from collc.target import Target
+from collc.tokens import with_tokens
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ def by_colors(collective: Collective, target: Target, counts: Iterable[int]) -> 
         limits = replace(collective.limits, colors=count, colors_span=None)
         limited = replace(collective, limits=limits)
         try:
-            plan, prediction = planned(proved(limited, target), target)
+            plan, prediction = planned(with_tokens(proved(limited, target)), target)
         except CollcError as error:
             first = error.diagnostics[0]
             yield Allowed(count, None, None, f"{first.code}: {first.message}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,8 +20,9 @@ from collc.plan import Plan
 from collc.proof import prove
 from collc.run import Progress, RunReport, run_bundle
 from collc.schedule import Schedule, build_schedule
-from collc.spec import Collective, ContractKind, Spec
+from collc.spec import Collective, Spec
 from collc.target import TARGETS, Target
+from collc.tokens import with_tokens
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ def compile_text(
     file's own.
     """
     spec, schedule = prove_text(text, file, parameters, target)
+    schedule = with_tokens(schedule)
     plan, prediction = planned(schedule, TARGETS[spec.target])
     refuse_if_any(unmet_expectations(plan, prediction))
     architectures = tuple(t.name for t in TARGETS.values() if fits(schedule, plan, t))
@@ -93,19 +95,9 @@ def proved(collective: Collective, machine: Target) -> Schedule:
 def planned(schedule: Schedule, target: Target) -> tuple[Plan, Prediction]:
     """A plan that keeps all limits, and its prediction; raises CollcError if there is none."""
     machine = left_by(schedule.collective.limits.reserved, target)
-    refuse_if_any(_not_lowered(schedule))
     plan = build_plan(schedule, machine)
     refuse_if_any(check_plan(schedule, plan))
     return plan, predict(schedule, plan)
-
-
-def _not_lowered(schedule: Schedule) -> Iterator[Diagnostic]:
-    """Refusal of barriers, for which no code can be emitted yet."""
-    collective = schedule.collective
-    if collective.contract.kind is ContractKind.BARRIER:
-        message = "code for a barrier: not supported yet"
-        help = "`collc build --dump schedule` shows what has been proved"
-        yield Diagnostic("C106", message, collective.span, help=help)
 
 
 def refuse_if_any(diagnostics: Iterable[Diagnostic]) -> None:

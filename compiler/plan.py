@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, IntFlag
 
+from collc.paths import Path
 from collc.spec import Collective, ContractKind, ElementType, Operation, Order, OwnOperation
 from collc.steps import Slicing
 from collc.target import Target
@@ -267,7 +268,9 @@ class Phase:
 
     Regions are disjoint and sorted; PEs in no region take no part. `name` is a CSL identifier
     ("columns", "row", "broadcast"); `axis` is "x", "y" or "xy": the coordinates a role depends on.
-    `exchange` is there in a phase made of steps, whose roles have lanes (D21).
+    `exchange` is there in a phase made of steps, whose roles have lanes (D21). With a `path` all
+    this is said of the row that the path is unfolded to: x is a place, WEST the way back to the
+    place before, EAST the way on to the next (D29).
     """
 
     name: str
@@ -278,6 +281,7 @@ class Phase:
     roles: tuple[Role, ...]
     regions: tuple[tuple[Region, int], ...]
     exchange: Exchange | None = None
+    path: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -126,14 +126,14 @@ def ascending(order: Order) -> bool:
 
 def build_schedule(collective: Collective) -> Schedule:
     """Lay the steps of a collective out as phases; steps over a single PE need none."""
-    grid = collective.grid
+    grid = collective.lined
     holders = {"x": (0, grid.width - 1), "y": (0, grid.height - 1)}
     phases: list[Phase] = []
     for step in collective.steps:
         if isinstance(step, RunStep):
             phases += _run(step, collective)
         elif isinstance(step, BroadcastStep):
-            phases += _broadcast(step, grid)
+            phases += _broadcast(step, collective.grid)
             holders = {"x": (0, grid.width - 1), "y": (0, grid.height - 1)}
         else:
             phases += _reduce(step, grid, holders)
@@ -192,9 +192,10 @@ def _run(step: RunStep, collective: Collective) -> Iterator[StepsPhase]:
     """The phase of an algorithm; none where it has nothing to do."""
     if not step.algorithm.steps:
         return
-    alone = min(collective.grid.width, collective.grid.height) == 1
+    grid = collective.lined
+    alone = min(grid.width, grid.height) == 1
     yield StepsPhase(
-        name="exchange" if alone else _line_name(step.axis, collective.grid, step.lines),
+        name="exchange" if alone else _line_name(step.axis, grid, step.lines),
         axis=step.axis,
         places=step.places,
         lines=step.lines,
@@ -240,6 +241,25 @@ def home_pe(schedule: Schedule) -> tuple[int, int]:
     for reduction in reductions:
         place[reduction.axis] = reduction.coordinate(0)
     if reductions:
-        return place["x"], place["y"]
+        path = schedule.collective.path
+        return path.places[place["x"]] if path else (place["x"], place["y"])
     sources = [(p.x, p.y) for p in schedule.phases if isinstance(p, BroadcastPhase)]
     return sources[0] if sources else (0, 0)
+
+
+def unfolded(schedule: Schedule) -> Schedule:
+    """The same on a row instead of a path: place i of the path is PE (i, 0) of the row."""
+    collective = schedule.collective
+    path = collective.path
+    if path is None:
+        return schedule
+    root = collective.root and (path.place_of(collective.root), 0)
+    return Schedule(
+        replace(collective, grid=collective.lined, path=None, root=root),
+        tuple(
+            replace(phase, x=path.place_of((phase.x, phase.y)), y=0, width=len(path), height=1)
+            if isinstance(phase, BroadcastPhase)
+            else phase
+            for phase in schedule.phases
+        ),
+    )

@@ -14,6 +14,7 @@ from collc.diagnostics import Diagnostic, Span
 from collc.language.limits import RESOURCES
 from collc.language.names import PRELUDE_FILE, prelude
 from collc.language.shapes import Children
+from collc.language.words import HILBERT
 from collc.show_algorithm import show_algorithm, values_of
 from collc.show_operation import show_operation
 from collc.spec import (
@@ -65,6 +66,7 @@ def show_spec(spec: Spec) -> str:
     lines += [f"param {p.name} = {_integer(p)}" for p in spec.parameters]
     grids = {c.grid.name: c.grid for c in spec.collectives}
     lines += [f"grid {grid.name} = {grid.width} x {grid.height}" for grid in grids.values()]
+    lines += dict.fromkeys(_paths(spec))
     lines += _trees(spec)
     operations = dict.fromkeys(collective.contract.operation for collective in spec.collectives)
     lines += [show_operation(one) for one in operations if isinstance(one, OwnOperation)]
@@ -141,7 +143,7 @@ def _collective(collective: Collective) -> Iterator[str]:
     contract, grid = collective.contract, collective.grid
     promise = f"{contract.kind.value}({_buffer(contract)})"
     yield f"collective {collective.name} = {promise} on {grid.name} {{"
-    orders = dict.fromkeys(_orders(collective.steps))
+    orders = dict.fromkeys(_orders(collective))
     if orders:
         yield "    order " + ", ".join(orders)
     for index, step in enumerate(collective.steps):
@@ -164,8 +166,11 @@ def _buffer(contract: Contract) -> str:
     return f"{contract.buffer}: {contract.element.value}[{contract.length}]{operation}"
 
 
-def _orders(steps: tuple[Step, ...]) -> Iterator[str]:
-    for step in steps:
+def _orders(collective: Collective) -> Iterator[str]:
+    if collective.path is not None:
+        yield collective.path.word
+        return
+    for step in collective.steps:
         if isinstance(step, ReduceStep):
             yield step.order.value
         elif isinstance(step, RunStep):
@@ -174,7 +179,7 @@ def _orders(steps: tuple[Step, ...]) -> Iterator[str]:
 
 def _step(step: Step, collective: Collective) -> str:
     grid = collective.grid
-    wide = grid.width > 1 and grid.height > 1
+    wide = grid.width > 1 and grid.height > 1 and collective.path is None
     if isinstance(step, BroadcastStep):
         return f"broadcast from ({step.x}, {step.y})"
     if isinstance(step, RunStep):
@@ -196,6 +201,19 @@ def _tree_texts(step: ReduceStep) -> str:
     own_is_lower = len(step.tree.children) == step.root + 1
     both = (step.tree, step.far) if own_is_lower else (step.far, step.tree)
     return ", ".join(tree.text for tree in both)
+
+
+def _paths(spec: Spec) -> Iterator[str]:
+    """Declare the orders that the prelude does not have, PE by PE."""
+    for path in (c.path for c in spec.collectives if c.path is not None):
+        name, values = path.word.partition("(")[0], values_of(path.word)
+        if name == HILBERT or name in prelude():
+            continue
+        sides = ["W", "H"]
+        while any(side in values for side in sides):
+            sides = [f"{side}_" for side in sides]
+        parameters = f"({', '.join((*sides, *values))})" if values else ""
+        yield f"order {name}{parameters} = [{', '.join(map(str, path.places))}]"
 
 
 def _trees(spec: Spec) -> Iterator[str]:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collc.schedule import Action, BroadcastPhase, Phase, ReducePhase, Schedule, axis_of
+from collc.paths import Path
+from collc.schedule import (
+    Action,
+    BroadcastPhase,
+    Phase,
+    ReducePhase,
+    Schedule,
+    ascending,
+    axis_of,
+)
 from collc.spec import ReduceStep
 from collc.steps import Moves, StepsPhase
 
@@ -17,7 +26,8 @@ def show_schedule(schedule: Schedule) -> str:
     """The schedule as text, a paragraph per phase."""
     contract = schedule.collective.contract
     head = f"schedule {schedule.collective.name}: {contract.kind.value}"
-    lines = [head, *(_show_phase(phase) for phase in schedule.phases), *_to_other_roots(schedule)]
+    lines = [head, *(_show_phase(phase, schedule) for phase in schedule.phases)]
+    lines += _to_other_roots(schedule)
     return "\n".join(lines) + "\n"
 
 
@@ -29,10 +39,12 @@ def _to_other_roots(schedule: Schedule) -> Iterator[str]:
             reductions = (p for p in schedule.phases if isinstance(p, ReducePhase))
             axis = axis_of(step.order)
             sides = [p for p in reductions if p.span == step.span and p.axis == axis]
-            yield from _in_ranks_of_line(step, sides)
+            yield from _in_ranks_of_line(step, sides, schedule.collective.path)
 
 
-def _in_ranks_of_line(step: ReduceStep, sides: list[ReducePhase]) -> Iterator[str]:
+def _in_ranks_of_line(
+    step: ReduceStep, sides: list[ReducePhase], path: Path | None
+) -> Iterator[str]:
     short = sum(side.ranks for side in sides) - len(sides) < SHOWN_RANKS
     result, nested = str(step.root), ""
     for side in sides:
@@ -43,14 +55,17 @@ def _in_ranks_of_line(step: ReduceStep, sides: list[ReducePhase]) -> Iterator[st
         nested += f", then ranks {ranks[1]} to {ranks[-1]} nested as {side.tree}"
     if sides:
         what = f"rank {step.root} = {result}" if short else f"rank {step.root}{nested}"
-        yield f"  {_axis(sides[0])}, in its own ranks: {what}"
+        yield f"  {_axis(sides[0], path)}, in its own ranks: {what}"
 
 
-def _axis(phase: ReducePhase) -> str:
+def _axis(phase: ReducePhase, path: Path | None) -> str:
+    if path is not None:
+        return "the path"
     return "each row" if phase.axis == "x" else "each column"
 
 
-def _show_phase(phase: Phase) -> str:
+def _show_phase(phase: Phase, schedule: Schedule) -> str:
+    path = schedule.collective.path
     if isinstance(phase, StepsPhase):
         return "\n".join(_show_steps(phase))
     if isinstance(phase, BroadcastPhase):
@@ -58,12 +73,19 @@ def _show_phase(phase: Phase) -> str:
         return f"  {phase.name}: PE ({phase.x}, {phase.y}) copies its vector to all {extent} PEs"
     count = phase.lines[1] - phase.lines[0] + 1
     head = (
-        f"  {phase.name}: {phase.tree} over {phase.ranks} ranks, {phase.order.value}, "
+        f"  {phase.name}: {phase.tree} over {phase.ranks} ranks, {_order(phase, path)}, "
         f"{count} line{'s' if count > 1 else ''}"
     )
     if phase.ranks > SHOWN_RANKS:
         return "\n".join((head, f"    {_shape(phase)}", f"    rank 0 = {_operands(phase)}"))
     return "\n".join((head, *_show_transfers(phase), f"    rank 0 = {operand_order(phase)}"))
+
+
+def _order(phase: ReducePhase, path: Path | None) -> str:
+    """Which way ranks follow each other."""
+    if path is None:
+        return phase.order.value
+    return path.word if ascending(phase.order) else f"{path.word} backwards"
 
 
 def _show_transfers(phase: ReducePhase) -> Iterator[str]:

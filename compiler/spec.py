@@ -6,11 +6,12 @@ and its names resolved; spans point into the source for later messages.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from collc.diagnostics import Span
 from collc.formula import Formula
+from collc.paths import Path
 from collc.steps import Moves
 
 
@@ -257,7 +258,8 @@ class Collective:
     """One collective: contract, grid, steps in order, limits, expectations.
 
     `root` is the PE that a rooted contract starts from or ends at. None: reductions end at rank 0
-    and a broadcast step says where it starts.
+    and a broadcast step says where it starts. `path` is the order of all PEs that its other steps
+    go along; None: they go along rows and columns.
     """
 
     name: str
@@ -268,6 +270,14 @@ class Collective:
     expectations: tuple[Expectation, ...]
     span: Span
     root: tuple[int, int] | None = None
+    path: Path | None = None
+
+    @property
+    def lined(self) -> Grid:
+        """The grid whose rows and columns its steps go along: with a path a row, the path's."""
+        if self.path is None:
+            return self.grid
+        return replace(self.grid, width=len(self.path), height=1)
 
 
 @dataclass(frozen=True)

@@ -45,10 +45,13 @@ _DTYPE = {
 
 
 def make_input(collective: Collective, seed: int) -> Array:
-    """Random vectors, one for each PE: an array [height, width, length] of the element type."""
+    """Random vectors, one for each PE: an array [height, width, length] of the element type; of a
+    barrier the tokens as its PEs begin with them."""
     grid, contract = collective.grid, collective.contract
     shape = (grid.height, grid.width, contract.length)
     dtype = np.dtype(_DTYPE[contract.element])
+    if contract.kind is ContractKind.BARRIER:
+        return np.ones(shape, dtype)
     if not math.prod(shape):
         return np.zeros(shape, dtype)
     rng = np.random.default_rng(seed)
@@ -68,14 +71,24 @@ def carry_out(schedule: Schedule, given: Array, combine: Combine | None) -> Arra
     """The same with an operation of the caller's; what stands on the left is the receiver's."""
     state = given.copy()
     for phase in schedule.phases:
+        if isinstance(phase, BroadcastPhase):
+            state[:, :] = state[phase.y, phase.x]
+            continue
+        lines = _lines(schedule, state)
         if isinstance(phase, ReducePhase):
             assert combine is not None
-            _reduce(phase, combine, state)
-        elif isinstance(phase, BroadcastPhase):
-            state[:, :] = state[phase.y, phase.x]
+            _reduce(phase, combine, lines)
         else:
-            _exchange(phase, combine, state)
+            _exchange(phase, combine, lines)
+        if (path := schedule.collective.path) is not None:
+            state[path.y, path.x] = lines[0]
     return state
+
+
+def _lines(schedule: Schedule, state: Array) -> Array:
+    """The vectors as lines have them: those of the grid themselves, or along a path a copy."""
+    path = schedule.collective.path
+    return state if path is None else state[path.y, path.x][None]
 
 
 def promised(schedule: Schedule) -> Mask:
@@ -175,7 +188,9 @@ def _slices_of_ranks(schedule: Schedule) -> Iterator[tuple[tuple[int, int], slic
     slicing = Slicing(ranks, collective.contract.length)
     for rank, place in enumerate(places):
         part = slice(slicing.bound(rank), slicing.bound(rank + 1))
-        yield ((place, 0) if along == "x" else (0, place)), part
+        path = collective.path
+        pe = path.places[place] if path else (place, 0) if along == "x" else (0, place)
+        yield pe, part
 
 
 def _keeps_contract(schedule: Schedule, given: Array, wanted: Array) -> bool:

@@ -19,6 +19,7 @@ from collc.checks.memory import memory
 from collc.checks.microthreads import microthreads
 from collc.checks.multicast import multicast
 from collc.checks.one_role import one_role
+from collc.checks.paths import paths
 from collc.checks.position_sides import position_sides
 from collc.checks.positions import positions
 from collc.checks.queues import queues
@@ -50,6 +51,7 @@ CHECKS: dict[str, Check] = {
     "positions": positions,
     "position_sides": position_sides,
     "one_role": one_role,
+    "paths": paths,
     "exclusive_receive": exclusive_receive,
     "delivery": delivery,
     "switches_return": switches_return,

@@ -53,6 +53,9 @@ def _touch(one: Phase, other: Phase) -> bool:
 
 def _bounds(phase: Phase) -> tuple[int, int, int, int]:
     """First and last x, first and last y of a phase's regions."""
+    if phase.path is not None:
+        xs, ys = phase.path.x, phase.path.y
+        return int(xs.min()), int(xs.max()), int(ys.min()), int(ys.max())
     regions: list[Region] = [region for region, _ in phase.regions]
     return (
         min(region.x.first for region in regions),

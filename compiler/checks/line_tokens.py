@@ -75,7 +75,8 @@ def run_tokens(phase: Phase, pattern: ReducePhase) -> LineTokens:
     )
     for rank, uses in enumerate(run.uses):
         for color in uses:
-            run.jumps.setdefault(color, list(range(pattern.ranks)))
+            if color not in run.jumps:  # once a color: a path may have many thousand ranks
+                run.jumps[color] = list(range(pattern.ranks))
             _join_if_open(run, rank, color)
     for rank in range(pattern.ranks):
         _go_on(run, rank)

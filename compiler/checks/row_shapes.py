@@ -41,16 +41,26 @@ def shape_problem(plan: Plan, phase: Phase, pattern: StepsPhase) -> str:
     exchange = phase.exchange
     if exchange is None or exchange.slicing != pattern.slicing:
         return "the vector is not cut as the schedule says"
-    by_call_back = arithmetic_of(plan.element, plan.operation).kind == "map"
     for index, role in enumerate(phase.roles):
         if role.steps or tuple(lane.name for lane in role.lanes) != exchange.lanes:
             return f"role `{role.name}` does not have the lanes of the phase"
         places = _places(phase, index, pattern)
         for lane in role.lanes if len(places) else ():
-            problem = _lane_problem(lane, places, exchange, by_call_back)
+            problem = _lane_problem(lane, places, exchange, _refused_combining(plan))
             if problem:
                 return f"lane `{lane.name}` of role `{role.name}` {problem}"
     return ""
+
+
+def _refused_combining(plan: Plan) -> tuple[int, str]:
+    """Which bits no row of the plan may have together, for want of an operation that does it while
+    elements arrive, and that in words."""
+    receives, combines = int(RowKind.RECEIVES), int(RowKind.COMBINES)
+    if plan.operation is None:
+        return combines, "combines and the contract has no operation"
+    if arithmetic_of(plan.element, plan.operation).kind == "map":
+        return combines | receives, "combines by a call-back while it receives"
+    return 0, ""
 
 
 def _places(phase: Phase, index: int, pattern: StepsPhase) -> Ints:
@@ -62,16 +72,16 @@ def _places(phase: Phase, index: int, pattern: StepsPhase) -> Ints:
     return np.array(found, dtype=np.int64)
 
 
-def _lane_problem(lane: Lane, places: Ints, exchange: Exchange, by_call_back: bool) -> str:
+def _lane_problem(lane: Lane, places: Ints, exchange: Exchange, refused: tuple[int, str]) -> str:
     for loop in lane.loops:
-        problem = _loop_problem(lane, loop, places, exchange, by_call_back)
+        problem = _loop_problem(lane, loop, places, exchange, refused)
         if problem:
             return problem
     return ""
 
 
 def _loop_problem(
-    lane: Lane, loop: Loop, places: Ints, exchange: Exchange, by_call_back: bool
+    lane: Lane, loop: Loop, places: Ints, exchange: Exchange, refused: tuple[int, str]
 ) -> str:
     turns, shift = values_at(loop.turns, places), values_at(loop.shift, places)
     slices = exchange.slicing.count
@@ -84,7 +94,7 @@ def _loop_problem(
         if numbers.min() < 0 or numbers.max() > LARGEST:
             return "has numbers of more than 16 bits"
         last = index == len(loop.rows) - 1
-        problem = _row_problem(lane, numbers, exchange, by_call_back)
+        problem = _row_problem(lane, numbers, exchange, refused)
         problem = problem or _range_problem(numbers, shift, turns, slices, last)
         if problem:
             return problem
@@ -117,9 +127,10 @@ def _leaves(ranges: Ints, slices: int) -> bool:
     return False
 
 
-def _row_problem(lane: Lane, numbers: Ints, exchange: Exchange, by_call_back: bool) -> str:
+def _row_problem(lane: Lane, numbers: Ints, exchange: Exchange, refused: tuple[int, str]) -> str:
     """What is wrong with the bits of a row, at any place."""
     kind, area = numbers[0] & ((1 << AREA_BITS) - 1), numbers[0] >> AREA_BITS
+    bits, words = refused
 
     def has(bits: RowKind) -> Ints:
         found: Ints = (kind & int(bits)) > 0
@@ -146,9 +157,6 @@ def _row_problem(lane: Lane, numbers: Ints, exchange: Exchange, by_call_back: bo
             "uses an area that the stage lacks",
         ),
         ((area > 0) & ~has(RowKind.STAGES | RowKind.APPLIES), "names an area and does not use it"),
-        (
-            has(RowKind.COMBINES) & has(RowKind.RECEIVES) & by_call_back,
-            "combines by a call-back while it receives",
-        ),
+        ((bits > 0) & ((kind & bits) == bits), words),
     )
     return next((problem for broken, problem in rules if broken.any()), "")

@@ -36,7 +36,9 @@ def _problem(phase: Phase, pattern: ReducePhase) -> str:
         if step is None:
             continue
         resets = step.advance is Advance.RESET
-        open_routers = not_yet.setdefault(step.color, list(range(pattern.ranks)))
+        if step.color not in not_yet:
+            not_yet[step.color] = list(range(pattern.ranks))
+        open_routers = not_yet[step.color]
         if resets and (early := _seen_before(moves, open_routers, step.color, destination, source)):
             return f"rank {source} sets the router of rank {early} back before its last vector"
         router = _next(open_routers, source)

@@ -51,10 +51,13 @@ class Prediction:
 @dataclass
 class _Progress:
     """Between phases, for each PE: where its code calls the next one, and when it is done if it
-    has no part in that. `end` is the last busy cycle so far.
+    has no part in that. `end` is the last busy cycle so far. Arrays go over the grid that lines
+    are of, of which `x` and `y` are the columns and rows of the real one.
     """
 
     costs: Costs
+    x: Times
+    y: Times
     time: Times
     depth: Times
     done: Times
@@ -91,12 +94,13 @@ def predict(schedule: Schedule, plan: Plan) -> Prediction:
 
 def _started(schedule: Schedule, plan: Plan, costs: Costs) -> _Progress:
     """All PEs about to call their first phase."""
-    grid = schedule.collective.grid
+    grid, path = schedule.collective.lined, schedule.collective.path
+    x, y = (path.x[:, None], path.y[:, None]) if path else np.indices((grid.width, grid.height))
     place = costs.first_call(plan)
     time = np.full((grid.width, grid.height), place.time, dtype=np.int64)
     depth = np.full_like(time, place.depth)
     done = np.full_like(time, costs.done_by_code(place))
-    return _Progress(costs, time, depth, done, place.time, {"start": place.time}, [])
+    return _Progress(costs, x, y, time, depth, done, place.time, {"start": place.time}, [])
 
 
 def _last_reduce(schedule: Schedule) -> ReducePhase | None:
@@ -106,7 +110,7 @@ def _last_reduce(schedule: Schedule) -> ReducePhase | None:
 
 def _takes_part(schedule: Schedule, index: int) -> Mask:
     """The PEs that have a part in the phase with this index or in a later one."""
-    grid = schedule.collective.grid
+    grid = schedule.collective.lined
     parts: Mask = np.zeros((grid.width, grid.height), dtype=np.bool_)
     for pattern in schedule.phases[index:]:
         if isinstance(pattern, ReducePhase | StepsPhase):
@@ -185,25 +189,21 @@ def _broadcast(progress: _Progress, pattern: BroadcastPhase) -> None:
     Every other PE has sent its own vector before the root has the sum, so none holds others up.
     """
     costs = progress.costs
-    root = costs.called(_place(progress, pattern.x, pattern.y))
+    distances = np.abs(progress.x - pattern.x) + np.abs(progress.y - pattern.y)
+    at = np.unravel_index(int(distances.argmin()), distances.shape)
+    root = costs.called(Place(int(progress.time[at]), int(progress.depth[at])))
     first = costs.returned(root, costs.issued(root, "send"))
-    columns = np.abs(np.arange(pattern.width) - pattern.x)[:, None]
-    rows = np.abs(np.arange(pattern.height) - pattern.y)[None, :]
-    arrival = first + costs.latency(0) + costs.hop * (columns + rows)
+    arrival = first + costs.latency(0) + costs.hop * distances
     # the slot for sending, then the one for copying; what is prepared is the same for all
     prepared = costs.issued(Place(0, 0), "copy")
     copies = progress.time + prepared + (SLOTS + progress.depth + SLOTS) * costs.scalar
     start = np.maximum(arrival, copies)
-    start[pattern.x, pattern.y] = first
+    start[at] = first
     end = start + costs.length - 1
     progress.end = max(progress.end, int(end.max()))
     progress.time = end + 1 + costs.task
     progress.depth = np.ones_like(end)
     progress.done = progress.time + costs.scalar
     farthest = np.unravel_index(int(end.argmax()), end.shape)
-    distance = int(columns[farthest[0], 0] + rows[0, farthest[1]])
+    distance = int(distances[farthest])
     progress.paths.append(CriticalPath(pattern.name, (Wait(distance, "distance"),)))
-
-
-def _place(progress: _Progress, x: int, y: int) -> Place:
-    return Place(int(progress.time[x, y]), int(progress.depth[x, y]))

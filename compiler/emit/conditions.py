@@ -30,28 +30,40 @@ class Cases:
     default: int
 
 
-def cases_of(regions: Sequence[tuple[Region, int]], width: int, height: int, default: int) -> Cases:
+def cases_of(
+    regions: Sequence[tuple[Region, int]],
+    extents: tuple[int, int],
+    default: int,
+    names: tuple[str, str] = ("x", "y"),
+) -> Cases:
     """Conditions that give each region's number, and `default` to PEs in no region."""
     if len(regions) <= MOST_CONDITIONS:
-        lines = tuple((_condition(r, width, height), value) for r, value in regions)
+        lines = tuple((_condition(r, extents, names), value) for r, value in regions)
         return Cases(lines, "", (), "", default)
-    return _table(regions, width, height, default)
+    return _table(regions, extents, default, names)
 
 
-def _table(regions: Sequence[tuple[Region, int]], width: int, height: int, default: int) -> Cases:
+def _table(
+    regions: Sequence[tuple[Region, int]],
+    extents: tuple[int, int],
+    default: int,
+    names: tuple[str, str],
+) -> Cases:
+    width, height = extents
     along_x = len({region.y for region, _ in regions}) == 1
     across = regions[0][0].y if along_x else regions[0][0].x
     entries = [default] * (width if along_x else height)
     for region, value in regions:
         for coordinate in region.x if along_x else region.y:
             entries[coordinate] = value
-    name, size = ("y", height) if along_x else ("x", width)
+    x, y = names
+    name, size = (y, height) if along_x else (x, width)
     condition = conjunction(within(name, across, size))
-    return Cases((), condition, tuple(entries), "x" if along_x else "y", default)
+    return Cases((), condition, tuple(entries), x if along_x else y, default)
 
 
-def _condition(region: Region, width: int, height: int) -> str:
-    parts = within("x", region.x, width) + within("y", region.y, height)
+def _condition(region: Region, extents: tuple[int, int], names: tuple[str, str]) -> str:
+    parts = within(names[0], region.x, extents[0]) + within(names[1], region.y, extents[1])
     return conjunction(parts)
 
 

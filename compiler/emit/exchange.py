@@ -214,7 +214,7 @@ def exchange_fields(exchange: Exchange, any_color: str) -> tuple[Field, ...]:
 def exchange_role(index: int, role: Role, phase: Phase, fields: tuple[Field, ...]) -> RoleModel:
     """`role` as a row of the phase's struct."""
     values = {field.name: field.idle for field in fields}
-    values |= {"role": str(index), "place": phase.axis}
+    values |= {"role": str(index), "place": "p" if phase.path else phase.axis}
     for lane in role.lanes:
         values |= dict(_lane_values(lane))
     values["takes_part"] = "true" if any(lane.loops for lane in role.lanes) else "false"

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from collc.emit.conditions import Cases, cases_of
 from collc.emit.ids import Ids
 from collc.emit.names import NUMPY_TYPE, Combine, combine_of
-from collc.emit.phases import PhaseModel, Surroundings, entries_of, phase_model
+from collc.emit.paths import PathModel, path_model
+from collc.emit.phases import PhaseModel, Surroundings, coordinates, entries_of, phase_model
 from collc.emit.reference import numpy_callback, numpy_operands, numpy_reduction
 from collc.emit.roles import shape_of
 from collc.plan import Plan, SendVector
@@ -57,6 +58,8 @@ class BundleModel:
     dest_dsr_ids: tuple[int, ...]
     own_dsr_ids: tuple[int, ...]
     result: Cases
+    result_on_path: bool
+    path: PathModel | None
     first: str
     opens: bool
     resets: bool
@@ -103,6 +106,8 @@ def model_of(schedule: Schedule, plan: Plan, source: str) -> BundleModel:
         dest_dsr_ids=plan.dsr_ids[: ids.dests],
         own_dsr_ids=plan.dsr_ids[: ids.owns],
         result=_result_cases(plan),
+        result_on_path=any(phase.path is not None for phase in plan.phases),
+        path=path_model(collective.path, grid) if collective.path else None,
         first=_entries(plan)[0],
         opens=any(shape_of(phase).opens for phase in plan.phases if phase.exchange is None),
         resets=any(shape_of(phase).resets for phase in plan.phases),
@@ -137,8 +142,9 @@ def headline(plan: Plan) -> str:
     collective = plan.collective
     contract, grid = collective.contract, collective.grid
     operation = f", {contract.operation.value}" if contract.operation else ""
-    what = f"{contract.kind.value}({contract.buffer}: {contract.element.value}[{contract.length}]"
-    return f"{collective.name} = {what}{operation}) on {grid.width} x {grid.height} PEs"
+    buffer = f"{contract.buffer}: {contract.element.value}[{contract.length}]{operation}"
+    what = f"{contract.kind.value}({buffer if contract.buffer else ''})"
+    return f"{collective.name} = {what} on {grid.width} x {grid.height} PEs"
 
 
 def _phases(plan: Plan, how: Combine, ids: Ids) -> tuple[PhaseModel, ...]:
@@ -168,7 +174,7 @@ def _entries(plan: Plan) -> list[str]:
 
 def _result_cases(plan: Plan) -> Cases:
     """1 for the PE that holds the result of the last reduction, else 0."""
-    grid = plan.collective.grid
+    grid = plan.collective.lined
     reductions = [p for p in plan.phases if p.kind is not ContractKind.BROADCAST]
     regions = [
         (region, 1)
@@ -176,4 +182,5 @@ def _result_cases(plan: Plan) -> Cases:
         for region, role in phase.regions
         if not any(isinstance(step, SendVector) for step in phase.roles[role].steps)
     ]
-    return cases_of(regions, grid.width, grid.height, 0)
+    names = coordinates(reductions[-1]) if reductions else ("x", "y")
+    return cases_of(regions, (grid.width, grid.height), 0, names)

@@ -97,6 +97,7 @@ class PhaseModel:
     roles: tuple[RoleModel, ...]
     routes: tuple[RoutesModel, ...]
     cases: Cases
+    on_path: bool  # whether a PE's part depends on its place on the path, not on x and y
     idle: bool  # whether some PEs take no part
     idle_values: tuple[str, ...]
     input: int
@@ -125,7 +126,7 @@ def phase_model(
     phase: Phase, plan: Plan, how: Combine, ids: Ids, around: Surroundings
 ) -> PhaseModel:
     """The model of `phase`; takes the positions it needs from `ids`."""
-    grid = plan.collective.grid
+    grid = plan.collective.grid if phase.path is None else plan.collective.lined
     shape = None if phase.exchange else shape_of(phase)
     fields, roles = _struct(phase, shape)
     end = f"{phase.name}_restore" if around.restores else around.after
@@ -139,8 +140,11 @@ def phase_model(
         about=phase.about,
         fields=fields,
         roles=roles,
-        routes=routes_models(phase.roles),
-        cases=cases_of(phase.regions, grid.width, grid.height, len(phase.roles)),
+        routes=routes_models(phase),
+        cases=cases_of(
+            phase.regions, (grid.width, grid.height), len(phase.roles), coordinates(phase)
+        ),
+        on_path=phase.path is not None,
         idle=covered < grid.width * grid.height,
         idle_values=tuple(f".{field.name} = {field.idle}," for field in fields),
         input=ids.take("inputs") if shape and shape.receives else -1,
@@ -153,6 +157,11 @@ def phase_model(
         after=around.after,
         restores=around.restores,
     )
+
+
+def coordinates(phase: Phase) -> tuple[str, str]:
+    """What the emitted code calls the coordinates that a phase's regions are of."""
+    return ("x", "y") if phase.path is None else ("p", "0")
 
 
 def _struct(phase: Phase, shape: Shape | None) -> tuple[tuple[Field, ...], tuple[RoleModel, ...]]:

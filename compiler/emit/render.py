@@ -14,7 +14,7 @@ from collc.cost import Prediction
 from collc.emit.model import BundleModel, model_of
 from collc.plan import Plan
 from collc.schedule import Schedule
-from collc.spec import Spec
+from collc.spec import Contract, Spec
 
 _CSL = ("collective_layout.csl", "collective_pe.csl", "layout.csl", "pe_program.csl")
 
@@ -63,6 +63,17 @@ def _environment() -> Environment:
     )
 
 
+def _buffer_of(contract: Contract) -> dict[str, str | int | None]:
+    """What the vectors are; a barrier has none."""
+    if not contract.buffer:
+        return {"element": None, "length": 0, "operation": None}
+    return {
+        "element": contract.element.value,
+        "length": contract.length,
+        "operation": contract.operation.value if contract.operation else None,
+    }
+
+
 def _manifest(
     spec: Spec, plan: Plan, prediction: Prediction, model: BundleModel, texts: dict[str, str]
 ) -> str:
@@ -76,9 +87,7 @@ def _manifest(
         "collective": {
             "name": plan.collective.name,
             "contract": contract.kind.value,
-            "element": contract.element.value,
-            "length": contract.length,
-            "operation": contract.operation.value if contract.operation else None,
+            **_buffer_of(contract),
             "width": model.width,
             "height": model.height,
         },

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from collc.plan import (
@@ -9,6 +10,7 @@ from collc.plan import (
     Advance,
     ColorUse,
     CopyVector,
+    Direction,
     Phase,
     Role,
     Route,
@@ -16,6 +18,9 @@ from collc.plan import (
     Step,
     StoreVectors,
 )
+
+# On a path the sides that a router has to the places before and behind it differ from PE to PE.
+SIDES_OF_PATH = {Direction.WEST: "back", Direction.EAST: "onward"}
 
 # what the field `controls` says, by whether PEs open routers and whether they set some back
 _CONTROLS = {
@@ -148,13 +153,16 @@ def _step_values(step: Step) -> dict[str, str]:
     }
 
 
-def routes_models(roles: tuple[Role, ...]) -> tuple[RoutesModel, ...]:
+def routes_models(phase: Phase) -> tuple[RoutesModel, ...]:
     """The distinct color settings of a phase, in the order of the roles."""
+    words = SIDES_OF_PATH if phase.path else {}
     indices: dict[tuple[ColorUse, ...], list[int]] = {}
-    for index, role in enumerate(roles):
+    for index, role in enumerate(phase.roles):
         indices.setdefault(role.colors, []).append(index)
     return tuple(
-        RoutesModel(_is_one_of("role", having), tuple((use.color, _setting(use)) for use in colors))
+        RoutesModel(
+            _is_one_of("role", having), tuple((use.color, _setting(use, words)) for use in colors)
+        )
         for colors, having in indices.items()
     )
 
@@ -178,16 +186,20 @@ def _bool(value: bool) -> str:
     return "true" if value else "false"
 
 
-def _route(route: Route) -> str:
-    send = ", ".join(direction.value for direction in route.send)
-    return f".{{ .rx = .{{ {route.receive.value} }}, .tx = .{{ {send} }} }}"
+def _route(route: Route, words: Mapping[Direction, str]) -> str:
+    send = ", ".join(_side(direction, words) for direction in route.send)
+    return f".{{ .rx = .{{ {_side(route.receive, words)} }}, .tx = .{{ {send} }} }}"
 
 
-def _setting(use: ColorUse) -> tuple[str, ...]:
+def _side(direction: Direction, words: Mapping[Direction, str]) -> str:
+    return words.get(direction, direction.value)
+
+
+def _setting(use: ColorUse, words: Mapping[Direction, str]) -> tuple[str, ...]:
     """The color configuration of `use`, line by line: routes, then the switch positions."""
-    lines = [f".routes = {_route(use.positions[0])},"]
+    lines = [f".routes = {_route(use.positions[0], words)},"]
     changes = [
-        f".pos{i + 1} = .{{ {_change(before, route)} }}"
+        f".pos{i + 1} = .{{ {_change(before, route, words)} }}"
         for i, (before, route) in enumerate(zip(use.positions, use.positions[1:], strict=False))
     ]
     if changes:
@@ -195,8 +207,8 @@ def _setting(use: ColorUse) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _change(before: Route, route: Route) -> str:
+def _change(before: Route, route: Route, words: Mapping[Direction, str]) -> str:
     """The sides a switch position changes; a side that is not named keeps what it was."""
-    sides = [f".rx = {route.receive.value}"] if before.receive is not route.receive else []
-    sides += [f".tx = {route.send[0].value}"] if before.send != route.send else []
+    sides = [f".rx = {_side(route.receive, words)}"] if before.receive is not route.receive else []
+    sides += [f".tx = {_side(route.send[0], words)}"] if before.send != route.send else []
     return ", ".join(sides)

@@ -56,6 +56,15 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
         name, by = self._word(c[0]), self._word(c[2])
         return syntax.GridDecl(name, c[1], by, c[3], self._span(meta))
 
+    def order_decl(self, meta: Meta, c: list[Any]) -> syntax.OrderDecl:
+        return syntax.OrderDecl(self._word(c[0]), c[1] or (), c[2], self._span(meta))
+
+    def formula(self, meta: Meta, c: list[Any]) -> syntax.FormulaDecl:
+        return syntax.FormulaDecl(self._word(c[0]), self._word(c[1]), c[2], c[3] or ())
+
+    def pes(self, meta: Meta, c: list[Any]) -> tuple[syntax.PeDecl, ...]:
+        return tuple(pe for pe in c if pe is not None)
+
     def tree(self, meta: Meta, c: list[Any]) -> syntax.TreeDecl:
         parameters, local_definitions = c[1] or (), c[3] or ()
         name = self._word(c[0])
@@ -138,7 +147,7 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
         return self._word(c[0])
 
     def order(self, meta: Meta, c: list[Any]) -> syntax.OrderClause:
-        return syntax.OrderClause(tuple(self._word(token) for token in c), self._span(meta))
+        return syntax.OrderClause(tuple(c), self._span(meta))
 
     def then(self, meta: Meta, c: list[Any]) -> Clause:
         return cast(Clause, replace(c[0], then=True))

@@ -17,8 +17,9 @@ from collc.language.expressions import Binding, Scope, number, truth
 from collc.language.forest import Forest
 from collc.language.limits import elaborate_expectation, elaborate_limits, elaborate_reserved
 from collc.language.lines import elaborate_grid, elaborate_lines
-from collc.language.names import Names, check_algorithms, check_trees, collect
+from collc.language.names import Names, check_algorithms, check_orders, check_trees, collect
 from collc.language.operations import find_operation, own_operation
+from collc.language.orders import Orders
 from collc.language.parser import LATER, not_supported
 from collc.language.problems import KnownProblemError, Problems, problem, suggest
 from collc.language.steps import Surroundings, elaborate_steps, root_of
@@ -57,6 +58,7 @@ def elaborate(
     }
     kinds = (
         ("grid", names.grids),
+        ("order", names.orders),
         ("tree", names.trees),
         ("algorithm", names.algorithms),
         ("operation", names.operations),
@@ -67,6 +69,7 @@ def elaborate(
     forest = Forest(names.trees, numbers, broken)
     unusable = check_algorithms(names, problems)
     algorithms = Algorithms(names.algorithms, numbers, others, unusable)
+    orders = Orders(names.orders, numbers, others, check_orders(names, problems))
     grids = {
         name: problems.attempt(elaborate_grid, declaration, scope, largest)
         for name, declaration in names.grids.items()
@@ -75,7 +78,7 @@ def elaborate(
         name: problems.attempt(own_operation, declaration, scope)
         for name, declaration in names.operations.items()
     }
-    means = Means(scope, forest, algorithms, operations, largest)
+    means = Means(scope, forest, algorithms, orders, operations, largest)
     collectives = {
         name: _collective(declaration, grids, means, problems)
         for name, declaration in names.collectives.items()
@@ -164,6 +167,7 @@ class Means:
     scope: Scope
     forest: Forest
     algorithms: Algorithms
+    orders: Orders
     operations: Mapping[str, OwnOperation | None]
     target: Target
 
@@ -187,7 +191,10 @@ def _collective(
     reserved = problems.attempt(elaborate_reserved, reserve_clauses, scope, means.target)
     if grid is None:
         return None
-    lines = elaborate_lines(grid, _clauses(declaration, syntax.OrderClause), problems)
+    order_clauses = _clauses(declaration, syntax.OrderClause)
+    lines = elaborate_lines(grid, order_clauses, means.orders, scope, problems)
+    if lines is None:
+        return None
     clauses = tuple(
         clause
         for clause in declaration.clauses
@@ -201,7 +208,9 @@ def _collective(
     limits = replace(limits, reserved=reserved)
     wanted = tuple(expectation for expectation in expectations if expectation is not None)
     name = declaration.name.text
-    return Collective(name, contract, grid, steps, limits, wanted, declaration.span, root)
+    return Collective(
+        name, contract, grid, steps, limits, wanted, declaration.span, root, lines.path
+    )
 
 
 def _clauses(declaration: CollectiveDecl, kind: type[C]) -> tuple[C, ...]:

@@ -16,7 +16,14 @@ from collc.language import syntax
 from collc.language.expressions import FUNCTIONS, Binding, Scope, number, truth
 from collc.language.problems import KnownProblemError, ProblemError, problem, suggest
 from collc.language.shapes import LEAF, Shape, join, literal_shape
-from collc.language.syntax import AlgorithmDecl, Argument, Expression, TreeDecl, Word
+from collc.language.syntax import (
+    AlgorithmDecl,
+    Argument,
+    Expression,
+    OrderDecl,
+    TreeDecl,
+    Word,
+)
 from collc.language.traverse import expressions_of, walk
 
 MAX_CALLS_DEEP = 4096
@@ -192,7 +199,10 @@ class Forest:
 
 
 def bind(
-    declaration: TreeDecl | AlgorithmDecl, arguments: tuple[Argument, ...], taken: int, span: Span
+    declaration: OrderDecl | TreeDecl | AlgorithmDecl,
+    arguments: tuple[Argument, ...],
+    taken: int,
+    span: Span,
 ) -> tuple[Argument, ...]:
     """Argument of each parameter behind the first `taken`; raises `ProblemError`."""
     name, open_words = declaration.name.text, declaration.parameters[taken:]
@@ -220,11 +230,14 @@ def bind(
     return tuple(found[parameter.text] for parameter in open_words)
 
 
-def _check_argument_name(declaration: TreeDecl | AlgorithmDecl, word: Word, taken: int) -> None:
+def _check_argument_name(
+    declaration: OrderDecl | TreeDecl | AlgorithmDecl, word: Word, taken: int
+) -> None:
     names = [parameter.text for parameter in declaration.parameters]
     if word.text in names[:taken]:
-        by = "reduce" if isinstance(declaration, TreeDecl) else "run"
-        message = f"{word.text} is the number of ranks, which `{by}` fills in"
+        by = {TreeDecl: "reduce", AlgorithmDecl: "run", OrderDecl: "order"}[type(declaration)]
+        what = "the number of ranks" if by != "order" else "a side of the grid"
+        message = f"{word.text} is {what}, which `{by}` fills in"
         raise problem("C114", message, word.span, help="leave it out")
     if word.text not in names:
         message = f"{declaration.name.text} has no parameter called {word.text}"

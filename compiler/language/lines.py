@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 from collc.diagnostics import Span
 from collc.language.expressions import Scope, number
-from collc.language.parser import not_supported
-from collc.language.problems import Problems, problem, suggest
-from collc.language.syntax import GridDecl, OrderClause, Word
+from collc.language.orders import Orders, check_neighbours, check_no_arguments
+from collc.language.problems import Problems, problem
+from collc.language.syntax import GridDecl, OrderClause, TreeUse
+from collc.language.words import HILBERT, ORDER_WORDS, RING
+from collc.paths import Path
 from collc.spec import Grid, Order
 from collc.target import Target
 
 HORIZONTAL = frozenset((Order.WEST_TO_EAST, Order.EAST_TO_WEST))
-_LATER_ORDERS = frozenset(("snake", "hilbert"))
-RING = "ring"
 
 
 @dataclass(frozen=True)
@@ -59,10 +59,13 @@ class Lines:
     horizontal: Line
     vertical: Line
     said: frozenset[Order]  # the orders that the collective names
+    path: Path | None = None  # an order of all PEs; `horizontal` is that path unfolded then
 
     @property
     def single(self) -> Line | None:
-        """The one line of a grid that is no wider or no higher than one PE."""
+        """The one line of a grid that is no wider or no higher than one PE, or the path."""
+        if self.path is not None:
+            return self.horizontal
         if self.grid.width > 1 and self.grid.height > 1:
             return None
         if self.grid.width == self.grid.height:
@@ -71,6 +74,8 @@ class Lines:
 
     def place(self, rank: int, line: Line) -> tuple[int, int]:
         """PE of a rank of a single line."""
+        if self.path is not None:
+            return self.path.places[line.coordinate(rank)]
         along = line.coordinate(rank)
         if line.order in HORIZONTAL:
             return along, self.vertical.coordinate(0)
@@ -79,6 +84,8 @@ class Lines:
     @property
     def corner(self) -> tuple[int, int]:
         """The PE where both orders start."""
+        if self.path is not None:
+            return self.path.places[0]
         return self.horizontal.coordinate(0), self.vertical.coordinate(0)
 
 
@@ -104,16 +111,23 @@ def elaborate_grid(declaration: GridDecl, scope: Scope, target: Target) -> Grid:
     return Grid(name, width, height, declaration.span)
 
 
-def elaborate_lines(grid: Grid, clauses: tuple[OrderClause, ...], problems: Problems) -> Lines:
-    """Directions of a grid under the orders that a collective names."""
+def elaborate_lines(
+    grid: Grid, clauses: tuple[OrderClause, ...], orders: Orders, scope: Scope, problems: Problems
+) -> Lines | None:
+    """Directions of a grid under the orders that a collective names; None if its path is wrong."""
     chosen: dict[bool, tuple[Order, Span]] = {}
-    words = tuple(word for clause in clauses for word in clause.names)
+    uses = tuple(use for clause in clauses for use in clause.uses)
+    path = next((use for use in uses if use.name.text not in ORDER_WORDS - {HILBERT}), None)
+    if path is not None:
+        _check_alone(path, uses, problems)
+        return problems.attempt(_path, path, grid, orders, scope)
+    for use in uses:
+        problems.attempt(check_no_arguments, use)
+    words = tuple(use.name for use in uses)
     if any(word.text == RING for word in words):
-        return _ring(grid, words, problems)
+        return _ring(grid, uses, problems)
     for word in words:
-        order = problems.attempt(_order, word)
-        if order is None:
-            continue
+        order = _ORDERS[word.text]
         horizontal = order in HORIZONTAL
         if horizontal in chosen:
             before = (chosen[horizontal][1], "its order is given here")
@@ -130,12 +144,29 @@ def elaborate_lines(grid: Grid, clauses: tuple[OrderClause, ...], problems: Prob
     return Lines(grid, horizontal_line, Line(down, grid.height, down_span), said)
 
 
-def _ring(grid: Grid, words: tuple[Word, ...], problems: Problems) -> Lines:
+def _path(use: TreeUse, grid: Grid, orders: Orders, scope: Scope) -> Lines:
+    """All PEs in one order."""
+    path = orders.path(use, grid, scope)
+    check_neighbours(path, use)
+    row, rest = Line(Order.WEST_TO_EAST, len(path), use.span), Line(Order.NORTH_TO_SOUTH, 1, None)
+    return Lines(grid, row, rest, frozenset(), path)
+
+
+def _check_alone(use: TreeUse, uses: tuple[TreeUse, ...], problems: Problems) -> None:
+    """C108: an order of all PEs is the only one."""
+    for other in uses:
+        if other is not use:
+            before = (use.span, "its order is given here")
+            message = f"{use.name.text} is an order of all PEs"
+            problems.add(problem("C108", message, other.span, before, help="leave one of them out"))
+
+
+def _ring(grid: Grid, uses: tuple[TreeUse, ...], problems: Problems) -> Lines:
     """Lines whose ranks form rings; `ring` stands for both directions."""
-    first = words[0]
-    for word in words[1:]:
+    first = uses[0].name
+    for use in uses[1:]:
         before = (first.span, "its order is given here")
-        problems.add(problem("C108", "`ring` is an order for all lines", word.span, before))
+        problems.add(problem("C108", "`ring` is an order for all lines", use.name.span, before))
     span = first.span
     across = Line(Order.WEST_TO_EAST, grid.width, span, ring=True)
     down = Line(Order.NORTH_TO_SOUTH, grid.height, span, ring=True)
@@ -143,15 +174,6 @@ def _ring(grid: Grid, words: tuple[Word, ...], problems: Problems) -> Lines:
 
 
 _ORDERS: Mapping[str, Order] = {order.value: order for order in Order}
-
-
-def _order(word: Word) -> Order:
-    if word.text in _LATER_ORDERS:
-        raise not_supported(f"the order {word.text}", word.span)
-    if word.text not in _ORDERS:
-        message = f"there is no order called {word.text}"
-        raise problem("C111", message, word.span, help=suggest(word.text, (*_ORDERS, RING)))
-    return _ORDERS[word.text]
 
 
 def _check_direction(

@@ -19,24 +19,24 @@ from collc.language.expressions import (
     unknown_function,
 )
 from collc.language.forest import bind
-from collc.language.names_of_algorithms import Known, check_algorithm
+from collc.language.names_of_algorithms import Known, check_algorithm, check_order
 from collc.language.parser import LATER, not_supported, parse_text
 from collc.language.problems import ProblemError, Problems, problem, suggest
 from collc.language.shapes import check_literal
-from collc.language.syntax import AlgorithmDecl, OperationDecl, TreeDecl, Word
+from collc.language.syntax import AlgorithmDecl, OperationDecl, OrderDecl, TreeDecl, Word
 from collc.language.traverse import walk
-from collc.language.words import check_words, reserved
+from collc.language.words import ORDER_WORDS, check_words, reserved
 from collc.spec import Operation
 
 PRELUDE_FILE = "prelude.coll"
 
 
 @lru_cache(maxsize=1)
-def prelude() -> Mapping[str, TreeDecl | AlgorithmDecl]:
-    """Trees and algorithms that every program knows, read from grammar/prelude.coll."""
+def prelude() -> Mapping[str, OrderDecl | TreeDecl | AlgorithmDecl]:
+    """Orders, trees and algorithms that every program knows, read from grammar/prelude.coll."""
     text = files("collc.grammar").joinpath(PRELUDE_FILE).read_text(encoding="utf-8")
     declared = parse_text(PRELUDE_FILE, text)
-    return {d.name.text: d for d in declared if isinstance(d, TreeDecl | AlgorithmDecl)}
+    return {d.name.text: d for d in declared if isinstance(d, OrderDecl | TreeDecl | AlgorithmDecl)}
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ class Names:
     targets: tuple[syntax.TargetDecl, ...]
     params: Mapping[str, syntax.ParamDecl]
     grids: Mapping[str, syntax.GridDecl]
+    orders: Mapping[str, OrderDecl]  # with the prelude's
     trees: Mapping[str, TreeDecl]  # with the prelude's
     algorithms: Mapping[str, AlgorithmDecl]  # with the prelude's
     operations: Mapping[str, OperationDecl]
@@ -61,6 +62,7 @@ def collect(declarations: tuple[syntax.Declaration, ...], problems: Problems) ->
     _check_once("program", programs, problems)
     params: dict[str, syntax.ParamDecl] = {}
     grids: dict[str, syntax.GridDecl] = {}
+    orders = {name: d for name, d in prelude().items() if isinstance(d, OrderDecl)}
     trees = {name: d for name, d in prelude().items() if isinstance(d, TreeDecl)}
     algorithms = {name: d for name, d in prelude().items() if isinstance(d, AlgorithmDecl)}
     operations: dict[str, OperationDecl] = {}
@@ -72,6 +74,10 @@ def collect(declarations: tuple[syntax.Declaration, ...], problems: Problems) ->
         match declaration:
             case syntax.ParamDecl(name=name) if _is_free(name, taken, problems):
                 params[name.text] = declaration
+            case OrderDecl(name=name) if _is_no_line(name, problems) and _is_free(
+                name, taken, problems
+            ):
+                orders[name.text] = declaration
             case TreeDecl(name=name) if _is_free(name, taken, problems):
                 trees[name.text] = declaration
             case AlgorithmDecl(name=name) if _is_free(name, taken, problems):
@@ -82,7 +88,9 @@ def collect(declarations: tuple[syntax.Declaration, ...], problems: Problems) ->
                 grids[name.text] = declaration
             case syntax.CollectiveDecl(name=name) if _is_free(name, collective_words, problems):
                 collectives[name.text] = declaration
-    return Names(targets, params, grids, trees, algorithms, operations, collectives, programs)
+    return Names(
+        targets, params, grids, orders, trees, algorithms, operations, collectives, programs
+    )
 
 
 def check_trees(names: Names, problems: Problems, longest_line: int) -> frozenset[str]:
@@ -110,6 +118,18 @@ def check_algorithms(names: Names, problems: Problems) -> frozenset[str]:
     return frozenset(broken)
 
 
+def check_orders(names: Names, problems: Problems) -> frozenset[str]:
+    """Report what is wrong with the names in the file's own orders; yields the broken ones."""
+    broken = set()
+    for name, order in names.orders.items():
+        if name in prelude():
+            continue
+        for error in check_order(order, Known(frozenset(names.params), {}, frozenset())):
+            problems.add(error)
+            broken.add(name)
+    return frozenset(broken)
+
+
 def _check_once(
     word: str,
     declarations: tuple[syntax.TargetDecl, ...] | tuple[syntax.ProgramDecl, ...],
@@ -120,6 +140,14 @@ def _check_once(
         problems.add(problem("C108", f"a file has one {word}, this is another", again.span, first))
 
 
+def _is_no_line(word: Word, problems: Problems) -> bool:
+    """Whether an order may have this name, which no order of the language has."""
+    if word.text in ORDER_WORDS:
+        message = f"{word.text} is an order of the language and cannot be declared"
+        problems.add(problem("C109", message, word.span, help="choose another name"))
+    return word.text not in ORDER_WORDS
+
+
 def _is_free(word: Word, taken: dict[str, Word], problems: Problems) -> bool:
     for error in reserved(word):
         problems.add(error)
@@ -128,8 +156,9 @@ def _is_free(word: Word, taken: dict[str, Word], problems: Problems) -> bool:
     if before is word:
         return True
     if before.span.file == PRELUDE_FILE:
-        kind = "tree" if isinstance(prelude()[word.text], TreeDecl) else "algorithm"
-        message = f"{word.text} is a {kind} of the prelude and cannot be declared again"
+        kinds = {OrderDecl: "an order", TreeDecl: "a tree", AlgorithmDecl: "an algorithm"}
+        kind = kinds[type(prelude()[word.text])]
+        message = f"{word.text} is {kind} of the prelude and cannot be declared again"
         place = (before.span, "declared here")
         problems.add(problem("C109", message, word.span, place, help="choose another name"))
     else:

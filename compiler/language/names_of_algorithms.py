@@ -14,7 +14,15 @@ from collc.language.expressions import (
     unknown_name,
 )
 from collc.language.problems import ProblemError, problem, suggest
-from collc.language.syntax import Action, AlgorithmDecl, Expression, LocalDecl, Word
+from collc.language.syntax import (
+    Action,
+    AlgorithmDecl,
+    Expression,
+    FormulaDecl,
+    LocalDecl,
+    OrderDecl,
+    Word,
+)
 from collc.language.traverse import expressions_of_transfer, walk
 from collc.language.words import check_words
 
@@ -49,6 +57,29 @@ def check_algorithm(algorithm: AlgorithmDecl, known: Known) -> Iterator[ProblemE
         if expression is not None:
             yield from _check_expression(expression, inner)
     yield from _check_actions(algorithm.actions, inner, 1)
+
+
+def check_order(order: OrderDecl, known: Known) -> Iterator[ProblemError]:
+    """Everything that is wrong with the names in an order. Its functions do not see the rank."""
+    yield from check_words(order.parameters)
+    known = known.with_numbers(*order.parameters)
+    if not isinstance(order.pes, FormulaDecl):
+        for pe in order.pes:
+            yield from _check_expression(pe.x, known)
+            yield from _check_expression(pe.y, known)
+        return
+    formula = order.pes
+    if formula.arrow.text != "->":
+        message = f"unexpected `{formula.arrow.text}`, expected `->`"
+        yield problem("C105", message, formula.arrow.span, help="nothing is combined in an order")
+    yield from check_words((formula.rank, *(local.name for local in formula.locals)))
+    inner = known.with_numbers(formula.rank)
+    for local in formula.locals:
+        yield from _check_local(local, inner if local.parameters is None else known)
+        inner = _behind(local, inner)
+        known = known if local.parameters is None else _behind(local, known)
+    yield from _check_expression(formula.pe.x, inner)
+    yield from _check_expression(formula.pe.y, inner)
 
 
 def _check_local(local: LocalDecl, known: Known) -> Iterator[ProblemError]:

@@ -27,6 +27,7 @@ MAX_DEPTH = 100  # of an expression; trees written by hand may be deeper
 _BEGINNINGS = frozenset(
     ("TARGET", "PARAM", "GRID", "TREE", "ALGORITHM", "OPERATION", "COLLECTIVE", "PROGRAM")
 )
+_DECLARED = _BEGINNINGS | {"ORDER"}  # an order is declared where `:` or `=` follows its name
 
 # Words of the language to come: refused by name instead of as a mistake of spelling.
 LATER = {
@@ -86,10 +87,26 @@ def _lark() -> Lark:
 
 def _pieces(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], Token | None]]:
     """Tokens of each declaration, with the token behind them."""
-    starts = [i for i, token in enumerate(tokens) if token.type in _BEGINNINGS]
+    starts = [
+        i
+        for i, token in enumerate(tokens)
+        if token.type in _BEGINNINGS or (token.type == "ORDER" and _declares(tokens, i))
+    ]
     bounds = ([0] if tokens and 0 not in starts[:1] else []) + starts + [len(tokens)]
     for first, last in pairwise(bounds):
         yield list(tokens[first:last]), tokens[last] if last < len(tokens) else None
+
+
+def _declares(tokens: Sequence[Token], at: int) -> bool:
+    """Whether the `order` at an index begins a declaration: its name, and what stands in
+    parentheses behind that, is followed by `:` or `=`."""
+    behind, deep = at + 2, 0
+    while behind < len(tokens) and (deep or tokens[behind].type == "LPAR"):
+        if tokens[behind].type in _BEGINNINGS or tokens[behind].type == "ORDER":
+            return False
+        deep += {"LPAR": 1, "RPAR": -1}.get(tokens[behind].type, 0)
+        behind += 1
+    return behind < len(tokens) and tokens[behind].type in ("COLON", "EQUAL")
 
 
 def _parse_piece(file: str, piece: list[Token], following: Token | None) -> Declaration:
@@ -159,7 +176,8 @@ def _unexpected(
     if token in LATER:
         return not_supported(LATER[token], at)
     if token.type == "ORDER" and "$END" in accepted:
-        return not_supported("orders of one's own", at)
+        help = "an order is declared by `order NAME(W, H) : i -> (x, y)`, used in a collective"
+        return problem("C105", f"unexpected {quoted(token)} between declarations", at, help=help)
     if token.type == "STRAY":
         help = _INSTEAD.get(token, "")
         return problem("C104", f"{quoted(token)} means nothing here", at, help=help)
@@ -189,8 +207,8 @@ def _spelled(accepted: set[str]) -> str:
         names -= {"QMARK", "NOT"}
     if names >= {"LPAR", "NAME", "INTEGER", "MINUS"}:
         return "an expression"
-    if names >= _BEGINNINGS:
-        words = "target, param, grid, tree, algorithm, operation, collective or program"
+    if names >= _DECLARED:
+        words = "target, param, grid, order, tree, algorithm, operation, collective or program"
         return f"a declaration: {words}"
     spelled = sorted(_spelling(name) for name in names)
     if len(spelled) <= 1:

@@ -125,14 +125,14 @@ def _check_runs(around: Surroundings) -> None:
 
 def _run(clause: RunClause, around: Surroundings) -> RunStep:
     """An algorithm along all lines of a direction, or along the one with rank 0 of the other."""
-    lines, grid = around.lines, around.lines.grid
+    lines = around.lines
     line = _direction(clause.lines, clause.span, "run", lines)
     axis, other = ("x", lines.vertical) if line is lines.horizontal else ("y", lines.horizontal)
     every = clause.lines is None or clause.lines.text in ("rows", "columns")
     first, last = (0, other.length - 1) if every else (other.coordinate(0),) * 2
     algorithm = around.algorithms.unfold(clause.algorithm, line.length, around.scope)
-    assert grid.width == (line.length if axis == "x" else other.length)
-    return RunStep(axis, line.word, line.places, (first, last), algorithm, clause.span)
+    word = lines.path.word if lines.path else line.word
+    return RunStep(axis, word, line.places, (first, last), algorithm, clause.span)
 
 
 def _check_then(clauses: tuple[StepClause, ...], problems: Problems) -> None:
@@ -220,6 +220,9 @@ def _direction(word: Word | None, span: Span, verb: str, lines: Lines) -> Line:
             help = f"write `{verb} columns by ...`, then `{verb} row by ...`"
             raise problem("C144", f"on a grid, {what[verb]}", span, size, help=help)
         return lines.single
+    if lines.path is not None:
+        message = f"{lines.path.word} is one order of all PEs, it has no {word.text}"
+        raise problem("C144", message, word.span, help=f"leave `{word.text} by` out")
     known = {"row": True, "rows": True, "column": False, "columns": False}
     if word.text not in known:
         help = suggest(word.text, ("columns", "row"))
@@ -283,6 +286,8 @@ def _end(clause: ReduceClause, line: Line, around: Surroundings) -> int:
             raise problem("C142", message, clause.to.span, help=help)
         return rank
     x, y = _root(clause.to, around)
+    if around.lines.path is not None:
+        return around.lines.path.place_of((x, y))
     return line.places.index(x if line is around.lines.horizontal else y)
 
 
@@ -332,6 +337,8 @@ def _end_of_all(reductions: tuple[ReduceClause, ...], around: Surroundings) -> t
     x, y = around.lines.corner
     for clause in reductions:
         line = _direction(clause.lines, clause.span, "reduce", around.lines)
+        if around.lines.path is not None:
+            return around.lines.place(_end(clause, line, around), line)
         place = line.coordinate(_end(clause, line, around))
         x, y = (place, y) if line is around.lines.horizontal else (x, place)
     return x, y

@@ -201,6 +201,26 @@ class TreeDecl:
 
 
 @dataclass(frozen=True, eq=False)
+class FormulaDecl:
+    """`: i -> (i mod W, y) where y = i div W`: the PE of rank i."""
+
+    rank: Word
+    arrow: Word
+    pe: PeDecl
+    locals: tuple[LocalDecl, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class OrderDecl:
+    """`order snake(W, H) : i -> ...` or `order round = [(0, 0), (1, 0), (1, 1), (0, 1)]`."""
+
+    name: Word
+    parameters: tuple[Word, ...]
+    pes: FormulaDecl | tuple[PeDecl, ...]
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
 class RangeDecl:
     """`s in 0 .. n - 2`: all numbers from the first to the last; none if the last is less."""
 
@@ -319,9 +339,9 @@ class ContractDecl:
 
 @dataclass(frozen=True, eq=False)
 class OrderClause:
-    """`order north_to_south, west_to_east`."""
+    """`order north_to_south, west_to_east` or `order spiral(S = 3)`."""
 
-    names: tuple[Word, ...]
+    uses: tuple[TreeUse, ...]
     span: Span
 
 
@@ -337,7 +357,7 @@ class PeDecl:
 @dataclass(frozen=True, eq=False)
 class TreeUse:
     """`two_phase(S = 4)`: a tree or algorithm by name, its first parameter left to the line it is
-    used on."""
+    used on; or an order, whose first two are left to the grid."""
 
     name: Word
     arguments: tuple[Argument, ...]
@@ -448,6 +468,7 @@ Declaration = (
     TargetDecl
     | ParamDecl
     | GridDecl
+    | OrderDecl
     | TreeDecl
     | AlgorithmDecl
     | OperationDecl

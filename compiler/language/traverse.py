@@ -18,6 +18,7 @@ from collc.language.syntax import (
     EachDecl,
     ExpectClause,
     Expression,
+    FormulaDecl,
     GridDecl,
     LocalDecl,
     Logic,
@@ -25,6 +26,8 @@ from collc.language.syntax import (
     Negative,
     Not,
     OperationDecl,
+    OrderClause,
+    OrderDecl,
     ParamDecl,
     PeDecl,
     RangeDecl,
@@ -71,6 +74,8 @@ def expressions_of(declaration: Declaration) -> Iterator[Expression]:
             yield from (e for e in (declaration.default, declaration.condition) if e is not None)
         case GridDecl():
             yield from (declaration.width, declaration.height)
+        case OrderDecl():
+            yield from _expressions_of_order(declaration)
         case TreeDecl() | OperationDecl():
             yield from (declaration.body, *(local.value for local in declaration.locals))
         case AlgorithmDecl():
@@ -88,8 +93,19 @@ def expressions_of(declaration: Declaration) -> Iterator[Expression]:
             return
 
 
+def _expressions_of_order(order: OrderDecl) -> Iterator[Expression]:
+    if isinstance(order.pes, FormulaDecl):
+        yield from (order.pes.pe.x, order.pes.pe.y)
+        yield from (local.value for local in order.pes.locals)
+    else:
+        yield from (coordinate for pe in order.pes for coordinate in (pe.x, pe.y))
+
+
 def _expressions_of_clause(clause: Clause) -> Iterator[Expression]:
     match clause:
+        case OrderClause():
+            for use in clause.uses:
+                yield from (argument.value for argument in use.arguments)
         case ReduceClause():
             yield from (argument.value for argument in clause.tree.arguments)
             yield from _expressions_of_place(clause.to)

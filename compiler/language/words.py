@@ -7,6 +7,10 @@ from collections.abc import Iterator
 from collc.language.expressions import RESERVED
 from collc.language.problems import ProblemError, problem
 from collc.language.syntax import Word
+from collc.spec import Order
+
+RING, HILBERT = "ring", "hilbert"
+ORDER_WORDS = frozenset((*(order.value for order in Order), RING, HILBERT))
 
 
 def reserved(word: Word) -> Iterator[ProblemError]:

@@ -93,7 +93,8 @@ def _ways(
 def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, target: Target) -> Phase:
     length = schedule.collective.contract.length
     received_on = coloring(line_tree(phase.children))
-    return reduce_phase(phase, behaviours(phase, received_on, length, target.max_extent))
+    done = behaviours(phase, received_on, length, target.max_extent)
+    return reduce_phase(phase, done, schedule.collective.path)
 
 
 def _exchanges(
@@ -102,14 +103,15 @@ def _exchanges(
     """A phase made of steps along circuits, if the colors suffice for them, and by relays."""
     contract = schedule.collective.contract
     by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
+    path = schedule.collective.path
     traffic = traffic_of(phase)
     direct = circuits(traffic, phase.ranks, phase.axis, phase.name)
     by_relays = relays(traffic, phase.ranks, phase.axis, phase.name)
     most = schedule.collective.limits.colors or len(target.colors)
     # where neither keeps the limit, the refusal names the fewest colors
     if direct is not None and direct.color_count <= max(most, by_relays.color_count):
-        yield partial(steps_phase, phase, traffic, direct, by_call_back)
-    yield partial(steps_phase, phase, traffic, by_relays, by_call_back)
+        yield partial(steps_phase, phase, traffic, direct, by_call_back, path)
+    yield partial(steps_phase, phase, traffic, by_relays, by_call_back, path)
 
 
 def numbered_plan(schedule: Schedule, phases: tuple[Phase, ...], target: Target) -> Plan:

@@ -6,19 +6,26 @@ from collections.abc import Sequence
 
 from collc.lowering.behaviour import Behaviour
 from collc.lowering.regions import compress
+from collc.paths import Path
 from collc.plan import Advance, Direction, Phase, Region, Role, SendVector, StoreVectors, Strided
 from collc.schedule import ReducePhase, ascending
 from collc.spec import ContractKind
 
+# sides of a router on a path, in words
+_ON_PATH = {Direction.WEST: "back along the path", Direction.EAST: "on along the path"}
 
-def reduce_phase(phase: ReducePhase, behaviours: Sequence[Behaviour]) -> Phase:
-    """The plan's phase: roles in order of their first rank, regions sorted."""
+
+def reduce_phase(
+    phase: ReducePhase, behaviours: Sequence[Behaviour], path: Path | None = None
+) -> Phase:
+    """The plan's phase: roles in order of their first rank, regions sorted. With a `path`, which is
+    a row when unfolded, it goes along that."""
     ranks: dict[Behaviour, list[int]] = {}
     for rank, behaviour in enumerate(behaviours):
         ranks.setdefault(behaviour, []).append(rank)
     names = _names(tuple(ranks))
     roles = tuple(
-        Role(name, _about(behaviour), behaviour.steps, behaviour.colors)
+        Role(name, _about(behaviour, path), behaviour.steps, behaviour.colors)
         for behaviour, name in zip(ranks, names, strict=True)
     )
     return Phase(
@@ -26,10 +33,18 @@ def reduce_phase(phase: ReducePhase, behaviours: Sequence[Behaviour]) -> Phase:
         kind=ContractKind.REDUCE,
         axis=phase.axis,
         order=phase.order,
-        about=f"{phase.tree} along the {'row' if phase.axis == 'x' else 'column'}",
+        about=f"{phase.tree} along {where(phase.axis, path)}",
         roles=roles,
         regions=_regions(phase, tuple(ranks.values())),
+        path=path,
     )
+
+
+def where(axis: str, path: Path | None) -> str:
+    """What a phase goes along, in words."""
+    if path is not None:
+        return f"the path {path.word}"
+    return "the row" if axis == "x" else "the column"
 
 
 def _regions(
@@ -69,7 +84,7 @@ def _kind(behaviour: Behaviour) -> str:
     return "joint" if stores else "link"
 
 
-def _about(behaviour: Behaviour) -> str:
+def _about(behaviour: Behaviour, path: Path | None) -> str:
     """The role in words."""
     parts = []
     stored = sum(step.vectors for step in behaviour.steps if isinstance(step, StoreVectors))
@@ -77,15 +92,16 @@ def _about(behaviour: Behaviour) -> str:
         parts.append(f"combines {stored} vector{'s' if stored > 1 else ''}")
     for step in behaviour.steps:
         if isinstance(step, SendVector):
-            parts += _about_sending(step, behaviour)
+            parts += _about_sending(step, behaviour, path)
     if behaviour.relays:
         parts.append("then lets farther vectors pass")
     return ", ".join(parts)
 
 
-def _about_sending(step: SendVector, behaviour: Behaviour) -> list[str]:
+def _about_sending(step: SendVector, behaviour: Behaviour, path: Path | None) -> list[str]:
     """How the vector leaves."""
-    way = _side(step, behaviour).value.lower()
+    side = _side(step, behaviour)
+    way = _ON_PATH[side] if path else side.value.lower()
     combined = ", combined with the last one on the way" if step.combines_from else ""
     parts = [f"sends its vector {way}{combined}"]
     if step.advance is Advance.CONTROL:

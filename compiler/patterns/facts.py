@@ -22,6 +22,7 @@ from collc.schedule import Phase, ReducePhase, Schedule
 from collc.spec import ContractKind, ReduceStep, RunStep
 from collc.steps import StepsPhase
 from collc.target import TARGETS
+from collc.tokens import with_tokens
 from collc.verify import carry_out, promised
 
 # The strongest first: what keeps one of them is not named after a later one that it keeps, too.
@@ -189,7 +190,7 @@ def _planned(pattern: Pattern, contract: ContractKind) -> tuple[Choice, Schedule
             pattern, contract, PLANNED_ON, PLANNED_LENGTH, order=order, target=machine.name
         )
         try:
-            plan, prediction = planned(schedule, machine)
+            plan, prediction = planned(with_tokens(schedule), machine)
         except CollcError as error:
             refusal = error.diagnostics[0]
             return choice, schedule, 0, 0, f"{refusal.code}: {refusal.message}"

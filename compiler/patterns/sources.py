@@ -17,6 +17,7 @@ from collc.language.syntax import (
     BroadcastClause,
     CollectiveDecl,
     Expression,
+    OrderDecl,
     ReduceClause,
     RunClause,
     TreeDecl,
@@ -59,6 +60,8 @@ def all_patterns() -> tuple[Pattern, ...]:
     lines = text.split("\n")
     found = []
     for name, declared in prelude().items():
+        if isinstance(declared, OrderDecl):
+            continue
         of_tree = isinstance(declared, TreeDecl)
         shown = tuple(example for example, names in uses.items() if names == (name,))
         found.append(

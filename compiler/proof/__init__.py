@@ -13,7 +13,7 @@ from collc.proof.grid import prove_contract
 from collc.proof.line import prove_line
 from collc.proof.steps import combining_nothing
 from collc.proof.trees import follow, prove_phase, show_vector
-from collc.schedule import Schedule
+from collc.schedule import Schedule, unfolded
 from collc.spec import ContractKind, RunStep
 
 __all__ = ["follow", "prove", "show_vector"]
@@ -23,6 +23,7 @@ _OF_WHOLE_VECTORS = (ContractKind.BROADCAST, ContractKind.REDUCE, ContractKind.A
 
 def prove(schedule: Schedule) -> Iterator[Diagnostic]:
     """Every way in which the schedule breaks its contract; nothing if it keeps it."""
+    schedule = unfolded(schedule)
     found = [d for phase in schedule.phases for d in prove_phase(schedule, phase)]
     found += combining_nothing(schedule)
     yield from found

@@ -74,7 +74,8 @@ class Line:
         self.places = grid.width if axis == "x" else grid.height
         self.axis = axis
         self.steps = [p for p in schedule.phases if isinstance(p, StepsPhase)]
-        runs = [step for step in schedule.collective.steps if isinstance(step, RunStep)]
+        steps = (step for step in schedule.collective.steps if isinstance(step, RunStep))
+        runs = [step for step in steps if step.axis == axis]
         self._places = np.array(runs[-1].places if runs else range(self.places))
         self._ranks = np.argsort(self._places)
         slicings = [phase.slicing for phase in self.steps]

@@ -11,6 +11,7 @@ from collc.checks import check_plan
 from collc.lowering import build_plan, candidate_plans
 from collc.plan import Direction, Loop, Number, Phase, Plan, Role, Route, Row, RowKind
 from collc.schedule import Schedule
+from collc.spec import Operation
 from collc.target import TARGETS
 
 RING = s.Line("ring_allreduce", 6, 24, ring=True)
@@ -72,6 +73,17 @@ def test_a_row_that_sends_and_relays_is_refused():
     assert codes(schedule, with_row(plan, replace(row, kind=both))) == {"C319"}
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_rows_that_combine_need_an_operation(target):
+    pattern = s.phase(s.ring_allreduce(4), 4, 16)
+    with_one = s.schedule([pattern], 4, 1, 16)
+    for plan in candidate_plans(with_one, TARGETS[target]):
+        assert codes(with_one, plan) == set()
+    without = s.schedule([pattern], 4, 1, 16, operation=None)
+    for plan in candidate_plans(without, TARGETS[target]):
+        assert codes(without, plan) == {"C319"}
+
+
 def test_a_row_that_sends_the_last_slice_passes_and_one_behind_it_is_refused():
     schedule, plan = planned(DOUBLING)
     row = first_row(plan)
@@ -124,12 +136,15 @@ def test_a_slice_beside_the_right_one_is_refused():
     assert codes(schedule, with_row(plan, row)) == set()
 
 
-def test_combining_instead_of_copying_is_refused():
-    schedule, plan = planned(s.Line("gather", 4, 8))
-    role = plan.phases[0].roles[0]
-    row = role.lanes[0].loops[0].rows[0]
+@pytest.mark.parametrize(("operation", "code"), [(Operation.ADD, "C322"), (None, "C319")])
+def test_combining_instead_of_copying_is_refused(operation, code):
+    pattern = s.phase(s.linear_gather(4), 4, 8)
+    schedule = s.schedule([pattern], 4, 1, 8, operation=operation)
+    plan = build_plan(schedule, TARGETS["wse2"])
+    assert codes(schedule, plan) == set()
+    row = first_row(plan)
     combining = replace(row, kind=Number(row.kind.offset | int(RowKind.COMBINES)))
-    assert codes(schedule, with_row(plan, combining)) == {"C322"}
+    assert codes(schedule, with_row(plan, combining)) == {code}
 
 
 def test_receiving_over_what_is_sent_is_refused_and_staging_it_is_not():

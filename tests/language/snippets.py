@@ -34,7 +34,11 @@ def complete(snippet: str) -> str:
 
 
 def _split(lines: list[str]) -> tuple[list[str], list[str]]:
-    clauses = [line for line in lines if line.startswith(_CLAUSES)]
+    clauses = [
+        line
+        for line in lines
+        if line.startswith(_CLAUSES) and not re.match(r"order \w+(\(.*?\))? [:=]", line)
+    ]
     return [line for line in lines if line not in clauses], clauses
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from collc.lowering.regions import compress
+from collc.lowering.roles import where
 from collc.lowering.steps.hazards import staged
 from collc.lowering.steps.loops import Stretch, loops_in
 from collc.lowering.steps.numbers import number_of
@@ -20,6 +21,7 @@ from collc.lowering.steps.parts import merged, parts_of
 from collc.lowering.steps.rows import FIELDS, Rows, padded, rows_of
 from collc.lowering.steps.traffic import Ints, Traffic
 from collc.lowering.steps.wiring import Wiring
+from collc.paths import Path
 from collc.plan import Exchange, Lane, Loop, Number, Phase, Region, Role, Row, RowKind, Strided
 from collc.spec import ContractKind
 from collc.steps import StepsPhase
@@ -40,8 +42,15 @@ class LaneProgram:
 Group = tuple[list[int], list[LaneProgram]]  # places, and the program of each lane
 
 
-def steps_phase(pattern: StepsPhase, traffic: Traffic, wiring: Wiring, by_call_back: bool) -> Phase:
-    """The plan's phase of `pattern` on the lanes of `wiring`."""
+def steps_phase(
+    pattern: StepsPhase,
+    traffic: Traffic,
+    wiring: Wiring,
+    by_call_back: bool,
+    path: Path | None = None,
+) -> Phase:
+    """The plan's phase of `pattern` on the lanes of `wiring`. With a `path`, which is a row when
+    unfolded, it goes along that."""
     slicing = pattern.slicing
     uniform = slicing.length % slicing.count == 0
     stages, areas = staged(traffic, pattern.ranks, by_call_back)
@@ -57,12 +66,13 @@ def steps_phase(pattern: StepsPhase, traffic: Traffic, wiring: Wiring, by_call_b
         kind=ContractKind.ALLREDUCE if traffic.combines.any() else ContractKind.BROADCAST,
         axis=pattern.axis,
         order=None,
-        about=f"{pattern.algorithm} along the {'row' if pattern.axis == 'x' else 'column'}",
+        about=f"{pattern.algorithm} along {where(pattern.axis, path)}",
         roles=roles,
         regions=_regions(pattern, [places for places, _ in groups]),
         exchange=Exchange(
             slicing, int(areas[stages].max()) + 1 if stages.any() else 0, wiring.lanes
         ),
+        path=path,
     )
 
 

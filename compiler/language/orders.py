@@ -1,0 +1,163 @@
+"""The orders of a program, and the path that one of them is on a grid.
+
+The PEs of all ranks are computed at once. An order has to come to every PE of the grid once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from collc.language import syntax
+from collc.language.expressions import Binding, Scope, number
+from collc.language.forest import bind
+from collc.language.problems import KnownProblemError, ProblemError, problem, suggest
+from collc.language.ranks import Array, Budget, FunctionOf, Surroundings, as_array, numbers_of
+from collc.language.syntax import FormulaDecl, LocalDecl, OrderDecl, PeDecl, TreeUse
+from collc.language.words import HILBERT, ORDER_WORDS
+from collc.paths import Path, Pe, hilbert, leaps
+from collc.spec import Grid
+
+MAX_PLACES = 65_534  # emitted programs count places, and two more, in 16 bits
+
+
+class Orders:
+    """All orders a program may use; `broken` ones have been reported and are not looked at."""
+
+    def __init__(
+        self,
+        orders: Mapping[str, OrderDecl],
+        numbers: Mapping[str, Binding],
+        others: Mapping[str, str],
+        broken: frozenset[str],
+    ) -> None:
+        self._orders = orders
+        self._numbers = numbers
+        self._others = others
+        self._broken = broken
+        self._budget = Budget()
+
+    def path(self, use: TreeUse, grid: Grid, scope: Scope) -> Path:
+        """The path of an order on a grid; raises `ProblemError`."""
+        name = use.name.text
+        if name in self._broken:
+            raise KnownProblemError
+        if name != HILBERT and name not in self._orders:
+            message = f"there is no order called {name}"
+            help = suggest(name, (*ORDER_WORDS, *self._orders))
+            raise problem("C111", message, use.name.span, help=help)
+        if grid.width * grid.height > MAX_PLACES:
+            message = f"an order of all PEs has at most {MAX_PLACES} of them"
+            size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
+            help = "go by columns and rows: `reduce columns by ...`, `then reduce row by ...`"
+            raise problem("C165", message, use.span, size, help=help)
+        if name == HILBERT:
+            check_no_arguments(use)
+            return Path(name, tuple(hilbert(grid.width, grid.height)))
+        return self._declared(self._orders[name], use, grid, scope)
+
+    def _declared(self, declaration: OrderDecl, use: TreeUse, grid: Grid, scope: Scope) -> Path:
+        """The path of an order that is declared, in the file or in the prelude."""
+        words = declaration.parameters
+        sides = (grid.width, grid.height)[: len(words)]
+        given = bind(declaration, use.arguments, len(sides), use.span)
+        values = (*sides, *(number(argument.value, scope) for argument in given))
+        named = zip((word.text for word in words), values, strict=True)
+        around = Surroundings({**self._numbers, **dict(named)}, {}, self._others, self._budget, {})
+        inside = ", ".join(
+            f"{word.text} = {value}" for word, value in list(zip(words, values, strict=True))[2:]
+        )
+        text = f"{declaration.name.text}({inside})" if inside else declaration.name.text
+        try:
+            places = _places(declaration, grid, around)
+            _check_places(declaration, places, grid)
+        except RecursionError:
+            message = f"the functions of {use.name.text} are nested too deep"
+            raise problem("C103", message, use.span, help="write some of them out") from None
+        except ProblemError as error:
+            inside = f"in {text} on {grid.width} x {grid.height} PEs"
+            raise error.with_note(use.span, inside).seen_from(use.span, inside) from None
+        return Path(text, places)
+
+
+def check_no_arguments(use: TreeUse) -> None:
+    """Orders of the language have no parameters."""
+    if use.arguments:
+        message = f"{use.name.text} takes no arguments"
+        raise problem("C114", message, use.span, help=f"write {use.name.text}")
+
+
+def check_neighbours(path: Path, use: TreeUse) -> None:
+    """C166: from PE to PE along a path it is one hop."""
+    leap = next(leaps(path.places), None)
+    if leap is None:
+        return
+    before, behind = path.places[leap - 1 : leap + 1]
+    message = (
+        f"{path.word} goes from PE {before} to PE {behind}, which is no neighbour: "
+        "vectors cannot pass from rank to rank"
+    )
+    help = "use an order that goes from neighbour to neighbour, such as snake or hilbert"
+    raise problem("C166", message, use.span, help=help)
+
+
+def _places(declaration: OrderDecl, grid: Grid, around: Surroundings) -> tuple[Pe, ...]:
+    if not isinstance(declaration.pes, FormulaDecl):
+        return tuple((_one(pe.x, around), _one(pe.y, around)) for pe in declaration.pes)
+    formula, size = declaration.pes, grid.width * grid.height
+    arrays = {formula.rank.text: np.arange(size, dtype=np.int64)}
+    inner = replace(around, arrays=arrays, size=size, rank=formula.rank.text)
+    for local in formula.locals:
+        inner, around = _with_local(local, inner, around)
+    x, y = (as_array(numbers_of(part, inner), size) for part in (formula.pe.x, formula.pe.y))
+    return tuple(zip(x.tolist(), y.tolist(), strict=True))
+
+
+def _with_local(
+    local: LocalDecl, inner: Surroundings, around: Surroundings
+) -> tuple[Surroundings, Surroundings]:
+    """With one more name: what the PE sees, and what functions see, which is no rank."""
+    name = local.name.text
+    if local.parameters is not None:
+        function = {name: FunctionOf(local, around)}
+        return (
+            replace(inner, functions={**inner.functions, **function}),
+            replace(around, functions={**around.functions, **function}),
+        )
+    value: int | Array = numbers_of(local.value, inner)
+    if isinstance(value, int):
+        return replace(inner, numbers={**inner.numbers, name: value}), around
+    return replace(inner, arrays={**inner.arrays, name: value}), around
+
+
+def _one(expression: syntax.Expression, around: Surroundings) -> int:
+    value = numbers_of(expression, around)
+    assert isinstance(value, int), "nothing here depends on a rank"
+    return value
+
+
+def _check_places(declaration: OrderDecl, places: tuple[Pe, ...], grid: Grid) -> None:
+    """C165: a PE that is not on the grid, one that comes twice, or too few."""
+    size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
+    rank_of: dict[Pe, int] = {}
+    for rank, (x, y) in enumerate(places):
+        if not (0 <= x < grid.width and 0 <= y < grid.height):
+            message = f"rank {rank} would be PE ({x}, {y}), which is not on the grid"
+            raise problem("C165", message, _span(declaration, rank).span, size)
+        if (x, y) in rank_of:
+            message = f"PE ({x}, {y}) is rank {rank_of[x, y]} and rank {rank}"
+            help = "an order comes to every PE once"
+            raise problem("C165", message, _span(declaration, rank).span, size, help=help)
+        rank_of[x, y] = rank
+    if len(places) < grid.width * grid.height:
+        message = f"{declaration.name.text} has {len(places)} PEs, the grid has more"
+        help = "an order comes to every PE once"
+        raise problem("C165", message, declaration.span, size, help=help)
+
+
+def _span(declaration: OrderDecl, rank: int) -> PeDecl:
+    """Where the PE of a rank is said."""
+    pes = declaration.pes
+    return pes.pe if isinstance(pes, FormulaDecl) else pes[rank]

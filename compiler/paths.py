@@ -1,0 +1,101 @@
+"""A path: an order of all PEs of a grid, each next to the one before, as in a snake.
+
+A path is a row that has been folded into the grid. Whatever goes along it, tree or steps, is
+planned, proved and checked on the row: place i of the row is PE `places[i]`, west is the side of
+place i - 1, east that of place i + 1. Only where code is written, where PEs start a multicast, and
+where results are compared does it matter which PE a place is (D29).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+Pe = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Path:
+    """The PEs (x, y) of a grid in their order; `word` is how the source names it."""
+
+    word: str
+    places: tuple[Pe, ...]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def place_of(self, pe: Pe) -> int:
+        """Which place a PE has."""
+        return self._places_of[pe]
+
+    @cached_property
+    def _places_of(self) -> dict[Pe, int]:
+        return {pe: place for place, pe in enumerate(self.places)}
+
+    @cached_property
+    def x(self) -> npt.NDArray[np.int64]:
+        """The column of each place."""
+        return np.array([x for x, _ in self.places], dtype=np.int64)
+
+    @cached_property
+    def y(self) -> npt.NDArray[np.int64]:
+        """The row of each place."""
+        return np.array([y for _, y in self.places], dtype=np.int64)
+
+
+def leaps(places: Iterable[Pe]) -> Iterator[int]:
+    """The places that are not next to the place before them."""
+    before: Pe | None = None
+    for place, (x, y) in enumerate(places):
+        if before is not None and abs(x - before[0]) + abs(y - before[1]) != 1:
+            yield place
+        before = x, y
+
+
+def hilbert(width: int, height: int) -> Iterator[Pe]:
+    """A space-filling path from PE (0, 0) through a grid of any size.
+
+    It ends in the corner at the far end of the first row or, where no path does that, of the first
+    column. PEs of a grid are black and white by turns; a path goes from one color to the other, so
+    the far end of a side is reached unless that side is odd and the other even.
+    """
+    if height == 1 or (width > 1 and (width % 2 == 0 or height % 2 == 1)):
+        return _curve((0, 0), (1, 0), (0, 1), width, height)
+    return _curve((0, 0), (0, 1), (1, 0), height, width)
+
+
+def _curve(start: Pe, along: Pe, across: Pe, length: int, breadth: int) -> Iterator[Pe]:
+    """From `start` to the far end of the side `along`, of `length` PEs.
+
+    `length` is even or `breadth` odd, and so they are in every part:
+
+        > > >       up, along, down again; a long piece is two pieces, one after the other.
+        ^   v       What goes up and down has an even height, so the parts can be gone through.
+    """
+    if breadth == 1:
+        yield from (_moved(start, along, step) for step in range(length))
+    elif breadth == 2:
+        for step in range(length):
+            foot = _moved(start, along, step)
+            ends = foot, _moved(foot, across, 1)
+            yield from ends if step % 2 == 0 else reversed(ends)
+    elif 2 * length > 3 * breadth:
+        first = length // 2 + (length // 2) % 2
+        yield from _curve(start, along, across, first, breadth)
+        yield from _curve(_moved(start, along, first), along, across, length - first, breadth)
+    else:
+        left, rise = (length + 1) // 2, breadth // 2 + (breadth // 2) % 2
+        yield from _curve(start, across, along, rise, left)
+        top = _moved(start, across, rise)
+        yield from _curve(top, along, across, length, breadth - rise)
+        corner = _moved(_moved(start, along, length - 1), across, rise - 1)
+        down, back = (-across[0], -across[1]), (-along[0], -along[1])
+        yield from _curve(corner, down, back, rise, length - left)
+
+
+def _moved(pe: Pe, way: Pe, steps: int) -> Pe:
+    return pe[0] + way[0] * steps, pe[1] + way[1] * steps
