@@ -14,7 +14,6 @@ from collc.cli import commands
 from collc.diagnostics import CollcError
 from collc.patterns import Pattern, all_patterns, instance
 from collc.patterns.facts import contracts_of
-from collc.spec import ContractKind
 from collc.target import TARGETS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -25,8 +24,6 @@ SIZES = ((5, 3), (12, 40))
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
 def test_never_more_cycles_with_more_colors(pattern: Pattern, target: str) -> None:
     contract = contracts_of(pattern)[0]
-    if contract is ContractKind.BARRIER:
-        pytest.skip("no code for barriers yet")
     for pes, length in SIZES:
         try:
             _, spec, _ = instance(pattern, contract, pes, length, target=target)
