@@ -280,7 +280,7 @@ def test_a_file_may_be_called_anything(name: str, tmp_path: Path) -> None:
 
 def test_an_interrupted_run_is_status_130_and_one_line() -> None:
     command = [sys.executable, "-m", "collc", "run", str(EXAMPLES / "star.coll")]
-    command += ["-D", "P=512", "-D", "B=4096"]
+    command += ["-D", "P=512", "-D", "B=4096", "--repeat", "50"]  # far longer than the wait
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         time.sleep(5)
         process.send_signal(signal.SIGINT)

@@ -1,7 +1,8 @@
 """Link use of a schedule on the wafer's mesh: wavelets over every link between two PEs.
 
-Transfers run straight along their line; a broadcast runs along the root's row, and from every PE of
-it along its column, copied by routers. An element is a wavelet.
+Transfers run straight along their line, or along the path that a collective's order folds its line
+into; a broadcast runs along the root's row, and from every PE of it along its column, copied by
+routers. An element is a wavelet.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from collc.networks.rounds import Ints
+from collc.paths import Path
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.steps import StepsPhase
 
@@ -58,13 +60,28 @@ def mesh_use(schedule: Schedule) -> MeshUse:
     grid = schedule.collective.grid
     length = schedule.collective.contract.length
     links = _Links(grid.width, grid.height)
+    path = schedule.collective.path
+    row = links if path is None else _Links(len(path), 1)
     for phase in schedule.phases:
         if isinstance(phase, BroadcastPhase):
             _broadcast(links, phase, max(length, 1))
         else:
-            _line(links, phase, length)
+            _line(row, phase, length)
+    if path is not None:
+        _fold(row, path, links)
     named = zip(_DIRECTIONS, (*links.of("x"), *links.of("y")), strict=True)
     return MeshUse(tuple(_use(name, loads) for name, loads in named))
+
+
+def _fold(row: _Links, path: Path, links: _Links) -> None:
+    """Put what goes along a path on the links of the grid: hop i is from place i to i + 1."""
+    here, there = slice(None, -1), slice(1, None)
+    for loads, start, end in ((row.east[0], here, there), (row.west[0], there, here)):
+        for axis, along, across in (("x", path.x, path.y), ("y", path.y, path.x)):
+            step = along[end] - along[start]
+            growing, falling = links.of(axis)
+            for onto, goes, first in ((growing, step == 1, start), (falling, step == -1, end)):
+                np.add.at(onto, (across[start][goes], along[first][goes]), loads[goes])
 
 
 def _use(name: str, loads: Ints) -> DirectionUse:
