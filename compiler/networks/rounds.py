@@ -76,12 +76,16 @@ def rounds_of_steps(steps: Iterable[Moves], slicing: Slicing) -> Iterator[Round]
 
 
 class _Numbers:
-    """The numbers of ranks: on each axis as the first phase along it has them."""
+    """The numbers of ranks: on each axis as the first phase along it has them. Along a path there
+    is one axis, its places."""
 
     def __init__(self, schedule: Schedule) -> None:
-        grid = schedule.collective.grid
-        self.width = grid.width
+        grid, path = schedule.collective.grid, schedule.collective.path
+        self.path = path
         self.extent = {"x": grid.width, "y": grid.height}
+        if path is not None:
+            self.extent = {"x": len(path), "y": 1}
+        self.width = self.extent["x"]
         self._ranks = {axis: np.arange(extent) for axis, extent in self.extent.items()}
         seen: set[str] = set()
         for phase in schedule.phases:
@@ -98,6 +102,8 @@ class _Numbers:
 
     def at(self, x: int, y: int) -> int:
         """The number of the rank at a PE."""
+        if self.path is not None:
+            x, y = self.path.place_of((x, y)), 0
         return int(self._ranks["y"][y] * self.width + self._ranks["x"][x])
 
     @property
