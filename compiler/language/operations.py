@@ -24,6 +24,7 @@ from collc.spec import ElementType, Operation, OwnOperation
 
 TYPES = (*INTEGERS, *FLOATS)
 _FUNCTIONS = ("min", "max", *BITS, *SHIFTS)
+_OF_DIGITS = frozenset((*BITS, *SHIFTS)) - frozenset(FUNCTIONS)  # of values, not of numbers
 _SIGNS = {"+": "add", "-": "sub", "*": "mul"}
 _MOST_NODES = 4096  # nodes; each is a scalar instruction for every element
 
@@ -46,7 +47,7 @@ class _Names:
             match part:
                 case syntax.Name(text=text) if text in self.values:
                     return False
-                case syntax.Call(name=name) if name.text in TYPES:
+                case syntax.Call(name=name) if name.text in TYPES or name.text in _OF_DIGITS:
                     return False
                 case syntax.Fraction():
                     return False
