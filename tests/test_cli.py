@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -281,7 +282,14 @@ def test_a_file_may_be_called_anything(name: str, tmp_path: Path) -> None:
 def test_an_interrupted_run_is_status_130_and_one_line() -> None:
     command = [sys.executable, "-m", "collc", "run", str(EXAMPLES / "star.coll")]
     command += ["-D", "P=512", "-D", "B=4096", "--repeat", "50"]  # far longer than the wait
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    # A shell's background job ignores interrupts, and so would its children.
+    listens = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=listens,  # noqa: PLW1509 - no threads here
+    ) as process:
         time.sleep(5)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
