@@ -12,7 +12,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from collc.cost import Prediction
 from collc.emit.model import BundleModel, model_of
+from collc.emit.program import program_model
 from collc.plan import Plan
+from collc.program import ProgramPlan
 from collc.schedule import Schedule
 from collc.spec import Contract, Spec
 
@@ -112,3 +114,23 @@ def _manifest(
         },
     }
     return json.dumps(record, indent=2) + "\n"
+
+
+def render_program(
+    plan: ProgramPlan, source: str, architectures: tuple[str, ...], skew: int = 0
+) -> dict[str, str]:
+    """The files of a program of several collectives: {name: text}; `skew` as in `program_model`."""
+    model = program_model(plan, source_name(source), skew)
+    environment = _environment()
+    texts = {}
+    for module in model.modules:
+        for part in ("layout", "pe"):
+            template = environment.get_template(f"collective_{part}.csl.j2")
+            texts[f"{module.m.name}_{part}.csl"] = template.render(m=module.m)
+    for name in ("collectives_layout", "collectives_pe"):
+        texts[f"{name}.csl"] = environment.get_template(f"{name}.csl.j2").render(p=model)
+    if model.torn_down:
+        texts["router.csl"] = environment.get_template("router.csl.j2").render(p=model)
+    texts["layout.csl"] = environment.get_template("program_layout.csl.j2").render(p=model)
+    texts["pe_program.csl"] = environment.get_template("program_pe.csl.j2").render(p=model)
+    return dict(sorted(texts.items()))
