@@ -199,7 +199,7 @@ def _lines_reduced(
     complete: bool,
 ) -> dict[ReduceClause, Line]:
     """Which direction each step reduces; if they are the `complete` collective, also that every
-    direction is reduced, columns first."""
+    direction is reduced."""
     lines: dict[ReduceClause, Line] = {}
     for clause in reductions:
         line = problems.attempt(_direction, clause.lines, clause.span, "reduce", around.lines)
@@ -249,8 +249,6 @@ def _check_lines(reduced: tuple[tuple[ReduceClause, Line], ...], around: Surroun
             )
             help = f"add a step `reduce {line.words} by ...`"
             raise problem("C140", message, last.span, size, help=help)
-    if lines.single is None and reduced[0][1] is lines.horizontal:
-        raise not_supported("reducing rows before columns", reduced[0][0].span)
 
 
 def _reduction(clause: ReduceClause, line: Line, around: Surroundings) -> ReduceStep:

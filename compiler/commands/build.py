@@ -1,0 +1,67 @@
+"""`collc build`: write the CSL of a program, or print a stage on the way to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from collc.commands.directory import directory, write
+from collc.commands.output import facts_of, print_data, resources_of
+from collc.commands.source import Source, reporting, source_options
+from collc.lowering import show_plan
+from collc.pipeline import Bundle
+from collc.schedule import Schedule
+from collc.show import show_spec
+from collc.show_schedule import show_schedule
+from collc.spec import Spec
+
+_FRONT: dict[str, Callable[[Spec, Schedule], str]] = {
+    "spec": lambda spec, _: show_spec(spec),
+    "schedule": lambda _, schedule: show_schedule(schedule),
+}
+
+
+@click.command()
+@source_options
+@click.option("-o", "output", callback=directory, help="Directory for the files.")
+@click.option(
+    "--dump", type=click.Choice(["spec", "schedule", "plan"]), help="Print a stage, write nothing."
+)
+@reporting
+def command(source: Source, output: Path | None, dump: str | None) -> None:
+    """Compile FILE to CSL in a directory (default: FILE without its suffix, in ./out)."""
+    if dump and output:
+        raise click.UsageError("--dump writes no files; leave out -o")
+    if dump in _FRONT and not source.as_data:
+        click.echo(_FRONT[dump](*source.prove()), nl=False)
+        return
+    bundle = source.compile()
+    if dump:
+        _print_dump(bundle, dump, source)
+        return
+    directory = output or Path("out") / source.file.stem
+    write(bundle, directory)
+    if source.as_data:
+        print_data(facts_of(bundle) | {"directory": str(directory)})
+        return
+    size = sum(len(text) for text in bundle.files.values())
+    click.echo(f"{len(bundle.files)} files, {size} bytes, in {directory}. {resources_of(bundle)}")
+
+
+def _print_dump(bundle: Bundle, stage: str, source: Source) -> None:
+    text = _dumped(bundle, stage)
+    if source.as_data:
+        print_data(facts_of(bundle) | {stage: text})
+    else:
+        click.echo(text, nl=False)
+
+
+def _dumped(bundle: Bundle, stage: str) -> str:
+    texts = {
+        "spec": lambda: _FRONT["spec"](bundle.spec, bundle.schedule),
+        "schedule": lambda: _FRONT["schedule"](bundle.spec, bundle.schedule),
+        "plan": lambda: show_plan(bundle.plan),
+    }
+    return texts[stage]().rstrip("\n") + "\n"
