@@ -47,7 +47,8 @@ class ProgramPlan:
 
     `uses` are all phases, collective by collective; `calls` are indices of collectives. Of the
     plans, the numbers of queues, tasks and DSRs do not count: `colors` has the queues, `task_ids`
-    are those of the whole program, `dsr_ids` what there is for every file.
+    are those of the whole program, `dsr_ids` what there is for every file. `code_bytes` and
+    `data_bytes` are estimates for the largest PE class.
     """
 
     target: Target
@@ -58,6 +59,8 @@ class ProgramPlan:
     colors: tuple[SharedColor, ...]
     task_ids: tuple[int, ...]
     dsr_ids: tuple[int, ...]
+    code_bytes: int
+    data_bytes: int
 
     @cached_property
     def calls(self) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from collc.cost import predict
-from collc.lowering import candidate_plans
+from collc.lowering import candidate_plans, memory
 from collc.lowering.resources import (
     QueueNeed,
     colors_of,
@@ -222,7 +222,6 @@ def _numbered(  # noqa: PLR0913, PLR0917 - the parts of a plan
     )
     used = {color.number for color in colors}
     free = [number for number in target.local_task_ids if number not in used]
-    widest = max(task_ids_of_phase(phase) for plan in plans for phase in plan.phases)
     return ProgramPlan(
         target=target,
         program=program,
@@ -230,9 +229,16 @@ def _numbered(  # noqa: PLR0913, PLR0917 - the parts of a plan
         plans=numbered,
         uses=uses,
         colors=colors,
-        task_ids=take(free, widest + OWN_TASKS),
+        task_ids=take(free, OWN_TASKS + shared_tasks(plans)),
         dsr_ids=target.dsr_ids,
+        code_bytes=memory.program_code_bytes(numbered),
+        data_bytes=memory.program_data_bytes(numbered, program.rounds),
     )
+
+
+def shared_tasks(plans: Sequence[Plan]) -> int:
+    """Task ids that the phases of a program have in turn: as many as any of them needs."""
+    return max((task_ids_of_phase(phase) for plan in plans for phase in plan.phases), default=0)
 
 
 def _fits(plan: ProgramPlan, most: int) -> bool:
