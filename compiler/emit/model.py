@@ -17,6 +17,7 @@ from collc.emit.paths import PathModel, path_model
 from collc.emit.phases import PhaseModel, Surroundings, coordinates, entries_of, phase_model
 from collc.emit.reference import numpy_callback, numpy_operands, numpy_reduction
 from collc.emit.roles import shape_of
+from collc.lowering.resources import switched_colors
 from collc.plan import Plan, SendVector
 from collc.schedule import Schedule, home_pe
 from collc.spec import ContractKind
@@ -65,6 +66,7 @@ class BundleModel:
     opens: bool
     resets: bool
     tears_down: bool
+    switched: bool
     shared: bool
     task: str
     root: tuple[int, int]
@@ -77,7 +79,7 @@ class SharedPhase:
     whether it loads its registers when it begins."""
 
     positions: Mapping[str, int]
-    torn_down: Mapping[str, int]
+    torn_down: frozenset[str]
     first: Ids
     late: bool
 
@@ -132,6 +134,7 @@ def model_of(
         opens=any(shape.opens for shape in shapes),
         resets=any(shape.resets for shape in shapes),
         tears_down=any(phase.torn_down for phase in phases),
+        switched=bool(switched_colors(plan.phases)),
         shared=shared is not None,
         task="task" if shared is None else "fn",
         root=home_pe(schedule),
@@ -207,9 +210,10 @@ def shared_phase(plan: Plan, how: Combine, index: int, given: SharedPhase, ids: 
         after=f"{phase.name}_finish",
         later=(),
         restores=bool(how.negate) and index == _last_reduction(plan),
-        done=f"ends[{index}]",
+        done="end_id",
         shared=given.positions,
         late=given.late,
+        by_call_back=bool(how.callback),
         torn_down=given.torn_down,
     )
     return phase_model(phase, plan, how, ids, around)

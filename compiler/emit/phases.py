@@ -8,7 +8,7 @@ parameters say which slots are its own. What is made of steps is `collc.emit.exc
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from collc.emit.conditions import Cases, cases_of
 from collc.emit.exchange import (
@@ -92,7 +92,8 @@ class PhaseModel:
     `input` is the position of its input queue (empty: none). `goes_on` is the condition that this
     PE takes part in a later phase; `first` is the first slot, `end` what follows the last, `behind`
     what follows that, `after` the next phase. `done` is the task that is activated at the end, and
-    `late` says that its registers are loaded when it begins. `torn_down` are its colors that are
+    `late` says that its registers are loaded when it begins, `quick` that a function is called at
+    the end of a PE that sends a control wavelet last. `torn_down` are its colors that are
     torn down behind it, `routers` how they are set before it.
     """
 
@@ -120,6 +121,7 @@ class PhaseModel:
     done: str
     first: str
     late: bool
+    quick: bool
     behind: str
 
 
@@ -137,7 +139,8 @@ class Surroundings:
     done: str = "done"
     shared: Mapping[str, int] | None = None
     late: bool = False
-    torn_down: Mapping[str, int] = field(default_factory=dict)
+    by_call_back: bool = False
+    torn_down: frozenset[str] = frozenset()
 
 
 def phase_model(
@@ -160,9 +163,9 @@ def phase_model(
         about=phase.about,
         fields=fields,
         roles=roles,
-        routes=routes_models(phase, around.torn_down.keys()),
+        routes=routes_models(phase, around.torn_down),
         routers=routers_models(phase, around.torn_down) if around.torn_down else (),
-        torn_down=tuple(around.torn_down),
+        torn_down=tuple(sorted(around.torn_down)),
         cases=cases_of(
             phase.regions, (grid.width, grid.height), len(phase.roles), coordinates(phase)
         ),
@@ -187,8 +190,18 @@ def phase_model(
         done=around.done,
         first=slots[0],
         late=around.late,
+        quick=_is_quick(phase, shape, around),
         behind=behind,
     )
+
+
+def _is_quick(phase: Phase, shape: Shape | None, around: Surroundings) -> bool:
+    """Whether PEs go on without waiting for their control wavelets: the next phase on the color
+    does so anyway. A call-back sends its vector within a call of the phase, which must end first.
+    """
+    colors = {use.color for role in phase.roles for use in role.colors}
+    controls = shape is not None and shape.controls
+    return controls and not around.late and colors <= around.torn_down and not around.by_call_back
 
 
 def _queue(field_name: str, kind: str, ids: Ids, around: Surroundings) -> str:

@@ -26,13 +26,14 @@ FILES = ("source", "dest", "own")  # of DSRs, as `Ids` names them
 
 @dataclass(frozen=True)
 class Step:
-    """A phase of the program: `module` is its collective, `name` its own name; `last` says that the
-    collective is complete behind it."""
+    """A phase of the program: `module` is its collective, `name` its own name; `first` and
+    `last` are said of its collective."""
 
     index: int
     module: str
     name: str
     torn_down: bool
+    first: bool
     last: bool
 
 
@@ -51,7 +52,6 @@ class ColorModel:
 
     index: int
     number: int
-    bit: int
     torn_down: bool
     receives: str
     sends: str
@@ -65,6 +65,11 @@ class ModuleModel:
     m: BundleModel
     steps: tuple[Step, ...]
     colors: tuple[tuple[str, int], ...]
+
+    @property
+    def step_of(self) -> dict[str, int]:
+        """The index of each of its phases."""
+        return {step.name: step.index for step in self.steps}
 
 
 @dataclass(frozen=True)
@@ -93,7 +98,7 @@ class ProgramModel:
     calls: tuple[ModuleModel, ...]
     rounds: int
     colors: tuple[ColorModel, ...]
-    torn_down: int
+    torn_down: bool
     switched: bool
     tasks: tuple[tuple[Part, ...], ...]
     buffers: tuple[BufferModel, ...]
@@ -131,7 +136,7 @@ def program_model(plan: ProgramPlan, source: str, skew: int) -> ProgramModel:
         calls=tuple(modules[i] for i in plan.calls),
         rounds=plan.program.rounds,
         colors=tuple(_colors(plan)),
-        torn_down=sum(1 << i for i, color in enumerate(plan.colors) if color.torn_down),
+        torn_down=any(color.torn_down for color in plan.colors),
         switched=any(switched_colors(one.phases) for one in plan.plans),
         tasks=_tasks(plan, modules),
         buffers=tuple(_buffers(models)),
@@ -148,6 +153,7 @@ def _module(plan: ProgramPlan, index: int, source: str, shared: list[SharedPhase
     given = tuple(shared[i] for i, _ in plan.uses_of(index))
     return replace(
         model_of(plan.schedules[index], plan.plans[index], source, given),
+        switched=any(switched_colors(one.phases) for one in plan.plans),
         input_queues=tuple(color.input_queue for color in plan.colors),
         output_queues=tuple(color.output_queue for color in plan.colors),
         task_ids=plan.task_ids[OWN_TASKS:],
@@ -165,6 +171,7 @@ def _steps(plan: ProgramPlan) -> Iterator[Step]:
             module=of.collective.name,
             name=of.phases[use.phase].name,
             torn_down=any(plan.colors[k].torn_down for _, k in use.positions),
+            first=use.phase == 0,
             last=use.phase == len(of.phases) - 1,
         )
 
@@ -175,7 +182,7 @@ def _shared(plan: ProgramPlan) -> list[SharedPhase]:
     bare = [
         SharedPhase(
             positions=dict(use.positions),
-            torn_down={name: k for name, k in use.positions if plan.colors[k].torn_down},
+            torn_down=frozenset(n for n, k in use.positions if plan.colors[k].torn_down),
             first=Ids(),
             late=False,
         )
@@ -218,9 +225,7 @@ def _colors(plan: ProgramPlan) -> Iterator[ColorModel]:
                 module = plan.plans[use.collective].collective.name
                 receives += _conditions(phase, module, "in", names, index)
                 sends += _conditions(phase, module, "out", names, index)
-        yield ColorModel(
-            index, color.number, 1 << index, color.torn_down, _any(receives), _any(sends)
-        )
+        yield ColorModel(index, color.number, color.torn_down, _any(receives), _any(sends))
 
 
 def _conditions(phase: Phase, module: str, way: str, names: set[str], index: int) -> Iterator[str]:
@@ -261,7 +266,7 @@ def _functions(phase: PhaseModel) -> Iterator[tuple[int, str, str]]:
         yield phase.store.task, "stored > 0", f"{phase.store.name}_done"
     if phase.send:
         yield phase.send.task, "takes_part", f"{phase.send.name}_done"
-        if phase.send.controls:
+        if phase.send.controls and not phase.quick:
             yield phase.send.control_task, "controls", f"{phase.name}_control_done"
 
 

@@ -194,24 +194,21 @@ def _by_setting(
 @dataclass(frozen=True)
 class RoutersModel:
     """How a PE's routers are set when a phase begins: values of `Router`, one for each color of the
-    phase that is torn down, and `needs`, a bit for each of these colors it uses."""
+    phase that is torn down."""
 
     condition: str
-    needs: int
     settings: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def routers_models(phase: Phase, torn_down: Mapping[str, int]) -> tuple[RoutersModel, ...]:
-    """The distinct settings of the colors that are torn down, and last that of a PE without any;
-    `torn_down` has their positions."""
+def routers_models(phase: Phase, torn_down: Set[str]) -> tuple[RoutersModel, ...]:
+    """The distinct settings of the colors that are torn down, and last that of a PE without any."""
     words = SIDES_OF_PATH if phase.path else {}
     rows = [*_by_setting(phase, lambda use: use.color in torn_down), ("", ())]
     found = []
     for condition, colors in rows:
         used = {use.color: use for use in colors}
-        settings = tuple((name, _router(name, used.get(name), words)) for name in torn_down)
-        needs = sum(1 << torn_down[color] for color in used)
-        found.append(RoutersModel(condition, needs, settings))
+        settings = tuple((name, _router(name, used.get(name), words)) for name in sorted(torn_down))
+        found.append(RoutersModel(condition, settings))
     return tuple(found)
 
 

@@ -26,10 +26,10 @@ from collc.placement import received_colors, sent_colors
 from collc.plan import Phase, Plan
 from collc.program import ProgramPlan, SharedColor, Use
 from collc.schedule import Schedule
-from collc.spec import Program, Reconfigure
+from collc.spec import ContractKind, Program, Reconfigure
 from collc.target import Target
 
-OWN_TASKS = 3  # of a program: a phase is complete, a color is torn down, the caller's `done`
+OWN_TASKS = 2  # of a program: a phase is complete, a color is torn down
 
 
 def build_program_plan(
@@ -237,8 +237,11 @@ def _numbered(  # noqa: PLR0913, PLR0917 - the parts of a plan
 
 
 def shared_tasks(plans: Sequence[Plan]) -> int:
-    """Task ids that the phases of a program have in turn: as many as any of them needs."""
-    return max((task_ids_of_phase(phase) for plan in plans for phase in plan.phases), default=0)
+    """Task ids that the phases of a program have in turn: as many as any of them needs, one more
+    for what tears down a broadcast."""
+    phases = [phase for plan in plans for phase in plan.phases]
+    more = (phase.kind is ContractKind.BROADCAST for phase in phases)
+    return max((task_ids_of_phase(p) + m for p, m in zip(phases, more, strict=True)), default=0)
 
 
 def _fits(plan: ProgramPlan, most: int) -> bool:
