@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from collc.pipeline import Bundle
+from collc.programs import ProgramBundle
 
 FAULT, USAGE, WRONG_RUN = 1, 2, 3
 
@@ -17,7 +18,7 @@ def print_data(data: dict[str, Any]) -> None:
     click.echo(json.dumps(data, indent=2))
 
 
-def facts_of(bundle: Bundle) -> dict[str, Any]:
+def facts_of(bundle: Bundle | ProgramBundle) -> dict[str, Any]:
     """What every command says of a program in its JSON object."""
     return {
         "file": bundle.spec.file,
@@ -25,12 +26,12 @@ def facts_of(bundle: Bundle) -> dict[str, Any]:
         "params": {p.name: p.value for p in bundle.spec.parameters},
         "predicted_cycles": bundle.prediction.cycles,
         "bound_cycles": bundle.prediction.bound,
-        "colors": len(bundle.plan.colors),
-        "memory_bytes": bundle.plan.code_bytes + bundle.plan.data_bytes,
+        "colors": bundle.color_count,
+        "memory_bytes": bundle.memory_bytes,
     }
 
 
-def resources_of(bundle: Bundle) -> str:
+def resources_of(bundle: Bundle | ProgramBundle) -> str:
     """What a program takes, and its prediction, in a line."""
     facts = facts_of(bundle)
     colors = "1 color" if facts["colors"] == 1 else f"{facts['colors']} colors"

@@ -30,10 +30,16 @@ from collc.run import RunError, RunReport
     default=1,
     help="Runs on one load of the program.",
 )
+@click.option(
+    "--skew",
+    type=click.IntRange(0, 60_000),
+    default=0,
+    help="PEs wait before each call, each differently long, up to so many turns of a loop.",
+)
 @reporting
-def command(source: Source, output: Path | None, seed: int, repeats: int) -> None:
+def command(source: Source, output: Path | None, seed: int, repeats: int, skew: int) -> None:
     """Compile FILE, run the emitted CSL on fabsim, compare with NumPy."""
-    bundle = source.compile()
+    bundle = source.compile(skew)
     report: RunReport | RunError
     try:
         with _progress(bundle.prediction.cycles) as progress:
