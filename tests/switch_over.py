@@ -1,10 +1,10 @@
-"""What taking turns on few colors costs: cycles of two collectives, against the same two on colors of
-their own.
+"""What taking turns on few colors costs, in cycles of two collectives: against the same two on
+colors of their own.
 
     python tests/switch_over.py [P] [B] [COLORS] [--target wse3]
 
-The table has a row for what comes first and a column for what follows. Run by hand; docs/programs.md
-keeps a result.
+The table has a row for what comes first and a column for what follows. Run by hand;
+docs/programs.md keeps a result.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ def main(ranks: int, length: int, colors: int, target: str) -> None:
 
 
 def _extra(calls: tuple[str, str], ranks: int, length: int, colors: int, target: str) -> int:
-    shared = _cycles(calls, f"within colors <= {colors} reconfigure teardown", ranks, length, target)
+    shared = _cycles(
+        calls, f"within colors <= {colors} reconfigure teardown", ranks, length, target
+    )
     return shared - _cycles(calls, "", ranks, length, target)
 
 

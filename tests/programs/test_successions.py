@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from collc.programs import ProgramBundle, compile_any
@@ -22,7 +24,7 @@ def test_every_pattern_follows_every_pattern(target: str, ranks: int, skew: int)
     # a ring of two has no way of its own round the end
     patterns = [name for name in PATTERNS if ranks > 2 or name != "ring"]
     calls = all_pairs(patterns)
-    assert len(set(zip(calls, calls[1:], strict=False))) == len(patterns) ** 2
+    assert len(set(pairwise(calls))) == len(patterns) ** 2
     text = program_of(calls, f"within colors <= {3 if ranks > 2 else 2}", target=target)
     bundle = compiled(text, skew, P=ranks, B=2)
     assert any(color.torn_down for color in bundle.plan.colors)
