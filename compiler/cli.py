@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, track
 
 from collc.by_colors import by_colors, show_by_colors
-from collc.cost import show_prediction
+from collc.cost import show_gap, show_prediction
 from collc.diagnostics import CollcError, Diagnostic
 from collc.explain import explained_codes, explanation
 from collc.language import read_source
@@ -477,9 +477,16 @@ def _facts(bundle: Bundle) -> dict[str, Any]:
         "params": {p.name: p.value for p in bundle.spec.parameters},
         "predicted_cycles": bundle.prediction.cycles,
         "bound_cycles": bundle.prediction.bound,
+        "gap": _rounded(bundle.prediction.gap),
+        "tree_bound_cycles": bundle.prediction.tree_bound,
+        "tree_gap": _rounded(bundle.prediction.tree_gap),
         "colors": len(bundle.plan.colors),
         "memory_bytes": bundle.plan.code_bytes + bundle.plan.data_bytes,
     }
+
+
+def _rounded(ratio: float | None) -> float | None:
+    return None if ratio is None else round(ratio, 4)
 
 
 def _run_facts(report: RunReport | RunError) -> dict[str, Any]:
@@ -495,8 +502,18 @@ def _resources(bundle: Bundle) -> str:
     colors = "1 color" if facts["colors"] == 1 else f"{facts['colors']} colors"
     return (
         f"{colors}, {facts['memory_bytes']} bytes a PE, predicted "
-        f"{facts['predicted_cycles']} cycles (bound {facts['bound_cycles']})"
+        f"{facts['predicted_cycles']} cycles{show_gap(bundle.prediction)}"
     )
+
+
+def _bounds(facts: dict[str, Any]) -> str:
+    """The bounds and how far the prediction is above them."""
+    if facts["gap"] is None:
+        return str(facts["bound_cycles"])
+    words = f"{facts['bound_cycles']} (gap {facts['gap']:.2f})"
+    if facts["tree_gap"] is None:
+        return words
+    return f"{words}; of any tree {facts['tree_bound_cycles']} (gap {facts['tree_gap']:.2f})"
 
 
 def _print_run(facts: dict[str, Any], output: Path | None) -> None:
@@ -505,7 +522,7 @@ def _print_run(facts: dict[str, Any], output: Path | None) -> None:
     if facts["cycles"] is not None:
         click.echo(f"  cycles     {facts['cycles']}")
     click.echo(f"  predicted  {facts['predicted_cycles']}")
-    click.echo(f"  bound      {facts['bound_cycles']}")
+    click.echo(f"  bound      {_bounds(facts)}")
     click.echo(f"  colors     {facts['colors']}")
     click.echo(f"  memory     {facts['memory_bytes']} bytes a PE (estimate)")
     if facts["cycles"] is not None:
