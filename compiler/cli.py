@@ -1,4 +1,4 @@
-"""The command line: `collc check | build | run | cost | reproduce | explain | list`.
+"""The command line: `collc check | build | run | cost | plot | reproduce | explain | list`.
 
 The only module that prints, exits, or writes files the user asked for. Exit status: 0 fine, 1 the
 program is at fault, 2 wrong usage, 3 a run gave a wrong result or got stuck.
@@ -32,8 +32,10 @@ from collc.lowering import show_plan
 from collc.networks import cost_on, read_network, show_cost
 from collc.patterns import all_patterns, as_data, facts_of, show_page, show_table
 from collc.pipeline import Bundle, compile_text, prove_text
+from collc.plot.command import plot
 from collc.reproduce import claims, rows_as_data, summary, tables_of
 from collc.reproduce import reproduce as check_claims
+from collc.reproduce.figure_command import reproduce_figures
 from collc.run import RunError, RunReport
 from collc.schedule import Schedule
 from collc.show import as_json, render, show_spec
@@ -105,6 +107,9 @@ class _Commands(click.Group):
 @click.version_option(__version__, prog_name="collc")
 def commands() -> None:
     """Compile collectives to CSL for the Cerebras WSE, check them, predict and run them."""
+
+
+commands.add_command(plot)
 
 
 def _definition(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, int]:
@@ -381,7 +386,12 @@ def _print_network_cost(source: Source, file: Path) -> None:
 @commands.command()
 @click.option("--json", "as_data", is_flag=True, help="Print one JSON object.")
 @click.option("--quick", is_flag=True, help="Take some values of long ranges, not all of them.")
-def reproduce(as_data: bool, quick: bool) -> None:
+@click.option(
+    "--figures",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Also simulate the series of the thesis' figures, and put pictures and tables here.",
+)
+def reproduce(as_data: bool, quick: bool, figures: Path | None) -> None:
     """Compute the numbers of the published sources anew, and compare."""
     progress = Console(stderr=True)
     rows = list(
@@ -402,6 +412,8 @@ def reproduce(as_data: bool, quick: bool) -> None:
             console.print(table)
             console.print()
         click.echo(summary(rows))
+    if figures:
+        reproduce_figures(figures, quick=quick)
     if not all(row.as_recorded for row in rows):
         sys.exit(FAULT)
 
