@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from collc.cost import predict
+from collc.cost.row_model import cycles
 from collc.lowering import build_plan
 from collc.schedule import build_schedule
 from collc.spec import (
@@ -47,7 +48,9 @@ def _chosen(tree: Tree, collective: Collective, target: Target) -> Tree:
     if not tree.candidates:
         return tree
     length = collective.contract.length
-    promising = sorted(tree.candidates, key=lambda one: model_cycles(one, length, target.ramp))
+    promising = sorted(
+        tree.candidates, key=lambda one: cycles(one.children, length, ramp=target.ramp)
+    )
     best = min(promising[:PLANNED], key=lambda one: _cycles(one, collective, target))
     text = tree.text if best.text == tree.text else f"{best.text}, the {tree.text} choice"
     return Tree(text, best.children, tree.span)
@@ -70,16 +73,3 @@ def _cycles(tree: Tree, collective: Collective, target: Target) -> int:
     )
     schedule = build_schedule(alone)
     return predict(schedule, build_plan(schedule, target)).cycles
-
-
-def model_cycles(tree: Tree, length: int, ramp: int) -> int:
-    """Cycles of a tree under the cost model: a rank takes its children's vectors one after the
-    other and sends its sum while it takes the last."""
-    sent = [1] * len(tree.children)
-    busy = [0] * len(tree.children)
-    for rank in reversed(range(len(tree.children))):
-        for child in tree.children[rank]:
-            arrival = sent[child] + 2 * ramp + child - rank + 1
-            start = max(arrival, busy[rank] + 1)
-            sent[rank], busy[rank] = start, start + length - 1
-    return busy[0]

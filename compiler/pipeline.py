@@ -35,6 +35,16 @@ class Bundle:
     prediction: Prediction
     files: Mapping[str, str]
 
+    @property
+    def color_count(self) -> int:
+        """Colors that the collective uses."""
+        return len(self.plan.colors)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Estimated memory of the largest PE class."""
+        return self.plan.code_bytes + self.plan.data_bytes
+
     def write(self, directory: str | Path) -> None:
         """Write the files into `directory`, all or none. Raises OSError."""
         write_files(Path(directory), self.files)
@@ -61,12 +71,18 @@ class Bundle:
 def compile_text(
     text: str, file: str, parameters: Mapping[str, int], target: str | None = None
 ) -> Bundle:
-    """Compile a `.coll` text to a bundle, or raise CollcError with every problem found.
+    """Compile a `.coll` text whose program is one collective to a bundle, or raise CollcError with
+    every problem found. `collc.programs.compile_any` takes all programs.
 
     `file` is the name used in messages and in the emitted comments; `target` overrides the
     file's own.
     """
     spec, schedule = prove_text(text, file, parameters, target)
+    return compile_collective(spec, schedule)
+
+
+def compile_collective(spec: Spec, schedule: Schedule) -> Bundle:
+    """Compile the one collective of a Spec, whose schedule is proved, to a bundle."""
     schedule = with_tokens(schedule)
     plan, prediction = planned(schedule, TARGETS[spec.target])
     refuse_if_any(unmet_expectations(plan, prediction))
@@ -81,6 +97,10 @@ def prove_text(
     """The first half of `compile_text`: what a `.coll` text says, and a schedule that is proved to
     do it."""
     spec = parse_source(text, parameters, target, file=file)
+    if spec.program is not None:
+        message = "this is about one collective, and the program runs several, or several times"
+        help = "name one of them in `program { ... }`"
+        raise CollcError([Diagnostic("C107", message, spec.program.span, help=help)])
     return spec, proved(spec.collectives[0], TARGETS[spec.target])
 
 

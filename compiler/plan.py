@@ -118,9 +118,11 @@ class Advance(Enum):
     OWN_ROUTER = "own_router"  # `.advance_switch`: the sender's own router takes the next position
     CONTROL = "control"  # a control wavelet behind the vector: own router, path and parent
     RESET = "reset"  # a control wavelet behind the vector: all routers on the path, to the first
+    TEARDOWN = "teardown"  # the same, but the routers are torn down for the next use of the color
 
 
-BY_WAVELET = frozenset((Advance.CONTROL, Advance.RESET))  # those that take a control wavelet
+# those that take a control wavelet
+BY_WAVELET = frozenset((Advance.CONTROL, Advance.RESET, Advance.TEARDOWN))
 
 
 @dataclass(frozen=True)
@@ -227,13 +229,15 @@ class Lane:
     """An input and an output of a PE, and the rows that use them, one after the other.
 
     Rows of two lanes run beside each other, but only within a step: a PE begins a step when all
-    its lanes have ended the one before.
+    its lanes have ended the one before. `tears_down` says that behind its last row the routers of
+    what it sends on are torn down.
     """
 
     name: str
     receives_on: str | None
     sends_on: str | None
     loops: tuple[Loop, ...]
+    tears_down: bool = False
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from time import monotonic
 
 import numpy as np
 
-from collc.choice import model_cycles
 from collc.cost import Prediction
+from collc.cost.row_model import cycles as model_cycles
 from collc.cost.tree_bound import least_cycles
 from collc.diagnostics import CollcError
 from collc.optimum import optimum
@@ -122,7 +122,7 @@ def _of_two_passes(
         for tree in (step.tree, step.far)
         if tree is not None
     ]
-    tree = max((model_cycles(tree, length, ramp) for tree in trees), default=message)
+    tree = max((model_cycles(tree.children, length, ramp=ramp) for tree in trees), default=message)
     back = message if len(trees) < 2 else message - pes // 2
     beyond = {"two passes": back, "reduction": max(0, tree - message)}
     beyond["start-up"] = prediction.cycles - prediction.bound - sum(beyond.values())
@@ -138,7 +138,7 @@ def _of_tree(
     step = schedule.collective.steps[0]
     assert isinstance(step, ReduceStep)
     visit = 2 * ramp + 1
-    chosen = model_cycles(step.tree, length, ramp)
+    chosen = model_cycles(step.tree.children, length, ramp=ramp)
     depth = visit * (_visits(phase.children, length, ramp) - 1)
     terms = {
         "depth": depth,

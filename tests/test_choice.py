@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import collc
-from collc.choice import model_cycles
 from collc.optimum import optimum
 from collc.spec import ReduceStep
+from tests.trees import model_cycles
 
 PRELUDE = ("chain", "star", "binomial", "two_phase(S = isqrt(P))")
 LENGTHS = (1, 7, 40, 300, 2000)
@@ -47,7 +47,7 @@ def test_the_model_optimum_is_among_the_candidates() -> None:
     spec = compiled("optimal", 60, 50).spec
     (step,) = spec.collectives[0].steps
     assert isinstance(step, ReduceStep)
-    fewest = min(model_cycles(tree, 50, 2) for tree in step.tree.candidates)
+    fewest = min(model_cycles(tree.children, 50, 2) for tree in step.tree.candidates)
     assert fewest == optimum(60, np.array([50]), 2).times[60, 0]
 
 

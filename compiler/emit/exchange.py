@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from collc.emit.ids import Ids
@@ -55,8 +55,8 @@ class LaneModel:
 
     name: str
     field: str
-    input: int
-    output: int
+    input: str
+    output: str
     source: int
     dest: int
     task: int
@@ -85,12 +85,15 @@ class ExchangeModel:
     applies_combined: bool
 
 
-def exchange_model(phase: Phase, exchange: Exchange, plan: Plan, ids: Ids) -> ExchangeModel:
-    """The model of a phase made of steps."""
+def exchange_model(
+    phase: Phase, exchange: Exchange, plan: Plan, ids: Ids, by_color: bool
+) -> ExchangeModel:
+    """The model of a phase made of steps; with `by_color` the queues are those of the colors."""
     slicing = exchange.slicing
     tables: dict[tuple[int, ...], str] = {}
     lanes = tuple(
-        _lane_model(phase, index, name, ids, tables) for index, name in enumerate(exchange.lanes)
+        _lane_model(phase, index, name, ids, tables, by_color)
+        for index, name in enumerate(exchange.lanes)
     )
     kinds = _kinds(phase)
     return ExchangeModel(
@@ -118,8 +121,13 @@ def _bits() -> dict[str, int]:
     return bits | {f"not_{name}": ALL_BITS - bits[name] for name in cleared}
 
 
-def _lane_model(
-    phase: Phase, index: int, name: str, ids: Ids, tables: dict[tuple[int, ...], str]
+def _lane_model(  # noqa: PLR0913, PLR0917 - what a lane is made of
+    phase: Phase,
+    index: int,
+    name: str,
+    ids: Ids,
+    tables: dict[tuple[int, ...], str],
+    by_color: bool,
 ) -> LaneModel:
     programs = tuple(
         _program(phase, number, name, role.lanes[index], tables)
@@ -129,8 +137,8 @@ def _lane_model(
     return LaneModel(
         name=f"{phase.name}_{name}",
         field=name,
-        input=ids.take("inputs"),
-        output=ids.take("outputs"),
+        input=f"{phase.name}.{name}_queue_in" if by_color else str(ids.take("inputs")),
+        output=f"{phase.name}.{name}_queue_out" if by_color else str(ids.take("outputs")),
         source=ids.take("sources"),
         dest=ids.take("dests"),
         task=ids.take("tasks"),
@@ -193,8 +201,8 @@ def _varies(number: Number) -> bool:
     return bool(number.slope or number.table)
 
 
-def exchange_fields(exchange: Exchange, any_color: str) -> tuple[Field, ...]:
-    """The fields of the phase's struct."""
+def exchange_fields(exchange: Exchange, any_color: str, by_color: bool) -> tuple[Field, ...]:
+    """The fields of the phase's struct; with `by_color` the queues are those of the colors."""
     fields = [
         Field("takes_part", "bool", "", "false"),
         Field("role", "u16", "", "0"),
@@ -208,18 +216,41 @@ def exchange_fields(exchange: Exchange, any_color: str) -> tuple[Field, ...]:
             Field(f"{lane}_sends", "bool", "", "false"),
             Field(f"{lane}_out", "color", "", any_color),
         ]
+        if by_color:
+            fields += [
+                Field(f"{lane}_queue_in", "u16", "", "0"),
+                Field(f"{lane}_queue_out", "u16", "", "0"),
+                Field(f"{lane}_tears_down", "bool", "its way, at the end", "false"),
+            ]
     return tuple(fields)
 
 
-def exchange_role(index: int, role: Role, phase: Phase, fields: tuple[Field, ...]) -> RoleModel:
-    """`role` as a row of the phase's struct."""
+def exchange_role(
+    index: int,
+    role: Role,
+    phase: Phase,
+    fields: tuple[Field, ...],
+    queues: Mapping[str, int] | None,
+) -> RoleModel:
+    """`role` as a row of the phase's struct; `queues` has the positions of the colors' queues."""
     values = {field.name: field.idle for field in fields}
     values |= {"role": str(index), "place": "p" if phase.path else phase.axis}
     for lane in role.lanes:
         values |= dict(_lane_values(lane))
+        if queues is not None:
+            values |= dict(_shared_values(lane, queues))
     values["takes_part"] = "true" if any(lane.loops for lane in role.lanes) else "false"
     rows = tuple(f".{field.name} = {values[field.name]}," for field in fields)
     return RoleModel(index, role.about, rows)
+
+
+def _shared_values(lane: Lane, queues: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    if lane.receives_on:
+        yield f"{lane.name}_queue_in", str(queues[lane.receives_on])
+    if lane.sends_on:
+        yield f"{lane.name}_queue_out", str(queues[lane.sends_on])
+    if lane.tears_down:
+        yield f"{lane.name}_tears_down", "true"
 
 
 def _lane_values(lane: Lane) -> Iterator[tuple[str, str]]:

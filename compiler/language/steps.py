@@ -31,7 +31,12 @@ from collc.target import Target
 
 StepClause = ReduceClause | BroadcastClause | RunClause
 _FROM_ROOT = (ContractKind.BROADCAST, ContractKind.SCATTER)
-_BY_TREES = (ContractKind.BROADCAST, ContractKind.REDUCE, ContractKind.ALLREDUCE)
+_BY_TREES = (
+    ContractKind.BROADCAST,
+    ContractKind.REDUCE,
+    ContractKind.ALLREDUCE,
+    ContractKind.BARRIER,
+)
 _ROOTED = (*_FROM_ROOT, ContractKind.REDUCE, ContractKind.GATHER)
 
 
@@ -165,6 +170,7 @@ def _check_contract(
         ContractKind.BROADCAST: "one step: `broadcast from ...`",
         ContractKind.REDUCE: "`reduce ...` steps and nothing else",
         ContractKind.ALLREDUCE: "`reduce ...` steps, `then broadcast from ...` the result",
+        ContractKind.BARRIER: "an algorithm, or `reduce ...` steps, `then broadcast from ...`",
     }[kind]
     promised = (around.contract.span, "promised here")
     help = f"a collective of this kind has {wanted}"
@@ -199,7 +205,7 @@ def _lines_reduced(
     complete: bool,
 ) -> dict[ReduceClause, Line]:
     """Which direction each step reduces; if they are the `complete` collective, also that every
-    direction is reduced, columns first."""
+    direction is reduced."""
     lines: dict[ReduceClause, Line] = {}
     for clause in reductions:
         line = problems.attempt(_direction, clause.lines, clause.span, "reduce", around.lines)
@@ -249,8 +255,6 @@ def _check_lines(reduced: tuple[tuple[ReduceClause, Line], ...], around: Surroun
             )
             help = f"add a step `reduce {line.words} by ...`"
             raise problem("C140", message, last.span, size, help=help)
-    if lines.single is None and reduced[0][1] is lines.horizontal:
-        raise not_supported("reducing rows before columns", reduced[0][0].span)
 
 
 def _reduction(clause: ReduceClause, line: Line, around: Surroundings) -> ReduceStep:

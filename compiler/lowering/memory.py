@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collc.plan import BY_WAVELET, Lane, Phase, SendVector
+from collc.plan import BY_WAVELET, Lane, Phase, Plan, SendVector
 from collc.spec import ElementType
 
 RUNTIME_BYTES = 2048  # library start-up and memcpy command handling
@@ -18,6 +18,8 @@ STEP_BYTES = 60  # one asynchronous DSD operation with its task
 PHASE_BYTES = 40  # choosing what a PE does in a phase
 LANE_BYTES = 400  # what reads the rows of a lane and starts its operations
 ROW_NUMBERS = 5
+TURN_BYTES = 80  # letting a phase of a program begin, and handing tasks on to it
+ROUTER_BYTES = 60  # setting a router on one color
 SMALL_DATA_BYTES = 64  # descriptors, pointers, counters
 
 
@@ -66,3 +68,20 @@ def lane_numbers(lane: Lane) -> int:
     if not lane.loops:
         return 0
     return sum(2 + ROW_NUMBERS * len(loop.rows) for loop in lane.loops) + 2 + ROW_NUMBERS
+
+
+def program_code_bytes(plans: Sequence[Plan]) -> int:
+    """Code of a program of several collectives: that of each, the run-time once, and for each phase
+    what lets it begin and sets its routers."""
+    phases = [phase for plan in plans for phase in plan.phases]
+    routers = sum(max(len(role.colors) for role in phase.roles) for phase in phases)
+    return code_bytes(phases) + TURN_BYTES * len(phases) + ROUTER_BYTES * routers
+
+
+def program_data_bytes(plans: Sequence[Plan], rounds: int) -> int:
+    """The buffers of all rounds, each once, and what each collective needs beside."""
+    contracts = [plan.collective.contract for plan in plans]
+    sizes = [_vector_bytes(contract.element, contract.length) for contract in contracts]
+    buffers = {c.buffer: size for c, size in zip(contracts, sizes, strict=True) if c.buffer}
+    beside = sum(plan.data_bytes - size for plan, size in zip(plans, sizes, strict=True))
+    return rounds * sum(buffers.values()) + beside

@@ -1,7 +1,7 @@
 """Figures: cycles over a size, gaps to the bound, and which pattern is the best where.
 
 In reading order: `points` (what is computed), `table` (the same as CSV), `draw` (pictures, by
-matplotlib, which is optional), `command` (`collc plot`).
+matplotlib, which is optional).
 """
 
 from collc.plot.draw import best_map, curves, gap_map, save

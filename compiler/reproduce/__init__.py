@@ -2,8 +2,8 @@
 
 `reproduce` checks every claim of the five sources (docs/sources.md) with this project's own code:
 closed forms, the optimum, trees and algorithms of the prelude, schedules followed on networks,
-plans of the compiler. Reading order: `claims` (what a claim is), `patterns`, `row_model` and
-`rank_order` (what claims are checked with), the modules of claims by source, `table`, `show`.
+plans of the compiler. Reading order: `claims` (what a claim is), `patterns` and `rank_order` (what
+claims are checked with), the modules of claims by source, `table`, `show`.
 """
 
 from collc.reproduce.claims import Row, Verdict

@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from collc.cost import closed_forms as forms
 from collc.cost.closed_forms import RAMP, Form
+from collc.cost.row_model import chain, cycles
 from collc.optimum import optimum
 from collc.reproduce.claims import Claim, Depth, Finding, Verdict, close, exact, holds
 from collc.reproduce.patterns import proved, tree
-from collc.reproduce.row_model import chain, cycles
 from collc.steps import StepsPhase
 
 Cycles = npt.NDArray[np.int64]

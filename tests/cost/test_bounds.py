@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import building as b
-from collc.choice import model_cycles
 from collc.cost import predict
 from collc.cost.bound import bound_of
+from collc.cost.row_model import cycles as model_cycles
 from collc.cost.tree_bound import least_cycles
 from collc.diagnostics import CollcError
 from collc.lowering import build_plan
@@ -21,7 +21,7 @@ from collc.patterns import all_patterns, instance
 from collc.patterns.facts import contracts_of
 from collc.pipeline import compile_text
 from collc.schedule import build_schedule
-from collc.spec import ContractKind, ElementType, Tree
+from collc.spec import ContractKind, ElementType
 from collc.target import TARGETS, WSE2
 
 VISIT = 2 * WSE2.ramp + 1
@@ -48,7 +48,7 @@ def bound(collective):
 @pytest.mark.parametrize("ranks", range(2, 8))
 def test_no_tree_is_below_the_bound_of_trees(ranks):
     for length in LENGTHS:
-        least = min(model_cycles(Tree("", one, b.HERE), length, WSE2.ramp) for one in trees(ranks))
+        least = min(model_cycles(one, length) for one in trees(ranks))
         assert bound(b.line_reduce(b.chain(ranks), length)) <= least
         assert least_cycles(ranks, length, VISIT) <= least
 

@@ -104,7 +104,6 @@ def test_a_broadcast_starts_at_a_rank_or_a_pe(
         ("reduce", "5 x 4", "reduce row by chain", ["C140"]),
         ("reduce", "5 x 1", "reduce columns by chain", ["C140"]),
         ("reduce", "5 x 4", "reduce chain", ["C144"]),
-        ("reduce", "5 x 4", "reduce row by chain then reduce columns by chain", ["C106"]),
         ("reduce", "5 x 1", "reduce lines by chain", ["C111"]),
         ("reduce", "5 x 1", "reduce chain to 5", ["C142"]),
         ("reduce", "5 x 1", "reduce chain to (1, 1)", ["C142"]),

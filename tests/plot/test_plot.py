@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from collc.cli import commands
-from collc.plot.command import over_of
+from collc.commands.plot import over_of
 
 
 def plot(*arguments):

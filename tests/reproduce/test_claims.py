@@ -10,7 +10,8 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from collc import cli
+from collc.cli import commands
+from collc.commands import reproduce as command
 from collc.reproduce.claims import Claim, Depth, Finding, Row, Verdict, close, exact, slip
 from collc.reproduce.show import rows_as_data, summary, tables_of
 from collc.reproduce.table import checked, claims
@@ -64,8 +65,8 @@ def test_a_claim_that_comes_out_otherwise_is_told():
 
 def test_the_command_fails_where_a_claim_comes_out_otherwise(monkeypatch):
     row = checked(wrong(CLAIMS[0]), QUICK)
-    monkeypatch.setattr(cli, "check_claims", lambda quick: [row])
-    found = CliRunner().invoke(cli.commands, ["reproduce", "--quick"])
+    monkeypatch.setattr(command, "reproduce", lambda quick: [row])
+    found = CliRunner().invoke(commands, ["reproduce", "--quick"])
     assert found.exit_code == 1
     assert "not DIFFERS" in found.output
 

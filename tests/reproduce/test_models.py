@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import building as b
 from collc.cost.closed_forms import RAMP
+from collc.cost.row_model import cycles, cycles_by_element
 from collc.networks.rounds import rounds_of_steps
 from collc.proof import follow
 from collc.reproduce.patterns import (
@@ -23,7 +24,6 @@ from collc.reproduce.patterns import (
     written,
 )
 from collc.reproduce.rank_order import keeps_rank_order
-from collc.reproduce.row_model import cycles, cycles_by_element
 from collc.reproduce.thesis_structure import hilbert
 from collc.reproduce.two_tier import _reads_as
 from collc.steps import Slicing

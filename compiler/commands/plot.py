@@ -1,4 +1,4 @@
-"""`collc plot cycles | gap | best`."""
+"""`collc plot cycles | gap | best`: pictures, and the same as CSV."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import click
 from rich.console import Console
 from rich.progress import track
 
+from collc.commands.output import FAULT, WRONG_RUN
 from collc.diagnostics import CollcError, Diagnostic
 from collc.plot.draw import best_map, curves, gap_map, require, save
 from collc.plot.points import Point, Subject, measure, subject_of
@@ -70,7 +71,7 @@ def _ranges(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> l
 @click.option("--simulate", is_flag=True, help="Also run every point on fabsim.")
 @click.option("-o", "output", type=click.Path(path_type=Path), help="The picture: .png or .svg.")
 @click.option("--csv", "table", type=click.Path(path_type=Path), help="The same data as CSV.")
-def plot(  # noqa: PLR0913, PLR0917 - what the command line may say
+def command(  # noqa: PLR0913, PLR0917 - what the command line may say
     what: str,
     subjects: tuple[str, ...],
     ranges: list[Range],
@@ -106,10 +107,10 @@ def plot(  # noqa: PLR0913, PLR0917 - what the command line may say
             save(_drawn(what, points, [name for name, _ in ranges], title), output)
     except CollcError as error:
         click.echo("\n".join(render(d, {}) for d in error.diagnostics), err=True, nl=False)
-        sys.exit(1)
+        sys.exit(FAULT)
     except RunError as error:
         click.echo(f"collc: the run failed: {error}", err=True)
-        sys.exit(3)
+        sys.exit(WRONG_RUN)
     written = " and ".join(str(path) for path in (output, table) if path)
     click.echo(f"{len(points)} points, in {written}")
     for line in _left_out(points):

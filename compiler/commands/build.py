@@ -1,0 +1,70 @@
+"""`collc build`: write the CSL of a program, or print a stage on the way to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from collc.commands.directory import directory, write
+from collc.commands.output import facts_of, print_data, resources_of
+from collc.commands.source import Source, reporting, source_options
+from collc.lowering import show_plan
+from collc.lowering.show_program import show_program
+from collc.pipeline import Bundle
+from collc.programs import ProgramBundle
+from collc.schedule import Schedule
+from collc.show import show_spec
+from collc.show_schedule import show_schedule
+from collc.spec import Spec
+
+_FRONT: dict[str, Callable[[Spec, tuple[Schedule, ...]], str]] = {
+    "spec": lambda spec, _: show_spec(spec),
+    "schedule": lambda _, schedules: "\n".join(map(show_schedule, schedules)),
+}
+
+
+@click.command()
+@source_options
+@click.option("-o", "output", callback=directory, help="Directory for the files.")
+@click.option(
+    "--dump", type=click.Choice(["spec", "schedule", "plan"]), help="Print a stage, write nothing."
+)
+@reporting
+def command(source: Source, output: Path | None, dump: str | None) -> None:
+    """Compile FILE to CSL in a directory (default: FILE without its suffix, in ./out)."""
+    if dump and output:
+        raise click.UsageError("--dump writes no files; leave out -o")
+    if dump in _FRONT and not source.as_data:
+        click.echo(_FRONT[dump](*source.prove_all()), nl=False)
+        return
+    bundle = source.compile()
+    if dump:
+        _print_dump(bundle, dump, source)
+        return
+    directory = output or Path("out") / source.file.stem
+    write(bundle, directory)
+    if source.as_data:
+        print_data(facts_of(bundle) | {"directory": str(directory)})
+        return
+    size = sum(len(text) for text in bundle.files.values())
+    click.echo(f"{len(bundle.files)} files, {size} bytes, in {directory}. {resources_of(bundle)}")
+
+
+def _print_dump(bundle: Bundle | ProgramBundle, stage: str, source: Source) -> None:
+    text = _dumped(bundle, stage).rstrip("\n") + "\n"
+    if source.as_data:
+        print_data(facts_of(bundle) | {stage: text})
+    else:
+        click.echo(text, nl=False)
+
+
+def _dumped(bundle: Bundle | ProgramBundle, stage: str) -> str:
+    if isinstance(bundle, ProgramBundle):
+        if stage == "plan":
+            return show_program(bundle.plan)
+        return _FRONT[stage](bundle.spec, bundle.plan.schedules)
+    if stage == "plan":
+        return show_plan(bundle.plan)
+    return _FRONT[stage](bundle.spec, (bundle.schedule,))

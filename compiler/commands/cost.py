@@ -1,0 +1,82 @@
+"""`collc cost`: predicted cycles, against colors or on other networks."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from collc.by_colors import by_colors, show_by_colors
+from collc.commands.output import facts_of, print_data
+from collc.commands.source import Source, reporting, source_options
+from collc.cost import show_prediction
+from collc.networks import cost_on, read_network, show_cost
+from collc.target import TARGETS
+
+
+def _range(_: click.Context, __: click.Parameter, value: str | None) -> range | None:
+    """`--colors 1..6`, or one number."""
+    if value is None:
+        return None
+    found = re.fullmatch(r"([0-9]{1,3})(?:\.\.([0-9]{1,3}))?", value)
+    if not found or not 0 < int(found[1]) <= int(found[2] or found[1]):
+        raise click.BadParameter(f"{value!r} is not FIRST..LAST, such as 1..6")
+    return range(int(found[1]), int(found[2] or found[1]) + 1)
+
+
+@click.command()
+@source_options
+@click.option(
+    "--colors",
+    "counts",
+    callback=_range,
+    metavar="FIRST..LAST",
+    help="Predict for each number of colors that the collective may use.",
+)
+@click.option(
+    "--network",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Say what FILE's schedule costs on another network, described in this file.",
+)
+@reporting
+def command(source: Source, counts: range | None, network: Path | None) -> None:
+    """Predict FILE's cycles, and say where they go."""
+    if counts is not None and network is not None:
+        raise click.UsageError("--colors is about this machine; leave out --network")
+    if counts is not None:
+        _print_by_colors(source, counts)
+        return
+    if network is not None:
+        _print_network_cost(source, network)
+        return
+    bundle = source.compile()
+    if source.as_data:
+        facts = facts_of(bundle) | {"prediction": asdict(bundle.prediction)}
+        print_data(facts)
+        return
+    click.echo(show_prediction(bundle.prediction), nl=False)
+
+
+def _print_network_cost(source: Source, file: Path) -> None:
+    network = read_network(file)
+    spec, schedule = source.prove()
+    found = cost_on(schedule, network)
+    if source.as_data:
+        params = {p.name: p.value for p in spec.parameters}
+        facts = {"file": spec.file, "network": str(file), "params": params}
+        print_data(facts | {"cost": asdict(found)})
+        return
+    click.echo(show_cost(found), nl=False)
+
+
+def _print_by_colors(source: Source, counts: range) -> None:
+    spec, _ = source.prove()
+    rows = list(by_colors(spec.collectives[0], TARGETS[spec.target], counts))
+    if source.as_data:
+        params = {p.name: p.value for p in spec.parameters}
+        head = {"file": spec.file, "target": spec.target, "params": params}
+        print_data(head | {"by_colors": [asdict(row) for row in rows]})
+    else:
+        click.echo(show_by_colors(rows), nl=False)

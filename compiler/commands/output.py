@@ -1,0 +1,49 @@
+"""What commands print alike, and the statuses they exit with."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from collc.cost import show_gap
+from collc.pipeline import Bundle
+from collc.programs import ProgramBundle
+
+FAULT, USAGE, WRONG_RUN = 1, 2, 3
+
+
+def print_data(data: dict[str, Any]) -> None:
+    """Print one JSON object."""
+    click.echo(json.dumps(data, indent=2))
+
+
+def facts_of(bundle: Bundle | ProgramBundle) -> dict[str, Any]:
+    """What every command says of a program in its JSON object."""
+    return {
+        "file": bundle.spec.file,
+        "target": bundle.spec.target,
+        "params": {p.name: p.value for p in bundle.spec.parameters},
+        "predicted_cycles": bundle.prediction.cycles,
+        "bound_cycles": bundle.prediction.bound,
+        "gap": _rounded(bundle.prediction.gap),
+        "tree_bound_cycles": bundle.prediction.tree_bound,
+        "tree_gap": _rounded(bundle.prediction.tree_gap),
+        "colors": bundle.color_count,
+        "memory_bytes": bundle.memory_bytes,
+    }
+
+
+def _rounded(ratio: float | None) -> float | None:
+    return None if ratio is None else round(ratio, 4)
+
+
+def resources_of(bundle: Bundle | ProgramBundle) -> str:
+    """What a program takes, and its prediction, in a line."""
+    facts = facts_of(bundle)
+    colors = "1 color" if facts["colors"] == 1 else f"{facts['colors']} colors"
+    return (
+        f"{colors}, {facts['memory_bytes']} bytes a PE, predicted "
+        f"{facts['predicted_cycles']} cycles{show_gap(bundle.prediction)}"
+    )

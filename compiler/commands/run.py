@@ -1,0 +1,111 @@
+"""`collc run`: run the emitted CSL on fabsim."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from collc.commands.directory import directory, write
+from collc.commands.output import WRONG_RUN, facts_of, print_data
+from collc.commands.source import Source, reporting, source_options
+from collc.run import RunError, RunReport
+
+
+@click.command()
+@source_options
+@click.option("-o", "output", callback=directory, help="Also write the files here.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random input.")
+@click.option(
+    "--repeat",
+    "repeats",
+    type=click.IntRange(1),
+    default=1,
+    help="Runs on one load of the program.",
+)
+@click.option(
+    "--skew",
+    type=click.IntRange(0, 60_000),
+    default=0,
+    help="PEs wait before each call, each differently long, up to so many turns of a loop.",
+)
+@reporting
+def command(source: Source, output: Path | None, seed: int, repeats: int, skew: int) -> None:
+    """Compile FILE, run the emitted CSL on fabsim, compare with NumPy."""
+    bundle = source.compile(skew)
+    report: RunReport | RunError
+    try:
+        with _progress(bundle.prediction.cycles) as progress:
+            report = bundle.run(seed=seed, repeats=repeats, progress=progress)
+    except RunError as error:
+        report = error
+    if output:
+        write(bundle, output)
+    facts = facts_of(bundle) | _run_facts(report)
+    if source.as_data:
+        print_data(facts)
+    else:
+        _print_run(facts, output)
+    if not facts["verified"]:
+        sys.exit(WRONG_RUN)
+
+
+@contextmanager
+def _progress(predicted_cycles: int) -> Iterator[Callable[[int], None] | None]:
+    """A bar on a terminal, for runs that take longer than a second; otherwise nothing."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (TextColumn("simulating"), BarColumn(), TextColumn("{task.completed:.0f} cycles"))
+    with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
+        task = bar.add_task("", total=predicted_cycles, visible=False)
+
+        def advance(cycle: int) -> None:
+            late = (bar.tasks[0].elapsed or 0.0) > 1.0
+            bar.update(task, completed=cycle, visible=late)
+
+        yield advance
+
+
+def _run_facts(report: RunReport | RunError) -> dict[str, Any]:
+    """The same keys for every run; one that did not come to its end has no measurements."""
+    if isinstance(report, RunReport):
+        return asdict(report)
+    unknown = dict.fromkeys(field.name for field in fields(RunReport))
+    return unknown | {"verified": False, "problem": str(report)}
+
+
+def _bounds(facts: dict[str, Any]) -> str:
+    """The bounds and how far the prediction is above them."""
+    if facts["gap"] is None:
+        return str(facts["bound_cycles"])
+    words = f"{facts['bound_cycles']} (gap {facts['gap']:.2f})"
+    if facts["tree_gap"] is None:
+        return words
+    return f"{words}; of any tree {facts['tree_bound_cycles']} (gap {facts['tree_gap']:.2f})"
+
+
+def _print_run(facts: dict[str, Any], output: Path | None) -> None:
+    verdict = "verified against NumPy, bit by bit" if facts["verified"] else "WRONG"
+    click.echo(f"{facts['file']} on {facts['target']}: {verdict}")
+    if facts["cycles"] is not None:
+        click.echo(f"  cycles     {facts['cycles']}")
+    click.echo(f"  predicted  {facts['predicted_cycles']}")
+    click.echo(f"  bound      {_bounds(facts)}")
+    click.echo(f"  colors     {facts['colors']}")
+    click.echo(f"  memory     {facts['memory_bytes']} bytes a PE (estimate)")
+    if facts["cycles"] is not None:
+        seconds = f"{facts['wall_seconds']:.2f} s"
+        click.echo(f"  simulated  {facts['tile_cycles']} tile-cycles in {seconds}")
+    if output:
+        click.echo(f"  CSL        {output}")
+    if not facts["verified"]:
+        click.echo(f"collc: the run failed: {facts['problem']}", err=True)

@@ -1,0 +1,136 @@
+"""Commands that read a `.coll` file: their options, the file, and what is said if it is refused."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from collc.commands.output import FAULT, print_data
+from collc.diagnostics import CollcError, Diagnostic
+from collc.language import read_source
+from collc.language.source import MAX_SOURCE_BYTES
+from collc.pipeline import Bundle, prove_text
+from collc.programs import ProgramBundle, compile_any, prove_program
+from collc.schedule import Schedule
+from collc.show import as_json, render
+from collc.spec import Spec
+from collc.target import TARGETS
+
+
+def _definition(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, int]:
+    """`NAME=VALUE` options as a dictionary; a repeated name is a mistake."""
+    definitions: dict[str, int] = {}
+    for text in values:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip() or not re.fullmatch(r" *[+-]?[0-9]{1,4000} *", value):
+            raise click.BadParameter(f"{text!r} is not NAME=INTEGER, such as P=512")
+        if name.strip() in definitions:
+            raise click.BadParameter(f"{name.strip()} is given twice")
+        definitions[name.strip()] = int(value)
+    return definitions
+
+
+def source_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The options of every command that reads a `.coll` file."""
+    for option in (
+        click.option("--json", "as_data", is_flag=True, help="Print one JSON object."),
+        click.option("--target", type=click.Choice(sorted(TARGETS)), help="Override the target."),
+        click.option(
+            "-D",
+            "definitions",
+            multiple=True,
+            callback=_definition,
+            metavar="NAME=VALUE",
+            help="Set a parameter; may be repeated.",
+        ),
+        click.argument("file", type=click.Path(path_type=Path)),
+    ):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True)
+class Source:
+    """What every command that reads a file is told: the file, and how to read it."""
+
+    file: Path
+    definitions: dict[str, int]
+    target: str | None
+    as_data: bool
+    network: Path | None = None  # another file that messages may be about
+
+    @cached_property
+    def text(self) -> str:
+        """What the file says; raises CollcError, or UsageError where there is no file."""
+        if os.path.isdir(self.file):
+            raise click.UsageError(f"{self.file} is a directory; name a .coll file")
+        if not os.path.exists(self.file):
+            raise click.UsageError(f"there is no file {self.file}")
+        return read_source(self.file)
+
+    def compile(self, skew: int = 0) -> Bundle | ProgramBundle:
+        """The file's bundle; raises as `text` does, and CollcError for a program at fault."""
+        return compile_any(self.text, str(self.file), self.definitions, self.target, skew)
+
+    def prove(self) -> tuple[Spec, Schedule]:
+        """What the file says and how it is done, without looking at a machine; raises likewise."""
+        return prove_text(self.text, str(self.file), self.definitions, self.target)
+
+    def prove_all(self) -> tuple[Spec, tuple[Schedule, ...]]:
+        """The same for all collectives of a program."""
+        return prove_program(self.text, str(self.file), self.definitions, self.target)
+
+    def quotable(self) -> str:
+        """The text for messages to quote, also where it is too long or no UTF-8."""
+        try:
+            return self.text
+        except CollcError:
+            if not self.file.is_file():
+                return ""
+        try:
+            with self.file.open("rb") as file:
+                return file.read(MAX_SOURCE_BYTES).decode("utf-8-sig", "replace")
+        except OSError:
+            return ""
+
+
+def reporting(command: Callable[..., None]) -> Callable[..., None]:
+    """Hand the command its Source; turn a refused program into messages and exit status 1."""
+
+    @wraps(command)
+    def wrapped(
+        *,
+        file: Path,
+        definitions: dict[str, int],
+        target: str | None,
+        as_data: bool,
+        **options: Any,  # noqa: ANN401 - whatever else the command declares
+    ) -> None:
+        source = Source(file, definitions, target, as_data, options.get("network"))
+        try:
+            command(source, **options)
+        except CollcError as error:
+            _report(error.diagnostics, source)
+            sys.exit(FAULT)
+
+    return wrapped
+
+
+def _report(diagnostics: tuple[Diagnostic, ...], source: Source) -> None:
+    if source.as_data:
+        print_data({"diagnostics": [as_json(d) for d in diagnostics]})
+        return
+    sources = {str(source.file): source.quotable()}
+    if source.network is not None:
+        sources[str(source.network)] = replace(source, file=source.network).quotable()
+    click.echo("\n".join(render(d, sources) for d in diagnostics), err=True, nl=False)
+    count = len(diagnostics)
+    click.echo(f"\n{count} problem{'s' if count > 1 else ''}; nothing was written", err=True)
