@@ -8,7 +8,7 @@ from dataclasses import replace
 from collc.checks import CHECKS
 from collc.checks.teardown import teardown
 from collc.diagnostics import Diagnostic
-from collc.lowering.resources import switched_colors
+from collc.lowering.resources import colors_of, switched_colors
 from collc.lowering.sharing import OWN_TASKS, shared_tasks
 from collc.placement import received_colors, sent_colors
 from collc.plan import Plan, Role
@@ -67,6 +67,27 @@ def _colors(plan: ProgramPlan) -> Iterator[Diagnostic]:
             plan,
             f"the program needs {len(numbers)} colors, {target.name} has {len(target.colors)}",
         )
+
+
+def _turns(plan: ProgramPlan) -> Iterator[Diagnostic]:
+    """C333: colors of a phase that are not told apart, or uses of a color with nothing between."""
+    for use in plan.uses:
+        needed = set(colors_of([plan.phase(use)]))
+        taken = [k for _, k in use.positions]
+        named = {name for name, _ in use.positions} >= needed
+        if (
+            not named
+            or len(set(taken)) < len(taken)
+            or not set(taken) <= set(range(len(plan.colors)))
+        ):
+            yield _shared("C333", plan, f"`{plan.label(use)}` has not a color for each of its own")
+    for k, color in enumerate(plan.colors):
+        users = [plan.label(use) for use in plan.uses if k in dict(use.positions).values()]
+        if len(users) > 1 and not color.torn_down:
+            message = (
+                f"`{users[0]}` and `{users[1]}` both use color {color.number}, which stays as it is"
+            )
+            yield _shared("C333", plan, message)
 
 
 def _switch_colors(plan: ProgramPlan) -> Iterator[Diagnostic]:
@@ -161,6 +182,7 @@ def _shared(code: str, plan: ProgramPlan, message: str, help: str = "") -> Diagn
 
 PROGRAM_CHECKS: dict[str, Callable[[ProgramPlan], Iterator[Diagnostic]]] = {
     "colors": _colors,
+    "turns": _turns,
     "switch_colors": _switch_colors,
     "queues": _queues,
     "microthreads": _microthreads,

@@ -14,7 +14,7 @@ from collc.language.problems import KnownProblemError, problem, suggest
 from collc.language.syntax import RepeatDecl, Word
 from collc.spec import Collective, Program, Reconfigure
 
-MAX_CALLS = 64  # of a program: each is code in every PE
+MAX_CALLS = 128  # of a program: each is code in every PE
 MAX_ROUNDS = 65_535  # counted in 16 bits
 
 C = TypeVar("C")
