@@ -124,7 +124,8 @@ def _of_two_passes(
     ]
     tree = max((model_cycles(tree.children, length, ramp=ramp) for tree in trees), default=message)
     back = message if len(trees) < 2 else message - pes // 2
-    beyond = {"two passes": back, "reduction": max(0, tree - message)}
+    passes = message + back - prediction.bound
+    beyond = {"two passes": passes, "reduction": max(0, tree - message)}
     beyond["start-up"] = prediction.cycles - prediction.bound - sum(beyond.values())
     return beyond
 
@@ -258,7 +259,7 @@ HEAD = [
     "| c | contention: vectors that queue for a ramp or a link |",
     "| s | start-up: launching, loading registers, starting tasks |",
     "| r | the reduction within an allreduce, beyond a message |",
-    "| t | two passes: the result travels back after the last vector has come |",
+    "| t | two passes: the result begins to travel back when the last vector has come |",
     "",
 ]
 

@@ -3,9 +3,10 @@
 The argument is in docs/bounds.md. What is assumed of the machine: a processor puts at most one
 wavelet a cycle on its ramp and takes at most one from it; a link carries one a cycle and
 direction; what is sent in cycle t is used `d` hops on in cycle t + 2 ramp + d hop + 1 at the
-earliest. Of the program: a wavelet tells of one word of the vector, which is one element of 32
-bits or two of 16. Start-up is left out. In reading order: `bound_of`, contracts about whole
-vectors, contracts about slices, distances.
+earliest; an operation on the fabric handles one word a cycle, and sends it or stores it. Of the
+program: a wavelet tells of one word of the vector, which is one element of 32 bits or two of 16.
+Start-up is left out. In reading order: `bound_of`, contracts about whole vectors, contracts about
+slices, distances.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ def bound_of(schedule: Schedule, target: Target) -> int:
         return _slices(contract, grid, beyond, machine)
     words = _words(contract.length, contract.element)
     message = words + machine.visit + machine.hop * (len(beyond) - 1)
+    if contract.kind is ContractKind.ALLREDUCE:
+        message = max(message, 2 * words)  # every PE sends them all, and stores them all
     if contract.kind.reduces:
         return max(message, _reduction(words, beyond, machine))
     return message
@@ -85,9 +88,12 @@ def _slices(contract: Contract, grid: Grid, beyond: Integers, machine: _Machine)
         words = _words(elements, contract.element)
         if words:
             least = max(least, words + machine.hop * distance + machine.visit)
+    others = _words(length - larger, contract.element)
+    if contract.kind in (ContractKind.ALLGATHER, ContractKind.REDUCE_SCATTER):
+        return max(least, others + _words(smaller, contract.element))
     if contract.kind is ContractKind.ALL_TO_ALL and smaller:
         crossing = _crossing(grid, _words(smaller, contract.element))
-        least = max(least, crossing + machine.visit + machine.hop)
+        return max(least, 2 * others, crossing + machine.visit + machine.hop)
     return least
 
 
