@@ -320,46 +320,45 @@ def _too_long(*_: object) -> None:
     raise TimeoutError
 
 
+def measured(numbers: Sequence[int], seconds: float) -> Iterator[tuple[int, Outcome | None, bool]]:
+    """The points with these numbers, on all cores, as far as they get in so many seconds."""
+    began = perf_counter()
+    with ProcessPoolExecutor() as pool:
+        for count, found in enumerate(pool.map(_in_time, numbers, chunksize=4), 1):
+            yield found
+            spent = perf_counter() - began
+            if count % 100 == 0:
+                print(f"{count} of {len(numbers)} in {spent:.0f} s", flush=True)
+            if spent > seconds:
+                pool.shutdown(wait=False, cancel_futures=True)
+                return
+
+
 def main() -> int:
-    """Measure the points on all cores; print those that are off, then the statistics."""
+    """Measure the points; print those that are off, then the statistics and the worst."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("count", type=int, nargs="?", default=2000)
     parser.add_argument("first", type=int, nargs="?", default=0)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="end after these")
     options = parser.parse_args()
-    count, first, done = options.count, options.first, 0
-    began = perf_counter()
     outcomes: list[Outcome] = []
-    slow: list[int] = []
-    with ProcessPoolExecutor() as pool:
-        for number, outcome, in_time in pool.map(
-            _in_time, range(first, first + count), chunksize=4
-        ):
-            done += 1
-            outcomes += [outcome] if outcome else []
-            slow += [] if in_time else [number]
-            if outcome and not outcome.is_good:
-                print(
-                    f"{outcome.about}: {outcome.cycles}, predicted {outcome.predicted}  "
-                    f"{outcome.fault or 'prediction is off'}",
-                    flush=True,
-                )
-            if perf_counter() - began > options.seconds:
-                pool.shutdown(wait=False, cancel_futures=True)
-                break
-            if (number - first) % 100 == 99:
-                print(
-                    f"{number - first + 1} of {count} in {perf_counter() - began:.0f} s", flush=True
-                )
+    tried, slow = 0, []
+    numbers = range(options.first, options.first + options.count)
+    for number, outcome, in_time in measured(numbers, options.seconds):
+        tried += 1
+        slow += [] if in_time else [number]
+        if outcome:
+            outcomes.append(outcome)
+            if not outcome.is_good:
+                told = outcome.fault or "prediction is off"
+                print(f"{outcome.about}: {outcome.cycles}, predicted {outcome.predicted}  {told}")
     for kind in ("trees", "exchanges"):
         held = [outcome for outcome in outcomes if outcome.kind == kind]
         print(f"{kind}: {statistics(held)}" if held else f"{kind}: none")
     print(f"all: {statistics(outcomes)}")
     print("\n".join(worst(outcomes)))
-    print(
-        f"{done} of {count} tried, {done - len(outcomes) - len(slow)} refused, {len(slow)} left out: {slow}"
-    )
-    print(f"{perf_counter() - began:.0f} s")
+    refused = tried - len(outcomes) - len(slow)
+    print(f"{tried} tried, {refused} refused, {len(slow)} took too long: {slow}")
     return 0 if all(outcome.is_good for outcome in outcomes) else 1
 
 
