@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from collc.cost import show_gap
 from collc.pipeline import Bundle
 from collc.programs import ProgramBundle
 
@@ -26,9 +27,16 @@ def facts_of(bundle: Bundle | ProgramBundle) -> dict[str, Any]:
         "params": {p.name: p.value for p in bundle.spec.parameters},
         "predicted_cycles": bundle.prediction.cycles,
         "bound_cycles": bundle.prediction.bound,
+        "gap": _rounded(bundle.prediction.gap),
+        "tree_bound_cycles": bundle.prediction.tree_bound,
+        "tree_gap": _rounded(bundle.prediction.tree_gap),
         "colors": bundle.color_count,
         "memory_bytes": bundle.memory_bytes,
     }
+
+
+def _rounded(ratio: float | None) -> float | None:
+    return None if ratio is None else round(ratio, 4)
 
 
 def resources_of(bundle: Bundle | ProgramBundle) -> str:
@@ -37,5 +45,5 @@ def resources_of(bundle: Bundle | ProgramBundle) -> str:
     colors = "1 color" if facts["colors"] == 1 else f"{facts['colors']} colors"
     return (
         f"{colors}, {facts['memory_bytes']} bytes a PE, predicted "
-        f"{facts['predicted_cycles']} cycles (bound {facts['bound_cycles']})"
+        f"{facts['predicted_cycles']} cycles{show_gap(bundle.prediction)}"
     )

@@ -107,6 +107,9 @@ def _manifest(
         "prediction": {
             "cycles": prediction.cycles,
             "bound": prediction.bound,
+            "gap": prediction.gap and round(prediction.gap, 4),
+            "tree_bound": prediction.tree_bound,
+            "tree_gap": prediction.tree_gap and round(prediction.tree_gap, 4),
             "breakdown": prediction.breakdown,
         },
         "sha256": _hashes(texts),
