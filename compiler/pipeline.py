@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from collc.checks import check_plan
-from collc.choice import with_chosen_trees
 from collc.cost import Prediction, predict, unmet_expectations
 from collc.diagnostics import CollcError, Diagnostic
 from collc.emit.render import render
@@ -23,6 +22,8 @@ from collc.schedule import Schedule, build_schedule
 from collc.spec import Collective, Spec
 from collc.target import TARGETS, Target
 from collc.tokens import with_tokens
+from collc.tuning import decided
+from collc.tuning.trees import with_chosen_trees
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,9 @@ def prove_text(
     """The first half of `compile_text`: what a `.coll` text says, and a schedule that is proved to
     do it."""
     spec = parse_source(text, parameters, target, file=file)
-    return spec, proved(spec.collectives[0], TARGETS[spec.target])
+    machine = TARGETS[spec.target]
+    spec = replace(spec, collectives=tuple(decided(one, machine) for one in spec.collectives))
+    return spec, proved(spec.collectives[0], machine)
 
 
 def proved(collective: Collective, machine: Target) -> Schedule:

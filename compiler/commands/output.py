@@ -8,6 +8,8 @@ from typing import Any
 import click
 
 from collc.pipeline import Bundle
+from collc.schedule import Schedule
+from collc.tuning.show import decision_as_data, show_decision
 
 FAULT, USAGE, WRONG_RUN = 1, 2, 3
 
@@ -19,6 +21,8 @@ def print_data(data: dict[str, Any]) -> None:
 
 def facts_of(bundle: Bundle) -> dict[str, Any]:
     """What every command says of a program in its JSON object."""
+    decision = bundle.schedule.collective.decision
+    chosen = {"decision": decision_as_data(decision)} if decision else {}
     return {
         "file": bundle.spec.file,
         "target": bundle.spec.target,
@@ -27,7 +31,14 @@ def facts_of(bundle: Bundle) -> dict[str, Any]:
         "bound_cycles": bundle.prediction.bound,
         "colors": len(bundle.plan.colors),
         "memory_bytes": bundle.plan.code_bytes + bundle.plan.data_bytes,
+        **chosen,
     }
+
+
+def print_decision(schedule: Schedule) -> None:
+    """What was chosen where the program left something to the compiler."""
+    if schedule.collective.decision is not None:
+        click.echo(show_decision(schedule.collective.decision), nl=False)
 
 
 def resources_of(bundle: Bundle) -> str:

@@ -14,7 +14,7 @@ from collc.cost import Prediction
 from collc.emit.model import BundleModel, model_of
 from collc.plan import Plan
 from collc.schedule import Schedule
-from collc.spec import Contract, Spec
+from collc.spec import Contract, Decision, Spec
 
 _CSL = ("collective_layout.csl", "collective_pe.csl", "layout.csl", "pe_program.csl")
 
@@ -74,6 +74,23 @@ def _buffer_of(contract: Contract) -> dict[str, str | int | None]:
     }
 
 
+def _decision(decision: Decision | None) -> dict[str, dict[str, str | int | None]]:
+    """What was chosen where the program left something to the compiler, and what came next."""
+    if decision is None:
+        return {}
+    chosen, other = decision.chosen, decision.runner_up
+    return {
+        "decision": {
+            "plan": chosen.text,
+            "cycles": chosen.cycles,
+            "most_of_them": chosen.term,
+            "plans": len(decision.lost) + 1,
+            "runner_up": other.text if other else None,
+            "runner_up_cycles": other.cycles if other else None,
+        }
+    }
+
+
 def _manifest(
     spec: Spec, plan: Plan, prediction: Prediction, model: BundleModel, texts: dict[str, str]
 ) -> str:
@@ -107,6 +124,7 @@ def _manifest(
             "bound": prediction.bound,
             "breakdown": prediction.breakdown,
         },
+        **_decision(plan.collective.decision),
         "sha256": {
             name: hashlib.sha256(text.encode()).hexdigest() for name, text in sorted(texts.items())
         },
