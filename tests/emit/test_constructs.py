@@ -41,6 +41,7 @@ def test_every_struct_field_is_documented_or_our_own(name: str, files: dict[str,
     for text in csl.values():
         own |= set(re.findall(r"^param (\w+)", text, re.MULTILINE))
         own |= set(re.findall(r"^  (\w+): ", text, re.MULTILINE))
+        own |= set(re.findall(r"\bparams\.(\w+)", text))  # of a struct without a type
     for file, text in csl.items():
         used = set(re.findall(r"\.(\w+) = ", text))
         assert used <= documented() | own, f"{name}/{file}"
