@@ -62,6 +62,9 @@ pub struct Machine {
     pub log: Vec<(u64, PeIndex, String)>,
     /// Told what happens, if anybody wants to know.
     pub recorder: Option<Box<dyn Recorder>>,
+    /// Tiles that do the same every cycle are not visited for it. Nothing may change by it; tests
+    /// check that.
+    pub flows: bool,
     lenient: bool,
     /// Code may write registers, which other routers look at in the same cycle.
     writes_registers: bool,
@@ -105,6 +108,7 @@ impl Machine {
             warnings: Vec::new(),
             log: Vec::new(),
             recorder: None,
+            flows: true,
             lenient,
             writes_registers: writes_registers(design),
         };
@@ -157,7 +161,15 @@ impl Machine {
     }
 
     fn is_idle(&self) -> bool {
-        self.workers.iter().all(|worker| worker.awake.is_empty()) && self.fabric.is_idle()
+        let mut workers = self.workers.iter();
+        workers.all(|worker| worker.awake.is_empty() && worker.flows.count() == 0)
+            && self.fabric.is_idle()
+    }
+
+    /// Flows show nothing of what passes, and take for granted what registers say.
+    fn may_flow(&self) -> bool {
+        let seen = self.recorder.is_some() || self.fabric.trace.is_some();
+        self.flows && !seen && !self.writes_registers && !self.fabric.swaps()
     }
 
     fn next_alarm(&self) -> Option<u64> {
@@ -184,8 +196,12 @@ impl Machine {
             }
         }
         let now = self.cycle;
+        let may_flow = probe.is_silent() && self.may_flow();
         self.first_half(side_by_side, probe);
-        self.gather()?;
+        if let Err(failure) = self.gather() {
+            self.visit_flows();
+            return Err(failure);
+        }
         if self.writes_registers {
             self.make_changes();
             self.look_behind_code();
@@ -197,6 +213,9 @@ impl Machine {
         self.second_half(side_by_side, probe);
         self.fabric.exchange(now + 1, probe);
         self.raise_teardowns();
+        if may_flow {
+            self.between();
+        }
         self.cycle = now + 1;
         self.check_retargeted()?;
         self.check_collisions(probe)
@@ -207,6 +226,7 @@ impl Machine {
             now: self.cycle,
             plans: &self.plans,
             looks_at_once: !self.writes_registers,
+            may_flow: self.may_flow(),
         };
         let mut pes = self.pes.as_mut_slice();
         let zones = self.workers.iter_mut().zip(self.fabric.looking());
@@ -231,6 +251,7 @@ impl Machine {
             now: self.cycle,
             plans: &self.plans,
             looks_at_once: !self.writes_registers,
+            may_flow: self.may_flow(),
         };
         let mut pes = self.pes.as_mut_slice();
         let zones = self
@@ -250,6 +271,60 @@ impl Machine {
             for (worker, pes, mut moving) in zones {
                 worker.second_half(cycle, pes, &mut moving, probe);
             }
+        }
+    }
+
+    /// Flows go on, end and begin.
+    fn between(&mut self) {
+        self.at_flows(|worker, cycle, pes, moving| worker.between(cycle, pes, moving));
+        if self.writes_registers {
+            self.end_flows_at(self.cycle + 1);
+        }
+    }
+
+    /// Brings the state of all tiles up to date: to be called before anybody looks at it.
+    pub fn end_flows(&mut self) {
+        self.end_flows_at(self.cycle);
+    }
+
+    fn end_flows_at(&mut self, at: u64) {
+        if self.workers.iter().any(|worker| worker.flows.count() > 0) {
+            self.at_flows(|worker, cycle, pes, moving| worker.end_flows(cycle, at, pes, moving));
+        }
+    }
+
+    fn at_flows(&mut self, mut work: impl FnMut(&mut Worker, Cycle, &mut [Pe], &mut Moving)) {
+        let cycle = Cycle {
+            now: self.cycle,
+            plans: &self.plans,
+            looks_at_once: !self.writes_registers,
+            may_flow: true,
+        };
+        let mut pes = self.pes.as_mut_slice();
+        let zones = self.fabric.moving(cycle.now + 1);
+        for (worker, mut moving) in self.workers.iter_mut().zip(zones) {
+            let own = split_front(&mut pes, moving.len());
+            work(worker, cycle, own, &mut moving);
+        }
+    }
+
+    /// The first half of a cycle for all tiles in flows: everybody else has had theirs, and there will
+    /// be no second one.
+    #[cold]
+    fn visit_flows(&mut self) {
+        let joined: Vec<Vec<PeIndex>> = self.workers.iter().map(|w| w.flows.tiles()).collect();
+        self.end_flows();
+        let cycle = Cycle {
+            now: self.cycle,
+            plans: &self.plans,
+            looks_at_once: !self.writes_registers,
+            may_flow: false,
+        };
+        let mut pes = self.pes.as_mut_slice();
+        let zones = self.workers.iter_mut().zip(self.fabric.looking());
+        for ((worker, mut looking), joined) in zones.zip(joined) {
+            let own = split_front(&mut pes, looking.len());
+            worker.visit_some(cycle, own, &mut looking, &joined);
         }
     }
 
@@ -287,6 +362,7 @@ impl Machine {
             now: self.cycle,
             plans: &self.plans,
             looks_at_once: false,
+            may_flow: false,
         };
         let mut pes = self.pes.as_mut_slice();
         for (worker, mut looking) in self.workers.iter_mut().zip(self.fabric.looking()) {
