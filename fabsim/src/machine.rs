@@ -126,6 +126,11 @@ impl Machine {
         self.workers.len()
     }
 
+    /// How often a tile has joined a flow.
+    pub fn joined_flows(&self) -> u64 {
+        self.workers.iter().map(|worker| worker.flows.joined).sum()
+    }
+
     /// From now on, reading memory that nobody has written is an error.
     pub fn watch_uninitialized(&mut self) {
         for state in &mut self.pes {

@@ -200,16 +200,16 @@ impl Worker {
             looking.active().put(pe, looked.moved || stays);
         }
         if cycle.may_flow {
-            self.note_flow(pe, looked.flows, deed, looking);
+            self.note_flow(pe, looked.drained, deed, looking);
         }
     }
 
     /// Counts the cycles in which a tile does the same.
     #[inline]
-    fn note_flow(&mut self, pe: PeIndex, flows: bool, deed: u8, looking: &mut Looking) {
+    fn note_flow(&mut self, pe: PeIndex, drained: u32, deed: u8, looking: &mut Looking) {
         let router = looking.router(pe);
-        if !flows || router.deed != deed {
-            (router.streak, router.deed) = (0, deed);
+        if drained == 0 || (router.drained, router.deed) != (drained, deed) {
+            (router.streak, router.drained, router.deed) = (0, drained, deed);
             return;
         }
         router.streak += 1;

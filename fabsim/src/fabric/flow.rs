@@ -32,10 +32,13 @@ pub struct Current {
 }
 
 impl Moving<'_> {
-    /// The currents of a router into each of whose channels a wavelet has landed in this cycle;
+    /// The currents of a router each of whose channels has lost a wavelet and got one in this cycle;
     /// none if there is anything else in its queues, or if they cross the border of the zone.
     pub fn currents(&mut self, pe: PeIndex) -> Option<Vec<Current>> {
         let mut occupied = self.router(pe).occupied;
+        if occupied != self.router(pe).drained {
+            return None;
+        }
         let first = self.wires.places[pe.index()].first_channel;
         let mut currents = Vec::with_capacity(occupied.count_ones() as usize);
         while occupied != 0 {

@@ -25,8 +25,8 @@ enum Refusal {
 pub struct Looked {
     /// Something moves.
     pub moved: bool,
-    /// Every color that has wavelets moves one of data.
-    pub flows: bool,
+    /// The channels, if each that has wavelets moves one of data.
+    pub drained: u32,
 }
 
 /// The routers of a zone in the first half of a cycle.
@@ -171,7 +171,7 @@ impl Looking<'_> {
         }
         Looked {
             moved: taken != 0 || self.moved_nowhere(pe),
-            flows,
+            drained: if flows { router.occupied } else { 0 },
         }
     }
 

@@ -77,6 +77,8 @@ pub struct Router {
     /// What the compute element did in the last cycle: 0 nothing, 1 the main thread went on, from 2
     /// on the microthread with that number, less 2.
     pub deed: u8,
+    /// The channels that wavelets have left in the last cycle, if that was all that held any.
+    pub drained: u32,
 }
 
 /// A tile that is visited.
@@ -234,6 +236,7 @@ impl Fabric {
             flow: NO_FLOW,
             streak: 0,
             deed: 0,
+            drained: 0,
         });
     }
 

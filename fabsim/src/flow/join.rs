@@ -1,7 +1,8 @@
 //! Which tiles join a flow.
 
 use super::{
-    Doer, Flows, Intake, Outflow, Reverse, Site, Source, Stream, StreamId, Tile, Work, LONGEST, SHORTEST,
+    Doer, Flows, Intake, Outflow, Reverse, Site, Source, Stream, StreamId, Tile, Work, LONGEST,
+    SHORTEST,
 };
 use crate::fabric::grid::{PeIndex, LINKS};
 use crate::fabric::Current;
@@ -111,6 +112,7 @@ impl Flows {
         }
         self.expiries.push(Reverse((found.expiry, tile)));
         self.count += 1;
+        self.joined += 1;
         site.moving.join(pe, tile);
         site.awake.remove(pe);
     }
@@ -305,9 +307,7 @@ fn is_plain(running: &Running) -> bool {
 fn lines_fit(running: &Running, state: &Pe, count: u32) -> bool {
     let mut ports = running.sources.iter().chain([&running.dest]);
     ports.all(|port| match *port {
-        Port::Line { word, step, bytes } => {
-            state.core.memory.holds_line(word, step, bytes, count)
-        }
+        Port::Line { word, step, bytes } => state.core.memory.holds_line(word, step, bytes, count),
         _ => true,
     })
 }

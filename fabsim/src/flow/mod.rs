@@ -191,6 +191,8 @@ pub struct Flows {
     free_streams: Vec<StreamId>,
     /// How many tiles are in flows.
     count: usize,
+    /// How often one has joined.
+    pub joined: u64,
     /// Streams into neighbours that are visited. Some may have ended.
     outlets: Vec<StreamId>,
     /// Streams from neighbours that are visited. Some may have ended.
@@ -279,7 +281,8 @@ impl Flows {
                 let neighbour = site.moving.beside(pe, side);
                 let channel = next[side as usize];
                 let from = side.facing();
-                site.moving.land_from_flow(neighbour, channel, from, wavelet);
+                site.moving
+                    .land_from_flow(neighbour, channel, from, wavelet);
             }
         }
     }
