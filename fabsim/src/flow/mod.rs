@@ -40,7 +40,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Cycles a tile does the same before it is asked whether it flows.
-pub const STREAK: u8 = 3;
+pub const STREAK: u8 = 1;
 /// A flow that would end sooner is not worth it.
 const SHORTEST: u64 = 8;
 /// Longer ones are interrupted, so that streams stay short.
