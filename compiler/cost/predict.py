@@ -170,7 +170,7 @@ def _exchange(progress: _Progress, phase: Phase, pattern: StepsPhase, goes_on: M
     time, depth, done, continued = (
         _lines(of, pattern) for of in (progress.time, progress.depth, progress.done, goes_on)
     )
-    run = run_exchange(costs, phase, pattern, time + costs.scalar)
+    run = run_exchange(costs, phase, pattern, time + costs.scalar, depth)
     progress.time += costs.scalar
     progress.depth += 1
     time[:], depth[:] = run.time, DEPTH

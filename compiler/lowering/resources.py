@@ -102,10 +102,10 @@ def source_dsrs_of_phase(phase: Phase) -> int:
     """Registers of file src1 of a phase, one for each fabric operand that is received.
 
     Reduce: two, for the vectors that are stored and for the one added while sending. Broadcast:
-    one. Exchange: one for each lane.
+    one. Exchange: one for each lane, and two for what it sends where registers walk.
     """
     if phase.exchange:
-        return len(phase.exchange.lanes)
+        return len(phase.exchange.lanes) * (3 if phase.exchange.walks else 1)
     return 1 if phase.kind is ContractKind.BROADCAST else 2
 
 
@@ -113,8 +113,9 @@ def number_dsr_ids(phases: Sequence[Phase], target: Target) -> tuple[int, ...]:
     """DSR ids, long enough for every file.
 
     File src1: dealt out phase by phase as `source_dsrs_of_phase` says. File dest: no more, for
-    where a vector (or a slice) goes to and for the control wavelet behind it. File src0: at most
-    one a phase, for the own vector. The same number in two files is two registers.
+    where a vector (or a slice) goes to and for the control wavelet behind it. File src0: at
+    most one a phase, for the own vector, or one a lane, for the slice that is received, two where
+    registers walk. The same number in two files is two registers.
     """
     return take(target.dsr_ids, dsrs_needed(phases))
 
