@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from collc.checks import check_plan
-from collc.choice import with_chosen_trees
 from collc.cost import Prediction, predict, unmet_expectations
 from collc.diagnostics import CollcError, Diagnostic
 from collc.emit.render import render
@@ -20,9 +19,11 @@ from collc.plan import Plan
 from collc.proof import prove
 from collc.run import Progress, RunReport, run_bundle
 from collc.schedule import Schedule, build_schedule
-from collc.spec import Collective, Spec
+from collc.spec import Collective, Decision, Spec
 from collc.target import TARGETS, Target
 from collc.tokens import with_tokens
+from collc.tuning import decided
+from collc.tuning.trees import with_chosen_trees
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,12 @@ class Bundle:
     plan: Plan
     prediction: Prediction
     files: Mapping[str, str]
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """What was chosen where the program left something to the compiler."""
+        decision = self.schedule.collective.decision
+        return (decision,) if decision is not None else ()
 
     @property
     def color_count(self) -> int:
@@ -101,7 +108,9 @@ def prove_text(
         message = "this is about one collective, and the program runs several, or several times"
         help = "name one of them in `program { ... }`"
         raise CollcError([Diagnostic("C107", message, spec.program.span, help=help)])
-    return spec, proved(spec.collectives[0], TARGETS[spec.target])
+    machine = TARGETS[spec.target]
+    spec = replace(spec, collectives=tuple(decided(one, machine) for one in spec.collectives))
+    return spec, proved(spec.collectives[0], machine)
 
 
 def proved(collective: Collective, machine: Target) -> Schedule:

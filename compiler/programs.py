@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from collc.checks.program import check_program
-from collc.choice import with_chosen_trees
 from collc.cost import Prediction, unmet_expectations
 from collc.cost.predict import predict
 from collc.cost.program import predict_program
@@ -23,9 +22,11 @@ from collc.proof import prove
 from collc.run import Progress, RunReport
 from collc.run_program import run_program
 from collc.schedule import Schedule, build_schedule
-from collc.spec import Program, Reconfigure, Spec
+from collc.spec import Decision, Program, Reconfigure, Spec
 from collc.target import TARGETS, Target
 from collc.tokens import with_tokens
+from collc.tuning import decided
+from collc.tuning.trees import with_chosen_trees
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,12 @@ class ProgramBundle:
     plan: ProgramPlan
     prediction: Prediction
     files: Mapping[str, str]
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """What was chosen where the program left something to the compiler."""
+        found = (schedule.collective.decision for schedule in self.plan.schedules)
+        return tuple(decision for decision in found if decision is not None)
 
     @property
     def color_count(self) -> int:
@@ -85,7 +92,9 @@ def compile_any(
         program = Program((one.name,), 1, None, None, Reconfigure.AUTO, one.span)
     if program is not None:
         return compile_program(spec, program, skew)
-    return compile_collective(spec, proved(spec.collectives[0], TARGETS[spec.target]))
+    machine = TARGETS[spec.target]
+    spec = replace(spec, collectives=tuple(decided(one, machine) for one in spec.collectives))
+    return compile_collective(spec, proved(spec.collectives[0], machine))
 
 
 def prove_program(
@@ -119,9 +128,8 @@ def compile_program(spec: Spec, program: Program, skew: int = 0) -> ProgramBundl
 def prove_all(spec: Spec) -> tuple[Schedule, ...]:
     """A schedule for each collective, proved to do what it says; raises CollcError."""
     machine = TARGETS[spec.target]
-    schedules = tuple(
-        build_schedule(with_chosen_trees(collective, machine)) for collective in spec.collectives
-    )
+    chosen = (with_chosen_trees(decided(one, machine), machine) for one in spec.collectives)
+    schedules = tuple(map(build_schedule, chosen))
     _refuse(
         problem
         for collective, schedule in zip(spec.collectives, schedules, strict=True)

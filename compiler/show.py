@@ -90,6 +90,14 @@ def _program(spec: Spec) -> str:
     return f"program {{ {' '.join(words)} }}"
 
 
+def show_steps(collective: Collective) -> str:
+    """The order and the steps of a collective in a line, as they would be written."""
+    orders = dict.fromkeys(_orders(collective))
+    usual = {Order.WEST_TO_EAST.value, Order.NORTH_TO_SOUTH.value}
+    order = f"order {', '.join(orders)} " if orders.keys() - usual else ""
+    return order + " then ".join(_step(step, collective) for step in collective.steps)
+
+
 def _headline(span: Span | None, text: str) -> str:
     return f"{span.file}:{span.line}:{span.column}: {text}" if span else text
 

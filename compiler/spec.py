@@ -6,6 +6,7 @@ and its names resolved; spans point into the source for later messages.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -254,12 +255,77 @@ class Expectation:
 
 
 @dataclass(frozen=True)
+class Gap:
+    """A number that a program leaves to the compiler: "root" of a line of so many ranks, or the
+    `name` of a parameter of a "tree" or an "algorithm" there."""
+
+    what: str
+    name: str
+    ranks: int
+
+
+@dataclass(frozen=True, eq=False)
+class Undecided:
+    """What a collective leaves to the compiler, and how to say it in full.
+
+    It is everything (`run auto`) or the numbers of `gaps`. `extents` are the numbers of ranks
+    along the lines of its grid, of a path or a single line one number; `ordered` says whether
+    an order of the ranks is given, `root` where it has to start or end, if that is said. `fill`
+    takes a number for each gap, `write` all steps as text; both give the collective in full
+    and raise `CollcError`.
+    """
+
+    gaps: tuple[Gap, ...]
+    extents: tuple[int, ...]
+    ordered: bool
+    root: tuple[int, int] | None
+    fill: Callable[[tuple[int, ...]], Collective]
+    write: Callable[[str], Collective]
+    span: Span
+
+
+@dataclass(frozen=True)
+class Considered:
+    """A way to carry out a collective. It takes `at_least` so many cycles; `cycles`, `colors` and
+    `memory_bytes` are None where that, or a refusal, was reason enough to look no further.
+    `terms` says where the cycles go, and sums up to them."""
+
+    text: str
+    at_least: int
+    cycles: int | None
+    colors: int | None
+    memory_bytes: int | None
+    refused: str
+    terms: tuple[tuple[str, int], ...]
+
+    @property
+    def term(self) -> str:
+        """What most of the cycles go into."""
+        return max(self.terms, key=lambda term: term[1])[0] if self.terms else ""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What was chosen for a collective, and what lost: first what was predicted, the fastest
+    first, then what was ruled out."""
+
+    chosen: Considered
+    lost: tuple[Considered, ...]
+
+    @property
+    def runner_up(self) -> Considered | None:
+        """The next best that was predicted."""
+        return next((other for other in self.lost if other.cycles is not None), None)
+
+
+@dataclass(frozen=True)
 class Collective:
     """One collective: contract, grid, steps in order, limits, expectations.
 
-    `root` is the PE that a rooted contract starts from or ends at. None: reductions end at rank 0
-    and a broadcast step says where it starts. `path` is the order of all PEs that its other steps
-    go along; None: they go along rows and columns.
+    As long as it is `undecided` it has no steps; `decision` is how it came to them. `root` is the
+    PE that a rooted contract starts from or ends at. None: reductions end at rank 0 and a broadcast
+    step says where it starts. `path` is the order of all PEs that its other steps go along; None:
+    they go along rows and columns.
     """
 
     name: str
@@ -271,6 +337,8 @@ class Collective:
     span: Span
     root: tuple[int, int] | None = None
     path: Path | None = None
+    undecided: Undecided | None = None
+    decision: Decision | None = None
 
     @property
     def lined(self) -> Grid:

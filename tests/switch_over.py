@@ -12,9 +12,9 @@ from __future__ import annotations
 import sys
 
 import click
+from programs.texts import PATTERNS, program_of
 
 from collc.programs import compile_any
-from tests.programs.texts import PATTERNS, program_of
 
 
 @click.command()

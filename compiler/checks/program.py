@@ -50,8 +50,8 @@ def _by_itself(plan: Plan) -> Plan:
 def _colors(plan: ProgramPlan) -> Iterator[Diagnostic]:
     """C302: more colors than allowed; C303: a number that is not the target's, or that two have."""
     most, target = plan.program.colors, plan.target
-    widest = max(plan.uses, key=lambda use: len(use.positions))
     if most is not None and len(plan.colors) > most:
+        widest = max(plan.uses, key=lambda use: len(use.positions))
         yield Diagnostic(
             "C302",
             f"`{plan.label(widest)}` needs {len(widest.positions)} colors at once, the program's "

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from collc.commands.directory import directory, write
-from collc.commands.output import facts_of, print_data, resources_of
+from collc.commands.output import facts_of, print_data, print_decisions, resources_of
 from collc.commands.source import Source, reporting, source_options
 from collc.lowering import show_plan
 from collc.lowering.show_program import show_program
@@ -50,6 +50,7 @@ def command(source: Source, output: Path | None, dump: str | None) -> None:
         return
     size = sum(len(text) for text in bundle.files.values())
     click.echo(f"{len(bundle.files)} files, {size} bytes, in {directory}. {resources_of(bundle)}")
+    print_decisions(bundle)
 
 
 def _print_dump(bundle: Bundle | ProgramBundle, stage: str, source: Source) -> None:

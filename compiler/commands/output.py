@@ -10,6 +10,7 @@ import click
 from collc.cost import show_gap
 from collc.pipeline import Bundle
 from collc.programs import ProgramBundle
+from collc.tuning.show import decision_as_data, show_decision
 
 FAULT, USAGE, WRONG_RUN = 1, 2, 3
 
@@ -21,6 +22,8 @@ def print_data(data: dict[str, Any]) -> None:
 
 def facts_of(bundle: Bundle | ProgramBundle) -> dict[str, Any]:
     """What every command says of a program in its JSON object."""
+    decisions = [decision_as_data(decision) for decision in bundle.decisions]
+    chosen = {"decision": decisions[0] if len(decisions) == 1 else decisions} if decisions else {}
     return {
         "file": bundle.spec.file,
         "target": bundle.spec.target,
@@ -32,11 +35,18 @@ def facts_of(bundle: Bundle | ProgramBundle) -> dict[str, Any]:
         "tree_gap": _rounded(bundle.prediction.tree_gap),
         "colors": bundle.color_count,
         "memory_bytes": bundle.memory_bytes,
+        **chosen,
     }
 
 
 def _rounded(ratio: float | None) -> float | None:
     return None if ratio is None else round(ratio, 4)
+
+
+def print_decisions(bundle: Bundle | ProgramBundle) -> None:
+    """What was chosen where the program left something to the compiler."""
+    for decision in bundle.decisions:
+        click.echo(show_decision(decision), nl=False)
 
 
 def resources_of(bundle: Bundle | ProgramBundle) -> str:

@@ -47,7 +47,7 @@ def bound_of(schedule: Schedule, target: Target) -> int:
     message = words + machine.visit + machine.hop * (len(beyond) - 1)
     if contract.kind is ContractKind.ALLREDUCE:
         message = max(message, 2 * words)  # every PE sends them all, and stores them all
-    if contract.kind.reduces:
+    if contract.kind.reduces and words:  # the tokens of a barrier have no length
         return max(message, _reduction(words, beyond, machine))
     return message
 

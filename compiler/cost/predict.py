@@ -141,20 +141,27 @@ def _reduce(progress: _Progress, phase: Phase, pattern: ReducePhase, goes_on: Ma
         _lines(of, pattern) for of in (progress.time, progress.depth, progress.done, goes_on)
     )
     both, ranks = np.concatenate((time, depth), axis=1), pattern.ranks
-    different, which = np.unique(both, axis=0, return_inverse=True)
+    different, which = _different(both)
     runs = [
         run_line(costs, phase, pattern, list(map(Place, line[:ranks], line[ranks:])))
         for line in different.tolist()
     ]
     progress.time += SLOTS * costs.scalar
     progress.depth += SLOTS
-    which = which.reshape(-1)
     time[:] = np.array([[place.time for place in run.after] for run in runs])[which]
     depth[:] = np.array([[place.depth for place in run.after] for run in runs])[which]
     done[:] = np.where(continued, 0, np.array([run.done for run in runs])[which])
     progress.end = max(progress.end, *(max(run.end) for run in runs))
     slowest: LineRun = max(runs, key=lambda run: run.end[0])
     progress.paths.append(CriticalPath(phase.name, critical_waits(slowest)))
+
+
+def _different(lines: Times) -> tuple[Times, Times]:
+    """The different ones among the lines, and which of them each is; mostly all are alike."""
+    if (lines == lines[0]).all():
+        return lines[:1], np.zeros(len(lines), dtype=np.int64)
+    different, which = np.unique(lines, axis=0, return_inverse=True)
+    return different, which.reshape(-1)
 
 
 def _exchange(progress: _Progress, phase: Phase, pattern: StepsPhase, goes_on: Mask) -> None:

@@ -7,13 +7,23 @@ done early with a call go on to the next, so a program mostly takes less than th
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from collc.cost.bound import bound_of
 from collc.cost.predict import Prediction, predict
 from collc.program import ProgramPlan
 
 ROUTER_INSTRUCTIONS = 9  # asking whether a color is torn down, and setting its router
+
+
+@dataclass(frozen=True)
+class ProgramPrediction(Prediction):
+    """Of a program; `bound` is that of its longest call, which says little of the whole."""
+
+    @property
+    def gap(self) -> float | None:
+        """None: calls overlap, so their bounds do not add up."""
+        return None
 
 
 def predict_program(plan: ProgramPlan) -> Prediction:
@@ -29,7 +39,7 @@ def predict_program(plan: ProgramPlan) -> Prediction:
         breakdown[name] = breakdown.get(name, 0) + rounds * alone[index].cycles
     breakdown["switch-over"] = rounds * sum(_switch_over(plan, index) for index in plan.calls)
     bounds = [bound_of(schedule, plan.target) for schedule in plan.schedules]
-    return Prediction(sum(breakdown.values()), max(bounds), breakdown, ())
+    return ProgramPrediction(sum(breakdown.values()), max(bounds), breakdown, ())
 
 
 def _switch_over(plan: ProgramPlan, index: int) -> int:

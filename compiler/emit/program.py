@@ -189,7 +189,7 @@ def _shared(plan: ProgramPlan) -> list[SharedPhase]:
         for use in plan.uses
     ]
     needs = [_needs(plan, use, given) for use, given in zip(plan.uses, bare, strict=True)]
-    widest = [max(getattr(need, f"{file}s") for need in needs) for file in FILES]
+    widest = [max((getattr(need, f"{file}s") for need in needs), default=0) for file in FILES]
     total = [sum(getattr(need, f"{file}s") for need in needs) for file in FILES]
     room = len(plan.dsr_ids)
     kept = [0 if max(total) <= room else most for most in widest]

@@ -16,7 +16,7 @@ from collc.emit.program import ProgramModel, program_model
 from collc.plan import Plan
 from collc.program import ProgramPlan
 from collc.schedule import Schedule
-from collc.spec import Contract, Spec
+from collc.spec import Contract, Decision, Spec
 
 _CSL = ("collective_layout.csl", "collective_pe.csl", "layout.csl", "pe_program.csl")
 
@@ -76,6 +76,23 @@ def _buffer_of(contract: Contract) -> dict[str, str | int | None]:
     }
 
 
+def _decision(decision: Decision | None) -> dict[str, dict[str, str | int | None]]:
+    """What was chosen where the program left something to the compiler, and what came next."""
+    if decision is None:
+        return {}
+    chosen, other = decision.chosen, decision.runner_up
+    return {
+        "decision": {
+            "plan": chosen.text,
+            "cycles": chosen.cycles,
+            "most_of_them": chosen.term,
+            "plans": len(decision.lost) + 1,
+            "runner_up": other.text if other else None,
+            "runner_up_cycles": other.cycles if other else None,
+        }
+    }
+
+
 def _manifest(
     spec: Spec, plan: Plan, prediction: Prediction, model: BundleModel, texts: dict[str, str]
 ) -> str:
@@ -112,6 +129,7 @@ def _manifest(
             "tree_gap": prediction.tree_gap and round(prediction.tree_gap, 4),
             "breakdown": prediction.breakdown,
         },
+        **_decision(plan.collective.decision),
         "sha256": _hashes(texts),
     }
     return json.dumps(record, indent=2) + "\n"

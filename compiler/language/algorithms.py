@@ -65,6 +65,10 @@ class Algorithms:
         self._transfers = 0
         self._made: dict[tuple[str, tuple[int, ...], int], Algorithm] = {}
 
+    def renewed(self) -> Algorithms:
+        """The same algorithms, as if none had been unfolded yet."""
+        return Algorithms(self._algorithms, self._numbers, self._others, self._broken)
+
     def algorithm(self, name: Word) -> AlgorithmDecl:
         """Algorithm of a name."""
         if name.text in self._broken:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 from collc.diagnostics import Span
@@ -23,8 +24,15 @@ from collc.language.orders import Orders
 from collc.language.parser import LATER, not_supported
 from collc.language.problems import KnownProblemError, Problems, problem, suggest
 from collc.language.program import elaborate_program
-from collc.language.steps import Surroundings, elaborate_steps, root_of
+from collc.language.steps import (
+    Surroundings,
+    direction_of,
+    elaborate_steps,
+    pe_of,
+    root_of,
+)
 from collc.language.syntax import CollectiveDecl, Word
+from collc.language.undecided import Parts, leaves_open, undecided
 from collc.spec import (
     Collective,
     Contract,
@@ -35,6 +43,7 @@ from collc.spec import (
     OwnOperation,
     Parameter,
     Spec,
+    Undecided,
 )
 from collc.target import TARGETS, Target
 
@@ -202,15 +211,42 @@ def _collective(
         if isinstance(clause, syntax.ReduceClause | syntax.BroadcastClause | syntax.RunClause)
     )
     around = Surroundings(contract, lines, scope, means.forest, means.algorithms, means.target)
-    steps = elaborate_steps(clauses, around, problems)
-    root = problems.attempt(root_of, clauses, around)
+    is_open = leaves_open(declaration)
+    left_open = problems.attempt(_left_open, declaration, around, grids, means) if is_open else None
+    steps = () if is_open else elaborate_steps(clauses, around, problems)
+    root = None if is_open else problems.attempt(root_of, clauses, around)
     if contract is None or limits is None or reserved is None:
         return None
     limits = replace(limits, reserved=reserved)
     wanted = tuple(expectation for expectation in expectations if expectation is not None)
     name = declaration.name.text
     return Collective(
-        name, contract, grid, steps, limits, wanted, declaration.span, root, lines.path
+        name, contract, grid, steps, limits, wanted, declaration.span, root, lines.path, left_open
+    )
+
+
+def _left_open(
+    declaration: CollectiveDecl,
+    around: Surroundings,
+    grids: Mapping[str, Grid | None],
+    means: Means,
+) -> Undecided:
+    """What the compiler is to choose. Each way to do so is elaborated like the file's own text."""
+    if around.contract is None:
+        raise KnownProblemError
+
+    def elaborate_anew(complete: CollectiveDecl) -> Collective:
+        forest, algorithms = means.forest.renewed(), means.algorithms.renewed()
+        problems = Problems()
+        anew = replace(means, forest=forest, algorithms=algorithms)
+        collective = _collective(complete, grids, anew, problems)
+        problems.raise_if_any()
+        assert collective is not None
+        return collective
+
+    direction, root = partial(direction_of, around=around), partial(pe_of, around=around)
+    return undecided(
+        Parts(declaration, around.contract, around.lines, direction, root, elaborate_anew)
     )
 
 

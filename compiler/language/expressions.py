@@ -86,7 +86,8 @@ FUNCTIONS: Mapping[str, Function] = {
     "min": Function(min, None),
     "max": Function(max, None),
 }
-RESERVED = frozenset((*FUNCTIONS, "leaf", "join", "bound"))
+AUTO = "auto"  # a number, a place or a whole plan that is left to the compiler
+RESERVED = frozenset((*FUNCTIONS, "leaf", "join", "bound", AUTO))
 
 ARITHMETIC: Mapping[str, Callable[[int, int], int]] = {
     "+": operator.add,
@@ -157,6 +158,9 @@ def wrong_kind(expression: Expression, wanted: str) -> ProblemError:
             what = "a tree"
         case syntax.Name(text="leaf") | syntax.Call(name=syntax.Word(text="join")):
             what = "a tree"
+        case syntax.Name(text="auto"):
+            what = "left to the compiler"
+            help = "`auto` stands for a number in `reduce` and `run`, for a place behind `to`"
         case syntax.Name(text="bound"):
             what, help = "the bound of the model", "it stands only in `expect`: `1.4 * bound`"
     if wanted == "a condition":

@@ -65,6 +65,10 @@ class Forest:
         self._known: dict[Call, Shape] = {}
         self._literals: dict[syntax.Literal, Shape] = {}
 
+    def renewed(self) -> Forest:
+        """The same trees, as if none had been unfolded yet."""
+        return Forest(self._trees, self._numbers, self._broken)
+
     def tree(self, name: Word) -> TreeDecl:
         """Tree of a name."""
         if name.text in self._broken:

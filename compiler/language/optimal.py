@@ -7,6 +7,7 @@ prelude's trees; which of them is predicted to be the fastest, a later stage fin
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import isqrt
 
 import numpy as np
@@ -14,48 +15,61 @@ import numpy as np
 from collc.diagnostics import Span
 from collc.language.expressions import Scope
 from collc.language.forest import Forest
+from collc.language.names import prelude
 from collc.language.problems import problem
 from collc.language.shapes import children_of
-from collc.language.syntax import Argument, Number, TreeUse, Word
-from collc.optimum import optimum
+from collc.language.syntax import Argument, Number, TreeDecl, TreeUse, Word
+from collc.optimum import Optimum, optimum
 from collc.spec import Tree
 from collc.target import Target
 
 OPTIMAL = "optimal"
 
 
-def optimal_tree(  # noqa: PLR0913 - what it is chosen for, then what it is chosen from
-    use: TreeUse, ranks: int, length: int, *, forest: Forest, scope: Scope, target: Target
-) -> Tree:
+def optimal_tree(use: TreeUse, ranks: int, length: int, target: Target) -> Tree:
     """The model's optimum for `ranks` ranks and `length` elements, with all its candidates."""
     if use.arguments:
         message = "the tree optimal takes no numbers: it follows from the line and the length"
         raise problem("C114", message, use.span, help="write `reduce optimal`")
+    return _best(ranks, length, target, use.span)
+
+
+@lru_cache(maxsize=64)
+def _best(ranks: int, length: int, target: Target, span: Span) -> Tree:
     begins_sending = target.task_start + target.op_issue
-    trees = [_model_tree(ranks, length, target, turn, use.span) for turn in (0, begins_sending)]
-    trees += [_prelude_tree(name, ranks, forest, scope, use.span) for name in _NAMES]
-    trees += [_two_phase(size, ranks, forest, scope, use.span) for size in _group_sizes(ranks)]
+    forest = Forest(
+        {name: tree for name, tree in prelude().items() if isinstance(tree, TreeDecl)},
+        {},
+        frozenset(),
+    )
+    trees = [_model_tree(ranks, length, target, turn, span) for turn in (0, begins_sending)]
+    trees += [_prelude_tree(name, ranks, forest, span) for name in _NAMES]
+    trees += [_two_phase(size, ranks, forest, span) for size in _group_sizes(ranks)]
     different = {tree.children: tree for tree in reversed(trees)}
     candidates = tuple(tree for tree in trees if different[tree.children] is tree)
-    return Tree(OPTIMAL, candidates[0].children, use.span, candidates)
+    return Tree(OPTIMAL, candidates[0].children, span, candidates)
 
 
 _NAMES = ("chain", "star", "binomial")
 
 
 def _model_tree(ranks: int, length: int, target: Target, turn: int, span: Span) -> Tree:
-    found = optimum(ranks, np.array([length]), target.ramp, turn)
-    return Tree(OPTIMAL, found.tree(ranks, 0), span)
+    return Tree(OPTIMAL, _optimum(ranks, length, target.ramp, turn).tree(ranks, 0), span)
 
 
-def _prelude_tree(name: str, ranks: int, forest: Forest, scope: Scope, span: Span) -> Tree:
-    call = forest.call(Word(name, span), (), (ranks,), scope, span)
+@lru_cache(maxsize=64)
+def _optimum(ranks: int, length: int, ramp: int, turn: int) -> Optimum:
+    return optimum(ranks, np.array([length]), ramp, turn)
+
+
+def _prelude_tree(name: str, ranks: int, forest: Forest, span: Span) -> Tree:
+    call = forest.call(Word(name, span), (), (ranks,), Scope({}), span)
     return Tree(forest.text(call), children_of(forest.unfold(call)), span)
 
 
-def _two_phase(size: int, ranks: int, forest: Forest, scope: Scope, span: Span) -> Tree:
+def _two_phase(size: int, ranks: int, forest: Forest, span: Span) -> Tree:
     group = Argument(Word("S", span), Number(size, span), span)
-    call = forest.call(Word("two_phase", span), (group,), (ranks,), scope, span)
+    call = forest.call(Word("two_phase", span), (group,), (ranks,), Scope({}), span)
     return Tree(forest.text(call), children_of(forest.unfold(call)), span)
 
 

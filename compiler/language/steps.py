@@ -26,6 +26,7 @@ from collc.language.syntax import (
     TreeUse,
     Word,
 )
+from collc.language.undecided import is_auto
 from collc.spec import BroadcastStep, Contract, ContractKind, ReduceStep, RunStep, Step, Tree
 from collc.target import Target
 
@@ -104,7 +105,7 @@ def root_of(clauses: tuple[StepClause, ...], around: Surroundings) -> tuple[int,
         return around.lines.corner
     place = _said(said[0] if kind in _FROM_ROOT else said[-1])
     assert place is not None
-    return _root(place, around)
+    return pe_of(place, around)
 
 
 def _said(clause: StepClause) -> PeDecl | Expression | None:
@@ -278,6 +279,12 @@ def _reduction(clause: ReduceClause, line: Line, around: Surroundings) -> Reduce
     )
 
 
+def direction_of(clause: ReduceClause | RunClause, around: Surroundings) -> Line:
+    """The lines that a clause goes along."""
+    verb = "reduce" if isinstance(clause, ReduceClause) else "run"
+    return _direction(clause.lines, clause.span, verb, around.lines)
+
+
 def _end(clause: ReduceClause, line: Line, around: Surroundings) -> int:
     """The rank of its lines that a reduction ends at."""
     if clause.to is None:
@@ -289,7 +296,7 @@ def _end(clause: ReduceClause, line: Line, around: Surroundings) -> int:
             help = f"ranks are 0 to {line.length - 1}"
             raise problem("C142", message, clause.to.span, help=help)
         return rank
-    x, y = _root(clause.to, around)
+    x, y = pe_of(clause.to, around)
     if around.lines.path is not None:
         return around.lines.path.place_of((x, y))
     return line.places.index(x if line is around.lines.horizontal else y)
@@ -301,10 +308,7 @@ def _tree(use: TreeUse, ranks: int, around: Surroundings) -> Tree:
     if use.name.text == OPTIMAL:
         if around.contract is None:
             raise KnownProblemError
-        length = around.contract.length
-        return optimal_tree(
-            use, ranks, length, forest=forest, scope=around.scope, target=around.target
-        )
+        return optimal_tree(use, ranks, around.contract.length, around.target)
     declaration = forest.tree(use.name)
     first = (ranks,) if declaration.parameters else ()
     call = forest.call(use.name, use.arguments, first, around.scope, use.span)
@@ -324,8 +328,10 @@ def _tree(use: TreeUse, ranks: int, around: Surroundings) -> Tree:
 def _broadcast(
     clause: BroadcastClause, around: Surroundings, reductions: tuple[ReduceClause, ...]
 ) -> BroadcastStep:
-    x, y = _root(clause.root, around)
     kind = around.contract and around.contract.kind
+    if is_auto(clause.root) and kind == ContractKind.ALLREDUCE and reductions:
+        return BroadcastStep(*_end_of_all(reductions, around), clause.span)
+    x, y = pe_of(clause.root, around)
     if kind == ContractKind.ALLREDUCE and reductions:
         end = _end_of_all(reductions, around)
         if (x, y) != end:
@@ -348,8 +354,8 @@ def _end_of_all(reductions: tuple[ReduceClause, ...], around: Surroundings) -> t
     return x, y
 
 
-def _root(root: PeDecl | Expression, around: Surroundings) -> tuple[int, int]:
-    """PE that a broadcast starts from: given as such, or as a rank of the line."""
+def pe_of(root: PeDecl | Expression, around: Surroundings) -> tuple[int, int]:
+    """PE that a place means: given as such, or as a rank of the line."""
     lines, grid = around.lines, around.lines.grid
     size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
     if isinstance(root, PeDecl):

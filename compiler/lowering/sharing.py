@@ -123,7 +123,7 @@ def _in_turns(
 ) -> ProgramPlan:
     """Phases that take turns on as few colors as are allowed, or have queues of their own."""
     named = _named(plans)
-    widest = max(len(one.colors) for one in named)
+    widest = max((len(one.colors) for one in named), default=0)
     most = len(target.colors) if program.colors is None else program.colors
     kept = max(widest, min(most, _pairs_of_queues(target)))
     positions = _longest_unused(named, _order(named, plans, program), kept)

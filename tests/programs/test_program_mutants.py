@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from programs.texts import program_of
 
 from collc.checks.program import check_program
 from collc.cost.program import predict_program
@@ -16,7 +17,6 @@ from collc.program import ProgramPlan, Use
 from collc.programs import ProgramBundle, compile_any
 from collc.run import RunError
 from collc.run_program import run_program
-from tests.programs.texts import program_of
 
 Mutant = tuple[str, ProgramPlan]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
+from programs.texts import PATTERNS, all_pairs, program_of
 
 from collc.programs import ProgramBundle, compile_any
-from tests.programs.texts import PATTERNS, all_pairs, program_of
 
 
 def compiled(text: str, skew: int = 0, **parameters: int) -> ProgramBundle:

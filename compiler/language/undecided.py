@@ -1,0 +1,202 @@
+"""What a collective leaves to the compiler: `auto` in the place of a number, a root, or all steps.
+
+Nothing is chosen here. The places are found and checked, and become an `Undecided`, which makes a
+complete collective of what is chosen for them: every choice is a program that could be written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+from collc.diagnostics import Span
+from collc.language.expressions import AUTO
+from collc.language.lines import Line, Lines
+from collc.language.parser import parse_text
+from collc.language.problems import problem
+from collc.language.syntax import (
+    Argument,
+    BroadcastClause,
+    Clause,
+    CollectiveDecl,
+    Expression,
+    Name,
+    Number,
+    OrderClause,
+    PeDecl,
+    ReduceClause,
+    RunClause,
+    TreeUse,
+)
+from collc.spec import Collective, Contract, ContractKind, Gap, Undecided
+
+StepClause = ReduceClause | BroadcastClause | RunClause
+
+
+def is_auto(expression: Expression | PeDecl | None) -> bool:
+    """Whether this is `auto`."""
+    return isinstance(expression, Name) and expression.text == AUTO
+
+
+def leaves_open(declaration: CollectiveDecl) -> bool:
+    """Whether anything is left to the compiler."""
+    return any(_whole(clause) or any(_autos(clause)) for clause in declaration.clauses)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A collective that leaves something open: as declared, and what else is known of it."""
+
+    declaration: CollectiveDecl
+    contract: Contract
+    lines: Lines
+    direction: Callable[[ReduceClause | RunClause], Line]
+    root: Callable[[PeDecl | Expression], tuple[int, int]]
+    elaborate: Callable[[CollectiveDecl], Collective]
+
+
+def undecided(parts: Parts) -> Undecided:
+    """What is left open; raises `ProblemError` where that cannot be."""
+    declaration, lines = parts.declaration, parts.lines
+    whole = next((clause for clause in declaration.clauses if _whole(clause)), None)
+    gaps, root, span = [], None, declaration.span
+    if isinstance(whole, RunClause):
+        root, span = _check_whole(whole, parts), whole.span
+    else:
+        for clause in declaration.clauses:
+            for gap, at in _autos(clause):
+                _check_root(gap, at, clause, parts)
+                assert isinstance(clause, ReduceClause | RunClause)
+                gaps.append(replace(gap, ranks=parts.direction(clause).length))
+    single = lines.single
+    extents = (single.length,) if single else (lines.grid.width, lines.grid.height)
+    return Undecided(
+        gaps=tuple(gaps),
+        extents=extents,
+        ordered=any(isinstance(clause, OrderClause) for clause in declaration.clauses),
+        root=root,
+        fill=lambda numbers: parts.elaborate(_filled(declaration, numbers)),
+        write=lambda text: parts.elaborate(_written(declaration, text)),
+        span=span,
+    )
+
+
+def _whole(clause: Clause) -> bool:
+    """`run auto`."""
+    return isinstance(clause, RunClause) and clause.algorithm.name.text == AUTO
+
+
+def _check_whole(clause: RunClause, parts: Parts) -> tuple[int, int] | None:
+    """Refuse what cannot stand beside `run auto`; gives the PE behind `to` or `from`."""
+    for other in parts.declaration.clauses:
+        if isinstance(other, StepClause) and other is not clause:
+            message = "`run auto` leaves all steps to the compiler"
+            before = (clause.span, "here")
+            raise problem("C148", message, other.span, before, help="leave one of them out")
+    given = clause.lines.span if clause.lines is not None else None
+    given = clause.algorithm.arguments[0].span if clause.algorithm.arguments else given
+    if given is not None:
+        message = "`run auto` chooses lines and numbers, too"
+        raise problem("C148", message, given, help="write `run auto`")
+    if clause.root is None:
+        return None
+    kind = parts.contract.kind
+    if is_auto(clause.root) or kind not in _ROOTED:
+        message = f"`auto` has no use for a place here: {kind.value} has no root"
+        if kind in _ROOTED:
+            message = f"a {kind.value} promises its place, which cannot be left to the compiler"
+        help = "leave it out" if kind not in _ROOTED else "name a rank or a PE"
+        raise problem("C148", message, clause.root.span, help=help)
+    return parts.root(clause.root)
+
+
+_ROOTED = (
+    ContractKind.BROADCAST,
+    ContractKind.REDUCE,
+    ContractKind.SCATTER,
+    ContractKind.GATHER,
+)
+
+
+def _check_root(gap: Gap, at: Span, clause: Clause, parts: Parts) -> None:
+    """A place is the compiler's to choose only where the contract does not promise it."""
+    if gap.what != "root":
+        return
+    free = parts.contract.kind is ContractKind.ALLREDUCE and isinstance(clause, ReduceClause)
+    if not free:
+        kind = parts.contract.kind.value
+        message = f"a place is free only for the reductions of an allreduce, this is a {kind}"
+        raise problem("C148", message, at, help="name a rank or a PE")
+
+
+def _autos(clause: Clause) -> Iterator[tuple[Gap, Span]]:
+    """The numbers that a clause leaves open, in the order of the text, and where."""
+    if isinstance(clause, ReduceClause):
+        for use in (clause.tree, clause.upper):
+            yield from _of_use(use, "tree") if use else ()
+        if clause.to is not None and is_auto(clause.to):
+            yield Gap("root", "root", 0), clause.to.span
+    elif isinstance(clause, RunClause):
+        yield from _of_use(clause.algorithm, "algorithm")
+        if clause.root is not None and is_auto(clause.root):
+            yield Gap("root", "root", 0), clause.root.span
+
+
+def _of_use(use: TreeUse, what: str) -> Iterator[tuple[Gap, Span]]:
+    for argument in use.arguments:
+        if is_auto(argument.value):
+            name = argument.name.text if argument.name else use.name.text
+            yield Gap(what, name, 0), argument.span
+
+
+def _filled(declaration: CollectiveDecl, numbers: tuple[int, ...]) -> CollectiveDecl:
+    """The same with a number for each gap."""
+    left = iter(numbers)
+    return replace(
+        declaration, clauses=tuple(_filled_clause(clause, left) for clause in declaration.clauses)
+    )
+
+
+def _filled_clause(clause: Clause, left: Iterator[int]) -> Clause:
+    if isinstance(clause, ReduceClause):
+        tree = _filled_use(clause.tree, left)
+        upper = clause.upper and _filled_use(clause.upper, left)
+        to = clause.to
+        if to is not None and is_auto(to):
+            to = Number(next(left), to.span)
+        return replace(clause, tree=tree, upper=upper, to=to)
+    if isinstance(clause, RunClause):
+        return replace(clause, algorithm=_filled_use(clause.algorithm, left))
+    return clause
+
+
+def _filled_use(use: TreeUse, left: Iterator[int]) -> TreeUse:
+    def filled(argument: Argument) -> Argument:
+        if not is_auto(argument.value):
+            return argument
+        return replace(argument, value=Number(next(left), argument.span))
+
+    return replace(use, arguments=tuple(map(filled, use.arguments)))
+
+
+def _written(declaration: CollectiveDecl, text: str) -> CollectiveDecl:
+    """The same with the clauses of a text in place of its steps; messages about them are about
+    the step that left them to the compiler."""
+    (parsed,) = parse_text("auto", f"collective written = barrier() on g {{ {text} }}")
+    assert isinstance(parsed, CollectiveDecl)
+    at = next(c.span for c in declaration.clauses if isinstance(c, StepClause))
+    kept = (c for c in declaration.clauses if not isinstance(c, StepClause))
+    return replace(declaration, clauses=(*kept, *(_moved(c, at) for c in parsed.clauses)))
+
+
+def _moved(node: Any, at: Span) -> Any:  # noqa: ANN401 - any piece of syntax
+    """A piece of syntax as if it stood elsewhere."""
+    if isinstance(node, Span):
+        return at
+    if isinstance(node, tuple):
+        return tuple(_moved(part, at) for part in node)
+    if is_dataclass(node) and not isinstance(node, type):
+        parts = {f.name: _moved(getattr(node, f.name), at) for f in fields(node)}
+        return replace(node, **parts)
+    return node

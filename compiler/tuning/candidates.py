@@ -1,0 +1,300 @@
+"""What comes into question where a program says `auto`: plans as they would be written, numbers.
+
+Every tree and every algorithm of the prelude that keeps the contract is there, at the roots that
+matter. `ALGORITHMS` names the algorithms by contract; that it names all, and that each keeps its
+contract, a test finds out by proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from math import isqrt
+
+import numpy as np
+
+from collc.optimum import optimum
+from collc.spec import Collective, ContractKind, Gap, Undecided
+from collc.target import Target
+from collc.tuning.terms import step_begins
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """An algorithm as it is run, and how many steps of it follow each other at least: `rounds`
+    times the ranks less one, or their logarithm where it is `doubling`. `vectors` are those that
+    some PE sends or takes where there are four PEs or more."""
+
+    text: str
+    rounds: int
+    doubling: bool = False
+    vectors: int = 0
+
+    def at_least(self, ranks: int, length: int, target: Target) -> int:
+        """Cycles that it takes on a line: to begin steps, or for the elements of a PE."""
+        steps = ranks.bit_length() - 1 if self.doubling else ranks - 1
+        moved = self.vectors * length if ranks > 3 else 0
+        return max(self.rounds * steps * step_begins(target), moved)
+
+
+ALGORITHMS: dict[ContractKind, tuple[Pattern, ...]] = {
+    ContractKind.ALLREDUCE: (
+        Pattern("ring_allreduce", 2),
+        Pattern("recursive_doubling", 1, doubling=True),
+        Pattern("halving_doubling", 2, doubling=True),
+        Pattern("binary_blocks", 2, doubling=True),
+        Pattern("butterfly(G = {group})", 1, doubling=True),
+        Pattern("direct_allreduce", 0),
+        Pattern("pipelined_allreduce(c = {chunks})", 2),
+        Pattern("binary_tree_allreduce(c = {chunks})", 1, doubling=True, vectors=6),
+        Pattern("dual_root_allreduce(c = {chunks})", 1, doubling=True, vectors=4),
+    ),
+    ContractKind.REDUCE: (
+        Pattern("pipelined_reduce(c = {chunks})", 1),
+        Pattern("binary_tree_reduce(c = {chunks})", 1, doubling=True),
+        Pattern("reduce_scatter_gather", 1),
+    ),
+    ContractKind.BROADCAST: (
+        Pattern("pipelined_broadcast(c = {chunks})", 1),
+        Pattern("binary_tree_broadcast(c = {chunks})", 1, doubling=True),
+        Pattern("scatter_allgather", 1),
+    ),
+    ContractKind.REDUCE_SCATTER: (
+        Pattern("ring_reduce_scatter", 1),
+        Pattern("recursive_halving_reduce_scatter", 1, doubling=True),
+        Pattern("pairwise_reduce_scatter", 1),
+        Pattern("direct_reduce_scatter", 0),
+    ),
+    ContractKind.ALLGATHER: (
+        Pattern("ring_allgather", 1),
+        Pattern("recursive_doubling_allgather", 1, doubling=True),
+        Pattern("direct_allgather", 0),
+    ),
+    ContractKind.SCATTER: (
+        Pattern("linear_scatter", 0),
+        Pattern("binomial_scatter", 1, doubling=True),
+    ),
+    ContractKind.GATHER: (
+        Pattern("linear_gather", 0),
+        Pattern("binomial_gather", 1, doubling=True),
+    ),
+    ContractKind.ALL_TO_ALL: (
+        Pattern("pairwise_all_to_all", 0),
+        Pattern("linear_all_to_all", 0),
+        Pattern("bruck_all_to_all", 1, doubling=True),
+    ),
+    ContractKind.BARRIER: (
+        Pattern("linear_barrier", 0),
+        Pattern("binomial_barrier", 1, doubling=True),
+        Pattern("dissemination_barrier", 1, doubling=True),
+    ),
+}
+_CHUNKS = (2, 8)
+_LONGEST_PATH = 4096  # ranks of a path that is tried; its length alone costs 6 cycles a PE
+_LONGEST_OF_STEPS = 64  # ranks along the axes of a grid: on more, trees are faster by far
+_ROOTS_TRIED = 16
+
+
+@dataclass(frozen=True)
+class Written:
+    """A plan as text, and what is known before it is read: that it takes at least so many cycles,
+    or at least as many as another plan, which has the best trees of the model."""
+
+    text: str
+    at_least: int = 0
+    as_many_as: str = ""
+
+
+def plans(collective: Collective, target: Target) -> Iterator[Written]:
+    """Every plan that may be the best: its steps, and the order of the ranks where one is part of
+    it. Those that reduce by trees come first."""
+    undecided = collective.undecided
+    assert undecided is not None
+    if len(undecided.extents) == 1:
+        yield from _on_line(collective, undecided, target)
+    else:
+        yield from _on_grid(collective, undecided, target)
+
+
+def _trees(ranks: int) -> tuple[str, ...]:
+    """The trees of the prelude, two-phase with the usual groups, and the best of all trees."""
+    groups = sorted({isqrt(ranks), isqrt(ranks) + 1} & set(range(2, ranks)))
+    named = tuple(f"two_phase(S = {group})" for group in groups)
+    return ("optimal", "chain", "star", "binomial", *named)
+
+
+def _on_line(collective: Collective, undecided: Undecided, target: Target) -> Iterator[Written]:
+    kind, ranks = collective.contract.kind, undecided.extents[0]
+    place = _place(undecided)
+    if kind is ContractKind.BROADCAST:
+        yield Written(f"broadcast from {place}")
+    elif kind is ContractKind.REDUCE:
+        yield from _with_trees("reduce {tree} to " + place, _trees(ranks))
+    elif kind is ContractKind.ALLREDUCE:
+        for root in _roots(collective, ranks, target):
+            text = f"reduce {{tree}} to {root} then broadcast from auto"
+            yield from _with_trees(text, _trees(ranks))
+    at = "" if undecided.root is None else f" {_word(kind)} {place}"
+    for name, at_least in _algorithms(collective, ranks, target):
+        for order in _orders(collective, undecided, name):
+            yield Written(f"{order}run {name}{at}", at_least)
+
+
+def _with_trees(text: str, trees: tuple[str, ...]) -> Iterator[Written]:
+    """The same plan with each of these trees, of which the first is the best one."""
+    best = text.format(tree=trees[0])
+    yield Written(best)
+    yield from (Written(text.format(tree=tree), as_many_as=best) for tree in trees[1:])
+
+
+def _place(undecided: Undecided) -> str:
+    """Where the contract says that it starts or ends; rank 0 if it says nothing."""
+    return "0" if undecided.root is None else f"({undecided.root[0]}, {undecided.root[1]})"
+
+
+def _word(kind: ContractKind) -> str:
+    return "from" if kind in (ContractKind.BROADCAST, ContractKind.SCATTER) else "to"
+
+
+def _orders(collective: Collective, undecided: Undecided, name: str) -> tuple[str, ...]:
+    """A ring is another order of the ranks, which are the compiler's only where nothing is said of
+    them and no slice belongs to one; it serves those who send to the next one."""
+    free = not undecided.ordered and collective.contract.kind is ContractKind.ALLREDUCE
+    around = "ring" in name or "butterfly" in name
+    return ("", "order ring ") if free and around and commutes(collective) else ("",)
+
+
+def _algorithms(collective: Collective, ranks: int, target: Target) -> Iterator[tuple[str, int]]:
+    """Algorithms with numbers for all their parameters, and what each takes at least.
+
+    In an allreduce without multicast every contribution is sent once towards the sum, and the sum
+    once to everybody; each time one PE sends and one takes it.
+    """
+    contract = collective.contract
+    moved = 0
+    if contract.kind is ContractKind.ALLREDUCE:
+        moved = 4 * contract.length * (ranks - 1) // ranks
+    for pattern in ALGORITHMS.get(contract.kind, ()):
+        at_least = max(moved, pattern.at_least(ranks, contract.length, target))
+        names = [pattern.text]
+        if "{group}" in pattern.text:
+            groups = (g for g in range(2, ranks + 1) if _is_power(ranks, g))
+            names = [pattern.text.format(group=group) for group in groups]
+        elif "{chunks}" in pattern.text:
+            names = [pattern.text.format(chunks=chunks) for chunks in _CHUNKS]
+        yield from ((name, at_least) for name in names)
+
+
+def _is_power(number: int, base: int) -> bool:
+    while number % base == 0:
+        number //= base
+    return number == 1
+
+
+def commutes(collective: Collective) -> bool:
+    """Whether ranks may be combined in any order."""
+    operation = collective.contract.operation
+    return operation is None or operation.commutative
+
+
+def _roots(collective: Collective, ranks: int, target: Target) -> tuple[int, ...]:
+    """Rank 0, the middle and the root that the model says is best; rank 0 alone where ranks are
+    combined in their order."""
+    if not commutes(collective):
+        return (0,)
+    best = best_root(ranks, collective.contract.length, target)
+    return tuple(dict.fromkeys((0, best, ranks // 2)))
+
+
+@lru_cache(maxsize=256)
+def best_root(ranks: int, length: int, target: Target) -> int:
+    """Where an allreduce along a line should meet: the best trees of the model on both sides, and
+    the longer way back."""
+    through = 2 * target.ramp + 1
+    times = optimum(ranks, np.array([length]), target.ramp).times[:, 0]
+    root = np.arange((ranks + 1) // 2)
+    behind = ranks - 1 - root
+    own = times[root + 1] + np.where(root > 0, length, 0)
+    meets = np.maximum(own, times[behind] + through + 1)
+    meets[0] = times[ranks]
+    return int((meets + behind).argmin())
+
+
+def _on_grid(collective: Collective, undecided: Undecided, target: Target) -> Iterator[Written]:
+    """Along both axes, either of them first, with the same pattern; or along a path of all PEs."""
+    kind = collective.contract.kind
+    if kind is ContractKind.BROADCAST:
+        yield Written(f"broadcast from {_place(undecided)}")
+    elif kind is ContractKind.REDUCE:
+        place = _place(undecided)
+        yield from _along_both(collective, undecided, place, place, "")
+        yield from _along_path(collective, undecided, place, "")
+    elif kind is ContractKind.ALLREDUCE:
+        back = " then broadcast from auto"
+        for x, y in _places(collective, undecided.extents, target):
+            yield from _along_both(collective, undecided, str(x), str(y), back)
+        for root in (0, collective.grid.width * collective.grid.height // 2):
+            yield from _along_path(collective, undecided, str(root), back)
+    if max(undecided.extents) <= _LONGEST_OF_STEPS:
+        across, down = (
+            dict(_algorithms(collective, extent, target)) for extent in undecided.extents
+        )
+        for name in (name for name in across if name in down):
+            for order in _orders(collective, undecided, name):
+                text = f"{order}run columns by {name} then run rows by {name}"
+                yield Written(text, across[name] + down[name])
+
+
+def _places(
+    collective: Collective, extents: tuple[int, ...], target: Target
+) -> Iterator[tuple[int, int]]:
+    """Roots of a grid: within one axis, or the best or the middle of both."""
+    across, down = (_roots(collective, extent, target) for extent in extents)
+    yield from dict.fromkeys(
+        (x, y)
+        for x in across
+        for y in down
+        if 0 in (x, y) or (x, y) in ((across[-1], down[-1]), (across[:2][-1], down[:2][-1]))
+    )
+
+
+def _along_both(
+    collective: Collective, undecided: Undecided, x: str, y: str, back: str
+) -> Iterator[Written]:
+    """Reductions of both axes by the same kind of tree, either of them first."""
+    orders = ["reduce columns by {{down}} to {y} then reduce row by {{across}} to {x}"]
+    if commutes(collective):
+        orders.append("reduce rows by {{across}} to {x} then reduce column by {{down}} to {y}")
+    pairs = zip(*map(_trees, undecided.extents), strict=False)
+    (best_across, best_down), *others = pairs
+    for order in orders:
+        text = order.format(x=x, y=y) + back
+        best = text.format(across=best_across, down=best_down)
+        yield Written(best)
+        for across, down in others:
+            yield Written(text.format(across=across, down=down), as_many_as=best)
+
+
+def _along_path(
+    collective: Collective, undecided: Undecided, root: str, back: str
+) -> Iterator[Written]:
+    """Trees along a path of all PEs, where the order of the ranks is the compiler's."""
+    free = commutes(collective) and not undecided.ordered
+    if free and collective.grid.width * collective.grid.height <= _LONGEST_PATH:
+        yield from _with_trees(f"order snake reduce {{tree}} to {root}{back}", ("optimal", "chain"))
+
+
+def values(gap: Gap, collective: Collective, target: Target) -> tuple[int, ...]:
+    """The numbers that come into question for a gap, rising."""
+    length, ranks = max(collective.contract.length, 1), gap.ranks
+    if gap.what == "root":
+        even = {ranks * step // _ROOTS_TRIED for step in range(_ROOTS_TRIED)}
+        roots = {*even, *_roots(collective, ranks, target), ranks - 1}
+        return tuple(sorted(roots)) if commutes(collective) else (0,)
+    if gap.what == "tree":  # the smallest group for every number of groups
+        return tuple(sorted({-(-ranks // groups) for groups in range(1, ranks + 1)}))
+    most = max(length, ranks)
+    powers = {2**k for k in range(most.bit_length()) if 2**k <= most}
+    parts = {number for number in range(1, ranks + 1) if ranks % number == 0}
+    return tuple(sorted(powers | parts))

@@ -1,0 +1,213 @@
+"""The choice: of everything that comes into question the plan with the fewest predicted cycles.
+
+Each candidate is the collective in full, as it could have been written. What it takes at least
+(`collc.tuning.terms`) is cheap to know, and orders the candidates; they are planned, checked and
+predicted in that order until none is left that could be faster. So the choice is never predicted to
+be slower than a candidate, whichever was ruled out without a prediction. Of equals the first wins,
+in an order that depends on the program alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise, product
+from math import prod
+from typing import TypeVar
+
+from collc.checks import check_plan
+from collc.cost import predict
+from collc.diagnostics import CollcError, Diagnostic
+from collc.lowering import build_plan
+from collc.lowering.resources import left_by
+from collc.proof import prove
+from collc.schedule import build_schedule
+from collc.show import show_steps
+from collc.spec import Collective, Considered, Decision, Undecided
+from collc.target import Target
+from collc.tokens import with_tokens
+from collc.tuning.candidates import Written, plans, values
+from collc.tuning.terms import Terms, least_terms, terms_of
+from collc.tuning.trees import with_chosen_trees
+
+T = TypeVar("T")
+
+_ALL_AT_ONCE = 256  # combinations of numbers that are all looked at
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A collective in full, as it is written, and what it takes at least."""
+
+    text: str
+    collective: Collective
+    least: Terms
+
+    @property
+    def at_least(self) -> int:
+        """Cycles that it takes at least."""
+        return self.least.cycles
+
+    def without_prediction(self, refused: str = "") -> Considered:
+        """What is noted if it is refused, or not looked at any further."""
+        terms = self.least.named()
+        return Considered(self.text, self.at_least, None, None, None, refused, terms)
+
+
+@dataclass
+class _Search:
+    """What has been found so far: the fastest one, and all that was looked at."""
+
+    target: Target
+    best: Collective | None = None
+    chosen: Considered | None = None
+    considered: dict[str, Considered] = field(default_factory=dict)
+    problems: list[Diagnostic] = field(default_factory=list)
+
+
+def decided(collective: Collective, target: Target) -> Collective:
+    """The collective in full; one that leaves nothing open as it is. Raises CollcError where
+    nothing that comes into question can be."""
+    undecided = collective.undecided
+    if undecided is None:
+        return collective
+    search = _Search(target)
+    if undecided.gaps:
+        _fill(search, collective, undecided)
+    else:
+        _write(search, undecided, list(plans(collective, target)))
+    if search.best is None or search.chosen is None:
+        raise CollcError(search.problems[:1])
+    lost = [one for one in search.considered.values() if one is not search.chosen]
+    lost.sort(key=lambda one: (one.refused != "", one.cycles is None, one.cycles or one.at_least))
+    return replace(search.best, decision=Decision(search.chosen, tuple(lost)))
+
+
+def _write(search: _Search, undecided: Undecided, written: Sequence[Written]) -> None:
+    """Look at plans as they are written; first at those of which nothing is known."""
+    least: dict[str, int] = {}
+    for known in (False, True):
+        texts = []
+        for plan in (one for one in written if known == bool(one.at_least or one.as_many_as)):
+            at_least = max(plan.at_least, least.get(plan.as_many_as, 0))
+            if search.chosen is not None and at_least >= (search.chosen.cycles or 0):
+                ruled_out = Considered(plan.text, at_least, None, None, None, "", ())
+                search.considered[plan.text] = ruled_out
+            else:
+                texts.append(plan.text)
+        found = _elaborated(search, undecided.write, texts, least)
+        _predict_all(search, found)
+
+
+def _elaborated(
+    search: _Search,
+    elaborate: Callable[[T], Collective],
+    given: Iterable[T],
+    least: dict[T, int] | None = None,
+) -> list[Candidate]:
+    """The candidates that have a meaning, those that take the fewest cycles at least first; `least`
+    is told how many each of the given takes."""
+    found: dict[str, Candidate] = {}
+    for one in given:
+        try:
+            collective = elaborate(one)
+        except CollcError as error:
+            search.problems += error.diagnostics
+            continue
+        candidate = _candidate(collective, search.target)
+        found.setdefault(candidate.text, candidate)
+        if least is not None:
+            least[one] = candidate.at_least
+    return sorted(found.values(), key=lambda candidate: candidate.at_least)
+
+
+def _candidate(collective: Collective, target: Target) -> Candidate:
+    schedule = with_tokens(build_schedule(collective))
+    return Candidate(show_steps(collective), collective, least_terms(schedule, target))
+
+
+def _predict_all(search: _Search, candidates: Iterable[Candidate]) -> None:
+    """Predict what could be faster than the fastest so far; note the rest as ruled out."""
+    for candidate in candidates:
+        if candidate.text in search.considered:
+            continue
+        best = search.chosen.cycles if search.chosen else None
+        if best is not None and candidate.at_least >= best:
+            search.considered[candidate.text] = candidate.without_prediction()
+            continue
+        complete, considered = predicted(candidate, search.target, search.problems)
+        search.considered[candidate.text] = considered
+        if considered.cycles is not None and (best is None or considered.cycles < best):
+            search.best, search.chosen = complete, considered
+
+
+def predicted(
+    candidate: Candidate, target: Target, problems: list[Diagnostic]
+) -> tuple[Collective, Considered]:
+    """Plan, check and predict a candidate; also the collective with its trees chosen."""
+    complete = with_chosen_trees(candidate.collective, target)
+    schedule = build_schedule(complete)
+    found = list(prove(schedule))
+    schedule = with_tokens(schedule)
+    if not found:
+        plan = build_plan(schedule, left_by(complete.limits.reserved, target))
+        found = list(check_plan(schedule, plan))
+    if found:
+        problems += found
+        refused = f"{found[0].code}: {found[0].message}"
+        return complete, candidate.without_prediction(refused)
+    cycles = predict(schedule, plan).cycles
+    memory = plan.code_bytes + plan.data_bytes
+    terms = terms_of(schedule, cycles, target).named()
+    return complete, Considered(
+        candidate.text, candidate.at_least, cycles, len(plan.colors), memory, "", terms
+    )
+
+
+def _fill(search: _Search, collective: Collective, undecided: Undecided) -> None:
+    """Find numbers for the gaps: of those that come into question, then of those between them."""
+    domains = [values(gap, collective, search.target) for gap in undecided.gaps]
+    numbers_of: dict[str, tuple[int, ...]] = {}
+
+    def fill(numbers: tuple[int, ...]) -> Collective:
+        filled = undecided.fill(numbers)
+        numbers_of.setdefault(show_steps(filled), numbers)
+        return filled
+
+    if prod(map(len, domains)) <= _ALL_AT_ONCE:
+        first = _elaborated(search, fill, product(*domains))
+    else:
+        first = _one_after_the_other(search, fill, domains, numbers_of)
+    _predict_all(search, first)
+    steps = [max((b - a for a, b in pairwise(domain)), default=0) for domain in domains]
+    while search.chosen is not None and any(step > 1 for step in steps):
+        steps = [(step + 1) // 2 if step > 1 else 0 for step in steps]
+        near = _near(numbers_of[search.chosen.text], steps, domains)
+        _predict_all(search, _elaborated(search, fill, near))
+
+
+def _one_after_the_other(
+    search: _Search,
+    fill: Callable[[tuple[int, ...]], Collective],
+    domains: Sequence[tuple[int, ...]],
+    numbers_of: Mapping[str, tuple[int, ...]],
+) -> list[Candidate]:
+    """Vary one number at a time, twice; the others stay at what took the fewest cycles at least."""
+    found: dict[str, Candidate] = {}
+    best = tuple(domain[len(domain) // 2] for domain in domains)
+    for index in (*range(len(domains)), *range(len(domains))):
+        varied = ((*best[:index], number, *best[index + 1 :]) for number in domains[index])
+        candidates = _elaborated(search, fill, varied)
+        found |= {candidate.text: candidate for candidate in candidates}
+        best = numbers_of[candidates[0].text] if candidates else best
+    return sorted(found.values(), key=lambda candidate: candidate.at_least)
+
+
+def _near(
+    numbers: tuple[int, ...], steps: Sequence[int], domains: Sequence[tuple[int, ...]]
+) -> Iterator[tuple[int, ...]]:
+    """Each number a step less, and a step more."""
+    for index, (step, domain) in enumerate(zip(steps, domains, strict=True)):
+        for number in (numbers[index] - step, numbers[index] + step):
+            if step and domain[0] <= number <= domain[-1]:
+                yield (*numbers[:index], number, *numbers[index + 1 :])

@@ -1,0 +1,72 @@
+"""A choice as text and as data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from collc.spec import Considered, Decision
+
+
+def show_decision(decision: Decision) -> str:
+    """What was chosen and why, and the runner-up, in two lines."""
+    chosen, other = decision.chosen, decision.runner_up
+    ruled_out = sum(one.cycles is None and not one.refused for one in decision.lost)
+    looked = f"of {len(decision.lost) + 1} plans the fastest: predicted {chosen.cycles} cycles"
+    lines = [f"chosen: {chosen.text}", f"  {looked}, most of them {chosen.term}"]
+    if ruled_out:
+        lines[-1] += f"; {ruled_out} cannot take fewer"
+    if other is not None:
+        lines.append(f"  next: {other.text} with {other.cycles} cycles, most of them {other.term}")
+    return "\n".join(lines) + "\n"
+
+
+def show_plans(decision: Decision) -> str:
+    """All plans that came into question, the chosen one first, as a table."""
+    rows: list[tuple[str, ...]] = [("", "cycles", "colors", "bytes a PE", "most of them", "plan")]
+    rows.append(("*", *_cells(decision.chosen)))
+    rows += [("", *_cells(one)) for one in decision.lost]
+    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+    lines = []
+    for row in rows:
+        cells = [row[0].ljust(widths[0]), *(row[i].rjust(widths[i]) for i in (1, 2, 3))]
+        lines.append("  ".join([*cells, row[4].ljust(widths[4]), row[5]]).rstrip())
+    lines += ["", _sum(decision.chosen)]
+    return "\n".join(lines) + "\n"
+
+
+def _cells(one: Considered) -> tuple[str, ...]:
+    known = (one.cycles, one.colors, one.memory_bytes)
+    cycles, colors, memory = ("-" if value is None else str(value) for value in known)
+    if one.cycles is None:
+        cycles = f">={one.at_least}"
+    text = f"{one.text}  (refused: {one.refused})" if one.refused else one.text
+    return cycles, colors, memory, one.term or "-", text
+
+
+def _sum(one: Considered) -> str:
+    parts = " + ".join(f"{name} {cycles}" for name, cycles in one.terms)
+    return f"{one.cycles} cycles = {parts}"
+
+
+def plan_as_data(one: Considered) -> dict[str, Any]:
+    """A plan that came into question as plain data."""
+    return {
+        "plan": one.text,
+        "cycles": one.cycles,
+        "at_least": one.at_least,
+        "colors": one.colors,
+        "memory_bytes": one.memory_bytes,
+        "refused": one.refused or None,
+        "most_of_them": one.term or None,
+        "terms": dict(one.terms),
+    }
+
+
+def decision_as_data(decision: Decision) -> dict[str, Any]:
+    """A choice as plain data: what was chosen, and the runner-up."""
+    other = decision.runner_up
+    return {
+        "chosen": plan_as_data(decision.chosen),
+        "runner_up": plan_as_data(other) if other else None,
+        "plans": len(decision.lost) + 1,
+    }

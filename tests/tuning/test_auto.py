@@ -1,0 +1,136 @@
+"""What the compiler chooses is never predicted to be slower than what could have been written."""
+
+from __future__ import annotations
+
+import pytest
+
+import collc
+from collc.pipeline import prove_text
+from collc.spec import ContractKind
+from collc.target import TARGETS
+from collc.tokens import with_tokens
+from collc.tuning.candidates import ALGORITHMS
+from collc.tuning.terms import least_terms, terms_of
+
+TREES = ("chain", "star", "binomial", "two_phase(S = 3)", "optimal")
+
+
+def text(contract: str, steps: str, grid: str, length: int, *, more: str = "") -> str:
+    buffer = f"x: f32[{length}], add" if "reduce" in contract else f"x: f32[{length}]"
+    return f"""
+        target wse2
+        grid g = {grid}
+        operation first(a, b: f32) = a == 0.0 ? b : a
+        collective total = {contract}({buffer}) on g {{ {steps} {more} }}
+        program {{ total }}
+    """
+
+
+def cycles(*args: str, **more: str) -> int:
+    return collc.compile_text(text(*args, **more), "test.coll", {}).prediction.cycles
+
+
+@pytest.mark.parametrize("length", [1, 30, 700])
+@pytest.mark.parametrize("within", ["", "within colors <= 3"])
+def test_an_allreduce_on_a_line(length: int, within: str) -> None:
+    best = cycles("allreduce", "run auto", "17 x 1", length, more=within)
+    for tree in TREES:
+        for root in (0, 8, 16):
+            steps = f"reduce {tree} to {root} then broadcast from {root}"
+            try:
+                other = cycles("allreduce", steps, "17 x 1", length, more=within)
+            except collc.CollcError:
+                continue  # more colors than are allowed
+            assert best <= other, steps
+    for algorithm in ("ring_allreduce", "recursive_doubling"):
+        assert best <= cycles("allreduce", f"run {algorithm}", "17 x 1", length)
+
+
+@pytest.mark.parametrize("length", [2, 500])
+def test_a_grid(length: int) -> None:
+    best = cycles("allreduce", "run auto", "5 x 6", length)
+    back = "then broadcast from auto"
+    for tree in ("chain", "star", "optimal"):
+        for steps in (
+            f"reduce columns by {tree} to 0 then reduce row by {tree} to 0 {back}",
+            f"reduce rows by {tree} to 2 then reduce column by {tree} to 0 {back}",
+            f"order snake reduce {tree} to 0 {back}",
+        ):
+            assert best <= cycles("allreduce", steps, "5 x 6", length), steps
+
+
+@pytest.mark.parametrize("contract", ["broadcast", "scatter", "gather", "allgather", "barrier"])
+def test_every_contract_has_a_best_plan_that_runs(contract: str) -> None:
+    written = text(contract, "run auto", "4 x 1", 8)
+    if contract == "barrier":
+        written = written.replace("x: f32[8]", "")
+    bundle = collc.compile_text(written, "test.coll", {})
+    assert bundle.schedule.collective.decision is not None
+    assert bundle.run().verified
+
+
+def test_numbers_are_as_good_as_any() -> None:
+    best = cycles("reduce", "reduce two_phase(S = auto)", "30 x 1", 40)
+    assert best == min(
+        cycles("reduce", f"reduce two_phase(S = {size})", "30 x 1", 40) for size in range(1, 31)
+    )
+
+
+def test_a_root_is_as_good_as_the_ends_and_the_middle() -> None:
+    steps = "reduce chain to {} then broadcast from auto"
+    best = cycles("allreduce", steps.format("auto"), "40 x 1", 10)
+    assert best <= min(
+        cycles("allreduce", steps.format(root), "40 x 1", 10) for root in (0, 7, 19, 20, 39)
+    )
+
+
+def test_ranks_of_an_operation_that_does_not_commute_stay_in_order() -> None:
+    written = text("allreduce", "run auto", "12 x 1", 3).replace("add", "first")
+    bundle = collc.compile_text(written, "test.coll", {})
+    assert "to 0 " in bundle.schedule.collective.decision.chosen.text
+    assert bundle.run().verified
+
+
+def test_a_choice_is_the_same_every_time_and_stands_in_the_manifest() -> None:
+    bundles = [
+        collc.compile_text(text("reduce", "run auto to (3, 0)", "9 x 1", 20), "test.coll", {})
+        for _ in range(2)
+    ]
+    assert bundles[0].files == bundles[1].files
+    assert bundles[0].schedule.collective.decision.chosen.text in bundles[0].files["manifest.json"]
+
+
+KINDS = [(kind, pattern) for kind, patterns in ALGORITHMS.items() for pattern in patterns]
+
+
+@pytest.mark.parametrize(("kind", "pattern"), KINDS, ids=lambda value: getattr(value, "text", ""))
+def test_no_algorithm_takes_fewer_cycles_than_is_said_before_it_is_read(kind, pattern) -> None:
+    machine = TARGETS["wse2"]
+    name = pattern.text.format(group=4, chunks=3)
+    for ranks in (4, 16):
+        length = 3 * ranks
+        written = text(kind.value, f"run {name}", f"{ranks} x 1", length)
+        if kind is ContractKind.BARRIER:
+            written = written.replace(f"x: f32[{length}]", "")
+            length = 0
+        schedule = with_tokens(prove_text(written, "test.coll", {})[1])
+        assert pattern.at_least(ranks, length, machine) <= least_terms(schedule, machine).cycles
+
+
+@pytest.mark.parametrize("length", [1, 25, 400])
+@pytest.mark.parametrize("operation", ["f32:add", "f32:min", "i32:add"])
+def test_nothing_is_predicted_to_take_fewer_cycles_than_it_takes_at_least(
+    length: int, operation: str
+) -> None:
+    element, name = operation.split(":")
+    for steps in (
+        *(f"reduce {tree} to {root} then broadcast from auto" for tree in TREES for root in (0, 5)),
+        "run ring_allreduce",
+        "run halving_doubling",
+    ):
+        written = text("allreduce", steps, "11 x 1", length)
+        written = written.replace("f32[", f"{element}[").replace("add)", f"{name})")
+        bundle = collc.compile_text(written, "test.coll", {})
+        terms = terms_of(bundle.schedule, bundle.prediction.cycles, TARGETS["wse2"])
+        assert terms.waiting >= 0, steps
+        assert terms.cycles == bundle.prediction.cycles
