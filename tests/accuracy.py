@@ -33,7 +33,7 @@ from collc.lowering import build_plan
 from collc.patterns import Kind, Pattern, all_patterns, instance
 from collc.patterns.facts import contracts_of
 from collc.plan import Plan
-from collc.run import RunReport, run_bundle
+from collc.run import RunError, RunReport, run_bundle
 from collc.schedule import Schedule, build_schedule
 from collc.spec import (
     BroadcastStep,
@@ -238,12 +238,16 @@ def measure(chosen: Point | PatternPoint) -> Outcome | None:
     if check_plan(schedule, plan):
         return None
     prediction = predict(schedule, plan)
-    report = simulate(schedule, plan, prediction)
+    kind, why = _explained(schedule, plan, prediction)
+    try:
+        report = simulate(schedule, plan, prediction)
+    except RunError as error:
+        fault = f"the run failed: {str(error).splitlines()[0]}"
+        return Outcome(chosen.about, prediction.cycles, prediction.cycles, fault, kind, why)
     fault = report.problem
     for bound in (prediction.bound, prediction.tree_bound or 0):
         if report.cycles < bound:
             fault = f"bound {bound} is above"
-    kind, why = _explained(schedule, plan, prediction)
     return Outcome(chosen.about, report.cycles, prediction.cycles, fault, kind, why)
 
 
