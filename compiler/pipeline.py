@@ -67,7 +67,11 @@ def compile_text(
     `file` is the name used in messages and in the emitted comments; `target` overrides the
     file's own.
     """
-    spec, schedule = prove_text(text, file, parameters, target)
+    return bundle_of(*prove_text(text, file, parameters, target))
+
+
+def bundle_of(spec: Spec, schedule: Schedule) -> Bundle:
+    """The second half: the bundle of a proved schedule; raises CollcError."""
     schedule = with_tokens(schedule)
     plan, prediction = planned(schedule, TARGETS[spec.target])
     refuse_if_any(unmet_expectations(plan, prediction))
