@@ -103,3 +103,8 @@ patterns: setup
 # Every pattern over many sizes, into docs/sweep.md; goes on where it was interrupted.
 sweep: setup
 	$(BIN)/python tests/sweep.py --jobs $(JOBS)
+
+# How far the best patterns are from the lower bounds, into docs/gap.md.
+.PHONY: gap
+gap: setup
+	$(BIN)/python tests/gap.py --jobs $(JOBS)

@@ -15,6 +15,7 @@ from pathlib import Path
 from collc.diagnostics import CollcError, Diagnostic
 from collc.language import read_source
 from collc.pipeline import Bundle, compile_text
+from collc.programs import ProgramBundle, compile_any
 from collc.run import RunError, RunReport
 from collc.version import __version__
 
@@ -22,17 +23,22 @@ __all__ = [
     "Bundle",
     "CollcError",
     "Diagnostic",
+    "ProgramBundle",
     "RunError",
     "RunReport",
     "__version__",
     "compile",
+    "compile_any",
     "compile_text",
 ]
 
 
-def compile(path: str | Path, *, target: str | None = None, **parameters: int) -> Bundle:
-    """Compile a `.coll` file; keyword arguments set its parameters.
+def compile(
+    path: str | Path, *, target: str | None = None, **parameters: int
+) -> Bundle | ProgramBundle:
+    """Compile a `.coll` file; keyword arguments set its parameters. A program of several
+    collectives becomes a `ProgramBundle`.
 
     Raises CollcError when the file cannot be read or the program is at fault.
     """
-    return compile_text(read_source(Path(path)), str(path), parameters, target)
+    return compile_any(read_source(Path(path)), str(path), parameters, target)

@@ -19,7 +19,7 @@ from collc.plan import Plan
 from collc.proof import prove
 from collc.run import Progress, RunReport, run_bundle
 from collc.schedule import Schedule, build_schedule
-from collc.spec import Collective, Spec
+from collc.spec import Collective, Decision, Spec
 from collc.target import TARGETS, Target
 from collc.tokens import with_tokens
 from collc.tuning import decided
@@ -35,6 +35,22 @@ class Bundle:
     plan: Plan
     prediction: Prediction
     files: Mapping[str, str]
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """What was chosen where the program left something to the compiler."""
+        decision = self.schedule.collective.decision
+        return (decision,) if decision is not None else ()
+
+    @property
+    def color_count(self) -> int:
+        """Colors that the collective uses."""
+        return len(self.plan.colors)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Estimated memory of the largest PE class."""
+        return self.plan.code_bytes + self.plan.data_bytes
 
     def write(self, directory: str | Path) -> None:
         """Write the files into `directory`, all or none. Raises OSError."""
@@ -62,16 +78,18 @@ class Bundle:
 def compile_text(
     text: str, file: str, parameters: Mapping[str, int], target: str | None = None
 ) -> Bundle:
-    """Compile a `.coll` text to a bundle, or raise CollcError with every problem found.
+    """Compile a `.coll` text whose program is one collective to a bundle, or raise CollcError with
+    every problem found. `collc.programs.compile_any` takes all programs.
 
     `file` is the name used in messages and in the emitted comments; `target` overrides the
     file's own.
     """
-    return bundle_of(*prove_text(text, file, parameters, target))
+    spec, schedule = prove_text(text, file, parameters, target)
+    return compile_collective(spec, schedule)
 
 
-def bundle_of(spec: Spec, schedule: Schedule) -> Bundle:
-    """The second half: the bundle of a proved schedule; raises CollcError."""
+def compile_collective(spec: Spec, schedule: Schedule) -> Bundle:
+    """Compile the one collective of a Spec, whose schedule is proved, to a bundle."""
     schedule = with_tokens(schedule)
     plan, prediction = planned(schedule, TARGETS[spec.target])
     refuse_if_any(unmet_expectations(plan, prediction))
@@ -85,10 +103,19 @@ def prove_text(
 ) -> tuple[Spec, Schedule]:
     """The first half of `compile_text`: what a `.coll` text says, and a schedule that is proved to
     do it."""
-    spec = parse_source(text, parameters, target, file=file)
+    spec = of_one(parse_source(text, parameters, target, file=file))
     machine = TARGETS[spec.target]
     spec = replace(spec, collectives=tuple(decided(one, machine) for one in spec.collectives))
     return spec, proved(spec.collectives[0], machine)
+
+
+def of_one(spec: Spec) -> Spec:
+    """The Spec, if its program is one collective; raises CollcError."""
+    if spec.program is not None:
+        message = "this is about one collective, and the program runs several, or several times"
+        help = "name one of them in `program { ... }`"
+        raise CollcError([Diagnostic("C107", message, spec.program.span, help=help)])
+    return spec
 
 
 def proved(collective: Collective, machine: Target) -> Schedule:

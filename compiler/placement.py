@@ -5,7 +5,9 @@ Checks and prediction work on one line of a phase; all lines of a phase are alik
 
 from __future__ import annotations
 
-from collc.plan import Direction, Phase, Role, Route
+from collections.abc import Iterator
+
+from collc.plan import Direction, Phase, Role, Route, SendVector
 from collc.schedule import ReducePhase, ascending
 from collc.spec import Order
 
@@ -37,3 +39,18 @@ def passes_on(route: Route, pattern: ReducePhase) -> bool:
     """Whether a route takes vectors from the far side to the near side and nowhere else."""
     near, far = SIDES[pattern.order]
     return route == Route(far, (near,))
+
+
+def received_colors(role: Role) -> Iterator[str]:
+    """The colors on which a PE of a role receives."""
+    for step in role.steps:
+        color = step.combines_from if isinstance(step, SendVector) else step.color
+        if color is not None:
+            yield color
+    yield from (lane.receives_on for lane in role.lanes if lane.receives_on is not None)
+
+
+def sent_colors(role: Role) -> Iterator[str]:
+    """The colors on which a PE of a role sends."""
+    yield from (step.color for step in role.steps if isinstance(step, SendVector))
+    yield from (lane.sends_on for lane in role.lanes if lane.sends_on is not None)

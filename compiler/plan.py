@@ -118,9 +118,11 @@ class Advance(Enum):
     OWN_ROUTER = "own_router"  # `.advance_switch`: the sender's own router takes the next position
     CONTROL = "control"  # a control wavelet behind the vector: own router, path and parent
     RESET = "reset"  # a control wavelet behind the vector: all routers on the path, to the first
+    TEARDOWN = "teardown"  # the same, but the routers are torn down for the next use of the color
 
 
-BY_WAVELET = frozenset((Advance.CONTROL, Advance.RESET))  # those that take a control wavelet
+# those that take a control wavelet
+BY_WAVELET = frozenset((Advance.CONTROL, Advance.RESET, Advance.TEARDOWN))
 
 
 @dataclass(frozen=True)
@@ -182,17 +184,16 @@ class RowKind(IntFlag):
     """What a row does, as bits. From bit `AREA_BITS` on stands the area of the stage it uses."""
 
     ENDS = 1  # the lane's last row of a step
-    LOOPS = 2  # the last row of a loop
-    SENDS = 4  # slices `out` of the vector
-    RELAYS = 8  # as many elements as slices `out` have, `into_count` times
-    RECEIVES = 16  # into slices `into`
-    COMBINES = 32  # with what is there, instead of overwriting it
-    STAGES = 64  # receives into the stage
-    APPLIES = 128  # takes slices `into` from the stage to the vector
-    OVER = 256  # there are no more rows
+    SENDS = 2  # slices `out` of the vector
+    RELAYS = 4  # as many elements as slices `out` have, `into_count` times
+    RECEIVES = 8  # into slices `into`
+    COMBINES = 16  # with what is there, instead of overwriting it
+    STAGES = 32  # receives into the stage
+    APPLIES = 64  # takes slices `into` from the stage to the vector
+    OVER = 128  # there are no more rows
 
 
-AREA_BITS = 9
+AREA_BITS = 8
 
 
 @dataclass(frozen=True)
@@ -215,11 +216,21 @@ class Row:
 
 @dataclass(frozen=True)
 class Loop:
-    """Rows run `turns` times, all first slices `shift` further (modulo the slices) each time."""
+    """Rows run `turns` times, all first slices `shift` further (modulo the slices) each time.
+
+    Where the exchange `walks`, `walks` is 1 if a turn's slices lie right behind those of the turn
+    before, so that no register has to be loaded again until they begin anew.
+    """
 
     turns: Number
     shift: Number
     rows: tuple[Row, ...]
+    walks: Number | None = None
+
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        """The head of the loop as it is printed."""
+        return (self.turns, self.shift, *([] if self.walks is None else [self.walks]))
 
 
 @dataclass(frozen=True)
@@ -227,13 +238,15 @@ class Lane:
     """An input and an output of a PE, and the rows that use them, one after the other.
 
     Rows of two lanes run beside each other, but only within a step: a PE begins a step when all
-    its lanes have ended the one before.
+    its lanes have ended the one before. `tears_down` says that behind its last row the routers of
+    what it sends on are torn down.
     """
 
     name: str
     receives_on: str | None
     sends_on: str | None
     loops: tuple[Loop, ...]
+    tears_down: bool = False
 
 
 @dataclass(frozen=True)
@@ -255,11 +268,16 @@ class Role:
 class Exchange:
     """What the roles of a phase made of steps share: how vectors are cut, how many areas of a
     vector's length the stage has, and the names of the lanes.
+
+    `walks` says which way registers go on from slice to slice by themselves: 1 from the first to
+    the last, -1 from the last to the first, so that the elements of every slice go that way, too; 0
+    where all are loaded for every row.
     """
 
     slicing: Slicing
     areas: int
     lanes: tuple[str, ...]
+    walks: int = 0
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def run_bundle(  # noqa: PLR0913 - what to run, then how
     have to be right, and the report is on the slowest. Raises CollcError when fabsim is not
     installed, RunError when a run does not end.
     """
-    fabsim = _fabsim()
+    fabsim = fabsim_module()
     collective = schedule.collective
     grid, contract = collective.grid, collective.contract
     area = (0, 0, grid.width, grid.height, contract.length)
@@ -98,7 +98,7 @@ def run_bundle(  # noqa: PLR0913 - what to run, then how
     )
 
 
-def _tokens(simulator: Any, module: str, given: Array) -> Array:  # noqa: ANN401 - see `_fabsim`
+def _tokens(simulator: Any, module: str, given: Array) -> Array:  # noqa: ANN401 - see `fabsim_module`
     """What the PEs' tokens are after a barrier, which has no buffer to copy."""
     found = np.empty_like(given)
     for y, x in np.ndindex(given.shape[:2]):
@@ -107,7 +107,8 @@ def _tokens(simulator: Any, module: str, given: Array) -> Array:  # noqa: ANN401
     return found
 
 
-def _fabsim() -> Any:  # noqa: ANN401 - an optional module; fabsim.pyi types it where installed
+def fabsim_module() -> Any:  # noqa: ANN401 - an optional module; fabsim.pyi types it where installed
+    """The simulator; raises CollcError where it is not installed."""
     try:
         return importlib.import_module("fabsim")
     except ImportError as error:

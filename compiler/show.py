@@ -26,6 +26,7 @@ from collc.spec import (
     Order,
     OwnOperation,
     Parameter,
+    Reconfigure,
     ReduceStep,
     RunStep,
     Spec,
@@ -72,8 +73,21 @@ def show_spec(spec: Spec) -> str:
     lines += [show_operation(one) for one in operations if isinstance(one, OwnOperation)]
     for collective in spec.collectives:
         lines += _collective(collective)
-    names = " ".join(collective.name for collective in spec.collectives)
-    return "\n".join([*lines, f"program {{ {names} }}"]) + "\n"
+    return "\n".join([*lines, _program(spec)]) + "\n"
+
+
+def _program(spec: Spec) -> str:
+    """`program { repeat 3 { a b } within colors <= 2 }`."""
+    program = spec.program
+    if program is None:
+        return f"program {{ {spec.collectives[0].name} }}"
+    calls = " ".join(program.calls)
+    words = [f"repeat {program.rounds} {{ {calls} }}" if program.rounds > 1 else calls]
+    if program.colors is not None:
+        words.append(f"within colors <= {program.colors}")
+    if program.reconfigure is not Reconfigure.AUTO:
+        words.append(f"reconfigure {program.reconfigure.value}")
+    return f"program {{ {' '.join(words)} }}"
 
 
 def show_steps(collective: Collective) -> str:

@@ -357,11 +357,36 @@ class Parameter:
     span: Span
 
 
+class Reconfigure(Enum):
+    """How a color gets from one use of a program to the next, spelled as in the language."""
+
+    AUTO = "auto"  # what costs least: a color for each use where there are enough of them
+    TEARDOWN = "teardown"  # colors are torn down behind every use
+
+
+@dataclass(frozen=True)
+class Program:
+    """What a program of several calls runs: `rounds` times the collectives of `calls`, by name.
+
+    `colors` is the most that all of them may use together; None is the target's own limit.
+    """
+
+    calls: tuple[str, ...]
+    rounds: int
+    colors: int | None
+    colors_span: Span | None
+    reconfigure: Reconfigure
+    span: Span
+
+
 @dataclass(frozen=True)
 class Spec:
-    """A whole program: target name ("wse2" or "wse3"), parameters, the collective it runs."""
+    """A whole file: target name ("wse2" or "wse3"), parameters, the collectives it runs in order of
+    their first calls. `program` is None where that is one collective, called once.
+    """
 
     file: str
     target: str
     parameters: tuple[Parameter, ...]
     collectives: tuple[Collective, ...]
+    program: Program | None = None

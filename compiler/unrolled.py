@@ -20,6 +20,9 @@ SENDING = int(RowKind.SENDS)
 RELAYING = int(RowKind.RELAYS)
 TAKING = int(RowKind.RECEIVES | RowKind.APPLIES)
 NOWHERE = -1
+# how registers walk: not, the first turn of a loop that does, a later one (with a bit for where the
+# slices it receives have begun anew since the first turn, and a bit for those it sends)
+LOADING, FIRST, WALKING = 0, -1, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,13 +32,14 @@ class Unrolled:
 
     Elements `out_from` to `out_to` are sent, `into_from` to `into_to` received (or applied);
     `passed` elements are relayed. `kind` lacks the bits of what would move nothing, `written` is
-    the kind as the plan has it.
+    the kind as the plan has it. `walk` says how registers walk.
     """
 
     lanes: int
     start: Ints
     kind: Ints
     written: Ints
+    walk: Ints
     area: Ints
     out_from: Ints
     out_to: Ints
@@ -76,7 +80,7 @@ def unrolled(phase: Phase, pattern: StepsPhase) -> Unrolled:
     """The rows of the first line of a phase."""
     assert phase.exchange is not None, "a phase made of steps is an exchange"
     slicing, lanes = phase.exchange.slicing, len(phase.exchange.lanes)
-    empty = np.zeros((0, 5), dtype=np.int64)
+    empty = np.zeros((0, 6), dtype=np.int64)
     rows = [empty] * (pattern.ranks * lanes)
     places_of: dict[int, list[int]] = {}
     roles = roles_of_places(phase, pattern)
@@ -86,30 +90,45 @@ def unrolled(phase: Phase, pattern: StepsPhase) -> Unrolled:
             places_of.setdefault(id(role), []).append(place)
     for key, places in places_of.items():
         for index, lane in enumerate(by_id[key].lanes):
-            for place, own in zip(places, _rows_of(lane, places, slicing.count), strict=True):
+            found = _rows_of(lane, places, slicing.count, phase.exchange.walks)
+            for place, own in zip(places, found, strict=True):
                 rows[place * lanes + index] = own
     start = np.concatenate(([0], np.cumsum([len(own) for own in rows]))).astype(np.int64)
     return _in_elements(np.concatenate([empty, *rows]), start, lanes, slicing)
 
 
-def _rows_of(lane: Lane, places: list[int], slices: int) -> list[Ints]:
-    """The rows of a lane at each of several places."""
+def _rows_of(lane: Lane, places: list[int], slices: int, way: int) -> list[Ints]:
+    """The rows of a lane at each of several places, and as a last number how they walk."""
     at = np.array(places, dtype=np.int64)
     found: list[list[Ints]] = [[] for _ in places]
     for loop in lane.loops:
         turns, shifts = values_at(loop.turns, at), values_at(loop.shift, at)
         turn = np.array([[values_at(n, at) for n in row.numbers] for row in loop.rows])
         turn = turn.transpose(2, 0, 1)  # [place, row, field]
-        for own, rows, times, shift in zip(found, turn, turns.tolist(), shifts, strict=True):
-            many = np.tile(rows, (times, 1))
+        walks = values_at(loop.walks, at) if loop.walks else np.zeros_like(at)
+        for own, rows, times, shift, walking in zip(
+            found, turn, turns.tolist(), shifts, walks, strict=True
+        ):
+            many = np.zeros((times * len(rows), 6), dtype=np.int64)
+            many[:, :5] = np.tile(rows, (times, 1))
             gone = np.repeat(np.arange(times) * shift, len(rows))
+            if walking and way:
+                many[:, 5] = _walk(many, way, slices)
             many[:, 1] = (many[:, 1] + gone) % slices
             many[:, 3] = (many[:, 3] + gone) % slices
-            many[:, 0] &= ~int(RowKind.LOOPS)
-            many[len(rows) - 1 :: len(rows), 0] |= int(RowKind.LOOPS)
             own.append(many)
-    none = np.zeros((0, 5), dtype=np.int64)
+    none = np.zeros((0, 6), dtype=np.int64)
     return [np.concatenate([none, *parts]) for parts in found]
+
+
+def _walk(turns: Ints, way: int, slices: int) -> Ints:
+    """How the turns of a loop of one row walk; its first slices are still those of the first."""
+    number = np.arange(len(turns))
+    found: Ints = np.full(len(turns), WALKING)
+    for bit, first in ((1, turns[:, 3]), (2, turns[:, 1])):
+        found += bit * (number > (first if way < 0 else slices - 1 - first))
+    found[0] = FIRST
+    return found
 
 
 def _in_elements(rows: Ints, start: Ints, lanes: int, slicing: Slicing) -> Unrolled:
@@ -129,7 +148,10 @@ def _in_elements(rows: Ints, start: Ints, lanes: int, slicing: Slicing) -> Unrol
     kind = np.where(out_to > out_from, kind, kind & ~(SENDING | RELAYING))
     kind = np.where(into_to > into_from, kind, kind & ~TAKING)
     passed = np.where(relays, (out_to - out_from) * rows[:, 4], 0)
-    return Unrolled(lanes, start, kind, written, area, out_from, out_to, into_from, into_to, passed)
+    return Unrolled(
+        lanes, start, kind, written, rows[:, 5], area,
+        out_from, out_to, into_from, into_to, passed,
+    )  # fmt: skip
 
 
 def connections(phase: Phase, pattern: StepsPhase) -> tuple[Ints, str]:

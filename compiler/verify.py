@@ -112,17 +112,36 @@ def mismatch(schedule: Schedule, given: Array, found: Array) -> str:
     `found` has the shape of `given`. Only what the contract promises is compared.
     """
     wanted = expected(schedule, given)
-    asked = promised(schedule)
-    differs = (_bits(wanted) != _bits(found)) & asked
-    if differs.any():
-        y, x, i = (int(index) for index in np.argwhere(differs)[0])
-        return (
-            f"{int(differs.sum())} of {int(asked.sum())} elements are wrong; the first is element "
-            f"{i} at PE ({x}, {y}): {found[y, x, i]!s} instead of {wanted[y, x, i]!s}"
-        )
+    wrong = describe(wanted, found, promised(schedule))
+    if wrong:
+        return wrong
     if _keeps_contract(schedule, given, wanted):
         return ""
     return "the schedule's own result is not what the contract promises"
+
+
+def describe(wanted: Array, found: Array, asked: Mask) -> str:
+    """Where two arrays [height, width, length] differ in what is asked, in words; empty if they do
+    not, bit by bit."""
+    differs = (_bits(wanted) != _bits(found)) & asked
+    if not differs.any():
+        return ""
+    y, x, i = (int(index) for index in np.argwhere(differs)[0])
+    return (
+        f"{int(differs.sum())} of {int(asked.sum())} elements are wrong; the first is element "
+        f"{i} at PE ({x}, {y}): {found[y, x, i]!s} instead of {wanted[y, x, i]!s}"
+    )
+
+
+def carry_on(schedule: Schedule, given: Array, known: Mask) -> tuple[Array, Mask]:
+    """The vectors after one collective of several, and which elements its contract makes known if
+    those of `known` were before. What it works on has to be known; else nothing is after it."""
+    kind = schedule.collective.contract.kind
+    x, y = home_pe(schedule)
+    rooted = kind in (ContractKind.BROADCAST, ContractKind.SCATTER)
+    needed = known[y, x] if rooted else known
+    asked = promised(schedule)
+    return expected(schedule, given), asked if needed.all() else np.zeros_like(asked)
 
 
 def _combine(operation: Operation | OwnOperation) -> Combine:

@@ -1,27 +1,37 @@
 """How far predictions are from the simulator, over random programs: `make accuracy`.
 
-Every point is a collective chosen by its number alone: a contract, trees, orders, an element type,
-an operation, a length, a limit of colors and a target. It is compiled, run on fabsim, checked
-against NumPy, and its cycles are compared with the prediction. Exits with 1 if a point is off by
-more than 2 % and `START_UP` cycles, is below the bound, or gives a wrong result.
+Every point is a program chosen by its number alone. One in three is a collective of trees: a
+contract, random trees, orders, an element type, an operation, a length, a limit of colors, a
+target. The others are the patterns of `collc list`, on up to 256 PEs with up to 2048 elements. A
+point is compiled, run on fabsim, checked against NumPy, and its cycles are compared with the
+prediction. Exits with 1 if a point is off by more than 2 % and `START_UP` cycles, is below a bound,
+or gives a wrong result.
 
-    python tests/accuracy.py [points] [first]      # 1500 points from number 0 on
+    python tests/accuracy.py [points] [first] [--seconds S]      # 2000 points from number 0 on
 """
 
 from __future__ import annotations
 
+import argparse
 import random
+import signal
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from time import perf_counter
 
 import building as b
+from collc.arithmetic import arithmetic_of
 from collc.checks import check_plan
 from collc.cost import Prediction, predict
+from collc.diagnostics import CollcError
 from collc.emit.render import render
 from collc.lowering import build_plan
+from collc.patterns import Kind, Pattern, all_patterns, instance
+from collc.patterns.facts import contracts_of
 from collc.plan import Plan
 from collc.run import RunReport, run_bundle
 from collc.schedule import Schedule, build_schedule
@@ -34,12 +44,17 @@ from collc.spec import (
     Order,
     Spec,
 )
+from collc.steps import StepsPhase
 from collc.target import TARGETS
+from collc.tokens import with_tokens
 
 START_UP = 90  # cycles that a prediction may be off besides its 2 %
 MOST_WORK = 400_000  # vector elements times ranks, so that no point takes many seconds
 ROW_ORDERS = (Order.WEST_TO_EAST, Order.EAST_TO_WEST)
 COLUMN_ORDERS = (Order.NORTH_TO_SOUTH, Order.SOUTH_TO_NORTH)
+MOST_PES, MOST_LENGTH = 256, 2048  # of a pattern
+MOST_SECONDS = 180  # for a point; one that takes longer is left out
+WORST = 10  # points that are printed with what may explain them
 
 
 @dataclass(frozen=True)
@@ -52,13 +67,28 @@ class Point:
 
 
 @dataclass(frozen=True)
+class PatternPoint:
+    """A pattern to be measured on `pes` PEs with `length` elements."""
+
+    about: str
+    target: str
+    pattern: str
+    pes: int
+    length: int
+    order: str
+
+
+@dataclass(frozen=True)
 class Outcome:
-    """What a point gave; `fault` is empty when the result is right and within the bound."""
+    """What a point gave; `fault` is empty when the result is right and within the bounds. `why`
+    says what the program is made of, for whoever looks for the reason of an error."""
 
     about: str
     cycles: int
     predicted: int
     fault: str
+    kind: str = "trees"
+    why: str = ""
 
     @property
     def off(self) -> int:
@@ -93,6 +123,34 @@ def point(number: int) -> Point:
     made = replace(made, contract=contract, limits=limits)
     words = f"{element.value} {operation.value} B={contract.length} colors={limits.colors}"
     return Point(f"{number} {target} {about} {words}", target, made)
+
+
+def any_point(number: int) -> Point | PatternPoint:
+    """One of three collectives of trees, two of three patterns."""
+    return pattern_point(number) if number % 3 else point(number)
+
+
+def pattern_point(number: int) -> PatternPoint:
+    """The pattern with this number."""
+    pick = random.Random(f"pattern {number}")
+    target = pick.choice(sorted(TARGETS))
+    pattern = pick.choice(sorted(patterns()))
+    pes = round(2 * (MOST_PES / 2) ** pick.random())
+    length = round(min(MOST_LENGTH, MOST_WORK / pes) ** pick.random())
+    ordered = patterns()[pattern].kind is Kind.ALGORITHM
+    order = pick.choice(("west_to_east", "ring")) if ordered else ""
+    about = f"{number} {target} {pattern} {order} P={pes} B={length}"
+    return PatternPoint(about, target, pattern, pes, length, order)
+
+
+@lru_cache(maxsize=1)
+def patterns() -> dict[str, Pattern]:
+    return {pattern.name: pattern for pattern in all_patterns()}
+
+
+@lru_cache
+def contract_of(name: str) -> ContractKind:
+    return contracts_of(patterns()[name])[0]
 
 
 def _length(pick: random.Random, ranks: int) -> int:
@@ -169,18 +227,52 @@ def simulate(schedule: Schedule, plan: Plan, prediction: Prediction) -> RunRepor
     return run_bundle(files, schedule, plan.target.name, seed=1)
 
 
-def measure(chosen: Point) -> Outcome | None:
-    """Compile and run a point; None if the machine has too little of something for it."""
-    schedule = build_schedule(chosen.collective)
+def measure(chosen: Point | PatternPoint) -> Outcome | None:
+    """Compile and run a point; None if the machine has too little of something for it, or it is
+    not made for so many PEs."""
+    try:
+        schedule = _schedule(chosen)
+    except CollcError:
+        return None
     plan = build_plan(schedule, TARGETS[chosen.target])
     if check_plan(schedule, plan):
         return None
     prediction = predict(schedule, plan)
     report = simulate(schedule, plan, prediction)
     fault = report.problem
-    if report.cycles < prediction.bound:
-        fault = f"bound {prediction.bound} is above"
-    return Outcome(chosen.about, report.cycles, prediction.cycles, fault)
+    for bound in (prediction.bound, prediction.tree_bound or 0):
+        if report.cycles < bound:
+            fault = f"bound {bound} is above"
+    kind, why = _explained(schedule, plan, prediction)
+    return Outcome(chosen.about, report.cycles, prediction.cycles, fault, kind, why)
+
+
+def _schedule(chosen: Point | PatternPoint) -> Schedule:
+    if isinstance(chosen, Point):
+        return build_schedule(chosen.collective)
+    pattern = patterns()[chosen.pattern]
+    contract, sizes = contract_of(chosen.pattern), (chosen.pes, chosen.length)
+    _, _, schedule = instance(pattern, contract, *sizes, order=chosen.order, target=chosen.target)
+    return with_tokens(schedule)
+
+
+def _explained(schedule: Schedule, plan: Plan, prediction: Prediction) -> tuple[str, str]:
+    """What runs: "exchanges" or "trees", and the words for each phase."""
+    contract = schedule.collective.contract
+    arithmetic = arithmetic_of(contract.element, contract.operation).kind
+    words = [] if arithmetic == "dsd" else [f"operations by {arithmetic}"]
+    waits = {
+        path.phase: Counter(wait.what for wait in path.waits) for path in prediction.critical_path
+    }
+    for pattern, phase in zip(schedule.phases, plan.phases, strict=True):
+        if isinstance(pattern, StepsPhase) and phase.exchange:
+            lanes = len(phase.exchange.lanes)
+            words.append(f"{phase.name}: {len(pattern.steps)} steps on {lanes} lanes")
+        else:
+            found = ", ".join(f"{n} {what}" for what, n in waits.get(phase.name, {}).items())
+            words.append(f"{phase.name} waits for {found}")
+    exchanges = any(isinstance(phase, StepsPhase) for phase in schedule.phases)
+    return "exchanges" if exchanges else "trees", "; ".join(words)
 
 
 def statistics(outcomes: Sequence[Outcome]) -> str:
@@ -199,22 +291,74 @@ def statistics(outcomes: Sequence[Outcome]) -> str:
     return "\n".join([*lines, f"  beyond 2 %: at most {beyond:.0f} cycles"])
 
 
-def main() -> int:
-    """Measure the points on all cores; print those that are off, then the statistics."""
-    count, first = (*map(int, sys.argv[1:]), *(1500, 0)[len(sys.argv) - 1 :])
+def worst(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """The points that are off most, as rows of a table, the start-up allowed for."""
+    yield "| point | simulated | predicted | off | what runs |"
+    yield "|---|---|---|---|---|"
+    ranked = sorted(outcomes, key=lambda one: (START_UP - abs(one.off)) / one.cycles)
+    for one in ranked[:WORST]:
+        part = 100 * one.off / one.cycles
+        yield (
+            f"| {one.about} | {one.cycles} | {one.predicted} | {one.off:+} ({part:+.1f} %) "
+            f"| {one.why} |"
+        )
+
+
+def _in_time(number: int) -> tuple[int, Outcome | None, bool]:
+    """A point's outcome, and whether there was time for it."""
+    signal.signal(signal.SIGALRM, _too_long)
+    signal.alarm(MOST_SECONDS)
+    try:
+        return number, measure(any_point(number)), True
+    except TimeoutError:
+        return number, None, False
+    finally:
+        signal.alarm(0)
+
+
+def _too_long(*_: object) -> None:
+    raise TimeoutError
+
+
+def measured(numbers: Sequence[int], seconds: float) -> Iterator[tuple[int, Outcome | None, bool]]:
+    """The points with these numbers, on all cores, as far as they get in so many seconds."""
     began = perf_counter()
-    outcomes: list[Outcome] = []
     with ProcessPoolExecutor() as pool:
-        for outcome in pool.map(measure, map(point, range(first, first + count)), chunksize=4):
-            outcomes += [outcome] if outcome else []
-            if outcome and not outcome.is_good:
-                print(
-                    f"{outcome.about}: {outcome.cycles}, predicted {outcome.predicted}  "
-                    f"{outcome.fault or 'prediction is off'}",
-                    flush=True,
-                )
-    print(statistics(outcomes))
-    print(f"{perf_counter() - began:.0f} s")
+        for count, found in enumerate(pool.map(_in_time, numbers, chunksize=4), 1):
+            yield found
+            spent = perf_counter() - began
+            if count % 100 == 0:
+                print(f"{count} of {len(numbers)} in {spent:.0f} s", flush=True)
+            if spent > seconds:
+                pool.shutdown(wait=False, cancel_futures=True)
+                return
+
+
+def main() -> int:
+    """Measure the points; print those that are off, then the statistics and the worst."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("count", type=int, nargs="?", default=2000)
+    parser.add_argument("first", type=int, nargs="?", default=0)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="end after these")
+    options = parser.parse_args()
+    outcomes: list[Outcome] = []
+    tried, slow = 0, []
+    numbers = range(options.first, options.first + options.count)
+    for number, outcome, in_time in measured(numbers, options.seconds):
+        tried += 1
+        slow += [] if in_time else [number]
+        if outcome:
+            outcomes.append(outcome)
+            if not outcome.is_good:
+                told = outcome.fault or "prediction is off"
+                print(f"{outcome.about}: {outcome.cycles}, predicted {outcome.predicted}  {told}")
+    for kind in ("trees", "exchanges"):
+        held = [outcome for outcome in outcomes if outcome.kind == kind]
+        print(f"{kind}: {statistics(held)}" if held else f"{kind}: none")
+    print(f"all: {statistics(outcomes)}")
+    print("\n".join(worst(outcomes)))
+    refused = tried - len(outcomes) - len(slow)
+    print(f"{tried} tried, {refused} refused, {len(slow)} took too long: {slow}")
     return 0 if all(outcome.is_good for outcome in outcomes) else 1
 
 

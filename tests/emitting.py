@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from itertools import product
 
+from programs.texts import program_of
 from steps_patterns import Line, texts_of
 
 from building import (
@@ -23,6 +24,7 @@ from building import (
 from collc.cost import predict
 from collc.emit.render import render
 from collc.lowering import build_plan
+from collc.programs import compile_any
 from collc.schedule import build_schedule
 from collc.spec import BroadcastStep, Collective, ContractKind, ElementType, Operation, Order, Spec
 from collc.target import TARGETS
@@ -64,7 +66,17 @@ def every_kind_of_collective() -> dict[str, Collective]:
 def every_kind_of_bundle() -> list[tuple[str, dict[str, str]]]:
     """(name, files) for every kind of collective."""
     trees = [(name, files_of(what)) for name, what in every_kind_of_collective().items()]
-    return [*trees, *((line.name, bundle_of(line)) for line in EXCHANGES)]
+    programs = [(name, files_of_program(limits)) for name, limits in PROGRAMS.items()]
+    return [*trees, *((line.name, bundle_of(line)) for line in EXCHANGES), *programs]
+
+
+PROGRAMS = {"program": "within colors <= 3", "program_apart": ""}
+
+
+def files_of_program(limits: str) -> dict[str, str]:
+    """The bundle of a program of several collectives."""
+    text = program_of(["two_phase", "broadcast from the middle"], limits, rounds=2)
+    return dict(compile_any(text, "test.coll", {"P": 9}).files)
 
 
 EXCHANGES = (

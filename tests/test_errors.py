@@ -13,7 +13,7 @@ import pytest
 
 from collc.diagnostics import CollcError
 from collc.language import read_source
-from collc.pipeline import compile_text
+from collc.programs import compile_any
 from collc.show import render
 from tests.conftest import Golden
 
@@ -36,7 +36,7 @@ def messages(path: Path) -> str:
     sources = {path.name: text, str(path): text}
     try:
         read_source(path)
-        compile_text(text, path.name, definitions, target)
+        compile_any(text, path.name, definitions, target)
     except CollcError as error:
         shown = "\n".join(render(diagnostic, sources) for diagnostic in error.diagnostics)
         return shown.replace(f"{path.parent}/", "")

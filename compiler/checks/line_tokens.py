@@ -1,8 +1,8 @@
 """A line of PEs and routers run with whole vectors as tokens; `collc.checks.delivery` judges it.
 
 A token is the rank whose vector it is and whether it is the control wavelet behind it. Routers that
-let a color pass in their last position do so for ever; tokens jump over them (`_next`), which keeps
-the work near the number of vectors.
+let a color pass in their last position do so for ever; tokens jump over them (`follow`), which
+keeps the work near the number of vectors.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
+from collc.checks.jumps import follow
 from collc.placement import SIDES, roles_of_ranks
 from collc.plan import (
     Advance,
@@ -125,23 +126,12 @@ def _deliver(
 
 def _arrive(run: LineTokens, rank: int, color: str, token: Token) -> None:
     """A token comes to the first router from `rank` on that does not let it pass for ever."""
-    at = _next(run.jumps[color], rank) if rank >= 0 else rank
+    at = follow(run.jumps[color], rank) if rank >= 0 else rank
     if at < 0:
         run.lost.append(token[0])
         return
     run.links.setdefault((at, color), deque()).append(token)
     run.work.append((at, color))
-
-
-def _next(jumps: list[int], rank: int) -> int:
-    """Follow jumps from `rank`, shortening them; -1 is beyond rank 0."""
-    path = []
-    while rank >= 0 and jumps[rank] != rank:
-        path.append(rank)
-        rank = jumps[rank]
-    for passed in path:
-        jumps[passed] = rank
-    return rank
 
 
 def _join_if_open(run: LineTokens, rank: int, color: str) -> None:

@@ -19,6 +19,7 @@ from collc.unrolled import Ints, values_at
 
 USES_OUT = int(RowKind.SENDS | RowKind.RELAYS)
 USES_INTO = int(RowKind.RECEIVES | RowKind.APPLIES)
+LOADED = int(RowKind.RELAYS | RowKind.STAGES | RowKind.APPLIES)  # rows whose registers do not walk
 LARGEST = 0xFFFF  # numbers have 16 bits
 
 
@@ -87,25 +88,55 @@ def _loop_problem(
     slices = exchange.slicing.count
     if not loop.rows or turns.min() < 1 or turns.max() > LARGEST:
         return "has a loop without turns or rows"
+    problem = _walking_problem(loop, places, exchange)
+    if problem:
+        return problem
     if shift.min() < 0 or shift.max() >= slices:
         return "has a loop that goes on by more than all slices"
-    for index, row in enumerate(loop.rows):
+    for row in loop.rows:
         numbers = np.stack([values_at(number, places) for number in row.numbers])
         if numbers.min() < 0 or numbers.max() > LARGEST:
             return "has numbers of more than 16 bits"
-        last = index == len(loop.rows) - 1
         problem = _row_problem(lane, numbers, exchange, refused)
-        problem = problem or _range_problem(numbers, shift, turns, slices, last)
+        problem = problem or _range_problem(numbers, shift, turns, slices)
         if problem:
             return problem
     return ""
 
 
-def _range_problem(numbers: Ints, shift: Ints, turns: Ints, slices: int, last: bool) -> str:
-    """What is wrong with the slices of a row, or with its end of a loop."""
+def _walking_problem(loop: Loop, places: Ints, exchange: Exchange) -> str:
+    """What is wrong with a loop that says that its turns follow each other in memory.
+
+    Registers that are not loaded again stand behind the slice of the turn before, or at the first
+    slice that there is going that way.
+    """
+    slicing, way = exchange.slicing, exchange.walks
+    if (loop.walks is None) != (way == 0):
+        return "does not say whether registers walk"
+    if loop.walks is None:
+        return ""
+    walks = values_at(loop.walks, places)
+    if walks.min() < 0 or walks.max() > 1 or way not in {1, -1} or exchange.areas:
+        return "walks in no way that there is"
+    here = places[walks > 0]
+    if not len(here):
+        return ""
+    turns, shift = values_at(loop.turns, here), values_at(loop.shift, here)
+    kind, _, sent, _, taken = (values_at(number, here) for number in loop.rows[0].numbers)
+    sends, receives = (kind & int(RowKind.SENDS)) > 0, (kind & int(RowKind.RECEIVES)) > 0
+    follows = (
+        len(loop.rows) == 1
+        and slicing.length % slicing.count == 0
+        and bool((turns <= slicing.count).all() and (shift == way % slicing.count).all())
+        and bool((~sends | (sent == 1)).all() and (~receives | (taken == 1)).all())
+        and bool((kind & LOADED == 0).all() and (sends | receives).all())
+    )
+    return "" if follows else "has turns that do not follow each other"
+
+
+def _range_problem(numbers: Ints, shift: Ints, turns: Ints, slices: int) -> str:
+    """What is wrong with the slices of a row."""
     kind, first, count, into, into_count = numbers
-    if (((kind & int(RowKind.LOOPS)) > 0) != last).any():
-        return "does not end its loops where they end"
     relays = (kind & int(RowKind.RELAYS)) > 0  # their last number is no count of slices
     times = np.where(relays, 1, into_count)
     for low, size in ((first, count), (into, times)):

@@ -55,6 +55,7 @@ def _broadcast_problem(role: Role) -> str:
         return "does not have one color with one route"
     if role.steps not in (
         (SendVector(colors[0], None, Advance.NOTHING),),
+        (SendVector(colors[0], None, Advance.TEARDOWN),),
         (CopyVector(colors[0]),),
     ):
         return f"does something else than to send its vector on `{colors[0]}` or to copy one"

@@ -8,18 +8,20 @@ from pathlib import Path
 import click
 
 from collc.commands.directory import directory, write
-from collc.commands.output import facts_of, print_data, print_decision, resources_of
+from collc.commands.output import facts_of, print_data, print_decisions, resources_of
 from collc.commands.source import Source, reporting, source_options
 from collc.lowering import show_plan
+from collc.lowering.show_program import show_program
 from collc.pipeline import Bundle
+from collc.programs import ProgramBundle
 from collc.schedule import Schedule
 from collc.show import show_spec
 from collc.show_schedule import show_schedule
 from collc.spec import Spec
 
-_FRONT: dict[str, Callable[[Spec, Schedule], str]] = {
+_FRONT: dict[str, Callable[[Spec, tuple[Schedule, ...]], str]] = {
     "spec": lambda spec, _: show_spec(spec),
-    "schedule": lambda _, schedule: show_schedule(schedule),
+    "schedule": lambda _, schedules: "\n".join(map(show_schedule, schedules)),
 }
 
 
@@ -35,7 +37,7 @@ def command(source: Source, output: Path | None, dump: str | None) -> None:
     if dump and output:
         raise click.UsageError("--dump writes no files; leave out -o")
     if dump in _FRONT and not source.as_data:
-        click.echo(_FRONT[dump](*source.prove()), nl=False)
+        click.echo(_FRONT[dump](*source.prove_all()), nl=False)
         return
     bundle = source.compile()
     if dump:
@@ -48,21 +50,22 @@ def command(source: Source, output: Path | None, dump: str | None) -> None:
         return
     size = sum(len(text) for text in bundle.files.values())
     click.echo(f"{len(bundle.files)} files, {size} bytes, in {directory}. {resources_of(bundle)}")
-    print_decision(bundle.schedule)
+    print_decisions(bundle)
 
 
-def _print_dump(bundle: Bundle, stage: str, source: Source) -> None:
-    text = _dumped(bundle, stage)
+def _print_dump(bundle: Bundle | ProgramBundle, stage: str, source: Source) -> None:
+    text = _dumped(bundle, stage).rstrip("\n") + "\n"
     if source.as_data:
         print_data(facts_of(bundle) | {stage: text})
     else:
         click.echo(text, nl=False)
 
 
-def _dumped(bundle: Bundle, stage: str) -> str:
-    texts = {
-        "spec": lambda: _FRONT["spec"](bundle.spec, bundle.schedule),
-        "schedule": lambda: _FRONT["schedule"](bundle.spec, bundle.schedule),
-        "plan": lambda: show_plan(bundle.plan),
-    }
-    return texts[stage]().rstrip("\n") + "\n"
+def _dumped(bundle: Bundle | ProgramBundle, stage: str) -> str:
+    if isinstance(bundle, ProgramBundle):
+        if stage == "plan":
+            return show_program(bundle.plan)
+        return _FRONT[stage](bundle.spec, bundle.plan.schedules)
+    if stage == "plan":
+        return show_plan(bundle.plan)
+    return _FRONT[stage](bundle.spec, (bundle.schedule,))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from collc.commands.output import facts_of, print_data, print_decision, resources_of
+from collc.commands.output import facts_of, print_data, print_decisions, resources_of
 from collc.commands.source import Source, reporting, source_options
 
 
@@ -18,4 +18,4 @@ def command(source: Source) -> None:
         print_data(facts_of(bundle))
     else:
         click.echo(f"{source.file}: fine. {resources_of(bundle)}")
-        print_decision(bundle.schedule)
+        print_decisions(bundle)

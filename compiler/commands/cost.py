@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from collc.by_colors import by_colors, show_by_colors
-from collc.commands.output import facts_of, print_data, print_decision
+from collc.commands.output import facts_of, print_data, print_decisions
 from collc.commands.source import Source, reporting, source_options
 from collc.cost import show_prediction
 from collc.networks import cost_on, read_network, show_cost
@@ -57,7 +57,7 @@ def command(source: Source, counts: range | None, network: Path | None) -> None:
         print_data(facts)
         return
     click.echo(show_prediction(bundle.prediction), nl=False)
-    print_decision(bundle.schedule)
+    print_decisions(bundle)
 
 
 def _print_network_cost(source: Source, file: Path) -> None:

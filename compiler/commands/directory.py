@@ -8,6 +8,7 @@ import click
 
 from collc.diagnostics import CollcError, Diagnostic
 from collc.pipeline import Bundle
+from collc.programs import ProgramBundle
 
 
 def directory(_: click.Context, __: click.Parameter, value: str | None) -> Path | None:
@@ -17,7 +18,7 @@ def directory(_: click.Context, __: click.Parameter, value: str | None) -> Path 
     return Path(value) if value is not None else None
 
 
-def write(bundle: Bundle, directory: Path) -> None:
+def write(bundle: Bundle | ProgramBundle, directory: Path) -> None:
     """Write the files of a bundle; raises CollcError where that cannot be done."""
     try:
         bundle.write(directory)

@@ -8,6 +8,7 @@ from collc.commands.output import print_data
 from collc.commands.source import Source, reporting, source_options
 from collc.explain import explained_codes, explanation
 from collc.language import parse_source
+from collc.pipeline import of_one
 from collc.target import TARGETS
 from collc.tuning import decided
 from collc.tuning.pareto import pareto, show_pareto
@@ -65,7 +66,7 @@ def command(context: click.Context, as_data: bool) -> None:
 def plan(source: Source, by_colors: bool) -> None:
     """Show the best plan for FILE's contract and those that lost; its own steps are left aside."""
     given, file = source.definitions, str(source.file)
-    spec = parse_source(source.text, given, source.target, file=file, leave_open=True)
+    spec = of_one(parse_source(source.text, given, source.target, file=file, leave_open=True))
     collective, machine = spec.collectives[0], TARGETS[spec.target]
     head = {
         "file": file,

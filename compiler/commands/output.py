@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
+from collc.cost import show_gap
 from collc.pipeline import Bundle
-from collc.schedule import Schedule
+from collc.programs import ProgramBundle
 from collc.tuning.show import decision_as_data, show_decision
 
 FAULT, USAGE, WRONG_RUN = 1, 2, 3
@@ -19,33 +20,40 @@ def print_data(data: dict[str, Any]) -> None:
     click.echo(json.dumps(data, indent=2))
 
 
-def facts_of(bundle: Bundle) -> dict[str, Any]:
+def facts_of(bundle: Bundle | ProgramBundle) -> dict[str, Any]:
     """What every command says of a program in its JSON object."""
-    decision = bundle.schedule.collective.decision
-    chosen = {"decision": decision_as_data(decision)} if decision else {}
+    decisions = [decision_as_data(decision) for decision in bundle.decisions]
+    chosen = {"decision": decisions[0] if len(decisions) == 1 else decisions} if decisions else {}
     return {
         "file": bundle.spec.file,
         "target": bundle.spec.target,
         "params": {p.name: p.value for p in bundle.spec.parameters},
         "predicted_cycles": bundle.prediction.cycles,
         "bound_cycles": bundle.prediction.bound,
-        "colors": len(bundle.plan.colors),
-        "memory_bytes": bundle.plan.code_bytes + bundle.plan.data_bytes,
+        "gap": _rounded(bundle.prediction.gap),
+        "tree_bound_cycles": bundle.prediction.tree_bound,
+        "tree_gap": _rounded(bundle.prediction.tree_gap),
+        "colors": bundle.color_count,
+        "memory_bytes": bundle.memory_bytes,
         **chosen,
     }
 
 
-def print_decision(schedule: Schedule) -> None:
+def _rounded(ratio: float | None) -> float | None:
+    return None if ratio is None else round(ratio, 4)
+
+
+def print_decisions(bundle: Bundle | ProgramBundle) -> None:
     """What was chosen where the program left something to the compiler."""
-    if schedule.collective.decision is not None:
-        click.echo(show_decision(schedule.collective.decision), nl=False)
+    for decision in bundle.decisions:
+        click.echo(show_decision(decision), nl=False)
 
 
-def resources_of(bundle: Bundle) -> str:
+def resources_of(bundle: Bundle | ProgramBundle) -> str:
     """What a program takes, and its prediction, in a line."""
     facts = facts_of(bundle)
     colors = "1 color" if facts["colors"] == 1 else f"{facts['colors']} colors"
     return (
         f"{colors}, {facts['memory_bytes']} bytes a PE, predicted "
-        f"{facts['predicted_cycles']} cycles (bound {facts['bound_cycles']})"
+        f"{facts['predicted_cycles']} cycles{show_gap(bundle.prediction)}"
     )

@@ -17,7 +17,8 @@ from collc.commands.output import FAULT, print_data
 from collc.diagnostics import CollcError, Diagnostic
 from collc.language import read_source
 from collc.language.source import MAX_SOURCE_BYTES
-from collc.pipeline import Bundle, compile_text, prove_text
+from collc.pipeline import Bundle, prove_text
+from collc.programs import ProgramBundle, compile_any, prove_program
 from collc.schedule import Schedule
 from collc.show import as_json, render
 from collc.spec import Spec
@@ -75,13 +76,17 @@ class Source:
             raise click.UsageError(f"there is no file {self.file}")
         return read_source(self.file)
 
-    def compile(self) -> Bundle:
+    def compile(self, skew: int = 0) -> Bundle | ProgramBundle:
         """The file's bundle; raises as `text` does, and CollcError for a program at fault."""
-        return compile_text(self.text, str(self.file), self.definitions, self.target)
+        return compile_any(self.text, str(self.file), self.definitions, self.target, skew)
 
     def prove(self) -> tuple[Spec, Schedule]:
         """What the file says and how it is done, without looking at a machine; raises likewise."""
         return prove_text(self.text, str(self.file), self.definitions, self.target)
+
+    def prove_all(self) -> tuple[Spec, tuple[Schedule, ...]]:
+        """The same for all collectives of a program."""
+        return prove_program(self.text, str(self.file), self.definitions, self.target)
 
     def quotable(self) -> str:
         """The text for messages to quote, also where it is too long or no UTF-8."""

@@ -2,6 +2,13 @@
 
 from collc.cost.expectations import unmet_expectations
 from collc.cost.predict import CriticalPath, Prediction, predict
-from collc.cost.show import show_prediction
+from collc.cost.show import show_gap, show_prediction
 
-__all__ = ["CriticalPath", "Prediction", "predict", "show_prediction", "unmet_expectations"]
+__all__ = [
+    "CriticalPath",
+    "Prediction",
+    "predict",
+    "show_gap",
+    "show_prediction",
+    "unmet_expectations",
+]

@@ -1,47 +1,118 @@
-"""A lower bound on the cycles of a contract, whatever the algorithm.
+"""A lower bound on the cycles of a contract, whatever the program.
 
-Let PE f be farthest from PE r, D hops away, and let the contract demand that r ends with something
-of f's vector in each of its B elements (one element a wavelet). f's processor puts one wavelet a
-cycle on its ramp, so the last of the B contributions leaves it in cycle B at the earliest. From
-there to r's processor, by whatever way, it takes two ramps, D hops and the cycle in which r uses
-it: B + 2 ramp + D hop + 1 cycles. Start-up costs are left out, so the bound holds for any program.
-
-    broadcast   f is the root and r the PE farthest from it
-    reduce      r is the PE with the result and f the PE farthest from it
-    allreduce   r and f are two opposite corners
-
-Of a contract about slices some PE has to send, or to take, all slices but its own, of which the
-last goes at least to a neighbour.
+The argument is in docs/bounds.md. What is assumed of the machine: a processor puts at most one
+wavelet a cycle on its ramp and takes at most one from it; a link carries one a cycle and
+direction; what is sent in cycle t is used `d` hops on in cycle t + 2 ramp + d hop + 1 at the
+earliest; an operation on the fabric handles one word a cycle, and sends it or stores it. Of the
+program: a wavelet tells of one word of the vector, which is one element of 32 bits or two of 16.
+Start-up is left out. In reading order: `bound_of`, contracts about whole vectors, contracts about
+slices, distances.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+import numpy.typing as npt
+
 from collc.schedule import Schedule, home_pe
-from collc.spec import ContractKind
+from collc.spec import Contract, ContractKind, ElementType, Grid
 from collc.target import Target
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class _Machine:
+    """`visit` is the price of a processor on the way, `hop` that of a link, both in cycles."""
+
+    visit: int
+    hop: int
 
 
 def bound_of(schedule: Schedule, target: Target) -> int:
     """The bound in cycles; 0 for a single PE, which has nothing to do."""
-    distance = _distance(schedule)
-    if distance == 0:
-        return 0
     contract, grid = schedule.collective.contract, schedule.collective.grid
-    length = contract.length
+    machine = _Machine(2 * target.ramp + 1, target.hop)
+    rooted = contract.kind in _ROOTED
+    at = home_pe(schedule) if rooted else (0, 0)
+    beyond = _beyond(grid, *at)
+    if len(beyond) < 2:
+        return 0
     if contract.kind.by_slices:
-        others = length - -(-length // (grid.width * grid.height))
-        return others + 2 * target.ramp + target.hop + 1
-    return length + 2 * target.ramp + distance * target.hop + 1
+        return _slices(contract, grid, beyond, machine)
+    words = _words(contract.length, contract.element)
+    message = words + machine.visit + machine.hop * (len(beyond) - 1)
+    if contract.kind is ContractKind.ALLREDUCE:
+        message = max(message, 2 * words)  # every PE sends them all, and stores them all
+    if contract.kind.reduces and words:  # the tokens of a barrier have no length
+        return max(message, _reduction(words, beyond, machine))
+    return message
 
 
-def _distance(schedule: Schedule) -> int:
-    """The distance D of the argument above, in hops."""
-    grid = schedule.collective.grid
-    if schedule.collective.contract.kind is ContractKind.ALLREDUCE:
-        return grid.width - 1 + grid.height - 1
-    x, y = home_pe(schedule)
-    return _farthest(x, grid.width) + _farthest(y, grid.height)
+_ROOTED = frozenset(
+    (ContractKind.BROADCAST, ContractKind.REDUCE, ContractKind.SCATTER, ContractKind.GATHER)
+)
 
 
-def _farthest(coordinate: int, extent: int) -> int:
-    return max(coordinate, extent - 1 - coordinate)
+def _words(elements: int, element: ElementType) -> int:
+    """The wavelets that so many elements fill."""
+    return -(-elements * element.bytes // 4)
+
+
+def _reduction(words: int, beyond: Integers, machine: _Machine) -> int:
+    """A PE whose word takes one visit only costs the root a wavelet of its own.
+
+    For each d, the m PEs at least d hops away: of a word's contributions from them at most as many
+    as the root receives wavelets for it come in one visit, the others in two or more.
+    """
+    away = beyond[1:].astype(np.float64)
+    hops = np.cumsum(away[::-1])[::-1]  # of all these PEs together, less what is nearer
+    mean = (hops / away + np.arange(len(away))) * machine.hop
+    share = machine.visit / (words * away)
+    first = machine.visit + machine.hop
+    least = (words + mean + 2 * machine.visit + first * share) / (1 + share)
+    return ceil(float(least.max()) - 1e-6)
+
+
+def _slices(contract: Contract, grid: Grid, beyond: Integers, machine: _Machine) -> int:
+    """What one PE has to send, or to take, of the slices of all that are at least d hops away."""
+    pes, length = int(beyond[0]), contract.length
+    smaller, larger = length // pes, -(-length // pes)
+    least = 0
+    for distance in range(1, len(beyond)):
+        away = int(beyond[distance])
+        elements = max(away * smaller, length - (pes - away) * larger)
+        words = _words(elements, contract.element)
+        if words:
+            least = max(least, words + machine.hop * distance + machine.visit)
+    others = _words(length - larger, contract.element)
+    if contract.kind in (ContractKind.ALLGATHER, ContractKind.REDUCE_SCATTER):
+        return max(least, others + _words(smaller, contract.element))
+    if contract.kind is ContractKind.ALL_TO_ALL and smaller:
+        crossing = _crossing(grid, _words(smaller, contract.element))
+        return max(least, 2 * others, crossing + machine.visit + machine.hop)
+    return least
+
+
+def _crossing(grid: Grid, words: int) -> int:
+    """Slices that nobody can combine cross the middle of the grid, over as many links as it is
+    wide there: wavelets on the busiest."""
+    most = 0
+    for extent, links in ((grid.width, grid.height), (grid.height, grid.width)):
+        near, far = extent // 2 * links, (extent - extent // 2) * links
+        most = max(most, -(-near * far * words // links))
+    return most
+
+
+def _beyond(grid: Grid, x: int, y: int) -> Integers:
+    """Entry d: how many PEs are at least d hops from PE (x, y), for every d that occurs."""
+    at = np.convolve(_distances(x, grid.width), _distances(y, grid.height))
+    return np.asarray(np.cumsum(at[::-1])[::-1], dtype=np.int64)
+
+
+def _distances(coordinate: int, extent: int) -> Integers:
+    """How many coordinates are 0, 1, 2, ... away."""
+    return np.bincount(np.abs(np.arange(extent) - coordinate)).astype(np.int64)

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from collc.cost.operations import Costs
-from collc.cost.rows import Instructions, run_timeline
-from collc.plan import Exchange, Phase, RowKind
+from collc.cost.row_code import FABRIC, RECEIVES, SENDS, Here, features_of
+from collc.cost.rows import Line, run_timeline
+from collc.plan import Phase
 from collc.steps import StepsPhase
-from collc.unrolled import Ints, connections, unrolled
+from collc.unrolled import Ints, Unrolled, connections, roles_of_places, unrolled
 
-DEPTH = 3  # the task, what begins steps, what follows the last
+DEPTH = 2  # the task, and what begins steps and finds that there are no more
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,31 +24,39 @@ class ExchangeRun:
     end: Ints
 
 
-def run_exchange(costs: Costs, phase: Phase, pattern: StepsPhase, called: Ints) -> ExchangeRun:
-    """Evaluate a phase; `called` is [line, place]."""
+def run_exchange(
+    costs: Costs, phase: Phase, pattern: StepsPhase, called: Ints, deep: Ints
+) -> ExchangeRun:
+    """Evaluate a phase; `called` is [line, place], `deep` how many functions return behind it."""
     assert phase.exchange is not None, "a phase made of steps is an exchange"
     rows = unrolled(phase, pattern)
     target, _ = connections(phase, pattern)
-    features = _features(rows.kind, phase.exchange)
-    different, which = np.unique(called, axis=0, return_inverse=True)
-    runs = [run_timeline(costs, rows, target, features, line) for line in different]
+    text = features_of(costs, rows, phase.exchange)
+    line = Line(text, rows, target, _here(rows, phase, pattern))
+    both = np.concatenate((called, deep), axis=1)
+    different, which = np.unique(both, axis=0, return_inverse=True)
+    places = pattern.ranks
+    runs = [run_timeline(costs, line, one[:places], one[places:]) for one in different]
     which = which.reshape(-1)
-    finish = Instructions().finish * costs.scalar
     return ExchangeRun(
-        np.stack([run.free for run in runs])[which] + finish,
+        np.stack([run.free for run in runs])[which],
         np.stack([run.ended for run in runs])[which],
     )
 
 
-def _features(kinds: Ints, exchange: Exchange) -> frozenset[str]:
-    """What the text of the phase has to tell apart."""
-    combines = int(RowKind.COMBINES | RowKind.RECEIVES)
-    slicing = exchange.slicing
-    features = {
-        "areas": exchange.areas > 0,
-        "combines": bool(((kinds & combines) == combines).any()),
-        "relays": bool((kinds & int(RowKind.RELAYS)).any()),
-        "uneven": slicing.length % slicing.count > 0,
-        "slices": slicing.count > 1,
-    }
-    return frozenset(name for name, has in features.items() if has)
+def _here(rows: Unrolled, phase: Phase, pattern: StepsPhase) -> list[Here]:
+    """What the text of each place knows of its lanes."""
+    found = []
+    for place, role in enumerate(roles_of_places(phase, pattern)):
+        for index in range(rows.lanes):
+            at = place * rows.lanes + index
+            kinds = rows.kind[rows.start[at] : rows.start[at + 1]] & FABRIC
+            lane = role.lanes[index] if role else None
+            found.append(
+                Here(
+                    receives=lane is not None and lane.receives_on is not None,
+                    sends=lane is not None and lane.sends_on is not None,
+                    both=bool(len(kinds)) and bool((kinds == SENDS | RECEIVES).all()),
+                )
+            )
+    return found

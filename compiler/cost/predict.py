@@ -17,6 +17,7 @@ from collc.cost.bound import bound_of
 from collc.cost.exchange import DEPTH, run_exchange
 from collc.cost.line import LineRun, Wait, critical_waits, run_line
 from collc.cost.operations import SLOTS, Costs, Place, costs_of, costs_of_phase
+from collc.cost.tree_bound import tree_bound_of
 from collc.plan import Phase, Plan
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, ascending
 from collc.steps import StepsPhase
@@ -37,15 +38,27 @@ class CriticalPath:
 class Prediction:
     """Cycles from the common start to the last PE's completion, and where they go.
 
-    `bound` is what no program for the contract can go below (`collc.cost.bound`). `breakdown`
-    gives each phase the cycles by which it moves the end, in order, and the rest to "start" and
-    "completion"; it adds up to `cycles`.
+    `bound` is what no program for the contract can go below (`collc.cost.bound`), `tree_bound`
+    what no tree can where trees are used (`collc.cost.tree_bound`). `breakdown` gives each phase
+    the cycles by which it moves the end, in order, and the rest to "start" and "completion"; it
+    adds up to `cycles`.
     """
 
     cycles: int
     bound: int
     breakdown: dict[str, int]
     critical_path: tuple[CriticalPath, ...]
+    tree_bound: int | None = None
+
+    @property
+    def gap(self) -> float | None:
+        """How many times the bound; None for a single PE, which has nothing to do."""
+        return self.cycles / self.bound if self.bound else None
+
+    @property
+    def tree_gap(self) -> float | None:
+        """How many times the bound of all trees, where there is one."""
+        return self.cycles / self.tree_bound if self.tree_bound else None
 
 
 @dataclass
@@ -89,6 +102,7 @@ def predict(schedule: Schedule, plan: Plan) -> Prediction:
         bound=bound_of(schedule, plan.target),
         breakdown=progress.breakdown,
         critical_path=tuple(progress.paths),
+        tree_bound=tree_bound_of(schedule, costs, costs.first_call(plan)),
     )
 
 
@@ -156,7 +170,7 @@ def _exchange(progress: _Progress, phase: Phase, pattern: StepsPhase, goes_on: M
     time, depth, done, continued = (
         _lines(of, pattern) for of in (progress.time, progress.depth, progress.done, goes_on)
     )
-    run = run_exchange(costs, phase, pattern, time + costs.scalar)
+    run = run_exchange(costs, phase, pattern, time + costs.scalar, depth)
     progress.time += costs.scalar
     progress.depth += 1
     time[:], depth[:] = run.time, DEPTH

@@ -1,365 +1,436 @@
-"""Evaluation of a phase made of steps along one line: when each lane is in which row.
+"""Evaluation of a phase made of steps along one line: its rows, run cycle by cycle.
 
-The rows are run as `collc.checks.rows_run` runs them, all transfers at once that can happen, but
-with the cycles in which their first and last elements are sent and taken. A PE pays for a row:
-
-    task start, what leads to the operation, loads of its operands, issue     then the elements flow
-    preparing the row behind it, beside the elements                          then it is ready
-
-Elements of several operations of a PE share its one instruction a cycle, and go before its code.
-What counts the instructions is `Instructions`, which follows `templates/exchange_pe.csl.j2`.
+A PE has one slot in a cycle. What receives or lets pass goes first, then the code, then what only
+sends. An element that is sent can be used a latency later, and is sent only if there is room for it
+on the way, which comes back when the receiver takes one. What code does, and how long it takes,
+says `collc.cost.row_code`. All lanes of a line move at once; cycles in which nothing moves are
+passed over.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from collc.cost.operations import Costs
+from collc.cost.row_code import (
+    APPLY,
+    CHECKED,
+    CODE,
+    COUNTER,
+    ENDS,
+    FABRIC,
+    OUT,
+    OVER,
+    PASS,
+    RECEIVE,
+    RECEIVES,
+    TEST,
+    WAIT,
+    Features,
+    Here,
+    Move,
+    prepared,
+    start,
+)
 from collc.plan import RowKind
-from collc.unrolled import NOWHERE, RELAYING, SENDING, Ints, Unrolled
+from collc.unrolled import NOWHERE, WALKING, Ints, Unrolled
 
 Bools = npt.NDArray[np.bool_]
 
-ENDS, LOOPS = int(RowKind.ENDS), int(RowKind.LOOPS)
-RECEIVES, APPLIES = int(RowKind.RECEIVES), int(RowKind.APPLIES)
-COMBINES, STAGES = int(RowKind.COMBINES), int(RowKind.STAGES)
-OUT = SENDING | RELAYING
-NEVER = -(1 << 40)
+APPLIES = int(RowKind.APPLIES)
+LEAVE = -1  # a further move: what follows the phase is called
+MOST = 8_000_000  # cycles of PEs that are evaluated
+LEAST = 5_000  # cycles that are evaluated in any case
+ROW = 70  # about what a row costs besides its elements, in cycles
 
 
-@dataclass(frozen=True)
-class Instructions:
-    """Scalar instructions of the text that runs rows."""
+@dataclass
+class Code:
+    """The code of one PE: its moves that are left, and by lane the row under way."""
 
-    enter: int = 9  # called; the loop entered, the row's bits read, whether it ends the step noted
-    test: int = 3  # a bit of the row is tested
-    begin_receive: int = 1  # the descriptor is read
-    begin_send: int = 2  # the task is blocked, the descriptor read
-    begin_pass: int = 4  # the task is blocked, the descriptor made
-    leave: int = 7  # under way: return to the task and out of it
-    join: int = 22  # the lane has ended the step: counted, the next step begun
-    counted: int = 8  # under way: return to what begins steps, counted
-    joined: int = 9  # all lanes are under way
-    prepare: int = 17
-    prepare_out: int = 27
-    prepare_into: int = 24
-    prepare_stage: int = 10
-    uneven: int = 8  # more for each range of slices that differ in length
-    next_turn: int = 25
-    shifted: int = 5  # more where slices begin anew
-    begin: int = 6  # the lane's state is reset
-    row: int = 130  # about, from one row's end to the next one's preparation
-    finish: int = 12  # no row is left: what follows is called
+    place: int
+    lanes: list[int]  # that have rows
+    row: list[int]
+    due: list[int]  # operations of the row under way that have not ended
+    running: int = 0
+    pending: list[int] = field(default_factory=list)  # lanes whose rows have ended
+    last: int = 0  # the lane whose task ran last
+    moves: Iterator[Move] | None = None
 
 
 @dataclass
 class Timeline:
-    """The state by lane: its row, when its operations can begin, what is left of them, the last
-    cycle of each; whether the lane waits for the others; where its code stands. By place: from when
-    to when its code was busy last."""
+    """By lane: elements that operations have left, that have arrived and been taken, that there is
+    room for. By place: instructions and cycles until the code goes on. `free` is when the
+    code calls what follows, `ended` the last busy cycle.
+    """
 
     costs: Costs
-    says: Instructions
+    text: Features
     rows: Unrolled
+    here: list[Here]
+    kinds: list[list[int]]
+    walks: list[list[int]]
+    numbers: list[Ints]
     target: Ints
+    source: Ints
     hops: Ints
-    features: frozenset[str]
-    at: Ints
-    ready: Ints  # [lane, 2]: sending or passing, receiving
-    last: Ints  # [lane, 2]
-    first: Ints  # [lane, 2]
-    left: Ints  # [lane, 2]
+    delay: Ints  # until what was sent to a lane has arrived
+    left: Ints
     passing: Bools
-    waits: Bools
-    stands: Ints
-    busy: Ints
+    sends: Ints
+    arrived: Ints
+    room: Ints
+    slots: Ints
+    ready: Ints
+    wait: Ints
+    active: Bools
+    turn: Ints
     free: Ints
     ended: Ints
+    sent: Bools  # by cycle (modulo its depth) and lane, and a last one that stands for none
+    taken: Bools
+    code: list[Code]
+    last: int = 0  # the cycle in which something was sent or taken last
 
 
-def run_timeline(
-    costs: Costs, rows: Unrolled, target: Ints, features: frozenset[str], called: Ints
-) -> Timeline:
-    """Run all rows; at `called[p]` the code of place p calls the phase."""
-    lanes = len(target)
-    place = np.arange(lanes) // rows.lanes
-    hops = np.where(target == NOWHERE, 0, np.abs(target // rows.lanes - place))
-    both = np.zeros((lanes, 2), dtype=np.int64)
-    line = Timeline(
-        costs, Instructions(), rows, target, hops, features, rows.start[:-1].copy(),
-        both.copy(), both + NEVER, both + NEVER, both.copy(),
-        np.zeros(lanes, dtype=np.bool_), np.zeros(lanes, dtype=np.bool_),
-        called[place], called.copy(), called.copy(), called.copy(),
-    )  # fmt: skip
-    used = np.flatnonzero(line.at < rows.start[1:])
-    for lane in range(rows.lanes):
-        own = used[used % rows.lanes == lane]
-        line.free[own // rows.lanes] += line.says.begin + _preparing(line, own, line.at[own])
-    line.free += line.says.join // 2
-    line.stands[:] = line.free[place]
-    _begin_lanes(line, used, np.ones(len(used), dtype=np.bool_))
-    while _transfer(line) | _advance(line):
-        pass
+@dataclass(frozen=True, eq=False)
+class Line:
+    """What a line runs: its rows, by lane where what it sends goes to and what its text knows."""
+
+    text: Features
+    rows: Unrolled
+    target: Ints
+    here: list[Here]
+
+
+def run_timeline(costs: Costs, of: Line, called: Ints, deep: Ints) -> Timeline:
+    """Run all rows; at `called[p]` the code of place p, `deep[p]` functions deep, calls the
+    phase."""
+    line = _timeline(costs, of, called)
+    for place, returns in enumerate(deep.tolist()):
+        code = line.code[place]
+        if code.lanes:
+            code.moves = _begin(line, code, returns)
+            line.active[place] = True
+    now = int(line.ready.min(initial=0))
+    most = max(LEAST, MOST // max(1, len(line.code)))
+    middle = (0, 0.0)
+    for cycle in range(most):
+        if not line.active.any() and not (line.left > 0).any() and not (line.sends > 0).any():
+            return line
+        if cycle == most // 2:
+            middle = now, _progress(line)
+        now = _cycle(line, now)
+    _extrapolate(line, middle, now)
     return line
 
 
-def _begin_lanes(line: Timeline, lanes: Ints, by_step: Bools) -> None:
-    """Rows begin, where the code of each lane stands; with a step those of a PE begin one after the
-    other.
-
-    Operations that only send have low priority: they begin when the code has returned.
-    """
-    says, rows = line.says, line.rows
-    began = line.stands.copy()
-    for lane in range(rows.lanes):
-        chosen = lanes % rows.lanes == lane
-        own, steps = lanes[chosen], by_step[chosen]
-        if not len(own):
-            continue
-        _begin(line, own)
-        line.stands[own] += np.where(steps, says.counted, says.leave)
-        for later in range(lane + 1, rows.lanes):
-            line.stands[own[steps] + later - lane] = line.stands[own[steps]]
-    stepping = lanes[by_step]
-    by_place = line.stands.reshape(-1, rows.lanes)
-    line.stands[stepping] = by_place.max(axis=1)[stepping // rows.lanes] + says.joined
-    sends = lanes[~line.passing[lanes]]
-    line.ready[sends, 0] = line.stands[sends]
-    _occupy(line, lanes, began[lanes] - line.costs.task)
+def _progress(line: Timeline) -> float:
+    """The part of all rows that is behind the PEs, by their elements and what a row costs."""
+    behind = total = 0
+    for lane, numbers in enumerate(line.numbers):
+        row = line.code[lane // line.rows.lanes].row[lane % line.rows.lanes]
+        weights = numbers.sum(axis=1) + ROW
+        behind += int(weights[: max(row, 0)].sum())
+        total += int(weights.sum())
+    return behind / total
 
 
-def _begin(line: Timeline, lanes: Ints) -> None:
-    """The next rows of these lanes, of different places, are issued, and those behind prepared."""
-    costs, says, rows = line.costs, line.says, line.rows
-    at, place = line.at[lanes], lanes // rows.lanes
-    kind = rows.kind[at]
-    staged, combines = (kind & STAGES) > 0, (kind & COMBINES) > 0
-    tests = ("areas" in line.features) + ("combines" in line.features)
-    time = line.stands[lanes] + says.enter
-    receives = (kind & RECEIVES) > 0
-    loads = np.where(combines & ~staged, 2, 1)
-    issue = says.test + tests * says.test + loads * says.begin_receive + costs.issue
-    time = time + np.where(receives, issue + loads * costs.load, says.test)
-    line.ready[lanes, 1] = time
-    out = (kind & OUT) > 0
-    passes = (kind & RELAYING) > 0
-    tests = 2 + ("relays" in line.features)
-    lead = np.where(passes, says.begin_pass, says.begin_send) + tests * says.test + ~receives
-    time = time + np.where(out, lead + costs.load + costs.issue, says.test)
-    line.ready[lanes, 0] = time
-    applies = (kind & APPLIES) > 0
-    if "areas" in line.features:
-        time = time + np.where(applies, _applying(line, at, combines), says.test)
-    line.stands[lanes] = time + _preparing(line, lanes, at + 1)
-    sent = np.where(out, rows.out_to[at] - rows.out_from[at], 0)
-    line.left[lanes, 0] = np.where(passes, rows.passed[at], sent)
-    line.left[lanes, 1] = np.where(receives, rows.into_to[at] - rows.into_from[at], 0)
-    line.passing[lanes] = passes
-    line.last[lanes] = NEVER
-    line.first[lanes] = NEVER
-    line.ended[place] = np.maximum(line.ended[place], time)
+def _extrapolate(line: Timeline, middle: tuple[int, float], now: int) -> None:
+    """The rest is taken to go on as fast as the second half of what has been evaluated."""
+    then, before = middle
+    behind = _progress(line)
+    pace = (now - then) / max(behind - before, 1e-9)
+    end = now + round((1 - behind) * pace)
+    for code in line.code:
+        if code.moves is not None or any(code.due):
+            line.free[code.place], line.ended[code.place] = end, end - 1
 
 
-def _applying(line: Timeline, at: Ints, combines: Bools) -> Ints:
-    """Cycles to take what is staged to the vector."""
-    costs, rows = line.costs, line.rows
-    size = rows.into_to[at] - rows.into_from[at]
-    per_cycle = np.where(combines, costs.apply_rate, costs.move_rate)
-    by_vector = -(-size // per_cycle)
-    element = np.where(combines & costs.maps, costs.combine, 0)
-    loads = np.where(combines, 3, 2) * costs.load + costs.issue
-    work: Ints = np.where(element > 0, size * element, by_vector)
-    return 2 * line.says.test + 3 + loads + work
-
-
-def _preparing(line: Timeline, lanes: Ints, at: Ints) -> Ints:
-    """Instructions that prepare the rows at `at`, or note that there are no more."""
-    says, rows = line.says, line.rows
-    over = at >= rows.start[lanes + 1]
-    kind = np.where(over, LOOPS, rows.written[np.minimum(at, len(rows.written) - 1)])
-    uneven = says.uneven * ("uneven" in line.features)
-    work = says.prepare + np.where(kind & OUT, says.prepare_out + uneven, 0) + says.test
-    work = work + np.where(kind & (RECEIVES | APPLIES), says.prepare_into + uneven, 0)
-    work = work + np.where(kind & (STAGES | APPLIES), says.prepare_stage, 0)
-    turn = says.next_turn + says.shifted * ("slices" in line.features)
-    looped: Ints = work + np.where(kind & LOOPS, turn, 0)
-    return looped
-
-
-def _transfer(line: Timeline) -> bool:
-    """Follow what each sender can send to its receiver; whether anything moved."""
-    senders = np.flatnonzero((line.left[:, 0] > 0) & ~line.passing & (line.target != NOWHERE))
-    ways, at, amount = _ways(line, senders)
-    going = amount > 0
-    if not going.any():
-        return False
-    _flow(line, senders, ways, at, amount)
-    return True
-
-
-Way = tuple[Ints, Ints]  # which of the senders, and the lane that lets theirs pass
-
-
-def _ways(line: Timeline, senders: Ints) -> tuple[list[Way], Ints, Ints]:
-    """The lanes that each sender's elements pass, the one that takes them, and how many can go."""
-    at = line.target[senders]
-    amount = line.left[senders, 0].copy()
-    ways: list[Way] = []
-    passing = line.passing[at] & (line.left[at, 0] > 0)
-    while passing.any():
-        moving = np.flatnonzero(passing)
-        ways.append((moving, at[moving]))
-        amount[moving] = np.minimum(amount[moving], line.left[at[moving], 0])
-        at = at.copy()
-        at[moving] = line.target[at[moving]]
-        passing = passing & line.passing[at] & (line.left[at, 0] > 0)
-    return ways, at, np.minimum(amount, line.left[at, 1])
-
-
-def _flow(line: Timeline, senders: Ints, ways: list[Way], at: Ints, amount: Ints) -> None:
-    """The first and last elements at the sender, at all that pass them, and at the receiver."""
-    costs = line.costs
-    going = amount > 0
-    here = senders.copy()
-    start = np.maximum(line.ready[here, 0], line.last[here, 0] + 1)
-    stages: list[tuple[Ints, Ints, Ints, int]] = [
-        (np.flatnonzero(going), here[going], start[going], 0)
+def _timeline(costs: Costs, of: Line, called: Ints) -> Timeline:
+    rows, target = of.rows, of.target
+    lanes, places = len(target), len(called)
+    place = np.arange(lanes) // rows.lanes
+    hops = np.where(target == NOWHERE, 0, np.abs(target // rows.lanes - place))
+    source = np.full(lanes, NOWHERE, dtype=np.int64)
+    source[target[target != NOWHERE]] = np.flatnonzero(target != NOWHERE)
+    kinds, walks, numbers = [], [], []
+    for lane in range(lanes):
+        own = np.arange(*rows.start[lane : lane + 2])
+        own = own[(rows.kind[own] & (FABRIC | APPLIES | ENDS)) > 0]
+        kinds.append([*rows.kind[own].tolist(), OVER, OVER, OVER])
+        walks.append([*rows.walk[own].tolist(), 0, 0, 0])
+        into, out = rows.into_to - rows.into_from, rows.out_to - rows.out_from
+        numbers.append(np.stack((into[own], out[own], rows.passed[own]), axis=1))
+    used = [
+        [n for n in range(rows.lanes) if len(numbers[p * rows.lanes + n])] for p in range(places)
     ]
-    for some, passing in ways:
-        moving, lanes = some[going[some]], passing[going[some]]
-        start[moving] += costs.latency(0) + costs.hop * line.hops[here[moving]]
-        start[moving] = np.maximum(
-            start[moving], np.maximum(line.ready[lanes, 0], line.last[lanes, 0] + 1)
-        )
-        here[moving] = lanes
-        stages.append((moving, lanes, start[moving], 0))
-    moving, lanes = np.flatnonzero(going), at[going]
-    start[moving] += costs.latency(0) + costs.hop * line.hops[here[moving]]
-    start[moving] = np.maximum(
-        start[moving], np.maximum(line.ready[lanes, 1], line.last[lanes, 1] + 1)
-    )
-    stages.append((moving, lanes, start[moving], 1))
-    _ends(line, stages, amount)
-    for moving, lanes, _, side in stages:
-        line.left[lanes, side] -= amount[moving]
+    delay = costs.latency(0) + costs.hop * hops[source]
+    depth = 1 << int(max(delay.max(), hops.max() + 2)).bit_length()
+    log = np.zeros((depth, lanes + 1), dtype=np.bool_)
+    none = np.zeros(lanes, dtype=np.int64)
+    idle = np.zeros(places, dtype=np.int64)
+    return Timeline(
+        costs, of.text, rows, of.here, kinds, walks, numbers, target, source, hops, delay,
+        none.copy(), none > 0, none.copy(), none.copy(),
+        costs.router_queue * (hops + 1) + costs.output_queue + costs.input_queue,
+        idle.copy(), called.copy(), idle.copy(), idle > 0, idle.copy(),
+        called.copy(), called.copy(), log, log.copy(),
+        [Code(p, used[p], [-1] * rows.lanes, [0] * rows.lanes) for p in range(places)],
+    )  # fmt: skip
 
 
-def _ends(line: Timeline, stages: list[tuple[Ints, Ints, Ints, int]], amount: Ints) -> None:
-    """When the last elements go: forward as they come, backward as there is room for them."""
-    costs, rows = line.costs, line.rows
-    for moving, lanes, start, side in stages:
-        fresh = line.first[lanes, side] == NEVER
-        line.first[lanes, side] = np.where(fresh, start, line.first[lanes, side])
-        line.last[lanes, side] = start + amount[moving] - 1
-    end = np.zeros(len(amount), dtype=np.int64) + NEVER
-    delay = np.zeros(len(amount), dtype=np.int64)
-    for moving, lanes, start, side in stages:
-        shared = _shared(line, lanes, start, start + amount[moving], side)
-        last = np.maximum(line.last[lanes, side] + shared, end[moving] + delay[moving])
-        line.last[lanes, side] = last
-        end[moving] = last
-        delay[moving] = costs.latency(0) + costs.hop * line.hops[lanes]
-    for (moving, lanes, _, side), (later, there, _, side_there) in zip(
-        reversed(stages[:-1]), reversed(stages[1:]), strict=True
-    ):
-        taken = np.full(len(amount), NEVER)
-        taken[later] = line.last[there, side_there]
-        room = costs.router_queue * (line.hops[lanes] + 1) + costs.output_queue + costs.input_queue
-        held = taken[moving] - room + costs.hop * line.hops[lanes] + 1
-        line.last[lanes, side] = np.maximum(
-            line.last[lanes, side], np.where(amount[moving] > room, held, NEVER)
-        )
-    for moving, lanes, start, side in stages:
-        if side or len(stages) > 2:
-            place = lanes // rows.lanes
-            first = line.passing[lanes] | bool(side)
-            beside = first & (line.busy[place] <= start) & (start < line.free[place])
-            np.add.at(line.free, place, np.where(beside, amount[moving], 0))
+def _cycle(line: Timeline, now: int) -> int:
+    """One cycle; the next one in which something can happen."""
+    mask, lanes = len(line.sent) - 1, line.rows.lanes
+    line.arrived += line.sent[(now - line.delay) & mask, line.source]
+    line.room += line.taken[(now - 1 - line.hops) & mask, line.target]
+    high = (line.left > 0) & (line.arrived > 0) & (~line.passing | (line.room > 0))
+    low = (line.sends > 0) & (line.room > 0)
+    used = high if lanes == 1 else high.reshape(-1, lanes).any(axis=1)
+    coding = line.active & (line.ready <= now) & ~used
+    low &= np.repeat(~(used | coding), lanes)
+    if lanes > 1:
+        _in_turns(line, high, low)
+    moves = bool(high.any() or low.any())
+    line.sent[now & mask, :-1] = low | (high & line.passing)
+    line.taken[now & mask, :-1] = high
+    if moves:
+        _move(line, now, high, low)
+    if coding.any():
+        line.slots -= coding
+        for place in np.flatnonzero(coding & (line.slots <= 0)).tolist():
+            _go_on(line, place, now)
+    elif not moves:
+        return _next(line, now)
+    return now + 1
 
 
-def _shared(line: Timeline, lanes: Ints, start: Ints, end: Ints, side: int) -> Ints:
-    """Cycles that other operations of the PE take while this one runs; what only sends makes way
-    for what receives."""
-    rows = line.rows
-    low_priority = ~line.passing[lanes] if side == 0 else np.zeros(len(lanes), dtype=np.bool_)
-    total = np.zeros(len(lanes), dtype=np.int64)
-    for other in range(rows.lanes):
-        beside = lanes // rows.lanes * rows.lanes + other
-        for way in (0, 1):
-            low = np.maximum(start, line.first[beside, way])
-            high = np.minimum(end, line.last[beside, way] + 1)
-            goes_first = line.passing[beside] | (way == 1) | low_priority
-            counts = ~((beside == lanes) & (way == side)) & goes_first
-            total += np.where(counts, np.maximum(0, high - low), 0)
-    return total
+def _in_turns(line: Timeline, high: Bools, low: Bools) -> None:
+    """Of two lanes of a PE that are able the one whose turn it is goes first."""
+    for able in (high, low):
+        pairs = able.reshape(-1, 2)
+        both = pairs.all(axis=1)
+        pairs[both, 1 - line.turn[both]] = False
+        line.turn[pairs[:, 0]] = 1
+        line.turn[pairs[:, 1]] = 0
 
 
-def _picked(line: Timeline, ended: Ints, over: Ints, used: Bools, last: Bools) -> Ints:
-    """When the task of each of these lanes is taken up: its row has ended, and no other code of the
-    PE runs. Of two lanes that end together the earlier one goes first."""
-    costs, says = line.costs, line.says
-    place = ended // line.rows.lanes
-    beside = (line.busy[place] < over + costs.task) & (over < line.free[place])
-    pick: Ints = np.where(beside, line.free[place], over)
-    order = np.lexsort((over, place))
-    order = order[used[order]]
-    second = np.flatnonzero(place[order][1:] == place[order][:-1]) + 1
-    before, behind = order[second - 1], order[second]
-    takes = costs.task + np.where(last[before], says.join, says.row)
-    pick[behind] = np.maximum(pick[behind], pick[before] + takes)
-    return pick
+def _move(line: Timeline, now: int, high: Bools, low: Bools) -> None:
+    """Elements are taken and sent."""
+    line.left -= high
+    line.arrived -= high
+    line.sends -= low
+    line.room -= low | (high & line.passing)
+    line.last = now
+    over = np.flatnonzero((high & (line.left == 0)) | (low & (line.sends == 0)))
+    for lane in over.tolist():
+        line.ended[lane // line.rows.lanes] = now
+        _ended(line, lane, now)
 
 
-def _occupy(line: Timeline, lanes: Ints, since: Ints) -> None:
-    """The code of these lanes' places has been busy since a cycle until where it stands."""
-    for lane in range(line.rows.lanes):
-        own, begun = lanes[lanes % line.rows.lanes == lane], since[lanes % line.rows.lanes == lane]
-        place = own // line.rows.lanes
-        later = line.stands[own] >= line.free[place]
-        line.busy[place[later]] = begun[later]
-        line.free[place[later]] = line.stands[own[later]]
+def _ended(line: Timeline, lane: int, now: int) -> None:
+    """An operation has ended, and with it perhaps its row."""
+    code = line.code[lane // line.rows.lanes]
+    code.due[lane % line.rows.lanes] -= 1
+    if code.due[lane % line.rows.lanes]:
+        return
+    code.pending.append(lane % line.rows.lanes)
+    if not line.active[code.place]:
+        _take_up(line, code, now)
 
 
-def _advance(line: Timeline) -> bool:
-    """Lanes whose rows have ended go on; whether any did."""
-    costs, says, rows = line.costs, line.says, line.rows
-    running = (line.at < rows.start[1:]) & ~line.waits
-    ended = np.flatnonzero(running & (line.left == 0).all(axis=1))
-    if not len(ended):
-        return False
-    place = ended // rows.lanes
-    kind = rows.kind[line.at[ended]]
-    used = (kind & (OUT | RECEIVES)) > 0
-    last = (kind & ENDS) > 0
-    over = line.last[ended].max(axis=1) + 1
-    pick = _picked(line, ended, over, used, last)
-    task = pick + costs.task
-    line.stands[ended] = np.where(used, task, line.stands[ended]) + np.where(last, says.join, 0)
-    _occupy(line, ended[last & used], pick[last & used])
-    np.maximum.at(line.ended, place, np.where(used, over - 1, 0))
-    line.at[ended] += 1
-    alone = ended[~last & (line.at[ended] >= rows.start[1:][ended])]
-    if len(alone):  # the row that says that no more follow
-        found = says.enter + 3 * says.test + _preparing(line, alone, line.at[alone]) + says.join
-        line.stands[alone] += found
-        _occupy(line, alone, line.stands[alone])
-    line.waits[ended[last]] = True
-    by_place = line.waits.reshape(-1, rows.lanes)
-    done = (line.at >= rows.start[1:]).reshape(-1, rows.lanes)
-    joined = np.asarray((by_place | done).all(axis=1) & by_place.any(axis=1))
-    freed = np.flatnonzero((by_place & joined[:, None]).reshape(-1))
-    line.waits[freed] = False
-    # a step begins where the last of its lanes has ended the one before
-    line.stands[freed] = line.stands.reshape(-1, rows.lanes).max(axis=1)[freed // rows.lanes]
-    line.free[joined] = np.maximum(
-        line.free[joined], line.stands.reshape(-1, rows.lanes).max(axis=1)[joined]
-    )
-    begin = np.concatenate((ended[~last], freed))
-    begin = begin[line.at[begin] < rows.start[1:][begin]]
-    order = np.argsort(begin)
-    by_step = np.isin(begin, freed)
-    _begin_lanes(line, begin[order], by_step[order])
-    return True
+def _take_up(line: Timeline, code: Code, now: int) -> None:
+    """The next task that is due starts."""
+    if code.last in code.pending and len(code.pending) > 1:
+        code.pending.remove(code.last)
+        code.pending.append(code.last)
+    lane = code.pending.pop(0)
+    code.last = lane
+    code.moves = _task(line, code, lane)
+    line.active[code.place] = True
+    line.ready[code.place] = now + 1 + line.costs.task
+    line.slots[code.place] = line.wait[code.place] = 0
+
+
+def _next(line: Timeline, now: int) -> int:
+    """The next cycle in which something can happen; nothing is sent until then."""
+    depth = len(line.sent)
+    if now - line.last <= depth:
+        return now + 1  # something is on its way
+    if not line.active.any():
+        raise AssertionError("rows that the checks let pass come to their end")
+    return max(now + 1, int(line.ready[line.active].min()))
+
+
+def _go_on(line: Timeline, place: int, now: int) -> None:
+    """The code of a PE has had the last slot of an instruction, or the first one of the next."""
+    if line.slots[place] < 0:
+        line.slots[place] = 0
+        _moves(line, place, now)
+        if not line.slots[place]:
+            return
+        line.slots[place] -= 1
+        if line.slots[place]:
+            return
+    waits = int(line.wait[place])
+    line.ready[place], line.wait[place] = now + 1 + waits, 0
+    if not waits:
+        _moves(line, place, now)
+
+
+def _moves(line: Timeline, place: int, now: int) -> None:
+    """What the code does at once, up to its next instruction; or its end."""
+    code = line.code[place]
+    assert code.moves is not None
+    for what, number in code.moves:
+        if what == CODE:
+            if number:
+                line.slots[place] = number
+                return
+        elif what == WAIT:
+            line.slots[place], line.wait[place] = 1, number - 1
+            return
+        elif what == LEAVE:
+            line.free[place] = now
+            line.ended[place] = max(int(line.ended[place]), now - 1)
+        else:
+            _issue(line, what, number, now)
+    code.moves = None
+    line.active[place] = False
+    if code.pending:
+        _take_up(line, code, now)
+
+
+def _issue(line: Timeline, what: int, lane: int, now: int) -> None:
+    """An operation starts."""
+    into, out, passed = line.numbers[lane][
+        line.code[lane // line.rows.lanes].row[lane % line.rows.lanes]
+    ]
+    if what == RECEIVE:
+        line.left[lane], line.passing[lane] = into, False
+    elif what == PASS:
+        line.left[lane], line.passing[lane] = passed, True
+    else:
+        line.sends[lane] = out
+
+
+# --- the code, as moves
+
+
+def _begin(line: Timeline, code: Code, deep: int) -> Iterator[Move]:
+    """The phase is called; `deep` functions return behind it."""
+    text = line.text
+    yield CODE, (8 if text.backward else 3) if text.walks else 0
+    for lane in code.lanes:
+        yield CODE, 1 + _prepared(line, code, lane)
+    yield from _steps(line, code)
+    yield CODE, 1 + deep
+
+
+def _lane(line: Timeline, code: Code, lane: int) -> int:
+    return code.place * line.rows.lanes + lane
+
+
+def _prepared(line: Timeline, code: Code, lane: int) -> int:
+    """Instructions that prepare the row behind the one under way."""
+    at = _lane(line, code, lane)
+    return prepared(line.text, line.here[at], line.kinds[at][code.row[lane] + 1])
+
+
+def _start(line: Timeline, code: Code, lane: int) -> Iterator[Move]:
+    """The prepared row becomes the one under way."""
+    code.row[lane] += 1
+    at, row = _lane(line, code, lane), code.row[lane]
+    kind = line.kinds[at][row]
+    code.due[lane] = (kind & OUT > 0) + (kind & RECEIVES > 0)
+    for what, number in start(line.text, line.here[at], kind, line.walks[at][row]):
+        if what == APPLY:
+            yield CODE, _applying(line, int(line.numbers[at][row][0]), number > 0)
+        else:
+            yield what, at if what > WAIT else number
+
+
+def _applying(line: Timeline, size: int, combines: bool) -> int:
+    """Cycles to take what is staged to the vector."""
+    costs = line.costs
+    if combines and costs.maps:
+        return size * costs.combine
+    return -(-size // (costs.apply_rate if combines else costs.move_rate))
+
+
+def _prepares(line: Timeline, code: Code, lane: int) -> Iterator[Move]:
+    """Behind a start: the next row is prepared, unless the one under way goes on by itself."""
+    at, row = _lane(line, code, lane), code.row[lane]
+    yield CODE, CHECKED * line.text.walks
+    if line.walks[at][row + 1] < WALKING:
+        yield CODE, _prepared(line, code, lane)
+
+
+def _continued(line: Timeline, code: Code, lane: int) -> Iterator[Move]:
+    """`go_on`, with call and return."""
+    kinds, test = line.kinds[_lane(line, code, lane)], 1 + TEST
+    yield CODE, 1
+    yield from _prepares(line, code, lane)
+    yield CODE, test
+    if not kinds[code.row[lane]] & FABRIC:
+        yield CODE, test
+        while not kinds[code.row[lane]] & (FABRIC | ENDS):
+            yield from _start(line, code, lane)
+            yield from _prepares(line, code, lane)
+            yield CODE, 1 + test
+        yield CODE, test
+        if not kinds[code.row[lane]] & FABRIC:
+            yield CODE, COUNTER
+            code.running -= 1
+    yield CODE, 1
+
+
+def _task(line: Timeline, code: Code, lane: int) -> Iterator[Move]:
+    """A row has ended."""
+    at, text = _lane(line, code, lane), line.text
+    if text.lanes > 1:
+        yield CODE, 1 + TEST
+    elif text.walks:
+        yield CODE, CHECKED
+        if line.walks[at][code.row[lane] + 1] >= WALKING:
+            yield from _start(line, code, lane)
+            yield from _prepares(line, code, lane)
+            yield CODE, 1
+            return
+    if line.kinds[at][code.row[lane]] & ENDS:
+        yield CODE, COUNTER + 1
+        code.running -= 1
+    else:
+        yield from _start(line, code, lane)
+        yield from _continued(line, code, lane)
+    yield CODE, CHECKED
+    if code.running == 0:
+        yield from _steps(line, code)
+    yield CODE, 1
+
+
+def _steps(line: Timeline, code: Code) -> Iterator[Move]:
+    """Steps begin until one is under way, with call and return."""
+    lanes = line.text.lanes
+    yield CODE, 1 + CHECKED
+    while code.running == 0:
+        yield CODE, 2 * lanes - 1 + TEST
+        first = _lane(line, code, code.lanes[0])
+        if line.kinds[first][code.row[code.lanes[0]] + 1] & OVER & ~ENDS:
+            yield CODE, 1
+            yield LEAVE, 0
+            break
+        yield CODE, 1
+        code.running = len(code.lanes)
+        for lane in code.lanes:
+            yield from _start(line, code, lane)
+        for lane in code.lanes:
+            yield from _continued(line, code, lane)
+        yield CODE, 1 + CHECKED
+    yield CODE, 1

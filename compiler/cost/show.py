@@ -12,11 +12,19 @@ SHOWN_WAITS = 6
 
 def show_prediction(prediction: Prediction) -> str:
     """Cycles against the bound, where they go, and what the slowest line waits for."""
-    cycles, bound = prediction.cycles, prediction.bound
-    ratio = f", {cycles / bound:.2f} times the bound of {bound}" if bound else ""
     parts = ", ".join(f"{name} {part}" for name, part in prediction.breakdown.items() if part)
-    head = [f"predicted: {cycles} cycles{ratio}", f"  {parts}"]
+    head = [f"predicted: {prediction.cycles} cycles{show_gap(prediction)}", f"  {parts}"]
     return "\n".join([*head, *(_path(path) for path in prediction.critical_path)]) + "\n"
+
+
+def show_gap(prediction: Prediction) -> str:
+    """How far from the bounds, as the end of a sentence; empty for a single PE."""
+    if prediction.gap is None:
+        return ""
+    words = f", {prediction.gap:.2f} times the bound of {prediction.bound}"
+    if prediction.tree_gap is None:
+        return words
+    return f"{words}, {prediction.tree_gap:.2f} times what any tree needs ({prediction.tree_bound})"
 
 
 def _path(path: CriticalPath) -> str:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from collc.emit.ids import Ids
 from collc.emit.roles import Field, RoleModel
-from collc.lowering.memory import lane_numbers
+from collc.lowering.memory import lane_numbers, loop_header, row_numbers
 from collc.plan import AREA_BITS, Exchange, Lane, Number, Phase, Plan, Role, RowKind
 
 BITS = {
     "ends": RowKind.ENDS,
-    "loops": RowKind.LOOPS,
     "sends": RowKind.SENDS,
     "relays": RowKind.RELAYS,
     "sends_or_relays": RowKind.SENDS | RowKind.RELAYS,
@@ -21,13 +20,19 @@ BITS = {
     "stages": RowKind.STAGES,
     "applies": RowKind.APPLIES,
     "over": RowKind.OVER,
+    "over_and_ends": RowKind.OVER | RowKind.ENDS,
+    "walks": 1 << AREA_BITS,  # only in the rows of PEs, where there is no stage
+    "does_anything": RowKind.SENDS
+    | RowKind.RELAYS
+    | RowKind.RECEIVES
+    | RowKind.APPLIES
+    | RowKind.ENDS,
     "receives_or_applies": RowKind.RECEIVES | RowKind.APPLIES,
     "stages_or_applies": RowKind.STAGES | RowKind.APPLIES,
     "uses_fabric": RowKind.SENDS | RowKind.RELAYS | RowKind.RECEIVES,
+    "waits_or_ends": RowKind.SENDS | RowKind.RELAYS | RowKind.RECEIVES | RowKind.ENDS,
 }
 ALL_BITS = 0xFFFF
-# behind the last row: a loop without an end of a row that says so
-BEHIND = (f"65535, 0, {int(RowKind.OVER | RowKind.ENDS | RowKind.LOOPS)}, 0, 0, 0, 0,",)
 
 
 @dataclass(frozen=True)
@@ -55,10 +60,12 @@ class LaneModel:
 
     name: str
     field: str
-    input: int
-    output: int
+    input: str
+    output: str
     source: int
+    given: int
     dest: int
+    own: int
     task: int
     programs: tuple[ProgramModel, ...]
 
@@ -72,6 +79,10 @@ class ExchangeModel:
     slices: int
     slice_length: int
     areas: int
+    header: int
+    row_numbers: int
+    walks: bool
+    backward: bool
     lanes: tuple[LaneModel, ...]
     tables: tuple[TableModel, ...]
     all_kinds: str
@@ -82,21 +93,29 @@ class ExchangeModel:
     relays: bool
     receives: bool
     combines: bool
+    copies: bool
     applies_combined: bool
 
 
-def exchange_model(phase: Phase, exchange: Exchange, plan: Plan, ids: Ids) -> ExchangeModel:
-    """The model of a phase made of steps."""
+def exchange_model(
+    phase: Phase, exchange: Exchange, plan: Plan, ids: Ids, by_color: bool
+) -> ExchangeModel:
+    """The model of a phase made of steps; with `by_color` the queues are those of the colors."""
     slicing = exchange.slicing
     tables: dict[tuple[int, ...], str] = {}
     lanes = tuple(
-        _lane_model(phase, index, name, ids, tables) for index, name in enumerate(exchange.lanes)
+        _lane_model(phase, exchange, index, ids, tables, by_color)
+        for index in range(len(exchange.lanes))
     )
     kinds = _kinds(phase)
     return ExchangeModel(
         slices=slicing.count,
         slice_length=-1 if slicing.length % slicing.count else slicing.length // slicing.count,
         areas=exchange.areas,
+        header=loop_header(exchange),
+        row_numbers=row_numbers(phase),
+        walks=exchange.walks != 0,
+        backward=exchange.walks < 0,
         lanes=lanes,
         tables=tuple(TableModel(name, values) for values, name in tables.items()),
         all_kinds=" & ".join(f"{lane.name}_kind" for lane in lanes),
@@ -107,6 +126,10 @@ def exchange_model(phase: Phase, exchange: Exchange, plan: Plan, ids: Ids) -> Ex
         relays=any(kind & RowKind.RELAYS for kind in kinds),
         receives=any(kind & RowKind.RECEIVES for kind in kinds),
         combines=any(kind & RowKind.RECEIVES and kind & RowKind.COMBINES for kind in kinds),
+        copies=any(
+            kind & RowKind.RECEIVES and not kind & (RowKind.COMBINES | RowKind.STAGES)
+            for kind in kinds
+        ),
         applies_combined=any(kind & RowKind.APPLIES and kind & RowKind.COMBINES for kind in kinds),
     )
 
@@ -118,9 +141,15 @@ def _bits() -> dict[str, int]:
     return bits | {f"not_{name}": ALL_BITS - bits[name] for name in cleared}
 
 
-def _lane_model(
-    phase: Phase, index: int, name: str, ids: Ids, tables: dict[tuple[int, ...], str]
+def _lane_model(  # noqa: PLR0913, PLR0917 - what a lane is made of
+    phase: Phase,
+    exchange: Exchange,
+    index: int,
+    ids: Ids,
+    tables: dict[tuple[int, ...], str],
+    by_color: bool,
 ) -> LaneModel:
+    name = exchange.lanes[index]
     programs = tuple(
         _program(phase, number, name, role.lanes[index], tables)
         for number, role in enumerate(phase.roles)
@@ -129,10 +158,12 @@ def _lane_model(
     return LaneModel(
         name=f"{phase.name}_{name}",
         field=name,
-        input=ids.take("inputs"),
-        output=ids.take("outputs"),
+        input=f"{phase.name}.{name}_queue_in" if by_color else str(ids.take("inputs")),
+        output=f"{phase.name}.{name}_queue_out" if by_color else str(ids.take("outputs")),
         source=ids.take("sources"),
+        given=ids.take("sources", count=2) if exchange.walks else -1,
         dest=ids.take("dests"),
+        own=ids.take("owns", count=2 if exchange.walks else 1),
         task=ids.take("tasks"),
         programs=programs,
     )
@@ -143,11 +174,13 @@ def _program(
 ) -> ProgramModel:
     lines = []
     for loop in lane.loops:
-        for numbers in ((loop.turns, loop.shift), *(row.numbers for row in loop.rows)):
-            spelled = (_spelled(number, phase.name, tables) for number in numbers)
+        head = (loop.turns, loop.shift, Number(len(loop.rows)), loop.walks)
+        for numbers in (head, *(row.numbers for row in loop.rows)):
+            spelled = (_spelled(n, phase.name, tables) for n in numbers if n is not None)
             lines.append(", ".join(spelled) + ",")
-    size = lane_numbers(lane)
-    return ProgramModel(f"{phase.name}_{name}_rows_{role}", role, size, (*lines, *BEHIND))
+    lines.append("0,")  # no more turns
+    size = lane_numbers(lane) + 1
+    return ProgramModel(f"{phase.name}_{name}_loops_{role}", role, size, tuple(lines))
 
 
 def _spelled(number: Number, phase: str, tables: dict[tuple[int, ...], str]) -> str:
@@ -193,37 +226,74 @@ def _varies(number: Number) -> bool:
     return bool(number.slope or number.table)
 
 
-def exchange_fields(exchange: Exchange, any_color: str) -> tuple[Field, ...]:
-    """The fields of the phase's struct."""
+def exchange_fields(exchange: Exchange, any_color: str, by_color: bool) -> tuple[Field, ...]:
+    """The fields of the phase's struct; with `by_color` the queues are those of the colors."""
     fields = [
         Field("takes_part", "bool", "", "false"),
         Field("role", "u16", "", "0"),
         Field("place", "u16", "on the line", "0"),
+        Field("lanes", "u16", "with rows", "0"),
     ]
     for lane in exchange.lanes:
         fields += [
-            Field(f"{lane}_size", "u16", "numbers of its rows", "0"),
+            Field(f"{lane}_rows", "u16", "of all turns", "0"),
             Field(f"{lane}_receives", "bool", "", "false"),
             Field(f"{lane}_in", "color", "", any_color),
             Field(f"{lane}_sends", "bool", "", "false"),
+            Field(f"{lane}_both", "bool", "sends and receives in every row", "false"),
             Field(f"{lane}_out", "color", "", any_color),
         ]
+        if by_color:
+            fields += [
+                Field(f"{lane}_queue_in", "u16", "", "0"),
+                Field(f"{lane}_queue_out", "u16", "", "0"),
+                Field(f"{lane}_tears_down", "bool", "its way, at the end", "false"),
+            ]
     return tuple(fields)
 
 
-def exchange_role(index: int, role: Role, phase: Phase, fields: tuple[Field, ...]) -> RoleModel:
-    """`role` as a row of the phase's struct."""
+def exchange_role(
+    index: int,
+    role: Role,
+    phase: Phase,
+    fields: tuple[Field, ...],
+    queues: Mapping[str, int] | None,
+) -> RoleModel:
+    """`role` as a row of the phase's struct; `queues` has the positions of the colors' queues."""
     values = {field.name: field.idle for field in fields}
     values |= {"role": str(index), "place": "p" if phase.path else phase.axis}
     for lane in role.lanes:
-        values |= dict(_lane_values(lane))
-    values["takes_part"] = "true" if any(lane.loops for lane in role.lanes) else "false"
+        values |= dict(_lane_values(lane, phase))
+        if queues is not None:
+            values |= dict(_shared_values(lane, queues))
+    used = sum(1 for lane in role.lanes if lane.loops)
+    values |= {"takes_part": "true" if used else "false", "lanes": str(used)}
     rows = tuple(f".{field.name} = {values[field.name]}," for field in fields)
     return RoleModel(index, role.about, rows)
 
 
-def _lane_values(lane: Lane) -> Iterator[tuple[str, str]]:
-    yield f"{lane.name}_size", str(lane_numbers(lane))
+def _shared_values(lane: Lane, queues: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    if lane.receives_on:
+        yield f"{lane.name}_queue_in", str(queues[lane.receives_on])
+    if lane.sends_on:
+        yield f"{lane.name}_queue_out", str(queues[lane.sends_on])
+    if lane.tears_down:
+        yield f"{lane.name}_tears_down", "true"
+
+
+def _lane_values(lane: Lane, phase: Phase) -> Iterator[tuple[str, str]]:
+    assert phase.exchange, "lanes are of an exchange"
+    slicing = phase.exchange.slicing
+    both = int(RowKind.SENDS | RowKind.RECEIVES)
+    rows = [row for loop in lane.loops for row in loop.rows]
+    kinds = [row.kind for row in rows]
+    if (
+        rows
+        and slicing.length >= slicing.count  # no slice is empty
+        and all(kind.offset & both == both and not _varies(kind) for kind in kinds)
+    ):
+        yield f"{lane.name}_both", "true"
+    yield f"{lane.name}_rows", "1" if lane.loops else "0"
     if lane.receives_on:
         yield f"{lane.name}_receives", "true"
         yield f"{lane.name}_in", lane.receives_on

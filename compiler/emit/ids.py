@@ -16,8 +16,8 @@ class Ids:
     dests: int = 0
     owns: int = 0
 
-    def take(self, kind: str) -> int:
-        """The next free position of `kind`."""
+    def take(self, kind: str, count: int = 1) -> int:
+        """The next free position of `kind`, the first of `count`."""
         position: int = getattr(self, kind)
-        setattr(self, kind, position + 1)
+        setattr(self, kind, position + count)
         return position

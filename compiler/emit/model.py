@@ -7,7 +7,8 @@ Templates loop over these values and substitute; they decide nothing.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from collc.emit.conditions import Cases, cases_of
 from collc.emit.ids import Ids
@@ -16,6 +17,7 @@ from collc.emit.paths import PathModel, path_model
 from collc.emit.phases import PhaseModel, Surroundings, coordinates, entries_of, phase_model
 from collc.emit.reference import numpy_callback, numpy_operands, numpy_reduction
 from collc.emit.roles import shape_of
+from collc.lowering.resources import switched_colors
 from collc.plan import Plan, SendVector
 from collc.schedule import Schedule, home_pe
 from collc.spec import ContractKind
@@ -63,16 +65,36 @@ class BundleModel:
     first: str
     opens: bool
     resets: bool
+    tears_down: bool
+    switched: bool
+    shared: bool
+    task: str
     root: tuple[int, int]
 
 
-def model_of(schedule: Schedule, plan: Plan, source: str) -> BundleModel:
-    """The bundle of `plan`; `source` is the name of the .coll file, for comments."""
+@dataclass(frozen=True)
+class SharedPhase:
+    """What a phase of a program of several collectives is given: the positions of its colors among
+    the program's, those of them that are torn down, the first positions of the ids it takes, and
+    whether it loads its registers when it begins."""
+
+    positions: Mapping[str, int]
+    torn_down: frozenset[str]
+    first: Ids
+    late: bool
+
+
+def model_of(
+    schedule: Schedule, plan: Plan, source: str, shared: tuple[SharedPhase, ...] | None = None
+) -> BundleModel:
+    """The bundle of `plan`; `source` is the name of the .coll file, for comments. In a program of
+    several collectives `shared` is what each phase is given."""
     collective = plan.collective
     contract, grid = collective.contract, collective.grid
     how = combine_of(contract)
     ids = Ids()
-    phases = _phases(plan, how, ids)
+    phases = _phases(plan, how, ids) if shared is None else shared_phases(plan, how, shared)
+    shapes = [shape_of(phase) for phase in plan.phases if phase.exchange is None]
     return BundleModel(
         name=collective.name,
         type_name=type_name(collective.name),
@@ -101,7 +123,7 @@ def model_of(schedule: Schedule, plan: Plan, source: str) -> BundleModel:
         input_queues=plan.input_queues[: ids.inputs],
         output_queues=plan.output_queues[: ids.outputs],
         task_ids=plan.task_ids[: ids.tasks],
-        done_id=plan.task_ids[ids.tasks],
+        done_id=plan.task_ids[ids.tasks] if shared is None else -1,
         source_dsr_ids=plan.dsr_ids[: ids.sources],
         dest_dsr_ids=plan.dsr_ids[: ids.dests],
         own_dsr_ids=plan.dsr_ids[: ids.owns],
@@ -109,8 +131,12 @@ def model_of(schedule: Schedule, plan: Plan, source: str) -> BundleModel:
         result_on_path=any(phase.path is not None for phase in plan.phases),
         path=path_model(collective.path, grid) if collective.path else None,
         first=_entries(plan)[0],
-        opens=any(shape_of(phase).opens for phase in plan.phases if phase.exchange is None),
-        resets=any(shape_of(phase).resets for phase in plan.phases),
+        opens=any(shape.opens for shape in shapes),
+        resets=any(shape.resets for shape in shapes),
+        tears_down=any(phase.torn_down for phase in phases),
+        switched=bool(switched_colors(plan.phases)),
+        shared=shared is not None,
+        task="task" if shared is None else "fn",
         root=home_pe(schedule),
     )
 
@@ -150,7 +176,7 @@ def headline(plan: Plan) -> str:
 def _phases(plan: Plan, how: Combine, ids: Ids) -> tuple[PhaseModel, ...]:
     """The phase models, each told the entry of the next; ids are handed out in phase order."""
     entries = _entries(plan)
-    reductions = [i for i, p in enumerate(plan.phases) if p.kind is not ContractKind.BROADCAST]
+    last = _last_reduction(plan)
     return tuple(
         phase_model(
             phase,
@@ -160,11 +186,43 @@ def _phases(plan: Plan, how: Combine, ids: Ids) -> tuple[PhaseModel, ...]:
             Surroundings(
                 after=entries[index + 1],
                 later=tuple(later.name for later in plan.phases[index + 1 :]),
-                restores=bool(how.negate) and index in reductions[-1:],
+                restores=bool(how.negate) and index == last,
             ),
         )
         for index, phase in enumerate(plan.phases)
     )
+
+
+def shared_phases(
+    plan: Plan, how: Combine, shared: tuple[SharedPhase, ...]
+) -> tuple[PhaseModel, ...]:
+    """The phase models of a program of several collectives, each by itself."""
+    return tuple(
+        shared_phase(plan, how, index, given, replace(given.first))
+        for index, given in enumerate(shared)
+    )
+
+
+def shared_phase(plan: Plan, how: Combine, index: int, given: SharedPhase, ids: Ids) -> PhaseModel:
+    """The model of one phase of a program; takes the positions it needs from `ids`."""
+    phase = plan.phases[index]
+    around = Surroundings(
+        after=f"{phase.name}_finish",
+        later=(),
+        restores=bool(how.negate) and index == _last_reduction(plan),
+        done="end_id",
+        shared=given.positions,
+        late=given.late,
+        by_call_back=bool(how.callback),
+        torn_down=given.torn_down,
+    )
+    return phase_model(phase, plan, how, ids, around)
+
+
+def _last_reduction(plan: Plan) -> int:
+    """The index of the last phase that combines; -1 if none does."""
+    kinds = enumerate(phase.kind for phase in plan.phases)
+    return max((i for i, kind in kinds if kind is not ContractKind.BROADCAST), default=-1)
 
 
 def _entries(plan: Plan) -> list[str]:

@@ -7,6 +7,7 @@ parameters say which slots are its own. What is made of steps is `collc.emit.exc
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from collc.emit.conditions import Cases, cases_of
@@ -21,10 +22,12 @@ from collc.emit.names import Combine
 from collc.emit.roles import (
     Field,
     RoleModel,
+    RoutersModel,
     RoutesModel,
     Shape,
     fields_of,
     role_model,
+    routers_models,
     routes_models,
     shape_of,
 )
@@ -61,7 +64,7 @@ class SendSlot:
     advances: bool
     controls: bool
     command: str
-    output: int
+    output: str
     dest: int
     control_dest: int
     source: int
@@ -86,8 +89,12 @@ class CopySlot:
 class PhaseModel:
     """A phase: everything its text declares; positions point into the module's id lists.
 
-    `input` is the position of its input queue (-1: none). `goes_on` is the condition that this PE
-    takes part in a later phase; `end` is what follows the last slot, `after` what follows that.
+    `input` is the position of its input queue (empty: none). `goes_on` is the condition that this
+    PE takes part in a later phase; `first` is the first slot, `end` what follows the last, `behind`
+    what follows that, `after` the next phase. `done` is the task that is activated at the end, and
+    `late` says that its registers are loaded when it begins, `quick` that a function is called at
+    the end of a PE that sends a control wavelet last. `torn_down` are its colors that are
+    torn down behind it, `routers` how they are set before it.
     """
 
     name: str
@@ -96,11 +103,13 @@ class PhaseModel:
     fields: tuple[Field, ...]
     roles: tuple[RoleModel, ...]
     routes: tuple[RoutesModel, ...]
+    routers: tuple[RoutersModel, ...]
+    torn_down: tuple[str, ...]
     cases: Cases
     on_path: bool  # whether a PE's part depends on its place on the path, not on x and y
     idle: bool  # whether some PEs take no part
     idle_values: tuple[str, ...]
-    input: int
+    input: str
     store: StoreSlot | None
     send: SendSlot | None
     copy: CopySlot | None
@@ -109,17 +118,29 @@ class PhaseModel:
     end: str
     after: str
     restores: bool
+    done: str
+    first: str
+    late: bool
+    quick: bool
+    behind: str
 
 
 @dataclass(frozen=True)
 class Surroundings:
     """What a phase has to know of the others: the entry of what follows, the later phases'
-    names, and whether a result's sign is turned back at its end.
+    names, and whether a result's sign is turned back at its end. In a program of several
+    collectives `shared` has the positions of its colors among the program's, and of those the
+    ones that are `torn_down`.
     """
 
     after: str
     later: tuple[str, ...]
     restores: bool
+    done: str = "done"
+    shared: Mapping[str, int] | None = None
+    late: bool = False
+    by_call_back: bool = False
+    torn_down: frozenset[str] = frozenset()
 
 
 def phase_model(
@@ -128,8 +149,10 @@ def phase_model(
     """The model of `phase`; takes the positions it needs from `ids`."""
     grid = plan.collective.grid if phase.path is None else plan.collective.lined
     shape = None if phase.exchange else shape_of(phase)
-    fields, roles = _struct(phase, shape)
-    end = f"{phase.name}_restore" if around.restores else around.after
+    fields, roles = _struct(phase, shape, around.shared)
+    behind = f"{phase.name}_restore" if around.restores else around.after
+    closes = phase.exchange is not None and bool(around.torn_down)
+    end = f"{phase.name}_close" if closes else behind
     slots = [*entries_of(phase), end]
     covered = sum(len(region.x) * len(region.y) for region, _ in phase.regions)
     goes_on = [f"params.{name}.takes_part" for name in around.later]
@@ -140,23 +163,50 @@ def phase_model(
         about=phase.about,
         fields=fields,
         roles=roles,
-        routes=routes_models(phase),
+        routes=routes_models(phase, around.torn_down),
+        routers=routers_models(phase, around.torn_down) if around.torn_down else (),
+        torn_down=tuple(sorted(around.torn_down)),
         cases=cases_of(
             phase.regions, (grid.width, grid.height), len(phase.roles), coordinates(phase)
         ),
         on_path=phase.path is not None,
         idle=covered < grid.width * grid.height,
         idle_values=tuple(f".{field.name} = {field.idle}," for field in fields),
-        input=ids.take("inputs") if shape and shape.receives else -1,
+        input=_queue(f"{phase.name}.queue_in", "inputs", ids, around)
+        if shape and shape.receives
+        else "",
         store=_store_slot(phase.name, shape, how, ids, slots) if shape and shape.stores else None,
-        send=_send_slot(phase.name, shape, how, ids, slots) if shape and shape.sends else None,
+        send=_send_slot(phase.name, shape, how, ids, slots, around)
+        if shape and shape.sends
+        else None,
         copy=CopySlot(f"{phase.name}_copy", ids.take("sources")) if copies else None,
-        exchange=exchange_model(phase, phase.exchange, plan, ids) if phase.exchange else None,
+        exchange=exchange_model(phase, phase.exchange, plan, ids, around.shared is not None)
+        if phase.exchange
+        else None,
         goes_on=" or ".join(goes_on + ["params.restores"] * around.restores) or "false",
         end=end,
         after=around.after,
         restores=around.restores,
+        done=around.done,
+        first=slots[0],
+        late=around.late,
+        quick=_is_quick(phase, shape, around),
+        behind=behind,
     )
+
+
+def _is_quick(phase: Phase, shape: Shape | None, around: Surroundings) -> bool:
+    """Whether PEs go on without waiting for their control wavelets: the next phase on the color
+    does so anyway. A call-back sends its vector within a call of the phase, which must end first.
+    """
+    colors = {use.color for role in phase.roles for use in role.colors}
+    controls = shape is not None and shape.controls
+    return controls and not around.late and colors <= around.torn_down and not around.by_call_back
+
+
+def _queue(field_name: str, kind: str, ids: Ids, around: Surroundings) -> str:
+    """The position of a queue: one of the phase's own, or that of the PE's color."""
+    return str(ids.take(kind)) if around.shared is None else field_name
 
 
 def coordinates(phase: Phase) -> tuple[str, str]:
@@ -164,15 +214,18 @@ def coordinates(phase: Phase) -> tuple[str, str]:
     return ("x", "y") if phase.path is None else ("p", "0")
 
 
-def _struct(phase: Phase, shape: Shape | None) -> tuple[tuple[Field, ...], tuple[RoleModel, ...]]:
+def _struct(
+    phase: Phase, shape: Shape | None, queues: Mapping[str, int] | None
+) -> tuple[tuple[Field, ...], tuple[RoleModel, ...]]:
     """The fields of the phase's struct, and the roles as rows of it."""
     if shape is None:
         assert phase.exchange, "only an exchange has no shape"
         any_color = min(use.color for role in phase.roles for use in role.colors)
-        fields = exchange_fields(phase.exchange, any_color)
-        rows = (exchange_role(i, role, phase, fields) for i, role in enumerate(phase.roles))
+        fields = exchange_fields(phase.exchange, any_color, queues is not None)
+        rows = (exchange_role(i, role, phase, fields, queues) for i, role in enumerate(phase.roles))
         return fields, tuple(rows)
-    return fields_of(shape), tuple(role_model(i, r, shape) for i, r in enumerate(phase.roles))
+    rows = (role_model(i, role, shape, queues) for i, role in enumerate(phase.roles))
+    return fields_of(shape, queues is not None), tuple(rows)
 
 
 def entries_of(phase: Phase) -> list[str]:
@@ -200,12 +253,18 @@ def _store_slot(name: str, shape: Shape, how: Combine, ids: Ids, slots: list[str
 
 def _command(name: str, shape: Shape) -> str:
     """The control wavelet that goes behind a vector, as an expression of the PE's parameters."""
-    if shape.opens and shape.resets:
-        return f"if ({name}.resets) reset else advance"
-    return "advance" if shape.opens else "reset"
+    used = (shape.tears_down, shape.resets, shape.opens)
+    words = ("teardown", "reset", "advance")
+    fields = ("tears_down", "resets", "")
+    choices = [(w, f) for has, w, f in zip(used, words, fields, strict=True) if has]
+    *conditional, (otherwise, _) = choices or [("advance", "")]
+    chosen = [f"if ({name}.{field}) {word} else " for word, field in conditional]
+    return "".join(chosen) + otherwise
 
 
-def _send_slot(name: str, shape: Shape, how: Combine, ids: Ids, slots: list[str]) -> SendSlot:
+def _send_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
+    name: str, shape: Shape, how: Combine, ids: Ids, slots: list[str], around: Surroundings
+) -> SendSlot:
     combines = shape.combines and not how.callback
     return SendSlot(
         name=f"{name}_send",
@@ -213,7 +272,7 @@ def _send_slot(name: str, shape: Shape, how: Combine, ids: Ids, slots: list[str]
         advances=shape.advances,
         controls=shape.controls,
         command=_command(name, shape),
-        output=ids.take("outputs"),
+        output=_queue(f"{name}.queue_out", "outputs", ids, around),
         dest=ids.take("dests"),
         control_dest=ids.take("dests") if shape.controls else -1,
         source=ids.take("sources") if combines else -1,

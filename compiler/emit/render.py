@@ -12,7 +12,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from collc.cost import Prediction
 from collc.emit.model import BundleModel, model_of
+from collc.emit.program import ProgramModel, program_model
 from collc.plan import Plan
+from collc.program import ProgramPlan
 from collc.schedule import Schedule
 from collc.spec import Contract, Decision, Spec
 
@@ -122,11 +124,99 @@ def _manifest(
         "prediction": {
             "cycles": prediction.cycles,
             "bound": prediction.bound,
+            "gap": prediction.gap and round(prediction.gap, 4),
+            "tree_bound": prediction.tree_bound,
+            "tree_gap": prediction.tree_gap and round(prediction.tree_gap, 4),
             "breakdown": prediction.breakdown,
         },
         **_decision(plan.collective.decision),
-        "sha256": {
-            name: hashlib.sha256(text.encode()).hexdigest() for name, text in sorted(texts.items())
-        },
+        "sha256": _hashes(texts),
     }
     return json.dumps(record, indent=2) + "\n"
+
+
+def render_program(
+    spec: Spec,
+    plan: ProgramPlan,
+    prediction: Prediction,
+    architectures: tuple[str, ...],
+    skew: int = 0,
+) -> dict[str, str]:
+    """The files of a program of several collectives: {name: text}; `skew` as in `program_model`."""
+    model = program_model(plan, source_name(spec.file), skew)
+    environment = _environment()
+    texts = {}
+    for module in model.modules:
+        for part in ("layout", "pe"):
+            template = environment.get_template(f"collective_{part}.csl.j2")
+            texts[f"{module.m.name}_{part}.csl"] = template.render(m=module.m)
+    names = {name: name for name in ("collectives_layout.csl", "collectives_pe.csl")}
+    names |= {"program_layout.csl": "layout.csl", "program_pe.csl": "pe_program.csl"}
+    names["program_run.py"] = "run.py"
+    if model.torn_down:
+        names["router.csl"] = "router.csl"
+    for template_name, name in names.items():
+        texts[name] = environment.get_template(f"{template_name}.j2").render(p=model)
+    commands = environment.get_template("commands.sh.j2")
+    for arch in architectures:
+        texts[f"commands_{arch}.sh"] = commands.render(m=model, arch=arch)
+    texts["manifest.json"] = _program_manifest(spec, plan, prediction, model, texts)
+    return dict(sorted(texts.items()))
+
+
+def _program_manifest(
+    spec: Spec,
+    plan: ProgramPlan,
+    prediction: Prediction,
+    model: ProgramModel,
+    texts: dict[str, str],
+) -> str:
+    """The same for a program of several collectives, with the colors that each phase uses."""
+    record = {
+        "made_by": f"collc {model.version}",
+        "source": model.source,
+        "target": spec.target,
+        "parameters": {parameter.name: parameter.value for parameter in spec.parameters},
+        "program": {
+            "calls": plan.program.calls,
+            "rounds": plan.program.rounds,
+            "width": model.width,
+            "height": model.height,
+        },
+        "collectives": {
+            one.collective.name: {
+                "contract": one.collective.contract.kind.value,
+                **_buffer_of(one.collective.contract),
+            }
+            for one in plan.plans
+        },
+        "resources": {
+            "colors": [
+                {
+                    "number": color.number,
+                    "input_queue": color.input_queue,
+                    "output_queue": color.output_queue,
+                    "torn_down": color.torn_down,
+                    "used_by": [
+                        plan.label(use) for use in plan.uses if i in dict(use.positions).values()
+                    ],
+                }
+                for i, color in enumerate(plan.colors)
+            ],
+            "local_task_ids": plan.task_ids,
+            "dsr_ids": plan.dsr_ids,
+            "code_bytes_estimate": plan.code_bytes,
+            "data_bytes": plan.data_bytes,
+        },
+        "prediction": {
+            "cycles": prediction.cycles,
+            "bound": prediction.bound,
+            "breakdown": prediction.breakdown,
+        },
+        "sha256": _hashes(texts),
+    }
+    return json.dumps(record, indent=2) + "\n"
+
+
+def _hashes(texts: dict[str, str]) -> dict[str, str]:
+    return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in sorted(texts.items())}

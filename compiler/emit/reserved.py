@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 from collc.diagnostics import Diagnostic, Span
 from collc.spec import Collective
@@ -125,3 +126,65 @@ def _refused(name: str, why: str, at: Span) -> Diagnostic:
         at,
         help="choose another name",
     )
+
+
+# What the modules of a program of several collectives declare beside the collectives, and what its
+# PE program declares beside the buffers; with numbers behind these come more.
+_MODULE = frozenset(
+    (
+        "params",
+        "done",
+        "colors",
+        "collectives",
+        "input_queues",
+        "output_queues",
+        "task_ids",
+        "dsr_ids",
+        "phase_done_id",
+        "torn_down_id",
+        "shared_ids",
+        "phase",
+        "waits",
+        "patience",
+        "torn_down",
+        "go_on",
+        "phase_done",
+        "configure",
+        "get_params",
+    )
+)
+_NUMBERED = re.compile(r"(begin|after|shared)_[0-9]+")
+_STANDALONE = frozenset(
+    (
+        "memcpy_params",
+        "collectives_params",
+        "collectives",
+        "sys",
+        "call",
+        "round",
+        "dice",
+        "dice_ptr",
+        "idle",
+        "linger",
+        "run",
+        "next",
+        "called",
+    )
+)
+
+
+def unusable_in_program(collectives: Sequence[Collective]) -> Iterator[Diagnostic]:
+    """The same for names that a program of several collectives declares once for all of them."""
+    names = {collective.name for collective in collectives}
+    for collective in collectives:
+        name, buffer = collective.name, collective.contract.buffer
+        called = name.removesuffix("_run") in names - {name}
+        if called or name in _MODULE or _NUMBERED.fullmatch(name):
+            yield _refused(name, "is declared by the modules of every program", collective.span)
+        if buffer in _STANDALONE or buffer.removesuffix("_ptr") in _STANDALONE:
+            yield _refused(buffer, "is declared by every program", collective.contract.span)
+    others = {c.contract.buffer for c in collectives}
+    for collective in collectives:
+        buffer = collective.contract.buffer
+        if buffer.endswith("_ptr") and buffer.removesuffix("_ptr") in others:
+            yield _refused(buffer, "is the pointer to another buffer", collective.contract.span)

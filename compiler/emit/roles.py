@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
 
 from collc.plan import (
@@ -22,13 +22,10 @@ from collc.plan import (
 # On a path the sides that a router has to the places before and behind it differ from PE to PE.
 SIDES_OF_PATH = {Direction.WEST: "back", Direction.EAST: "onward"}
 
-# what the field `controls` says, by whether PEs open routers and whether they set some back
-_CONTROLS = {
-    (True, False): "the receiver's switch as well",
-    (False, True): "sets the switches on its way back",
-    (True, True): "moves the receiver's switch as well, or sets those on its way back",
-    (False, False): "",
-}
+# what control wavelets do that PEs send behind their vectors
+_OPENS = "moves the receiver's switch as well"
+_RESETS = "sets the switches on its way back"
+_TEARS_DOWN = "tears down the routers on its way"
 
 
 @dataclass(frozen=True)
@@ -75,13 +72,14 @@ class Shape:
     advances: bool
     opens: bool
     resets: bool
+    tears_down: bool
     copies: bool
     any_color: str
 
     @property
     def controls(self) -> bool:
         """Whether some PE sends a control wavelet behind its vector."""
-        return self.opens or self.resets
+        return self.opens or self.resets or self.tears_down
 
 
 def shape_of(phase: Phase) -> Shape:
@@ -98,43 +96,59 @@ def shape_of(phase: Phase) -> Shape:
         advances=any(step.advance is Advance.OWN_ROUTER for step in sends),
         opens=any(step.advance is Advance.CONTROL for step in sends),
         resets=any(step.advance is Advance.RESET for step in sends),
+        tears_down=any(step.advance is Advance.TEARDOWN for step in sends),
         copies=any(isinstance(step, CopyVector) for step in steps),
         any_color=min(use.color for role in phase.roles for use in role.colors),
     )
 
 
-def fields_of(shape: Shape) -> tuple[Field, ...]:
-    """The fields of the phase's struct, in the order of its slots."""
+def fields_of(shape: Shape, by_color: bool) -> tuple[Field, ...]:
+    """The fields of the phase's struct, in the order of its slots; with `by_color` the queues are
+    those of the colors."""
+    controls = ((shape.opens, _OPENS), (shape.resets, _RESETS), (shape.tears_down, _TEARS_DOWN))
+    about = ", or ".join(what for used, what in controls if used)
     rows = (
         (True, Field("takes_part", "bool", "", "false")),
         (shape.receives, Field("receives", "bool", "", "false")),
         (shape.receives, Field("color_in", "color", "", shape.any_color)),
+        (shape.receives and by_color, Field("queue_in", "u16", "", "0")),
         (shape.stores, Field("stored", "u16", "vectors combined in memory by one operation", "0")),
         (shape.rounds, Field("rounds", "u16", "operations it takes", "1")),
         (shape.sends, Field("sends", "bool", "", "false")),
         (shape.sends, Field("color_out", "color", "", shape.any_color)),
+        (shape.sends and by_color, Field("queue_out", "u16", "", "0")),
         (shape.combines, Field("combines", "bool", "with the last vector while it sends", "false")),
         (shape.advances, Field("advances", "bool", "its own switch behind its vector", "false")),
-        (shape.controls, Field("controls", "bool", _CONTROLS[shape.opens, shape.resets], "false")),
-        (shape.opens and shape.resets, Field("resets", "bool", "does the latter", "false")),
+        (shape.controls, Field("controls", "bool", about, "false")),
+        (shape.opens and shape.resets, Field("resets", "bool", "sets them back", "false")),
+        (
+            shape.tears_down and (shape.opens or shape.resets),
+            Field("tears_down", "bool", "tears them down", "false"),
+        ),
         (shape.copies, Field("copies", "bool", "what is broadcast", "false")),
     )
     return tuple(field for used, field in rows if used)
 
 
-def role_model(index: int, role: Role, shape: Shape) -> RoleModel:
-    """`role` as a row of the phase's struct."""
-    values = {field.name: field.idle for field in fields_of(shape)}
+def role_model(
+    index: int, role: Role, shape: Shape, queues: Mapping[str, int] | None = None
+) -> RoleModel:
+    """`role` as a row of the phase's struct; `queues` has the positions of the colors' queues."""
+    fields = fields_of(shape, queues is not None)
+    values = {field.name: field.idle for field in fields}
     values["takes_part"] = "true"
     received = receive_color(role)
     if received:
         values |= {"receives": "true", "color_in": received}
     for step in role.steps:
         values |= _step_values(step)
+    if queues is not None:
+        ways = (("queue_in", "color_in"), ("queue_out", "color_out"))
+        values |= {field: str(queues[values[of]]) for field, of in ways if field in values}
     return RoleModel(
         index=index,
         about=role.about,
-        values=tuple(f".{field.name} = {values[field.name]}," for field in fields_of(shape)),
+        values=tuple(f".{field.name} = {values[field.name]}," for field in fields),
     )
 
 
@@ -150,21 +164,76 @@ def _step_values(step: Step) -> dict[str, str]:
         "advances": _bool(step.advance is Advance.OWN_ROUTER),
         "controls": _bool(step.advance in BY_WAVELET),
         "resets": _bool(step.advance is Advance.RESET),
+        "tears_down": _bool(step.advance is Advance.TEARDOWN),
     }
 
 
-def routes_models(phase: Phase) -> tuple[RoutesModel, ...]:
-    """The distinct color settings of a phase, in the order of the roles."""
+def routes_models(phase: Phase, torn_down: Set[str] = frozenset()) -> tuple[RoutesModel, ...]:
+    """The distinct color settings of a phase, in the order of the roles, but for the colors that
+    are set while the program runs."""
     words = SIDES_OF_PATH if phase.path else {}
+    found = _by_setting(phase, lambda use: use.color not in torn_down)
+    return tuple(
+        RoutesModel(condition, tuple((use.color, _setting(use, words)) for use in colors))
+        for condition, colors in found
+    )
+
+
+def _by_setting(
+    phase: Phase, asked: Callable[[ColorUse], bool]
+) -> Iterator[tuple[str, tuple[ColorUse, ...]]]:
+    """The distinct settings of the colors asked for, with the condition on the role."""
     indices: dict[tuple[ColorUse, ...], list[int]] = {}
     for index, role in enumerate(phase.roles):
-        indices.setdefault(role.colors, []).append(index)
-    return tuple(
-        RoutesModel(
-            _is_one_of("role", having), tuple((use.color, _setting(use, words)) for use in colors)
+        colors = tuple(use for use in role.colors if asked(use))
+        if colors:
+            indices.setdefault(colors, []).append(index)
+    return ((_is_one_of("role", having), colors) for colors, having in indices.items())
+
+
+@dataclass(frozen=True)
+class RoutersModel:
+    """How a PE's routers are set when a phase begins: values of `Router`, one for each color of the
+    phase that is torn down."""
+
+    condition: str
+    settings: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def routers_models(phase: Phase, torn_down: Set[str]) -> tuple[RoutersModel, ...]:
+    """The distinct settings of the colors that are torn down, and last that of a PE without any."""
+    words = SIDES_OF_PATH if phase.path else {}
+    rows = [*_by_setting(phase, lambda use: use.color in torn_down), ("", ())]
+    found = []
+    for condition, colors in rows:
+        used = {use.color: use for use in colors}
+        settings = tuple((name, _router(name, used.get(name), words)) for name in sorted(torn_down))
+        found.append(RoutersModel(condition, settings))
+    return tuple(found)
+
+
+def _router(color: str, use: ColorUse | None, words: Mapping[Direction, str]) -> tuple[str, ...]:
+    """A value of `Router`: sides in the first position, and the one that changes in the second."""
+    if use is None:
+        return (
+            f".used = false, .on = {color}, .rx = RAMP, .ways = 1, .tx = {_ways(['RAMP'])},",
+            ".moves_rx = false, .moves_tx = false, .pos1 = RAMP,",
         )
-        for colors, having in indices.items()
+    first, last = use.positions[0], use.positions[-1]
+    ways = [_side(side, words) for side in first.send]
+    changed = first.receive is not last.receive
+    side = last.receive if changed else last.send[0]
+    return (
+        f".used = true, .on = {color}, .rx = {_side(first.receive, words)}, "
+        f".ways = {len(ways)}, .tx = {_ways(ways)},",
+        f".moves_rx = {_bool(changed)}, .moves_tx = {_bool(first.send != last.send)}, "
+        f".pos1 = {_side(side, words)},",
     )
+
+
+def _ways(sides: list[str]) -> str:
+    """An array of four sides, the first ones those that are meant."""
+    return f"[4]direction{{ {', '.join((sides + ['RAMP'] * 3)[:4])} }}"
 
 
 def _is_one_of(name: str, values: list[int]) -> str:

@@ -182,8 +182,18 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
         return syntax.ExpectClause(self._word(c[0]), str(c[1]), c[2], self._span(meta))
 
     def program(self, meta: Meta, c: list[Any]) -> syntax.ProgramDecl:
-        names = tuple(self._word(token) for token in c if token is not None)
-        return syntax.ProgramDecl(names, self._span(meta))
+        return syntax.ProgramDecl(self._items(c), self._span(meta))
+
+    def repeat(self, meta: Meta, c: list[Any]) -> syntax.RepeatDecl:
+        return syntax.RepeatDecl(c[0], self._items(c[1:]), self._span(meta))
+
+    def reconfigure(self, meta: Meta, c: list[Any]) -> syntax.ReconfigureClause:
+        return syntax.ReconfigureClause(self._word(c[0]), self._span(meta))
+
+    def _items(self, c: list[Any]) -> tuple[Any, ...]:
+        """What stands between braces, names as words; None stands for a comma left out."""
+        found = (self._word(item) if isinstance(item, Token) else item for item in c)
+        return tuple(item for item in found if item is not None)
 
     def conditional(self, meta: Meta, c: list[Any]) -> Expression:
         return syntax.Conditional(c[0], c[1], c[2], self._span(meta))

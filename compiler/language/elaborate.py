@@ -23,6 +23,7 @@ from collc.language.operations import find_operation, own_operation
 from collc.language.orders import Orders
 from collc.language.parser import LATER, not_supported
 from collc.language.problems import KnownProblemError, Problems, problem, suggest
+from collc.language.program import elaborate_program
 from collc.language.steps import (
     Surroundings,
     direction_of,
@@ -92,12 +93,12 @@ def elaborate(
         name: _collective(declaration, grids, means, problems)
         for name, declaration in names.collectives.items()
     }
-    main = problems.attempt(_program, file, names, collectives)
+    main = problems.attempt(elaborate_program, file, names, collectives, scope)
     problems.raise_if_any()
     assert target is not None
     assert main is not None
     bound = tuple(parameter for parameter in parameters.values() if parameter is not None)
-    return Spec(file, target.name, bound, (main,))
+    return Spec(file, target.name, bound, *main)
 
 
 def _target(file: str, names: Names, override: str | None) -> Target:
@@ -324,27 +325,3 @@ def _operation(
         raise KnownProblemError
     own = {name: one for name, one in means.operations.items() if one is not None}
     return find_operation(word, element, own)
-
-
-def _program(file: str, names: Names, collectives: Mapping[str, Collective | None]) -> Collective:
-    if not names.programs:
-        name = next(iter(names.collectives), "total")
-        help = f"end it with `program {{ {name} }}`"
-        raise problem("C150", "the file has no program", _start_of(file), help=help)
-    program = names.programs[0]
-    if not program.names:
-        help = "name the collective that it runs"
-        raise problem("C150", "the program is empty", program.span, help=help)
-    for word in program.names:
-        if word.text not in collectives:
-            message = f"there is no collective called {word.text}"
-            raise problem("C110", message, word.span, help=suggest(word.text, collectives))
-    if len(program.names) > 1:
-        first = (program.names[0].span, "the first is here")
-        message = "several collectives in one program are not supported yet"
-        help = "write a file for each"
-        raise problem("C107", message, program.names[1].span, first, help=help)
-    main = collectives[program.names[0].text]
-    if main is None:
-        raise KnownProblemError
-    return main

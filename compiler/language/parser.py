@@ -35,7 +35,6 @@ LATER = {
     "when": "choosing a collective by length",
     "contract": "contracts of one's own",
     "chunks": "splitting a vector into chunks",
-    "repeat": "repeating a collective",
 }
 _INSTEAD = {
     "%": "the remainder is written `mod`",

@@ -32,7 +32,12 @@ from collc.target import Target
 
 StepClause = ReduceClause | BroadcastClause | RunClause
 _FROM_ROOT = (ContractKind.BROADCAST, ContractKind.SCATTER)
-_BY_TREES = (ContractKind.BROADCAST, ContractKind.REDUCE, ContractKind.ALLREDUCE)
+_BY_TREES = (
+    ContractKind.BROADCAST,
+    ContractKind.REDUCE,
+    ContractKind.ALLREDUCE,
+    ContractKind.BARRIER,
+)
 _ROOTED = (*_FROM_ROOT, ContractKind.REDUCE, ContractKind.GATHER)
 
 
@@ -166,6 +171,7 @@ def _check_contract(
         ContractKind.BROADCAST: "one step: `broadcast from ...`",
         ContractKind.REDUCE: "`reduce ...` steps and nothing else",
         ContractKind.ALLREDUCE: "`reduce ...` steps, `then broadcast from ...` the result",
+        ContractKind.BARRIER: "an algorithm, or `reduce ...` steps, `then broadcast from ...`",
     }[kind]
     promised = (around.contract.span, "promised here")
     help = f"a collective of this kind has {wanted}"

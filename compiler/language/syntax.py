@@ -457,10 +457,27 @@ class CollectiveDecl:
 
 
 @dataclass(frozen=True, eq=False)
-class ProgramDecl:
-    """`program { total }`."""
+class RepeatDecl:
+    """`repeat 100 { largest spread }`."""
 
+    rounds: Expression
     names: tuple[Word, ...]
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class ReconfigureClause:
+    """`reconfigure teardown`."""
+
+    way: Word
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramDecl:
+    """`program { total }`; what stands in it, in order."""
+
+    items: tuple[Word | RepeatDecl | WithinClause | ReconfigureClause, ...]
     span: Span
 
 

@@ -105,13 +105,19 @@ def _exchanges(
     by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
     path = schedule.collective.path
     traffic = traffic_of(phase)
+    exchanges = sum(isinstance(other, StepsPhase) for other in schedule.phases)
+    others = len(schedule.phases) - exchanges
     direct = circuits(traffic, phase.ranks, phase.axis, phase.name)
     by_relays = relays(traffic, phase.ranks, phase.axis, phase.name)
     most = schedule.collective.limits.colors or len(target.colors)
     # where neither keeps the limit, the refusal names the fewest colors
     if direct is not None and direct.color_count <= max(most, by_relays.color_count):
-        yield partial(steps_phase, phase, traffic, direct, by_call_back, path)
-    yield partial(steps_phase, phase, traffic, by_relays, by_call_back, path)
+        registers = 3 * len(direct.lanes) * exchanges + 2 * others
+        walks = registers <= len(target.dsr_ids)
+        lower = partial(steps_phase, by_call_back=by_call_back, path=path, may_walk=walks)
+        yield partial(lower, phase, traffic, direct)
+    lower = partial(steps_phase, by_call_back=by_call_back, path=path, may_walk=False)
+    yield partial(lower, phase, traffic, by_relays)
 
 
 def numbered_plan(schedule: Schedule, phases: tuple[Phase, ...], target: Target) -> Plan:

@@ -9,15 +9,21 @@ run-time library with memcpy.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
-from collc.plan import BY_WAVELET, Lane, Phase, SendVector
+import numpy as np
+
+from collc.plan import BY_WAVELET, Exchange, Lane, Loop, Phase, Plan, SendVector
 from collc.spec import ElementType
+from collc.unrolled import Ints, values_at
 
 RUNTIME_BYTES = 2048  # library start-up and memcpy command handling
 STEP_BYTES = 60  # one asynchronous DSD operation with its task
 PHASE_BYTES = 40  # choosing what a PE does in a phase
 LANE_BYTES = 400  # what reads the rows of a lane and starts its operations
 ROW_NUMBERS = 5
+TURN_BYTES = 80  # letting a phase of a program begin, and handing tasks on to it
+ROUTER_BYTES = 60  # setting a router on one color
 SMALL_DATA_BYTES = 64  # descriptors, pointers, counters
 
 
@@ -51,18 +57,63 @@ def _vector_bytes(element: ElementType, length: int) -> int:
 
 
 def _exchange_bytes(phase: Phase, element: ElementType, length: int) -> int:
-    """The stage, the bounds of the slices unless these are equally long, and the largest rows."""
+    """The stage, and the rows of all lanes."""
     if phase.exchange is None:
         return 0
-    slicing = phase.exchange.slicing
-    bounds = 0 if slicing.length % slicing.count == 0 else 2 * (slicing.count + 1)
-    rows = max(sum(map(lane_numbers, role.lanes)) for role in phase.roles)
-    return phase.exchange.areas * _vector_bytes(element, length) + bounds + 2 * rows
+    lanes = len(phase.exchange.lanes)
+    return phase.exchange.areas * _vector_bytes(element, length) + 2 * lanes * row_numbers(phase)
+
+
+def loop_header(exchange: Exchange) -> int:
+    """Numbers in front of the rows of a loop."""
+    return 4 if exchange.walks else 3
 
 
 def lane_numbers(lane: Lane) -> int:
-    """Numbers of 16 bits that a lane's program takes: two a loop, five a row, and a last row that
-    says that no more follow; nothing if it has no rows."""
-    if not lane.loops:
-        return 0
-    return sum(2 + ROW_NUMBERS * len(loop.rows) for loop in lane.loops) + 2 + ROW_NUMBERS
+    """Numbers of a lane's program."""
+    return sum(len(loop.numbers) + 1 + ROW_NUMBERS * len(loop.rows) for loop in lane.loops)
+
+
+@lru_cache(maxsize=64)
+def row_numbers(phase: Phase) -> int:
+    """Numbers of 16 bits that the rows of a lane take in a PE at most: five a row and turn, or ten
+    for all turns where registers walk, and two rows behind the last that say that it was."""
+    longest = 0
+    for index, role in enumerate(phase.roles):
+        runs = (
+            region.x if phase.axis == "x" else region.y for region, i in phase.regions if i == index
+        )
+        places = np.array(sorted({place for run in runs for place in run}), dtype=np.int64)
+        for lane in role.lanes if len(places) else ():
+            rows = sum(
+                (_rows(loop, places) for loop in lane.loops), np.zeros(len(places), np.int64)
+            )
+            longest = max(longest, int(rows.max()))
+    return ROW_NUMBERS * (longest + 2)
+
+
+def _rows(loop: Loop, places: Ints) -> Ints:
+    """Rows that a loop takes at places."""
+    all_turns = len(loop.rows) * values_at(loop.turns, places)
+    return (
+        all_turns
+        if loop.walks is None
+        else np.where(values_at(loop.walks, places) > 0, 2, all_turns)
+    )
+
+
+def program_code_bytes(plans: Sequence[Plan]) -> int:
+    """Code of a program of several collectives: that of each, the run-time once, and for each phase
+    what lets it begin and sets its routers."""
+    phases = [phase for plan in plans for phase in plan.phases]
+    routers = sum(max(len(role.colors) for role in phase.roles) for phase in phases)
+    return code_bytes(phases) + TURN_BYTES * len(phases) + ROUTER_BYTES * routers
+
+
+def program_data_bytes(plans: Sequence[Plan], rounds: int) -> int:
+    """The buffers of all rounds, each once, and what each collective needs beside."""
+    contracts = [plan.collective.contract for plan in plans]
+    sizes = [_vector_bytes(contract.element, contract.length) for contract in contracts]
+    buffers = {c.buffer: size for c, size in zip(contracts, sizes, strict=True) if c.buffer}
+    beside = sum(plan.data_bytes - size for plan, size in zip(plans, sizes, strict=True))
+    return rounds * sum(buffers.values()) + beside

@@ -7,7 +7,7 @@ shown and refused by `collc.checks` together with everything else that is wrong 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import count, islice
 
 from collc.plan import Phase, Plan
@@ -102,10 +102,10 @@ def source_dsrs_of_phase(phase: Phase) -> int:
     """Registers of file src1 of a phase, one for each fabric operand that is received.
 
     Reduce: two, for the vectors that are stored and for the one added while sending. Broadcast:
-    one. Exchange: one for each lane.
+    one. Exchange: one for each lane, and two for what it sends where registers walk.
     """
     if phase.exchange:
-        return len(phase.exchange.lanes)
+        return len(phase.exchange.lanes) * (3 if phase.exchange.walks else 1)
     return 1 if phase.kind is ContractKind.BROADCAST else 2
 
 
@@ -113,8 +113,9 @@ def number_dsr_ids(phases: Sequence[Phase], target: Target) -> tuple[int, ...]:
     """DSR ids, long enough for every file.
 
     File src1: dealt out phase by phase as `source_dsrs_of_phase` says. File dest: no more, for
-    where a vector (or a slice) goes to and for the control wavelet behind it. File src0: at most
-    one a phase, for the own vector. The same number in two files is two registers.
+    where a vector (or a slice) goes to and for the control wavelet behind it. File src0: at
+    most one a phase, for the own vector, or one a lane, for the slice that is received, two where
+    registers walk. The same number in two files is two registers.
     """
     return take(target.dsr_ids, dsrs_needed(phases))
 
@@ -130,26 +131,46 @@ def queues_of_phase(phase: Phase) -> int:
     return len(phase.exchange.lanes) if phase.exchange else 1
 
 
+@dataclass(frozen=True)
+class QueueNeed:
+    """Queues of a phase; `beside` says whether its operations run beside each other."""
+
+    inputs: int
+    outputs: int
+    beside: bool
+
+
 def number_queues(
     phases: Sequence[Phase], target: Target
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The numbers of the input and of the output queues, phase by phase.
+    """The numbers of the input and of the output queues, phase by phase."""
+    counts = ((queues_of_phase(phase), phase.exchange is not None) for phase in phases)
+    dealt = deal_queues([QueueNeed(count, count, beside) for count, beside in counts], target)
+    inputs = tuple(number for queues, _ in dealt for number in queues)
+    return inputs, tuple(number for _, queues in dealt for number in queues)
+
+
+def deal_queues(
+    needs: Sequence[QueueNeed], target: Target
+) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """The numbers of the input and of the output queues of each phase.
 
     An operation runs on the microthread with the number of its output queue, else of its input
     queue. In an exchange operations run beside each other, so the numbers of its input queues are
     not among those of its output queues.
     """
-    inputs: list[int] = []
-    outputs = take(target.output_queues, sum(queues_of_phase(phase) for phase in phases))
-    begin = 0
-    for phase in phases:
-        end = begin + queues_of_phase(phase)
-        beside = set(outputs[begin:end]) if phase.exchange else set()
-        free = [n for n in target.input_queues if n not in inputs and n not in beside]
-        past = (n for n in count(max((*target.input_queues, *inputs, *beside), default=-1) + 1))
-        inputs += islice((n for part in (free, past) for n in part), end - begin)
-        begin = end
-    return tuple(inputs), outputs
+    numbers = iter(take(target.output_queues, sum(need.outputs for need in needs)))
+    used: set[int] = set()
+    dealt = []
+    for need in needs:
+        outputs = tuple(islice(numbers, need.outputs))
+        beside = set(outputs) if need.beside else set()
+        free = [n for n in target.input_queues if n not in used | beside]
+        past = count(max((*target.input_queues, *used, *beside), default=-1) + 1)
+        inputs = tuple(islice((n for part in (free, past) for n in part), need.inputs))
+        used |= set(inputs)
+        dealt.append((inputs, outputs))
+    return dealt
 
 
 def color_limit(plan: Plan) -> int:

@@ -6,7 +6,7 @@ examples/ that show something else), `instances` (a pattern on so many PEs as a 
 """
 
 from collc.patterns.facts import Facts, facts_of
-from collc.patterns.instances import Choice, instance, programs
+from collc.patterns.instances import Choice, instance, programs, uses
 from collc.patterns.show import as_data, show_page, show_table
 from collc.patterns.sources import Kind, Pattern, all_patterns
 
@@ -22,4 +22,5 @@ __all__ = [
     "programs",
     "show_page",
     "show_table",
+    "uses",
 ]

@@ -63,6 +63,14 @@ def programs(
             yield Choice(text, {"P": pes, "B": length}, use, chosen)
 
 
+def uses(pattern: Pattern, use: str, contract: ContractKind) -> str:
+    """The text of a program of P and B that uses a pattern with the numbers that `use` gives."""
+    if pattern.kind is Kind.EXAMPLE:
+        return pattern.text
+    verb = "reduce" if pattern.kind is Kind.TREE else "run"
+    return _program(_buffer(contract), f"{verb} {use}", ORDERS[pattern.kind][0])
+
+
 def instance(  # noqa: PLR0913 - what, on how much, then how
     pattern: Pattern,
     contract: ContractKind,

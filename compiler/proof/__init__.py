@@ -18,7 +18,12 @@ from collc.spec import ContractKind, RunStep
 
 __all__ = ["follow", "prove", "show_vector"]
 
-_OF_WHOLE_VECTORS = (ContractKind.BROADCAST, ContractKind.REDUCE, ContractKind.ALLREDUCE)
+_OF_WHOLE_VECTORS = (
+    ContractKind.BROADCAST,
+    ContractKind.REDUCE,
+    ContractKind.ALLREDUCE,
+    ContractKind.BARRIER,
+)
 
 
 def prove(schedule: Schedule) -> Iterator[Diagnostic]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from collc.language import parse_source
-from collc.pipeline import Bundle, bundle_of, proved
+from collc.pipeline import Bundle, compile_collective, of_one, proved
 from collc.schedule import build_schedule
 from collc.spec import Collective, Considered, Spec
 from collc.target import TARGETS
@@ -36,7 +36,7 @@ class Question:
     def at(self, length: int) -> tuple[Spec, Collective]:
         """The program for one length; raises CollcError."""
         given = {**self.definitions, self.name: length}
-        spec = parse_source(self.text, given, self.target, file=self.file, leave_open=True)
+        spec = of_one(parse_source(self.text, given, self.target, file=self.file, leave_open=True))
         return spec, spec.collectives[0]
 
     def decide(self, length: int) -> Considered:
@@ -59,7 +59,7 @@ class Question:
         spec, collective = self.at(length)
         assert collective.undecided is not None, "all steps are left open"
         written = collective.undecided.write(plan)
-        return bundle_of(spec, proved(written, TARGETS[spec.target]))
+        return compile_collective(spec, proved(written, TARGETS[spec.target]))
 
 
 @dataclass(frozen=True)

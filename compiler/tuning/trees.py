@@ -65,7 +65,8 @@ def _chosen(tree: Tree, contract: Contract, target: Target) -> Tree:
 def _line(tree: Tree, contract: Contract) -> Collective:
     """One line reduced by a tree."""
     operation = contract.operation or Operation.ADD
-    reduce = replace(contract, kind=ContractKind.REDUCE, operation=operation)
+    length = contract.length or 1  # the token of a barrier
+    reduce = replace(contract, kind=ContractKind.REDUCE, operation=operation, length=length)
     grid = Grid("line", len(tree.children), 1, tree.span)
     step = ReduceStep(Order.WEST_TO_EAST, tree, tree.span)
     return Collective("line", reduce, grid, (step,), Limits(None, None), (), tree.span)

@@ -29,6 +29,7 @@ fn program(receive: Option<u8>, send: Option<u8>, length: u16) -> TileProgram {
         color: receive,
         control_transform: false,
         simd: Simd::One,
+        priority: None,
     };
     let fabric_out = DsdShape::FabOut {
         queue: 2,
@@ -38,6 +39,7 @@ fn program(receive: Option<u8>, send: Option<u8>, length: u16) -> TileProgram {
         wavelet_index_offset: false,
         control_transform: false,
         simd: Simd::One,
+        priority: None,
     };
     let memory = DsdShape::Mem1d {
         element_bytes: 4,

@@ -9,6 +9,7 @@ mod alarm;
 pub mod csl;
 pub mod diagnostic;
 pub mod fabric;
+mod flow;
 pub mod host;
 pub mod limits;
 pub mod machine;

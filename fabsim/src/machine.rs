@@ -20,12 +20,14 @@ use crate::report::{Fault, SimError};
 use crate::trace::arrivals;
 pub use crate::worker::VisitOrder;
 use crate::worker::{Cycle, Worker};
+use rayon_core::{ThreadPool, ThreadPoolBuilder};
+use std::sync::Arc;
 
 /// Addresses of registers, counted in words or in bytes.
 const REGISTERS: std::ops::RangeInclusive<u64> = 0x6000..=0xffff;
 
 /// With fewer tiles to visit, a cycle is done before a second thread has begun.
-const TILES_WORTH_A_THREAD: usize = 6_000;
+const TILES_WORTH_A_THREAD: usize = 4_000;
 
 /// How far the current host command has got.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -62,6 +64,11 @@ pub struct Machine {
     pub log: Vec<(u64, PeIndex, String)>,
     /// Told what happens, if anybody wants to know.
     pub recorder: Option<Box<dyn Recorder>>,
+    /// Tiles that do the same every cycle are not visited for it. Nothing may change by it; tests
+    /// check that.
+    pub flows: bool,
+    /// Those that share the work with the one that steps, if any.
+    threads: Option<Arc<ThreadPool>>,
     lenient: bool,
     /// Code may write registers, which other routers look at in the same cycle.
     writes_registers: bool,
@@ -105,6 +112,8 @@ impl Machine {
             warnings: Vec::new(),
             log: Vec::new(),
             recorder: None,
+            flows: true,
+            threads: pool(ends.len()),
             lenient,
             writes_registers: writes_registers(design),
         };
@@ -120,6 +129,11 @@ impl Machine {
     /// How many threads share the work at most.
     pub fn threads(&self) -> usize {
         self.workers.len()
+    }
+
+    /// How often a tile has joined a flow.
+    pub fn joined_flows(&self) -> u64 {
+        self.workers.iter().map(|worker| worker.flows.joined).sum()
     }
 
     /// From now on, reading memory that nobody has written is an error.
@@ -157,7 +171,15 @@ impl Machine {
     }
 
     fn is_idle(&self) -> bool {
-        self.workers.iter().all(|worker| worker.awake.is_empty()) && self.fabric.is_idle()
+        let mut workers = self.workers.iter();
+        workers.all(|worker| worker.awake.is_empty() && worker.flows.count() == 0)
+            && self.fabric.is_idle()
+    }
+
+    /// Flows show nothing of what passes, and take for granted what registers say.
+    fn may_flow(&self) -> bool {
+        let seen = self.recorder.is_some() || self.fabric.trace.is_some();
+        self.flows && !seen && !self.writes_registers && !self.fabric.swaps()
     }
 
     fn next_alarm(&self) -> Option<u64> {
@@ -169,23 +191,32 @@ impl Machine {
     pub fn step(&mut self) -> Result<(), SimError> {
         let Some(mut recorder) = self.recorder.take() else {
             let visited: usize = self.workers.iter().map(Worker::visited).sum();
-            let worth_it = self.workers.len() > 1 && visited >= TILES_WORTH_A_THREAD;
-            return self.step_with(worth_it, &mut Silent);
+            let worth_it = visited >= TILES_WORTH_A_THREAD;
+            let threads = self.threads.clone().filter(|_| worth_it);
+            return self.step_with(threads.as_deref(), &mut Silent);
         };
-        let stepped = self.step_with(false, &mut recorder);
+        let stepped = self.step_with(None, &mut recorder);
         self.recorder = Some(recorder);
         stepped
     }
 
-    fn step_with<P: Probe>(&mut self, side_by_side: bool, probe: &mut P) -> Result<(), SimError> {
+    fn step_with<P: Probe>(
+        &mut self,
+        threads: Option<&ThreadPool>,
+        probe: &mut P,
+    ) -> Result<(), SimError> {
         if self.is_idle() {
             if let Some(at) = self.next_alarm() {
                 self.cycle = at.max(self.cycle);
             }
         }
         let now = self.cycle;
-        self.first_half(side_by_side, probe);
-        self.gather()?;
+        let may_flow = probe.is_silent() && self.may_flow();
+        self.first_half(threads, probe);
+        if let Err(failure) = self.gather() {
+            self.visit_flows();
+            return Err(failure);
+        }
         if self.writes_registers {
             self.make_changes();
             self.look_behind_code();
@@ -194,19 +225,23 @@ impl Machine {
             self.make_changes();
             self.writes_registers = true;
         }
-        self.second_half(side_by_side, probe);
+        self.second_half(threads, probe);
         self.fabric.exchange(now + 1, probe);
         self.raise_teardowns();
+        if may_flow {
+            self.between(threads);
+        }
         self.cycle = now + 1;
         self.check_retargeted()?;
         self.check_collisions(probe)
     }
 
-    fn first_half<P: Probe>(&mut self, side_by_side: bool, probe: &mut P) {
+    fn first_half<P: Probe>(&mut self, threads: Option<&ThreadPool>, probe: &mut P) {
         let cycle = Cycle {
             now: self.cycle,
             plans: &self.plans,
             looks_at_once: !self.writes_registers,
+            may_flow: self.may_flow(),
         };
         let mut pes = self.pes.as_mut_slice();
         let zones = self.workers.iter_mut().zip(self.fabric.looking());
@@ -215,8 +250,8 @@ impl Machine {
             (worker, own, looking)
         });
         type Zone<'a> = (&'a mut Worker, &'a mut [Pe], Looking<'a>);
-        if side_by_side {
-            together(zones, |(worker, pes, mut looking): Zone| {
+        if threads.is_some() {
+            for_all(threads, zones, |(worker, pes, mut looking): Zone| {
                 worker.first_half(cycle, pes, &mut looking, &mut Silent);
             });
         } else {
@@ -226,11 +261,12 @@ impl Machine {
         }
     }
 
-    fn second_half<P: Probe>(&mut self, side_by_side: bool, probe: &mut P) {
+    fn second_half<P: Probe>(&mut self, threads: Option<&ThreadPool>, probe: &mut P) {
         let cycle = Cycle {
             now: self.cycle,
             plans: &self.plans,
             looks_at_once: !self.writes_registers,
+            may_flow: self.may_flow(),
         };
         let mut pes = self.pes.as_mut_slice();
         let zones = self
@@ -242,14 +278,79 @@ impl Machine {
             (worker, own, moving)
         });
         type Zone<'a> = (&'a mut Worker, &'a mut [Pe], Moving<'a>);
-        if side_by_side {
-            together(zones, |(worker, pes, mut moving): Zone| {
+        if threads.is_some() {
+            for_all(threads, zones, |(worker, pes, mut moving): Zone| {
                 worker.second_half(cycle, pes, &mut moving, &mut Silent);
             });
         } else {
             for (worker, pes, mut moving) in zones {
                 worker.second_half(cycle, pes, &mut moving, probe);
             }
+        }
+    }
+
+    /// Flows go on, end and begin.
+    fn between(&mut self, threads: Option<&ThreadPool>) {
+        self.at_flows(threads, |worker, cycle, pes, moving| {
+            worker.between(cycle, pes, moving);
+        });
+        if self.writes_registers {
+            self.end_flows_at(self.cycle + 1);
+        }
+    }
+
+    /// Brings the state of all tiles up to date: to be called before anybody looks at it.
+    pub fn end_flows(&mut self) {
+        self.end_flows_at(self.cycle);
+    }
+
+    fn end_flows_at(&mut self, at: u64) {
+        if self.workers.iter().any(|worker| worker.flows.count() > 0) {
+            self.at_flows(None, |worker, cycle, pes, moving| {
+                worker.end_flows(cycle, at, pes, moving);
+            });
+        }
+    }
+
+    fn at_flows(
+        &mut self,
+        threads: Option<&ThreadPool>,
+        work: impl Fn(&mut Worker, Cycle, &mut [Pe], &mut Moving) + Sync,
+    ) {
+        let cycle = Cycle {
+            now: self.cycle,
+            plans: &self.plans,
+            looks_at_once: !self.writes_registers,
+            may_flow: true,
+        };
+        let mut pes = self.pes.as_mut_slice();
+        let zones = self.fabric.moving(cycle.now + 1);
+        let zones = self.workers.iter_mut().zip(zones).map(|(worker, moving)| {
+            let own = split_front(&mut pes, moving.len());
+            (worker, own, moving)
+        });
+        for_all(threads, zones, |(worker, pes, mut moving)| {
+            work(worker, cycle, pes, &mut moving);
+        });
+    }
+
+    /// The first half of a cycle for all tiles in flows: everybody else has had theirs, and there will
+    /// be no second one.
+    #[cold]
+    fn visit_flows(&mut self) {
+        let joined: Vec<Vec<PeIndex>> = self.workers.iter().map(|w| w.flows.tiles()).collect();
+        self.end_flows();
+        let cycle = Cycle {
+            now: self.cycle,
+            plans: &self.plans,
+            looks_at_once: !self.writes_registers,
+            may_flow: false,
+        };
+        let mut pes = self.pes.as_mut_slice();
+        let zones = self.workers.iter_mut().zip(self.fabric.looking());
+        for ((worker, mut looking), joined) in zones.zip(joined) {
+            let own = split_front(&mut pes, looking.len());
+            worker.visit_some(cycle, own, &mut looking, &joined);
         }
     }
 
@@ -287,6 +388,7 @@ impl Machine {
             now: self.cycle,
             plans: &self.plans,
             looks_at_once: false,
+            may_flow: false,
         };
         let mut pes = self.pes.as_mut_slice();
         for (worker, mut looking) in self.workers.iter_mut().zip(self.fabric.looking()) {
@@ -440,15 +542,31 @@ fn leads_to_registers(program: &TileProgram) -> bool {
     stores && (named || words.any(|&word| REGISTERS.contains(&u64::from(word))))
 }
 
-/// Does the work of all zones at once, that of the first one on this thread.
-fn together<Z: Send>(zones: impl Iterator<Item = Z>, work: impl Fn(Z) + Sync) {
+/// The threads for all zones but one. If the system has none to give, one thread does it all.
+fn pool(zones: usize) -> Option<Arc<ThreadPool>> {
+    let others = zones.checked_sub(1).filter(|&others| others > 0)?;
+    let pool = ThreadPoolBuilder::new().num_threads(others).build();
+    pool.ok().map(Arc::new)
+}
+
+/// Does the work of all zones, side by side if there are threads for it: that of the first one on
+/// this thread, the others' on those of the pool, which wait between two cycles instead of being started anew.
+fn for_all<Z: Send>(
+    threads: Option<&ThreadPool>,
+    zones: impl Iterator<Item = Z>,
+    work: impl Fn(Z) + Sync,
+) {
+    let Some(threads) = threads else {
+        return zones.for_each(work);
+    };
     let mut zones = zones;
     let Some(own) = zones.next() else {
         return;
     };
-    std::thread::scope(|scope| {
+    threads.in_place_scope(|scope| {
         for zone in zones {
-            scope.spawn(|| work(zone));
+            let work = &work;
+            scope.spawn(move |_| work(zone));
         }
         work(own);
     });

@@ -628,6 +628,7 @@ pub enum DsdShape {
         color: Option<u8>,
         control_transform: bool,
         simd: Simd,
+        priority: Option<Priority>,
     },
     FabOut {
         queue: u8,
@@ -637,10 +638,21 @@ pub enum DsdShape {
         wavelet_index_offset: bool,
         control_transform: bool,
         simd: Simd,
+        priority: Option<Priority>,
     },
     Fifo {
         fifo: u8,
     },
+}
+
+impl DsdShape {
+    /// That of operations on it, if it names one.
+    pub fn priority(&self) -> Option<Priority> {
+        match self {
+            DsdShape::FabIn { priority, .. } | DsdShape::FabOut { priority, .. } => *priority,
+            _ => None,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

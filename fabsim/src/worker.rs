@@ -4,11 +4,12 @@ use crate::alarm::Alarm;
 use crate::fabric::grid::PeIndex;
 use crate::fabric::registers::Change;
 use crate::fabric::tiles::TileSet;
-use crate::fabric::{Delivery, Looking, Moving};
+use crate::fabric::{Delivery, Looked, Looking, Moving, NO_FLOW};
+use crate::flow::{Flows, Site, STREAK};
 use crate::pe::plan::PePlan;
 use crate::pe::queues::{Entry, Tag};
 use crate::pe::{Env, Next, Pe};
-use crate::probe::{Probe, RampPassage};
+use crate::probe::{Probe, RampPassage, Silent, Turn};
 use crate::report::Fault;
 
 /// In which order routers and compute elements are visited. No result may depend on it; tests
@@ -49,6 +50,8 @@ pub struct Cycle<'a> {
     /// A router looks right after its compute element has run. Otherwise all code runs first, since
     /// it may write registers that other routers look at.
     pub looks_at_once: bool,
+    /// Tiles that do the same every cycle may join flows.
+    pub may_flow: bool,
 }
 
 /// The state of one thread beyond the PEs and routers of its zone.
@@ -57,6 +60,7 @@ pub struct Worker {
     /// Compute elements to visit.
     pub awake: TileSet,
     pub alarm: Alarm,
+    pub flows: Flows,
     visit_order: VisitOrder,
     visits: Vec<PeIndex>,
     /// Tiles that had anything to do, cycle by cycle.
@@ -74,6 +78,7 @@ impl Worker {
         Worker {
             awake: TileSet::new(first, end.index() - first.index()),
             alarm: Alarm::new(first, end.index() - first.index()),
+            flows: Flows::default(),
             visit_order,
             visits: Vec::new(),
             tile_cycles: 0,
@@ -99,13 +104,28 @@ impl Worker {
     ) {
         self.alarm.ring(cycle.now, &mut self.awake);
         let visits = self.list(looking);
-        self.tile_cycles += visits.len() as u64;
+        self.tile_cycles += (visits.len() + self.flows.count()) as u64;
         let first = looking.first();
         for &pe in &visits {
             let state = &mut pes[pe.index() - first.index()];
             self.visit(cycle, pe, state, looking, probe);
         }
         self.visits = visits;
+    }
+
+    /// The first half of a cycle for some tiles.
+    pub fn visit_some(
+        &mut self,
+        cycle: Cycle,
+        pes: &mut [Pe],
+        looking: &mut Looking,
+        some: &[PeIndex],
+    ) {
+        let first = looking.first();
+        for &pe in some {
+            let state = &mut pes[pe.index() - first.index()];
+            self.visit(cycle, pe, state, looking, &mut Silent);
+        }
     }
 
     /// The tiles to visit.
@@ -125,7 +145,7 @@ impl Worker {
             if looking.active().contains(pe) {
                 let stays = std::mem::take(&mut looking.router(pe).stay);
                 let moved = look(cycle, pe, &pes[pe.index() - first.index()], looking);
-                looking.active().put(pe, moved || stays);
+                looking.active().put(pe, moved.moved || stays);
             }
         }
         self.visits = visits;
@@ -140,9 +160,15 @@ impl Worker {
         looking: &mut Looking,
         probe: &mut P,
     ) {
+        let router = looking.router(pe);
+        if router.flow != NO_FLOW {
+            self.skip(pe, looking);
+            return;
+        }
         let was_active = looking.active().contains(pe);
         let was_awake = self.awake.contains(pe);
         let (mut stays, mut awake) = (false, was_awake);
+        let mut deed = 0;
         if was_active && looking.router(pe).fed {
             let went = up_the_ramp(cycle.now, pe, state, looking, probe);
             stays = went.stays;
@@ -153,6 +179,7 @@ impl Worker {
                 Ok(stepped) => {
                     awake = stepped.again;
                     stays |= stepped.changed;
+                    deed = stepped.deed;
                 }
                 Err(fault) => self.fail(pe, fault),
             }
@@ -165,10 +192,38 @@ impl Worker {
             looking.active().put(pe, was_active || stays);
             return;
         }
-        let moved = (was_active || stays) && look(cycle, pe, state, looking);
-        if was_active != (moved || stays) {
-            looking.active().put(pe, moved || stays);
+        let looked = match was_active || stays {
+            true => look(cycle, pe, state, looking),
+            false => Looked::default(),
+        };
+        if was_active != (looked.moved || stays) {
+            looking.active().put(pe, looked.moved || stays);
         }
+        if cycle.may_flow {
+            self.note_flow(pe, looked.drained, deed, looking);
+        }
+    }
+
+    /// Counts the cycles in which a tile does the same.
+    #[inline]
+    fn note_flow(&mut self, pe: PeIndex, drained: u32, deed: u8, looking: &mut Looking) {
+        let router = looking.router(pe);
+        if drained == 0 || (router.drained, router.deed) != (drained, deed) {
+            (router.streak, router.drained, router.deed) = (0, drained, deed);
+            return;
+        }
+        router.streak += 1;
+        if router.streak >= STREAK {
+            router.streak = 0;
+            self.flows.candidates.push(pe);
+        }
+    }
+
+    /// A tile in a flow may be woken, which means nothing: it counts as visited every cycle.
+    fn skip(&mut self, pe: PeIndex, looking: &mut Looking) {
+        self.tile_cycles -= 1;
+        self.awake.remove(pe);
+        looking.active().remove(pe);
     }
 
     /// The same failure is reported in whatever order the PEs are visited.
@@ -222,7 +277,38 @@ impl Worker {
         Ok(Stepped {
             again: next == Next::Soon,
             changed,
+            deed: match turn {
+                Turn::Nothing => 0,
+                Turn::Main => 1,
+                Turn::Microthread(id) => id.saturating_add(2),
+            },
         })
+    }
+
+    /// Between two cycles: flows go on, end and begin.
+    pub fn between(&mut self, cycle: Cycle, pes: &mut [Pe], moving: &mut Moving) {
+        let mut site = Site {
+            pes,
+            plans: cycle.plans,
+            moving,
+            awake: &mut self.awake,
+            alarm: &mut self.alarm,
+            now: cycle.now,
+        };
+        self.flows.between(&mut site);
+    }
+
+    /// All flows end at the beginning of the cycle `at`, which comes next or has begun.
+    pub fn end_flows(&mut self, cycle: Cycle, at: u64, pes: &mut [Pe], moving: &mut Moving) {
+        let mut site = Site {
+            pes,
+            plans: cycle.plans,
+            moving,
+            awake: &mut self.awake,
+            alarm: &mut self.alarm,
+            now: cycle.now,
+        };
+        self.flows.end_all(at, &mut site);
     }
 
     /// Second half of a cycle.
@@ -268,6 +354,8 @@ struct Stepped {
     again: bool,
     /// A queue between it and its router changed.
     changed: bool,
+    /// See `Router::deed`.
+    deed: u8,
 }
 
 /// What came of a look at the output queues.
@@ -324,9 +412,9 @@ fn up_the_ramp<P: Probe>(
     Went { stays, made_room }
 }
 
-/// The router of a PE decides what moves; false if nothing does.
+/// The router of a PE decides what moves.
 #[inline]
-fn look(cycle: Cycle, pe: PeIndex, state: &Pe, looking: &mut Looking) -> bool {
+fn look(cycle: Cycle, pe: PeIndex, state: &Pe, looking: &mut Looking) -> Looked {
     looking.look(pe, |color| {
         let plan = &cycle.plans[state.plan as usize];
         let queue = state.core.input_of_color(plan, color);

@@ -431,6 +431,7 @@ fn what_is_missing_is_refused_by_name() {
         color: None,
         control_transform: true,
         simd: Simd::One,
+        priority: None,
     });
     let design = alone(Arch::Wse2, tile, &[]);
     let error = Simulator::new(design, SimOptions::default()).err().unwrap();

@@ -114,7 +114,7 @@ def test_a_word_of_a_later_version_is_refused_by_name(word: str) -> None:
 
 
 def test_a_program_of_a_later_version_is_refused_by_name() -> None:
-    assert codes("target wse2 program { repeat 3 { total } }") == ["C106"]
+    assert codes("target wse2 program { select by n { total } }") == ["C106"]
 
 
 def test_every_declaration_reports_its_first_mistake() -> None:

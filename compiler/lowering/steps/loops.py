@@ -15,7 +15,7 @@ from collc.lowering.steps.rows import FIELDS
 from collc.lowering.steps.traffic import Bools, Ints
 
 LONGEST = 6  # rows of a group
-HEADER = 2  # numbers in front of a loop: turns and shift
+HEADER = 2  # numbers in front of a loop: turns and shift (and whether registers walk)
 ANY, NONE = -1, -2  # shifts: whatever it is, there is none
 
 

@@ -8,7 +8,6 @@ rows for all steps instead, with empty ones; then only the wiring tells roles ap
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,45 +19,46 @@ from collc.lowering.steps.numbers import number_of
 from collc.lowering.steps.parts import merged, parts_of
 from collc.lowering.steps.rows import FIELDS, Rows, padded, rows_of
 from collc.lowering.steps.traffic import Ints, Traffic
+from collc.lowering.steps.walks import LaneForm, LaneProgram, walking, way_to_walk
 from collc.lowering.steps.wiring import Wiring
 from collc.paths import Path
-from collc.plan import Exchange, Lane, Loop, Number, Phase, Region, Role, Row, RowKind, Strided
+from collc.plan import Exchange, Lane, Loop, Number, Phase, Region, Role, Row, Strided
 from collc.spec import ContractKind
 from collc.steps import StepsPhase
 
 MOST_FORMS = 12  # roles beyond which rows for all steps are tried
 
-LaneForm = tuple[tuple[int, int], ...]  # of each loop: rows, and 1 if it is run more than once
-
-
-@dataclass(frozen=True, eq=False)
-class LaneProgram:
-    """The loops of a lane at several places, as [places, numbers]; `form` says how to read it."""
-
-    form: LaneForm
-    numbers: Ints
-
-
 Group = tuple[list[int], list[LaneProgram]]  # places, and the program of each lane
 
 
-def steps_phase(
+def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carried out
     pattern: StepsPhase,
     traffic: Traffic,
     wiring: Wiring,
+    *,
     by_call_back: bool,
     path: Path | None = None,
+    may_walk: bool = True,
 ) -> Phase:
     """The plan's phase of `pattern` on the lanes of `wiring`. With a `path`, which is a row when
-    unfolded, it goes along that."""
+    unfolded, it goes along that. Registers walk from slice to slice where that saves loads and
+    `may_walk` says that there are enough of them."""
     slicing = pattern.slicing
     uniform = slicing.length % slicing.count == 0
     stages, areas = staged(traffic, pattern.ranks, by_call_back)
     parts = merged(parts_of(traffic, wiring, stages, areas), uniform, bool(wiring.circuits))
     rows = rows_of(parts, bool(wiring.circuits))
     groups = _groups(pattern, wiring, rows, uniform)
+    programs = [lane for _, lanes in groups for lane in lanes]
+    walks = way_to_walk(programs, slicing) if may_walk and not stages.any() else 0
     roles = tuple(
-        _role(f"part_{index}", pattern, wiring, places, lanes)
+        _role(
+            f"part_{index}",
+            pattern,
+            wiring,
+            places,
+            [walking(lane, slicing.count, walks) for lane in lanes],
+        )
         for index, (places, lanes) in enumerate(groups)
     )
     return Phase(
@@ -70,7 +70,7 @@ def steps_phase(
         roles=roles,
         regions=_regions(pattern, [places for places, _ in groups]),
         exchange=Exchange(
-            slicing, int(areas[stages].max()) + 1 if stages.any() else 0, wiring.lanes
+            slicing, int(areas[stages].max()) + 1 if stages.any() else 0, wiring.lanes, walks
         ),
         path=path,
     )
@@ -134,8 +134,7 @@ def _program(rows: Ints, stretches: Sequence[Stretch]) -> LaneProgram:
     columns = [np.zeros((len(rows), 0), dtype=np.int64)]
     for stretch in stretches:
         head = np.stack((np.full_like(stretch.shift, stretch.turns), stretch.shift), axis=1)
-        turn = rows[:, stretch.first : stretch.first + stretch.size].copy()
-        turn[:, -1, 0] |= int(RowKind.LOOPS)
+        turn = rows[:, stretch.first : stretch.first + stretch.size]
         columns += [head, turn.reshape(len(rows), -1)]
     form = tuple((stretch.size, int(stretch.turns > 1)) for stretch in stretches)
     return LaneProgram(form, np.concatenate(columns, axis=1))
@@ -182,12 +181,13 @@ def _role(
 def _loops(numbers: list[Number], form: LaneForm) -> tuple[Loop, ...]:
     """Read numbers as `_program` has written them."""
     loops, at = [], 0
+    head = (len(numbers) - FIELDS * sum(size for size, _ in form)) // max(len(form), 1)
     for size, _ in form:
-        turns, shift = numbers[at : at + 2]
-        at += 2
+        turns, shift, *walks = numbers[at : at + head]
+        at += head
         end = at + size * FIELDS
         rows = tuple(Row(*numbers[row : row + FIELDS]) for row in range(at, end, FIELDS))
-        loops.append(Loop(turns, shift, rows))
+        loops.append(Loop(turns, shift, rows, *walks))
         at = end
     return tuple(loops)
 

@@ -5,7 +5,7 @@ use super::dsd::RunTimeParts;
 use super::types::Ty;
 use super::value::{DsdValue, Value};
 use super::{err, Res};
-use crate::program::{DsdShape, Simd, Span};
+use crate::program::{DsdShape, Priority, Simd, Span};
 
 /// What the two kinds have different names for.
 struct Kind {
@@ -60,6 +60,7 @@ struct FabricFields {
     advance_switch: bool,
     wavelet_index_offset: bool,
     control_transform: bool,
+    priority: Option<Priority>,
 }
 
 impl Compiler {
@@ -118,7 +119,15 @@ impl Compiler {
             "wavelet_index_offset" => fields.wavelet_index_offset = self.flag(&ev, name, span)?,
             "control_transform" => fields.control_transform = self.flag(&ev, name, span)?,
             "simd_mode" => fields.simd = Some(self.simd(&ev, span)?),
-            "zero" | "priority" => {
+            "priority" if self.wse3() => fields.priority = Some(self.priority(&ev, span)?),
+            "priority" => {
+                let what = kind.what;
+                return err(
+                    span,
+                    format!("the field 'priority' of {what} is for wse3; on wse2 operations have it"),
+                );
+            }
+            "zero" => {
                 let what = kind.what;
                 return err(
                     span,
@@ -166,12 +175,14 @@ fn fabric_shape(out: bool, queue: u8, fields: &FabricFields) -> DsdShape {
             wavelet_index_offset: fields.wavelet_index_offset,
             control_transform: fields.control_transform,
             simd,
+            priority: fields.priority,
         },
         false => DsdShape::FabIn {
             queue,
             color: fields.color,
             control_transform: fields.control_transform,
             simd,
+            priority: fields.priority,
         },
     }
 }

@@ -181,6 +181,25 @@ impl Channel {
         }
     }
 
+    /// The side all queued wavelets came from, if it is the same for all of them and none is a
+    /// control wavelet.
+    pub fn only_side(&self) -> Option<Direction> {
+        let side = self.last_side()?;
+        let mut entries = self.entries();
+        let alike = entries.all(|(wavelet, from)| !wavelet.control && from == side);
+        alike.then_some(side)
+    }
+
+    /// Replaces all that is queued by data wavelets that came from one side, the youngest of which
+    /// is in the queue from cycle `landed` on.
+    pub fn refill(&mut self, payloads: &[u32], side: Direction, landed: u64) {
+        let count = payloads.len().min(RING);
+        self.payloads[..count].copy_from_slice(&payloads[..count]);
+        self.kinds[..count].fill(side as u8);
+        (self.head, self.len) = (0, count as u8);
+        (self.landed, self.landed_count) = (landed, 1);
+    }
+
     /// Moves the switch.
     pub fn set_position(&mut self, position: u8, settings: &Settings) {
         let routes = settings.routes(position);

@@ -5,7 +5,9 @@ use super::grid::{PeIndex, LINKS};
 use super::view::Wires;
 use super::wavelet::{Command, Wavelet};
 use super::zone::{own, Crossing, Zone};
-use super::{ChannelIndex, Collision, Delivery, Injection, Landing, Move, Router, ALL_LINKS};
+use super::{
+    Caught, ChannelIndex, Collision, Delivery, Injection, Landing, Move, Router, ALL_LINKS, NO_FLOW,
+};
 use crate::probe::{Passage, Probe};
 use crate::program::{Direction, Directions};
 
@@ -69,12 +71,12 @@ impl Moving<'_> {
     }
 
     #[inline]
-    fn router(&mut self, pe: PeIndex) -> &mut Router {
+    pub(super) fn router(&mut self, pe: PeIndex) -> &mut Router {
         &mut self.routers[(pe.0 - self.zone.first.0) as usize]
     }
 
     #[inline]
-    fn channel(&mut self, index: ChannelIndex) -> &mut Channel {
+    pub(super) fn channel(&mut self, index: ChannelIndex) -> &mut Channel {
         own(self.channels, self.first_channel, index)
     }
 
@@ -253,7 +255,7 @@ impl Moving<'_> {
 
     /// A wavelet lands; a second one in the same cycle is a collision.
     #[inline]
-    fn land<P: Probe>(
+    pub(super) fn land<P: Probe>(
         &mut self,
         pe: PeIndex,
         index: ChannelIndex,
@@ -262,6 +264,15 @@ impl Moving<'_> {
         probe: &mut P,
     ) {
         let next = self.next;
+        if self.router(pe).flow != NO_FLOW {
+            self.zone.caught.push(Caught {
+                pe,
+                channel: index,
+                side,
+                wavelet,
+            });
+            return;
+        }
         let channel = self.channel(index);
         let (color, local) = (channel.color, channel.local);
         if channel.landed == next {

@@ -20,6 +20,15 @@ enum Refusal {
     Blocked,
 }
 
+/// What came of a look.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Looked {
+    /// Something moves.
+    pub moved: bool,
+    /// The channels, if each that has wavelets moves one of data.
+    pub drained: u32,
+}
+
 /// The routers of a zone in the first half of a cycle.
 pub struct Looking<'a> {
     pub view: View<'a>,
@@ -90,20 +99,21 @@ impl Looking<'_> {
         });
     }
 
-    /// Decides for one router; true if anything moves. `room(color)` tells whether its compute
+    /// Decides for one router; what moves. `room(color)` tells whether its compute
     /// element can take one more wavelet of a color. Each link carries one wavelet a cycle; the
     /// first color that is refused a taken link goes first next time.
     #[inline]
-    pub fn look(&mut self, pe: PeIndex, room: impl Fn(u8) -> bool) -> bool {
+    pub fn look(&mut self, pe: PeIndex, room: impl Fn(u8) -> bool) -> Looked {
         let router = *self.router(pe);
         if router.occupied == 0 {
-            return false;
+            return Looked::default();
         }
         let view = self.view;
         let first_channel = view.wires.places[pe.index()].first_channel;
         let mut waiting = router.occupied.rotate_right(u32::from(router.turn));
         let mut taken = 0u8;
         let mut next_turn = None;
+        let mut flows = true;
         while waiting != 0 {
             let local = (waiting.trailing_zeros() as u8 + router.turn) % 32;
             waiting &= waiting - 1;
@@ -145,11 +155,13 @@ impl Looking<'_> {
                     let decided = attempt.decide(taken, &room);
                     if let Ok(decided) = &decided {
                         taken |= decided.outputs;
+                        flows &= !decided.control;
                         self.zone.moves.push(*decided);
                     }
                     decided.err()
                 }
             };
+            flows &= refusal.is_none();
             if let Some(Refusal::LinkTaken) = refusal {
                 next_turn = next_turn.or(Some(local));
             }
@@ -157,7 +169,10 @@ impl Looking<'_> {
         if let Some(local) = next_turn {
             self.router(pe).turn = local;
         }
-        taken != 0 || self.moved_nowhere(pe)
+        Looked {
+            moved: taken != 0 || self.moved_nowhere(pe),
+            drained: if flows { router.occupied } else { 0 },
+        }
     }
 
     /// Whether the last move decided is one of `pe` that leads nowhere: a filter swallows it.

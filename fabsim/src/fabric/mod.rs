@@ -15,6 +15,7 @@ pub mod channel;
 mod commit;
 mod edge;
 pub mod filter;
+mod flow;
 pub mod grid;
 mod look;
 pub mod registers;
@@ -26,7 +27,8 @@ pub mod wavelet;
 mod zone;
 
 pub use self::commit::Moving;
-pub use self::look::Looking;
+pub use self::flow::{Caught, Current};
+pub use self::look::{Looked, Looking};
 pub use self::view::View;
 pub use self::zone::split_front;
 
@@ -67,7 +69,20 @@ pub struct Router {
     pub stay: bool,
     /// The output queues of the compute element hold something.
     pub fed: bool,
+    /// The flow the tile is part of, or `NO_FLOW`: then nothing of it is up to date but how many
+    /// wavelets its queues hold (see `flow`).
+    pub flow: u32,
+    /// Cycles in a row in which all its wavelets moved and its compute element did the same.
+    pub streak: u8,
+    /// What the compute element did in the last cycle: 0 nothing, 1 the main thread went on, from 2
+    /// on the microthread with that number, less 2.
+    pub deed: u8,
+    /// The channels that wavelets have left in the last cycle, if that was all that held any.
+    pub drained: u32,
 }
+
+/// A tile that is visited.
+pub const NO_FLOW: u32 = u32::MAX;
 
 /// A wavelet that leaves a router's queue this cycle.
 #[derive(Clone, Copy, Debug)]
@@ -218,6 +233,10 @@ impl Fabric {
             sides,
             stay: false,
             fed: false,
+            flow: NO_FLOW,
+            streak: 0,
+            deed: 0,
+            drained: 0,
         });
     }
 
@@ -244,6 +263,11 @@ impl Fabric {
                 }
             }
         }
+    }
+
+    /// Whether some router swaps colors.
+    pub fn swaps(&self) -> bool {
+        self.wires.swaps
     }
 
     /// Whether no router has anything to do.

@@ -7,7 +7,7 @@ use super::look::Looking;
 use super::tiles::TileSet;
 use super::view::View;
 use super::wavelet::Wavelet;
-use super::{ChannelIndex, Collision, Fabric, Injection, Landing, Move};
+use super::{Caught, ChannelIndex, Collision, Fabric, Injection, Landing, Move};
 use crate::probe::Probe;
 use crate::program::Direction;
 
@@ -36,6 +36,8 @@ pub(super) struct Zone {
     pub departures: u64,
     pub injections: Vec<Injection>,
     pub crossings: Vec<Crossing>,
+    /// Landings at tiles that are part of a flow.
+    pub caught: Vec<Caught>,
     /// Wavelets that filters have yet to count.
     pub counted: Vec<(PeIndex, ChannelIndex, Wavelet)>,
     pub torn_down: Vec<(PeIndex, u8)>,
@@ -56,6 +58,7 @@ impl Zone {
             departures: 0,
             injections: Vec::new(),
             crossings: Vec::new(),
+            caught: Vec::new(),
             counted: Vec::new(),
             torn_down: Vec::new(),
             collisions: Vec::new(),

@@ -37,6 +37,9 @@ pub struct SimOptions {
     pub lenient: bool,
     /// Nothing may change by it; tests check that.
     pub visit_order: VisitOrder,
+    /// Tiles that do the same every cycle are not visited for it; nothing but the speed may change by
+    /// it.
+    pub flows: bool,
     /// Processors used at most; nothing else may change by it.
     pub threads: usize,
     /// Keeps every landing of a wavelet.
@@ -54,6 +57,7 @@ impl Default for SimOptions {
             max_memory_bytes: 16_000_000_000,
             lenient: false,
             visit_order: VisitOrder::AsWoken,
+            flows: true,
             threads: 1,
             trace_landings: false,
             watched: Watched::default(),
@@ -126,6 +130,7 @@ impl Simulator {
             options.visit_order,
             options.threads,
         );
+        machine.flows = options.flows;
         if options.trace_landings {
             machine.fabric.trace = Some(Vec::new());
         }
@@ -265,6 +270,7 @@ impl Simulator {
             return Err(SimError::Host(text.into()));
         }
         let ran = self.run_until(progress, done);
+        self.machine.end_flows();
         self.failed = ran.is_err();
         if self.failed {
             self.finish_trace()?;

@@ -82,6 +82,11 @@ impl Main {
         self.ready_at
     }
 
+    /// The next instruction can be issued from that cycle on.
+    pub fn set_ready(&mut self, at: u64) {
+        self.ready_at = at;
+    }
+
     pub fn is_free(&self, now: u64) -> bool {
         self.doing == Doing::Nothing && self.ready_at <= now
     }

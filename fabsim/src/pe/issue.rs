@@ -61,6 +61,7 @@ struct Ready<'a> {
     /// Elements; none for scalars and pointers.
     extent: Option<u32>,
     dsr: Option<&'a LoadedDsr>,
+    priority: Option<Priority>,
 }
 
 /// Makes ports of operands.
@@ -83,6 +84,7 @@ impl<'a> Operands<'a> {
                     port,
                     extent: Some(extent),
                     dsr: None,
+                    priority: self.priority(dsd),
                 })
             }
             Operand::Dsr(dsr) => {
@@ -97,6 +99,7 @@ impl<'a> Operands<'a> {
                     port,
                     extent: Some(extent),
                     dsr: Some(loaded),
+                    priority: self.priority(loaded.dsd),
                 })
             }
             Operand::Scalar(slot, ty) => Ok(Ready {
@@ -106,6 +109,7 @@ impl<'a> Operands<'a> {
                 },
                 extent: None,
                 dsr: None,
+                priority: None,
             }),
             Operand::Pointer(slot, ty) => Ok(Ready {
                 port: Port::Line {
@@ -115,6 +119,7 @@ impl<'a> Operands<'a> {
                 },
                 extent: None,
                 dsr: None,
+                priority: None,
             }),
         }
     }
@@ -192,6 +197,12 @@ impl<'a> Operands<'a> {
                 Ok((Port::Fifo { fifo, bytes }, 0))
             }
         }
+    }
+
+    /// What a fabric DSD says of operations on it.
+    fn priority(&self, dsd: Dsd) -> Option<Priority> {
+        let shape = self.plan.program.shapes.get(usize::from(dsd.shape))?;
+        shape.priority()
     }
 
     fn start(&self, dsd: Dsd, indexed: bool) -> Result<i64, Fault> {
@@ -295,7 +306,7 @@ pub fn issue(
     let all: Vec<&Ready> = std::iter::once(&dest).chain(&sources).collect();
     add_actions(&mut running, op, &all, slots);
     let thread = is_async(op, &all).then(|| thread_id(op, plan, &all, slots));
-    running.priority = priority(op, plan, &running);
+    running.priority = priority(op, plan, &all, &running);
     running.stops_at_fifo = thread.is_none();
     let is_async = thread.is_some();
     if let Some(thread) = thread {
@@ -447,9 +458,15 @@ fn thread_id(op: &DsdOperation, plan: &PePlan, all: &[&Ready], slots: Slots) -> 
     loaded.or(own).or(queue)
 }
 
-fn priority(op: &DsdOperation, plan: &PePlan, running: &Running) -> Priority {
+/// The operation's own, else that of its first operand that has one, else that of its input queue.
+fn priority(op: &DsdOperation, plan: &PePlan, all: &[&Ready], running: &Running) -> Priority {
+    let operand = all.iter().find_map(|ready| ready.priority);
     let queue = running.inputs[0].map(|n| plan.inputs[usize::from(n)].priority);
-    op.options.priority.or(queue).unwrap_or_default()
+    op.options
+        .priority
+        .or(operand)
+        .or(queue)
+        .unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -60,6 +60,28 @@ impl Memory {
         self.unwritten = Some(unwritten.into_boxed_slice());
     }
 
+    /// Whether reading what nobody has written is an error.
+    pub fn is_watched(&self) -> bool {
+        self.unwritten.is_some()
+    }
+
+    /// Whether `count` elements at words `word`, `word + step`, ... are all inside.
+    pub fn holds_line(&self, word: i32, step: i32, bytes: u8, count: u32) -> bool {
+        let first = i64::from(word);
+        let last = first + i64::from(step) * (i64::from(count) - 1).max(0);
+        let end = self.words.len() as i64 - i64::from(bytes / 2).max(1);
+        first.min(last) >= 0 && first.max(last) <= end
+    }
+
+    /// Elements of a line that `holds_line`.
+    pub fn read_line(&self, word: i64, step: i64, bytes: u8, into: &mut [u32]) {
+        let mut at = word;
+        for value in into {
+            *value = self.element(at, bytes).unwrap_or_default();
+            at += step;
+        }
+    }
+
     fn is_unwritten(&self, word: usize) -> bool {
         let bits = self.unwritten.as_ref();
         bits.is_some_and(|bits| bits[word / 64] >> (word % 64) & 1 == 1)

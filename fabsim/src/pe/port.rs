@@ -45,6 +45,18 @@ pub struct Sender {
     pub bytes: u8,
 }
 
+impl Sender {
+    /// What is sent for an element.
+    #[inline]
+    pub fn payload(&self, value: u32) -> u32 {
+        if self.bytes == 2 && !self.control {
+            value & 0xffff | u32::from(self.index) << 16
+        } else {
+            value
+        }
+    }
+}
+
 /// A memory operand of several dimensions.
 #[derive(Clone, Debug)]
 pub struct Tensor {
@@ -159,11 +171,7 @@ impl Port {
 /// Sends one element; the queue has room.
 #[inline]
 pub fn send(sender: Sender, value: u32, last: bool, ready: u64, outputs: &mut [OutputQueue]) {
-    let payload = if sender.bytes == 2 && !sender.control {
-        value & 0xffff | u32::from(sender.index) << 16
-    } else {
-        value
-    };
+    let payload = sender.payload(value);
     let advance_switch = last && sender.advance_switch;
     let tag = Tag::new(sender.color, sender.control, advance_switch);
     let entry = Entry { payload, tag };

@@ -157,6 +157,34 @@ impl Ring {
         self.last_ready = ready;
     }
 
+    /// When the youngest becomes usable.
+    pub fn last_ready(&self) -> u64 {
+        self.last_ready
+    }
+
+    /// The payloads, oldest first.
+    pub fn payloads(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.len).filter_map(|n| self.get(n).map(|entry| entry.payload))
+    }
+
+    /// Whether all wavelets are of this color and have these marks.
+    pub fn is_all(&self, tag: Tag) -> bool {
+        (0..self.len).all(|n| self.get(n).is_some_and(|entry| entry.tag == tag))
+    }
+
+    /// What it is after `count` cycles in each of which the oldest wavelet left and one like it
+    /// came in, the last of which is usable from `last_ready` on; `payloads` are those it holds then.
+    pub fn pass_on(&mut self, payloads: &[u32], tag: Tag, count: u64, last_ready: u64) {
+        let held = usize::from(self.len).min(payloads.len());
+        self.payloads[..held].copy_from_slice(&payloads[..held]);
+        self.tags[..held].fill(tag);
+        self.head = 0;
+        for _ in 0..count.min(WINDOW) {
+            self.recent = (self.recent << COUNT_BITS) + 1;
+        }
+        self.last_ready = last_ready;
+    }
+
     #[inline]
     pub fn pop(&mut self) -> Option<Entry> {
         let first = self.first()?;

@@ -309,6 +309,7 @@ impl Tile1 {
             color: None,
             control_transform: false,
             simd: Simd::One,
+            priority: None,
         });
         Dsd {
             shape,
@@ -338,6 +339,7 @@ impl Tile1 {
             wavelet_index_offset: false,
             control_transform: false,
             simd: Simd::One,
+            priority: None,
         });
         Dsd {
             shape,

@@ -1,0 +1,192 @@
+"""Checks of a program of several collectives: each collective by itself, then what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from collc.checks import CHECKS
+from collc.checks.teardown import teardown
+from collc.diagnostics import Diagnostic
+from collc.lowering.resources import colors_of, switched_colors
+from collc.lowering.sharing import OWN_TASKS, shared_tasks
+from collc.placement import received_colors, sent_colors
+from collc.plan import Plan, Role
+from collc.program import ProgramPlan
+
+# what is the program's and not a collective's
+SHARED = frozenset(
+    (
+        "colors",
+        "color_numbers",
+        "switch_colors",
+        "queues",
+        "microthreads",
+        "task_ids",
+        "dsr_ids",
+        "memory",
+    )
+)
+
+
+def check_program(plan: ProgramPlan) -> tuple[Diagnostic, ...]:
+    """Everything that is wrong with the plan of a program; one that passes can be emitted."""
+    alone = (
+        problem
+        for schedule, one in zip(plan.schedules, plan.plans, strict=True)
+        for name, check in CHECKS.items()
+        if name not in SHARED
+        for problem in check(schedule, _by_itself(one))
+    )
+    return (*alone, *(problem for check in PROGRAM_CHECKS.values() for problem in check(plan)))
+
+
+def _by_itself(plan: Plan) -> Plan:
+    """The plan with a number of its own for each symbolic color: that phases which share a color
+    do not meet on it is shown by `teardown`."""
+    return replace(plan, colors=tuple((name, i) for i, (name, _) in enumerate(plan.colors)))
+
+
+def _colors(plan: ProgramPlan) -> Iterator[Diagnostic]:
+    """C302: more colors than allowed; C303: a number that is not the target's, or that two have."""
+    most, target = plan.program.colors, plan.target
+    if most is not None and len(plan.colors) > most:
+        widest = max(plan.uses, key=lambda use: len(use.positions))
+        yield Diagnostic(
+            "C302",
+            f"`{plan.label(widest)}` needs {len(widest.positions)} colors at once, the program's "
+            f"limit is {most}",
+            plan.program.colors_span or plan.program.span,
+            ((plan.plans[widest.collective].collective.span, "it is part of this collective"),),
+            f"allow {len(plan.colors)} colors, or choose a pattern that needs fewer",
+        )
+    numbers = [color.number for color in plan.colors]
+    if len(set(numbers)) < len(numbers) or not set(numbers) <= set(target.colors):
+        yield _shared(
+            "C303",
+            plan,
+            f"the program needs {len(numbers)} colors, {target.name} has {len(target.colors)}",
+        )
+
+
+def _turns(plan: ProgramPlan) -> Iterator[Diagnostic]:
+    """C333: colors of a phase that are not told apart, or uses of a color with nothing between."""
+    for use in plan.uses:
+        needed = set(colors_of([plan.phase(use)]))
+        taken = [k for _, k in use.positions]
+        named = {name for name, _ in use.positions} >= needed
+        if (
+            not named
+            or len(set(taken)) < len(taken)
+            or not set(taken) <= set(range(len(plan.colors)))
+        ):
+            yield _shared("C333", plan, f"`{plan.label(use)}` has not a color for each of its own")
+    for k, color in enumerate(plan.colors):
+        users = [plan.label(use) for use in plan.uses if k in dict(use.positions).values()]
+        if len(users) > 1 and not color.torn_down:
+            message = (
+                f"`{users[0]}` and `{users[1]}` both use color {color.number}, which stays as it is"
+            )
+            yield _shared("C333", plan, message)
+
+
+def _switch_colors(plan: ProgramPlan) -> Iterator[Diagnostic]:
+    """C304: positions on a color without switches."""
+    for use in plan.uses:
+        switched = switched_colors([plan.phase(use)])
+        for name, k in use.positions:
+            number = plan.colors[k].number
+            if name in switched and number not in plan.target.switch_colors:
+                what = f"`{plan.label(use)}` changes position on color {number}"
+                yield _shared("C304", plan, f"{what}, which has no switches on {plan.target.name}")
+
+
+def _queues(plan: ProgramPlan) -> Iterator[Diagnostic]:
+    """C305: a queue that the target does not have, or that a PE would need for two colors."""
+    for kind, available, of, colors_of_role in (
+        ("input", plan.target.input_queues, [c.input_queue for c in plan.colors], received_colors),
+        ("output", plan.target.output_queues, [c.output_queue for c in plan.colors], sent_colors),
+    ):
+        if not set(of) <= set(available):
+            message = f"the program needs {len(set(of))} {kind} queues for its colors, "
+            yield _shared("C305", plan, message + f"{plan.target.name} has {len(available)}")
+            continue
+        for clash in _clashes(plan, of, colors_of_role):
+            yield _shared("C305", plan, f"{kind} queue {clash} is that of two colors of one PE")
+
+
+def _clashes(
+    plan: ProgramPlan, queues: Sequence[int], colors_of_role: Callable[[Role], Iterator[str]]
+) -> Iterator[int]:
+    """Queues that some PE may need for two colors: of one role, or of two phases."""
+    user: dict[int, tuple[int, int]] = {}  # by queue: color, and the use that has it
+    for i, use in enumerate(plan.uses):
+        positions = dict(use.positions)
+        for role in plan.phase(use).roles:
+            taken = sorted({positions[color] for color in colors_of_role(role)})
+            mine = [queues[k] for k in taken]
+            yield from (queue for queue in set(mine) if mine.count(queue) > 1)
+            for k in taken:
+                color, at = user.setdefault(queues[k], (k, i))
+                if color != k and at != i:
+                    yield queues[k]
+
+
+def _microthreads(plan: ProgramPlan) -> Iterator[Diagnostic]:
+    """C324: operations beside each other on queues with one number."""
+    for use in plan.uses:
+        if plan.phase(use).exchange is None:
+            continue
+        positions = dict(use.positions)
+        for role in plan.phase(use).roles:
+            inputs = {plan.colors[positions[c]].input_queue for c in received_colors(role)}
+            outputs = {plan.colors[positions[c]].output_queue for c in sent_colors(role)}
+            if inputs & outputs:
+                both = min(inputs & outputs)
+                yield _shared(
+                    "C324",
+                    plan,
+                    f"`{plan.label(use)}` sends and receives at the same time on queues with "
+                    f"number {both}, which have one microthread",
+                )
+                break
+
+
+def _task_ids(plan: ProgramPlan) -> Iterator[Diagnostic]:
+    """C306: too few task ids."""
+    used, colors = plan.task_ids, {color.number for color in plan.colors}
+    free = [number for number in plan.target.local_task_ids if number not in colors]
+    needed = OWN_TASKS + shared_tasks(plan.plans)
+    if len(used) < needed or len(set(used)) < len(used) or not set(used) <= set(free):
+        message = f"the program needs {needed} local task ids, {plan.target.name} has {len(free)}"
+        yield _shared("C306", plan, f"{message} beside memcpy and its colors")
+
+
+def _memory(plan: ProgramPlan) -> Iterator[Diagnostic]:
+    """C308: code and data exceed a PE's memory."""
+    needed, available = plan.code_bytes + plan.data_bytes, plan.target.memory_bytes
+    if needed > available:
+        yield _shared(
+            "C308",
+            plan,
+            f"a PE needs {needed} bytes (data {plan.data_bytes}, code about {plan.code_bytes}), "
+            f"{plan.target.name} has {available}",
+            "shorten the buffers, or run fewer rounds",
+        )
+
+
+def _shared(code: str, plan: ProgramPlan, message: str, help: str = "") -> Diagnostic:
+    remedy = help or "use fewer collectives, or `within colors <= 3`, so that they take turns"
+    return Diagnostic(code, message, plan.program.span, help=remedy)
+
+
+PROGRAM_CHECKS: dict[str, Callable[[ProgramPlan], Iterator[Diagnostic]]] = {
+    "colors": _colors,
+    "turns": _turns,
+    "switch_colors": _switch_colors,
+    "queues": _queues,
+    "microthreads": _microthreads,
+    "task_ids": _task_ids,
+    "memory": _memory,
+    "teardown": teardown,
+}

@@ -1,0 +1,130 @@
+"""A lower bound on the cycles of any tree, for what is reduced by trees and then broadcast.
+
+The argument is in docs/bounds.md. A tree here: every PE sends one vector to one PE nearer the
+root, along the line, in any order of elements and of receipt. So this bounds what a better tree
+could gain; a program that reduces parts of the vector by different trees may be faster, down to
+the bound of `collc.cost.bound`. What every emitted program spends on starting up is counted.
+In reading order: the phases of a schedule, a line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from collc.cost.operations import Costs, Place
+from collc.schedule import BroadcastPhase, ReducePhase, Schedule
+
+LOADS = 16  # a link that may carry more vectors than this may carry any number
+MOST_RANKS = 1200  # beyond it, on paths through grids, only distance and length count
+
+Counts = npt.NDArray[np.int64]
+
+
+def tree_bound_of(schedule: Schedule, costs: Costs, first_call: Place) -> int | None:
+    """The bound in cycles; None where something else than trees and multicasts runs."""
+    phases = schedule.phases
+    if not any(isinstance(phase, ReducePhase) for phase in phases):
+        return None
+    place, end, index = first_call, 0, 0
+    while index < len(phases):
+        phase = phases[index]
+        following = phases[index + 1] if index + 1 < len(phases) else None
+        if isinstance(phase, ReducePhase):
+            ranks = [phase.ranks]
+            if isinstance(following, ReducePhase) and _meets(phase, following):
+                ranks.append(following.ranks)
+            cycles = _sides(ranks, costs)
+            begins = _sent(costs, costs.called(place))
+            index += len(ranks)
+        elif isinstance(phase, BroadcastPhase):
+            cycles = costs.length + costs.latency(_farthest(phase)) - 1
+            begins = _sent(costs, place)
+            index += 1
+        else:
+            return None
+        end = begins - 1 + cycles
+        place = Place(end + 1, 1) if costs.maps else costs.after(end)
+    return costs.done(end)
+
+
+def _meets(phase: ReducePhase, following: ReducePhase) -> bool:
+    """Whether the following phase is the other side of the same root."""
+    same = following.axis == phase.axis and following.home == phase.home
+    return same and following.order is not phase.order
+
+
+def _sent(costs: Costs, place: Place) -> int:
+    """The cycle of the first element of a vector that is sent in the function called at `place`."""
+    inside = costs.called(place)
+    return costs.returned(inside, costs.issued(inside, "send"))
+
+
+def _sides(ranks: Sequence[int], costs: Costs) -> int:
+    """The root takes the sum of the other side when its own side is done."""
+    own = least_cycles(ranks[0], costs.length, costs.latency(0), costs.hop)
+    if len(ranks) == 1:
+        return own
+    other = least_cycles(ranks[1], costs.length, costs.latency(0), costs.hop)
+    return max(own + costs.length, other)
+
+
+def _farthest(phase: BroadcastPhase) -> int:
+    across = max(phase.x, phase.width - 1 - phase.x)
+    return across + max(phase.y, phase.height - 1 - phase.y)
+
+
+def least_cycles(ranks: int, length: int, visit: int, hop: int = 1) -> int:
+    """Cycles below which no tree reduces a line of `ranks` ranks to its end under the cost model.
+
+    A rank `i` hops out and `d` visits deep sends its last element in cycle `length` at the
+    earliest, and then there are i hop + d visit cycles to go. So, of a tree that needs `length` +
+    h cycles, a rank has h - i hop - d visit cycles to spare.
+    """
+    if ranks == 1:
+        return 0
+    if ranks > MOST_RANKS:
+        return length + hop * (ranks - 1) + visit
+    enough = _reachable(1 << (ranks - 1).bit_length(), length, visit, hop)
+    return length + int(np.searchsorted(enough, ranks))
+
+
+@lru_cache(maxsize=64)
+def _reachable(ranks: int, length: int, visit: int, hop: int) -> Counts:
+    """Entry h: the most ranks that a tree needing `length` + h cycles can have, up to `ranks`.
+
+    `most[x, h]` is the largest number of ranks below one that has h cycles to spare, itself
+    included, if no link carries more than x vectors.
+    """
+    loads = min(LOADS, ranks - 1)
+    spare = (visit + hop) * (ranks - 1)  # enough for a chain
+    most: Counts = np.ones((loads + 1, spare + 1), dtype=np.int64)
+    for left in range(visit + hop, spare + 1):
+        allowed = 1 + (left - visit - hop) // length
+        for load in range(1, loads + 1):
+            if load > allowed:
+                most[load:, left] = most[load - 1, left]
+                break
+            if load == LOADS:
+                most[load, left] = (left - visit) // hop + 1
+                break
+            most[load, left] = _most(most, load, left, visit, hop)
+        if most[loads, left] >= ranks:
+            return np.array(most[loads, : left + 1])
+    return np.array(most[loads])
+
+
+def _most(most: Counts, load: int, left: int, visit: int, hop: int) -> int:
+    """The last to be received is `near` places on: so many ranks are in front of it, under the
+    link load that its vector leaves, and below it as many as it has to spare for."""
+    nearer = min(int(most[load - 1, left]), (left - visit) // hop)
+    below = most[load, left - visit - hop : left - visit - hop * nearer - 1 : -hop]
+    if left - visit - hop * nearer == 0:
+        below = most[load, left - visit - hop :: -hop][:nearer]
+    return int(max(most[load - 1, left], (below + _COUNT[:nearer]).max()))
+
+
+_COUNT: Counts = np.arange(1, 2 * MOST_RANKS)

@@ -1,0 +1,277 @@
+"""A program of several collectives as the templates see it.
+
+Each collective keeps its two modules. What they share is in `collectives_pe.csl`: it lets one
+phase begin after the other, waits for torn-down colors, and hands tasks on to the phase under way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from collc.emit.ids import Ids
+from collc.emit.model import BundleModel, SharedPhase, model_of, shared_phase
+from collc.emit.names import combine_of
+from collc.emit.phases import PhaseModel
+from collc.lowering.resources import switched_colors
+from collc.lowering.sharing import OWN_TASKS
+from collc.placement import received_colors, sent_colors
+from collc.plan import Phase
+from collc.program import ProgramPlan, Use
+from collc.version import __version__
+
+FILES = ("source", "dest", "own")  # of DSRs, as `Ids` names them
+
+
+@dataclass(frozen=True)
+class Step:
+    """A phase of the program: `module` is its collective, `name` its own name; `first` and
+    `last` are said of its collective."""
+
+    index: int
+    module: str
+    name: str
+    torn_down: bool
+    first: bool
+    last: bool
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a task does in one phase: the function to call, if the PE is one that has it."""
+
+    step: int
+    condition: str
+    function: str
+
+
+@dataclass(frozen=True)
+class ColorModel:
+    """A color of the program: the conditions that this PE receives on it, and sends."""
+
+    index: int
+    number: int
+    torn_down: bool
+    receives: str
+    sends: str
+
+
+@dataclass(frozen=True)
+class ModuleModel:
+    """A collective of the program: its modules' model, its phases as steps, and what completes each
+    of them; `colors` are the positions of its symbolic colors."""
+
+    m: BundleModel
+    steps: tuple[Step, ...]
+    colors: tuple[tuple[str, int], ...]
+
+    @property
+    def step_of(self) -> dict[str, int]:
+        """The index of each of its phases."""
+        return {step.name: step.index for step in self.steps}
+
+
+@dataclass(frozen=True)
+class BufferModel:
+    """An array of the standalone program."""
+
+    name: str
+    element: str
+    numpy_type: str
+    bits: int
+    length: int
+
+
+@dataclass(frozen=True)
+class ProgramModel:
+    """Everything that the templates of a program print."""
+
+    source: str
+    version: str
+    width: int
+    height: int
+    fabric: tuple[int, int]
+    offset: tuple[int, int]
+    modules: tuple[ModuleModel, ...]
+    steps: tuple[Step, ...]
+    calls: tuple[ModuleModel, ...]
+    rounds: int
+    colors: tuple[ColorModel, ...]
+    torn_down: bool
+    switched: bool
+    tasks: tuple[tuple[Part, ...], ...]
+    buffers: tuple[BufferModel, ...]
+    input_queues: tuple[int, ...]
+    output_queues: tuple[int, ...]
+    task_ids: tuple[int, ...]
+    dsr_ids: tuple[int, ...]
+    skew: int
+
+
+def program_model(plan: ProgramPlan, source: str, skew: int) -> ProgramModel:
+    """The model of a program. With a `skew` its PEs wait before each call, each differently long,
+    up to so many turns of an empty loop."""
+    shared = _shared(plan)
+    models = [_module(plan, index, source, shared) for index in range(len(plan.plans))]
+    steps = tuple(_steps(plan))
+    modules = tuple(
+        ModuleModel(
+            model,
+            tuple(steps[i] for i, _ in plan.uses_of(index)),
+            tuple(pair for _, use in plan.uses_of(index) for pair in use.positions),
+        )
+        for index, model in enumerate(models)
+    )
+    grid = plan.plans[0].collective.grid
+    return ProgramModel(
+        source=re.sub(r"[^\w./ +-]", "_", source),
+        version=__version__,
+        width=grid.width,
+        height=grid.height,
+        fabric=(grid.width + plan.target.margin[0], grid.height + plan.target.margin[1]),
+        offset=plan.target.offset,
+        modules=modules,
+        steps=steps,
+        calls=tuple(modules[i] for i in plan.calls),
+        rounds=plan.program.rounds,
+        colors=tuple(_colors(plan)),
+        torn_down=any(color.torn_down for color in plan.colors),
+        switched=any(switched_colors(one.phases) for one in plan.plans),
+        tasks=_tasks(plan, modules),
+        buffers=tuple(_buffers(models)),
+        input_queues=tuple(color.input_queue for color in plan.colors),
+        output_queues=tuple(color.output_queue for color in plan.colors),
+        task_ids=plan.task_ids,
+        dsr_ids=plan.dsr_ids,
+        skew=skew,
+    )
+
+
+def _module(plan: ProgramPlan, index: int, source: str, shared: list[SharedPhase]) -> BundleModel:
+    """The model of one collective; its lists of ids are those of the whole program."""
+    given = tuple(shared[i] for i, _ in plan.uses_of(index))
+    return replace(
+        model_of(plan.schedules[index], plan.plans[index], source, given),
+        switched=any(switched_colors(one.phases) for one in plan.plans),
+        input_queues=tuple(color.input_queue for color in plan.colors),
+        output_queues=tuple(color.output_queue for color in plan.colors),
+        task_ids=plan.task_ids[OWN_TASKS:],
+        source_dsr_ids=plan.dsr_ids,
+        dest_dsr_ids=plan.dsr_ids,
+        own_dsr_ids=plan.dsr_ids,
+    )
+
+
+def _steps(plan: ProgramPlan) -> Iterator[Step]:
+    for index, use in enumerate(plan.uses):
+        of = plan.plans[use.collective]
+        yield Step(
+            index=index,
+            module=of.collective.name,
+            name=of.phases[use.phase].name,
+            torn_down=any(plan.colors[k].torn_down for _, k in use.positions),
+            first=use.phase == 0,
+            last=use.phase == len(of.phases) - 1,
+        )
+
+
+def _shared(plan: ProgramPlan) -> list[SharedPhase]:
+    """What each use is given. Registers are loaded at compile time as long as there are enough for
+    all phases; those that are left go to the other phases in turn."""
+    bare = [
+        SharedPhase(
+            positions=dict(use.positions),
+            torn_down=frozenset(n for n, k in use.positions if plan.colors[k].torn_down),
+            first=Ids(),
+            late=False,
+        )
+        for use in plan.uses
+    ]
+    needs = [_needs(plan, use, given) for use, given in zip(plan.uses, bare, strict=True)]
+    widest = [max((getattr(need, f"{file}s") for need in needs), default=0) for file in FILES]
+    total = [sum(getattr(need, f"{file}s") for need in needs) for file in FILES]
+    room = len(plan.dsr_ids)
+    kept = [0 if max(total) <= room else most for most in widest]
+    used = Ids()
+    found = []
+    for given, need in zip(bare, needs, strict=True):
+        after = [getattr(used, f"{f}s") + getattr(need, f"{f}s") for f in FILES]
+        late = any(a + k > room for a, k in zip(after, kept, strict=True))
+        start = [room - k for k in kept] if late else [getattr(used, f"{f}s") for f in FILES]
+        if not late:
+            used.sources, used.dests, used.owns = after
+        first = Ids(sources=start[0], dests=start[1], owns=start[2])
+        found.append(SharedPhase(given.positions, given.torn_down, first, late))
+    return found
+
+
+def _needs(plan: ProgramPlan, use: Use, given: SharedPhase) -> Ids:
+    """How many ids of each kind a phase takes."""
+    of = plan.plans[use.collective]
+    ids = Ids()
+    shared_phase(of, combine_of(of.collective.contract), use.phase, given, ids)
+    return ids
+
+
+def _colors(plan: ProgramPlan) -> Iterator[ColorModel]:
+    for index, color in enumerate(plan.colors):
+        receives: list[str] = []
+        sends: list[str] = []
+        for use in plan.uses:
+            names = {name for name, k in use.positions if k == index}
+            if names:
+                phase = plan.phase(use)
+                module = plan.plans[use.collective].collective.name
+                receives += _conditions(phase, module, "in", names, index)
+                sends += _conditions(phase, module, "out", names, index)
+        yield ColorModel(index, color.number, color.torn_down, _any(receives), _any(sends))
+
+
+def _conditions(phase: Phase, module: str, way: str, names: set[str], index: int) -> Iterator[str]:
+    """That a PE receives (or sends) on a color of the program in one phase."""
+    colors_of_role = received_colors if way == "in" else sent_colors
+    if not any(names & set(colors_of_role(role)) for role in phase.roles):
+        return
+    verb = "receives" if way == "in" else "sends"
+    for lane in phase.exchange.lanes if phase.exchange else ("",):
+        of = f"{module}.{phase.name}.{lane}_" if lane else f"{module}.{phase.name}."
+        yield f"({of}{verb} and ({of}queue_{way} == {index}))"
+
+
+def _any(conditions: list[str]) -> str:
+    return " or ".join(conditions) or "false"
+
+
+def _tasks(plan: ProgramPlan, modules: tuple[ModuleModel, ...]) -> tuple[tuple[Part, ...], ...]:
+    """What each of the tasks that phases share does in every phase."""
+    parts: list[list[Part]] = [[] for _ in plan.task_ids[OWN_TASKS:]]
+    for module in modules:
+        for step, phase in zip(module.steps, module.m.phases, strict=True):
+            for task, condition, function in _functions(phase):
+                of = f"{module.m.name}.{step.name}"
+                parts[task].append(
+                    Part(step.index, f"{of}.{condition}", f"{module.m.name}.{function}")
+                )
+    return tuple(map(tuple, parts))
+
+
+def _functions(phase: PhaseModel) -> Iterator[tuple[int, str, str]]:
+    """Tasks of a phase: position, condition on the PE's parameters, function."""
+    if phase.exchange:
+        for lane in phase.exchange.lanes:
+            yield lane.task, f"{lane.field}_rows > 0", f"{lane.name}_next"
+        return
+    if phase.store and phase.store.task >= 0:
+        yield phase.store.task, "stored > 0", f"{phase.store.name}_done"
+    if phase.send:
+        yield phase.send.task, "takes_part", f"{phase.send.name}_done"
+        if phase.send.controls and not phase.quick:
+            yield phase.send.control_task, "controls", f"{phase.name}_control_done"
+
+
+def _buffers(models: list[BundleModel]) -> Iterator[BufferModel]:
+    seen = {m.buffer: m for m in reversed(models) if m.buffer}
+    for name in sorted(seen):
+        m = seen[name]
+        yield BufferModel(name, m.element, m.numpy_type, m.bits, m.length)

@@ -1,0 +1,147 @@
+"""What a program runs: collectives by name, one after the other, and how they share colors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
+
+from collc.diagnostics import Span
+from collc.language import syntax
+from collc.language.expressions import Scope, number
+from collc.language.limits import elaborate_limits
+from collc.language.names import Names
+from collc.language.problems import KnownProblemError, problem, suggest
+from collc.language.syntax import RepeatDecl, Word
+from collc.spec import Collective, Program, Reconfigure
+
+MAX_CALLS = 128  # of a program: each is code in every PE
+MAX_ROUNDS = 65_535  # counted in 16 bits
+
+C = TypeVar("C")
+Collectives = Mapping[str, Collective | None]
+
+
+def elaborate_program(
+    file: str, names: Names, collectives: Collectives, scope: Scope
+) -> tuple[tuple[Collective, ...], Program | None]:
+    """The collectives that are called, in order of their first calls, and how. A program that is
+    one call and nothing else needs no more said: None."""
+    if not names.programs:
+        name = next(iter(names.collectives), "total")
+        help = f"end it with `program {{ {name} }}`"
+        raise problem("C150", "the file has no program", Span(file, 1, 1, 1, 1), help=help)
+    program = names.programs[0]
+    words, rounds = _calls(program, scope)
+    if not words:
+        help = "name the collective that it runs"
+        raise problem("C150", "the program is empty", program.span, help=help)
+    called = _called(words, collectives)
+    limits = elaborate_limits(_of(program, syntax.WithinClause), scope)
+    way = _way(_of(program, syntax.ReconfigureClause))
+    repeats = any(isinstance(item, RepeatDecl) for item in program.items)
+    if len(words) == 1 and not repeats and limits.colors is None and way is Reconfigure.AUTO:
+        return called, None
+    _check_alike(called)
+    calls = tuple(word.text for word in words)
+    return called, Program(calls, rounds, limits.colors, limits.colors_span, way, program.span)
+
+
+def _of(program: syntax.ProgramDecl, kind: type[C]) -> tuple[C, ...]:
+    return tuple(item for item in program.items if isinstance(item, kind))
+
+
+def _calls(program: syntax.ProgramDecl, scope: Scope) -> tuple[tuple[Word, ...], int]:
+    """The names that are called in a round, and the rounds."""
+    plain, repeats = _of(program, Word), _of(program, RepeatDecl)
+    if not repeats:
+        return _few(plain), 1
+    if plain or len(repeats) > 1:
+        message = "`repeat` stands around all that a program runs"
+        other = plain[0].span if plain else repeats[1].span
+        also = (repeats[0].span, "it is here")
+        help = "put everything into one `repeat`, or write the calls out"
+        raise problem("C107", message, other, also, help=help)
+    rounds = number(repeats[0].rounds, scope)
+    if not 1 <= rounds <= MAX_ROUNDS:
+        message = f"{rounds} rounds: a program has 1 to {MAX_ROUNDS}"
+        raise problem("C126", message, repeats[0].rounds.span)
+    return _few(repeats[0].names), rounds
+
+
+def _few(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    if len(words) > MAX_CALLS:
+        message = f"{len(words)} calls in one round; there may be {MAX_CALLS}"
+        help = "call collectives from a loop of your own kernel"
+        raise problem("C107", message, words[MAX_CALLS].span, help=help)
+    return words
+
+
+def _called(words: tuple[Word, ...], collectives: Collectives) -> tuple[Collective, ...]:
+    """The collectives of the calls, each once."""
+    found: dict[str, Collective] = {}
+    for word in words:
+        if word.text not in collectives:
+            message = f"there is no collective called {word.text}"
+            raise problem("C110", message, word.span, help=suggest(word.text, collectives))
+        collective = collectives[word.text]
+        if collective is None:
+            raise KnownProblemError
+        found[word.text] = collective
+    return tuple(found.values())
+
+
+def _way(clauses: tuple[syntax.ReconfigureClause, ...]) -> Reconfigure:
+    """How colors are passed on from one use to the next."""
+    if not clauses:
+        return Reconfigure.AUTO
+    if len(clauses) > 1:
+        first = (clauses[0].span, "it is given here")
+        raise problem("C108", "`reconfigure` is given twice", clauses[1].span, first)
+    word = clauses[0].way
+    ways = {way.value: way for way in Reconfigure}
+    if word.text not in ways:
+        message = f"there is no way to reconfigure called {word.text}"
+        raise problem("C111", message, word.span, help=suggest(word.text, ways))
+    return ways[word.text]
+
+
+def _check_alike(called: tuple[Collective, ...]) -> None:
+    """Refuse what collectives of one program cannot have yet, or that contradicts itself."""
+    for problem_found in (*_other_grids(called), *_other_buffers(called), *_own_limits(called)):
+        raise problem_found
+
+
+def _other_grids(called: tuple[Collective, ...]) -> Iterator[Exception]:
+    first = called[0].grid
+    for grid in (c.grid for c in called):
+        if (grid.width, grid.height) != (first.width, first.height):
+            message = f"{grid.name} and {first.name} differ in size"
+            help = "all collectives of a program run on the same rectangle in this version"
+            also = (first.span, "the first grid of the program")
+            yield problem("C107", message, grid.span, also, help=help)
+
+
+def _other_buffers(called: tuple[Collective, ...]) -> Iterator[Exception]:
+    """A buffer is one array, so its type and length are the same everywhere."""
+    seen: dict[str, Collective] = {}
+    for collective in called:
+        contract = collective.contract
+        if not contract.buffer:
+            continue
+        other = seen.setdefault(contract.buffer, collective).contract
+        if (other.element, other.length) != (contract.element, contract.length):
+            what = f"{contract.buffer} is {contract.element.value}[{contract.length}] here"
+            message = f"{what}, and {other.element.value}[{other.length}] before"
+            help = "give one of them another name"
+            yield problem("C107", message, contract.span, (other.span, "before"), help=help)
+
+
+def _own_limits(called: tuple[Collective, ...]) -> Iterator[Exception]:
+    """Limits are the program's, since its collectives share what there is."""
+    for collective in called:
+        limits = collective.limits
+        spans = [span for span in (limits.colors_span, *limits.reserved.clauses) if span]
+        if spans:
+            message = "a limit of one collective in a program of several"
+            help = "limit the program: `program { ... within colors <= 3 }`"
+            yield problem("C107", message, spans[0], help=help)

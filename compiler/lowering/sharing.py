@@ -1,0 +1,255 @@
+"""How the collectives of a program share colors, queues and task ids.
+
+If there are colors and queues for all phases, every phase has its own and nothing is reconfigured.
+Otherwise phases take turns: each takes the colors that were used longest ago, so that their
+teardown is over when it begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+
+from collc.cost import predict
+from collc.lowering import candidate_plans, memory
+from collc.lowering.resources import (
+    QueueNeed,
+    colors_of,
+    deal_queues,
+    switched_colors,
+    take,
+    task_ids_of_phase,
+)
+from collc.lowering.teardown import with_teardown
+from collc.placement import received_colors, sent_colors
+from collc.plan import Phase, Plan
+from collc.program import ProgramPlan, SharedColor, Use
+from collc.schedule import Schedule
+from collc.spec import ContractKind, Program, Reconfigure
+from collc.target import Target
+
+OWN_TASKS = 2  # of a program: a phase is complete, a color is torn down
+
+
+def build_program_plan(
+    schedules: tuple[Schedule, ...], program: Program, target: Target
+) -> ProgramPlan:
+    """The plan of a program. It may need more than the target has; a check refuses it then."""
+    most = len(target.colors) if program.colors is None else program.colors
+    chosen = tuple(_fastest(schedule, target, most) for schedule in schedules)
+    apart = _apart(schedules, chosen, program, target)
+    if program.reconfigure is Reconfigure.AUTO and _fits(apart, most):
+        return apart
+    return _in_turns(schedules, chosen, program, target)
+
+
+def _fastest(schedule: Schedule, target: Target, most: int) -> Plan:
+    """Of the plans whose phases keep the limit of colors, each by itself, the one that takes the
+    fewest cycles; if none keeps it, the one with the fewest colors."""
+    plans = list(candidate_plans(schedule, target))
+    possible = [plan for plan in plans if _widest(plan) <= most]
+    if not possible:
+        return min(plans, key=_widest)
+    return min(possible, key=lambda plan: (predict(schedule, plan).cycles, _widest(plan)))
+
+
+def _widest(plan: Plan) -> int:
+    """The most colors that a phase uses."""
+    return max((len(colors_of([phase])) for phase in plan.phases), default=0)
+
+
+@dataclass(frozen=True)
+class _Named:
+    """A phase with its colors, and for each the one of the phase's input and output queues that it
+    takes: no PE has two colors of a phase on one queue."""
+
+    collective: int
+    index: int
+    phase: Phase
+    colors: tuple[str, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
+def _named(plans: Sequence[Plan]) -> tuple[_Named, ...]:
+    found = []
+    for i, plan in enumerate(plans):
+        for j, phase in enumerate(plan.phases):
+            colors = colors_of([phase])
+            received = [set(received_colors(role)) for role in phase.roles]
+            sent = [set(sent_colors(role)) for role in phase.roles]
+            queues = (_kept_apart(colors, received), _kept_apart(colors, sent))
+            found.append(_Named(i, j, phase, colors, *queues))
+    return tuple(found)
+
+
+def _kept_apart(colors: tuple[str, ...], together: list[set[str]]) -> tuple[int, ...]:
+    """A small number for each color, so that colors of one set have different ones."""
+    numbers: dict[str, int] = {}
+    for color in colors:
+        others = {o for group in together if color in group for o in group if o != color}
+        taken = {numbers[other] for other in others if other in numbers}
+        numbers[color] = next(n for n in count() if n not in taken)
+    return tuple(numbers[color] for color in colors)
+
+
+def _apart(
+    schedules: tuple[Schedule, ...], plans: tuple[Plan, ...], program: Program, target: Target
+) -> ProgramPlan:
+    """Every phase with colors and queues of its own."""
+    named = _named(plans)
+    needs = [
+        QueueNeed(max(one.inputs) + 1, max(one.outputs) + 1, one.phase.exchange is not None)
+        for one in named
+    ]
+    queues = deal_queues(needs, target)
+    switched = [color in switched_colors([one.phase]) for one in named for color in one.colors]
+    numbers = iter(_color_numbers(switched, target))
+    colors: list[SharedColor] = []
+    uses: list[Use] = []
+    for one, (inputs, outputs) in zip(named, queues, strict=True):
+        positions = tuple((name, len(colors) + k) for k, name in enumerate(one.colors))
+        uses.append(Use(one.collective, one.index, positions))
+        colors += (
+            SharedColor(next(numbers), inputs[into], outputs[out], torn_down=False)
+            for into, out in zip(one.inputs, one.outputs, strict=True)
+        )
+    return _numbered(schedules, plans, program, target, tuple(uses), tuple(colors))
+
+
+def _in_turns(
+    schedules: tuple[Schedule, ...], plans: tuple[Plan, ...], program: Program, target: Target
+) -> ProgramPlan:
+    """Phases that take turns on as few colors as are allowed, or have queues of their own."""
+    named = _named(plans)
+    widest = max((len(one.colors) for one in named), default=0)
+    most = len(target.colors) if program.colors is None else program.colors
+    kept = max(widest, min(most, _pairs_of_queues(target)))
+    positions = _longest_unused(named, _order(named, plans, program), kept)
+    uses = tuple(
+        Use(one.collective, one.index, tuple(zip(one.colors, taken, strict=True)))
+        for one, taken in zip(named, positions, strict=True)
+    )
+    users = [sum(k in taken for taken in positions) for k in range(kept)]
+    torn = [users[k] > 1 or program.reconfigure is Reconfigure.TEARDOWN for k in range(kept)]
+    switched = {
+        place
+        for one, taken in zip(named, positions, strict=True)
+        for color, place in zip(one.colors, taken, strict=True)
+        if color in switched_colors([one.phase])
+    }
+    numbers = _color_numbers([k in switched for k in range(kept)], target)
+    outputs = take(target.output_queues, kept)
+    inputs = take(
+        [q for q in target.input_queues if q not in outputs]
+        + [q for q in target.input_queues if q in outputs],
+        kept,
+    )
+    colors = tuple(
+        SharedColor(numbers[k], inputs[k], outputs[k], torn[k]) for k in range(kept) if users[k]
+    )
+    changed = tuple(
+        replace(
+            plan,
+            phases=tuple(
+                with_teardown(plan.phases[use.phase], {n for n, k in use.positions if torn[k]})
+                for use in uses
+                if use.collective == i
+            ),
+        )
+        for i, plan in enumerate(plans)
+    )
+    return _numbered(schedules, changed, program, target, uses, colors)
+
+
+def _pairs_of_queues(target: Target) -> int:
+    """How many colors can have an input and an output queue with different numbers."""
+    return min(len(target.output_queues), len(target.input_queues) // 2)
+
+
+def _order(named: Sequence[_Named], plans: Sequence[Plan], program: Program) -> list[int]:
+    """The phases in the order of a round's calls, each at its first."""
+    first = [plan.collective.name for plan in plans]
+    place = {name: program.calls.index(name) for name in first}
+    return sorted(range(len(named)), key=lambda i: (place[first[named[i].collective]], i))
+
+
+def _longest_unused(
+    named: Sequence[_Named], order: Sequence[int], kept: int
+) -> list[tuple[int, ...]]:
+    """For each phase the positions of its colors: those that were used longest ago."""
+    waiting = list(range(kept))
+    taken: list[tuple[int, ...]] = [()] * len(named)
+    for i in order:
+        needed = len(named[i].colors)
+        taken[i] = tuple(waiting[:needed])
+        waiting = waiting[needed:] + waiting[:needed]
+    return taken
+
+
+def _color_numbers(switched: Sequence[bool], target: Target) -> list[int]:
+    """Numbers of colors; those with several positions first choose the ones with switches."""
+    able = [color for color in target.colors if color in target.switch_colors]
+    numbers: dict[int, int] = {}
+    for i in (i for i, has in enumerate(switched) if has):
+        numbers[i] = next((n for n in able if n not in numbers.values()), -1)
+    rest = take([n for n in target.colors if n not in numbers.values()], len(switched))
+    plain = iter(rest)
+    return [next(plain) if numbers.get(i, -1) < 0 else numbers[i] for i in range(len(switched))]
+
+
+def _numbered(  # noqa: PLR0913, PLR0917 - the parts of a plan
+    schedules: tuple[Schedule, ...],
+    plans: tuple[Plan, ...],
+    program: Program,
+    target: Target,
+    uses: tuple[Use, ...],
+    colors: tuple[SharedColor, ...],
+) -> ProgramPlan:
+    """The plan with numbers for tasks and DSRs, and the plans' symbolic colors numbered."""
+    numbered = tuple(
+        replace(
+            plan,
+            colors=tuple(
+                (name, colors[place].number)
+                for use in uses
+                if use.collective == i
+                for name, place in use.positions
+            ),
+        )
+        for i, plan in enumerate(plans)
+    )
+    used = {color.number for color in colors}
+    free = [number for number in target.local_task_ids if number not in used]
+    return ProgramPlan(
+        target=target,
+        program=program,
+        schedules=schedules,
+        plans=numbered,
+        uses=uses,
+        colors=colors,
+        task_ids=take(free, OWN_TASKS + shared_tasks(plans)),
+        dsr_ids=target.dsr_ids,
+        code_bytes=memory.program_code_bytes(numbered),
+        data_bytes=memory.program_data_bytes(numbered, program.rounds),
+    )
+
+
+def shared_tasks(plans: Sequence[Plan]) -> int:
+    """Task ids that the phases of a program have in turn: as many as any of them needs, one more
+    for what tears down a broadcast."""
+    phases = [phase for plan in plans for phase in plan.phases]
+    more = (phase.kind is ContractKind.BROADCAST for phase in phases)
+    return max((task_ids_of_phase(p) + m for p, m in zip(phases, more, strict=True)), default=0)
+
+
+def _fits(plan: ProgramPlan, most: int) -> bool:
+    """Whether a plan uses only numbers that the target has, and few enough colors."""
+    target = plan.target
+    return (
+        len(plan.colors) <= most
+        and all(color.number in target.colors for color in plan.colors)
+        and all(color.input_queue in target.input_queues for color in plan.colors)
+        and all(color.output_queue in target.output_queues for color in plan.colors)
+    )

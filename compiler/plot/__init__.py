@@ -1,0 +1,11 @@
+"""Figures: cycles over a size, gaps to the bound, and which pattern is the best where.
+
+In reading order: `points` (what is computed), `table` (the same as CSV), `draw` (pictures, by
+matplotlib, which is optional).
+"""
+
+from collc.plot.draw import best_map, curves, gap_map, save
+from collc.plot.points import Point, Subject, subject_of
+from collc.plot.table import as_csv
+
+__all__ = ["Point", "Subject", "as_csv", "best_map", "curves", "gap_map", "save", "subject_of"]

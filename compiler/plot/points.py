@@ -1,0 +1,108 @@
+"""What a figure is made of: a program at some sizes, predicted and, if asked for, simulated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from collc.diagnostics import CollcError, Diagnostic
+from collc.language import read_source
+from collc.patterns import Pattern, all_patterns, instance, uses
+from collc.patterns.facts import contracts_of
+from collc.pipeline import compile_text, planned, prove_text
+from collc.run import RunError
+from collc.spec import ContractKind
+from collc.target import TARGETS
+from collc.tokens import with_tokens
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is drawn: a file, or a pattern of the compiler, which takes P PEs and B elements.
+
+    `name` is what the user wrote. `text` is the file's, or that of a program which gives the
+    pattern the numbers that the name does; empty where they are to be found.
+    """
+
+    name: str
+    text: str
+    pattern: Pattern | None = None
+    contract: ContractKind | None = None
+
+
+@dataclass(frozen=True)
+class Point:
+    """A subject at some sizes; `refused` is the code of a message, and then all else is 0."""
+
+    subject: str
+    target: str
+    parameters: Mapping[str, int]
+    predicted: int = 0
+    bound: int = 0
+    tree_bound: int = 0
+    simulated: int = 0
+    refused: str = ""
+
+    @property
+    def gap(self) -> float:
+        """Predicted cycles over the bound; 0 where there is none."""
+        return self.predicted / self.bound if self.bound else 0.0
+
+
+def subject_of(name: str) -> Subject:
+    """A `.coll` file or a pattern, such as `two_phase(S = 8)`; raises CollcError."""
+    if name.endswith(".coll"):
+        return Subject(name, read_source(Path(name)))
+    word = name.partition("(")[0].strip()
+    known = {pattern.name: pattern for pattern in all_patterns()}
+    if word not in known:
+        message = f"there is no pattern called {word}, and files end in .coll"
+        raise CollcError([Diagnostic("C702", message, None, help="`collc list` names them all")])
+    pattern = known[word]
+    contract = contracts_of(pattern)[0]
+    if not re.search(r"\(.", name):
+        return Subject(name, "", pattern, contract)
+    return Subject(name, uses(pattern, name, contract), pattern, contract)
+
+
+def measure(subject: Subject, parameters: Mapping[str, int], target: str, simulate: bool) -> Point:
+    """The subject at these sizes. Raises RunError where a run comes to no end or a wrong result,
+    and CollcError where there is no fabsim to simulate with."""
+    try:
+        text, given = _program(subject, parameters, target)
+        if simulate:
+            bundle = compile_text(text, subject.name, given, target)
+            prediction = bundle.prediction
+        else:
+            spec, schedule = prove_text(text, subject.name, given, target)
+            _, prediction = planned(with_tokens(schedule), TARGETS[spec.target])
+    except CollcError as error:
+        return Point(subject.name, target, parameters, refused=error.diagnostics[0].code)
+    simulated = 0
+    if simulate:
+        report = bundle.run()
+        if not report.verified:
+            raise RunError(f"{subject.name}: {report.problem}")
+        simulated = report.cycles
+    return Point(
+        subject.name,
+        target,
+        parameters,
+        prediction.cycles,
+        prediction.bound,
+        prediction.tree_bound or 0,
+        simulated,
+    )
+
+
+def _program(
+    subject: Subject, parameters: Mapping[str, int], target: str
+) -> tuple[str, Mapping[str, int]]:
+    if subject.text:
+        return subject.text, parameters
+    assert subject.pattern is not None and subject.contract is not None
+    pes, length = parameters.get("P", 64), parameters.get("B", 256)
+    choice, _, _ = instance(subject.pattern, subject.contract, pes, length, target=target)
+    return choice.text, choice.parameters

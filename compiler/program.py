@@ -1,0 +1,86 @@
+"""The plan of a program of several collectives: a Plan for each, and what they share.
+
+Made by `collc.lowering.sharing`, judged by `collc.checks`, read by `collc.cost` and `collc.emit`.
+A *use* of a color is one phase of one collective. Where several uses share a color, its routers are
+torn down behind every use and configured anew before the next (docs/decisions.md, D31).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from collc.plan import Phase, Plan
+from collc.schedule import Phase as Pattern
+from collc.schedule import Schedule
+from collc.spec import Program
+from collc.target import Target
+
+
+@dataclass(frozen=True)
+class SharedColor:
+    """A color of a program, with the queues that every PE receives it and sends it through.
+
+    `torn_down` says whether its routers change between uses.
+    """
+
+    number: int
+    input_queue: int
+    output_queue: int
+    torn_down: bool
+
+
+@dataclass(frozen=True)
+class Use:
+    """A phase as the program sees it: whose it is, and the position of each symbolic color it uses
+    in `ProgramPlan.colors`."""
+
+    collective: int
+    phase: int
+    positions: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class ProgramPlan:
+    """Plans of the collectives, in order of first calls, whose colors are numbered together.
+
+    `uses` are all phases, collective by collective; `calls` are indices of collectives. Of the
+    plans, the numbers of queues, tasks and DSRs do not count: `colors` has the queues, `task_ids`
+    are those of the whole program, `dsr_ids` what there is for every file. `code_bytes` and
+    `data_bytes` are estimates for the largest PE class. `skewed` says that PEs wait before calls.
+    """
+
+    target: Target
+    program: Program
+    schedules: tuple[Schedule, ...]
+    plans: tuple[Plan, ...]
+    uses: tuple[Use, ...]
+    colors: tuple[SharedColor, ...]
+    task_ids: tuple[int, ...]
+    dsr_ids: tuple[int, ...]
+    code_bytes: int
+    data_bytes: int
+    skewed: bool = False
+
+    @cached_property
+    def calls(self) -> tuple[int, ...]:
+        """The collectives of a round, in order."""
+        index = {plan.collective.name: i for i, plan in enumerate(self.plans)}
+        return tuple(index[name] for name in self.program.calls)
+
+    def phase(self, use: Use) -> Phase:
+        """The phase of a use."""
+        return self.plans[use.collective].phases[use.phase]
+
+    def pattern(self, use: Use) -> Pattern:
+        """What the phase of a use is to do."""
+        return self.schedules[use.collective].phases[use.phase]
+
+    def uses_of(self, collective: int) -> Iterator[tuple[int, Use]]:
+        """The uses of one collective, in order, each with its index."""
+        return ((i, use) for i, use in enumerate(self.uses) if use.collective == collective)
+
+    def label(self, use: Use) -> str:
+        """How messages name a use: `largest.columns`."""
+        return f"{self.plans[use.collective].collective.name}.{self.phase(use).name}"

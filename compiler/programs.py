@@ -1,0 +1,149 @@
+"""Programs of several collectives: from a Spec to a bundle, and running it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from collc.checks.program import check_program
+from collc.cost import Prediction, unmet_expectations
+from collc.cost.predict import predict
+from collc.cost.program import predict_program
+from collc.diagnostics import CollcError, Diagnostic
+from collc.emit.render import render_program
+from collc.emit.reserved import unusable_in_program, unusable_names
+from collc.files import write_files
+from collc.language import parse_source
+from collc.lowering.sharing import build_program_plan
+from collc.pipeline import Bundle, compile_collective, proved
+from collc.program import ProgramPlan
+from collc.proof import prove
+from collc.run import Progress, RunReport
+from collc.run_program import run_program
+from collc.schedule import Schedule, build_schedule
+from collc.spec import Decision, Program, Reconfigure, Spec
+from collc.target import TARGETS, Target
+from collc.tokens import with_tokens
+from collc.tuning import decided
+from collc.tuning.trees import with_chosen_trees
+
+
+@dataclass(frozen=True)
+class ProgramBundle:
+    """A compiled program of several collectives: its files and every value on the way to them."""
+
+    spec: Spec
+    plan: ProgramPlan
+    prediction: Prediction
+    files: Mapping[str, str]
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """What was chosen where the program left something to the compiler."""
+        found = (schedule.collective.decision for schedule in self.plan.schedules)
+        return tuple(decision for decision in found if decision is not None)
+
+    @property
+    def color_count(self) -> int:
+        """Colors that the program uses."""
+        return len(self.plan.colors)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Estimated memory of the largest PE class."""
+        return self.plan.code_bytes + self.plan.data_bytes
+
+    def write(self, directory: str | Path) -> None:
+        """Write the files into `directory`, all or none. Raises OSError."""
+        write_files(Path(directory), self.files)
+
+    def run(
+        self, *, seed: int = 1, repeats: int = 1, progress: Progress | None = None
+    ) -> RunReport:
+        """Run the emitted text on fabsim with random input and compare with NumPy, `repeats` times
+        on one load of the program. Raises as `Bundle.run` does."""
+        return run_program(
+            self.files,
+            self.plan,
+            self.spec.target,
+            seed=seed,
+            repeats=repeats,
+            progress=progress,
+        )
+
+
+def compile_any(
+    text: str,
+    file: str,
+    parameters: Mapping[str, int],
+    target: str | None = None,
+    skew: int = 0,
+) -> Bundle | ProgramBundle:
+    """Compile a `.coll` text to a bundle, or raise CollcError with every problem found.
+
+    `file` is the name used in messages and in the emitted comments; `target` overrides the file's
+    own. A `skew` makes a program even of one call.
+    """
+    spec = parse_source(text, parameters, target, file=file)
+    program = spec.program
+    if program is None and skew:
+        one = spec.collectives[0]
+        program = Program((one.name,), 1, None, None, Reconfigure.AUTO, one.span)
+    if program is not None:
+        return compile_program(spec, program, skew)
+    machine = TARGETS[spec.target]
+    spec = replace(spec, collectives=tuple(decided(one, machine) for one in spec.collectives))
+    return compile_collective(spec, proved(spec.collectives[0], machine))
+
+
+def prove_program(
+    text: str, file: str, parameters: Mapping[str, int], target: str | None = None
+) -> tuple[Spec, tuple[Schedule, ...]]:
+    """The first half of `compile_any`: what a `.coll` text says, and schedules that are proved to
+    do it."""
+    spec = parse_source(text, parameters, target, file=file)
+    return spec, prove_all(spec)
+
+
+def compile_program(spec: Spec, program: Program, skew: int = 0) -> ProgramBundle:
+    """Compile what a Spec says to a bundle, or raise CollcError with every problem found. With a
+    `skew` PEs wait before each call, up to so many turns of an empty loop."""
+    machine = TARGETS[spec.target]
+    _refuse(unusable_in_program(spec.collectives))
+    schedules = tuple(map(with_tokens, prove_all(spec)))
+    plan = replace(build_program_plan(schedules, program, machine), skewed=skew > 0)
+    _refuse(check_program(plan))
+    _refuse(
+        problem
+        for schedule, one in zip(plan.schedules, plan.plans, strict=True)
+        for problem in unmet_expectations(one, predict(schedule, one))
+    )
+    prediction = predict_program(plan)
+    architectures = tuple(t.name for t in TARGETS.values() if _fits(schedules, program, t))
+    files = render_program(spec, plan, prediction, architectures, skew)
+    return ProgramBundle(spec, plan, prediction, files)
+
+
+def prove_all(spec: Spec) -> tuple[Schedule, ...]:
+    """A schedule for each collective, proved to do what it says; raises CollcError."""
+    machine = TARGETS[spec.target]
+    chosen = (with_chosen_trees(decided(one, machine), machine) for one in spec.collectives)
+    schedules = tuple(map(build_schedule, chosen))
+    _refuse(
+        problem
+        for collective, schedule in zip(spec.collectives, schedules, strict=True)
+        for problem in (*unusable_names(collective), *prove(schedule))
+    )
+    return schedules
+
+
+def _fits(schedules: tuple[Schedule, ...], program: Program, target: Target) -> bool:
+    """Whether there is a plan for a target; then the files serve it, too."""
+    return not check_program(build_program_plan(schedules, program, target))
+
+
+def _refuse(diagnostics: Iterable[Diagnostic]) -> None:
+    found = list(diagnostics)
+    if found:
+        raise CollcError(found)

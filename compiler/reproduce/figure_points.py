@@ -1,0 +1,154 @@
+"""The series of the figures, measured: formula, prediction, simulation at every place."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing import Pool
+from pathlib import Path
+
+from collc.pipeline import compile_text
+from collc.plot.draw import Line, lines, save
+from collc.reproduce.figures import FIGURES, Figure
+from collc.run import RunError
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place of a series; `predicted` and `simulated` are 0 where nothing was compiled."""
+
+    figure: str
+    series: str
+    at: int
+    formula: float
+    predicted: int = 0
+    simulated: int = 0
+
+
+def wanted(*, quick: bool) -> list[tuple[int, int, int, bool]]:
+    """Figure, series, place, and whether it is to be compiled and run."""
+    return [
+        (
+            number,
+            index,
+            at,
+            series.program is not None and _is_run(figure, at, quick, series.simulated_up_to),
+        )
+        for number, figure in enumerate(FIGURES)
+        for index, series in enumerate(figure.series)
+        for at in figure.places
+    ]
+
+
+def _is_run(figure: Figure, at: int, quick: bool, last: int) -> bool:
+    return at <= last and (not quick or at in figure.quick)
+
+
+def measured(work: Sequence[tuple[int, int, int, bool]]) -> Iterator[Place]:
+    """All places, in order, on all cores. Raises CollcError, RunError."""
+    with Pool(os.cpu_count() or 1) as pool:
+        yield from pool.imap(_measure, work)
+
+
+def _measure(one: tuple[int, int, int, bool]) -> Place:
+    number, index, at, runs = one
+    figure = FIGURES[number]
+    series = figure.series[index]
+    known = (figure.id, series.label, at, series.formula(at))
+    if not runs or series.program is None:
+        return Place(*known)
+    bundle = compile_text(series.program(at), f"figure {figure.id}", {})
+    report = bundle.run()
+    if not report.verified:
+        raise RunError(f"figure {figure.id}, {series.label} at {at}: {report.problem}")
+    return Place(*known, bundle.prediction.cycles, report.cycles)
+
+
+def left_out(places: Sequence[Place]) -> str:
+    """How many places of which figures were neither predicted nor simulated; empty if none."""
+    skipped: dict[str, int] = {}
+    for place in places:
+        if not place.simulated:
+            skipped[place.figure] = skipped.get(place.figure, 0) + 1
+    return ", ".join(f"{count} of figure {figure}" for figure, count in skipped.items())
+
+
+def write(places: Sequence[Place], directory: Path) -> list[Path]:
+    """A picture and a table for each figure. Raises CollcError without matplotlib, OSError."""
+    directory.mkdir(parents=True, exist_ok=True)
+    written = []
+    for figure in FIGURES:
+        mine = [place for place in places if place.figure == figure.id]
+        name = directory / f"figure_{figure.id.replace('.', '_')}"
+        picture = lines(_title(figure), figure.axis, list(_drawn(mine)), linear=figure.linear)
+        save(picture, name.with_suffix(".svg"))
+        name.with_suffix(".csv").write_text(_table(mine), encoding="utf-8")
+        written += [name.with_suffix(".svg"), name.with_suffix(".csv")]
+    return written
+
+
+def _title(figure: Figure) -> str:
+    return f"Figure {figure.id}: {figure.title} (lines: model, dots: predicted, marks: simulated)"
+
+
+def _drawn(places: Sequence[Place]) -> Iterator[Line]:
+    for name in dict.fromkeys(place.series for place in places):
+        mine = [place for place in places if place.series == name]
+        yield Line(name, [place.at for place in mine], [place.formula for place in mine])
+        run = [place for place in mine if place.simulated]
+        where = [place.at for place in run]
+        yield Line(name, where, [place.predicted for place in run], "predicted")
+        yield Line(name, where, [place.simulated for place in run], "simulated")
+
+
+def _table(places: Sequence[Place]) -> str:
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(("figure", "series", "at", "formula", "predicted", "simulated"))
+    for place in places:
+        known = (place.predicted or "", place.simulated or "")
+        rows.writerow((place.figure, place.series, place.at, f"{place.formula:g}", *known))
+    return text.getvalue()
+
+
+HEAD = (
+    "# The thesis' figures, simulated",
+    "",
+    "Made by `collc reproduce --figures docs/figures`. Each cell: cycles by the thesis' formula /",
+    "predicted for what is emitted / **simulated on fabsim** (WSE-2, f32, every result checked).",
+    "What is emitted takes a start-up that the formulas leave out. What the compiler has no tree",
+    "or algorithm for (rings and jumps of element-wise chains), or is too large for an exchange by",
+    "steps, has its formula only. Figure 7.6: here columns and row are reduced, then the grid is",
+    "told; the source does an allreduce of each column, then of each row. Rings: the source lets a",
+    "PE send and store an element in one cycle, and begins a step for free; what is emitted begins",
+    "a step in some 200 cycles. The same numbers are in the CSV files beside the pictures.",
+)
+
+
+def page(places: Sequence[Place]) -> str:
+    """The numbers as a page: for each figure a table, a row for each place."""
+    sections = (f"\n{_section(figure, places)}" for figure in FIGURES)
+    return "\n".join(HEAD) + "\n" + "".join(sections)
+
+
+def _section(figure: Figure, places: Sequence[Place]) -> str:
+    mine = [place for place in places if place.figure == figure.id]
+    names = list(dict.fromkeys(place.series for place in mine))
+    picture = f"figure_{figure.id.replace('.', '_')}.svg"
+    head = [f"## Figure {figure.id}: {figure.title}", "", f"![{figure.title}]({picture})", ""]
+    head.append(f"| {figure.axis.partition(':')[0]} | " + " | ".join(names) + " |")
+    head.append("|---" * (len(names) + 1) + "|")
+    at = {(place.series, place.at): place for place in mine}
+    for where in figure.places:
+        cells = " | ".join(_cell(at[name, where]) for name in names)
+        head.append(f"| {where} | {cells} |")
+    return "\n".join(head) + "\n"
+
+
+def _cell(place: Place) -> str:
+    if not place.simulated:
+        return f"{place.formula:g}"
+    return f"{place.formula:g} / {place.predicted} / **{place.simulated}**"

@@ -1,0 +1,134 @@
+"""Running a program of several collectives on fabsim and judging all its rounds."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from collc.files import write_files
+from collc.program import ProgramPlan
+from collc.run import Progress, RunError, RunReport, fabsim_module
+from collc.spec import Collective
+from collc.tokens import TOKEN
+from collc.verify import Array, Mask, carry_on, describe, make_input
+
+State = dict[str, list[tuple[Array, Mask]]]  # by buffer and round: vectors, and what is known
+
+
+def run_program(  # noqa: PLR0913 - what to run, then how
+    texts: Mapping[str, str],
+    plan: ProgramPlan,
+    arch: str,
+    *,
+    seed: int,
+    repeats: int = 1,
+    progress: Progress | None = None,
+) -> RunReport:
+    """Compile `texts` with fabsim, run them on random input, compare with NumPy.
+
+    Each round has vectors of its own, all of which are compared as far as the contracts promise
+    something. `repeats` launches follow each other on one load. Raises as `collc.run.run_bundle`.
+    """
+    fabsim = fabsim_module()
+    began = time.perf_counter()
+    cycles, problem = 0, ""
+    try:
+        with tempfile.TemporaryDirectory(prefix="collc-run-") as directory:
+            write_files(Path(directory), texts)
+            program = fabsim.compile(str(Path(directory) / "layout.csl"), arch=arch)
+        simulator = fabsim.Simulator(program)
+        for turn in range(repeats):
+            given = _inputs(plan, seed + turn)
+            _copy_in(simulator, plan, given, seed + turn)
+            launch = simulator.launch("run", progress=progress)
+            cycles = max(cycles, launch.cycles)
+            problem = problem or _mismatch(simulator, plan, given)
+        simulator.stop()
+    except (fabsim.CslError, fabsim.SimulationError) as error:
+        raise RunError(str(error)) from error
+    except MemoryError as error:
+        raise RunError("this computer's memory is too small for this grid") from error
+    return RunReport(
+        verified=not problem,
+        problem=problem,
+        cycles=cycles,
+        tile_cycles=launch.tile_cycles,
+        wall_seconds=time.perf_counter() - began,
+    )
+
+
+def _buffers(plan: ProgramPlan) -> dict[str, Collective]:
+    """Every buffer, with a collective that uses it."""
+    collectives = [one.collective for one in plan.plans]
+    return {c.contract.buffer: c for c in collectives if c.contract.buffer}
+
+
+def _inputs(plan: ProgramPlan, seed: int) -> dict[str, Array]:
+    """Random vectors for every buffer: an array [round, height, width, length] each."""
+    rounds = plan.program.rounds
+    return {
+        name: np.stack([make_input(c, seed * 1_000_003 + 7919 * i + r) for r in range(rounds)])
+        for i, (name, c) in enumerate(sorted(_buffers(plan).items()))
+    }
+
+
+def _copy_in(simulator: Any, plan: ProgramPlan, given: dict[str, Array], seed: int) -> None:  # noqa: ANN401 - see `fabsim_module`
+    grid = plan.plans[0].collective.grid
+    for name, vectors in given.items():
+        behind = np.ascontiguousarray(vectors.transpose(1, 2, 0, 3))  # one PE's rounds in a row
+        simulator.memcpy_h2d(name, behind.reshape(-1), *_area(plan, vectors))
+    if plan.skewed:
+        dice = np.random.default_rng(seed).integers(0, 2**32, grid.width * grid.height, np.uint32)
+        simulator.memcpy_h2d("dice", dice, 0, 0, grid.width, grid.height, 1)
+
+
+def _area(plan: ProgramPlan, vectors: Array) -> tuple[int, int, int, int, int]:
+    rounds, height, width, length = vectors.shape
+    return 0, 0, width, height, rounds * length
+
+
+def _mismatch(simulator: Any, plan: ProgramPlan, given: dict[str, Array]) -> str:  # noqa: ANN401 - see `fabsim_module`
+    """What is wrong with the buffers after a launch, in words; empty when all is right."""
+    for round_ in range(plan.program.rounds):
+        wanted = _carried_out(plan, {name: vectors[round_] for name, vectors in given.items()})
+        for name, (vectors, known) in wanted.items():
+            shape = given[name].shape
+            found = simulator.memcpy_d2h(name, vectors.dtype, *_area(plan, given[name]))
+            height, width = shape[1:3]
+            of_round = found.reshape(height, width, shape[0], shape[3])[:, :, round_]
+            wrong = describe(vectors, of_round, known)
+            if wrong:
+                return f"`{name}` after round {round_ + 1}: {wrong}"
+    return _tokens(simulator, plan)
+
+
+def _carried_out(plan: ProgramPlan, given: dict[str, Array]) -> dict[str, tuple[Array, Mask]]:
+    """The buffers after a round, and which of their elements the contracts make known."""
+    state = {name: (vectors, np.ones(vectors.shape, np.bool_)) for name, vectors in given.items()}
+    for index in plan.calls:
+        name = plan.plans[index].collective.contract.buffer
+        if name:
+            state[name] = carry_on(plan.schedules[index], *state[name])
+    return state
+
+
+def _tokens(simulator: Any, plan: ProgramPlan) -> str:  # noqa: ANN401 - see `fabsim_module`
+    """Whether every barrier has gathered the tokens it should have."""
+    for schedule, one in zip(plan.schedules, plan.plans, strict=True):
+        if one.collective.contract.buffer or not schedule.phases:
+            continue
+        given = make_input(one.collective, 0)
+        wanted, known = carry_on(schedule, given, np.ones(given.shape, np.bool_))
+        found = np.empty_like(given)
+        for y, x in np.ndindex(given.shape[:2]):
+            name = f"collectives.{one.collective.name}.{TOKEN}"
+            found[y, x] = np.frombuffer(simulator.read_variable(name, x, y), given.dtype)
+        wrong = describe(wanted, found, known)
+        if wrong:
+            return f"tokens of `{one.collective.name}`: {wrong}"
+    return ""

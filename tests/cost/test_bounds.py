@@ -1,0 +1,150 @@
+"""The bounds lie below everything that can be had, and close to it where they are said to."""
+
+from dataclasses import replace
+from functools import cache, lru_cache
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import building as b
+from collc.cost import predict
+from collc.cost.bound import bound_of
+from collc.cost.row_model import cycles as model_cycles
+from collc.cost.tree_bound import least_cycles
+from collc.diagnostics import CollcError
+from collc.lowering import build_plan
+from collc.optimum import optimum
+from collc.patterns import all_patterns, instance
+from collc.patterns.facts import contracts_of
+from collc.pipeline import compile_text
+from collc.schedule import build_schedule
+from collc.spec import ContractKind, ElementType
+from collc.target import TARGETS, WSE2
+
+VISIT = 2 * WSE2.ramp + 1
+LENGTHS = (1, 2, 3, 7, 16, 40, 200)
+
+
+@cache
+def trees(ranks):
+    """All pre-order trees: the last child of the root and its ranks, then the ranks before."""
+    if ranks == 1:
+        return [((),)]
+    found = []
+    for first in range(1, ranks):
+        for near, far in product(trees(first), trees(ranks - first)):
+            moved = [tuple(child + first for child in below) for below in far]
+            found.append(((*near[0], first), *near[1:], *moved))
+    return found
+
+
+def bound(collective):
+    return bound_of(build_schedule(collective), WSE2)
+
+
+@pytest.mark.parametrize("ranks", range(2, 8))
+def test_no_tree_is_below_the_bound_of_trees(ranks):
+    for length in LENGTHS:
+        least = min(model_cycles(one, length) for one in trees(ranks))
+        assert bound(b.line_reduce(b.chain(ranks), length)) <= least
+        assert least_cycles(ranks, length, VISIT) <= least
+
+
+def test_the_best_tree_is_within_a_quarter_of_the_bound_of_trees():
+    for length in (1, 4, 16, 64, 300, 1000):
+        times = optimum(200, np.array([length]), WSE2.ramp).times[:, 0]
+        for ranks in range(2, 201):
+            least = least_cycles(ranks, length, VISIT)
+            assert least <= times[ranks] <= 1.25 * least
+
+
+def test_longer_lines_and_vectors_are_never_easier():
+    table = [[least_cycles(p, n, VISIT) for n in range(1, 40)] for p in range(1, 40)]
+    assert (np.diff(table, axis=0) >= 0).all() and (np.diff(table, axis=1) >= 0).all()
+
+
+def test_a_long_path_has_a_bound_at_once():
+    assert least_cycles(700_000, 8, VISIT) == 8 + 699_999 + VISIT
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 8, 16, 50])
+def test_mixing_trees_of_three_pes_stays_above_the_bound(length):
+    """PE 2 has its first elements added by PE 1 and sends the others past it: the best mixture is
+    below every tree, so only the bound for any program holds for it."""
+    fastest = min(mixed(length, added) for added in range(length + 1))
+    assert bound(b.line_reduce(b.chain(3), length)) <= fastest
+
+
+def mixed(length, added):
+    """Cycles, if no arrival has to wait for anything but the root."""
+    ready = [time + VISIT + 1 for time in range(1, added + 1)]  # at PE 1, to be added
+    free, sent = 0, []
+    for own in range(1, length - added + 1):  # PE 1 sends its own elements while it waits
+        sent.append(own)
+    for time in ready:
+        free = max(free + 1, time)
+        while free in sent:
+            free += 1
+        sent.append(free)
+    arrivals = [time + VISIT + 1 for time in sent]
+    arrivals += [time + VISIT + 2 for time in range(added + 1, length + 1)]
+    end = 0
+    for arrival in sorted(arrivals):
+        end = max(end + 1, arrival)
+    return end
+
+
+def test_a_mixture_is_faster_than_any_tree():
+    best = min(mixed(8, added) for added in range(9))
+    assert best < least_cycles(3, 8, VISIT)
+
+
+def test_halves_of_a_word_are_counted_as_one():
+    collective = b.broadcast(5, 1, 0, 0, 20)
+    halves = replace(collective.contract, element=ElementType.F16)
+    assert bound(collective) == 20 + 4 + VISIT
+    assert bound(replace(collective, contract=halves)) == 10 + 4 + VISIT
+
+
+@lru_cache
+def patterns():
+    return {pattern.name: pattern for pattern in all_patterns()}
+
+
+@lru_cache
+def contract_of(name) -> ContractKind:
+    return contracts_of(patterns()[name])[0]
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    st.sampled_from(sorted(patterns())),
+    st.sampled_from(sorted(TARGETS)),
+    st.integers(1, 12),
+    st.sampled_from(LENGTHS),
+)
+def test_no_pattern_is_predicted_below_the_bounds(name, target, pes, length):
+    pattern, contract = patterns()[name], contract_of(name)
+    try:
+        choice, _, _ = instance(pattern, contract, pes, length, target=target)
+        prediction = compile_text(choice.text, choice.use, choice.parameters, target).prediction
+    except CollcError:
+        return
+    assert prediction.bound <= prediction.cycles
+    assert prediction.tree_bound is None or prediction.tree_bound <= prediction.cycles
+
+
+@given(st.integers(2, 40), st.integers(0, 10**6), st.integers(1, 300), st.booleans())
+def test_random_trees_are_above_the_bound_of_trees(ranks, seed, length, spread):
+    tree = b.random_tree(ranks, seed)
+    make = b.line_allreduce if spread else b.line_reduce
+    schedule = build_schedule(make(tree, length))
+    free = replace(WSE2, dsr_load=0, op_issue=0, task_start=0, scalar=0)
+    for target in (WSE2, free):
+        prediction = predict(schedule, build_plan(schedule, target))
+        assert prediction.bound <= prediction.cycles
+        assert prediction.tree_bound is not None
+        assert prediction.tree_bound <= prediction.cycles

@@ -1,0 +1,87 @@
+"""`collc plot`: the data, the pictures, what is refused."""
+
+import csv
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from collc.cli import commands
+from collc.commands.plot import over_of
+
+
+def plot(*arguments):
+    return CliRunner().invoke(commands, ["plot", *map(str, arguments)])
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("B=1..8", (1, 2, 4, 8)),
+        ("B=3..20", (3, 6, 12, 20)),
+        ("B=10..31:10", (10, 20, 30)),
+        ("P=7", (7,)),
+        ("P=5,3,5", (3, 5)),
+    ],
+)
+def test_ranges(text, values):
+    assert over_of(text) == (text[0], values)
+
+
+@pytest.mark.parametrize("text", ["B", "B=", "B=0..5", "B=5..1", "B=1..9:0", "B=1..999999999:1"])
+def test_ranges_that_are_none(text):
+    result = plot("cycles", "chain", "--over", text, "--csv", "x.csv")
+    assert result.exit_code == 2
+
+
+def test_the_table_has_every_point_and_says_what_was_refused(tmp_path):
+    table = tmp_path / "a.csv"
+    given = ("--over", "B=1,20000", "-D", "P=4", "--simulate", "--csv", table)
+    result = plot("cycles", "chain", "two_phase(S = 2)", *given)
+    assert result.exit_code == 0, result.output
+    assert "chain: left out 1, refused with C" in result.output
+    rows = list(csv.DictReader(table.open()))
+    assert [(row["subject"], row["B"]) for row in rows] == [
+        ("chain", "1"),
+        ("chain", "20000"),
+        ("two_phase(S = 2)", "1"),
+        ("two_phase(S = 2)", "20000"),
+    ]
+    assert rows[0]["simulated"] == rows[0]["predicted"] and rows[1]["predicted"] == ""
+
+
+def test_pictures_are_the_same_every_time(tmp_path):
+    pytest.importorskip("matplotlib")
+    sizes = ("--over", "B=1..4", "--over", "P=2..4")
+    for name in ("gap", "best"):
+        pictures = []
+        for path in (tmp_path / "a.svg", tmp_path / "b.svg"):
+            assert plot(name, "chain", "star", *sizes, "-o", path).exit_code == 0
+            pictures.append(path.read_bytes())
+        assert pictures[0] == pictures[1]
+    assert plot("cycles", "chain", "--over", "B=1..4", "-o", tmp_path / "c.png").exit_code == 0
+    assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (("cycles", "chain", "--over", "B=1..4"), 2, "say where to"),
+        (("gap", "chain", "--over", "B=1..4", "--csv", "x"), 2, "goes over 2 sizes"),
+        (("cycles", "no_such", "--over", "B=1..4", "--csv", "x"), 1, "no pattern called no_such"),
+        (("cycles", "chain", "--over", "B=90000", "--csv", "x"), 1, "cannot be had"),
+        (("cycles", "chain", "--over", "B=1", "-o", "x.pdf"), 1, ".png or an .svg"),
+        (("cycles", "none.coll", "--over", "B=1", "--csv", "x"), 1, "none.coll"),
+    ],
+)
+def test_refusals(arguments, status, words):
+    result = plot(*arguments)
+    assert result.exit_code == status
+    assert words in result.output
+
+
+def test_without_matplotlib_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = plot("cycles", "chain", "--over", "B=1..4", "-o", "x.png")
+    assert result.exit_code == 1
+    assert "pip install 'collc[plot]'" in result.output

@@ -1,0 +1,83 @@
+"""Random programs of two to eight collectives: what the checks let pass delivers.
+
+`COLLC_PROGRAMS` sets how many of them are run.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+
+from collc.diagnostics import CollcError
+from collc.programs import compile_any
+
+BATCHES = 10
+CASES = int(os.environ.get("COLLC_PROGRAMS", "100"))
+
+TREES = ("chain", "star", "binomial", "two_phase(S = 2)", "two_phase(S = 3)", "optimal")
+TYPES = ("f32", "i16", "u32")
+
+
+def random_program(rng: random.Random) -> str:
+    """Collectives on a row, a column or a grid, each on a buffer of its own or one used before."""
+    width, height = rng.choice([(rng.randint(2, 9), 1), (1, rng.randint(2, 7)), (3, 4), (4, 2)])
+    lines = [f"target {rng.choice(('wse2', 'wse3'))}", f"grid all = {width} x {height}"]
+    names = []
+    for i in range(rng.randint(2, 8)):
+        names.append(f"c{i}")
+        lines.append(f"collective c{i} = {_collective(rng, f'v{i}', width, height)}")
+    calls = names + [rng.choice(names) for _ in range(rng.randint(0, 2))]
+    rng.shuffle(calls)
+    body = " ".join(calls)
+    if rng.random() < 0.6:
+        body = f"repeat {rng.randint(2, 4)} {{ {body} }}"
+    way = rng.choice(("", "reconfigure teardown"))
+    return "\n".join([*lines, f"program {{ {body} within colors <= {rng.randint(2, 4)} {way} }}"])
+
+
+def _collective(rng: random.Random, buffer: str, width: int, height: int) -> str:
+    what = f"{buffer}: {rng.choice(TYPES)}[{rng.choice((1, 2, 3, 7, 12))}]"
+    kind = rng.choice(("broadcast", "reduce", "allreduce", "barrier"))
+    x, y = rng.randrange(width), rng.randrange(height)
+    if kind == "broadcast":
+        root = f"({x}, {y})" if min(width, height) > 1 else max(x, y)
+        return f"broadcast({what}) on all {{ broadcast from {root} }}"
+    operands = "" if kind == "barrier" else f"{what}, {rng.choice(('add', 'max', 'min'))}"
+    steps, home = _reduction(rng, width, height)
+    last = "" if kind == "reduce" else f" then broadcast from {home}"
+    return f"{kind}({operands}) on all {{ {steps}{last} }}"
+
+
+def _reduction(rng: random.Random, width: int, height: int) -> tuple[str, str]:
+    """Reduce steps, and where they end."""
+    if min(width, height) == 1:
+        ranks = max(width, height)
+        ways = ("west_to_east", "east_to_west") if height == 1 else ("north_to_south",)
+        order, root = rng.choice(ways), rng.randrange(ranks)
+        return f"order {order} reduce {rng.choice(TREES)} to {root}", str(root)
+    rows, columns = rng.randrange(height), rng.randrange(width)
+    return (
+        "order north_to_south, west_to_east "
+        f"reduce columns by {rng.choice(TREES)} to {rows} "
+        f"then reduce row by {rng.choice(TREES)} to {columns}",
+        f"({columns}, {rows})",
+    )
+
+
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_random_programs_deliver(batch: int) -> None:
+    refused = 0
+    for case in range(batch, CASES, BATCHES):
+        rng = random.Random(case)
+        text = random_program(rng)
+        try:
+            bundle = compile_any(text, "random.coll", {}, None, rng.choice((0, 30, 200)))
+        except CollcError as error:
+            assert {d.code for d in error.diagnostics} <= {"C302", "C305"}, f"{case}: {error}"
+            refused += 1
+            continue
+        report = bundle.run(seed=case)
+        assert report.verified, f"case {case}: {report.problem}\n{text}"
+    assert refused * 2 < CASES / BATCHES

@@ -1,0 +1,82 @@
+"""Collectives that take turns on few colors, one after the other in every order."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from programs.texts import PATTERNS, all_pairs, program_of
+
+from collc.programs import ProgramBundle, compile_any
+
+
+def compiled(text: str, skew: int = 0, **parameters: int) -> ProgramBundle:
+    bundle = compile_any(text, "test.coll", parameters, None, skew)
+    assert isinstance(bundle, ProgramBundle)
+    return bundle
+
+
+@pytest.mark.parametrize(
+    ("target", "ranks", "skew"),
+    [("wse2", 2, 0), ("wse2", 3, 60), ("wse2", 8, 0), ("wse2", 9, 90), ("wse3", 8, 60)],
+)
+def test_every_pattern_follows_every_pattern(target: str, ranks: int, skew: int) -> None:
+    # a ring of two has no way of its own round the end
+    patterns = [name for name in PATTERNS if ranks > 2 or name != "ring"]
+    calls = all_pairs(patterns)
+    assert len(set(pairwise(calls))) == len(patterns) ** 2
+    text = program_of(calls, f"within colors <= {3 if ranks > 2 else 2}", target=target)
+    bundle = compiled(text, skew, P=ranks, B=2)
+    assert any(color.torn_down for color in bundle.plan.colors)
+    report = bundle.run(seed=ranks, repeats=2)
+    assert report.verified, report.problem
+
+
+def test_what_is_known_of_a_buffer_ends_with_a_reduction() -> None:
+    """A second sum over what a first one has left behind promises nothing, so a buffer of its own
+    is what shows that rounds are right."""
+    bundle = compiled(program_of(["chain"], "reconfigure teardown", rounds=3), P=4, B=3)
+    report = bundle.run()
+    assert report.verified, report.problem
+
+
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+def test_phases_of_one_collective_share_colors_on_a_grid(target: str) -> None:
+    text = """
+    target wse2
+    grid wafer = 5 x 4
+    collective total = allreduce(x: u32[3], add) on wafer {
+        order north_to_south, west_to_east
+        reduce columns by binomial to 1
+        then reduce row by two_phase(S = 2) to 3
+        then broadcast from (3, 1)
+    }
+    program { repeat 4 { total } within colors <= 2 }
+    """
+    bundle = compile_any(text, "test.coll", {}, target, 50)
+    assert isinstance(bundle, ProgramBundle)
+    assert bundle.color_count == 2
+    report = bundle.run(seed=4)
+    assert report.verified, report.problem
+
+
+def test_colors_of_their_own_are_not_torn_down() -> None:
+    calls = ["chain", "broadcast from the west"]
+    apart = compiled(program_of(calls, ""))
+    assert not any(color.torn_down for color in apart.plan.colors)
+    assert "router.csl" not in apart.files
+    assert apart.run().verified
+    forced = compiled(program_of(calls, "reconfigure teardown"))
+    assert all(color.torn_down for color in forced.plan.colors)
+
+
+@pytest.mark.parametrize(
+    ("calls", "most"),
+    [(("chain", "broadcast from the west"), 60), (("two_phase", "chain"), 80)],
+)
+def test_switching_over_takes_few_cycles(calls: tuple[str, str], most: int) -> None:
+    """Against the same two on colors of their own; `tests/switch_over.py` measures all pairs."""
+    apart = compiled(program_of(calls, ""), P=16, B=16).run()
+    shared = compiled(program_of(calls, "within colors <= 2"), P=16, B=16).run()
+    assert shared.verified, shared.problem
+    assert shared.cycles - apart.cycles <= most
