@@ -19,7 +19,18 @@ from collc.diagnostics import Diagnostic
 from collc.show import as_json
 from collc.version import __version__
 
-COMMANDS = ("build", "check", "cost", "explain", "export", "list", "plot", "reproduce", "run")
+COMMANDS = (
+    "build",
+    "check",
+    "cost",
+    "explain",
+    "export",
+    "list",
+    "plot",
+    "reproduce",
+    "run",
+    "tune",
+)
 _INTERRUPTED, _PIPE_CLOSED = 130, 141  # what a shell says of SIGINT and SIGPIPE
 
 

@@ -103,14 +103,19 @@ def prove_text(
 ) -> tuple[Spec, Schedule]:
     """The first half of `compile_text`: what a `.coll` text says, and a schedule that is proved to
     do it."""
-    spec = parse_source(text, parameters, target, file=file)
+    spec = of_one(parse_source(text, parameters, target, file=file))
+    machine = TARGETS[spec.target]
+    spec = replace(spec, collectives=tuple(decided(one, machine) for one in spec.collectives))
+    return spec, proved(spec.collectives[0], machine)
+
+
+def of_one(spec: Spec) -> Spec:
+    """The Spec, if its program is one collective; raises CollcError."""
     if spec.program is not None:
         message = "this is about one collective, and the program runs several, or several times"
         help = "name one of them in `program { ... }`"
         raise CollcError([Diagnostic("C107", message, spec.program.span, help=help)])
-    machine = TARGETS[spec.target]
-    spec = replace(spec, collectives=tuple(decided(one, machine) for one in spec.collectives))
-    return spec, proved(spec.collectives[0], machine)
+    return spec
 
 
 def proved(collective: Collective, machine: Target) -> Schedule:

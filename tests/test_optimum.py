@@ -40,7 +40,7 @@ def test_following_the_crossing_finds_what_trying_every_first_part_finds(
     assert [int(t) for t in found.times[1:, 0]] == due
 
 
-@pytest.mark.parametrize("ranks", range(1, 9))
+@pytest.mark.parametrize("ranks", range(1, 10))
 def test_no_pre_order_tree_is_faster(ranks: int) -> None:
     found = optimum(ranks, np.array(LENGTHS), RAMP)
     for index, length in enumerate(LENGTHS):

@@ -14,6 +14,8 @@ from pathlib import Path
 from collc.language.elaborate import elaborate
 from collc.language.parser import parse_text
 from collc.language.source import read_source
+from collc.language.syntax import CollectiveDecl
+from collc.language.undecided import opened
 from collc.spec import Spec
 
 __all__ = ["parse_file", "parse_source", "read_source"]
@@ -34,6 +36,13 @@ def parse_source(
     definitions: Mapping[str, int] | None = None,
     target: str | None = None,
     file: str = "input.coll",
+    *,
+    leave_open: bool = False,
 ) -> Spec:
-    """Spec of a text that need not be a file."""
-    return elaborate(file, parse_text(file, text), definitions or {}, target)
+    """Spec of a text that need not be a file; with `leave_open` as if all steps were `auto`."""
+    declarations = parse_text(file, text)
+    if leave_open:
+        declarations = tuple(
+            opened(one) if isinstance(one, CollectiveDecl) else one for one in declarations
+        )
+    return elaborate(file, declarations, definitions or {}, target)

@@ -6,7 +6,7 @@ complete collective of what is chosen for them: every choice is a program that c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
@@ -28,6 +28,7 @@ from collc.language.syntax import (
     ReduceClause,
     RunClause,
     TreeUse,
+    Word,
 )
 from collc.spec import Collective, Contract, ContractKind, Gap, Undecided
 
@@ -42,6 +43,38 @@ def is_auto(expression: Expression | PeDecl | None) -> bool:
 def leaves_open(declaration: CollectiveDecl) -> bool:
     """Whether anything is left to the compiler."""
     return any(_whole(clause) or any(_autos(clause)) for clause in declaration.clauses)
+
+
+def opened(declaration: CollectiveDecl) -> CollectiveDecl:
+    """The same with all steps left to the compiler; the place that they name stays."""
+    steps = [clause for clause in declaration.clauses if isinstance(clause, StepClause)]
+    if not steps or any(_whole(clause) for clause in steps):
+        return declaration
+    span = steps[0].span
+    use = TreeUse(Word(AUTO, span), (), span)
+    rooted = declaration.contract.kind.text in {kind.value for kind in _ROOTED}
+    root = _place_of(steps) if rooted else None
+    run = RunClause(None, use, root, False, span)
+    kept = (clause for clause in declaration.clauses if not isinstance(clause, StepClause))
+    return replace(declaration, clauses=(*kept, run))
+
+
+def _place_of(steps: Sequence[StepClause]) -> PeDecl | Expression | None:
+    """Where the steps say that they start or end."""
+    reductions = [step for step in steps if isinstance(step, ReduceClause) and step.lines]
+    if not reductions:
+        only = steps[0]
+        return only.to if isinstance(only, ReduceClause) else only.root
+    zero = Number(0, steps[0].span)
+    ends: dict[bool, Expression] = {True: zero, False: zero}
+    for step in reductions:
+        if isinstance(step.to, PeDecl):
+            return step.to
+        if step.to is not None and step.lines is not None:
+            ends[step.lines.text.startswith("row")] = step.to
+    if all(isinstance(end, Number) and end.value == 0 for end in ends.values()):
+        return None
+    return PeDecl(ends[True], ends[False], steps[0].span)
 
 
 @dataclass(frozen=True)

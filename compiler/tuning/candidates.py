@@ -31,11 +31,12 @@ class Pattern:
     doubling: bool = False
     vectors: int = 0
 
-    def at_least(self, ranks: int, length: int, target: Target) -> int:
-        """Cycles that it takes on a line: to begin steps, or for the elements of a PE."""
+    def at_least(self, ranks: int, length: int, target: Target) -> tuple[int, str]:
+        """Cycles that it takes on a line, and what for: to begin steps, or for the elements that
+        pass a PE."""
         steps = ranks.bit_length() - 1 if self.doubling else ranks - 1
         moved = self.vectors * length if ranks > 3 else 0
-        return max(self.rounds * steps * step_begins(target), moved)
+        return max((moved, "bandwidth"), (self.rounds * steps * step_begins(target), "start-up"))
 
 
 ALGORITHMS: dict[ContractKind, tuple[Pattern, ...]] = {
@@ -92,6 +93,7 @@ ALGORITHMS: dict[ContractKind, tuple[Pattern, ...]] = {
 }
 _CHUNKS = (2, 8)
 _LONGEST_PATH = 4096  # ranks of a path that is tried; its length alone costs 6 cycles a PE
+_SIDES_AND_MULTICAST = 5  # phases of an allreduce with a root within both axes
 _LONGEST_OF_STEPS = 64  # ranks along the axes of a grid: on more, trees are faster by far
 _ROOTS_TRIED = 16
 
@@ -99,11 +101,15 @@ _ROOTS_TRIED = 16
 @dataclass(frozen=True)
 class Written:
     """A plan as text, and what is known before it is read: that it takes at least so many cycles,
-    or at least as many as another plan, which has the best trees of the model."""
+    most of them for `term`, or at least as many as another plan, which has the best trees of the
+    model; or that it does the same as another plan, the other axis first, and is worth a look only
+    if that one is the best."""
 
     text: str
     at_least: int = 0
+    term: str = ""
     as_many_as: str = ""
+    mirrors: str = ""
 
 
 def plans(collective: Collective, target: Target) -> Iterator[Written]:
@@ -138,7 +144,7 @@ def _on_line(collective: Collective, undecided: Undecided, target: Target) -> It
     at = "" if undecided.root is None else f" {_word(kind)} {place}"
     for name, at_least in _algorithms(collective, ranks, target):
         for order in _orders(collective, undecided, name):
-            yield Written(f"{order}run {name}{at}", at_least)
+            yield Written(f"{order}run {name}{at}", *at_least)
 
 
 def _with_trees(text: str, trees: tuple[str, ...]) -> Iterator[Written]:
@@ -165,8 +171,10 @@ def _orders(collective: Collective, undecided: Undecided, name: str) -> tuple[st
     return ("", "order ring ") if free and around and commutes(collective) else ("",)
 
 
-def _algorithms(collective: Collective, ranks: int, target: Target) -> Iterator[tuple[str, int]]:
-    """Algorithms with numbers for all their parameters, and what each takes at least.
+def _algorithms(
+    collective: Collective, ranks: int, target: Target
+) -> Iterator[tuple[str, tuple[int, str]]]:
+    """Algorithms with numbers for all their parameters, and what each takes at least, for what.
 
     In an allreduce without multicast every contribution is sent once towards the sum, and the sum
     once to everybody; each time one PE sends and one takes it.
@@ -176,7 +184,7 @@ def _algorithms(collective: Collective, ranks: int, target: Target) -> Iterator[
     if contract.kind is ContractKind.ALLREDUCE:
         moved = 4 * contract.length * (ranks - 1) // ranks
     for pattern in ALGORITHMS.get(contract.kind, ()):
-        at_least = max(moved, pattern.at_least(ranks, contract.length, target))
+        at_least = max((moved, "bandwidth"), pattern.at_least(ranks, contract.length, target))
         names = [pattern.text]
         if "{group}" in pattern.text:
             groups = (g for g in range(2, ranks + 1) if _is_power(ranks, g))
@@ -243,14 +251,20 @@ def _on_grid(collective: Collective, undecided: Undecided, target: Target) -> It
         for name in (name for name in across if name in down):
             for order in _orders(collective, undecided, name):
                 text = f"{order}run columns by {name} then run rows by {name}"
-                yield Written(text, across[name] + down[name])
+                cycles, term = (across[name][0] + down[name][0], across[name][1])
+                yield Written(text, cycles, term)
 
 
 def _places(
     collective: Collective, extents: tuple[int, ...], target: Target
 ) -> Iterator[tuple[int, int]]:
-    """Roots of a grid: within one axis, or the best or the middle of both."""
+    """Roots of a grid: within one axis, or, where each side of both and the multicast can have a
+    queue of its own, the best or the middle of both."""
     across, down = (_roots(collective, extent, target) for extent in extents)
+    if len(target.output_queues) < _SIDES_AND_MULTICAST:
+        across_only, down_only = ((x, 0) for x in across), ((0, y) for y in down)
+        yield from dict.fromkeys((*across_only, *down_only))
+        return
     yield from dict.fromkeys(
         (x, y)
         for x in across
@@ -263,17 +277,16 @@ def _along_both(
     collective: Collective, undecided: Undecided, x: str, y: str, back: str
 ) -> Iterator[Written]:
     """Reductions of both axes by the same kind of tree, either of them first."""
-    orders = ["reduce columns by {{down}} to {y} then reduce row by {{across}} to {x}"]
-    if commutes(collective):
-        orders.append("reduce rows by {{across}} to {x} then reduce column by {{down}} to {y}")
-    pairs = zip(*map(_trees, undecided.extents), strict=False)
-    (best_across, best_down), *others = pairs
-    for order in orders:
-        text = order.format(x=x, y=y) + back
-        best = text.format(across=best_across, down=best_down)
-        yield Written(best)
-        for across, down in others:
-            yield Written(text.format(across=across, down=down), as_many_as=best)
+    columns_first = "reduce columns by {{down}} to {y} then reduce row by {{across}} to {x}"
+    rows_first = "reduce rows by {{across}} to {x} then reduce column by {{down}} to {y}"
+    text, mirrored = (order.format(x=x, y=y) + back for order in (columns_first, rows_first))
+    pairs = list(zip(*map(_trees, undecided.extents), strict=False))
+    best = text.format(across=pairs[0][0], down=pairs[0][1])
+    for across, down in pairs:
+        plan = text.format(across=across, down=down)
+        yield Written(plan, as_many_as="" if plan == best else best)
+        if commutes(collective):
+            yield Written(mirrored.format(across=across, down=down), mirrors=plan)
 
 
 def _along_path(

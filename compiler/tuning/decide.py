@@ -59,19 +59,20 @@ class _Search:
     """What has been found so far: the fastest one, and all that was looked at."""
 
     target: Target
+    colors: int | None = None
     best: Collective | None = None
     chosen: Considered | None = None
     considered: dict[str, Considered] = field(default_factory=dict)
     problems: list[Diagnostic] = field(default_factory=list)
 
 
-def decided(collective: Collective, target: Target) -> Collective:
-    """The collective in full; one that leaves nothing open as it is. Raises CollcError where
-    nothing that comes into question can be."""
+def decided(collective: Collective, target: Target, colors: int | None = None) -> Collective:
+    """The collective in full, within so many colors if that is given; one that leaves nothing open
+    as it is. Raises CollcError where nothing that comes into question can be."""
     undecided = collective.undecided
     if undecided is None:
         return collective
-    search = _Search(target)
+    search = _Search(target, colors)
     if undecided.gaps:
         _fill(search, collective, undecided)
     else:
@@ -84,29 +85,44 @@ def decided(collective: Collective, target: Target) -> Collective:
 
 
 def _write(search: _Search, undecided: Undecided, written: Sequence[Written]) -> None:
-    """Look at plans as they are written; first at those of which nothing is known."""
-    least: dict[str, int] = {}
-    for known in (False, True):
-        texts = []
-        for plan in (one for one in written if known == bool(one.at_least or one.as_many_as)):
-            at_least = max(plan.at_least, least.get(plan.as_many_as, 0))
-            if search.chosen is not None and at_least >= (search.chosen.cycles or 0):
-                ruled_out = Considered(plan.text, at_least, None, None, None, "", ())
-                search.considered[plan.text] = ruled_out
-            else:
-                texts.append(plan.text)
-        found = _elaborated(search, undecided.write, texts, least)
-        _predict_all(search, found)
+    """Look at plans as they are written: first at those of which nothing is known, then at those
+    that may still be faster, then at what does the same as the best."""
+    read: dict[str, Candidate] = {}
+    _read(search, undecided, [one.text for one in written if _nothing_known(one)], read)
+    left = []
+    for one in (one for one in written if one.at_least or one.as_many_as):
+        other = read.get(one.as_many_as)
+        at_least = max(one.at_least, other.at_least if other else 0)
+        if search.chosen is not None and at_least >= (search.chosen.cycles or 0):
+            terms = other.least.named() if other else ((one.term, at_least),)
+            ruled_out = Considered(one.text, at_least, None, None, None, "", terms)
+            search.considered[one.text] = ruled_out
+        else:
+            left.append(one.text)
+    _read(search, undecided, left, read)
+    best = {text for text, one in read.items() if search.chosen and one.text == search.chosen.text}
+    _read(search, undecided, [one.text for one in written if one.mirrors in best], read)
+
+
+def _nothing_known(one: Written) -> bool:
+    return not (one.at_least or one.as_many_as or one.mirrors)
+
+
+def _read(
+    search: _Search, undecided: Undecided, texts: Sequence[str], read: dict[str, Candidate]
+) -> None:
+    """Look at plans; `read` is told what each text became."""
+    _predict_all(search, _elaborated(search, undecided.write, texts, read))
 
 
 def _elaborated(
     search: _Search,
     elaborate: Callable[[T], Collective],
     given: Iterable[T],
-    least: dict[T, int] | None = None,
+    became: dict[T, Candidate] | None = None,
 ) -> list[Candidate]:
-    """The candidates that have a meaning, those that take the fewest cycles at least first; `least`
-    is told how many each of the given takes."""
+    """The candidates that have a meaning, those that take the fewest cycles at least first;
+    `became` is told what each of the given is."""
     found: dict[str, Candidate] = {}
     for one in given:
         try:
@@ -114,10 +130,13 @@ def _elaborated(
         except CollcError as error:
             search.problems += error.diagnostics
             continue
+        if search.colors is not None:
+            limits = replace(collective.limits, colors=search.colors, colors_span=None)
+            collective = replace(collective, limits=limits)
         candidate = _candidate(collective, search.target)
         found.setdefault(candidate.text, candidate)
-        if least is not None:
-            least[one] = candidate.at_least
+        if became is not None:
+            became[one] = candidate
     return sorted(found.values(), key=lambda candidate: candidate.at_least)
 
 

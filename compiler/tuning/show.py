@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from collc.spec import Considered, Decision
@@ -22,15 +23,19 @@ def show_decision(decision: Decision) -> str:
 
 def show_plans(decision: Decision) -> str:
     """All plans that came into question, the chosen one first, as a table."""
+    rows = [("*", decision.chosen), *(("", one) for one in decision.lost)]
+    return table_of(rows) + f"\n{_sum(decision.chosen)}\n"
+
+
+def table_of(plans: Sequence[tuple[str, Considered]]) -> str:
+    """Plans, each with a mark before it."""
     rows: list[tuple[str, ...]] = [("", "cycles", "colors", "bytes a PE", "most of them", "plan")]
-    rows.append(("*", *_cells(decision.chosen)))
-    rows += [("", *_cells(one)) for one in decision.lost]
+    rows += [(mark, *_cells(one)) for mark, one in plans]
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
     lines = []
     for row in rows:
         cells = [row[0].ljust(widths[0]), *(row[i].rjust(widths[i]) for i in (1, 2, 3))]
         lines.append("  ".join([*cells, row[4].ljust(widths[4]), row[5]]).rstrip())
-    lines += ["", _sum(decision.chosen)]
     return "\n".join(lines) + "\n"
 
 

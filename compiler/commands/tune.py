@@ -1,0 +1,163 @@
+"""`collc tune`: the best plans by length, as a table, data, or a clause to paste."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import Progress
+
+from collc.commands.output import print_data
+from collc.commands.source import Source, reporting, source_options
+from collc.tuning.lengths import Question, Row, crossing, different, rows_of, sampled
+from collc.tuning.remembered import Remembered
+from collc.tuning.show import plan_as_data
+
+
+def _over(_: click.Context, __: click.Parameter, value: str) -> tuple[str, range]:
+    """`B=1..8192`."""
+    found = re.fullmatch(r" *([A-Za-z_]\w*) *= *([0-9]{1,6}) *\.\. *([0-9]{1,6}) *", value)
+    if not found or not 0 < int(found[2]) <= int(found[3]):
+        raise click.BadParameter(f"{value!r} is not NAME=FIRST..LAST, such as B=1..8192")
+    return found[1], range(int(found[2]), int(found[3]) + 1)
+
+
+@click.command()
+@source_options
+@click.option(
+    "--over",
+    callback=_over,
+    required=True,
+    metavar="NAME=FIRST..LAST",
+    help="The parameter that sets the length, and its values.",
+)
+@click.option("--csv", "as_csv", is_flag=True, help="Print the table as CSV.")
+@click.option("--select", "as_clause", is_flag=True, help="Print a `select` clause to paste.")
+@click.option("--measure", is_flag=True, help="Also run both ends of every row on fabsim.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 64),
+    default=os.cpu_count() or 1,
+    help="Processes at the same time.",
+)
+@reporting
+def command(  # noqa: PLR0913, PLR0917 - as many as there are options
+    source: Source,
+    over: tuple[str, range],
+    as_csv: bool,
+    as_clause: bool,
+    measure: bool,
+    jobs: int,
+) -> None:
+    """Find the best plan for FILE's contract for every length; its own steps are left aside.
+
+    Choices are kept in the user's cache folder, so that an interrupted run goes on where it was.
+    """
+    name, lengths = over
+    question = Question(source.text, str(source.file), source.definitions, source.target, name)
+    rows = _rows(question, lengths, jobs)
+    if measure:
+        rows = [_measured(question, row) for row in rows]
+    if source.as_data:
+        print_data({"file": str(source.file), "over": name, "rows": list(map(_as_data, rows))})
+    elif as_csv:
+        click.echo(_as_csv(rows), nl=False)
+    elif as_clause:
+        click.echo(_as_clause(rows), nl=False)
+    else:
+        click.echo(_as_table(name, rows), nl=False)
+
+
+def _rows(question: Question, lengths: range, jobs: int) -> list[Row]:
+    remembered = Remembered(question)
+    wanted = sampled(lengths)
+    missing = [length for length in wanted if length not in remembered.known]
+    with _progress(len(missing)) as advance, ProcessPoolExecutor(jobs) as pool:
+        futures = [pool.submit(question.decide, length) for length in missing]
+        try:
+            for length, future in zip(missing, futures, strict=True):
+                remembered.keep(length, future.result())
+                advance()
+            chosen = {length: remembered.known[length] for length in wanted}
+            crossings = {
+                low: pool.submit(crossing, question.least, low, high, plans)
+                for low, high, plans in different(chosen)
+            }
+            last = {low: found.result() for low, found in crossings.items()}
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return list(rows_of(chosen, last))
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[], None]]:
+    """A bar on a terminal."""
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("choosing", total=total)
+        yield lambda: bar.advance(task)
+
+
+def _measured(question: Question, row: Row) -> Row:
+    bundles = (question.bundle(row.plan.text, n) for n in dict.fromkeys((row.first, row.last)))
+    return replace(row, measured=tuple(bundle.run().cycles for bundle in bundles))
+
+
+def _as_data(row: Row) -> dict[str, Any]:
+    plan = plan_as_data(row.plan) | {"chosen_at": row.length}
+    return {"first": row.first, "last": row.last, **plan, "measured": list(row.measured) or None}
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    plan = row.plan
+    measured = " ".join(map(str, row.measured))
+    numbers = (row.first, row.last, row.length, plan.cycles, plan.colors, plan.memory_bytes)
+    return (*map(str, numbers), measured, plan.term, plan.text)
+
+
+_HEADS = (
+    "first",
+    "last",
+    "chosen at",
+    "cycles",
+    "colors",
+    "bytes a PE",
+    "measured",
+    "most",
+    "plan",
+)
+
+
+def _as_csv(rows: list[Row]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(head.replace(" ", "_") for head in _HEADS)
+    writer.writerows(map(_cells, rows))
+    return text.getvalue()
+
+
+def _as_table(name: str, rows: list[Row]) -> str:
+    cells = [(f"{name} from", "to", f"at {name} =", *_HEADS[3:]), *map(_cells, rows)]
+    kept = [index for index in range(len(_HEADS)) if any(row[index] for row in cells[1:])]
+    widths = {index: max(len(row[index]) for row in cells) for index in kept}
+    lines = []
+    for row in cells:
+        aligned = (row[i].rjust(widths[i]) if i < 7 else row[i].ljust(widths[i]) for i in kept)
+        lines.append("  ".join(aligned).rstrip())
+    return "\n".join(lines) + "\n"
+
+
+def _as_clause(rows: list[Row]) -> str:
+    lines = [f"    n <= {row.last}: {row.plan.text}" for row in rows[:-1]]
+    lines.append(f"    else: {rows[-1].plan.text}")
+    return "\n".join(["select by n {", *lines, "}"]) + "\n"

@@ -1,0 +1,131 @@
+"""The best plan for every length of a range: rows of a table, each good from one length to another.
+
+The choice is made at lengths that double. Between two of them with different plans lies a crossing,
+where both take as many cycles. What a plan takes grows piecewise linearly with the length, so the
+crossing is found by following the lines: a few evaluations of the cost model, not one a length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from collc.language import parse_source
+from collc.pipeline import Bundle, compile_collective, of_one, proved
+from collc.schedule import build_schedule
+from collc.spec import Collective, Considered, Spec
+from collc.target import TARGETS
+from collc.tokens import with_tokens
+from collc.tuning.decide import decided
+from collc.tuning.terms import least_terms
+
+_LOOKS = 6  # at a crossing, at most
+
+
+@dataclass(frozen=True)
+class Question:
+    """A program whose steps are left open, and the parameter that its length follows from."""
+
+    text: str
+    file: str
+    definitions: Mapping[str, int]
+    target: str | None
+    name: str
+
+    def at(self, length: int) -> tuple[Spec, Collective]:
+        """The program for one length; raises CollcError."""
+        given = {**self.definitions, self.name: length}
+        spec = of_one(parse_source(self.text, given, self.target, file=self.file, leave_open=True))
+        return spec, spec.collectives[0]
+
+    def decide(self, length: int) -> Considered:
+        """The best plan for one length."""
+        spec, collective = self.at(length)
+        decision = decided(collective, TARGETS[spec.target]).decision
+        assert decision is not None, "all steps are left open"
+        return decision.chosen
+
+    def least(self, plan: str, length: int) -> int:
+        """What a plan takes at least."""
+        spec, collective = self.at(length)
+        assert collective.undecided is not None, "all steps are left open"
+        written = collective.undecided.write(plan)
+        schedule = with_tokens(build_schedule(written))
+        return least_terms(schedule, TARGETS[spec.target]).cycles
+
+    def bundle(self, plan: str, length: int) -> Bundle:
+        """A plan compiled for one length; raises CollcError."""
+        spec, collective = self.at(length)
+        assert collective.undecided is not None, "all steps are left open"
+        written = collective.undecided.write(plan)
+        return compile_collective(spec, proved(written, TARGETS[spec.target]))
+
+
+@dataclass(frozen=True)
+class Row:
+    """The plan for lengths `first` to `last`, as it was chosen at `length`, one of them or next to
+    them; what it takes at both ends when simulated, where it was."""
+
+    first: int
+    last: int
+    length: int
+    plan: Considered
+    measured: tuple[int, ...] = ()
+
+
+def sampled(lengths: range) -> tuple[int, ...]:
+    """The lengths at which the choice is made: both ends, and powers of two between them."""
+    doubling = (2**k for k in range(lengths.stop.bit_length()))
+    return tuple(sorted({lengths[0], lengths[-1], *(n for n in doubling if n in lengths)}))
+
+
+Least = Callable[[str, int], int]
+
+
+def rows_of(chosen: Mapping[int, Considered], crossings: Mapping[int, int]) -> Iterator[Row]:
+    """The table: `crossings` says, for a sampled length, the last length of its plan."""
+    lengths = sorted(chosen)
+    first = since = lengths[0]
+    for length, following in pairwise(lengths):
+        if chosen[length].text != chosen[following].text:
+            last = crossings[length]
+            if last >= first:
+                yield Row(first, last, since, chosen[since])
+                first = last + 1
+            since = following
+    yield Row(first, lengths[-1], since, chosen[since])
+
+
+def crossing(least: Least, low: int, high: int, plans: tuple[str, str]) -> int:
+    """The last length from `low` on, below `high`, at which the first plan takes no more cycles
+    than the second."""
+
+    def ahead(length: int) -> int:
+        """Cycles by which the first plan is faster."""
+        return least(plans[1], length) - least(plans[0], length)
+
+    at_low, at_high = ahead(low), ahead(high)
+    if at_high >= 0:
+        return high - 1
+    if at_low < 0:
+        return low
+    for look in range(_LOOKS):
+        if high - low <= 1:
+            break
+        share = at_low / (at_low - at_high) if look % 2 == 0 else 0.5
+        middle = min(max(low + round((high - low) * share), low + 1), high - 1)
+        found = ahead(middle)
+        if found >= 0:
+            low, at_low = middle, found
+        else:
+            high, at_high = middle, found
+    return low
+
+
+def different(chosen: Mapping[int, Considered]) -> Iterable[tuple[int, int, tuple[str, str]]]:
+    """Neighbouring lengths with different plans, and these."""
+    for low, high in pairwise(sorted(chosen)):
+        plans = chosen[low].text, chosen[high].text
+        if plans[0] != plans[1]:
+            yield low, high, plans

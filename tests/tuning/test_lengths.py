@@ -1,0 +1,92 @@
+"""The table of best plans by length, and the commands that print plans."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from collc.cli import commands
+from collc.spec import Considered
+from collc.tuning.lengths import Question, crossing, rows_of, sampled
+from collc.tuning.remembered import Remembered
+
+ROW = str(Path(__file__).parents[2] / "examples" / "allreduce_row.coll")
+
+
+def plan(text: str, cycles: int = 1) -> Considered:
+    return Considered(text, cycles, cycles, 2, 100, "", (("depth", cycles),))
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+
+def printed(*arguments: str) -> str:
+    result = CliRunner().invoke(commands, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_choices_are_made_at_both_ends_and_at_powers_of_two_between() -> None:
+    assert sampled(range(3, 21)) == (3, 4, 8, 16, 20)
+    assert sampled(range(1, 2)) == (1,)
+
+
+def test_a_crossing_of_two_lines_is_found() -> None:
+    costs = {"a": lambda n: 10 + 3 * n, "b": lambda n: 70 + n}
+    assert crossing(lambda text, n: costs[text](n), 16, 64, ("a", "b")) == 30
+    assert crossing(lambda text, n: costs[text](n), 32, 64, ("b", "a")) == 63
+
+
+def test_rows_cover_all_lengths_once() -> None:
+    chosen = {1: plan("a"), 2: plan("b"), 4: plan("b"), 8: plan("c")}
+    rows = list(rows_of(chosen, {1: 1, 4: 6}))
+    assert [(row.first, row.last, row.plan.text) for row in rows] == [
+        (1, 1, "a"),
+        (2, 6, "b"),
+        (7, 8, "c"),
+    ]
+
+
+def test_answers_are_kept_and_broken_lines_left_out(tmp_path: Path) -> None:
+    question = Question("text", "f.coll", {"P": 4}, None, "B")
+    Remembered(question, tmp_path).keep(7, plan("a"))
+    (file,) = tmp_path.iterdir()
+    file.write_text(file.read_text() + '[8, {"text"')
+    assert Remembered(question, tmp_path).known == {7: plan("a")}
+    assert Remembered(Question("other", "f.coll", {}, None, "B"), tmp_path).known == {}
+
+
+def test_the_table_comes_in_every_form() -> None:
+    arguments = ("tune", ROW, "-D", "P=8", "--over", "B=1..64", "--jobs", "1")
+    data = json.loads(printed(*arguments, "--json"))
+    ends = [(row["first"], row["last"]) for row in data["rows"]]
+    assert ends[0][0] == 1 and ends[-1][1] == 64
+    rows = list(csv.DictReader(io.StringIO(printed(*arguments, "--csv"))))
+    assert [row["plan"] for row in rows] == [row["plan"] for row in data["rows"]]
+    clause = printed(*arguments, "--select")
+    assert clause.startswith("select by n {") and f"else: {rows[-1]['plan']}" in clause
+    assert rows[0]["plan"] in printed(*arguments, "--measure")
+
+
+def test_plans_that_lost_are_shown_with_what_they_take() -> None:
+    data = json.loads(printed("explain", "plan", ROW, "-D", "P=8", "-D", "B=20", "--json"))
+    assert data["chosen"]["cycles"] == sum(data["chosen"]["terms"].values())
+    assert all(one["most_of_them"] for one in data["lost"])
+    for one in data["lost"]:
+        assert one["refused"] or (one["cycles"] or one["at_least"]) >= data["chosen"]["cycles"]
+    assert data["chosen"]["plan"] in printed("explain", "plan", ROW, "-D", "P=8", "-D", "B=20")
+
+
+def test_of_the_plans_that_nothing_beats_the_slower_take_fewer_colors_or_less_memory() -> None:
+    table = json.loads(
+        printed("explain", "plan", ROW, "-D", "P=8", "-D", "B=20", "--pareto", "--json")
+    )["pareto"]
+    cycles = [one["cycles"] for one in table]
+    assert cycles == sorted(cycles) and table[-1]["colors"] <= table[0]["colors"]
