@@ -12,7 +12,7 @@ from functools import cache, partial
 from itertools import product
 
 from collc.arithmetic import arithmetic_of
-from collc.cost import predict
+from collc.cost import cycles_of
 from collc.lowering import memory, resources
 from collc.lowering.behaviour import behaviours
 from collc.lowering.broadcast import broadcast_phase
@@ -47,7 +47,7 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
     possible = [plan for plan in plans if resources.within_budget(plan)]
     if len(possible) <= 1:
         return possible[0] if possible else min(plans, key=_colors)
-    return min(possible, key=lambda plan: (predict(schedule, plan).cycles, _colors(plan)))
+    return min(possible, key=lambda plan: (cycles_of(schedule, plan), _colors(plan)))
 
 
 def _has_control(plan: Plan) -> bool:

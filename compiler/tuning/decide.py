@@ -16,7 +16,7 @@ from math import prod
 from typing import TypeVar
 
 from collc.checks import check_plan
-from collc.cost import predict
+from collc.cost import cycles_of
 from collc.diagnostics import CollcError, Diagnostic
 from collc.lowering import build_plan
 from collc.lowering.resources import left_by
@@ -175,7 +175,7 @@ def predicted(
         problems += found
         refused = f"{found[0].code}: {found[0].message}"
         return complete, candidate.without_prediction(refused)
-    cycles = predict(schedule, plan).cycles
+    cycles = cycles_of(schedule, plan)
     memory = plan.code_bytes + plan.data_bytes
     terms = terms_of(schedule, cycles, target).named()
     return complete, Considered(
