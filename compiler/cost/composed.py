@@ -9,16 +9,20 @@ reading order: `cycles_of`, the two axes, the lines that are known.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
 
 from collc.cost.line import run_line
 from collc.cost.operations import SLOTS, Costs, Place, costs_of, costs_of_phase
 from collc.cost.predict import predict
 from collc.placement import passes_on, roles_of_ranks
 from collc.plan import Phase, Plan, Role, SendVector, StoreVectors
-from collc.schedule import BroadcastPhase, ReducePhase, Schedule
+from collc.schedule import BroadcastPhase, ReducePhase, Schedule, ascending
+
+Times = npt.NDArray[np.int64]
 
 
 def cycles_of(schedule: Schedule, plan: Plan) -> int:
@@ -61,40 +65,48 @@ def _along_axes(schedule: Schedule) -> tuple[ReducePhase, ...]:
 class _Axes:
     """The PEs of one line: where their code is; of all others only which of them is last.
 
-    `latest` is the time of that one and of the functions that it is in; `done` the cycle in which
-    all are done that have no further part.
+    `time` and `depth` are those of `Place` along the line, `latest` is the time of the last of the
+    others and of the functions that it is in; `done` the cycle in which all are done that have no
+    further part.
     """
 
     def __init__(self, costs: Costs, schedule: Schedule, plan: Plan, first: ReducePhase) -> None:
         self.costs, self.plan = costs, plan
         grid = schedule.collective.grid
         self.extents = {"x": grid.width, "y": grid.height}
-        self.axis, self.home = first.axis, first.home
-        self.line = [costs.first_call(plan)] * self.extents[self.axis]
         self.latest = self.done = 0
+        self._begin(first.axis, costs.first_call(plan))
+
+    def _begin(self, axis: str, place: Place) -> None:
+        self.axis, self.home = axis, 0
+        self.time = np.full(self.extents[axis], place.time, dtype=np.int64)
+        self.depth = np.full_like(self.time, place.depth)
 
     def reduce(self, index: int, pattern: ReducePhase, *, last: bool) -> None:
         """Evaluate a side of a line; all other PEs run through it."""
         if pattern.axis != self.axis:
             self.latest = self._latest()
-            self.line = [self.line[self.home]] * self.extents[pattern.axis]
-            self.axis = pattern.axis
+            self._begin(pattern.axis, self._at_home())
         self.home = pattern.home
         costs = costs_of_phase(self.costs, self.plan, index)
-        places = [pattern.coordinate(rank) for rank in range(pattern.ranks)]
-        ready = [self.line[place] for place in places]
-        after, done = evaluated(costs, self.plan.phases[index], pattern, ready)
-        passed = SLOTS * costs.scalar
-        self.line = [Place(at.time + passed, at.depth + SLOTS) for at in self.line]
-        for place, reached in zip(places, after, strict=True):
-            self.line[place] = reached
-        self.latest += 2 * passed
-        self.done = max(self.done, *(done if last else done[1:]))
+        low, high = pattern.stretch
+        step = 1 if ascending(pattern.order) else -1
+        time, depth = (of[low : high + 1][::step] for of in (self.time, self.depth))
+        began = int(time.min())
+        ready = (time - began).tobytes(), depth.tobytes()
+        run = _run(
+            _Line(_key(costs), _meaning(_Of(self.plan.phases[index], pattern)), ready, costs)
+        )
+        self.time += SLOTS * costs.scalar
+        self.depth += SLOTS
+        time[:], depth[:] = run.time + began, run.depth
+        self.latest += 2 * SLOTS * costs.scalar
+        self.done = max(self.done, began + int(run.done[0 if last else 1 :].max()))
 
     def multicast(self, pattern: BroadcastPhase) -> int:
         """The cycle in which all are done to whom the root sends its vector."""
         costs = self.costs
-        root = costs.called(self.line[self.home])
+        root = costs.called(self._at_home())
         first = costs.returned(root, costs.issued(root, "send"))
         across = max(pattern.x, pattern.width - 1 - pattern.x)
         farthest = across + max(pattern.y, pattern.height - 1 - pattern.y)
@@ -103,66 +115,88 @@ class _Axes:
         end = max(arrives, copies) + costs.length - 1
         return end + 1 + costs.task + costs.scalar
 
+    def _at_home(self) -> Place:
+        return Place(int(self.time[self.home]), int(self.depth[self.home]))
+
     def _latest(self) -> int:
         """The same with the PEs of the line, but not its root."""
-        others = (at for place, at in enumerate(self.line) if place != self.home)
-        return max([self.latest, *(at.time + at.depth * self.costs.scalar for at in others)])
+        reached = np.delete(self.time + self.depth * self.costs.scalar, self.home)
+        return max(self.latest, int(reached.max(initial=0)))
 
 
-Evaluated = tuple[tuple[Place, ...], tuple[int, ...]]  # `LineRun.after` and `LineRun.done`
+@dataclass(frozen=True)
+class _Evaluated:
+    """`after` and `done` of a `LineRun`, by rank."""
+
+    time: Times
+    depth: Times
+    done: Times
 
 
-def evaluated(
-    costs: Costs, phase: Phase, pattern: ReducePhase, ready: Sequence[Place]
-) -> Evaluated:
-    """Where the code of each rank goes on behind a phase, and when the rank is done if it ends."""
-    began = min(place.time for place in ready)
-    roles = [role for role in roles_of_ranks(phase, pattern) if role is not None]
-    line = _Line(
-        tuple(getattr(costs, part.name) for part in fields(costs) if part.name != "preparations"),
-        pattern.children,
-        _meaning(roles, pattern),
-        tuple((place.time - began, place.depth) for place in ready),
-        costs,
-        phase,
-        pattern,
-    )
-    after, done = _run(line)
-    return tuple(Place(at.time + began, at.depth) for at in after), tuple(at + began for at in done)
+@dataclass(frozen=True)
+class _Of:
+    """A phase and its pattern; the same ones are equal, and no others."""
+
+    phase: Phase
+    pattern: ReducePhase
+
+    def __hash__(self) -> int:
+        return hash((id(self.phase), id(self.pattern)))
+
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, _Of) and self.phase is other.phase
+        return same and self.pattern is other.pattern
+
+
+@dataclass(frozen=True)
+class _Meaning:
+    """The tree, what there is to do, and which of it each rank does, its colors numbered as they
+    occur."""
+
+    children: tuple[tuple[int, ...], ...]
+    roles: tuple[object, ...]
+    role_of_rank: bytes
+    of: _Of = field(compare=False)
 
 
 @dataclass(frozen=True)
 class _Line:
-    """All that an evaluation depends on; what comes last is the same by the names that it has."""
+    """All that an evaluation depends on: `costs` as plain values, and when each rank is ready."""
 
     costs: tuple[object, ...]
-    children: tuple[tuple[int, ...], ...]
-    roles: tuple[object, ...]
-    ready: tuple[tuple[int, int], ...]
+    meaning: _Meaning
+    ready: tuple[bytes, bytes]
     given: Costs = field(compare=False)
-    phase: Phase = field(compare=False)
-    pattern: ReducePhase = field(compare=False)
 
 
-@lru_cache(maxsize=96)
-def _run(line: _Line) -> Evaluated:
+def _key(costs: Costs) -> tuple[object, ...]:
+    """The costs without what follows from the others."""
+    return tuple(getattr(costs, one.name) for one in fields(costs) if one.name != "preparations")
+
+
+@lru_cache(maxsize=128)
+def _run(line: _Line) -> _Evaluated:
     """Evaluate a line that begins in cycle 0."""
-    run = run_line(line.given, line.phase, line.pattern, [Place(*at) for at in line.ready])
-    return tuple(run.after), tuple(run.done)
+    of = line.meaning.of
+    time, depth = (np.frombuffer(ready, dtype=np.int64).tolist() for ready in line.ready)
+    run = run_line(line.given, of.phase, of.pattern, list(map(Place, time, depth)))
+    after = ([at.time for at in run.after], [at.depth for at in run.after], run.done)
+    return _Evaluated(*map(np.array, after))
 
 
-def _meaning(roles: Sequence[Role], pattern: ReducePhase) -> tuple[object, ...]:
-    """What each rank does, its colors numbered as they occur."""
+@lru_cache(maxsize=128)
+def _meaning(of: _Of) -> _Meaning:
     different: dict[int, int] = {}
     colors: dict[str | None, int] = {None: -1}
-    meanings: list[object] = []
+    roles: list[object] = []
     ranks = []
-    for role in roles:
+    for role in roles_of_ranks(of.phase, of.pattern):
+        assert role is not None, "every rank has a role"
         if id(role) not in different:
-            different[id(role)] = len(meanings)
-            meanings.append(_of_role(role, pattern, colors))
+            different[id(role)] = len(roles)
+            roles.append(_of_role(role, of.pattern, colors))
         ranks.append(different[id(role)])
-    return (*meanings, tuple(ranks))
+    return _Meaning(of.pattern.children, tuple(roles), np.array(ranks).tobytes(), of)
 
 
 def _of_role(role: Role, pattern: ReducePhase, colors: dict[str | None, int]) -> object:
