@@ -64,10 +64,10 @@ def test_answers_are_kept_and_broken_lines_left_out(tmp_path: Path) -> None:
 
 
 def test_the_table_comes_in_every_form() -> None:
-    arguments = ("tune", ROW, "-D", "P=8", "--over", "B=1..64", "--jobs", "1")
+    arguments = ("tune", ROW, "-D", "P=5", "--over", "B=1..32", "--jobs", "1")
     data = json.loads(printed(*arguments, "--json"))
     ends = [(row["first"], row["last"]) for row in data["rows"]]
-    assert ends[0][0] == 1 and ends[-1][1] == 64
+    assert ends[0][0] == 1 and ends[-1][1] == 32
     rows = list(csv.DictReader(io.StringIO(printed(*arguments, "--csv"))))
     assert [row["plan"] for row in rows] == [row["plan"] for row in data["rows"]]
     clause = printed(*arguments, "--select")
@@ -76,17 +76,17 @@ def test_the_table_comes_in_every_form() -> None:
 
 
 def test_plans_that_lost_are_shown_with_what_they_take() -> None:
-    data = json.loads(printed("explain", "plan", ROW, "-D", "P=8", "-D", "B=20", "--json"))
+    data = json.loads(printed("explain", "plan", ROW, "-D", "P=5", "-D", "B=20", "--json"))
     assert data["chosen"]["cycles"] == sum(data["chosen"]["terms"].values())
     assert all(one["most_of_them"] for one in data["lost"])
     for one in data["lost"]:
         assert one["refused"] or (one["cycles"] or one["at_least"]) >= data["chosen"]["cycles"]
-    assert data["chosen"]["plan"] in printed("explain", "plan", ROW, "-D", "P=8", "-D", "B=20")
+    assert data["chosen"]["plan"] in printed("explain", "plan", ROW, "-D", "P=5", "-D", "B=20")
 
 
 def test_of_the_plans_that_nothing_beats_the_slower_take_fewer_colors_or_less_memory() -> None:
     table = json.loads(
-        printed("explain", "plan", ROW, "-D", "P=8", "-D", "B=20", "--pareto", "--json")
+        printed("explain", "plan", ROW, "-D", "P=5", "-D", "B=20", "--pareto", "--json")
     )["pareto"]
     cycles = [one["cycles"] for one in table]
     assert cycles == sorted(cycles) and table[-1]["colors"] <= table[0]["colors"]
