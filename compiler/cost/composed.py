@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -53,7 +54,7 @@ def _along_axes(schedule: Schedule) -> tuple[ReducePhase, ...]:
         if phase.lines != due or phase.home != place[phase.axis]:
             return ()
     axes = [phase.axis for phase in reductions]
-    turns = sum(one != other for one, other in zip(axes, axes[1:], strict=False))
+    turns = sum(one != other for one, other in pairwise(axes))
     root = (place.get("x", 0), place.get("y", 0))
     following = phases[len(reductions) :]
     meant = all(isinstance(one, BroadcastPhase) and (one.x, one.y) == root for one in following)
@@ -144,8 +145,9 @@ class _Of:
         return hash((id(self.phase), id(self.pattern)))
 
     def __eq__(self, other: object) -> bool:
-        same = isinstance(other, _Of) and self.phase is other.phase
-        return same and self.pattern is other.pattern
+        if not isinstance(other, _Of):
+            return NotImplemented
+        return self.phase is other.phase and self.pattern is other.pattern
 
 
 @dataclass(frozen=True)
