@@ -89,7 +89,9 @@ def compile_any(
     program = spec.program
     if program is None and skew:
         one = spec.collectives[0]
-        program = Program((one.name,), 1, None, None, Reconfigure.AUTO, one.span)
+        limits, way = one.limits, Reconfigure.AUTO
+        most = (limits.colors, limits.colors_span)
+        program = Program((one.name,), 1, *most, way, one.span, limits.reserved)
     if program is not None:
         return compile_program(spec, program, skew)
     machine = TARGETS[spec.target]

@@ -28,6 +28,7 @@ from collc.spec import (
     Parameter,
     Reconfigure,
     ReduceStep,
+    Reserved,
     RunStep,
     Spec,
     Step,
@@ -85,6 +86,9 @@ def _program(spec: Spec) -> str:
     words = [f"repeat {program.rounds} {{ {calls} }}" if program.rounds > 1 else calls]
     if program.colors is not None:
         words.append(f"within colors <= {program.colors}")
+    kept = _reserved(program.reserved)
+    if kept:
+        words.append(kept)
     if program.reconfigure is not Reconfigure.AUTO:
         words.append(f"reconfigure {program.reconfigure.value}")
     return f"program {{ {' '.join(words)} }}"
@@ -172,13 +176,18 @@ def _collective(collective: Collective) -> Iterator[str]:
         yield f"    {'then ' if index else ''}{_step(step, collective)}"
     if collective.limits.colors is not None:
         yield f"    within colors <= {collective.limits.colors}"
-    reserved = collective.limits.reserved
-    words = [f"{word} {n}" for word in RESOURCES for n in getattr(reserved, word)]
-    if words:
-        yield f"    reserve {', '.join(words)}"
+    kept = _reserved(collective.limits.reserved)
+    if kept:
+        yield f"    {kept}"
     for expectation in collective.expectations:
         yield f"    expect {expectation.text}"
     yield "}"
+
+
+def _reserved(reserved: Reserved) -> str:
+    """`reserve colors 2, colors 3, tasks 8`; empty if nothing is."""
+    words = [f"{word} {n}" for word in RESOURCES for n in getattr(reserved, word)]
+    return f"reserve {', '.join(words)}" if words else ""
 
 
 def _buffer(contract: Contract) -> str:

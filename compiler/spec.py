@@ -221,8 +221,8 @@ Step = ReduceStep | BroadcastStep | RunStep
 
 @dataclass(frozen=True)
 class Reserved:
-    """Numbers that the program around a collective uses, in rising order; none is for the
-    collective. `clauses` are the places that say so."""
+    """Numbers that the program around a collective, or around several, uses, in rising order; none
+    is for a collective. `clauses` are the places that say so."""
 
     colors: tuple[int, ...] = ()
     input_queues: tuple[int, ...] = ()
@@ -369,6 +369,7 @@ class Program:
     """What a program of several calls runs: `rounds` times the collectives of `calls`, by name.
 
     `colors` is the most that all of them may use together; None is the target's own limit.
+    `reserved` is what the program around them uses.
     """
 
     calls: tuple[str, ...]
@@ -377,6 +378,7 @@ class Program:
     colors_span: Span | None
     reconfigure: Reconfigure
     span: Span
+    reserved: Reserved = Reserved()
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import pytest
 from collc.diagnostics import CollcError
 from collc.language import parse_source
 from collc.pipeline import compile_text
+from collc.programs import compile_any
 from collc.show import show_spec
 
 PROGRAM = """
@@ -63,6 +64,61 @@ def test_the_last_that_is_left_suffices_and_one_less_does_not():
     with pytest.raises(CollcError) as caught:
         plan_of(program(f"reserve colors 0 .. {21 - needed}", STEPS, height=1))
     assert "C302" in {diagnostic.code for diagnostic in caught.value.diagnostics}
+
+
+SEVERAL = """
+target {target}
+grid row = 9 x 1
+collective total = allreduce(x: f32[24], add) on row {{
+    reduce binomial to 0 then broadcast from 0
+}}
+collective most = reduce(y: i32[24], max) on row {{ reduce chain to 0 }}
+program {{ {calls} {limits} }}
+"""
+BESIDE = "reserve colors 0 .. 2, colors 5, input_queues 5, output_queues 5, tasks 9 .. 10, dsrs 2"
+
+
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+@pytest.mark.parametrize("calls", ["repeat 2 { total most }", "total"])
+def test_a_program_takes_nothing_that_it_reserves_and_delivers(calls, target):
+    text = SEVERAL.format(target=target, calls=calls, limits=f"within colors <= 3 {BESIDE}")
+    bundle = compile_any(text, "test.coll", {})
+    plan = bundle.plan
+    assert not {0, 1, 2, 5} & {color.number for color in plan.colors}
+    assert not {5} & {q for color in plan.colors for q in (color.input_queue, color.output_queue)}
+    assert not {9, 10} & set(plan.task_ids)
+    assert 2 not in plan.dsr_ids
+    assert bundle.run(seed=2).verified
+
+
+def test_a_program_that_reserves_too_much_says_so():
+    fits, lacks = (
+        SEVERAL.format(target="wse2", calls="total most", limits=f"reserve tasks 8 .. {last}")
+        for last in (18, 19)  # of 16 task ids five are left, and four
+    )
+    compile_any(fits, "test.coll", {})
+    with pytest.raises(CollcError) as caught:
+        compile_any(lacks, "test.coll", {})
+    (problem,) = caught.value.diagnostics
+    assert problem.code == "C306"
+    assert problem.also[0][1] == "`reserve` keeps tasks 8 .. 19"
+    assert problem.help.endswith("or reserve less")
+
+
+def test_a_shown_reservation_of_a_program_reads_as_the_same():
+    text = SEVERAL.format(target="wse2", calls="total most", limits=BESIDE)
+    spec = parse_source(text)
+    again = parse_source(show_spec(spec))
+    assert spec.program.reserved.tasks == again.program.reserved.tasks == (9, 10)
+    assert show_spec(again) == show_spec(spec)
+
+
+def test_pes_that_start_late_keep_what_the_collective_reserves():
+    text = program("reserve colors 0 .. 2, tasks 8")
+    bundle = compile_any(text, "test.coll", {}, skew=20)
+    assert not {0, 1, 2} & {color.number for color in bundle.plan.colors}
+    assert 8 not in bundle.plan.task_ids
+    assert bundle.run(seed=2).verified
 
 
 def test_a_shown_reservation_reads_as_the_same():

@@ -30,6 +30,7 @@ from collc.checks.steps import steps
 from collc.checks.switch_colors import switch_colors
 from collc.checks.switches_return import switches_return
 from collc.checks.task_ids import task_ids
+from collc.checks.teardown import nothing_torn_down
 from collc.diagnostics import Diagnostic
 from collc.plan import Plan
 from collc.schedule import Schedule
@@ -56,6 +57,7 @@ CHECKS: dict[str, Check] = {
     "delivery": delivery,
     "switches_return": switches_return,
     "multicast": multicast,
+    "nothing_torn_down": nothing_torn_down,
     "row_shapes": row_shapes,
     "circuits": circuits,
     "rows_hazards": rows_hazards,

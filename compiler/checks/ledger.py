@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collc.diagnostics import Span
 from collc.plan import Plan
+from collc.spec import Reserved
 
 # the word of `reserve` for a field of the target, and what memcpy and the runtime keep of it
 WORDS = {
@@ -18,7 +19,11 @@ WORDS = {
 def reservations(plan: Plan, *resources: str) -> tuple[tuple[Span, str], ...]:
     """What is reserved of these resources (fields of the target), at the clause that says so first;
     nothing if nothing is."""
-    reserved = plan.collective.limits.reserved
+    return kept_by(plan.collective.limits.reserved, *resources)
+
+
+def kept_by(reserved: Reserved, *resources: str) -> tuple[tuple[Span, str], ...]:
+    """As `reservations`, of a program's or a collective's."""
     words = dict.fromkeys(WORDS[resource] for resource in resources)
     kept = [f"{word} {_runs(getattr(reserved, word))}" for word in words if getattr(reserved, word)]
     if not kept:

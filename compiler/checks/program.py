@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from collc.checks import CHECKS
+from collc.checks.ledger import kept_by
 from collc.checks.teardown import teardown
 from collc.diagnostics import Diagnostic
 from collc.lowering.resources import colors_of, switched_colors
@@ -25,6 +26,7 @@ SHARED = frozenset(
         "task_ids",
         "dsr_ids",
         "memory",
+        "nothing_torn_down",
     )
 )
 
@@ -66,6 +68,7 @@ def _colors(plan: ProgramPlan) -> Iterator[Diagnostic]:
             "C303",
             plan,
             f"the program needs {len(numbers)} colors, {target.name} has {len(target.colors)}",
+            resources=("colors",),
         )
 
 
@@ -98,7 +101,8 @@ def _switch_colors(plan: ProgramPlan) -> Iterator[Diagnostic]:
             number = plan.colors[k].number
             if name in switched and number not in plan.target.switch_colors:
                 what = f"`{plan.label(use)}` changes position on color {number}"
-                yield _shared("C304", plan, f"{what}, which has no switches on {plan.target.name}")
+                message = f"{what}, which has no switches on {plan.target.name}"
+                yield _shared("C304", plan, message, resources=("colors",))
 
 
 def _queues(plan: ProgramPlan) -> Iterator[Diagnostic]:
@@ -109,7 +113,8 @@ def _queues(plan: ProgramPlan) -> Iterator[Diagnostic]:
     ):
         if not set(of) <= set(available):
             message = f"the program needs {len(set(of))} {kind} queues for its colors, "
-            yield _shared("C305", plan, message + f"{plan.target.name} has {len(available)}")
+            message += f"{plan.target.name} has {len(available)}"
+            yield _shared("C305", plan, message, resources=("input_queues", "output_queues"))
             continue
         for clash in _clashes(plan, of, colors_of_role):
             yield _shared("C305", plan, f"{kind} queue {clash} is that of two colors of one PE")
@@ -159,7 +164,8 @@ def _task_ids(plan: ProgramPlan) -> Iterator[Diagnostic]:
     needed = OWN_TASKS + shared_tasks(plan.plans)
     if len(used) < needed or len(set(used)) < len(used) or not set(used) <= set(free):
         message = f"the program needs {needed} local task ids, {plan.target.name} has {len(free)}"
-        yield _shared("C306", plan, f"{message} beside memcpy and its colors")
+        message += " beside memcpy and its colors"
+        yield _shared("C306", plan, message, resources=("local_task_ids", "colors"))
 
 
 def _memory(plan: ProgramPlan) -> Iterator[Diagnostic]:
@@ -175,9 +181,16 @@ def _memory(plan: ProgramPlan) -> Iterator[Diagnostic]:
         )
 
 
-def _shared(code: str, plan: ProgramPlan, message: str, help: str = "") -> Diagnostic:
+def _shared(
+    code: str, plan: ProgramPlan, message: str, help: str = "", resources: Sequence[str] = ()
+) -> Diagnostic:
+    """A diagnostic about the whole program; `resources` are those that run short, by the names of
+    the target's fields."""
     remedy = help or "use fewer collectives, or `within colors <= 3`, so that they take turns"
-    return Diagnostic(code, message, plan.program.span, help=remedy)
+    kept = kept_by(plan.program.reserved, *resources)
+    return Diagnostic(
+        code, message, plan.program.span, kept, remedy + (", or reserve less" if kept else "")
+    )
 
 
 PROGRAM_CHECKS: dict[str, Callable[[ProgramPlan], Iterator[Diagnostic]]] = {

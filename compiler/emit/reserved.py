@@ -136,6 +136,8 @@ _MODULE = frozenset(
         "done",
         "colors",
         "collectives",
+        "width",
+        "height",
         "input_queues",
         "output_queues",
         "task_ids",

@@ -93,7 +93,7 @@ def elaborate(
         name: _collective(declaration, grids, means, problems)
         for name, declaration in names.collectives.items()
     }
-    main = problems.attempt(elaborate_program, file, names, collectives, scope)
+    main = problems.attempt(elaborate_program, file, names, collectives, scope, largest)
     problems.raise_if_any()
     assert target is not None
     assert main is not None

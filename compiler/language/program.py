@@ -8,11 +8,12 @@ from typing import TypeVar
 from collc.diagnostics import Span
 from collc.language import syntax
 from collc.language.expressions import Scope, number
-from collc.language.limits import elaborate_limits
+from collc.language.limits import elaborate_limits, elaborate_reserved
 from collc.language.names import Names
 from collc.language.problems import KnownProblemError, problem, suggest
 from collc.language.syntax import RepeatDecl, Word
 from collc.spec import Collective, Program, Reconfigure
+from collc.target import Target
 
 MAX_CALLS = 128  # of a program: each is code in every PE
 MAX_ROUNDS = 65_535  # counted in 16 bits
@@ -22,7 +23,7 @@ Collectives = Mapping[str, Collective | None]
 
 
 def elaborate_program(
-    file: str, names: Names, collectives: Collectives, scope: Scope
+    file: str, names: Names, collectives: Collectives, scope: Scope, target: Target
 ) -> tuple[tuple[Collective, ...], Program | None]:
     """The collectives that are called, in order of their first calls, and how. A program that is
     one call and nothing else needs no more said: None."""
@@ -37,13 +38,16 @@ def elaborate_program(
         raise problem("C150", "the program is empty", program.span, help=help)
     called = _called(words, collectives)
     limits = elaborate_limits(_of(program, syntax.WithinClause), scope)
+    reserved = elaborate_reserved(_of(program, syntax.ReserveClause), scope, target)
     way = _way(_of(program, syntax.ReconfigureClause))
     repeats = any(isinstance(item, RepeatDecl) for item in program.items)
-    if len(words) == 1 and not repeats and limits.colors is None and way is Reconfigure.AUTO:
+    limited = limits.colors is not None or bool(reserved.clauses)
+    if len(words) == 1 and not repeats and not limited and way is Reconfigure.AUTO:
         return called, None
     _check_alike(called)
     calls = tuple(word.text for word in words)
-    return called, Program(calls, rounds, limits.colors, limits.colors_span, way, program.span)
+    most = (limits.colors, limits.colors_span)
+    return called, Program(calls, rounds, *most, way, program.span, reserved)
 
 
 def _of(program: syntax.ProgramDecl, kind: type[C]) -> tuple[C, ...]:
@@ -143,5 +147,5 @@ def _own_limits(called: tuple[Collective, ...]) -> Iterator[Exception]:
         spans = [span for span in (limits.colors_span, *limits.reserved.clauses) if span]
         if spans:
             message = "a limit of one collective in a program of several"
-            help = "limit the program: `program { ... within colors <= 3 }`"
+            help = "limit the program: `program { ... within colors <= 3 reserve tasks 8 }`"
             yield problem("C107", message, spans[0], help=help)

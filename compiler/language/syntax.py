@@ -473,11 +473,14 @@ class ReconfigureClause:
     span: Span
 
 
+ProgramItem = Word | RepeatDecl | WithinClause | ReserveClause | ReconfigureClause
+
+
 @dataclass(frozen=True, eq=False)
 class ProgramDecl:
     """`program { total }`; what stands in it, in order."""
 
-    items: tuple[Word | RepeatDecl | WithinClause | ReconfigureClause, ...]
+    items: tuple[ProgramItem, ...]
     span: Span
 
 

@@ -30,8 +30,10 @@ from collc.language.syntax import (
     OrderDecl,
     ParamDecl,
     PeDecl,
+    ProgramDecl,
     RangeDecl,
     ReduceClause,
+    RepeatDecl,
     ReserveClause,
     RunClause,
     SlicesDecl,
@@ -85,12 +87,26 @@ def expressions_of(declaration: Declaration) -> Iterator[Expression]:
             for action in actions_of(declaration):
                 yield from expressions_of_action(action)
         case CollectiveDecl():
-            if declaration.contract.buffer is not None:
-                yield declaration.contract.buffer.length
-            for clause in declaration.clauses:
-                yield from _expressions_of_clause(clause)
+            yield from _expressions_of_collective(declaration)
+        case ProgramDecl():
+            yield from _expressions_of_program(declaration)
         case _:
             return
+
+
+def _expressions_of_collective(declaration: CollectiveDecl) -> Iterator[Expression]:
+    if declaration.contract.buffer is not None:
+        yield declaration.contract.buffer.length
+    for clause in declaration.clauses:
+        yield from _expressions_of_clause(clause)
+
+
+def _expressions_of_program(declaration: ProgramDecl) -> Iterator[Expression]:
+    for item in declaration.items:
+        if isinstance(item, RepeatDecl):
+            yield item.rounds
+        if isinstance(item, WithinClause | ReserveClause):
+            yield from _expressions_of_clause(item)
 
 
 def _expressions_of_order(order: OrderDecl) -> Iterator[Expression]:

@@ -17,6 +17,7 @@ from collc.lowering.resources import (
     QueueNeed,
     colors_of,
     deal_queues,
+    left_by,
     switched_colors,
     take,
     task_ids_of_phase,
@@ -35,7 +36,9 @@ OWN_TASKS = 2  # of a program: a phase is complete, a color is torn down
 def build_program_plan(
     schedules: tuple[Schedule, ...], program: Program, target: Target
 ) -> ProgramPlan:
-    """The plan of a program. It may need more than the target has; a check refuses it then."""
+    """The plan of a program, with what it leaves of the target. It may need more than that; a check
+    refuses it then."""
+    target = left_by(program.reserved, target)
     most = len(target.colors) if program.colors is None else program.colors
     chosen = tuple(_fastest(schedule, target, most) for schedule in schedules)
     apart = _apart(schedules, chosen, program, target)

@@ -47,6 +47,15 @@ def test_every_struct_field_is_documented_or_our_own(name: str, files: dict[str,
         assert used <= documented() | own, f"{name}/{file}"
 
 
+def test_the_worked_examples_use_documented_constructs() -> None:
+    kernels = sorted(DOCUMENT.parents[1].glob("examples/*/*.csl"))
+    assert len(kernels) == 4
+    for path in kernels:
+        text = code_of(path.read_text())
+        used = set(re.findall(r"@\w+", text)) | set(re.findall(r'"(<[^"]+>)"', text))
+        assert used <= documented(), path
+
+
 def test_a_construct_that_is_not_listed_is_found() -> None:
     assert "@dfilt" not in documented()
 

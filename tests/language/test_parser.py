@@ -113,6 +113,15 @@ def test_a_word_of_a_later_version_is_refused_by_name(word: str) -> None:
     assert codes(f"target wse2 {word} ring(n) {{ }} program {{ }}")[0] == "C106"
 
 
+@pytest.mark.parametrize(
+    "item", ["repeat {} {{ c }}", "c within colors <= {}", "c reserve tasks {}"]
+)
+def test_what_a_program_says_is_not_nested_beyond_the_limit(item: str) -> None:
+    text = "target wse2 grid g = 2 x 1 "
+    text += "collective c = reduce(x: f32[1], add) on g { reduce chain to 0 } "
+    assert codes(text + f"program {{ {item.format('-' * 4000 + '1')} }}") == ["C103"]
+
+
 def test_a_program_of_a_later_version_is_refused_by_name() -> None:
     assert codes("target wse2 program { select by n { total } }") == ["C106"]
 
