@@ -6,6 +6,7 @@ fault, 2 wrong usage, 3 a run gave a wrong result or got stuck.
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
@@ -31,11 +32,13 @@ COMMANDS = (
     "run",
     "tune",
 )
+_COLLECTED_AFTER = 200_000  # objects: a compiler makes many that stay, and hardly any cycles
 _INTERRUPTED, _PIPE_CLOSED = 130, 141  # what a shell says of SIGINT and SIGPIPE
 
 
 def main() -> None:
     """Entry point of the `collc` command."""
+    gc.set_threshold(_COLLECTED_AFTER)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a name may hold what the stream cannot encode
             stream.reconfigure(errors="backslashreplace")

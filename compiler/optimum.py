@@ -13,19 +13,18 @@ rank that passes a sum on, and `turn`, what it costs a rank to begin sending aft
 
 The first entry of each maximum grows with i and the arrival falls, and where they cross only moves
 up with p. So the crossings are followed instead of searched, and the times of all lines up to P
-take O(P) steps for one B or, as arrays, for a whole sweep of B.
+take O(P) steps for one B or, as arrays, for a whole sweep of B. With S(1) = B a single rank needs
+no case of its own, and without `turn` there is one crossing, not two.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 Integers = npt.NDArray[np.int64]
-Time = Callable[[Integers], Integers]  # of the number of ranks in the first part
 Children = tuple[tuple[int, ...], ...]
 
 
@@ -63,45 +62,80 @@ def optimum(ranks: int, lengths: Integers, ramp: int, turn: int = 0) -> Optimum:
     smaller one is taken, if it is next to the crossing.
     """
     lengths = np.asarray(lengths, dtype=np.int64)
+    if len(lengths) == 1:
+        return _of_one_length(ranks, int(lengths[0]), 2 * ramp + 1, turn)
     shape = (ranks + 1, len(lengths))
-    stored, sending = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-    first, first_sending = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-    columns = np.arange(len(lengths))
-    root_crossing, sender_crossing = np.ones_like(columns), np.ones_like(columns)
-
+    times, first = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    # T(i) + B, the same with `turn`, and S(i), by i
+    busy, sending = np.tile(lengths, (ranks + 1, 1)), np.tile(lengths, (ranks + 1, 1))
+    turned, first_sending = (busy.copy(), first.copy()) if turn else (busy, first)
+    crossings = [np.ones_like(lengths), np.ones_like(lengths)]
     for size in range(2, ranks + 1):
-
-        def arrival(part: Integers, size: int = size) -> Integers:
-            alone = size - part == 1
-            passed_on = sending[size - part, columns] + part + 2 * ramp + 1
-            return np.where(alone, lengths + size + 2 * ramp, passed_on)
-
-        def busy(part: Integers) -> Integers:
-            return stored[part, columns] + lengths
-
-        def busy_and_turned(part: Integers) -> Integers:
-            return busy(part) + np.where(part > 1, turn, 0)
-
-        root_crossing = _moved_up(root_crossing, size, busy, arrival)
-        sender_crossing = _moved_up(sender_crossing, size, busy_and_turned, arrival)
-        first[size], stored[size] = _better(root_crossing, busy, arrival)
-        first_sending[size], sending[size] = _better(sender_crossing, busy_and_turned, arrival)
-    return Optimum(stored, first, first_sending)
+        found = _best_part(crossings[0], size, busy, sending, 2 * ramp + 1)
+        crossings[0], first[size], times[size] = found
+        if turn:
+            found = _best_part(crossings[1], size, turned, sending, 2 * ramp + 1)
+        crossings[1], first_sending[size], sending[size] = found
+        np.add(times[size], lengths, out=busy[size])
+        turned[size] = busy[size] + turn
+    return Optimum(times, first, first_sending)
 
 
-def _moved_up(crossing: Integers, size: int, busy: Time, arrival: Time) -> Integers:
-    """The smallest first part, from the last crossing on, whose root is busy until the arrival."""
+def _best_part(
+    crossing: Integers, size: int, busy: Integers, sending: Integers, passing_on: int
+) -> tuple[Integers, Integers, Integers]:
+    """The crossing, moved up to the smallest first part whose root is busy until the arrival; and
+    of the first parts on both sides of it the faster one, and its time."""
+    count = busy.shape[1]
+    columns = np.arange(count)
+
+    def at(part: Integers) -> tuple[Integers, Integers]:
+        places = part * count + columns
+        return busy.take(places), sending.take(size * count + 2 * columns - places) + part
+
     while True:
-        below = (crossing < size - 1) & (busy(crossing) < arrival(crossing))
+        until, sent = at(crossing)
+        arrival = sent + passing_on
+        below = (crossing < size - 1) & (until < arrival)
         if not below.any():
-            return crossing
+            break
         crossing = crossing + below
-
-
-def _better(crossing: Integers, busy: Time, arrival: Time) -> tuple[Integers, Integers]:
-    """Of the first parts on both sides of the crossing the faster one, and its time."""
     before = np.maximum(crossing - 1, 1)
-    at_crossing = np.maximum(busy(crossing), arrival(crossing))
-    at_before = np.maximum(busy(before), arrival(before))
+    at_crossing = np.maximum(until, arrival)
+    until, sent = at(before)
+    at_before = np.maximum(until, sent + passing_on)
     part = np.where(at_before <= at_crossing, before, crossing)
-    return part, np.minimum(at_before, at_crossing)
+    return crossing, part, np.minimum(at_before, at_crossing)
+
+
+def _of_one_length(ranks: int, length: int, passing_on: int, turn: int) -> Optimum:
+    """The same for a single length: numbers, since arrays of one cost more than they hold."""
+    times, first, first_sending = [0, 0], [0, 0], [0, 0]
+    busy, turned, sending = [length] * 2, [length] * 2, [length] * 2
+    root = sender = 1
+    for size in range(2, ranks + 1):
+        root, part, time = _best_of_one(root, size, busy, sending, passing_on)
+        first.append(part)
+        times.append(time)
+        if turn:
+            sender, part, time = _best_of_one(sender, size, turned, sending, passing_on)
+        first_sending.append(part)
+        sending.append(time)
+        busy.append(times[size] + length)
+        turned.append(times[size] + length + turn)
+    columns = (np.array(column[: ranks + 1])[:, None] for column in (times, first, first_sending))
+    return Optimum(*columns)
+
+
+def _best_of_one(
+    crossing: int, size: int, busy: list[int], sending: list[int], passing_on: int
+) -> tuple[int, int, int]:
+    """`_best_part` for one length."""
+    while crossing < size - 1 and busy[crossing] < sending[size - crossing] + crossing + passing_on:
+        crossing += 1
+    before = max(crossing - 1, 1)
+    at_crossing = max(busy[crossing], sending[size - crossing] + crossing + passing_on)
+    at_before = max(busy[before], sending[size - before] + before + passing_on)
+    if at_before <= at_crossing:
+        return crossing, before, at_before
+    return crossing, crossing, at_crossing

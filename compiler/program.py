@@ -2,7 +2,7 @@
 
 Made by `collc.lowering.sharing`, judged by `collc.checks`, read by `collc.cost` and `collc.emit`.
 A *use* of a color is one phase of one collective. Where several uses share a color, its routers are
-torn down behind every use and configured anew before the next (docs/decisions.md, D31).
+torn down behind every use and configured anew before the next (docs/decisions.md, D35).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ vector arrives. All work on roles, regions and one line of each phase, so their 
 pattern and not the grid.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from collc.checks.circuits import circuits
 from collc.checks.color_numbers import color_numbers
@@ -30,6 +30,7 @@ from collc.checks.steps import steps
 from collc.checks.switch_colors import switch_colors
 from collc.checks.switches_return import switches_return
 from collc.checks.task_ids import task_ids
+from collc.checks.teardown import nothing_torn_down
 from collc.diagnostics import Diagnostic
 from collc.plan import Plan
 from collc.schedule import Schedule
@@ -56,15 +57,22 @@ CHECKS: dict[str, Check] = {
     "delivery": delivery,
     "switches_return": switches_return,
     "multicast": multicast,
+    "nothing_torn_down": nothing_torn_down,
     "row_shapes": row_shapes,
     "circuits": circuits,
     "rows_hazards": rows_hazards,
     "rows_delivery": rows_delivery,
 }
 
-__all__ = ["CHECKS", "Check", "check_plan"]
+BUDGETS = tuple(CHECKS)[: tuple(CHECKS).index("steps")]  # what is counted, not followed
+
+__all__ = ["BUDGETS", "CHECKS", "Check", "check_plan"]
 
 
-def check_plan(schedule: Schedule, plan: Plan) -> tuple[Diagnostic, ...]:
-    """Everything that is wrong with a plan; a plan that passes can be emitted."""
-    return tuple(problem for check in CHECKS.values() for problem in check(schedule, plan))
+def check_plan(
+    schedule: Schedule, plan: Plan, names: Iterable[str] = tuple(CHECKS)
+) -> tuple[Diagnostic, ...]:
+    """Everything that is wrong with a plan, or that these checks find wrong; a plan that passes all
+    can be emitted."""
+    checks = (CHECKS[name] for name in names)
+    return tuple(problem for check in checks for problem in check(schedule, plan))

@@ -26,6 +26,7 @@ SHARED = frozenset(
         "task_ids",
         "dsr_ids",
         "memory",
+        "nothing_torn_down",
     )
 )
 

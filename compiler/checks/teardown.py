@@ -20,9 +20,20 @@ from collections.abc import Iterator, Set
 from collc.checks.passages import passages
 from collc.diagnostics import Diagnostic
 from collc.placement import roles_of_ranks, sent_colors
-from collc.plan import Advance, Direction, Phase, Role, SendVector
+from collc.plan import Advance, Direction, Phase, Plan, Role, SendVector
 from collc.program import ProgramPlan, Use
-from collc.schedule import ReducePhase
+from collc.schedule import ReducePhase, Schedule
+
+
+def nothing_torn_down(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+    """C331: a teardown in a collective by itself, which would never set the color again."""
+    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+        for role in phase.roles:
+            advances = [step.advance for step in role.steps if isinstance(step, SendVector)]
+            if Advance.TEARDOWN in advances or any(lane.tears_down for lane in role.lanes):
+                message = f"in `{phase.name}` role `{role.name}` tears down a color for good"
+                help = "only programs of several collectives tear colors down; please report this"
+                yield Diagnostic("C331", message, pattern.span, help=help)
 
 
 def teardown(plan: ProgramPlan) -> Iterator[Diagnostic]:

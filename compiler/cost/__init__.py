@@ -1,5 +1,6 @@
 """Predicted cycles of a plan, with a lower bound for its contract."""
 
+from collc.cost.composed import cycles_of
 from collc.cost.expectations import unmet_expectations
 from collc.cost.predict import CriticalPath, Prediction, predict
 from collc.cost.show import show_gap, show_prediction
@@ -7,6 +8,7 @@ from collc.cost.show import show_gap, show_prediction
 __all__ = [
     "CriticalPath",
     "Prediction",
+    "cycles_of",
     "predict",
     "show_gap",
     "show_prediction",

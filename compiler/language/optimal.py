@@ -37,17 +37,23 @@ def optimal_tree(use: TreeUse, ranks: int, length: int, target: Target) -> Tree:
 @lru_cache(maxsize=64)
 def _best(ranks: int, length: int, target: Target, span: Span) -> Tree:
     begins_sending = target.task_start + target.op_issue
+    trees = [_model_tree(ranks, length, target, turn, span) for turn in (0, begins_sending)]
+    trees += _prelude_trees(ranks, span)
+    different = {tree.children: tree for tree in reversed(trees)}
+    candidates = tuple(tree for tree in trees if different[tree.children] is tree)
+    return Tree(OPTIMAL, candidates[0].children, span, candidates)
+
+
+@lru_cache(maxsize=64)
+def _prelude_trees(ranks: int, span: Span) -> tuple[Tree, ...]:
+    """The same for all lengths."""
     forest = Forest(
         {name: tree for name, tree in prelude().items() if isinstance(tree, TreeDecl)},
         {},
         frozenset(),
     )
-    trees = [_model_tree(ranks, length, target, turn, span) for turn in (0, begins_sending)]
-    trees += [_prelude_tree(name, ranks, forest, span) for name in _NAMES]
-    trees += [_two_phase(size, ranks, forest, span) for size in _group_sizes(ranks)]
-    different = {tree.children: tree for tree in reversed(trees)}
-    candidates = tuple(tree for tree in trees if different[tree.children] is tree)
-    return Tree(OPTIMAL, candidates[0].children, span, candidates)
+    named = (_prelude_tree(name, ranks, forest, span) for name in _NAMES)
+    return (*named, *(_two_phase(size, ranks, forest, span) for size in _group_sizes(ranks)))
 
 
 _NAMES = ("chain", "star", "binomial")

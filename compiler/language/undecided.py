@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from collc.diagnostics import Span
@@ -216,11 +217,16 @@ def _filled_use(use: TreeUse, left: Iterator[int]) -> TreeUse:
 def _written(declaration: CollectiveDecl, text: str) -> CollectiveDecl:
     """The same with the clauses of a text in place of its steps; messages about them are about
     the step that left them to the compiler."""
-    (parsed,) = parse_text("auto", f"collective written = barrier() on g {{ {text} }}")
-    assert isinstance(parsed, CollectiveDecl)
     at = next(c.span for c in declaration.clauses if isinstance(c, StepClause))
     kept = (c for c in declaration.clauses if not isinstance(c, StepClause))
-    return replace(declaration, clauses=(*kept, *(_moved(c, at) for c in parsed.clauses)))
+    return replace(declaration, clauses=(*kept, *(_moved(c, at) for c in _clauses(text))))
+
+
+@lru_cache(maxsize=256)
+def _clauses(text: str) -> tuple[Clause, ...]:
+    (parsed,) = parse_text("auto", f"collective written = barrier() on g {{ {text} }}")
+    assert isinstance(parsed, CollectiveDecl)
+    return parsed.clauses
 
 
 def _moved(node: Any, at: Span) -> Any:  # noqa: ANN401 - any piece of syntax

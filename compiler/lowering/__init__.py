@@ -12,7 +12,7 @@ from functools import cache, partial
 from itertools import product
 
 from collc.arithmetic import arithmetic_of
-from collc.cost import predict
+from collc.cost import cycles_of
 from collc.lowering import memory, resources
 from collc.lowering.behaviour import behaviours
 from collc.lowering.broadcast import broadcast_phase
@@ -38,15 +38,16 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
     """The best plan within all budgets; if none is, the one with the fewest colors, which a check
     refuses.
     """
-    first = next(candidate_plans(schedule, target))
+    candidates = candidate_plans(schedule, target)
+    first = next(candidates)
     alone = not _has_control(first) and not any(map(_relays_need_fewer, schedule.phases))
     if resources.within_budget(first) and alone:
         return first  # no other coloring is faster without control wavelets, and none needs fewer
-    plans = tuple(candidate_plans(schedule, target))
+    plans = (first, *candidates)
     possible = [plan for plan in plans if resources.within_budget(plan)]
     if len(possible) <= 1:
         return possible[0] if possible else min(plans, key=_colors)
-    return min(possible, key=lambda plan: (predict(schedule, plan).cycles, _colors(plan)))
+    return min(possible, key=lambda plan: (cycles_of(schedule, plan), _colors(plan)))
 
 
 def _has_control(plan: Plan) -> bool:

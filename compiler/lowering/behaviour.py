@@ -56,14 +56,20 @@ def behaviours(
     tree = line_tree(phase.children)
     names = tuple(f"{phase.name}_{name}" for name in _color_names(max(received_on) + 1))
     line = ColoredLine(tree, received_on, passing_colors(tree, received_on), names)
-    return tuple(
-        Behaviour(
-            steps=tuple(_steps(line, rank, length, max_extent)),
-            colors=tuple(_color_uses(line, rank, SIDES[phase.order])),
-            relays=bool(line.passing[rank]),
-        )
-        for rank in range(phase.ranks)
-    )
+    known: dict[tuple[object, ...], Behaviour] = {}
+    found = []
+    for rank in range(phase.ranks):
+        send_color, passing = line.sent_on(rank), line.passing[rank]
+        advance = None if send_color is None else _advance(line, rank, send_color)
+        same = len(tree.children[rank]), received_on[rank], send_color, passing, advance
+        if same not in known:
+            known[same] = Behaviour(
+                steps=tuple(_steps(line, rank, length, max_extent)),
+                colors=tuple(_color_uses(line, rank, SIDES[phase.order])),
+                relays=bool(passing),
+            )
+        found.append(known[same])
+    return tuple(found)
 
 
 def _color_names(needed: int) -> tuple[str, ...]:

@@ -20,9 +20,11 @@ def reduce_phase(
 ) -> Phase:
     """The plan's phase: roles in order of their first rank, regions sorted. With a `path`, which is
     a row when unfolded, it goes along that."""
-    ranks: dict[Behaviour, list[int]] = {}
+    different = {id(behaviour): behaviour for behaviour in behaviours}  # few, and slow to hash
+    ranks: dict[Behaviour, list[int]] = {behaviour: [] for behaviour in different.values()}
+    same = {key: ranks[behaviour] for key, behaviour in different.items()}
     for rank, behaviour in enumerate(behaviours):
-        ranks.setdefault(behaviour, []).append(rank)
+        same[id(behaviour)].append(rank)
     names = _names(tuple(ranks))
     roles = tuple(
         Role(name, _about(behaviour, path), behaviour.steps, behaviour.colors)

@@ -15,8 +15,8 @@ from itertools import pairwise, product
 from math import prod
 from typing import TypeVar
 
-from collc.checks import check_plan
-from collc.cost import predict
+from collc.checks import BUDGETS, CHECKS, check_plan
+from collc.cost import cycles_of
 from collc.diagnostics import CollcError, Diagnostic
 from collc.lowering import build_plan
 from collc.lowering.resources import left_by
@@ -154,28 +154,31 @@ def _predict_all(search: _Search, candidates: Iterable[Candidate]) -> None:
         if best is not None and candidate.at_least >= best:
             search.considered[candidate.text] = candidate.without_prediction()
             continue
-        complete, considered = predicted(candidate, search.target, search.problems)
+        complete, considered = predicted(candidate, search.target, search.problems, best)
         search.considered[candidate.text] = considered
         if considered.cycles is not None and (best is None or considered.cycles < best):
             search.best, search.chosen = complete, considered
 
 
 def predicted(
-    candidate: Candidate, target: Target, problems: list[Diagnostic]
+    candidate: Candidate, target: Target, problems: list[Diagnostic], best: int | None = None
 ) -> tuple[Collective, Considered]:
-    """Plan, check and predict a candidate; also the collective with its trees chosen."""
+    """Plan, check and predict a candidate; also the collective with its trees chosen. What is not
+    faster than `best` has to keep its budgets only, since it is not going to be emitted."""
     complete = with_chosen_trees(candidate.collective, target)
     schedule = build_schedule(complete)
     found = list(prove(schedule))
     schedule = with_tokens(schedule)
+    cycles = 0
     if not found:
         plan = build_plan(schedule, left_by(complete.limits.reserved, target))
-        found = list(check_plan(schedule, plan))
+        cycles = cycles_of(schedule, plan)
+        slower = best is not None and cycles >= best
+        found = list(check_plan(schedule, plan, BUDGETS if slower else CHECKS))
     if found:
         problems += found
         refused = f"{found[0].code}: {found[0].message}"
         return complete, candidate.without_prediction(refused)
-    cycles = predict(schedule, plan).cycles
     memory = plan.code_bytes + plan.data_bytes
     terms = terms_of(schedule, cycles, target).named()
     return complete, Considered(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from collc.cost import predict
+from collc.cost import cycles_of
 from collc.lowering import build_plan
 from collc.schedule import build_schedule
 from collc.spec import (
@@ -55,7 +55,7 @@ def _chosen(tree: Tree, contract: Contract, target: Target) -> Tree:
         if fewest is not None and least[index] >= fewest:
             break
         schedule = build_schedule(lines[index])
-        cycles = predict(schedule, build_plan(schedule, target)).cycles
+        cycles = cycles_of(schedule, build_plan(schedule, target))
         if fewest is None or cycles < fewest:
             best, fewest = tree.candidates[index], cycles
     text = tree.text if best.text == tree.text else f"{best.text}, the {tree.text} choice"

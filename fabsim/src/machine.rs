@@ -177,8 +177,8 @@ impl Machine {
     }
 
     /// Flows show nothing of what passes, and take for granted what registers say.
-    fn may_flow(&self) -> bool {
-        let seen = self.recorder.is_some() || self.fabric.trace.is_some();
+    fn may_flow<P: Probe>(&self, probe: &P) -> bool {
+        let seen = !probe.is_silent() || self.fabric.trace.is_some();
         self.flows && !seen && !self.writes_registers && !self.fabric.swaps()
     }
 
@@ -211,7 +211,7 @@ impl Machine {
             }
         }
         let now = self.cycle;
-        let may_flow = probe.is_silent() && self.may_flow();
+        let may_flow = self.may_flow(probe);
         self.first_half(threads, probe);
         if let Err(failure) = self.gather() {
             self.visit_flows();
@@ -241,7 +241,7 @@ impl Machine {
             now: self.cycle,
             plans: &self.plans,
             looks_at_once: !self.writes_registers,
-            may_flow: self.may_flow(),
+            may_flow: self.may_flow(probe),
         };
         let mut pes = self.pes.as_mut_slice();
         let zones = self.workers.iter_mut().zip(self.fabric.looking());
@@ -266,7 +266,7 @@ impl Machine {
             now: self.cycle,
             plans: &self.plans,
             looks_at_once: !self.writes_registers,
-            may_flow: self.may_flow(),
+            may_flow: self.may_flow(probe),
         };
         let mut pes = self.pes.as_mut_slice();
         let zones = self

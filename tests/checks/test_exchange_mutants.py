@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields, replace
+from itertools import islice
 
 import pytest
 import steps_patterns as s
-from test_mutants import program
+from test_mutants import STRIDE, program
 
 from collc.checks import check_plan
 from collc.lowering import candidate_plans
@@ -135,7 +136,7 @@ def test_a_mutant_that_passes_the_checks_delivers(name, target):
     plan = next(candidate_plans(schedule, TARGETS[target]))
     assert check_plan(schedule, plan) == ()
     refused, holes, seen = 0, [], {program(s.texts_of(schedule, plan))}
-    for what, mutant in mutants(plan):
+    for what, mutant in islice(mutants(plan), 0, None, STRIDE):
         if check_plan(schedule, mutant):
             refused += 1
             continue
@@ -145,4 +146,4 @@ def test_a_mutant_that_passes_the_checks_delivers(name, target):
             problem, _ = s.outcome(texts, schedule, target)
             holes += [f"{what}: {problem}"] if problem else []
     assert not holes, "\n".join([f"{len(holes)} holes", *holes])
-    assert refused > 100
+    assert refused * STRIDE > 100

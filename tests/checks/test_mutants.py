@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 
 import pytest
 
@@ -32,6 +34,9 @@ from collc.spec import Collective, Spec
 from collc.target import TARGETS
 
 Mutant = tuple[str, Plan]
+
+# every how manieth mutant is looked at; COLLC_MUTANTS=1 takes them all
+STRIDE = int(os.environ.get("COLLC_MUTANTS", "3"))
 
 LONG = 40  # more elements than the queues between two PEs hold
 
@@ -200,7 +205,7 @@ def test_a_mutant_that_passes_the_checks_delivers(name, target, which):
     plan = list(candidate_plans(schedule, TARGETS[target]))[which]
     assert check_plan(schedule, plan) == ()
     refused, holes, seen = 0, [], {program(texts_of(collective, schedule, plan))}
-    for what, mutant in mutants(plan):
+    for what, mutant in islice(mutants(plan), 0, None, STRIDE):
         if check_plan(schedule, mutant):
             refused += 1
             continue
@@ -210,7 +215,7 @@ def test_a_mutant_that_passes_the_checks_delivers(name, target, which):
             problem = outcome(texts, schedule, target)
             holes += [f"{what}: {problem}"] if problem else []
     assert not holes, "\n".join([f"{len(holes)} holes", *holes])
-    assert refused > 100
+    assert refused * STRIDE > 100
 
 
 def test_the_two_plans_of_one_tree_differ_in_their_control_wavelets():

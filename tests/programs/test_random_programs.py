@@ -14,7 +14,7 @@ from collc.diagnostics import CollcError
 from collc.programs import compile_any
 
 BATCHES = 10
-CASES = int(os.environ.get("COLLC_PROGRAMS", "100"))
+CASES = int(os.environ.get("COLLC_PROGRAMS", "60"))
 
 TREES = ("chain", "star", "binomial", "two_phase(S = 2)", "two_phase(S = 3)", "optimal")
 TYPES = ("f32", "i16", "u32")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 import collc
-from collc.pipeline import prove_text
+from collc.cost import Prediction
+from collc.pipeline import planned, prove_text
+from collc.schedule import Schedule
 from collc.spec import ContractKind
 from collc.target import TARGETS
 from collc.tokens import with_tokens
@@ -26,16 +28,23 @@ def text(contract: str, steps: str, grid: str, length: int, *, more: str = "") -
     """
 
 
+def planned_text(written: str) -> tuple[Schedule, Prediction]:
+    spec, schedule = prove_text(written, "test.coll", {})
+    schedule = with_tokens(schedule)
+    return schedule, planned(schedule, TARGETS[spec.target])[1]
+
+
 def cycles(*args: str, **more: str) -> int:
-    return collc.compile_text(text(*args, **more), "test.coll", {}).prediction.cycles
+    return planned_text(text(*args, **more))[1].cycles
 
 
-@pytest.mark.parametrize("length", [1, 30, 700])
-@pytest.mark.parametrize("within", ["", "within colors <= 3"])
+@pytest.mark.parametrize(
+    ("length", "within"), [(1, ""), (30, ""), (700, ""), (30, "within colors <= 3")]
+)
 def test_an_allreduce_on_a_line(length: int, within: str) -> None:
     best = cycles("allreduce", "run auto", "17 x 1", length, more=within)
     for tree in TREES:
-        for root in (0, 8, 16):
+        for root in (0, 8):
             steps = f"reduce {tree} to {root} then broadcast from {root}"
             try:
                 other = cycles("allreduce", steps, "17 x 1", length, more=within)
@@ -70,9 +79,9 @@ def test_every_contract_has_a_best_plan_that_runs(contract: str) -> None:
 
 
 def test_numbers_are_as_good_as_any() -> None:
-    best = cycles("reduce", "reduce two_phase(S = auto)", "30 x 1", 40)
+    best = cycles("reduce", "reduce two_phase(S = auto)", "20 x 1", 40)
     assert best == min(
-        cycles("reduce", f"reduce two_phase(S = {size})", "30 x 1", 40) for size in range(1, 31)
+        cycles("reduce", f"reduce two_phase(S = {size})", "20 x 1", 40) for size in range(1, 21)
     )
 
 
@@ -117,8 +126,9 @@ def test_no_algorithm_takes_fewer_cycles_than_is_said_before_it_is_read(kind, pa
         assert pattern.at_least(ranks, length, machine)[0] <= least_terms(schedule, machine).cycles
 
 
-@pytest.mark.parametrize("length", [1, 25, 400])
-@pytest.mark.parametrize("operation", ["f32:add", "f32:min", "i32:add"])
+@pytest.mark.parametrize(
+    ("length", "operation"), [(1, "f32:add"), (25, "f32:min"), (25, "i32:add"), (400, "f32:add")]
+)
 def test_nothing_is_predicted_to_take_fewer_cycles_than_it_takes_at_least(
     length: int, operation: str
 ) -> None:
@@ -128,9 +138,9 @@ def test_nothing_is_predicted_to_take_fewer_cycles_than_it_takes_at_least(
         "run ring_allreduce",
         "run halving_doubling",
     ):
-        written = text("allreduce", steps, "11 x 1", length)
+        written = text("allreduce", steps, "9 x 1", length)
         written = written.replace("f32[", f"{element}[").replace("add)", f"{name})")
-        bundle = collc.compile_text(written, "test.coll", {})
-        terms = terms_of(bundle.schedule, bundle.prediction.cycles, TARGETS["wse2"])
+        schedule, prediction = planned_text(written)
+        terms = terms_of(schedule, prediction.cycles, TARGETS["wse2"])
         assert terms.waiting >= 0, steps
-        assert terms.cycles == bundle.prediction.cycles
+        assert terms.cycles == prediction.cycles

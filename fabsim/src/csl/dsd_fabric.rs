@@ -124,7 +124,9 @@ impl Compiler {
                 let what = kind.what;
                 return err(
                     span,
-                    format!("the field 'priority' of {what} is for wse3; on wse2 operations have it"),
+                    format!(
+                        "the field 'priority' of {what} is for wse3; on wse2 operations have it"
+                    ),
                 );
             }
             "zero" => {

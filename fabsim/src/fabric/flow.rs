@@ -59,6 +59,8 @@ impl Moving<'_> {
         }
         let (color, outputs) = (channel.color, channel.tx.0);
         let (from, held) = (channel.only_side()?, channel.len());
+        // The last wavelet may have moved the switch, and then no other one may follow it.
+        channel.rx.has(from).then_some(())?;
         let mut next = [NOWHERE; 4];
         for side in LINKS {
             if outputs & side.bit() != 0 {

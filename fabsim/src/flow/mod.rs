@@ -204,6 +204,8 @@ pub struct Flows {
     disturbed: Vec<Caught>,
     /// Streams to be worked out, and up to which cycle; whether those before them have been.
     asked: Vec<(StreamId, u64, bool)>,
+    /// What an operation sends in a run.
+    sent: Vec<u32>,
 }
 
 impl Flows {

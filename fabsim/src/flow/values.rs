@@ -84,10 +84,6 @@ impl Flows {
         for intake in work.intakes.iter().flatten() {
             until = until.min(self.stream(intake.stream).known() + intake.held);
         }
-        let mut sent = match work.outflow {
-            Some(outflow) => std::mem::take(&mut self.stream_mut(outflow.stream).values),
-            None => Vec::new(),
-        };
         let place = site.place(pe);
         let state = &mut site.pes[place];
         let memory = &mut state.core.memory;
@@ -95,17 +91,21 @@ impl Flows {
             Doer::Main => state.main.running.as_deref(),
             Doer::Thread(n) => state.threads.get(n),
         };
-        if let Some(running) = running {
-            let at_once = run_length(running);
-            while work.done < until {
-                let count = at_once.min((until - work.done) as usize);
-                self.elements(running, &work, work.done - since, count, memory, &mut sent);
-                work.done += count as u64;
+        let Some(running) = running else {
+            return;
+        };
+        let mut sent = std::mem::take(&mut self.sent);
+        let at_once = run_length(running);
+        while work.done < until {
+            let count = at_once.min((until - work.done) as usize);
+            self.elements(running, &work, work.done - since, count, memory, &mut sent);
+            work.done += count as u64;
+            // At once, since it may come back to this operation.
+            if let Some(Outflow { stream: id, .. }) = work.outflow {
+                self.stream_mut(id).values.append(&mut sent);
             }
         }
-        if let Some(Outflow { stream: id, .. }) = work.outflow {
-            self.stream_mut(id).values = sent;
-        }
+        self.sent = sent;
         self.tiles[tile as usize].work = Some(work);
     }
 
