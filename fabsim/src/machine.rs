@@ -8,23 +8,25 @@
 //! A machine with several threads gives each of them some of the rows. Both halves of a cycle are
 //! done side by side; what passes between zones is handed over in between.
 
-use crate::fabric::grid::{Grid, PeIndex};
+mod registers;
+mod undefined;
+mod zones;
+
+use self::registers::writes_registers;
+use self::zones::{for_all, pool, zones};
+use crate::fabric::grid::PeIndex;
 use crate::fabric::split_front;
-use crate::fabric::{Collision, Fabric, Looking, Moving};
+use crate::fabric::{Fabric, Looking, Moving};
 use crate::limits::limits;
 use crate::pe::plan::PePlan;
 use crate::pe::{Launch, Pe};
 use crate::probe::{Probe, Recorder, Silent};
-use crate::program::{Arch, Design, Direction, Inst, Span, SystemCall, TileProgram};
+use crate::program::Design;
 use crate::report::{Fault, SimError};
-use crate::trace::arrivals;
 pub use crate::worker::VisitOrder;
 use crate::worker::{Cycle, Worker};
-use rayon_core::{ThreadPool, ThreadPoolBuilder};
+use rayon_core::ThreadPool;
 use std::sync::Arc;
-
-/// Addresses of registers, counted in words or in bytes.
-const REGISTERS: std::ops::RangeInclusive<u64> = 0x6000..=0xffff;
 
 /// With fewer tiles to visit, a cycle is done before a second thread has begun.
 const TILES_WORTH_A_THREAD: usize = 4_000;
@@ -404,170 +406,4 @@ impl Machine {
             self.wake(pe);
         }
     }
-
-    /// `advance_switch` moves the switch as soon as the last wavelet is in the router, so it can
-    /// change where wavelets come from and not where those before it go.
-    fn check_retargeted(&mut self) -> Result<(), SimError> {
-        let Some((pe, color)) = self.fabric.first_retargeted() else {
-            return Ok(());
-        };
-        let (x, y) = self.fabric.grid.place(pe);
-        Err(SimError::Undefined(format!(
-            "PE ({x}, {y}): advance_switch leads color {color} to a switch position with other \
-             outputs in cycle {}, while what was sent may not have left the router; send a control \
-             wavelet instead",
-            self.cycle
-        )))
-    }
-
-    /// Two arrivals at once are undefined: an error, or a warning where the user asked for it.
-    fn check_collisions<P: Probe>(&mut self, probe: &P) -> Result<(), SimError> {
-        let mut collisions = self.fabric.take_collisions();
-        if collisions.is_empty() {
-            return Ok(());
-        }
-        collisions.sort_unstable();
-        collisions.dedup_by(|more, kept| {
-            let same = (more.pe, more.color) == (kept.pe, kept.color);
-            if same {
-                kept.sides.0 |= more.sides.0;
-                kept.overflow |= more.overflow;
-            }
-            same
-        });
-        for collision in collisions {
-            let text = self.describe(&collision);
-            let fatal = !self.lenient || collision.overflow;
-            let lines = arrivals::lines(&self.fabric, &collision, fatal, probe);
-            let cycle = self.cycle;
-            let log = lines.iter().map(|line| (cycle, collision.pe, line.clone()));
-            self.log.extend(log);
-            if fatal {
-                let lines = lines.iter().map(|line| format!("\n  @{cycle} {line}"));
-                return Err(SimError::Undefined(text + &lines.collect::<String>()));
-            }
-            self.warnings.push(text);
-        }
-        Ok(())
-    }
-
-    fn describe(&self, collision: &Collision) -> String {
-        let (x, y) = self.fabric.grid.place(collision.pe);
-        let source = |side: Direction| match self.fabric.grid.neighbour(collision.pe, side) {
-            Some(pe) => {
-                let (x, y) = self.fabric.grid.place(pe);
-                format!("{side} (PE {x}, {y})")
-            }
-            None => format!("{side} (its own compute element)"),
-        };
-        let from: Vec<String> = (0..5)
-            .map(Direction::from_code)
-            .filter(|&side| collision.sides.has(side))
-            .map(|side| format!("from {}", source(side)))
-            .collect();
-        let count = match from.len() {
-            2 => "two".to_string(),
-            more => more.to_string(),
-        };
-        format!(
-            "PE ({x}, {y}): {count} wavelets of color {} arrive in cycle {}, {}; what the machine \
-             does then is undefined",
-            collision.color,
-            self.cycle,
-            from.join(" and "),
-        )
-    }
-
-    fn undefined(&self, pe: PeIndex, fault: &Fault) -> SimError {
-        let (x, y) = self.fabric.grid.place(pe);
-        let place = fault
-            .span
-            .map(|span| self.location(span) + ": ")
-            .unwrap_or_default();
-        SimError::Undefined(format!(
-            "{place}PE ({x}, {y}), cycle {}: {}",
-            self.cycle, fault.text
-        ))
-    }
-
-    /// `file:line` of a span.
-    pub fn location(&self, span: Span) -> String {
-        match self.files.get(span.file as usize) {
-            Some(file) => format!("{file}:{}", span.line),
-            None => format!("line {}", span.line),
-        }
-    }
-}
-
-/// Where the zones of the threads end: rows are shared out evenly.
-fn zones(design: &Design, threads: usize) -> Vec<PeIndex> {
-    let grid = Grid {
-        width: u32::from(design.width),
-        height: u32::from(design.height),
-    };
-    let count = threads.clamp(1, usize::from(design.height).max(1));
-    let end = |n: usize| (grid.height as usize * n / count) as u32 * grid.width;
-    (1..=count).map(|n| PeIndex(end(n))).collect()
-}
-
-/// Whether any code of a design, or what it begins with, changes settings of routers.
-fn writes_registers(design: &Design) -> bool {
-    let programs = &design.programs;
-    programs.iter().any(|program| {
-        let mut code = program.functions.iter().flat_map(|f| &f.code);
-        let pointers = design.arch == Arch::Wse2 && leads_to_registers(program);
-        !program.config.is_empty() || pointers || code.any(changes_router)
-    })
-}
-
-fn changes_router(inst: &Inst) -> bool {
-    match inst {
-        Inst::WriteConfig { .. } => true,
-        Inst::System { call, .. } => matches!(
-            call,
-            SystemCall::SetSwitchSides | SystemCall::SetFilter | SystemCall::BindInputQueue
-        ),
-        _ => false,
-    }
-}
-
-/// Whether code stores anywhere and names a number that may be the address of a register, in words
-/// or in bytes: on wse2 pointers lead to them, too.
-fn leads_to_registers(program: &TileProgram) -> bool {
-    let mut code = program.functions.iter().flat_map(|f| &f.code);
-    let mut words = program.memory.iter().flat_map(|(_, words)| words);
-    let stores = code.clone().any(|inst| matches!(inst, Inst::Store { .. }));
-    let named =
-        code.any(|inst| matches!(inst, Inst::Const { bits, .. } if REGISTERS.contains(bits)));
-    stores && (named || words.any(|&word| REGISTERS.contains(&u64::from(word))))
-}
-
-/// The threads for all zones but one. If the system has none to give, one thread does it all.
-fn pool(zones: usize) -> Option<Arc<ThreadPool>> {
-    let others = zones.checked_sub(1).filter(|&others| others > 0)?;
-    let pool = ThreadPoolBuilder::new().num_threads(others).build();
-    pool.ok().map(Arc::new)
-}
-
-/// Does the work of all zones, side by side if there are threads for it: that of the first one on
-/// this thread, the others' on those of the pool, which wait between two cycles instead of being started anew.
-fn for_all<Z: Send>(
-    threads: Option<&ThreadPool>,
-    zones: impl Iterator<Item = Z>,
-    work: impl Fn(Z) + Sync,
-) {
-    let Some(threads) = threads else {
-        return zones.for_each(work);
-    };
-    let mut zones = zones;
-    let Some(own) = zones.next() else {
-        return;
-    };
-    threads.in_place_scope(|scope| {
-        for zone in zones {
-            let work = &work;
-            scope.spawn(move |_| work(zone));
-        }
-        work(own);
-    });
 }

@@ -5,8 +5,10 @@ mod flows_support;
 mod support;
 
 use fabsim::host::{SimOptions, Simulator};
+use fabsim::probe::{Probe, Recorder};
 use fabsim::program::*;
 use flows_support::{program, Random, BUFFER, WORDS};
+use std::any::Any;
 use std::sync::Arc;
 use support::*;
 
@@ -189,4 +191,40 @@ fn an_operation_that_feeds_itself_flows() {
         1,
         vec![(tile, vec![(0, route(&[R], &[R]))])],
     ));
+}
+
+/// A recorder that looks at nothing.
+#[derive(Debug)]
+struct Deaf;
+
+impl Probe for Deaf {}
+
+impl Recorder for Deaf {
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+/// While a recorder is attached nothing flows, and nothing of that time is left when it is gone.
+#[test]
+fn nothing_comes_out_differently_after_a_recorder() {
+    for seed in 0..20 {
+        let design = program(seed);
+        let ends = [false, true].map(|flows| {
+            let options = SimOptions {
+                flows,
+                max_cycles: 30_000,
+                ..SimOptions::default()
+            };
+            let mut sim = simulate_with(&design, options);
+            sim.attach(Box::new(Deaf));
+            let first = format!("{:?}", sim.launch("run", &[]));
+            assert_eq!(sim.machine().joined_flows(), 0);
+            sim.detach();
+            let second = format!("{:?}", sim.launch("run", &[]));
+            let cycles = (sim.cycle(), sim.tile_cycles());
+            (first, second, cycles, queues(&sim), memories(&sim))
+        });
+        assert_eq!(ends[1], ends[0], "seed {seed}");
+    }
 }
