@@ -98,12 +98,18 @@ def _others(examples: dict[str, str], uses: dict[str, tuple[str, ...]]) -> Itera
 
 
 def _examples() -> dict[str, str]:
-    """Name and text of every example, by name."""
+    """Name and text of every example that is one pattern, by name: neither a program of several
+    collectives nor one that leaves its steps to the compiler."""
     found = {}
     for entry in files("collc.examples").iterdir():
         if entry.name.endswith(".coll"):
             found[entry.name.removesuffix(".coll")] = entry.read_text(encoding="utf-8")
-    return dict(sorted(found.items()))
+    return {name: text for name, text in sorted(found.items()) if _is_one_pattern(text)}
+
+
+def _is_one_pattern(text: str) -> bool:
+    spec = parse_source(text)
+    return spec.program is None and all(one.undecided is None for one in spec.collectives)
 
 
 def _used(text: str) -> tuple[str, ...]:

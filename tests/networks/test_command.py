@@ -14,7 +14,9 @@ from collc.pipeline import prove_text
 from tests.test_cli import EXAMPLES, ROOT, collc
 
 NETWORKS = sorted((EXAMPLES / "networks").glob("*.toml"))
-PROGRAMS = sorted(EXAMPLES.glob("*.coll"))
+PROGRAMS = [
+    path for path in sorted(EXAMPLES.glob("*.coll")) if not path.stem.startswith("program_")
+]  # those of several collectives are refused
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
