@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,13 +10,12 @@ from collc.checks.program import check_program
 from collc.cost import Prediction, unmet_expectations
 from collc.cost.predict import predict
 from collc.cost.program import predict_program
-from collc.diagnostics import CollcError, Diagnostic
 from collc.emit.render import render_program
 from collc.emit.reserved import unusable_in_program, unusable_names
 from collc.files import write_files
 from collc.language import parse_source
 from collc.lowering.sharing import build_program_plan
-from collc.pipeline import Bundle, compile_collective, proved
+from collc.pipeline import Bundle, compile_collective, proved, refuse_if_any
 from collc.program import ProgramPlan
 from collc.proof import prove
 from collc.run import Progress, RunReport
@@ -112,11 +111,11 @@ def compile_program(spec: Spec, program: Program, skew: int = 0) -> ProgramBundl
     """Compile what a Spec says to a bundle, or raise CollcError with every problem found. With a
     `skew` PEs wait before each call, up to so many turns of an empty loop."""
     machine = TARGETS[spec.target]
-    _refuse(unusable_in_program(spec.collectives))
+    refuse_if_any(unusable_in_program(spec.collectives))
     schedules = tuple(map(with_tokens, prove_all(spec)))
     plan = replace(build_program_plan(schedules, program, machine), skewed=skew > 0)
-    _refuse(check_program(plan))
-    _refuse(
+    refuse_if_any(check_program(plan))
+    refuse_if_any(
         problem
         for schedule, one in zip(plan.schedules, plan.plans, strict=True)
         for problem in unmet_expectations(one, predict(schedule, one))
@@ -132,7 +131,7 @@ def prove_all(spec: Spec) -> tuple[Schedule, ...]:
     machine = TARGETS[spec.target]
     chosen = (with_chosen_trees(decided(one, machine), machine) for one in spec.collectives)
     schedules = tuple(map(build_schedule, chosen))
-    _refuse(
+    refuse_if_any(
         problem
         for collective, schedule in zip(spec.collectives, schedules, strict=True)
         for problem in (*unusable_names(collective), *prove(schedule))
@@ -143,9 +142,3 @@ def prove_all(spec: Spec) -> tuple[Schedule, ...]:
 def _fits(schedules: tuple[Schedule, ...], program: Program, target: Target) -> bool:
     """Whether there is a plan for a target; then the files serve it, too."""
     return not check_program(build_program_plan(schedules, program, target))
-
-
-def _refuse(diagnostics: Iterable[Diagnostic]) -> None:
-    found = list(diagnostics)
-    if found:
-        raise CollcError(found)

@@ -79,7 +79,7 @@ def run_bundle(  # noqa: PLR0913 - what to run, then how
             if contract.buffer:
                 found = simulator.memcpy_d2h(contract.buffer, given.dtype, *area)
             else:
-                found = _tokens(simulator, collective.name, given) if schedule.phases else given
+                found = tokens_of(simulator, collective.name, given) if schedule.phases else given
             cycles = max(cycles, launch.cycles)
             problem = problem or mismatch(schedule, given, found.reshape(given.shape))
         simulator.stop()
@@ -98,8 +98,8 @@ def run_bundle(  # noqa: PLR0913 - what to run, then how
     )
 
 
-def _tokens(simulator: Any, module: str, given: Array) -> Array:  # noqa: ANN401 - see `fabsim_module`
-    """What the PEs' tokens are after a barrier, which has no buffer to copy."""
+def tokens_of(simulator: Any, module: str, given: Array) -> Array:  # noqa: ANN401 - see `fabsim_module`
+    """The tokens of all PEs, [height, width, 1], after a barrier, which has no buffer to copy."""
     found = np.empty_like(given)
     for y, x in np.ndindex(given.shape[:2]):
         held = simulator.read_variable(f"{module}.{TOKEN}", x, y)

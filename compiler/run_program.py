@@ -12,12 +12,9 @@ import numpy as np
 
 from collc.files import write_files
 from collc.program import ProgramPlan
-from collc.run import Progress, RunError, RunReport, fabsim_module
+from collc.run import Progress, RunError, RunReport, fabsim_module, tokens_of
 from collc.spec import Collective
-from collc.tokens import TOKEN
 from collc.verify import Array, Mask, carry_on, describe, make_input
-
-State = dict[str, list[tuple[Array, Mask]]]  # by buffer and round: vectors, and what is known
 
 
 def run_program(  # noqa: PLR0913 - what to run, then how
@@ -124,10 +121,7 @@ def _tokens(simulator: Any, plan: ProgramPlan) -> str:  # noqa: ANN401 - see `fa
             continue
         given = make_input(one.collective, 0)
         wanted, known = carry_on(schedule, given, np.ones(given.shape, np.bool_))
-        found = np.empty_like(given)
-        for y, x in np.ndindex(given.shape[:2]):
-            name = f"collectives.{one.collective.name}.{TOKEN}"
-            found[y, x] = np.frombuffer(simulator.read_variable(name, x, y), given.dtype)
+        found = tokens_of(simulator, f"collectives.{one.collective.name}", given)
         wrong = describe(wanted, found, known)
         if wrong:
             return f"tokens of `{one.collective.name}`: {wrong}"
