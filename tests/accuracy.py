@@ -9,8 +9,8 @@ or gives a wrong result.
 
     python tests/accuracy.py [points] [first] [--seconds S] [--jobs N]
 
-2000 points, from number 0 on. What has been measured is kept in build/accuracy.jsonl: the same command goes on where it was
-interrupted, as long as compiler and fabsim are the same.
+2000 points, from number 0 on. What has been measured is kept in build/accuracy.jsonl: the same
+command goes on where it was interrupted, as long as compiler and fabsim are the same.
 """
 
 from __future__ import annotations
