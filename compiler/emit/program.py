@@ -99,6 +99,7 @@ class ProgramModel:
     rounds: int
     colors: tuple[ColorModel, ...]
     torn_down: bool
+    controls_ready: bool
     switched: bool
     tasks: tuple[tuple[Part, ...], ...]
     buffers: tuple[BufferModel, ...]
@@ -137,6 +138,7 @@ def program_model(plan: ProgramPlan, source: str, skew: int) -> ProgramModel:
         rounds=plan.program.rounds,
         colors=tuple(_colors(plan)),
         torn_down=any(color.torn_down for color in plan.colors),
+        controls_ready=controls_ready(plan),
         switched=any(switched_colors(one.phases) for one in plan.plans),
         tasks=_tasks(plan, modules),
         buffers=tuple(_buffers(models)),
@@ -179,21 +181,17 @@ def _steps(plan: ProgramPlan) -> Iterator[Step]:
 def _shared(plan: ProgramPlan) -> list[SharedPhase]:
     """What each use is given. Registers are loaded at compile time as long as there are enough for
     all phases; those that are left go to the other phases in turn."""
-    bare = [
-        SharedPhase(
-            positions=dict(use.positions),
-            torn_down=frozenset(n for n, k in use.positions if plan.colors[k].torn_down),
-            first=Ids(),
-            late=False,
-        )
-        for use in plan.uses
-    ]
+    ready = controls_ready(plan)
+    bare = [_bare(plan, use, ready) for use in plan.uses]
     needs = [_needs(plan, use, given) for use, given in zip(plan.uses, bare, strict=True)]
+    used = Ids(dests=len(plan.colors) if ready else 0)
     widest = [max((getattr(need, f"{file}s") for need in needs), default=0) for file in FILES]
-    total = [sum(getattr(need, f"{file}s") for need in needs) for file in FILES]
+    total = [
+        sum((getattr(need, f"{file}s") for need in needs), getattr(used, f"{file}s"))
+        for file in FILES
+    ]
     room = len(plan.dsr_ids)
     kept = [0 if max(total) <= room else most for most in widest]
-    used = Ids()
     found = []
     for given, need in zip(bare, needs, strict=True):
         after = [getattr(used, f"{f}s") + getattr(need, f"{f}s") for f in FILES]
@@ -202,8 +200,31 @@ def _shared(plan: ProgramPlan) -> list[SharedPhase]:
         if not late:
             used.sources, used.dests, used.owns = after
         first = Ids(sources=start[0], dests=start[1], owns=start[2])
-        found.append(SharedPhase(given.positions, given.torn_down, first, late))
+        found.append(replace(given, first=first, late=late))
     return found
+
+
+def controls_ready(plan: ProgramPlan) -> bool:
+    """Whether every color has a register by which control wavelets are sent: some color is torn
+    down, the registers suffice, and no operation on another color has the microthread that sends
+    them, so that the next phase may begin meanwhile."""
+    inputs = {color.input_queue for color in plan.colors}
+    outputs = {color.output_queue for color in plan.colors}
+    if inputs & outputs or not any(color.torn_down for color in plan.colors):
+        return False
+    needs = (_needs(plan, use, _bare(plan, use, True)).dests for use in plan.uses)
+    return len(plan.colors) + max(needs, default=0) <= len(plan.dsr_ids)
+
+
+def _bare(plan: ProgramPlan, use: Use, ready: bool) -> SharedPhase:
+    """What a use is given, but for the ids."""
+    return SharedPhase(
+        positions=dict(use.positions),
+        torn_down=frozenset(n for n, k in use.positions if plan.colors[k].torn_down),
+        first=Ids(),
+        late=False,
+        controls_ready=ready,
+    )
 
 
 def _needs(plan: ProgramPlan, use: Use, given: SharedPhase) -> Ids:

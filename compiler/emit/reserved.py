@@ -148,6 +148,8 @@ _MODULE = frozenset(
         "tile_config",
         "teardown_id",
         "complete",
+        "learned",
+        "learn",
         "shared_ids",
         "phase",
         "waits",
