@@ -2,6 +2,7 @@
 colors of their own.
 
     python tests/switch_over.py [P] [B] [COLORS] [--target wse3]
+    python tests/switch_over.py --sweep            # other P and B, both targets: the largest of each
 
 The table has a row for what comes first and a column for what follows. Run by hand;
 docs/programs.md keeps a result.
@@ -10,11 +11,17 @@ docs/programs.md keeps a result.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from itertools import product
 
 import click
 from programs.texts import PATTERNS, program_of
 
 from collc.programs import compile_any
+
+SWEEP_RANKS = (8, 33, 64)
+SWEEP_LENGTHS = (1, 16, 256)
+SWEEP_COLORS = 3
 
 
 @click.command()
@@ -22,8 +29,15 @@ from collc.programs import compile_any
 @click.argument("length", type=int, default=16)
 @click.argument("colors", type=int, default=3)
 @click.option("--target", default="wse2")
-def main(ranks: int, length: int, colors: int, target: str) -> None:
+@click.option("--sweep", is_flag=True, help="Other sizes and targets, only the largest of each.")
+def main(ranks: int, length: int, colors: int, target: str, sweep: bool) -> None:
     """Measure all pairs of patterns on RANKS PEs with LENGTH elements and COLORS colors."""
+    if sweep:
+        print("| target | P | B | largest | of | chain, then broadcast | mean |")
+        print("|---|---|---|---|---|---|---|")
+        for of, p, b in product(("wse2", "wse3"), SWEEP_RANKS, SWEEP_LENGTHS):
+            print(f"| {of} | {p} | {b} | {_summary(p, b, of)} |", flush=True)
+        return
     patterns = [name for name in PATTERNS if name != "ring" or colors > 2]
     print(f"P = {ranks}, B = {length}, {colors} colors, {target}")
     print("| first, then | " + " | ".join(patterns) + " |")
@@ -31,6 +45,24 @@ def main(ranks: int, length: int, colors: int, target: str) -> None:
     for first in patterns:
         row = [_extra((first, then), ranks, length, colors, target) for then in patterns]
         print(f"| {first} | " + " | ".join(map(str, row)) + " |", flush=True)
+
+
+def _summary(ranks: int, length: int, target: str) -> str:
+    """The largest and what it is of, that of a chain before a broadcast, the mean."""
+    extras = {
+        pair: _extra(pair, ranks, length, SWEEP_COLORS, target)
+        for pair in product(PATTERNS, PATTERNS)
+    }
+    worst = max(extras, key=lambda pair: extras[pair])
+    after_chain = max(_after_chain(extras))
+    mean = sum(extras.values()) / len(extras)
+    return f"{extras[worst]} | {worst[0]}, then {worst[1]} | {after_chain} | {mean:.0f}"
+
+
+def _after_chain(extras: dict[tuple[str, str], int]) -> Iterator[int]:
+    for (first, then), extra in extras.items():
+        if first == "chain" and then.startswith("broadcast"):
+            yield extra
 
 
 def _extra(calls: tuple[str, str], ranks: int, length: int, colors: int, target: str) -> int:

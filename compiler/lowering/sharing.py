@@ -54,6 +54,8 @@ def _fastest(schedule: Schedule, target: Target, most: int) -> Plan:
     possible = [plan for plan in plans if _widest(plan) <= most]
     if not possible:
         return min(plans, key=_widest)
+    if len(possible) == 1:
+        return possible[0]
     return min(possible, key=lambda plan: (predict(schedule, plan).cycles, _widest(plan)))
 
 
