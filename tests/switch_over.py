@@ -1,5 +1,5 @@
 """What taking turns on few colors costs, in cycles of two collectives: against the same two on
-colors of their own.
+colors of their own, as many for each as it may use here.
 
     python tests/switch_over.py [P] [B] [COLORS] [--target wse3]
     python tests/switch_over.py --sweep            # other P and B, both targets: the largest of each
@@ -12,12 +12,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 import click
 from programs.texts import PATTERNS, program_of
 
-from collc.programs import compile_any
+from collc.checks.program import check_program
+from collc.cost.program import predict_program
+from collc.emit.render import render_program
+from collc.lowering.sharing import apart, build_program_plan, fastest
+from collc.pipeline import refuse_if_any
+from collc.program import ProgramPlan
+from collc.programs import prove_program
+from collc.run_program import run_program
+from collc.spec import Spec
+from collc.target import TARGETS
 
 SWEEP_RANKS = (8, 33, 64)
 SWEEP_LENGTHS = (1, 16, 256)
@@ -66,17 +76,23 @@ def _after_chain(extras: dict[tuple[str, str], int]) -> Iterator[int]:
 
 
 def _extra(calls: tuple[str, str], ranks: int, length: int, colors: int, target: str) -> int:
-    shared = _cycles(
-        calls, f"within colors <= {colors} reconfigure teardown", ranks, length, target
-    )
-    return shared - _cycles(calls, "", ranks, length, target)
+    """Both times with the plans that the limit of colors leaves for each of the two."""
+    text = program_of(calls, f"within colors <= {colors} reconfigure teardown", target=target)
+    spec, schedules = prove_program(text, "pair.coll", {"P": ranks, "B": length})
+    assert spec.program is not None
+    machine = TARGETS[target]
+    in_turns = build_program_plan(schedules, spec.program, machine)
+    plans = tuple(fastest(schedule, machine, colors) for schedule in schedules)
+    unlimited = replace(spec.program, colors=None)
+    return _cycles(spec, in_turns) - _cycles(spec, apart(schedules, plans, unlimited, machine))
 
 
-def _cycles(calls: tuple[str, str], limits: str, ranks: int, length: int, target: str) -> int:
-    text = program_of(calls, limits, target=target)
-    report = compile_any(text, "pair.coll", {"P": ranks, "B": length}).run()
+def _cycles(spec: Spec, plan: ProgramPlan) -> int:
+    refuse_if_any(check_program(plan))
+    texts = render_program(spec, plan, predict_program(plan), ())
+    report = run_program(texts, plan, spec.target, seed=1)
     if not report.verified:
-        sys.exit(f"{calls}: {report.problem}")
+        sys.exit(f"{spec.program}: {report.problem}")
     return report.cycles
 
 
