@@ -16,16 +16,13 @@ from dataclasses import replace
 from itertools import product
 
 import click
+from programs.bare import planned, run_planned
 from programs.texts import PATTERNS, program_of
 
 from collc.checks.program import check_program
-from collc.cost import Prediction
-from collc.emit.render import render_program
-from collc.lowering.sharing import apart, build_program_plan, fastest
+from collc.lowering.sharing import apart, fastest
 from collc.pipeline import refuse_if_any
 from collc.program import ProgramPlan
-from collc.programs import prove_program
-from collc.run_program import run_program
 from collc.spec import Spec
 from collc.target import TARGETS
 
@@ -78,19 +75,16 @@ def _after_chain(extras: dict[tuple[str, str], int]) -> Iterator[int]:
 def _extra(calls: tuple[str, str], ranks: int, length: int, colors: int, target: str) -> int:
     """Both times with the plans that the limit of colors leaves for each of the two."""
     text = program_of(calls, f"within colors <= {colors} reconfigure teardown", target=target)
-    spec, schedules = prove_program(text, "pair.coll", {"P": ranks, "B": length})
-    assert spec.program is not None
-    machine = TARGETS[target]
-    in_turns = build_program_plan(schedules, spec.program, machine)
-    plans = tuple(fastest(schedule, machine, colors) for schedule in schedules)
-    unlimited = replace(spec.program, colors=None)
-    return _cycles(spec, in_turns) - _cycles(spec, apart(schedules, plans, unlimited, machine))
+    spec, in_turns = planned(text, {"P": ranks, "B": length})
+    plans = tuple(fastest(one, in_turns.target, colors) for one in in_turns.schedules)
+    unlimited = replace(in_turns.program, colors=None)
+    by_themselves = apart(in_turns.schedules, plans, unlimited, TARGETS[target])
+    refuse_if_any(check_program(by_themselves))
+    return _cycles(spec, in_turns) - _cycles(spec, by_themselves)
 
 
 def _cycles(spec: Spec, plan: ProgramPlan) -> int:
-    refuse_if_any(check_program(plan))
-    texts = render_program(spec, plan, Prediction(0, 0, {}, ()), ())  # nobody reads it
-    report = run_program(texts, plan, spec.target, seed=1)
+    report = run_planned(spec, plan)
     if not report.verified:
         sys.exit(f"{spec.program}: {report.problem}")
     return report.cycles
