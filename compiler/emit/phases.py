@@ -95,7 +95,7 @@ class PhaseModel:
     `late` says that its registers are loaded when it begins, `quick` that a function is called at
     the end of a PE that sends a control wavelet last, by the register that its color has for
     that. `torn_down` are its colors that are torn down behind it, `routers` how they are set before
-    it.
+    it, `positions` where they are among the program's.
     """
 
     name: str
@@ -106,6 +106,7 @@ class PhaseModel:
     routes: tuple[RoutesModel, ...]
     routers: tuple[RoutersModel, ...]
     torn_down: tuple[str, ...]
+    positions: Mapping[str, int]
     cases: Cases
     on_path: bool  # whether a PE's part depends on its place on the path, not on x and y
     idle: bool  # whether some PEs take no part
@@ -170,6 +171,7 @@ def phase_model(
         routes=routes_models(phase, around.torn_down),
         routers=routers_models(phase, around.torn_down) if around.torn_down else (),
         torn_down=tuple(sorted(around.torn_down)),
+        positions=around.shared or {},
         cases=cases_of(
             phase.regions, (grid.width, grid.height), len(phase.roles), coordinates(phase)
         ),

@@ -48,13 +48,15 @@ class Part:
 
 @dataclass(frozen=True)
 class ColorModel:
-    """A color of the program: the conditions that this PE receives on it, and sends."""
+    """A color of the program: the conditions that this PE receives on it, and sends, and that its
+    switch moves here in some phase."""
 
     index: int
     number: int
     torn_down: bool
     receives: str
     sends: str
+    moves: str
 
 
 @dataclass(frozen=True)
@@ -239,6 +241,7 @@ def _colors(plan: ProgramPlan) -> Iterator[ColorModel]:
     for index, color in enumerate(plan.colors):
         receives: list[str] = []
         sends: list[str] = []
+        moves: list[str] = []
         for use in plan.uses:
             names = {name for name, k in use.positions if k == index}
             if names:
@@ -246,7 +249,10 @@ def _colors(plan: ProgramPlan) -> Iterator[ColorModel]:
                 module = plan.plans[use.collective].collective.name
                 receives += _conditions(phase, module, "in", names, index)
                 sends += _conditions(phase, module, "out", names, index)
-        yield ColorModel(index, color.number, color.torn_down, _any(receives), _any(sends))
+                if color.torn_down:
+                    moves += _moves(phase, module, names)
+        conditions = (_any(receives), _any(sends), _any(moves))
+        yield ColorModel(index, color.number, color.torn_down, *conditions)
 
 
 def _conditions(phase: Phase, module: str, way: str, names: set[str], index: int) -> Iterator[str]:
@@ -258,6 +264,13 @@ def _conditions(phase: Phase, module: str, way: str, names: set[str], index: int
     for lane in phase.exchange.lanes if phase.exchange else ("",):
         of = f"{module}.{phase.name}.{lane}_" if lane else f"{module}.{phase.name}."
         yield f"({of}{verb} and ({of}queue_{way} == {index}))"
+
+
+def _moves(phase: Phase, module: str, names: set[str]) -> Iterator[str]:
+    """That the switch of a torn-down color has several positions on a PE in one phase."""
+    for name in sorted(names & switched_colors([phase])):
+        router = f"params.{module}.{phase.name}_routers.{name}"
+        yield f"({router}.moves_rx or {router}.moves_tx)"
 
 
 def _any(conditions: list[str]) -> str:
