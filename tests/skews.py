@@ -2,9 +2,9 @@
 
     python tests/skews.py [--seeds 200] [--rounds 100] [--skew 200] [EXAMPLE ...]
 
-Each program is compiled once for each target. Its vectors are the same in all runs; the numbers that
-say how long every PE waits before every call come from the seed. What is done is kept in
-build/skews.json, so that an interrupted command goes on where it was; it prints a table at the end.
+Each program is compiled once for each target. Its vectors are the same in all runs; the numbers
+that say how long every PE waits before every call come from the seed. What is done is kept in
+build/skews.json, so that an interrupted command goes on; it prints a table at the end.
 Run by hand; docs/programs.md keeps a result.
 """
 

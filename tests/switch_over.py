@@ -2,7 +2,7 @@
 colors of their own, as many for each as it may use here.
 
     python tests/switch_over.py [P] [B] [COLORS] [--target wse3]
-    python tests/switch_over.py --sweep            # other P and B, both targets: the largest of each
+    python tests/switch_over.py --sweep     # other P and B, both targets: the largest of each
 
 The table has a row for what comes first and a column for what follows. Run by hand;
 docs/programs.md keeps a result.

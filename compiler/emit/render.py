@@ -210,6 +210,7 @@ def _program_manifest(
             "dsr_ids": plan.dsr_ids,
             "code_bytes_estimate": plan.code_bytes,
             "data_bytes": plan.data_bytes,
+            "reconfiguration_bytes": plan.reconfiguration_bytes,
         },
         "prediction": {
             "cycles": prediction.cycles,

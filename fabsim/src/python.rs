@@ -3,7 +3,7 @@
 use crate::csl::{self, CompileOptions, Fp16Format};
 use crate::diagnostic::Diagnostic;
 use crate::host::{Area, CopyFormat, LaunchReport, SimOptions, Simulator, TransferId, VisitOrder};
-use crate::program::{Arch, Design, ExportKind, ScalarType, TileProgram};
+use crate::program::{Arch, Design, ExportKind, Function, Inst, ScalarType, TileProgram};
 use crate::report::SimError;
 use crate::rounding::{cb16_bits, single_for_rounding};
 use crate::trace::{self, Region, Scope, TraceForm, TraceOptions, Watched};
@@ -83,10 +83,13 @@ impl Program {
         &self.design.files
     }
 
-    /// The functions in the memory of PE (x, y), with their numbers of instructions.
+    /// The functions in the memory of PE (x, y), with their numbers of instructions; a constant is
+    /// part of the instruction that uses it.
     fn functions(&self, x: u16, y: u16) -> PyResult<Vec<(String, usize)>> {
+        let takes_time = |inst: &&Inst| !matches!(inst, Inst::Const { .. });
+        let count = |f: &Function| f.code.iter().filter(takes_time).count();
         let functions = self.program_of(x, y)?.functions.iter();
-        Ok(functions.map(|f| (f.name.clone(), f.code.len())).collect())
+        Ok(functions.map(|f| (f.name.clone(), count(f))).collect())
     }
 
     /// Bytes of memory that the variables of PE (x, y) take.
