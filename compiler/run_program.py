@@ -78,7 +78,7 @@ def inputs_of(plan: ProgramPlan, seed: int) -> dict[str, Array]:
 
 
 def copy_in(simulator: Any, plan: ProgramPlan, given: dict[str, Array], seed: int) -> None:  # noqa: ANN401 - see `fabsim_module`
-    """Give all PEs their vectors, and where they wait before calls the numbers that say how long."""
+    """Give all PEs their vectors, and where they wait before calls the numbers for that."""
     grid = plan.plans[0].collective.grid
     for name, vectors in given.items():
         behind = np.ascontiguousarray(vectors.transpose(1, 2, 0, 3))  # one PE's rounds in a row
