@@ -40,20 +40,23 @@ def build_program_plan(
     refuses it then."""
     target = left_by(program.reserved, target)
     most = len(target.colors) if program.colors is None else program.colors
-    chosen = tuple(_fastest(schedule, target, most) for schedule in schedules)
-    apart = _apart(schedules, chosen, program, target)
-    if program.reconfigure is Reconfigure.AUTO and _fits(apart, most):
-        return apart
+    chosen = tuple(fastest(schedule, target, most) for schedule in schedules)
+    if program.reconfigure is Reconfigure.AUTO:
+        with_own = apart(schedules, chosen, program, target)
+        if _fits(with_own, most):
+            return with_own
     return _in_turns(schedules, chosen, program, target)
 
 
-def _fastest(schedule: Schedule, target: Target, most: int) -> Plan:
+def fastest(schedule: Schedule, target: Target, most: int) -> Plan:
     """Of the plans whose phases keep the limit of colors, each by itself, the one that takes the
     fewest cycles; if none keeps it, the one with the fewest colors."""
     plans = list(candidate_plans(schedule, target))
     possible = [plan for plan in plans if _widest(plan) <= most]
     if not possible:
         return min(plans, key=_widest)
+    if len(possible) == 1:
+        return possible[0]
     return min(possible, key=lambda plan: (predict(schedule, plan).cycles, _widest(plan)))
 
 
@@ -97,7 +100,7 @@ def _kept_apart(colors: tuple[str, ...], together: list[set[str]]) -> tuple[int,
     return tuple(numbers[color] for color in colors)
 
 
-def _apart(
+def apart(
     schedules: tuple[Schedule, ...], plans: tuple[Plan, ...], program: Program, target: Target
 ) -> ProgramPlan:
     """Every phase with colors and queues of its own."""
@@ -236,6 +239,16 @@ def _numbered(  # noqa: PLR0913, PLR0917 - the parts of a plan
         dsr_ids=target.dsr_ids,
         code_bytes=memory.program_code_bytes(numbered),
         data_bytes=memory.program_data_bytes(numbered, program.rounds),
+        reconfiguration_bytes=memory.reconfiguration_bytes(
+            [
+                (
+                    numbered[use.collective].phases[use.phase],
+                    {name for name, place in use.positions if colors[place].torn_down},
+                )
+                for use in uses
+            ],
+            target,
+        ),
     )
 
 
