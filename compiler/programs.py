@@ -82,11 +82,11 @@ def compile_any(
     """Compile a `.coll` text to a bundle, or raise CollcError with every problem found.
 
     `file` is the name used in messages and in the emitted comments; `target` overrides the file's
-    own. A `skew` makes a program even of one call.
+    own. A `skew` makes a program even of one call, and so does a collective on a part of a grid.
     """
     spec = parse_source(text, parameters, target, file=file)
     program = spec.program
-    if program is None and skew:
+    if program is None and (skew or spec.collectives[0].grid.site is not None):
         one = spec.collectives[0]
         limits, way = one.limits, Reconfigure.AUTO
         most = (limits.colors, limits.colors_span)

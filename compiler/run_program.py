@@ -75,7 +75,7 @@ def _inputs(plan: ProgramPlan, seed: int) -> dict[str, Array]:
 
 
 def _copy_in(simulator: Any, plan: ProgramPlan, given: dict[str, Array], seed: int) -> None:  # noqa: ANN401 - see `fabsim_module`
-    grid = plan.plans[0].collective.grid
+    grid = plan.plans[0].collective.grid.whole
     for name, vectors in given.items():
         behind = np.ascontiguousarray(vectors.transpose(1, 2, 0, 3))  # one PE's rounds in a row
         simulator.memcpy_h2d(name, behind.reshape(-1), *_area(plan, vectors))

@@ -12,6 +12,7 @@ from enum import Enum
 
 from collc.diagnostics import Span
 from collc.formula import Formula
+from collc.grids import Grid
 from collc.paths import Path
 from collc.steps import Moves
 
@@ -130,16 +131,6 @@ class Contract:
     element: ElementType
     length: int
     operation: Operation | OwnOperation | None
-    span: Span
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A rectangle of PEs, `width` columns by `height` rows."""
-
-    name: str
-    width: int
-    height: int
     span: Span
 
 

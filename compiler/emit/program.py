@@ -123,7 +123,7 @@ def program_model(plan: ProgramPlan, source: str, skew: int) -> ProgramModel:
         )
         for index, model in enumerate(models)
     )
-    grid = plan.plans[0].collective.grid
+    grid = plan.plans[0].collective.grid.whole
     return ProgramModel(
         source=re.sub(r"[^\w./ +-]", "_", source),
         version=__version__,

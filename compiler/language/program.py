@@ -116,11 +116,12 @@ def _check_alike(called: tuple[Collective, ...]) -> None:
 
 
 def _other_grids(called: tuple[Collective, ...]) -> Iterator[Exception]:
-    first = called[0].grid
-    for grid in (c.grid for c in called):
+    first = called[0].grid.whole
+    for grid in (c.grid.whole for c in called):
         if (grid.width, grid.height) != (first.width, first.height):
             message = f"{grid.name} and {first.name} differ in size"
-            help = "all collectives of a program run on the same rectangle in this version"
+            ends = f"[0 .. {grid.width - 1}, 0 .. {grid.height - 1}]"
+            help = f"all are parts of one: `grid {grid.name} = {first.name}{ends}`, for example"
             also = (first.span, "the first grid of the program")
             yield problem("C107", message, grid.span, also, help=help)
 

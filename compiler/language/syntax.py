@@ -177,6 +177,26 @@ class GridDecl:
 
 
 @dataclass(frozen=True, eq=False)
+class ExtentDecl:
+    """`0 .. W - 1` of a part of a grid, or one column or row: then `last` is None."""
+
+    first: Expression
+    last: Expression | None
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class PartDecl:
+    """`grid last = pes[W - 1, 0 .. H - 1]`: columns and rows of another grid."""
+
+    name: Word
+    of: Word
+    columns: ExtentDecl
+    rows: ExtentDecl
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
 class LocalDecl:
     """`where h = pow2_below(n)`: a number with a name, seen by the body and the locals after it.
 
@@ -446,12 +466,22 @@ Clause = (
 
 
 @dataclass(frozen=True, eq=False)
+class PlaceDecl:
+    """`on pes`, or `on each row of pes`: then `lines` is `row`, and `of` is `of`."""
+
+    lines: Word | None
+    of: Word | None
+    grid: Word
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
 class CollectiveDecl:
     """`collective total = contract on grid { clauses }`."""
 
     name: Word
     contract: ContractDecl
-    grid: Word
+    place: PlaceDecl
     clauses: tuple[Clause, ...]
     span: Span
 
@@ -488,6 +518,7 @@ Declaration = (
     TargetDecl
     | ParamDecl
     | GridDecl
+    | PartDecl
     | OrderDecl
     | TreeDecl
     | AlgorithmDecl
