@@ -15,6 +15,7 @@ from collc.emit.reserved import unusable_in_program, unusable_names
 from collc.files import write_files
 from collc.language import parse_source
 from collc.lowering.sharing import build_program_plan
+from collc.lowering.strands import build_strands
 from collc.pipeline import Bundle, compile_collective, proved, refuse_if_any
 from collc.program import ProgramPlan
 from collc.proof import prove
@@ -113,7 +114,7 @@ def compile_program(spec: Spec, program: Program, skew: int = 0) -> ProgramBundl
     machine = TARGETS[spec.target]
     refuse_if_any(unusable_in_program(spec.collectives))
     schedules = tuple(map(with_tokens, prove_all(spec)))
-    plan = replace(build_program_plan(schedules, program, machine), skewed=skew > 0)
+    plan = replace(_planned(schedules, program, machine), skewed=skew > 0)
     refuse_if_any(check_program(plan))
     refuse_if_any(
         problem
@@ -141,4 +142,9 @@ def prove_all(spec: Spec) -> tuple[Schedule, ...]:
 
 def _fits(schedules: tuple[Schedule, ...], program: Program, target: Target) -> bool:
     """Whether there is a plan for a target; then the files serve it, too."""
-    return not check_program(build_program_plan(schedules, program, target))
+    return not check_program(_planned(schedules, program, target))
+
+
+def _planned(schedules: tuple[Schedule, ...], program: Program, target: Target) -> ProgramPlan:
+    build = build_strands if program.together else build_program_plan
+    return build(schedules, program, target)

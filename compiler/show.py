@@ -97,7 +97,7 @@ def _program(spec: Spec) -> str:
     program = spec.program
     if program is None:
         return f"program {{ {spec.collectives[0].name} }}"
-    calls = " ".join(program.calls)
+    calls = " ".join(" and ".join(program.calls[i] for i in turn) for turn in program.turns)
     words = [f"repeat {program.rounds} {{ {calls} }}" if program.rounds > 1 else calls]
     if program.colors is not None:
         words.append(f"within colors <= {program.colors}")

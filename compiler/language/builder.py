@@ -193,6 +193,9 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
     def program(self, meta: Meta, c: list[Any]) -> syntax.ProgramDecl:
         return syntax.ProgramDecl(self._items(c), self._span(meta))
 
+    def together(self, meta: Meta, c: list[Any]) -> syntax.TogetherDecl:
+        return syntax.TogetherDecl(tuple(map(self._word, c[::2])), self._span(meta))
+
     def repeat(self, meta: Meta, c: list[Any]) -> syntax.RepeatDecl:
         return syntax.RepeatDecl(c[0], self._items(c[1:]), self._span(meta))
 

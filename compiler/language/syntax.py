@@ -487,11 +487,19 @@ class CollectiveDecl:
 
 
 @dataclass(frozen=True, eq=False)
+class TogetherDecl:
+    """`rows and columns`: calls that are in flight at the same time."""
+
+    names: tuple[Word, ...]
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
 class RepeatDecl:
     """`repeat 100 { largest spread }`."""
 
     rounds: Expression
-    names: tuple[Word, ...]
+    names: tuple[Word | TogetherDecl, ...]
     span: Span
 
 
@@ -503,7 +511,7 @@ class ReconfigureClause:
     span: Span
 
 
-ProgramItem = Word | RepeatDecl | WithinClause | ReserveClause | ReconfigureClause
+ProgramItem = Word | TogetherDecl | RepeatDecl | WithinClause | ReserveClause | ReconfigureClause
 
 
 @dataclass(frozen=True, eq=False)
