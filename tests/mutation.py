@@ -4,8 +4,9 @@
 
 Every mutant of `mutants.judging.all_subjects` goes to the checks; what they let pass is run on
 fabsim and has to be right. Of those refused, one in `--unchecked` is written and run with all
-checks off: then fabsim has to name the fault. Takes about a quarter of an hour, and writes docs/mutants.md
-unless `--every` leaves some out. Exits with 1 if a mutant passes the checks and is wrong.
+checks off: then fabsim has to name the fault. Takes about a quarter of an hour, and writes
+docs/mutants.md unless `--every` leaves some out. Exits with 1 if a mutant passes the checks and is
+wrong.
 """
 
 from __future__ import annotations
