@@ -11,12 +11,15 @@ from collections.abc import Iterator
 import numpy as np
 
 from collc.arithmetic import arithmetic_of
+from collc.checks.remembered import remembered
 from collc.diagnostics import Diagnostic
 from collc.plan import AREA_BITS, Exchange, Lane, Loop, Phase, Plan, RowKind
 from collc.schedule import Schedule
+from collc.spec import ElementType, Operation, OwnOperation
 from collc.steps import StepsPhase
 from collc.unrolled import Ints, values_at
 
+SENDS = int(RowKind.SENDS)
 USES_OUT = int(RowKind.SENDS | RowKind.RELAYS)
 USES_INTO = int(RowKind.RECEIVES | RowKind.APPLIES)
 LOADED = int(RowKind.RELAYS | RowKind.STAGES | RowKind.APPLIES)  # rows whose registers do not walk
@@ -39,7 +42,18 @@ def row_shapes(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
 
 def shape_problem(plan: Plan, phase: Phase, pattern: StepsPhase) -> str:
     """What is wrong with the rows of a phase; nothing if they can be run."""
+    return _shape_problem(phase, pattern, plan.element, plan.operation)
+
+
+@remembered
+def _shape_problem(
+    phase: Phase,
+    pattern: StepsPhase,
+    element: ElementType,
+    operation: Operation | OwnOperation | None,
+) -> str:
     exchange = phase.exchange
+    refused = _refused_combining(element, operation)
     if exchange is None or exchange.slicing != pattern.slicing:
         return "the vector is not cut as the schedule says"
     for index, role in enumerate(phase.roles):
@@ -47,19 +61,21 @@ def shape_problem(plan: Plan, phase: Phase, pattern: StepsPhase) -> str:
             return f"role `{role.name}` does not have the lanes of the phase"
         places = _places(phase, index, pattern)
         for lane in role.lanes if len(places) else ():
-            problem = _lane_problem(lane, places, exchange, _refused_combining(plan))
+            problem = _lane_problem(lane, places, exchange, refused)
             if problem:
                 return f"lane `{lane.name}` of role `{role.name}` {problem}"
     return ""
 
 
-def _refused_combining(plan: Plan) -> tuple[int, str]:
-    """Which bits no row of the plan may have together, for want of an operation that does it while
+def _refused_combining(
+    element: ElementType, operation: Operation | OwnOperation | None
+) -> tuple[int, str]:
+    """Which bits no row may have together, for want of an operation that does it while
     elements arrive, and that in words."""
     receives, combines = int(RowKind.RECEIVES), int(RowKind.COMBINES)
-    if plan.operation is None:
+    if operation is None:
         return combines, "combines and the contract has no operation"
-    if arithmetic_of(plan.element, plan.operation).kind == "map":
+    if arithmetic_of(element, operation).kind == "map":
         return combines | receives, "combines by a call-back while it receives"
     return 0, ""
 
@@ -95,7 +111,7 @@ def _loop_problem(
         return "has a loop that goes on by more than all slices"
     for row in loop.rows:
         numbers = np.stack([values_at(number, places) for number in row.numbers])
-        if numbers.min() < 0 or numbers.max() > LARGEST:
+        if numbers.min() < 0 or numbers.max() + slices > LARGEST + 1:
             return "has numbers of more than 16 bits"
         problem = _row_problem(lane, numbers, exchange, refused)
         problem = problem or _range_problem(numbers, shift, turns, slices)
@@ -137,10 +153,12 @@ def _walking_problem(loop: Loop, places: Ints, exchange: Exchange) -> str:
 def _range_problem(numbers: Ints, shift: Ints, turns: Ints, slices: int) -> str:
     """What is wrong with the slices of a row."""
     kind, first, count, into, into_count = numbers
-    relays = (kind & int(RowKind.RELAYS)) > 0  # their last number is no count of slices
-    times = np.where(relays, 1, into_count)
-    for low, size in ((first, count), (into, times)):
-        if (low >= slices).any() or _leaves(np.stack((low, size, shift, turns)), slices):
+    for used, low, size in (
+        ((kind & SENDS) > 0, first, count),
+        ((kind & USES_INTO) > 0, into, into_count),
+    ):
+        ranges = np.stack((low, size, shift, turns))[:, used]
+        if (low[used] >= slices).any() or _leaves(ranges, slices):
             return "goes beyond the last slice"
     return ""
 
