@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from functools import cache
 from importlib.resources import files
 from pathlib import PurePath
 
@@ -54,7 +55,9 @@ def source_name(file: str) -> str:
     return re.sub(r"[^\w. +-]", "_", PurePath(file).name)
 
 
+@cache
 def _environment() -> Environment:
+    """The templates; to compile them takes longer than to compile a program of few PEs."""
     return Environment(
         loader=FileSystemLoader(str(files("collc.templates"))),
         undefined=StrictUndefined,
