@@ -40,7 +40,6 @@ def test_a_wait_is_told_with_what_avoids_it(tree: str, target: str) -> None:
         ("chain", 64, 256),  # nothing waits
         ("optimal", 64, 256),
         ("star", 64, 1),  # vectors wait, but no tree is much faster
-        ("two_phase(S = 5)", 25, 1),
         ("binomial", 2, 256),
         ("chain", 1, 256),
     ],
