@@ -1,4 +1,4 @@
-"""The warning about vectors that wait for each other, and its silence where nothing is to be won."""
+"""The warning about vectors that wait for each other, and its silence where it would be idle."""
 
 from __future__ import annotations
 
