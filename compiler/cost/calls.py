@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from collc.cost.operations import BUFFER, Costs
 from collc.program import ProgramPlan, Use
 from collc.spec import ContractKind
+from collc.unrolled import Ints
 
 TEST = 3  # a variable is read, compared, branched on
 LAUNCH = 2  # the number of the call is set, what calls the first collective is called
@@ -61,11 +62,11 @@ class Calls:
         blocked = (BLOCKED + learned) * self.torn_down
         return TEST * (call + 1) + (1 if barrier else pointer) + prepared + RUN + blocked
 
-    def looked(self, colors: int) -> int:
+    def looked(self, colors: Ints) -> Ints:
         """From one look at registers to the next, while one of them is not torn down."""
         return 9 + 4 * colors + ASKED
 
-    def opened(self, colors: int, moving: int) -> int:
+    def opened(self, colors: Ints, moving: Ints) -> Ints:
         """From calling what looks to the call of what starts the phase, where all are torn down."""
         if self.plan.target.registers_known:
             return 6 + 7 * colors + moving
@@ -77,8 +78,11 @@ class Calls:
 
     def to_end(self, use: Use) -> int:
         """In the task that is told of the end of a part: which phase it was."""
-        phases = self.plan.plans[use.collective].phases
-        last = use.phase == len(phases) - 1
-        inner = [u for u in self.plan.uses if u.phase < len(self.plan.plans[u.collective].phases) - 1]
-        place = len(inner) if last else inner.index(use) + 1
+        inner = [
+            u for u in self.plan.uses if u.phase < len(self.plan.plans[u.collective].phases) - 1
+        ]
+        place = inner.index(use) + 1 if use in inner else len(inner)
         return TEST * place + 1
+
+    def _last(self, use: Use) -> int:
+        return len(self.plan.plans[use.collective].phases) - 1

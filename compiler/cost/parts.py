@@ -1,12 +1,13 @@
 """A phase of a program by itself: from when each PE begins it to when each PE's part is over, and
 when its routers are torn down behind it.
 
-Lines are evaluated by `collc.cost.line` and `collc.cost.exchange`, each different one once.
+Lines are evaluated by `collc.cost.line` and `collc.cost.exchange`, each different one once. In
+reading order: what is found, `ends_of`, reductions, exchanges, broadcasts.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,16 +16,19 @@ from collc.cost.exchange import run_exchange
 from collc.cost.line import LineRun, run_line
 from collc.cost.operations import SLOTS, Costs, Place
 from collc.cost.predict import Mask, Times, lines_of
+from collc.paths import Path
 from collc.placement import roles_of_ranks
 from collc.plan import BY_WAVELET, Advance, Phase, SendVector
 from collc.program import ProgramPlan, Use
 from collc.schedule import BroadcastPhase, ReducePhase
+from collc.spec import ContractKind
 from collc.steps import StepsPhase
 from collc.unrolled import NOWHERE, connections, roles_of_places
 
 SENT = 2  # from issuing a control wavelet to what the function called behind it does first
 CLOSES = 3  # a lane's teardown: it is issued, and goes first
 ENDS = 2  # what ends the phase is called, and activates a task
+TESTED = 4  # whether a PE has the result, with call and return
 LANE_FRAMES = 5  # functions that return behind that
 
 
@@ -35,149 +39,180 @@ class Ends:
 
     over: Times
     by_task: Mask
-    torn: dict[str, Times] = field(default_factory=dict)
+    torn: dict[str, Times]
 
 
-def ends_of(plan: ProgramPlan, use: Use, costs: Costs, ready: Times, depth: int) -> Ends:
-    """At `ready[x, y]` the code of a PE, so deep in calls, calls the phase's first function."""
+@dataclass(frozen=True)
+class Part:
+    """A phase with what it costs; at `begun[x, y]` the code of a PE, `depth` calls deep, calls its
+    first function, and its routers that were torn down are open."""
+
+    phase: Phase
+    costs: Costs
+    begun: Times
+    depth: int
+    torn_down: bool
+
+
+def ends_of(plan: ProgramPlan, use: Use, costs: Costs, begun: Times, depth: int) -> Ends:
+    """Evaluate a phase; at `begun[x, y]` the code of a PE, so deep in calls, calls its first
+    function."""
     phase, pattern = plan.phase(use), plan.pattern(use)
+    torn_down = any(plan.colors[k].torn_down for _, k in use.positions)
     if isinstance(pattern, BroadcastPhase):
-        return _broadcast(phase, pattern, costs, ready, depth)
-    on_path = phase.path is not None
-    begun = ready[phase.path.x, phase.path.y][:, None] if phase.path else ready
-    idle = begun + (SLOTS + ENDS + depth + SLOTS + 1) * costs.scalar + _task(costs, plan)
-    ends = Ends(idle, np.ones(begun.shape, dtype=np.bool_))
-    ends.torn = {use.color: begun.copy() for role in phase.roles for use in role.colors}
+        return _broadcast(Part(phase, costs, begun, depth, torn_down), pattern)
+    if phase.path is not None:
+        begun = begun[phase.path.x, phase.path.y][:, None]
+    part = Part(phase, costs, begun, depth, torn_down)
+    ends = _idle(part)
     if isinstance(pattern, StepsPhase):
-        _exchange(phase, pattern, costs, begun, depth, ends)
+        _exchange(part, pattern, ends)
     else:
-        _reduce(phase, pattern, costs, begun, depth, ends)
-    return _folded(phase, ready, ends) if on_path else ends
+        _reduce(part, pattern, ends)
+    if costs.negates and use.phase == _last_reduction(plan, use):
+        _negate_back(pattern, costs, ends)
+    return ends if phase.path is None else _folded(phase.path, plan, ends)
 
 
-def _task(costs: Costs, plan: ProgramPlan) -> int:
-    """From activating the task that is told of an end to its first instruction."""
-    return plan.target.task_start
+def _idle(part: Part) -> Ends:
+    """PEs without a part run through it; no router has been used."""
+    through = (SLOTS + ENDS + part.depth + SLOTS + 1) * part.costs.scalar
+    over = part.begun + through + part.costs.task - part.costs.dispatch
+    colors = {use.color for role in part.phase.roles for use in role.colors}
+    return Ends(
+        over,
+        np.ones(over.shape, dtype=np.bool_),
+        {color: part.begun.copy() for color in sorted(colors)},
+    )
 
 
-def _folded(phase: Phase, ready: Times, ends: Ends) -> Ends:
+def _last_reduction(plan: ProgramPlan, use: Use) -> int:
+    phases = plan.plans[use.collective].phases
+    return max(i for i, phase in enumerate(phases) if phase.kind is not ContractKind.BROADCAST)
+
+
+def _negate_back(pattern: ReducePhase | StepsPhase, costs: Costs, ends: Ends) -> None:
+    """PEs with the result pass over it once more; behind a reduction that takes a task more."""
+    over = lines_of(ends.over, pattern)
+    if isinstance(pattern, StepsPhase):
+        over += costs.negated_cycles + TESTED
+    else:
+        over[:, 0] += costs.task + costs.negated_cycles + TESTED + ENDS * costs.scalar
+
+
+def _folded(path: Path, plan: ProgramPlan, ends: Ends) -> Ends:
     """What is said of the places of a path, said of its PEs."""
-    assert phase.path is not None
+    grid = plan.plans[0].collective.grid
+    over = np.zeros((grid.width, grid.height), dtype=np.int64)
+    told = np.ones(over.shape, dtype=np.bool_)
+    over[path.x, path.y], told[path.x, path.y] = ends.over[:, 0], ends.by_task[:, 0]
+    torn = {name: np.zeros_like(over) for name in ends.torn}
+    for name, times in ends.torn.items():
+        torn[name][path.x, path.y] = times[:, 0]
+    return Ends(over, told, torn)
 
-    def folded(of: Times) -> Times:
-        found = np.zeros(ready.shape, dtype=of.dtype)
-        found[phase.path.x, phase.path.y] = of[:, 0]
-        return found
 
-    torn = {name: folded(times) for name, times in ends.torn.items()}
-    return Ends(folded(ends.over), folded(ends.by_task), torn)
-
-
-def _reduce(
-    phase: Phase, pattern: ReducePhase, costs: Costs, begun: Times, depth: int, ends: Ends
-) -> None:
-    starts = lines_of(begun, pattern)
-    ranks = pattern.ranks
+def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
+    """Each different line of a reduction."""
+    starts = lines_of(part.begun, pattern)
     over, by_task = lines_of(ends.over, pattern), lines_of(ends.by_task, pattern)
     torn = {name: lines_of(times, pattern) for name, times in ends.torn.items()}
     different, which = np.unique(starts, axis=0, return_inverse=True)
-    ways = list(passages(pattern, roles_of_ranks(phase, pattern)))
+    ways = [
+        way
+        for way in passages(pattern, roles_of_ranks(part.phase, pattern))
+        if way.step.advance is Advance.TEARDOWN
+    ]
     for number, line in enumerate(different.tolist()):
         rows = which.reshape(-1) == number
-        places = [Place(time, depth) for time in line[:ranks]]
-        run = run_line(costs, phase, pattern, places, opened=line[:ranks])
-        ended = [_rank_ends(run, rank) for rank in range(ranks)]
-        over[rows] = [end for end, _ in ended]
-        by_task[rows] = [told for _, told in ended]
+        places = [Place(time, part.depth) for time in line]
+        opened = line if part.torn_down else ()
+        run = run_line(part.costs, part.phase, pattern, places, opened)
+        ended = [_end_of_rank(run, rank) for rank in range(pattern.ranks)]
+        over[rows], by_task[rows] = [end for end, _ in ended], [told for _, told in ended]
         for way in ways:
-            if way.step.advance is Advance.TEARDOWN:
-                for router in way.last_at:
-                    at = _control(run, way.source) + costs.ramp + 1 + way.source - router
-                    torn[way.step.color][rows, router] = at
+            left = _control(run, way.source) + run.costs.ramp + 1
+            for router in way.last_at:
+                torn[way.step.color][rows, router] = left + way.source - router
 
 
 def _control(run: LineRun, rank: int) -> int:
     """When the control wavelet behind a rank's vector leaves."""
-    costs = run.costs
-    if costs.maps and run.roles[rank].steps[-1].combines_from is not None:  # type: ignore[union-attr]
-        return run.end[rank] + 1
-    return run.end[rank] - costs.frames * costs.scalar + 1
+    step = run.roles[rank].steps[-1]
+    by_code = run.costs.maps and isinstance(step, SendVector) and step.combines_from is not None
+    frames = 0 if by_code else run.costs.frames * run.costs.scalar
+    return run.end[rank] - frames + 1
 
 
-def _rank_ends(run: LineRun, rank: int) -> tuple[int, bool]:
+def _end_of_rank(run: LineRun, rank: int) -> tuple[int, bool]:
     """When the part of a rank is over, and whether a task is told of it."""
     costs = run.costs
     last = run.roles[rank].steps[-1]
-    if isinstance(last, SendVector) and last.advance in BY_WAVELET and not costs.maps:
-        return _control(run, rank) - 1 + SENT * costs.scalar, False
     if costs.maps:
         return run.done[rank] - costs.dispatch, True
+    if isinstance(last, SendVector) and last.advance in BY_WAVELET:
+        return _control(run, rank) - 1 + SENT * costs.scalar, False
     return run.end[rank] + 1 + costs.task - costs.dispatch, True
 
 
-def _exchange(
-    phase: Phase, pattern: StepsPhase, costs: Costs, begun: Times, depth: int, ends: Ends
-) -> None:
-    starts = lines_of(begun, pattern)
-    run = run_exchange(costs, phase, pattern, starts + costs.scalar, np.full_like(starts, depth))
+def _exchange(part: Part, pattern: StepsPhase, ends: Ends) -> None:
+    """All lines of an exchange; at its end each PE tears down the ways on which it has sent."""
+    costs, phase = part.costs, part.phase
+    starts = lines_of(part.begun, pattern)
+    deep = np.full_like(starts, part.depth)
+    run = run_exchange(costs, phase, pattern, starts + costs.scalar, deep)
     target, _ = connections(phase, pattern)
-    assert phase.exchange is not None
-    lanes = len(phase.exchange.lanes)
     closing = np.zeros(starts.shape[1], dtype=np.int64)
     torn = {name: lines_of(times, pattern) for name, times in ends.torn.items()}
     for place, role in enumerate(roles_of_places(phase, pattern)):
         for index, lane in enumerate(role.lanes if role else ()):
-            if not lane.tears_down or lane.sends_on is None:
+            if not lane.tears_down or lane.sends_on is None or role is None:
                 continue
             closing[place] += CLOSES
-            sent = run.time[:, place] + closing[place] + costs.ramp + 1
-            to = int(target[place * lanes + index])
-            there = place if to == NOWHERE else to // lanes
+            left = run.time[:, place] + closing[place] + costs.ramp + 1
+            to = int(target[place * len(role.lanes) + index])
+            there = place if to == NOWHERE else to // len(role.lanes)
             for router in range(min(place, there), max(place, there) + 1):
-                torn[lane.sends_on][:, router] = sent + abs(router - place)
+                torn[lane.sends_on][:, router] = left + abs(router - place)
     over = run.time + closing + (ENDS + LANE_FRAMES) * costs.scalar
     lines_of(ends.over, pattern)[:] = over + costs.task - costs.dispatch
 
 
-def _broadcast(
-    phase: Phase, pattern: BroadcastPhase, costs: Costs, ready: Times, depth: int
-) -> Ends:
+def _broadcast(part: Part, pattern: BroadcastPhase) -> Ends:
     """The vector goes along the root's row and then the columns, through routers that are open."""
-    x, y = np.indices(ready.shape)
+    costs, begun = part.costs, part.begun
+    x, y = np.indices(begun.shape)
     distances = np.abs(x - pattern.x) + np.abs(y - pattern.y)
     at = (pattern.x, pattern.y)
-    root = costs.called(Place(int(ready[at]), depth))
+    root = costs.called(Place(int(begun[at]), part.depth))
     first = costs.returned(root, costs.issued(root, "send"))
-    way = ready.copy()
+    way = begun.copy() if part.torn_down else np.zeros_like(begun)
     way[at] = first + costs.ramp + 1
-    for axis in (0, 1):
-        way = _onward(way, at[axis], axis, costs.hop, only=at[1] if axis == 0 else None)
-    prepared = costs.issued(Place(0, 0), "copy")
-    copies = ready + prepared + (SLOTS + depth + SLOTS) * costs.scalar
+    row = way[:, pattern.y : pattern.y + 1]
+    row[:] = _onward(row, pattern.x, costs.hop)
+    way = _onward(way.T, pattern.y, costs.hop).T
+    copies = begun + costs.issued(Place(0, 0), "copy") + (2 * SLOTS + part.depth) * costs.scalar
     start = np.maximum(way + costs.ramp, copies)
     start[at] = first
-    held = int((copies - costs.input_queue - distances).max()) + costs.length
     end = start + costs.length - 1
     if costs.length > costs.input_queue + costs.router_queue:
+        held = int((copies - costs.input_queue - distances).max()) + costs.length
         end = np.maximum(end, held + distances)
-    told = end + 1 + costs.task - costs.dispatch
-    by_task: Mask = np.ones(ready.shape, dtype=np.bool_)
-    after = costs.after(int(end[at]))
-    issued = costs.issued(after, "control")
-    names = {use.color for role in phase.roles for use in role.colors}
-    if any(isinstance(s, SendVector) and s.advance in BY_WAVELET for r in phase.roles for s in r.steps):
-        told[at], by_task[at] = issued + SENT, False
-    torn = issued + 1 + costs.ramp + 1 + distances
-    return Ends(told, by_task, dict.fromkeys(sorted(names), torn))
+    ends = _idle(part)
+    ends.over = end + 1 + costs.task - costs.dispatch
+    issued = costs.issued(costs.after(int(end[at])), "control")
+    steps = (step for role in part.phase.roles for step in role.steps)
+    if any(isinstance(step, SendVector) and step.advance in BY_WAVELET for step in steps):
+        ends.over[at], ends.by_task[at] = issued + SENT, False
+    ends.torn = {name: issued + 1 + costs.ramp + 1 + distances for name in ends.torn}
+    return ends
 
 
-def _onward(way: Times, root: int, axis: int, hop: int, only: int | None) -> Times:
-    """When the first element can leave routers along an axis, on both sides of the root: not before
-    it has left the one before, nor before the router is open."""
+def _onward(way: Times, root: int, hop: int) -> Times:
+    """When the first element can leave routers on both sides of the root, along the first axis: not
+    before it has left the one before, nor before the router is open."""
     found = way.copy()
-    lines = found if axis == 0 else found.T
-    chosen = slice(None) if only is None else slice(only, only + 1)
-    for side in (lines[root:, chosen], lines[root::-1, chosen]):
+    for side in (found[root:], found[root::-1]):
         steps = hop * np.arange(len(side))[:, None]
         side[:] = np.maximum.accumulate(side - steps, axis=0) + steps
     return found

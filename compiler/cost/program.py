@@ -8,7 +8,6 @@ ones are followed; the others are taken to last as long as the last of these.
 
 from __future__ import annotations
 
-
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -25,10 +24,10 @@ from collc.cost.calls import (
     Calls,
 )
 from collc.cost.operations import Costs, costs_of, depth_of
-from collc.cost.parts import Ends, ends_of
+from collc.cost.parts import ends_of
 from collc.cost.predict import Mask, Prediction, Times
-from collc.placement import received_colors, sent_colors
 from collc.emit.program import shared_of
+from collc.placement import received_colors, sent_colors
 from collc.plan import Phase, Region, Role, SendVector, StoreVectors
 from collc.program import ProgramPlan, Use
 
@@ -192,12 +191,11 @@ def _opened(run: _Run, position: int, use: Use, reached: Times) -> Times:
     found = reached + looks * calls.looked(colors)
     patient = looks < PATIENCE
     found = np.where(patient, found, awaited + calls.by_task(position))
-    return found + calls.opened(colors, moving)
+    set_: Times = found + calls.opened(colors, moving)
+    return set_
 
 
-def _masks(
-    plan: ProgramPlan, use: Use, names: tuple[str, ...]
-) -> tuple[Times, Times, list[Mask]]:
+def _masks(plan: ProgramPlan, use: Use, names: tuple[str, ...]) -> tuple[Times, Times, list[Mask]]:
     """By PE: how many of the colors its router has, how many of them move, and which."""
     grid = plan.plans[use.collective].collective.grid
     phase = plan.phase(use)
