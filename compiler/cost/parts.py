@@ -7,7 +7,7 @@ reading order: what is found, `ends_of`, reductions, exchanges, broadcasts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -45,25 +45,24 @@ class Ends:
 @dataclass(frozen=True)
 class Part:
     """A phase with what it costs; at `begun[x, y]` the code of a PE, `depth` calls deep, calls its
-    first function, and its routers that were torn down are open."""
+    first function, and its routers that were torn down are open. A PE that is `quick` does not wait
+    for the control wavelet that it sends last."""
 
     phase: Phase
     costs: Costs
     begun: Times
     depth: int
     torn_down: bool
+    quick: bool
 
 
-def ends_of(plan: ProgramPlan, use: Use, costs: Costs, begun: Times, depth: int) -> Ends:
-    """Evaluate a phase; at `begun[x, y]` the code of a PE, so deep in calls, calls its first
-    function."""
-    phase, pattern = plan.phase(use), plan.pattern(use)
-    torn_down = any(plan.colors[k].torn_down for _, k in use.positions)
+def ends_of(plan: ProgramPlan, use: Use, part: Part) -> Ends:
+    """Evaluate a phase."""
+    phase, pattern, costs = part.phase, plan.pattern(use), part.costs
     if isinstance(pattern, BroadcastPhase):
-        return _broadcast(Part(phase, costs, begun, depth, torn_down), pattern)
+        return _broadcast(part, pattern)
     if phase.path is not None:
-        begun = begun[phase.path.x, phase.path.y][:, None]
-    part = Part(phase, costs, begun, depth, torn_down)
+        part = replace(part, begun=part.begun[phase.path.x, phase.path.y][:, None])
     ends = _idle(part)
     if isinstance(pattern, StepsPhase):
         _exchange(part, pattern, ends)
@@ -128,7 +127,7 @@ def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
         places = [Place(time, part.depth) for time in line]
         opened = line if part.torn_down else ()
         run = run_line(part.costs, part.phase, pattern, places, opened)
-        ended = [_end_of_rank(run, rank) for rank in range(pattern.ranks)]
+        ended = [_end_of_rank(part, run, rank) for rank in range(pattern.ranks)]
         over[rows], by_task[rows] = [end for end, _ in ended], [told for _, told in ended]
         for way in ways:
             left = _control(run, way.source) + run.costs.ramp + 1
@@ -144,15 +143,22 @@ def _control(run: LineRun, rank: int) -> int:
     return run.end[rank] - frames + 1
 
 
-def _end_of_rank(run: LineRun, rank: int) -> tuple[int, bool]:
+def _end_of_rank(part: Part, run: LineRun, rank: int) -> tuple[int, bool]:
     """When the part of a rank is over, and whether a task is told of it."""
     costs = run.costs
     last = run.roles[rank].steps[-1]
     if costs.maps:
         return run.done[rank] - costs.dispatch, True
     if isinstance(last, SendVector) and last.advance in BY_WAVELET:
-        return _control(run, rank) - 1 + SENT * costs.scalar, False
+        return _sent(part, _control(run, rank) - 1)
     return run.end[rank] + 1 + costs.task - costs.dispatch, True
+
+
+def _sent(part: Part, issued: int) -> tuple[int, bool]:
+    """The same where a control wavelet that is issued in this cycle is the last of a part."""
+    if part.quick:
+        return issued + SENT * part.costs.scalar, False
+    return issued + 2 + part.costs.task - part.costs.dispatch, True
 
 
 def _exchange(part: Part, pattern: StepsPhase, ends: Ends) -> None:
@@ -194,18 +200,32 @@ def _broadcast(part: Part, pattern: BroadcastPhase) -> Ends:
     copies = begun + costs.issued(Place(0, 0), "copy") + (2 * SLOTS + part.depth) * costs.scalar
     start = np.maximum(way + costs.ramp, copies)
     start[at] = first
-    end = start + costs.length - 1
-    if costs.length > costs.input_queue + costs.router_queue:
-        held = int((copies - costs.input_queue - distances).max()) + costs.length
-        end = np.maximum(end, held + distances)
+    sides = np.sign(x - pattern.x) + 3 * np.sign(y - pattern.y)
+    end = np.maximum(start, _held_up(costs, copies, distances, sides)) + costs.length - 1
     ends = _idle(part)
     ends.over = end + 1 + costs.task - costs.dispatch
     issued = costs.issued(costs.after(int(end[at])), "control")
     steps = (step for role in part.phase.roles for step in role.steps)
     if any(isinstance(step, SendVector) and step.advance in BY_WAVELET for step in steps):
-        ends.over[at], ends.by_task[at] = issued + SENT, False
+        ends.over[at], ends.by_task[at] = _sent(part, issued)
     ends.torn = {name: issued + 1 + costs.ramp + 1 + distances for name in ends.torn}
     return ends
+
+
+def _held_up(costs: Costs, copies: Times, distances: Times, sides: Times) -> Times:
+    """From when on the vector can pass at each PE without a stop, seen from those on its side that
+    begin late: what is before them waits in the routers up to there, what is behind comes later."""
+    found = np.zeros_like(copies)
+    for side in np.unique(sides):
+        there = sides == side
+        last = np.full(int(distances.max()) + 1, np.iinfo(np.int64).min // 2)
+        np.maximum.at(last, distances[there], copies[there])
+        at = np.arange(len(last))
+        beyond = at[None, :] - at[:, None]  # from a distance to that of a PE that begins late
+        room = costs.input_queue + costs.router_queue * np.maximum(beyond, 0)
+        late = np.where(room < costs.length, last[None, :] - room - np.minimum(beyond, 0), 0)
+        found[there] = late.max(axis=1)[distances[there]]
+    return found
 
 
 def _onward(way: Times, root: int, hop: int) -> Times:

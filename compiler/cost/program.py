@@ -24,8 +24,9 @@ from collc.cost.calls import (
     Calls,
 )
 from collc.cost.operations import Costs, costs_of, depth_of
-from collc.cost.parts import ends_of
+from collc.cost.parts import Part, ends_of
 from collc.cost.predict import Mask, Prediction, Times
+from collc.emit.model import SharedPhase
 from collc.emit.program import shared_of
 from collc.placement import received_colors, sent_colors
 from collc.plan import Phase, Region, Role, SendVector, StoreVectors
@@ -54,6 +55,7 @@ class _Run:
     calls: Calls
     over: Times
     torn: list[Times]
+    given: list[SharedPhase]
     registers: list[Times]  # that each use loads when it begins
     switching: int = 0
     masks: dict[int, tuple[Times, Times, list[Mask]]] = field(default_factory=dict)
@@ -65,8 +67,14 @@ def predict_program(plan: ProgramPlan) -> Prediction:
     grid = plan.plans[0].collective.grid
     none = np.zeros((grid.width, grid.height), dtype=np.int64)
     torn_down = any(color.torn_down for color in plan.colors)
+    shared = shared_of(plan)
     run = _Run(
-        plan, Calls(plan, torn_down), none, [none.copy() for _ in plan.colors], _registers(plan)
+        plan,
+        Calls(plan, torn_down),
+        none,
+        [none.copy() for _ in plan.colors],
+        shared,
+        _registers(plan, shared),
     )
     rounds = plan.program.rounds
     ends = [0]
@@ -98,12 +106,12 @@ def _scaled(parts: dict[str, int], cycles: int) -> dict[str, int]:
     return found
 
 
-def _registers(plan: ProgramPlan) -> list[Times]:
+def _registers(plan: ProgramPlan, shared: list[SharedPhase]) -> list[Times]:
     """By use and PE: how many registers are loaded when the phase begins; those of most phases
     have been since the program was loaded."""
     grid = plan.plans[0].collective.grid
     found = []
-    for use, given in zip(plan.uses, shared_of(plan), strict=True):
+    for use, given in zip(plan.uses, shared, strict=True):
         loads = np.zeros((grid.width, grid.height), dtype=np.int64)
         phase = plan.phase(use)
         for region, number in phase.regions if given.late else ():
@@ -144,11 +152,20 @@ def _call(run: _Run, number: int, call: int) -> None:
         run.switching += int(begun.max() - reached.max())
         loads = run.registers[position]
         ready = begun + START + loads * costs.load + LOADING * (loads > 0)
-        ends = ends_of(plan, use, _costs(plan, position, use, costs), ready, depth)
+        part = _part(run, position, use, _costs(plan, position, use, costs), ready, depth)
+        ends = ends_of(plan, use, part)
         run.over = ends.over + run.calls.to_end(use) * ends.by_task
         for name, torn in ends.torn.items():
             run.torn[dict(use.positions)[name]] = torn
         reached, depth = run.over + NEXT_PHASE, FRAMES_WITHIN
+
+
+def _part(run: _Run, position: int, use: Use, costs: Costs, ready: Times, depth: int) -> Part:  # noqa: PLR0913, PLR0917
+    """What is evaluated: a PE may be quick only if all colors of the phase are torn down."""
+    given = run.given[position]
+    all_are = set(given.torn_down) == set(given.positions)
+    quick = given.controls_ready and all_are and not costs.maps
+    return Part(run.plan.phase(use), costs, ready, depth, bool(given.torn_down), quick)
 
 
 def _costs(plan: ProgramPlan, position: int, use: Use, costs: Costs) -> Costs:
