@@ -165,8 +165,10 @@ def _exchange(part: Part, pattern: StepsPhase, ends: Ends) -> None:
     """All lines of an exchange; at its end each PE tears down the ways on which it has sent."""
     costs, phase = part.costs, part.phase
     starts = lines_of(part.begun, pattern)
+    first = starts.min(axis=1, keepdims=True)  # lines that begin alike, sooner or later, are alike
     deep = np.full_like(starts, part.depth)
-    run = run_exchange(costs, phase, pattern, starts + costs.scalar, deep)
+    run = run_exchange(costs, phase, pattern, starts - first + costs.scalar, deep)
+    free = run.time + first
     target, _ = connections(phase, pattern)
     closing = np.zeros(starts.shape[1], dtype=np.int64)
     torn = {name: lines_of(times, pattern) for name, times in ends.torn.items()}
@@ -175,12 +177,12 @@ def _exchange(part: Part, pattern: StepsPhase, ends: Ends) -> None:
             if not lane.tears_down or lane.sends_on is None or role is None:
                 continue
             closing[place] += CLOSES
-            left = run.time[:, place] + closing[place] + costs.ramp + 1
+            left = free[:, place] + closing[place] + costs.ramp + 1
             to = int(target[place * len(role.lanes) + index])
             there = place if to == NOWHERE else to // len(role.lanes)
             for router in range(min(place, there), max(place, there) + 1):
                 torn[lane.sends_on][:, router] = left + abs(router - place)
-    over = run.time + closing + (ENDS + LANE_FRAMES) * costs.scalar
+    over = free + closing + (ENDS + LANE_FRAMES) * costs.scalar
     lines_of(ends.over, pattern)[:] = over + costs.task - costs.dispatch
 
 

@@ -33,6 +33,7 @@ from collc.plan import Phase, Region, Role, SendVector, StoreVectors
 from collc.program import ProgramPlan, Use
 
 FOLLOWED = 3  # rounds
+FOLLOWED_OF_STEPS = 2  # where phases are made of steps, which take long to evaluate
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,8 @@ def predict_program(plan: ProgramPlan) -> Prediction:
     rounds = plan.program.rounds
     ends = [0]
     parts: dict[str, int] = {}
-    for number in range(min(rounds, FOLLOWED)):
+    steps = any(plan.phase(use).exchange for use in plan.uses)
+    for number in range(min(rounds, FOLLOWED_OF_STEPS if steps else FOLLOWED)):
         parts = dict.fromkeys(dict.fromkeys(plan.program.calls), 0)
         run.switching = 0
         for call, index in enumerate(plan.calls):
