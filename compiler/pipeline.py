@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from collc.checks import check_plan
@@ -23,6 +24,7 @@ from collc.spec import Collective, Decision, Spec
 from collc.target import TARGETS, Target
 from collc.tokens import with_tokens
 from collc.tuning import decided
+from collc.tuning.stalls import stalls
 from collc.tuning.trees import with_chosen_trees
 
 
@@ -41,6 +43,11 @@ class Bundle:
         """What was chosen where the program left something to the compiler."""
         decision = self.schedule.collective.decision
         return (decision,) if decision is not None else ()
+
+    @cached_property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What is right and could be better."""
+        return tuple(stalls(self.schedule, self.prediction, self.plan.target))
 
     @property
     def color_count(self) -> int:
@@ -90,10 +97,17 @@ def compile_text(
 
 def compile_collective(spec: Spec, schedule: Schedule) -> Bundle:
     """Compile the one collective of a Spec, whose schedule is proved, to a bundle."""
+    grid = schedule.collective.grid
+    if grid.site is not None:
+        message = f"a collective on a part of {grid.whole.name} is compiled as a program"
+        help = "compile it with `collc.compile`, or `collc build`; or run it on a grid of its own"
+        raise CollcError([Diagnostic("C107", message, schedule.collective.span, help=help)])
     schedule = with_tokens(schedule)
     plan, prediction = planned(schedule, TARGETS[spec.target])
     refuse_if_any(unmet_expectations(plan, prediction))
-    architectures = tuple(t.name for t in TARGETS.values() if fits(schedule, plan, t))
+    architectures = tuple(
+        t.name for t in TARGETS.values() if t.name == spec.target or fits(schedule, plan, t)
+    )
     files = render(spec, schedule, plan, prediction, architectures)
     return Bundle(spec, schedule, plan, prediction, files)
 

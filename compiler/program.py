@@ -50,6 +50,9 @@ class ProgramPlan:
     are those of the whole program, `dsr_ids` what there is for every file. `code_bytes` and
     `data_bytes` are estimates for the largest PE class, `reconfiguration_bytes` the part of both
     that there is only because colors are torn down. `skewed` says that PEs wait before calls.
+    Where calls are in flight at the same time, `strands` are programs whose calls may be so, each
+    with calls of its own one after the other, and with numbers that no other strand has; the plan
+    is all of them put together.
     """
 
     target: Target
@@ -64,6 +67,7 @@ class ProgramPlan:
     data_bytes: int
     reconfiguration_bytes: int
     skewed: bool = False
+    strands: tuple[ProgramPlan, ...] = ()
 
     @cached_property
     def calls(self) -> tuple[int, ...]:

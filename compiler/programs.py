@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from collc.checks.program import check_program
 from collc.cost import Prediction, unmet_expectations
 from collc.cost.predict import predict
 from collc.cost.program import predict_program
+from collc.diagnostics import Diagnostic
 from collc.emit.render import render_program
 from collc.emit.reserved import unusable_in_program, unusable_names
 from collc.files import write_files
 from collc.language import parse_source
 from collc.lowering.sharing import build_program_plan
+from collc.lowering.strands import build_strands
 from collc.pipeline import Bundle, compile_collective, proved, refuse_if_any
 from collc.program import ProgramPlan
 from collc.proof import prove
@@ -25,6 +28,7 @@ from collc.spec import Decision, Program, Reconfigure, Spec
 from collc.target import TARGETS, Target
 from collc.tokens import with_tokens
 from collc.tuning import decided
+from collc.tuning.stalls import stalls
 from collc.tuning.trees import with_chosen_trees
 
 
@@ -42,6 +46,12 @@ class ProgramBundle:
         """What was chosen where the program left something to the compiler."""
         found = (schedule.collective.decision for schedule in self.plan.schedules)
         return tuple(decision for decision in found if decision is not None)
+
+    @cached_property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What is right and could be better."""
+        plans = zip(self.plan.schedules, self.plan.plans, strict=True)
+        return tuple(w for one in plans for w in stalls(one[0], predict(*one), self.plan.target))
 
     @property
     def color_count(self) -> int:
@@ -82,11 +92,11 @@ def compile_any(
     """Compile a `.coll` text to a bundle, or raise CollcError with every problem found.
 
     `file` is the name used in messages and in the emitted comments; `target` overrides the file's
-    own. A `skew` makes a program even of one call.
+    own. A `skew` makes a program even of one call, and so does a collective on a part of a grid.
     """
     spec = parse_source(text, parameters, target, file=file)
     program = spec.program
-    if program is None and skew:
+    if program is None and (skew or spec.collectives[0].grid.site is not None):
         one = spec.collectives[0]
         limits, way = one.limits, Reconfigure.AUTO
         most = (limits.colors, limits.colors_span)
@@ -113,7 +123,7 @@ def compile_program(spec: Spec, program: Program, skew: int = 0) -> ProgramBundl
     machine = TARGETS[spec.target]
     refuse_if_any(unusable_in_program(spec.collectives))
     schedules = tuple(map(with_tokens, prove_all(spec)))
-    plan = replace(build_program_plan(schedules, program, machine), skewed=skew > 0)
+    plan = replace(_planned(schedules, program, machine), skewed=skew > 0)
     refuse_if_any(check_program(plan))
     refuse_if_any(
         problem
@@ -144,4 +154,9 @@ def prove_all(spec: Spec) -> tuple[Schedule, ...]:
 
 def _fits(schedules: tuple[Schedule, ...], program: Program, target: Target) -> bool:
     """Whether there is a plan for a target; then the files serve it, too."""
-    return not check_program(build_program_plan(schedules, program, target))
+    return not check_program(_planned(schedules, program, target))
+
+
+def _planned(schedules: tuple[Schedule, ...], program: Program, target: Target) -> ProgramPlan:
+    build = build_strands if program.together else build_program_plan
+    return build(schedules, program, target)

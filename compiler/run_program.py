@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from collc.emit.program import strand_name
 from collc.files import write_files
 from collc.program import ProgramPlan
 from collc.run import Progress, RunError, RunReport, fabsim_module, tokens_of
@@ -79,7 +80,7 @@ def inputs_of(plan: ProgramPlan, seed: int) -> dict[str, Array]:
 
 def copy_in(simulator: Any, plan: ProgramPlan, given: dict[str, Array], seed: int) -> None:  # noqa: ANN401 - see `fabsim_module`
     """Give all PEs their vectors, and where they wait before calls the numbers for that."""
-    grid = plan.plans[0].collective.grid
+    grid = plan.plans[0].collective.grid.whole
     for name, vectors in given.items():
         behind = np.ascontiguousarray(vectors.transpose(1, 2, 0, 3))  # one PE's rounds in a row
         simulator.memcpy_h2d(name, behind.reshape(-1), *_area(plan, vectors))
@@ -127,6 +128,13 @@ def _carried_out(plan: ProgramPlan, given: dict[str, Array]) -> dict[str, tuple[
     return state
 
 
+def _module_of(plan: ProgramPlan, name: str) -> str:
+    """The path of a collective's module in the PE program."""
+    strands = enumerate(plan.strands or (plan,))
+    own = next(i for i, s in strands if any(one.collective.name == name for one in s.plans))
+    return f"{strand_name(own)}.{name}"
+
+
 def _tokens(simulator: Any, plan: ProgramPlan) -> str:  # noqa: ANN401 - see `fabsim_module`
     """Whether every barrier has gathered the tokens it should have."""
     for schedule, one in zip(plan.schedules, plan.plans, strict=True):
@@ -134,7 +142,7 @@ def _tokens(simulator: Any, plan: ProgramPlan) -> str:  # noqa: ANN401 - see `fa
             continue
         given = make_input(one.collective, 0)
         wanted, known = carry_on(schedule, given, np.ones(given.shape, np.bool_))
-        found = tokens_of(simulator, f"collectives.{one.collective.name}", given)
+        found = tokens_of(simulator, _module_of(plan, one.collective.name), given)
         wrong = describe(wanted, found, known)
         if wrong:
             return f"tokens of `{one.collective.name}`: {wrong}"

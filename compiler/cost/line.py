@@ -31,11 +31,14 @@ class Wait:
     """Why a rank could not take a vector earlier: it waited for `rank` to do `what`.
 
     `what` is "vector" (its first element), "router" (its router to let vectors pass),
-    "previous" (the rank itself was taking the vector before) or "start" (it was starting up).
+    "previous" (the rank itself was taking the vector before) or "start" (it was starting up). For
+    so many `cycles` the first element of `source` was there already.
     """
 
     rank: int
     what: str
+    cycles: int = 0
+    source: int | None = None
 
 
 @dataclass
@@ -234,9 +237,9 @@ def _take(run: LineRun, rank: int, source: int, before: int, reason: str) -> tup
     if start == arrival:
         wait = Wait(source, "vector")
     elif start == opened:
-        wait = Wait(router, "router")
+        wait = Wait(router, "router", start - arrival, source)
     else:
-        wait = Wait(rank, reason)
+        wait = Wait(rank, reason, start - arrival, source)
     run.waits[rank].append(wait)
     run.gate[source] = router if opened > arrival else 0
     end = max(start + costs.combine * (costs.length - 1), run.last[source] + latency)

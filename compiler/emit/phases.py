@@ -31,6 +31,8 @@ from collc.emit.roles import (
     routes_models,
     shape_of,
 )
+from collc.emit.sites import site_model
+from collc.grids import Grid
 from collc.plan import Phase, Plan
 
 
@@ -153,7 +155,7 @@ def phase_model(
     """The model of `phase`; takes the positions it needs from `ids`."""
     grid = plan.collective.grid if phase.path is None else plan.collective.lined
     shape = None if phase.exchange else shape_of(phase)
-    fields, roles = _struct(phase, shape, around.shared)
+    fields, roles = _struct(phase, shape, around.shared, plan.collective.grid)
     behind = f"{phase.name}_restore" if around.restores else around.after
     closes = phase.exchange is not None and bool(around.torn_down)
     end = f"{phase.name}_close" if closes else behind
@@ -223,14 +225,16 @@ def coordinates(phase: Phase) -> tuple[str, str]:
 
 
 def _struct(
-    phase: Phase, shape: Shape | None, queues: Mapping[str, int] | None
+    phase: Phase, shape: Shape | None, queues: Mapping[str, int] | None, grid: Grid
 ) -> tuple[tuple[Field, ...], tuple[RoleModel, ...]]:
     """The fields of the phase's struct, and the roles as rows of it."""
     if shape is None:
         assert phase.exchange, "only an exchange has no shape"
         any_color = min(use.color for role in phase.roles for use in role.colors)
         fields = exchange_fields(phase.exchange, any_color, queues is not None)
-        rows = (exchange_role(i, role, phase, fields, queues) for i, role in enumerate(phase.roles))
+        site = site_model(grid, (0, 0))
+        place = "p" if phase.path else site.x if phase.axis == "x" else site.y
+        rows = (exchange_role(i, phase, fields, queues, place) for i in range(len(phase.roles)))
         return fields, tuple(rows)
     rows = (role_model(i, role, shape, queues) for i, role in enumerate(phase.roles))
     return fields_of(shape, queues is not None), tuple(rows)

@@ -21,6 +21,7 @@ from collc.plan import Phase
 from collc.program import ProgramPlan, Use
 from collc.version import __version__
 
+STRANDS = ("collectives", "beside")  # what begins the names of their modules; then beside_2, ...
 FILES = ("source", "dest", "own")  # of DSRs, as `Ids` names them
 
 
@@ -87,8 +88,11 @@ class BufferModel:
 
 @dataclass(frozen=True)
 class ProgramModel:
-    """Everything that the templates of a program print."""
+    """Everything that the templates of a program print; `file` begins the names of its modules.
+    `turns` are its calls by index, those together that are in flight at the same time, each with
+    the strand that it belongs to."""
 
+    file: str
     source: str
     version: str
     width: int
@@ -98,6 +102,7 @@ class ProgramModel:
     modules: tuple[ModuleModel, ...]
     steps: tuple[Step, ...]
     calls: tuple[ModuleModel, ...]
+    turns: tuple[tuple[tuple[int, int], ...], ...]
     rounds: int
     colors: tuple[ColorModel, ...]
     torn_down: bool
@@ -112,7 +117,9 @@ class ProgramModel:
     skew: int
 
 
-def program_model(plan: ProgramPlan, source: str, skew: int) -> ProgramModel:
+def program_model(
+    plan: ProgramPlan, source: str, skew: int, file: str = STRANDS[0]
+) -> ProgramModel:
     """The model of a program. With a `skew` its PEs wait before each call, each differently long,
     up to so many turns of an empty loop."""
     shared = shared_of(plan)
@@ -126,8 +133,9 @@ def program_model(plan: ProgramPlan, source: str, skew: int) -> ProgramModel:
         )
         for index, model in enumerate(models)
     )
-    grid = plan.plans[0].collective.grid
+    grid = plan.plans[0].collective.grid.whole
     return ProgramModel(
+        file=file,
         source=re.sub(r"[^\w./ +-]", "_", source),
         version=__version__,
         width=grid.width,
@@ -137,6 +145,7 @@ def program_model(plan: ProgramPlan, source: str, skew: int) -> ProgramModel:
         modules=modules,
         steps=steps,
         calls=tuple(modules[i] for i in plan.calls),
+        turns=_turns(plan),
         rounds=plan.program.rounds,
         colors=tuple(_colors(plan)),
         torn_down=any(color.torn_down for color in plan.colors),
@@ -150,6 +159,28 @@ def program_model(plan: ProgramPlan, source: str, skew: int) -> ProgramModel:
         dsr_ids=plan.dsr_ids,
         skew=skew,
     )
+
+
+def strand_models(plan: ProgramPlan, source: str, skew: int) -> tuple[ProgramModel, ...]:
+    """A model for each strand of a program; of one without, its own."""
+    strands = plan.strands or (plan,)
+    names = (strand_name(i) for i in range(len(strands)))
+    return tuple(program_model(one, source, skew, n) for one, n in zip(strands, names, strict=True))
+
+
+def strand_name(index: int) -> str:
+    """What the modules of a strand are called."""
+    return STRANDS[index] if index < len(STRANDS) else f"{STRANDS[-1]}_{index}"
+
+
+def _turns(plan: ProgramPlan) -> tuple[tuple[tuple[int, int], ...], ...]:
+    strand_of = {
+        one.collective.name: index
+        for index, strand in enumerate(plan.strands or (plan,))
+        for one in strand.plans
+    }
+    calls = plan.program.calls
+    return tuple(tuple((c, strand_of[calls[c]]) for c in turn) for turn in plan.program.turns)
 
 
 def _module(plan: ProgramPlan, index: int, source: str, shared: list[SharedPhase]) -> BundleModel:

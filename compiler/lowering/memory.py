@@ -116,8 +116,9 @@ def row_numbers(phase: Phase) -> int:
 
 
 def _rows(loop: Loop, places: Ints) -> Ints:
-    """Rows that a loop takes at places."""
-    all_turns = len(loop.rows) * values_at(loop.turns, places)
+    """Rows that a loop takes at places; where one does nothing it takes none."""
+    turn = sum(((values_at(row.kind, places) != 0) * 1 for row in loop.rows), 0 * places)
+    all_turns = turn * values_at(loop.turns, places)
     return (
         all_turns
         if loop.walks is None
