@@ -69,11 +69,22 @@ class LineRun:
     done: list[int]
 
 
-def run_line(costs: Costs, phase: Phase, pattern: ReducePhase, ready: Sequence[Place]) -> LineRun:
-    """Evaluate a phase; at `ready[r]` the code of rank r calls it."""
+def run_line(
+    costs: Costs,
+    phase: Phase,
+    pattern: ReducePhase,
+    ready: Sequence[Place],
+    opened: Sequence[int] = (),
+) -> LineRun:
+    """Evaluate a phase; at `ready[r]` the code of rank r calls it. Where routers let nothing pass
+    before that, `opened[r]` is when they do."""
     roles = tuple(role for role in roles_of_ranks(phase, pattern) if role is not None)
     assert len(roles) == pattern.ranks, "every rank has a role"
     opens = [_closed(role, pattern) for role in roles]
+    for router, role in zip(opens, roles, strict=True) if opened else ():
+        router.update((use.color, 0) for use in role.colors if use.color not in router)
+    for router, cycle in zip(opens, opened, strict=False):
+        router.update((color, cycle) for color in router if not router[color])
     run = LineRun(
         costs,
         pattern,

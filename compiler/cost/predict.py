@@ -128,7 +128,7 @@ def _takes_part(schedule: Schedule, index: int) -> Mask:
     parts: Mask = np.zeros((grid.width, grid.height), dtype=np.bool_)
     for pattern in schedule.phases[index:]:
         if isinstance(pattern, ReducePhase | StepsPhase):
-            _lines(parts, pattern)[:] = True
+            lines_of(parts, pattern)[:] = True
         else:
             parts[:] = True
     return parts
@@ -138,7 +138,7 @@ def _reduce(progress: _Progress, phase: Phase, pattern: ReducePhase, goes_on: Ma
     """Evaluate each different line of a phase once; PEs on none run through it."""
     costs = progress.costs
     time, depth, done, continued = (
-        _lines(of, pattern) for of in (progress.time, progress.depth, progress.done, goes_on)
+        lines_of(of, pattern) for of in (progress.time, progress.depth, progress.done, goes_on)
     )
     both, ranks = np.concatenate((time, depth), axis=1), pattern.ranks
     different, which = _different(both)
@@ -168,7 +168,7 @@ def _exchange(progress: _Progress, phase: Phase, pattern: StepsPhase, goes_on: M
     """Evaluate a phase made of steps; PEs on none of its lines run through it."""
     costs = progress.costs
     time, depth, done, continued = (
-        _lines(of, pattern) for of in (progress.time, progress.depth, progress.done, goes_on)
+        lines_of(of, pattern) for of in (progress.time, progress.depth, progress.done, goes_on)
     )
     run = run_exchange(costs, phase, pattern, time + costs.scalar, depth)
     progress.time += costs.scalar
@@ -178,7 +178,7 @@ def _exchange(progress: _Progress, phase: Phase, pattern: StepsPhase, goes_on: M
     progress.end = max(progress.end, int(run.end.max()))
 
 
-def _lines(values: npt.NDArray[Any], pattern: ReducePhase | StepsPhase) -> npt.NDArray[Any]:
+def lines_of(values: npt.NDArray[Any], pattern: ReducePhase | StepsPhase) -> npt.NDArray[Any]:
     """The lines of a pattern as rows, by rank: a view, so that writing to it writes to `values`."""
     by_line = values.T if pattern.axis == "x" else values
     if isinstance(pattern, StepsPhase):
@@ -194,14 +194,14 @@ def _negate_back(progress: _Progress, pattern: ReducePhase, goes_on: Mask) -> No
     progress.time += costs.scalar
     progress.depth += 1
     time, done, depth = (
-        _lines(of, pattern)[:, 0] for of in (progress.time, progress.done, progress.depth)
+        lines_of(of, pattern)[:, 0] for of in (progress.time, progress.done, progress.depth)
     )
     for line, (at, deep) in enumerate(zip(time.tolist(), depth.tolist(), strict=True)):
         place = costs.negated(Place(at, deep))
         time[line] = place.time
         done[line] = costs.done_by_code(place)
     progress.end = max(progress.end, int(time.max()) - 1)
-    done[_lines(goes_on, pattern)[:, 0]] = 0
+    done[lines_of(goes_on, pattern)[:, 0]] = 0
 
 
 def _broadcast(progress: _Progress, pattern: BroadcastPhase) -> None:

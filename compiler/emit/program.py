@@ -122,7 +122,7 @@ def program_model(
 ) -> ProgramModel:
     """The model of a program. With a `skew` its PEs wait before each call, each differently long,
     up to so many turns of an empty loop."""
-    shared = _shared(plan)
+    shared = shared_of(plan)
     models = [_module(plan, index, source, shared) for index in range(len(plan.plans))]
     steps = tuple(_steps(plan))
     modules = tuple(
@@ -211,7 +211,7 @@ def _steps(plan: ProgramPlan) -> Iterator[Step]:
         )
 
 
-def _shared(plan: ProgramPlan) -> list[SharedPhase]:
+def shared_of(plan: ProgramPlan) -> list[SharedPhase]:
     """What each use is given. Registers are loaded at compile time as long as there are enough for
     all phases; those that are left go to the other phases in turn."""
     ready = controls_ready(plan)
