@@ -98,7 +98,9 @@ def compile_collective(spec: Spec, schedule: Schedule) -> Bundle:
     schedule = with_tokens(schedule)
     plan, prediction = planned(schedule, TARGETS[spec.target])
     refuse_if_any(unmet_expectations(plan, prediction))
-    architectures = tuple(t.name for t in TARGETS.values() if fits(schedule, plan, t))
+    architectures = tuple(
+        t.name for t in TARGETS.values() if t.name == spec.target or fits(schedule, plan, t)
+    )
     files = render(spec, schedule, plan, prediction, architectures)
     return Bundle(spec, schedule, plan, prediction, files)
 

@@ -162,14 +162,15 @@ Step = StoreVectors | SendVector | CopyVector
 @dataclass(frozen=True)
 class Number:
     """A number that depends on the place p of a PE on its line. With i = p / divisor, rounded down,
-    it is slope * i + offset, the remainder by `modulus` if that is not 0, plus entry i modulo the
-    length of `table` if that is not empty.
+    it is slope * i + offset, the remainder by `modulus` if that is not 0, plus an entry of `table`
+    if that is not empty: entry p / every modulo its length.
     """
 
     offset: int
     slope: int = 0
     divisor: int = 1
     modulus: int = 0
+    every: int = 1
     table: tuple[int, ...] = ()
 
     def at(self, place: int) -> int:
@@ -177,7 +178,7 @@ class Number:
         index = place // self.divisor
         value = self.slope * index + self.offset
         value = value % self.modulus if self.modulus else value
-        return value + (self.table[index % len(self.table)] if self.table else 0)
+        return value + (self.table[place // self.every % len(self.table)] if self.table else 0)
 
 
 class RowKind(IntFlag):
@@ -185,7 +186,7 @@ class RowKind(IntFlag):
 
     ENDS = 1  # the lane's last row of a step
     SENDS = 2  # slices `out` of the vector
-    RELAYS = 4  # as many elements as slices `out` have, `into_count` times
+    RELAYS = 4  # lets `out_count` elements pass
     RECEIVES = 8  # into slices `into`
     COMBINES = 16  # with what is there, instead of overwriting it
     STAGES = 32  # receives into the stage
@@ -198,8 +199,9 @@ AREA_BITS = 8
 
 @dataclass(frozen=True)
 class Row:
-    """What a lane does at a time: bits of `RowKind`; first slice and slices to send (or relay);
-    first slice and slices to receive. Within a loop the first slices go on from turn to turn.
+    """What a lane does at a time: bits of `RowKind`; first slice and slices to send, or elements to
+    let pass; first slice and slices to receive. Within a loop the first slices go on from turn to
+    turn.
     """
 
     kind: Number

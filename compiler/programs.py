@@ -119,10 +119,13 @@ def compile_program(spec: Spec, program: Program, skew: int = 0) -> ProgramBundl
     refuse_if_any(
         problem
         for schedule, one in zip(plan.schedules, plan.plans, strict=True)
+        if one.collective.expectations
         for problem in unmet_expectations(one, predict(schedule, one))
     )
     prediction = predict_program(plan)
-    architectures = tuple(t.name for t in TARGETS.values() if _fits(schedules, program, t))
+    architectures = tuple(
+        t.name for t in TARGETS.values() if t is machine or _fits(schedules, program, t)
+    )
     files = render_program(spec, plan, prediction, architectures, skew)
     return ProgramBundle(spec, plan, prediction, files)
 

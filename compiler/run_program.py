@@ -17,6 +17,9 @@ from collc.run import Progress, RunError, RunReport, fabsim_module, tokens_of
 from collc.spec import Collective
 from collc.verify import Array, Mask, carry_on, describe, make_input
 
+# what buffers hold after each round, and which elements of it are known
+Wanted = dict[str, list[tuple[Array, Mask]]]
+
 
 def run_program(  # noqa: PLR0913 - what to run, then how
     texts: Mapping[str, str],
@@ -41,11 +44,11 @@ def run_program(  # noqa: PLR0913 - what to run, then how
             program = fabsim.compile(str(Path(directory) / "layout.csl"), arch=arch)
         simulator = fabsim.Simulator(program)
         for turn in range(repeats):
-            given = _inputs(plan, seed + turn)
-            _copy_in(simulator, plan, given, seed + turn)
+            given = inputs_of(plan, seed + turn)
+            copy_in(simulator, plan, given, seed + turn)
             launch = simulator.launch("run", progress=progress)
             cycles = max(cycles, launch.cycles)
-            problem = problem or _mismatch(simulator, plan, given)
+            problem = problem or compare(simulator, plan, wanted_of(plan, given))
         simulator.stop()
     except (fabsim.CslError, fabsim.SimulationError) as error:
         raise RunError(str(error)) from error
@@ -66,7 +69,7 @@ def _buffers(plan: ProgramPlan) -> dict[str, Collective]:
     return {c.contract.buffer: c for c in collectives if c.contract.buffer}
 
 
-def _inputs(plan: ProgramPlan, seed: int) -> dict[str, Array]:
+def inputs_of(plan: ProgramPlan, seed: int) -> dict[str, Array]:
     """Random vectors for every buffer: an array [round, height, width, length] each."""
     rounds = plan.program.rounds
     return {
@@ -75,7 +78,8 @@ def _inputs(plan: ProgramPlan, seed: int) -> dict[str, Array]:
     }
 
 
-def _copy_in(simulator: Any, plan: ProgramPlan, given: dict[str, Array], seed: int) -> None:  # noqa: ANN401 - see `fabsim_module`
+def copy_in(simulator: Any, plan: ProgramPlan, given: dict[str, Array], seed: int) -> None:  # noqa: ANN401 - see `fabsim_module`
+    """Give all PEs their vectors, and where they wait before calls the numbers for that."""
     grid = plan.plans[0].collective.grid.whole
     for name, vectors in given.items():
         behind = np.ascontiguousarray(vectors.transpose(1, 2, 0, 3))  # one PE's rounds in a row
@@ -90,16 +94,25 @@ def _area(plan: ProgramPlan, vectors: Array) -> tuple[int, int, int, int, int]:
     return 0, 0, width, height, rounds * length
 
 
-def _mismatch(simulator: Any, plan: ProgramPlan, given: dict[str, Array]) -> str:  # noqa: ANN401 - see `fabsim_module`
-    """What is wrong with the buffers after a launch, in words; empty when all is right."""
-    for round_ in range(plan.program.rounds):
-        wanted = _carried_out(plan, {name: vectors[round_] for name, vectors in given.items()})
-        for name, (vectors, known) in wanted.items():
-            shape = given[name].shape
-            found = simulator.memcpy_d2h(name, vectors.dtype, *_area(plan, given[name]))
-            height, width = shape[1:3]
-            of_round = found.reshape(height, width, shape[0], shape[3])[:, :, round_]
-            wrong = describe(vectors, of_round, known)
+def wanted_of(plan: ProgramPlan, given: dict[str, Array]) -> Wanted:
+    """The buffers after each round, and which of their elements the contracts make known."""
+    by_round = [
+        _carried_out(plan, {name: vectors[round_] for name, vectors in given.items()})
+        for round_ in range(plan.program.rounds)
+    ]
+    return {name: [state[name] for state in by_round] for name in given}
+
+
+def compare(simulator: Any, plan: ProgramPlan, wanted: Wanted) -> str:  # noqa: ANN401 - see `fabsim_module`
+    """What is not as wanted in the machine, in words; empty when all is right."""
+    for name, states in wanted.items():
+        first = states[0][0]
+        height, width, length = first.shape
+        area = (0, 0, width, height, len(states) * length)
+        found = simulator.memcpy_d2h(name, first.dtype, *area)
+        by_round = found.reshape(height, width, len(states), length)
+        for round_, (vectors, known) in enumerate(states):
+            wrong = describe(vectors, by_round[:, :, round_], known)
             if wrong:
                 return f"`{name}` after round {round_ + 1}: {wrong}"
     return _tokens(simulator, plan)

@@ -73,7 +73,8 @@ def values_at(number: Number, places: Ints) -> Ints:
     value = number.slope * index + number.offset
     value = value % number.modulus if number.modulus else value
     if number.table:
-        value = value + np.array(number.table, dtype=np.int64)[index % len(number.table)]
+        entry = places // number.every % len(number.table)
+        value = value + np.array(number.table, dtype=np.int64)[entry]
     return value
 
 
@@ -142,14 +143,14 @@ def _in_elements(rows: Ints, start: Ints, lanes: int, slicing: Slicing) -> Unrol
     def bound(slices: Ints) -> Ints:
         return bounds[np.minimum(slices, slicing.count)]
 
-    out = (kind & (SENDING | RELAYING)) > 0
-    relays = (kind & RELAYING) > 0
+    out = (kind & SENDING) > 0
+    passed = np.where((kind & RELAYING) > 0, rows[:, 2], 0)
     into = (kind & TAKING) > 0
     out_from, out_to = bound(rows[:, 1] * out), bound((rows[:, 1] + rows[:, 2]) * out)
     into_from, into_to = bound(rows[:, 3] * into), bound((rows[:, 3] + rows[:, 4]) * into)
-    kind = np.where(out_to > out_from, kind, kind & ~(SENDING | RELAYING))
+    kind = np.where(out_to > out_from, kind, kind & ~SENDING)
+    kind = np.where(passed > 0, kind, kind & ~RELAYING)
     kind = np.where(into_to > into_from, kind, kind & ~TAKING)
-    passed = np.where(relays, (out_to - out_from) * rows[:, 4], 0)
     return Unrolled(
         lanes, start, kind, written, rows[:, 5], area,
         out_from, out_to, into_from, into_to, passed,

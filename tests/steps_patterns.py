@@ -242,22 +242,27 @@ def _carry_out(one: StepsPhase, operation: Operation | None, state: np.ndarray) 
 def outcome(texts: Mapping[str, str], what: Schedule, arch: str, runs: int = 1) -> tuple[str, int]:
     """What is wrong with a run of the emitted text (nothing if all PEs hold what they should), and
     the cycles it took."""
+    try:
+        return run(texts, what, arch, runs)
+    except (fabsim.CslError, fabsim.SimulationError) as error:
+        return str(error), 0
+
+
+def run(texts: Mapping[str, str], what: Schedule, arch: str, runs: int) -> tuple[str, int]:
+    """The same, but raises what fabsim raises."""
     grid, contract = what.collective.grid, what.collective.contract
     area = (0, 0, grid.width, grid.height, contract.length)
     given = make_input(what.collective, 1)
     wanted = given
     with tempfile.TemporaryDirectory() as directory:
         write_files(Path(directory), texts)
-        try:
-            simulator = fabsim.Simulator(fabsim.compile(f"{directory}/layout.csl", arch=arch))
-            simulator.memcpy_h2d(contract.buffer, given.reshape(-1), *area)
-            for _ in range(runs):
-                launch = simulator.launch("run")
-                wanted = carried_out(what, wanted)
-            found = simulator.memcpy_d2h(contract.buffer, given.dtype, *area)
-            simulator.stop()
-        except (fabsim.CslError, fabsim.SimulationError) as error:
-            return str(error), 0
+        simulator = fabsim.Simulator(fabsim.compile(f"{directory}/layout.csl", arch=arch))
+        simulator.memcpy_h2d(contract.buffer, given.reshape(-1), *area)
+        for _ in range(runs):
+            launch = simulator.launch("run")
+            wanted = carried_out(what, wanted)
+        found = simulator.memcpy_d2h(contract.buffer, given.dtype, *area)
+        simulator.stop()
     kind = f"u{given.dtype.itemsize}"
     differs = wanted.view(kind) != found.reshape(given.shape).view(kind)
     if differs.any():

@@ -16,9 +16,11 @@ from collc.diagnostics import Diagnostic
 from collc.identity import remembered
 from collc.plan import AREA_BITS, Exchange, Lane, Loop, Phase, Plan, Row, RowKind
 from collc.schedule import Schedule
+from collc.spec import ElementType, Operation, OwnOperation
 from collc.steps import StepsPhase
 from collc.unrolled import Ints, values_at
 
+SENDS = int(RowKind.SENDS)
 USES_OUT = int(RowKind.SENDS | RowKind.RELAYS)
 USES_INTO = int(RowKind.RECEIVES | RowKind.APPLIES)
 LOADED = int(RowKind.RELAYS | RowKind.STAGES | RowKind.APPLIES)  # rows whose registers do not walk
@@ -42,7 +44,18 @@ def row_shapes(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
 @remembered
 def shape_problem(plan: Plan, phase: Phase, pattern: StepsPhase) -> str:
     """What is wrong with the rows of a phase; nothing if they can be run."""
+    return _shape_problem(phase, pattern, plan.element, plan.operation)
+
+
+@remembered
+def _shape_problem(
+    phase: Phase,
+    pattern: StepsPhase,
+    element: ElementType,
+    operation: Operation | OwnOperation | None,
+) -> str:
     exchange = phase.exchange
+    refused = _refused_combining(element, operation)
     if exchange is None or exchange.slicing != pattern.slicing:
         return "the vector is not cut as the schedule says"
     for index, role in enumerate(phase.roles):
@@ -50,19 +63,21 @@ def shape_problem(plan: Plan, phase: Phase, pattern: StepsPhase) -> str:
             return f"role `{role.name}` does not have the lanes of the phase"
         places = _places(phase, index, pattern)
         for lane in role.lanes if len(places) else ():
-            problem = _lane_problem(lane, places, exchange, _refused_combining(plan))
+            problem = _lane_problem(lane, places, exchange, refused)
             if problem:
                 return f"lane `{lane.name}` of role `{role.name}` {problem}"
     return ""
 
 
-def _refused_combining(plan: Plan) -> tuple[int, str]:
-    """Which bits no row of the plan may have together, for want of an operation that does it while
+def _refused_combining(
+    element: ElementType, operation: Operation | OwnOperation | None
+) -> tuple[int, str]:
+    """Which bits no row may have together, for want of an operation that does it while
     elements arrive, and that in words."""
     receives, combines = int(RowKind.RECEIVES), int(RowKind.COMBINES)
-    if plan.operation is None:
+    if operation is None:
         return combines, "combines and the contract has no operation"
-    if arithmetic_of(plan.element, plan.operation).kind == "map":
+    if arithmetic_of(element, operation).kind == "map":
         return combines | receives, "combines by a call-back while it receives"
     return 0, ""
 
@@ -90,7 +105,7 @@ def _lane_problem(lane: Lane, places: Ints, exchange: Exchange, refused: tuple[i
     if not found:
         return ""
     rows = np.concatenate(found, axis=1)
-    if rows[:5].min() < 0 or rows[:5].max() > LARGEST:
+    if rows[:5].min() < 0 or rows[:5].max() + slices > LARGEST + 1:
         return "has numbers of more than 16 bits"
     return _row_problem(lane, rows[0], exchange, refused) or _range_problem(rows, slices)
 
@@ -141,10 +156,12 @@ def _walking_problem(loop: Loop, places: Ints, exchange: Exchange) -> str:
 def _range_problem(rows: Ints, slices: int) -> str:
     """What is wrong with the slices of rows, given as numbers, shift and turns."""
     kind, first, count, into, into_count, shift, turns = rows
-    relays = (kind & int(RowKind.RELAYS)) > 0  # their last number is no count of slices
-    times = np.where(relays, 1, into_count)
-    for low, size in ((first, count), (into, times)):
-        if (low >= slices).any() or _leaves(np.stack((low, size, shift, turns)), slices):
+    for used, low, size in (
+        ((kind & SENDS) > 0, first, count),
+        ((kind & USES_INTO) > 0, into, into_count),
+    ):
+        ranges = np.stack((low, size, shift, turns))[:, used]
+        if (low[used] >= slices).any() or _leaves(ranges, slices):
             return "goes beyond the last slice"
     return ""
 

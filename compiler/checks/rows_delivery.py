@@ -14,7 +14,8 @@ import numpy as np
 from collc.checks.row_shapes import shape_problem
 from collc.checks.rows_run import Run, due, run_rows
 from collc.diagnostics import Diagnostic
-from collc.plan import Phase, Plan, RowKind
+from collc.identity import remembered
+from collc.plan import Exchange, Phase, Plan, RowKind
 from collc.schedule import Schedule
 from collc.steps import StepsPhase
 from collc.unrolled import connections, unrolled
@@ -27,18 +28,21 @@ def rows_delivery(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
         if not isinstance(pattern, StepsPhase) or phase.exchange is None:
             continue
-        if shape_problem(plan, phase, pattern):
-            continue  # another check says so
-        target, lost = connections(phase, pattern)
-        if lost:
-            continue
-        run = run_rows(unrolled(phase, pattern), target, pattern.slicing, phase.exchange.areas)
-        if run.problem:
-            yield _wrong(phase, pattern, run.problem)
-        elif len(run.stuck):
-            yield _stuck(phase, pattern, run)
-        else:
-            yield from _differing(phase, pattern, run)
+        if not shape_problem(plan, phase, pattern):  # else another check says so
+            yield from _problems(phase, pattern, phase.exchange)
+
+
+@remembered
+def _problems(phase: Phase, pattern: StepsPhase, exchange: Exchange) -> tuple[Diagnostic, ...]:
+    target, lost = connections(phase, pattern)
+    if lost:
+        return ()  # another check says so
+    run = run_rows(unrolled(phase, pattern), target, pattern.slicing, exchange.areas)
+    if run.problem:
+        return (_wrong(phase, pattern, run.problem),)
+    if len(run.stuck):
+        return (_stuck(phase, pattern, run),)
+    return tuple(_differing(phase, pattern, run))
 
 
 def _stuck(phase: Phase, pattern: StepsPhase, run: Run) -> Diagnostic:

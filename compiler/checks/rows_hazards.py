@@ -13,8 +13,9 @@ import numpy as np
 
 from collc.checks.row_shapes import shape_problem
 from collc.diagnostics import Diagnostic
+from collc.identity import remembered
 from collc.pairs import pairs
-from collc.plan import Plan, RowKind
+from collc.plan import Phase, Plan, RowKind
 from collc.schedule import Schedule
 from collc.steps import StepsPhase
 from collc.unrolled import Ints, Unrolled, unrolled
@@ -29,21 +30,27 @@ def rows_hazards(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
         if not isinstance(pattern, StepsPhase) or phase.exchange is None:
             continue
-        if shape_problem(plan, phase, pattern):
-            continue  # another check says so
-        rows = unrolled(phase, pattern)
-        found = np.concatenate([_within_rows(rows), *_across_lanes(rows)])
-        if len(found):
-            lane = int(np.searchsorted(rows.start, found.min(), "right")) - 1
-            row = int(found.min())
-            yield Diagnostic(
-                "C323",
-                f"in `{phase.name}` place {lane // rows.lanes} receives elements "
-                f"{rows.into_from[row]} to {rows.into_to[row] - 1} while it sends or receives them "
-                "otherwise",
-                pattern.span,
-                help="they have to be staged until the step has ended; please report this",
-            )
+        if not shape_problem(plan, phase, pattern):  # else another check says so
+            yield from _problems(phase, pattern)
+
+
+@remembered
+def _problems(phase: Phase, pattern: StepsPhase) -> tuple[Diagnostic, ...]:
+    rows = unrolled(phase, pattern)
+    found = np.concatenate([_within_rows(rows), *_across_lanes(rows)])
+    if not len(found):
+        return ()
+    lane = int(np.searchsorted(rows.start, found.min(), "right")) - 1
+    row = int(found.min())
+    problem = Diagnostic(
+        "C323",
+        f"in `{phase.name}` place {lane // rows.lanes} receives elements "
+        f"{rows.into_from[row]} to {rows.into_to[row] - 1} while it sends or receives them "
+        "otherwise",
+        pattern.span,
+        help="they have to be staged until the step has ended; please report this",
+    )
+    return (problem,)
 
 
 def _within_rows(rows: Unrolled) -> Ints:

@@ -45,10 +45,10 @@ class TableModel:
 
 @dataclass(frozen=True)
 class ProgramModel:
-    """The rows of a lane for one role: a function of the place `p`."""
+    """The rows of a lane for the roles that have this number: a function of the place `p`."""
 
     name: str
-    role: int
+    number: int
     size: int
     lines: tuple[str, ...]
 
@@ -150,10 +150,10 @@ def _lane_model(  # noqa: PLR0913, PLR0917 - what a lane is made of
     by_color: bool,
 ) -> LaneModel:
     name = exchange.lanes[index]
+    lanes = {id(role.lanes[index].loops): role.lanes[index] for role in phase.roles}
     programs = tuple(
-        _program(phase, number, name, role.lanes[index], tables)
-        for number, role in enumerate(phase.roles)
-        if role.lanes[index].loops
+        _program(phase, number, name, lanes[loops], tables)
+        for loops, number in _program_numbers(phase, index).items()
     )
     return LaneModel(
         name=f"{phase.name}_{name}",
@@ -169,8 +169,15 @@ def _lane_model(  # noqa: PLR0913, PLR0917 - what a lane is made of
     )
 
 
+def _program_numbers(phase: Phase, index: int) -> dict[int, int]:
+    """The programs of a lane, by the identity of their loops, numbered from 1: roles share them."""
+    loops = (role.lanes[index].loops for role in phase.roles)
+    used = dict.fromkeys(id(one) for one in loops if one)
+    return {one: number for number, one in enumerate(used, 1)}
+
+
 def _program(
-    phase: Phase, role: int, name: str, lane: Lane, tables: dict[tuple[int, ...], str]
+    phase: Phase, number: int, name: str, lane: Lane, tables: dict[tuple[int, ...], str]
 ) -> ProgramModel:
     lines = []
     for loop in lane.loops:
@@ -180,12 +187,12 @@ def _program(
             lines.append(", ".join(spelled) + ",")
     lines.append("0,")  # no more turns
     size = lane_numbers(lane) + 1
-    return ProgramModel(f"{phase.name}_{name}_loops_{role}", role, size, tuple(lines))
+    return ProgramModel(f"{phase.name}_{name}_loops_{number}", number, size, tuple(lines))
 
 
 def _spelled(number: Number, phase: str, tables: dict[tuple[int, ...], str]) -> str:
     """A number as an expression of the place `p`."""
-    index = "p" if number.divisor == 1 else f"(p / {number.divisor})"
+    index = _divided(number.divisor)
     text = str(number.offset)
     if number.slope:
         slope = abs(number.slope)
@@ -199,8 +206,12 @@ def _spelled(number: Number, phase: str, tables: dict[tuple[int, ...], str]) -> 
     if not number.table:
         return text
     table = tables.setdefault(number.table, f"{phase}_table_{len(tables)}")
-    entry = f"{table}[{index} % {len(number.table)}]"
+    entry = f"{table}[{_divided(number.every)} % {len(number.table)}]"
     return entry if text == "0" else f"({text} + {entry})"
+
+
+def _divided(divisor: int) -> str:
+    return "p" if divisor == 1 else f"(p / {divisor})"
 
 
 def _kinds(phase: Phase) -> set[int]:
@@ -230,13 +241,12 @@ def exchange_fields(exchange: Exchange, any_color: str, by_color: bool) -> tuple
     """The fields of the phase's struct; with `by_color` the queues are those of the colors."""
     fields = [
         Field("takes_part", "bool", "", "false"),
-        Field("role", "u16", "", "0"),
         Field("place", "u16", "on the line", "0"),
         Field("lanes", "u16", "with rows", "0"),
     ]
     for lane in exchange.lanes:
         fields += [
-            Field(f"{lane}_rows", "u16", "of all turns", "0"),
+            Field(f"{lane}_rows", "u16", "which, 0 if there are none", "0"),
             Field(f"{lane}_receives", "bool", "", "false"),
             Field(f"{lane}_in", "color", "", any_color),
             Field(f"{lane}_sends", "bool", "", "false"),
@@ -263,9 +273,10 @@ def exchange_role(
     `place` is what the emitted code calls a PE's place on its line."""
     role = phase.roles[index]
     values = {field.name: field.idle for field in fields}
-    values |= {"role": str(index), "place": place}
-    for lane in role.lanes:
+    values |= {"place": place}
+    for at, lane in enumerate(role.lanes):
         values |= dict(_lane_values(lane, phase))
+        values[f"{lane.name}_rows"] = str(_program_numbers(phase, at).get(id(lane.loops), 0))
         if queues is not None:
             values |= dict(_shared_values(lane, queues))
     used = sum(1 for lane in role.lanes if lane.loops)
@@ -295,7 +306,6 @@ def _lane_values(lane: Lane, phase: Phase) -> Iterator[tuple[str, str]]:
         and all(kind.offset & both == both and not _varies(kind) for kind in kinds)
     ):
         yield f"{lane.name}_both", "true"
-    yield f"{lane.name}_rows", "1" if lane.loops else "0"
     if lane.receives_on:
         yield f"{lane.name}_receives", "true"
         yield f"{lane.name}_in", lane.receives_on

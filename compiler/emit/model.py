@@ -82,13 +82,15 @@ class BundleModel:
 @dataclass(frozen=True)
 class SharedPhase:
     """What a phase of a program of several collectives is given: the positions of its colors among
-    the program's, those of them that are torn down, the first positions of the ids it takes, and
-    whether it loads its registers when it begins."""
+    the program's, those of them that are torn down, the first positions of the ids it takes,
+    whether it loads its registers when it begins, and whether its colors have registers by which
+    control wavelets are sent."""
 
     positions: Mapping[str, int]
     torn_down: frozenset[str]
     first: Ids
     late: bool
+    controls_ready: bool
 
 
 def model_of(
@@ -226,6 +228,7 @@ def shared_phase(plan: Plan, how: Combine, index: int, given: SharedPhase, ids: 
         late=given.late,
         by_call_back=bool(how.callback),
         torn_down=given.torn_down,
+        controls_ready=given.controls_ready,
     )
     return phase_model(phase, plan, how, ids, around)
 

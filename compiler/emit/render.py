@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from functools import cache
 from importlib.resources import files
 from pathlib import PurePath
 
@@ -54,7 +55,9 @@ def source_name(file: str) -> str:
     return re.sub(r"[^\w. +-]", "_", PurePath(file).name)
 
 
+@cache
 def _environment() -> Environment:
+    """One for all bundles: reading the templates takes longer than filling them in."""
     return Environment(
         loader=FileSystemLoader(str(files("collc.templates"))),
         undefined=StrictUndefined,
@@ -213,6 +216,7 @@ def _program_manifest(
             "dsr_ids": plan.dsr_ids,
             "code_bytes_estimate": plan.code_bytes,
             "data_bytes": plan.data_bytes,
+            "reconfiguration_bytes": plan.reconfiguration_bytes,
         },
         "prediction": {
             "cycles": prediction.cycles,

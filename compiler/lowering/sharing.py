@@ -47,7 +47,7 @@ def fastest_plans(
 ) -> tuple[Plan, ...]:
     """A plan for each collective by itself, within the program's limit of colors."""
     most = len(target.colors) if program.colors is None else program.colors
-    return tuple(_fastest(schedule, target, most) for schedule in schedules)
+    return tuple(fastest(schedule, target, most) for schedule in schedules)
 
 
 def share(
@@ -55,19 +55,21 @@ def share(
 ) -> ProgramPlan:
     """The plan of a program whose collectives have these plans and run one after the other."""
     most = len(target.colors) if program.colors is None else program.colors
-    apart = _apart(schedules, chosen, program, target)
-    if program.reconfigure is Reconfigure.AUTO and fits(apart, most):
-        return apart
+    with_own = apart(schedules, chosen, program, target)
+    if program.reconfigure is Reconfigure.AUTO and fits(with_own, most):
+        return with_own
     return _in_turns(schedules, chosen, program, target)
 
 
-def _fastest(schedule: Schedule, target: Target, most: int) -> Plan:
+def fastest(schedule: Schedule, target: Target, most: int) -> Plan:
     """Of the plans whose phases keep the limit of colors, each by itself, the one that takes the
     fewest cycles; if none keeps it, the one with the fewest colors."""
     plans = list(candidate_plans(schedule, target))
     possible = [plan for plan in plans if widest(plan) <= most]
     if not possible:
         return min(plans, key=widest)
+    if len(possible) == 1:
+        return possible[0]
     return min(possible, key=lambda plan: (predict(schedule, plan).cycles, widest(plan)))
 
 
@@ -111,7 +113,7 @@ def _kept_apart(colors: tuple[str, ...], together: list[set[str]]) -> tuple[int,
     return tuple(numbers[color] for color in colors)
 
 
-def _apart(
+def apart(
     schedules: tuple[Schedule, ...], plans: tuple[Plan, ...], program: Program, target: Target
 ) -> ProgramPlan:
     """Every phase with colors and queues of its own."""
@@ -250,6 +252,16 @@ def _numbered(  # noqa: PLR0913, PLR0917 - the parts of a plan
         dsr_ids=target.dsr_ids,
         code_bytes=memory.program_code_bytes(numbered),
         data_bytes=memory.program_data_bytes(numbered, program.rounds),
+        reconfiguration_bytes=memory.reconfiguration_bytes(
+            [
+                (
+                    numbered[use.collective].phases[use.phase],
+                    {name for name, place in use.positions if colors[place].torn_down},
+                )
+                for use in uses
+            ],
+            target,
+        ),
     )
 
 

@@ -24,7 +24,7 @@ from collc.plan import (
 
 _ROW_WORDS = {
     RowKind.SENDS: "send {out}",
-    RowKind.RELAYS: "pass {out} {times} times",
+    RowKind.RELAYS: "pass {passed} elements",
     RowKind.RECEIVES: "receive {into}",
     RowKind.APPLIES: "apply {into}",
     RowKind.COMBINES: "combining",
@@ -87,7 +87,8 @@ def show_number(number: Number) -> str:
     text = f"({text}) mod {number.modulus}" if number.modulus else text
     if not number.table:
         return text
-    entry = f"{list(number.table)}[({index}) mod {len(number.table)}]"
+    place = "p" if number.every == 1 else f"p / {number.every}"
+    entry = f"{list(number.table)}[({place}) mod {len(number.table)}]"
     return entry if text == "0" else f"{text} + {entry}"
 
 
@@ -99,7 +100,7 @@ def show_row(row: Row) -> str:
         return f"kind {numbers[0]}: out {out}, into {into}"
     kind, area = row.kind.offset & ((1 << AREA_BITS) - 1), row.kind.offset >> AREA_BITS
     words = [word for bit, word in _ROW_WORDS.items() if kind & bit]
-    text = " ".join(words).format(out=out, into=into, times=numbers[4])
+    text = " ".join(words).format(out=out, into=into, passed=numbers[2])
     return (text or "nothing") + (f", area {area}" if area else "")
 
 

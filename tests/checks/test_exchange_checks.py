@@ -14,7 +14,9 @@ from collc.plan import Direction, Loop, Number, Phase, Plan, Role, Route, Row, R
 from collc.schedule import Schedule
 from collc.spec import Operation
 from collc.target import TARGETS
+from collc.unrolled import unrolled
 
+WSE2 = TARGETS["wse2"]
 RING = s.Line("ring_allreduce", 6, 24, ring=True)
 DOUBLING = s.Line("recursive_doubling", 8, 12)
 Planned = tuple[Schedule, Plan]
@@ -220,10 +222,18 @@ def test_the_stage_counts_as_memory():
     assert codes(*long) == {"C308"}
 
 
+def test_what_passes_a_pe_is_cut_where_no_operation_is_long_enough():
+    schedule, plan = planned(s.Line("recursive_doubling", 16, 5000))
+    assert codes(schedule, plan) == set()
+    passed = unrolled(plan.phases[0], schedule.phases[0]).passed
+    assert 4096 < passed.max() <= WSE2.max_extent < 7 * 5000
+
+
 def test_what_passes_a_pe_at_once_counts_as_an_operation():
-    short, long = (planned(s.Line("recursive_doubling", 16, length)) for length in (4000, 5000))
-    assert codes(*short) == set()
-    assert codes(*long) == {"C309"}
+    schedule, plan = planned(s.Line("recursive_doubling", 16, 5000))
+    for elements, refused in ((WSE2.max_extent, False), (WSE2.max_extent + 1, True)):
+        row = Row(Number(int(RowKind.RELAYS)), *map(Number, (0, elements, 0, 0)))
+        assert ("C309" in codes(schedule, with_row(plan, row, role=1))) == refused
 
 
 def test_a_place_without_a_role_is_refused():

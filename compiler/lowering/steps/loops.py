@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from collc.lowering.steps.parts import APPLIES, RECEIVES, RELAYS, SENDS
+from collc.lowering.steps.parts import APPLIES, RECEIVES, SENDS
 from collc.lowering.steps.rows import FIELDS
 from collc.lowering.steps.traffic import Bools, Ints
 
@@ -29,10 +29,10 @@ class Stretch:
     shift: Ints
 
 
-def loops_in(rows: Ints, slices: int, uniform: bool) -> list[Stretch]:
+def loops_in(rows: Ints, slices: int) -> list[Stretch]:
     """The rows [places, rows, FIELDS] as stretches in order, greedily the longest repetition."""
     places, total, _ = rows.shape
-    shifts = [_shifts(rows, size, slices, uniform) for size in range(1, LONGEST + 1)]
+    shifts = [_shifts(rows, size, slices) for size in range(1, LONGEST + 1)]
     found: list[Stretch] = []
     at = plain = 0
     while at < total:
@@ -59,27 +59,34 @@ def _gain(stretch: Stretch) -> int:
 def _candidates(shifts: list[Ints], at: int, total: int) -> Iterator[Stretch]:
     """The repetitions of each size that begin with row `at`."""
     for size, shift in enumerate(shifts, start=1):
-        if at + 2 * size > total or (shift[:, at : at + size] == NONE).any():
+        if at + 2 * size > total:
             continue
-        window = shift[:, at:]
-        known = window >= 0
-        first = known.argmax(axis=1)
-        value = np.where(known.any(axis=1), window[np.arange(len(window)), first], 0)
-        broken = ((known & (window != value[:, None])) | (window == NONE)).any(axis=0)
-        same = int(broken.argmax()) if broken.any() else window.shape[1]
+        width = size
+        same, value = _same(shift[:, at : at + width])
+        while same == width and at + width < shift.shape[1]:
+            width *= 2
+            same, value = _same(shift[:, at : at + width])
         if same >= size:
             yield Stretch(at, size, 1 + same // size, value)
 
 
-def _shifts(rows: Ints, size: int, slices: int, uniform: bool) -> Ints:
+def _same(window: Ints) -> tuple[int, Ints]:
+    """How many columns, from the first on, have one shift at each place, and that."""
+    known = window >= 0
+    first = known.argmax(axis=1)
+    value: Ints = np.where(known.any(axis=1), window[np.arange(len(window)), first], 0)
+    broken = ((known & (window != value[:, None])) | (window == NONE)).any(axis=0)
+    return int(broken.argmax()) if broken.any() else window.shape[1], value
+
+
+def _shifts(rows: Ints, size: int, slices: int) -> Ints:
     """[places, rows - size]: by how many slices a row goes on in the row `size` behind it."""
     before, behind = rows[:, :-size], rows[:, size:]
     if before.shape[1] == 0:
         return np.zeros((len(rows), 0), dtype=np.int64)
     alike = (before[:, :, [0, 2, 4]] == behind[:, :, [0, 2, 4]]).all(axis=2)
     kind = before[:, :, 0]
-    counted = SENDS if uniform else SENDS | RELAYS  # equal slices are relayed by their number
-    out = _shift(before, behind, 1, (kind & counted) > 0, slices)
+    out = _shift(before, behind, 1, (kind & SENDS) > 0, slices)
     into = _shift(before, behind, 3, (kind & (RECEIVES | APPLIES)) > 0, slices)
     both = np.where(out == ANY, into, np.where((into == ANY) | (into == out), out, NONE))
     result: Ints = np.where(alike, both, NONE)

@@ -18,15 +18,17 @@ import numpy as np
 from collc.lowering.steps.traffic import Bools, Ints, Traffic
 from collc.lowering.steps.wiring import Wiring
 from collc.plan import AREA_BITS, RowKind
+from collc.steps import Slicing
 
 SENDS, RELAYS = int(RowKind.SENDS), int(RowKind.RELAYS)
 RECEIVES, APPLIES = int(RowKind.RECEIVES), int(RowKind.APPLIES)
+MOST = 0x7FFE  # elements of one operation, on any target
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
     """Arrays, one entry a part. `time` is twice the step, one more where a stage is applied;
-    `kind` bits of `RowKind`; `first` and `count` the slices, `times` how often (of a relay)."""
+    `kind` bits of `RowKind`; `first` and `count` the slices, of a relay 0 and the elements."""
 
     place: Ints
     lane: Ints
@@ -35,7 +37,6 @@ class Parts:
     kind: Ints
     first: Ints
     count: Ints
-    times: Ints
 
     def __len__(self) -> int:
         return len(self.place)
@@ -52,13 +53,18 @@ def joined(parts: list[Parts]) -> Parts:
     )
 
 
-def parts_of(traffic: Traffic, wiring: Wiring, staged: Bools, areas: Ints) -> Parts:
+def parts_of(
+    traffic: Traffic, wiring: Wiring, slicing: Slicing, staged: Bools, areas: Ints
+) -> Parts:
     """The parts of all places, sorted by place, lane and time, then in order."""
     bits = np.where(traffic.combines, int(RowKind.COMBINES), 0)
     received = RECEIVES | np.where(staged, int(RowKind.STAGES) | (areas << AREA_BITS), bits)
-    lay = _along_circuits if wiring.circuits else _by_relays
-    found = [lay(traffic, wiring, received), _applied(traffic, wiring, staged, bits, areas)]
-    parts = joined(found)
+    laid = (
+        _along_circuits(traffic, wiring, received)
+        if wiring.circuits
+        else _by_relays(traffic, wiring, slicing, received)
+    )
+    parts = joined([laid, _applied(traffic, wiring, staged, bits, areas)])
     return parts.chosen(np.lexsort((parts.order, parts.time, parts.lane, parts.place)))
 
 
@@ -80,15 +86,12 @@ def _along_circuits(traffic: Traffic, wiring: Wiring, received: Ints) -> Parts:
         SENDS * ones,
         traffic.first,
         traffic.count,
-        ones,
     )
-    taken = Parts(
-        traffic.target, lane[:, 1], time, order, received, traffic.into, traffic.count, ones
-    )
+    taken = Parts(traffic.target, lane[:, 1], time, order, received, traffic.into, traffic.count)
     return joined([sent, taken])
 
 
-def _by_relays(traffic: Traffic, wiring: Wiring, received: Ints) -> Parts:
+def _by_relays(traffic: Traffic, wiring: Wiring, slicing: Slicing, received: Ints) -> Parts:
     """Each transfer at all places from its source to its target."""
     way = np.sign(traffic.target - traffic.source)
     far = np.abs(traffic.target - traffic.source)
@@ -100,15 +103,16 @@ def _by_relays(traffic: Traffic, wiring: Wiring, received: Ints) -> Parts:
     signs = [lanes[name] for name in wiring.lanes]
     lane = np.where(way == signs[0], 0, len(signs) - 1)
     order = np.argsort(np.lexsort((np.arange(len(traffic)), -way * traffic.source)))
+    bounds = np.arange(slicing.count + 1) * slicing.length // slicing.count
+    elements = bounds[traffic.first + traffic.count] - bounds[traffic.first]
     return Parts(
         traffic.source[of] + way[of] * hop,
         lane[of],
         2 * traffic.step[of],
         order[of],
         kind,
-        np.where(is_last, traffic.into[of], traffic.first[of]),
-        traffic.count[of],
-        np.ones(len(of), dtype=np.int64),
+        np.where(is_last, traffic.into[of], np.where(is_first, traffic.first[of], 0)),
+        np.where(is_first | is_last, traffic.count[of], elements[of]),
     )
 
 
@@ -133,63 +137,45 @@ def _applied(traffic: Traffic, wiring: Wiring, staged: Bools, bits: Ints, areas:
         APPLIES | bits[which] | (areas[which] << AREA_BITS),
         traffic.into[which],
         traffic.count[which],
-        np.ones(len(which), dtype=np.int64),
     )
 
 
-def merged(parts: Parts, uniform: bool, circuits: bool) -> Parts:
+def merged(parts: Parts, circuits: bool) -> Parts:
     """Neighbouring parts of a lane that one operation can do, made one.
 
-    Relays of equally long or equal slices count together; sending, receiving and applying go on
-    over slices that follow each other. Circuits keep one operation a transfer at both ends, so
-    that the n-th of a step is the n-th for both.
+    What is relayed counts together; sending, receiving and applying go on over slices that follow
+    each other. Circuits keep one operation a transfer at both ends, so that the n-th of a step is
+    the n-th for both.
     """
-    if uniform:
-        relays = parts.kind == RELAYS
-        parts = Parts(
-            **(
-                vars(parts)
-                | {
-                    "first": np.where(relays, 0, parts.first),
-                    "count": np.where(relays, 1, parts.count),
-                    "times": np.where(relays, parts.count * parts.times, parts.times),
-                }
-            )
-        )
     if len(parts) < 2:
         return parts
-    link = _links(parts, circuits)
-    joins = link > 0
-    # a run keeps one way of joining
-    joins[1:] &= ~((link[:-1] > 0) & (link[:-1] != link[1:]))
-    starts = np.flatnonzero(np.concatenate(([True], ~joins)))
-    follows = np.concatenate((link, [0]))[starts] == _NEXT
+    starts = np.flatnonzero(np.concatenate(([True], ~_joins(parts, circuits))))
     counts = np.add.reduceat(parts.count, starts)
-    times = np.add.reduceat(parts.times, starts)
-    kept = parts.chosen(starts)
-    return Parts(
-        **(
-            vars(kept)
-            | {
-                "count": np.where(follows, counts, kept.count),
-                "times": np.where(follows, kept.times, times),
-            }
-        )
-    )
+    return Parts(**(vars(parts.chosen(starts)) | {"count": counts}))
 
 
-_SAME, _NEXT = 1, 2
-
-
-def _links(parts: Parts, circuits: bool) -> Ints:
-    """How each part goes on from the one before it: not, with the same slices, with the next."""
+def _joins(parts: Parts, circuits: bool) -> Bools:
+    """Which parts go on from the one before them."""
     before, here = parts.chosen(slice(None, -1)), parts.chosen(slice(1, None))  # type: ignore[arg-type]
     alike = np.ones(len(here), dtype=np.bool_)
     for field in ("place", "lane", "time", "kind"):
         alike &= getattr(before, field) == getattr(here, field)
     if circuits:
         alike &= (here.kind & APPLIES) > 0
-    same = (here.kind == RELAYS) & (before.first == here.first) & (before.count == here.count)
-    follows = (before.first + before.count == here.first) & (before.times == here.times)
-    link: Ints = np.where(alike & same, _SAME, np.where(alike & follows, _NEXT, 0))
-    return link.astype(np.int64)
+    follows = np.where(
+        here.kind == RELAYS, ~_full(parts, alike), before.first + before.count == here.first
+    )
+    result: Bools = alike & follows
+    return result
+
+
+def _full(parts: Parts, alike: Bools) -> Bools:
+    """Where relays that could go on begin anew, so that no operation takes more than MOST elements;
+    `alike` says which parts could join the one before them."""
+    passed = np.where(parts.kind == RELAYS, parts.count, 0)
+    before: Ints = np.cumsum(passed) - passed
+    starts = np.concatenate(([True], ~alike))
+    before -= before[np.flatnonzero(starts)][np.cumsum(starts) - 1]
+    filled = before // (MOST - int(passed.max()) + 1)
+    result: Bools = filled[1:] != filled[:-1]
+    return result

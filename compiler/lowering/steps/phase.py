@@ -7,7 +7,7 @@ rows for all steps instead, with empty ones; then only the wiring tells roles ap
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -16,9 +16,9 @@ from collc.lowering.roles import where
 from collc.lowering.steps.hazards import staged
 from collc.lowering.steps.loops import Stretch, loops_in
 from collc.lowering.steps.numbers import number_of
-from collc.lowering.steps.parts import merged, parts_of
+from collc.lowering.steps.parts import APPLIES, RECEIVES, RELAYS, SENDS, merged, parts_of
 from collc.lowering.steps.rows import FIELDS, Rows, padded, rows_of
-from collc.lowering.steps.traffic import Ints, Traffic
+from collc.lowering.steps.traffic import Bools, Ints, Traffic
 from collc.lowering.steps.walks import LaneForm, LaneProgram, walking, way_to_walk
 from collc.lowering.steps.wiring import Wiring
 from collc.paths import Path
@@ -28,7 +28,9 @@ from collc.steps import StepsPhase
 
 MOST_FORMS = 12  # roles beyond which rows for all steps are tried
 
-Group = tuple[list[int], list[LaneProgram]]  # places, and the program of each lane
+# places, and what each lane does there; a program may be that of several groups
+Group = tuple[list[int], list[LaneProgram]]
+Formulas = dict[bytes, Number]
 
 
 def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carried out
@@ -44,21 +46,19 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
     unfolded, it goes along that. Registers walk from slice to slice where that saves loads and
     `may_walk` says that there are enough of them."""
     slicing = pattern.slicing
-    uniform = slicing.length % slicing.count == 0
     stages, areas = staged(traffic, pattern.ranks, by_call_back)
-    parts = merged(parts_of(traffic, wiring, stages, areas), uniform, bool(wiring.circuits))
+    parts = merged(parts_of(traffic, wiring, slicing, stages, areas), bool(wiring.circuits))
     rows = rows_of(parts, bool(wiring.circuits))
-    groups = _groups(pattern, wiring, rows, uniform)
-    programs = [lane for _, lanes in groups for lane in lanes]
+    formulas: Formulas = {}
+    groups = _groups(pattern, wiring, rows, formulas)
+    programs = list({id(lane): lane for _, lanes in groups for lane in lanes}.values())
     walks = way_to_walk(programs, slicing) if may_walk and not stages.any() else 0
+    loops = {
+        id(lane): _loops(walking(lane, slicing.count, walks), slicing.count, formulas)
+        for lane in programs
+    }
     roles = tuple(
-        _role(
-            f"part_{index}",
-            pattern,
-            wiring,
-            places,
-            [walking(lane, slicing.count, walks) for lane in lanes],
-        )
+        _role(f"part_{index}", wiring, places[0], [loops[id(lane)] for lane in lanes])
         for index, (places, lanes) in enumerate(groups)
     )
     return Phase(
@@ -76,16 +76,17 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
     )
 
 
-def _groups(pattern: StepsPhase, wiring: Wiring, rows: Rows, uniform: bool) -> list[Group]:
+def _groups(pattern: StepsPhase, wiring: Wiring, rows: Rows, formulas: Formulas) -> list[Group]:
     """The roles: by form, or with rows for all steps if that takes fewer numbers."""
-    by_form = _by_form(pattern, wiring, rows, uniform)
+    by_form = _by_form(pattern, wiring, rows)
     if len(by_form) <= MOST_FORMS:
         return by_form
-    alike = _with_all_steps(pattern, wiring, rows, uniform)
-    return min(by_form, alike, key=lambda groups: _size(pattern, groups))
+    alike = _with_all_steps(pattern, wiring, rows)
+    slices = pattern.slicing.count
+    return min(by_form, alike, key=lambda groups: _size(groups, slices, formulas))
 
 
-def _by_form(pattern: StepsPhase, wiring: Wiring, rows: Rows, uniform: bool) -> list[Group]:
+def _by_form(pattern: StepsPhase, wiring: Wiring, rows: Rows) -> list[Group]:
     """Places with the same routes and loops of the same form."""
     lanes = len(wiring.lanes)
     bounds = np.searchsorted(
@@ -98,8 +99,8 @@ def _by_form(pattern: StepsPhase, wiring: Wiring, rows: Rows, uniform: bool) -> 
         for lane in range(lanes):
             low, high = bounds[place * lanes + lane : place * lanes + lane + 2]
             values = rows.values[None, low:high]
-            stretches = loops_in(values, pattern.slicing.count, uniform)
-            own.append(_program(values, stretches))
+            stretches = loops_in(values, pattern.slicing.count)
+            own.append(_program(np.array([place]), values, stretches))
         programs.append(own)
         key = (wiring.colors[place], wiring.receives[place], wiring.sends[place])
         found.setdefault((key, tuple(lane.form for lane in own)), []).append(place)
@@ -110,26 +111,45 @@ def _by_form(pattern: StepsPhase, wiring: Wiring, rows: Rows, uniform: bool) -> 
 
 
 def _stacked(programs: list[LaneProgram]) -> LaneProgram:
-    return LaneProgram(programs[0].form, np.concatenate([one.numbers for one in programs]))
+    return LaneProgram(
+        programs[0].form,
+        np.concatenate([one.places for one in programs]),
+        np.concatenate([one.numbers for one in programs]),
+    )
 
 
-def _with_all_steps(pattern: StepsPhase, wiring: Wiring, rows: Rows, uniform: bool) -> list[Group]:
-    """Places with the same routes; all have rows of the same steps."""
-    tables = padded(rows, pattern.ranks)
-    programs = [
-        _program(table, loops_in(table, pattern.slicing.count, uniform)) for table in tables
-    ]
+def _with_all_steps(pattern: StepsPhase, wiring: Wiring, rows: Rows) -> list[Group]:
+    """Places with the same routes; all that have a lane share its program, in which they have rows
+    of the same steps."""
+    has_lane = np.array(
+        [
+            [bool(a or b) for a, b in zip(*pair, strict=True)]
+            for pair in zip(wiring.receives, wiring.sends, strict=True)
+        ]
+    )
+    programs = []
+    for lane, table in enumerate(padded(rows, pattern.ranks)):
+        places = np.flatnonzero(has_lane[:, lane])
+        stretches = loops_in(table[places], pattern.slicing.count)
+        programs.append(_program(places, table[places], stretches))
+    idle = LaneProgram((), np.arange(0), np.zeros((0, 0), dtype=np.int64))
     found: dict[object, list[int]] = {}
     for place in range(pattern.ranks):
         key = (wiring.colors[place], wiring.receives[place], wiring.sends[place])
         found.setdefault(key, []).append(place)
     return [
-        (places, [LaneProgram(one.form, one.numbers[places]) for one in programs])
+        (
+            places,
+            [
+                one if here else idle
+                for one, here in zip(programs, has_lane[places[0]], strict=True)
+            ],
+        )
         for places in found.values()
     ]
 
 
-def _program(rows: Ints, stretches: Sequence[Stretch]) -> LaneProgram:
+def _program(places: Ints, rows: Ints, stretches: Sequence[Stretch]) -> LaneProgram:
     """The numbers of the loops: turns and shift, then the rows of one turn."""
     columns = [np.zeros((len(rows), 0), dtype=np.int64)]
     for stretch in stretches:
@@ -137,52 +157,86 @@ def _program(rows: Ints, stretches: Sequence[Stretch]) -> LaneProgram:
         turn = rows[:, stretch.first : stretch.first + stretch.size]
         columns += [head, turn.reshape(len(rows), -1)]
     form = tuple((stretch.size, int(stretch.turns > 1)) for stretch in stretches)
-    return LaneProgram(form, np.concatenate(columns, axis=1))
+    return LaneProgram(form, places, np.concatenate(columns, axis=1))
 
 
-def _size(pattern: StepsPhase, groups: list[Group]) -> int:
+def _size(groups: list[Group], slices: int, formulas: Formulas) -> int:
     """About how many numbers the text of the roles takes."""
-    total = 0
-    for places, lanes in groups:
-        for lane in lanes:
-            numbers = _numbers(pattern, np.array(places), lane.numbers)
-            total += len(numbers) + sum(len(number.table) for number in set(numbers))
-    return total
+    programs = {id(lane): lane for _, lanes in groups for lane in lanes}
+    tables: set[tuple[int, ...]] = set()
+    total = len(groups)
+    for program in programs.values():
+        numbers = _numbers(program, slices, formulas)
+        tables |= {number.table for number in numbers}
+        total += len(numbers)
+    return total + sum(map(len, tables))
 
 
-def _numbers(pattern: StepsPhase, places: Ints, values: Ints) -> list[Number]:
-    """Each column of `values` as a formula of the place."""
-    columns, index = np.unique(values, axis=1, return_inverse=True)
-    formulas = [number_of(places, column, pattern.slicing.count) for column in columns.T]
-    return [formulas[at] for at in index.reshape(-1).tolist()]
+def _numbers(program: LaneProgram, slices: int, formulas: Formulas) -> list[Number]:
+    """Each column of a program as a formula of the place, as far as it is used."""
+    if not program.form:
+        return []
+    used = _used(program)
+    values = np.where(used, program.numbers, 0)
+    _, first, index = np.unique(
+        np.concatenate((values, used)), axis=1, return_index=True, return_inverse=True
+    )
+    found = []
+    for column in first.tolist():
+        key = b"".join(
+            part.tobytes() for part in (program.places, values[:, column], used[:, column])
+        )
+        if key not in formulas:
+            formulas[key] = number_of(program.places, values[:, column], slices, used[:, column])
+        found.append(formulas[key])
+    return [found[at] for at in index.reshape(-1).tolist()]
 
 
-def _role(
-    name: str, pattern: StepsPhase, wiring: Wiring, places: list[int], lanes: list[LaneProgram]
-) -> Role:
-    first = places[0]
+def _used(program: LaneProgram) -> Bools:
+    """Which numbers of a program are read at each place: those of slices only where a row has
+    them."""
+    used = np.ones(program.numbers.shape, dtype=np.bool_)
+    for at in _row_columns(program):
+        kind = program.numbers[:, at]
+        used[:, at + 1] = (kind & SENDS) > 0
+        used[:, at + 2] = (kind & (SENDS | RELAYS)) > 0
+        used[:, at + 3 : at + 5] = ((kind & (RECEIVES | APPLIES)) > 0)[:, None]
+    return used
+
+
+def _row_columns(program: LaneProgram) -> Iterator[int]:
+    """Where each row begins."""
+    at, head = 0, _head(program.form, program.numbers.shape[1])
+    for size, _ in program.form:
+        at += head
+        yield from range(at, at + size * FIELDS, FIELDS)
+        at += size * FIELDS
+
+
+def _head(form: LaneForm, numbers: int) -> int:
+    """How many numbers stand in front of the rows of a loop."""
+    return (numbers - FIELDS * sum(size for size, _ in form)) // max(len(form), 1)
+
+
+def _role(name: str, wiring: Wiring, place: int, lanes: list[tuple[Loop, ...]]) -> Role:
     return Role(
         name=name,
-        about=_about(wiring, first, lanes),
+        about=_about(wiring, place, lanes),
         steps=(),
-        colors=wiring.colors[first],
+        colors=wiring.colors[place],
         lanes=tuple(
-            Lane(
-                lane,
-                wiring.receives[first][index],
-                wiring.sends[first][index],
-                _loops(_numbers(pattern, np.array(places), program.numbers), program.form),
-            )
-            for index, (lane, program) in enumerate(zip(wiring.lanes, lanes, strict=True))
+            Lane(lane, wiring.receives[place][index], wiring.sends[place][index], loops)
+            for index, (lane, loops) in enumerate(zip(wiring.lanes, lanes, strict=True))
         ),
     )
 
 
-def _loops(numbers: list[Number], form: LaneForm) -> tuple[Loop, ...]:
-    """Read numbers as `_program` has written them."""
+def _loops(program: LaneProgram, slices: int, formulas: Formulas) -> tuple[Loop, ...]:
+    """Read a program's numbers as `_program` has written them."""
+    numbers = _numbers(program, slices, formulas)
     loops, at = [], 0
-    head = (len(numbers) - FIELDS * sum(size for size, _ in form)) // max(len(form), 1)
-    for size, _ in form:
+    head = _head(program.form, len(numbers))
+    for size, _ in program.form:
         turns, shift, *walks = numbers[at : at + head]
         at += head
         end = at + size * FIELDS
@@ -192,11 +246,11 @@ def _loops(numbers: list[Number], form: LaneForm) -> tuple[Loop, ...]:
     return tuple(loops)
 
 
-def _about(wiring: Wiring, place: int, lanes: list[LaneProgram]) -> str:
+def _about(wiring: Wiring, place: int, lanes: list[tuple[Loop, ...]]) -> str:
     """What the lanes of a role do, in words."""
     parts = []
     for index, name in enumerate(wiring.lanes):
-        if not lanes[index].form:
+        if not lanes[index]:
             continue
         does = [
             word

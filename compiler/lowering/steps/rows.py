@@ -41,8 +41,6 @@ def rows_of(parts: Parts, circuits: bool) -> Rows:
     values[index[out], 1], values[index[out], 2] = parts.first[out], parts.count[out]
     into = (parts.kind & (RECEIVES | APPLIES)) > 0
     values[index[into], 3], values[index[into], 4] = parts.first[into], parts.count[into]
-    relays = parts.kind == RELAYS
-    values[index[relays], 4] = parts.times[relays]
     one = np.zeros(len(which), dtype=np.int64)
     one[index] = np.arange(len(parts))
     rows = Rows(parts.place[one], parts.lane[one], parts.time[one], values)
@@ -120,7 +118,7 @@ def _with_ends(rows: Rows) -> Rows:
 
 def padded(rows: Rows, places: int) -> list[Ints]:
     """For each lane all places' rows side by side, [places, rows, FIELDS]: every place gets as many
-    rows of a step as any other has, empty ones behind its own."""
+    rows of a step as any other has; those that it lacks do nothing, and no PE gets them."""
     found = []
     for lane in range(int(rows.lane.max()) + 1):
         here = rows.lane == lane
@@ -135,7 +133,5 @@ def padded(rows: Rows, places: int) -> list[Ints]:
         start = np.cumsum(most) - most
         table = np.zeros((places, int(most.sum()), FIELDS), dtype=np.int64)
         table[place, start[slot_of] + number] = values
-        table[:, :, 0] &= ~ENDS
-        table[:, start + most - 1, 0] |= ENDS
         found.append(table)
     return found

@@ -29,6 +29,7 @@ class LaneProgram:
     """The loops of a lane at several places, as [places, numbers]; `form` says how to read it."""
 
     form: LaneForm
+    places: Ints
     numbers: Ints
 
 
@@ -60,7 +61,7 @@ def walking(program: LaneProgram, slices: int, way: int) -> LaneProgram:
         parts += [program.numbers[:, begin : at + 2], walks[:, None].astype(np.int64)]
         begin = at + 2
     parts.append(program.numbers[:, begin:])
-    return LaneProgram(program.form, np.concatenate(parts, axis=1))
+    return LaneProgram(program.form, program.places, np.concatenate(parts, axis=1))
 
 
 def _walks(program: LaneProgram, slices: int, way: int) -> Iterator[tuple[int, Bools]]:

@@ -1,0 +1,146 @@
+"""What becomes of changed plans: refused by which check, right all the same, or wrong.
+
+What checks let pass has to be right on fabsim. With all checks off, fabsim is the one that has to
+name the fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import steps_patterns
+
+import fabsim
+from collc.checks import check_plan
+from collc.checks.program import check_program
+from collc.cost import Prediction
+from collc.cost.program import predict_program
+from collc.diagnostics import Diagnostic
+from collc.emit.render import render, render_program
+from collc.plan import Plan
+from collc.run import RunError, run_bundle
+from collc.run_program import run_program
+from collc.schedule import Schedule
+from collc.spec import Spec
+from mutants import exchanges, programs, trees
+from mutants.kinds import Mutant
+
+Texts = Mapping[str, str]
+
+RIGHT, SAME = "right all the same", "the same program"
+UNWRITABLE, UNCOMPILED, WRONG = "cannot be written as a program", "does not compile", "wrong result"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A valid plan, what changes it, and how a changed one is checked, written and run; `run` gives
+    what is wrong with the result, or raises what fabsim raises."""
+
+    name: str
+    plan: Any
+    mutants: Callable[[Any], Iterator[Mutant[Any]]]
+    check: Callable[[Any], Sequence[Diagnostic]]
+    texts: Callable[[Any], Texts]
+    run: Callable[[Any, Texts], str]
+    seen: set[tuple[str, ...]] = field(default_factory=set)
+
+
+def tree(name: str, target: str, which: int) -> Subject:
+    """A plan of `mutants.trees`."""
+    schedule, plan = trees.plan_of(name, target, which)
+    return Subject(
+        f"{name} {target} {len(plan.colors)} colors",
+        plan,
+        trees.mutants,
+        lambda changed: check_plan(schedule, changed),
+        lambda changed: texts_of(schedule, changed),
+        lambda _, texts: run_bundle(texts, schedule, target, seed=1, repeats=2).problem,
+    )
+
+
+def exchange(name: str, target: str) -> Subject:
+    """A plan of `mutants.exchanges`, of which everything that a PE holds is compared."""
+    schedule, plan = exchanges.plan_of(name, target)
+    return Subject(
+        f"{name} {target}",
+        plan,
+        exchanges.mutants,
+        lambda changed: check_plan(schedule, changed),
+        lambda changed: texts_of(schedule, changed),
+        lambda _, texts: steps_patterns.run(texts, schedule, target, 2)[0],
+    )
+
+
+def program(name: str) -> Subject:
+    """A plan of `mutants.programs`."""
+    bundle = programs.bundle_of(name)
+
+    def texts(changed: Any) -> Texts:
+        return render_program(bundle.spec, changed, predict_program(changed), (), programs.SKEW)
+
+    return Subject(
+        f"program of {name}",
+        bundle.plan,
+        programs.mutants,
+        check_program,
+        texts,
+        lambda changed, made: run_program(made, changed, bundle.spec.target, seed=5).problem,
+    )
+
+
+def all_subjects() -> Iterator[Subject]:
+    """Every plan that is changed."""
+    yield from (tree(*run) for run in trees.RUNS)
+    yield from (exchange(*run) for run in exchanges.RUNS)
+    yield from (program(name) for name in programs.SUCCESSIONS)
+
+
+def texts_of(schedule: Schedule, plan: Plan) -> dict[str, str]:
+    """The emitted text of a plan, whatever it takes."""
+    name = plan.target.name
+    spec = Spec("test.coll", name, (), (schedule.collective,))
+    return render(spec, schedule, plan, Prediction(0, 0, {}, ()), (name,))
+
+
+def judge(subject: Subject, mutant: Mutant[Any]) -> tuple[tuple[str, ...], str]:
+    """The codes by which a mutant is refused, or else what fabsim makes of it."""
+    found = subject.check(mutant.changed)
+    if found:
+        return tuple(sorted({problem.code for problem in found})), ""
+    texts = subject.texts(mutant.changed)
+    if not subject.seen:
+        subject.seen.add(without_comments(subject.texts(subject.plan)))
+    if without_comments(texts) in subject.seen:
+        return (), SAME
+    subject.seen.add(without_comments(texts))
+    return (), outcome(subject, mutant, texts)
+
+
+def without_checks(subject: Subject, mutant: Mutant[Any]) -> str:
+    """What becomes of a mutant that no check has seen."""
+    try:
+        texts = subject.texts(mutant.changed)
+    except Exception:  # plans that no check has seen may lack anything
+        return UNWRITABLE
+    return outcome(subject, mutant, texts)
+
+
+def outcome(subject: Subject, mutant: Mutant[Any], texts: Texts) -> str:
+    """What fabsim says of a mutant's text: how it fails, then why."""
+    try:
+        problem = subject.run(mutant.changed, texts)
+    except (RunError, fabsim.CslError, fabsim.SimulationError) as error:
+        cause = error.__cause__ or error
+        return f"{getattr(cause, 'kind', UNCOMPILED)}: {error}"
+    return f"{WRONG}: {problem}" if problem else RIGHT
+
+
+def without_comments(texts: Texts) -> tuple[str, ...]:
+    """What fabsim reads of a bundle."""
+    return tuple(
+        "\n".join(line for line in text.split("\n") if not line.lstrip().startswith("//"))
+        for name, text in texts.items()
+        if name.endswith(".csl")
+    )

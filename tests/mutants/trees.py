@@ -1,0 +1,222 @@
+"""Changes of plans of whole vectors: trees and multicasts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+import building as b
+from collc.lowering import candidate_plans
+from collc.plan import (
+    Advance,
+    ColorUse,
+    CopyVector,
+    Direction,
+    Phase,
+    Plan,
+    Region,
+    Role,
+    Route,
+    SendVector,
+    Step,
+    StoreVectors,
+    Strided,
+)
+from collc.schedule import Schedule, build_schedule
+from collc.target import TARGETS
+from mutants.kinds import Kind, Mutant
+
+LONG = 40  # more elements than the queues between two PEs hold
+
+COLLECTIVES = {
+    "two_phase": b.line_reduce(b.two_phase(8, 4), LONG),
+    "one_element": b.line_reduce(b.binomial(8), 1),
+    "star": b.line_reduce(b.star(4), LONG),
+    "rounds": b.line_reduce(b.star(5), 10000),
+    "random": b.line_allreduce(b.random_tree(9, 3), LONG),
+    "grid": b.grid_allreduce(b.two_phase(5, 2), b.binomial(4), LONG),
+    "broadcast": b.broadcast(4, 3, 1, 1, LONG),
+}
+
+# the plan with the fewest colors, moved by control wavelets too, and the one that needs none
+FEWEST, MOST = 0, -1
+
+RUNS = [
+    *((name, "wse2", FEWEST) for name in COLLECTIVES),
+    ("two_phase", "wse2", MOST),
+    ("two_phase", "wse3", FEWEST),
+    ("broadcast", "wse3", FEWEST),
+]
+
+
+def plan_of(name: str, target: str, which: int) -> tuple[Schedule, Plan]:
+    """A plan to change."""
+    schedule = build_schedule(COLLECTIVES[name])
+    return schedule, list(candidate_plans(schedule, TARGETS[target]))[which]
+
+
+def mutants(plan: Plan) -> Iterator[Mutant[Plan]]:
+    """Every plan that differs from `plan` in one thing."""
+    yield from _with_other_numbers(plan)
+    for at, phase in enumerate(plan.phases):
+        colors = [name for name, _ in plan.colors]
+        for one in _phases(phase, colors):
+            phases = (*plan.phases[:at], one.changed, *plan.phases[at + 1 :])
+            what = f"{phase.name}: {one.what}"
+            yield Mutant(one.kind, what, replace(plan, phases=phases))
+
+
+def _with_other_numbers(plan: Plan) -> Iterator[Mutant[Plan]]:
+    names = [name for name, _ in plan.colors]
+    numbers = [number for _, number in plan.colors]
+    for kind, what, colors in (
+        (Kind.COLOR, "colors reversed", tuple(zip(names, numbers[::-1], strict=True))),
+        (Kind.COLOR, "one color for all", tuple((name, numbers[0]) for name in names)),
+        (Kind.NUMBERS, "a color of memcpy", (*plan.colors[:-1], (names[-1], 21))),
+        (Kind.NUMBERS, "a color without number", plan.colors[:-1]),
+    ):
+        yield Mutant(kind, what, replace(plan, colors=colors))
+    for field in ("input_queues", "output_queues", "task_ids", "dsr_ids"):
+        used = getattr(plan, field)
+        for what, changed in (
+            ("reversed", used[::-1]),
+            ("repeated", used[:1] * len(used)),
+            ("cut", used[:-1]),
+            *((f"with {taken}", (*used[:-1], taken)) for taken in (0, 27, 28, 29, 30, 31)),
+        ):
+            yield Mutant(Kind.NUMBERS, f"{field} {what}", replace(plan, **{field: changed}))
+
+
+def _phases(phase: Phase, colors: list[str]) -> Iterator[Mutant[Phase]]:
+    for at, (region, index) in enumerate(phase.regions):
+        before, behind = phase.regions[:at], phase.regions[at + 1 :]
+        dropped = replace(phase, regions=before + behind)
+        yield Mutant(Kind.DROPPED, f"region {at} dropped", dropped)
+        for other in range(len(phase.roles)):
+            if other != index:
+                regions = (*before, (region, other), *behind)
+                plays = replace(phase, regions=regions)
+                yield Mutant(Kind.PLACE, f"region {at} plays {other}", plays)
+        for name, moved in _regions(region):
+            regions = (*before, (moved, index), *behind)
+            yield Mutant(Kind.PLACE, f"region {at} {name}", replace(phase, regions=regions))
+    for at, role in enumerate(phase.roles):
+        for one in _roles(role, colors):
+            roles = (*phase.roles[:at], one.changed, *phase.roles[at + 1 :])
+            yield Mutant(one.kind, f"role {role.name} {one.what}", replace(phase, roles=roles))
+
+
+def _regions(region: Region) -> Iterator[tuple[str, Region]]:
+    for axis in ("x", "y"):
+        run: Strided = getattr(region, axis)
+        for shift in (-1, 1):
+            moved = replace(run, first=run.first + shift, last=run.last + shift)
+            yield f"moved {shift} in {axis}", replace(region, **{axis: moved})
+        longer = replace(run, last=run.last + run.step)
+        yield f"longer in {axis}", replace(region, **{axis: longer})
+
+
+def _roles(role: Role, colors: list[str]) -> Iterator[Mutant[Role]]:
+    for kind, what, steps in _sequences(role.steps, colors):
+        yield Mutant(kind, what, replace(role, steps=steps))
+    for kind, what, uses in _color_uses(role.colors, colors):
+        yield Mutant(kind, what, replace(role, colors=uses))
+
+
+def _sequences(
+    steps: tuple[Step, ...], colors: list[str]
+) -> Iterator[tuple[Kind, str, tuple[Step, ...]]]:
+    yield Kind.REORDERED, "backwards", steps[::-1]
+    for at, (one, other) in enumerate(pairwise(steps)):
+        yield Kind.REORDERED, f"with {at} behind", (*steps[:at], other, one, *steps[at + 2 :])
+    yield Kind.DOUBLED, "with one more send", (*steps, _send(colors[0]))
+    yield Kind.DOUBLED, "with one more copy", (*steps, CopyVector(colors[0]))
+    for at, step in enumerate(steps):
+        yield Kind.DROPPED, f"without step {at}", steps[:at] + steps[at + 1 :]
+        yield Kind.DOUBLED, f"with step {at} twice", (*steps[: at + 1], *steps[at:])
+        for kind, changed in _steps(step, colors):
+            new = (*steps[:at], changed, *steps[at + 1 :])
+            yield kind, f"with step {at} = {changed}", new
+
+
+def _color_uses(
+    uses: tuple[ColorUse, ...], colors: list[str]
+) -> Iterator[tuple[Kind, str, tuple[ColorUse, ...]]]:
+    for at, use in enumerate(uses):
+        before, behind = uses[:at], uses[at + 1 :]
+        yield Kind.ROUTE, f"without color {use.color}", before + behind
+        for color in colors:
+            new = (*before, replace(use, color=color), *behind)
+            yield Kind.COLOR, f"with {color} for {use.color}", new
+        for kind, name, positions in _positions(use.positions):
+            new = (*before, replace(use, positions=positions), *behind)
+            yield kind, f"with {use.color} {name}", new
+
+
+def _send(color: str) -> SendVector:
+    return SendVector(color, None, Advance.NOTHING)
+
+
+def _steps(step: Step, colors: list[str]) -> Iterator[tuple[Kind, Step]]:
+    for color in colors:
+        if color != step.color:
+            yield Kind.COLOR, replace(step, color=color)
+    if isinstance(step, StoreVectors):
+        for more in (-1, 1):
+            yield Kind.LENGTH, replace(step, vectors=step.vectors + more)
+        for rounds in (0, 2, 3):
+            if rounds != step.rounds:
+                yield Kind.LENGTH, replace(step, rounds=rounds)
+        yield Kind.OTHER_WORK, CopyVector(step.color)
+    elif isinstance(step, SendVector):
+        yield from _sends(step, colors)
+    else:
+        yield Kind.OTHER_WORK, _send(step.color)
+        yield Kind.OTHER_WORK, StoreVectors(step.color, 1, 1)
+
+
+def _sends(step: SendVector, colors: list[str]) -> Iterator[tuple[Kind, Step]]:
+    for how in Advance:
+        if how is not step.advance:
+            yield advancing(step.advance, how), replace(step, advance=how)
+    for other in (None, *colors):
+        if other != step.combines_from:
+            yield Kind.OTHER_WORK, replace(step, combines_from=other)
+    yield Kind.OTHER_WORK, CopyVector(step.color)
+
+
+def advancing(was: Advance, becomes: Advance) -> Kind:
+    """The kind of a change of what moves routers on: where nothing did, others still need them."""
+    if becomes is Advance.NOTHING:
+        return Kind.NO_ADVANCE
+    return Kind.EARLY_ADVANCE if was is Advance.NOTHING else Kind.MORE_ADVANCE
+
+
+def _positions(
+    positions: tuple[Route, ...],
+) -> Iterator[tuple[Kind, str, tuple[Route, ...]]]:
+    if len(positions) > 1:
+        yield Kind.EARLY_ADVANCE, "backwards", positions[::-1]
+    yield Kind.ROUTE, "without positions", ()
+    yield Kind.MORE_ADVANCE, "with a last position twice", (*positions, positions[-1])
+    for at, route in enumerate(positions):
+        before, behind = positions[:at], positions[at + 1 :]
+        if behind:
+            yield Kind.EARLY_ADVANCE, f"without position {at}", before + behind
+        elif before:
+            yield Kind.NO_ADVANCE, f"without position {at}", before
+        for way in Direction:
+            both = tuple(w for w in Direction if w is way or w in route.send)
+            for what, turned in (
+                (f"receiving {way.value}", replace(route, receive=way)),
+                (f"sending {way.value}", replace(route, send=(way,))),
+                (f"also sending {way.value}", replace(route, send=both)),
+            ):
+                yield Kind.ROUTE, f"{what} in {at}", (*before, turned, *behind)
+    for what, route in (
+        ("then from the ramp", Route(Direction.RAMP, positions[-1].send)),
+        ("then to the ramp", Route(positions[-1].receive, (Direction.RAMP,))),
+        ("then the other way", Route(Direction.WEST, (Direction.EAST,))),
+    ):
+        yield Kind.MORE_ADVANCE, what, (*positions, route)
