@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from collc.identity import remembered
 from collc.plan import AREA_BITS, Direction, Lane, Number, Phase, Role, Route, RowKind
 from collc.steps import Slicing, StepsPhase
 
@@ -77,6 +78,7 @@ def values_at(number: Number, places: Ints) -> Ints:
     return value
 
 
+@remembered
 def unrolled(phase: Phase, pattern: StepsPhase) -> Unrolled:
     """The rows of the first line of a phase."""
     assert phase.exchange is not None, "a phase made of steps is an exchange"
@@ -155,6 +157,7 @@ def _in_elements(rows: Ints, start: Ints, lanes: int, slicing: Slicing) -> Unrol
     )  # fmt: skip
 
 
+@remembered
 def connections(phase: Phase, pattern: StepsPhase) -> tuple[Ints, str]:
     """For each lane (place * lanes + lane), the lane that gets what it sends, NOWHERE if it sends
     nothing; and what is wrong with the routes, in words.

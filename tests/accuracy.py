@@ -7,21 +7,29 @@ point is compiled, run on fabsim, checked against NumPy, and its cycles are comp
 prediction. Exits with 1 if a point is off by more than 2 % and `START_UP` cycles, is below a bound,
 or gives a wrong result.
 
-    python tests/accuracy.py [points] [first] [--seconds S]      # 2000 points from number 0 on
+    python tests/accuracy.py [points] [first] [--seconds S] [--jobs N]
+
+2000 points, from number 0 on. What has been measured is kept in build/accuracy.jsonl: the same
+command goes on where it was interrupted, as long as compiler and fabsim are the same.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import random
 import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 from time import perf_counter
+
+from sweep import fingerprint
 
 import building as b
 from collc.arithmetic import arithmetic_of
@@ -48,6 +56,7 @@ from collc.steps import StepsPhase
 from collc.target import TARGETS
 from collc.tokens import with_tokens
 
+PROGRESS = Path(__file__).parents[1] / "build" / "accuracy.jsonl"
 START_UP = 90  # cycles that a prediction may be off besides its 2 %
 MOST_WORK = 400_000  # vector elements times ranks, so that no point takes many seconds
 ROW_ORDERS = (Order.WEST_TO_EAST, Order.EAST_TO_WEST)
@@ -324,46 +333,82 @@ def _too_long(*_: object) -> None:
     raise TimeoutError
 
 
-def measured(numbers: Sequence[int], seconds: float) -> Iterator[tuple[int, Outcome | None, bool]]:
-    """The points with these numbers, on all cores, as far as they get in so many seconds."""
-    began = perf_counter()
-    with ProcessPoolExecutor() as pool:
-        for count, found in enumerate(pool.map(_in_time, numbers, chunksize=4), 1):
-            yield found
+@dataclass(frozen=True)
+class Measured:
+    """What became of the point with this number; no outcome if it was refused, or not in time."""
+
+    number: int
+    outcome: Outcome | None
+    in_time: bool
+
+
+def known(mark: str) -> dict[int, Measured]:
+    """What has been measured by the compiler and the simulator with this fingerprint."""
+    if not PROGRESS.exists():
+        return {}
+    first, *lines = PROGRESS.read_text(encoding="utf-8").split("\n")[:-1] or [""]
+    if first != mark:
+        return {}
+    rows = [json.loads(line) for line in lines]
+    return {
+        number: Measured(number, Outcome(**outcome) if outcome else None, in_time)
+        for number, outcome, in_time in rows
+    }
+
+
+def measured(numbers: Sequence[int], seconds: float, jobs: int) -> Iterator[Measured]:
+    """The points with these numbers, as far as they get in so many seconds."""
+    mark, began = fingerprint(), perf_counter()
+    before = known(mark)
+    missing = [number for number in numbers if number not in before]
+    yield from (before[number] for number in numbers if number in before)
+    PROGRESS.parent.mkdir(exist_ok=True)
+    if not before:
+        PROGRESS.write_text(mark + "\n", encoding="utf-8")
+    with PROGRESS.open("a", encoding="utf-8") as file, ProcessPoolExecutor(jobs) as pool:
+        for count, found in enumerate(pool.map(_in_time, missing, chunksize=4), 1):
+            number, outcome, in_time = found
+            row = [number, asdict(outcome) if outcome else None, in_time]
+            file.write(json.dumps(row) + "\n")
+            file.flush()
+            yield Measured(number, outcome, in_time)
             spent = perf_counter() - began
             if count % 100 == 0:
-                print(f"{count} of {len(numbers)} in {spent:.0f} s", flush=True)
+                print(f"{count} of {len(missing)} in {spent:.0f} s", flush=True)
             if spent > seconds:
                 pool.shutdown(wait=False, cancel_futures=True)
                 return
 
 
-def main() -> int:
-    """Measure the points; print those that are off, then the statistics and the worst."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("count", type=int, nargs="?", default=2000)
-    parser.add_argument("first", type=int, nargs="?", default=0)
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="end after these")
-    options = parser.parse_args()
-    outcomes: list[Outcome] = []
-    tried, slow = 0, []
-    numbers = range(options.first, options.first + options.count)
-    for number, outcome, in_time in measured(numbers, options.seconds):
-        tried += 1
-        slow += [] if in_time else [number]
-        if outcome:
-            outcomes.append(outcome)
-            if not outcome.is_good:
-                told = outcome.fault or "prediction is off"
-                print(f"{outcome.about}: {outcome.cycles}, predicted {outcome.predicted}  {told}")
+def report(found: Sequence[Measured]) -> bool:
+    """Print the points that are off, the statistics and the worst; whether all are good."""
+    outcomes = [one.outcome for one in found if one.outcome]
+    for outcome in outcomes:
+        if not outcome.is_good:
+            told = outcome.fault or "prediction is off"
+            print(f"{outcome.about}: {outcome.cycles}, predicted {outcome.predicted}  {told}")
     for kind in ("trees", "exchanges"):
         held = [outcome for outcome in outcomes if outcome.kind == kind]
         print(f"{kind}: {statistics(held)}" if held else f"{kind}: none")
     print(f"all: {statistics(outcomes)}")
     print("\n".join(worst(outcomes)))
-    refused = tried - len(outcomes) - len(slow)
-    print(f"{tried} tried, {refused} refused, {len(slow)} took too long: {slow}")
-    return 0 if all(outcome.is_good for outcome in outcomes) else 1
+    slow = [one.number for one in found if not one.in_time]
+    refused = len(found) - len(outcomes) - len(slow)
+    print(f"{len(found)} tried, {refused} refused, {len(slow)} took too long: {slow}")
+    return all(outcome.is_good for outcome in outcomes)
+
+
+def main() -> int:
+    """Measure the points and report."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("count", type=int, nargs="?", default=2000)
+    parser.add_argument("first", type=int, nargs="?", default=0)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="end after these")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
+    options = parser.parse_args()
+    numbers = range(options.first, options.first + options.count)
+    good = report(list(measured(numbers, options.seconds, options.jobs)))
+    return 0 if good else 1
 
 
 if __name__ == "__main__":

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from collc.arithmetic import arithmetic_of
-from collc.checks.remembered import remembered
 from collc.diagnostics import Diagnostic
-from collc.plan import AREA_BITS, Exchange, Lane, Loop, Phase, Plan, RowKind
+from collc.identity import remembered
+from collc.plan import AREA_BITS, Exchange, Lane, Loop, Phase, Plan, Row, RowKind
 from collc.schedule import Schedule
 from collc.spec import ElementType, Operation, OwnOperation
 from collc.steps import StepsPhase
@@ -90,33 +91,34 @@ def _places(phase: Phase, index: int, pattern: StepsPhase) -> Ints:
 
 
 def _lane_problem(lane: Lane, places: Ints, exchange: Exchange, refused: tuple[int, str]) -> str:
+    """What is wrong with a lane, all rows of all loops and places looked at together."""
+    slices = exchange.slicing.count
+    found: list[Ints] = []
     for loop in lane.loops:
-        problem = _loop_problem(lane, loop, places, exchange, refused)
+        head = np.stack((values_at(loop.shift, places), values_at(loop.turns, places)))
+        problem = _loop_problem(loop, head, slices) or _walking_problem(loop, places, exchange)
         if problem:
             return problem
-    return ""
+        for row in loop.rows:
+            found.append(np.concatenate((_numbers(row, places), head)))
+    if not found:
+        return ""
+    rows = np.concatenate(found, axis=1)
+    if rows[:5].min() < 0 or rows[:5].max() + slices > LARGEST + 1:
+        return "has numbers of more than 16 bits"
+    return _row_problem(lane, rows[0], exchange, refused) or _range_problem(rows, slices)
 
 
-def _loop_problem(
-    lane: Lane, loop: Loop, places: Ints, exchange: Exchange, refused: tuple[int, str]
-) -> str:
-    turns, shift = values_at(loop.turns, places), values_at(loop.shift, places)
-    slices = exchange.slicing.count
+def _numbers(row: Row, places: Ints) -> Ints:
+    return np.stack([values_at(number, places) for number in row.numbers])
+
+
+def _loop_problem(loop: Loop, head: Ints, slices: int) -> str:
+    shift, turns = head
     if not loop.rows or turns.min() < 1 or turns.max() > LARGEST:
         return "has a loop without turns or rows"
-    problem = _walking_problem(loop, places, exchange)
-    if problem:
-        return problem
     if shift.min() < 0 or shift.max() >= slices:
         return "has a loop that goes on by more than all slices"
-    for row in loop.rows:
-        numbers = np.stack([values_at(number, places) for number in row.numbers])
-        if numbers.min() < 0 or numbers.max() + slices > LARGEST + 1:
-            return "has numbers of more than 16 bits"
-        problem = _row_problem(lane, numbers, exchange, refused)
-        problem = problem or _range_problem(numbers, shift, turns, slices)
-        if problem:
-            return problem
     return ""
 
 
@@ -150,9 +152,9 @@ def _walking_problem(loop: Loop, places: Ints, exchange: Exchange) -> str:
     return "" if follows else "has turns that do not follow each other"
 
 
-def _range_problem(numbers: Ints, shift: Ints, turns: Ints, slices: int) -> str:
-    """What is wrong with the slices of a row."""
-    kind, first, count, into, into_count = numbers
+def _range_problem(rows: Ints, slices: int) -> str:
+    """What is wrong with the slices of rows, given as numbers, shift and turns."""
+    kind, first, count, into, into_count, shift, turns = rows
     for used, low, size in (
         ((kind & SENDS) > 0, first, count),
         ((kind & USES_INTO) > 0, into, into_count),
@@ -176,14 +178,13 @@ def _leaves(ranges: Ints, slices: int) -> bool:
     return False
 
 
-def _row_problem(lane: Lane, numbers: Ints, exchange: Exchange, refused: tuple[int, str]) -> str:
+def _row_problem(lane: Lane, kinds: Ints, exchange: Exchange, refused: tuple[int, str]) -> str:
     """What is wrong with the bits of a row, at any place."""
-    kind, area = numbers[0] & ((1 << AREA_BITS) - 1), numbers[0] >> AREA_BITS
+    kind, area = kinds & ((1 << AREA_BITS) - 1), kinds >> AREA_BITS
     bits, words = refused
 
-    def has(bits: RowKind) -> Ints:
-        found: Ints = (kind & int(bits)) > 0
-        return found
+    def has(bits: RowKind) -> npt.NDArray[np.bool_]:
+        return np.asarray((kind & int(bits)) > 0)
 
     out, into = (kind & USES_OUT) > 0, (kind & USES_INTO) > 0
     rules = (

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from collc.checks.remembered import remembered
 from collc.checks.row_shapes import shape_problem
 from collc.checks.rows_run import Run, due, run_rows
 from collc.diagnostics import Diagnostic
+from collc.identity import remembered
 from collc.plan import Exchange, Phase, Plan, RowKind
 from collc.schedule import Schedule
 from collc.steps import StepsPhase

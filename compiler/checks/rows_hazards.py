@@ -11,9 +11,9 @@ from itertools import permutations
 
 import numpy as np
 
-from collc.checks.remembered import remembered
 from collc.checks.row_shapes import shape_problem
 from collc.diagnostics import Diagnostic
+from collc.identity import remembered
 from collc.pairs import pairs
 from collc.plan import Phase, Plan, RowKind
 from collc.schedule import Schedule

@@ -64,9 +64,10 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
     """
     name, lengths = over
     question = Question(source.text, str(source.file), source.definitions, source.target, name)
-    rows = _rows(question, lengths, jobs)
+    remembered = Remembered(question)
+    rows = _rows(question, remembered, lengths, jobs)
     if measure:
-        rows = [_measured(question, row) for row in rows]
+        rows = _measured(question, remembered, rows, jobs)
     if source.as_data:
         print_data({"file": str(source.file), "over": name, "rows": list(map(_as_data, rows))})
     elif as_csv:
@@ -77,11 +78,10 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
         click.echo(_as_table(name, rows), nl=False)
 
 
-def _rows(question: Question, lengths: range, jobs: int) -> list[Row]:
-    remembered = Remembered(question)
+def _rows(question: Question, remembered: Remembered, lengths: range, jobs: int) -> list[Row]:
     wanted = sampled(lengths)
     missing = [length for length in wanted if length not in remembered.known]
-    with _progress(len(missing)) as advance, ProcessPoolExecutor(jobs) as pool:
+    with _progress("choosing", len(missing)) as advance, ProcessPoolExecutor(jobs) as pool:
         futures = [pool.submit(question.decide, length) for length in missing]
         try:
             for length, future in zip(missing, futures, strict=True):
@@ -100,17 +100,36 @@ def _rows(question: Question, lengths: range, jobs: int) -> list[Row]:
 
 
 @contextmanager
-def _progress(total: int) -> Iterator[Callable[[], None]]:
+def _progress(what: str, total: int) -> Iterator[Callable[[], None]]:
     """A bar on a terminal."""
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("choosing", total=total)
+        task = bar.add_task(what, total=total)
         yield lambda: bar.advance(task)
 
 
-def _measured(question: Question, row: Row) -> Row:
-    bundles = (question.bundle(row.plan.text, n) for n in dict.fromkeys((row.first, row.last)))
-    return replace(row, measured=tuple(bundle.run().cycles for bundle in bundles))
+def _measured(question: Question, remembered: Remembered, rows: list[Row], jobs: int) -> list[Row]:
+    """The rows with the simulated cycles of their first and last length; each run is kept."""
+    ends = {row: tuple(dict.fromkeys((row.first, row.last))) for row in rows}
+    wanted = {(row.plan.text, length) for row, lengths in ends.items() for length in lengths}
+    missing = sorted(wanted - set(remembered.cycles), key=lambda one: one[1])
+    with _progress("running", len(missing)) as advance, ProcessPoolExecutor(jobs) as pool:
+        futures = [pool.submit(_simulated, question, *one) for one in missing]
+        try:
+            for one, future in zip(missing, futures, strict=True):
+                remembered.keep_cycles(*one, future.result())
+                advance()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return [
+        replace(row, measured=tuple(remembered.cycles[row.plan.text, n] for n in lengths))
+        for row, lengths in ends.items()
+    ]
+
+
+def _simulated(question: Question, plan: str, length: int) -> int:
+    return question.bundle(plan, length).run().cycles
 
 
 def _as_data(row: Row) -> dict[str, Any]:

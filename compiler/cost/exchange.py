@@ -8,7 +8,8 @@ import numpy as np
 
 from collc.cost.operations import Costs
 from collc.cost.row_code import FABRIC, RECEIVES, SENDS, Here, features_of
-from collc.cost.rows import Line, run_timeline
+from collc.cost.rows import run_timeline
+from collc.cost.timeline import Line
 from collc.plan import Phase
 from collc.steps import StepsPhase
 from collc.unrolled import Ints, Unrolled, connections, roles_of_places, unrolled

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 import steps_patterns as s
 
-from collc.cost import predict
+import accuracy
+from collc.cost import predict, rows
 from collc.lowering import build_plan
-from collc.target import TARGETS
+from collc.target import TARGETS, WSE2
 
 START_UP = 90
 CASES = [
@@ -30,3 +31,31 @@ def test_prediction_is_near_the_simulator(name, ranks, length, target):
     problem, cycles = s.outcome(s.texts_of(schedule, plan), schedule, target)
     assert problem == ""
     assert abs(predict(schedule, plan).cycles - cycles) <= START_UP + 0.02 * cycles
+
+
+@pytest.mark.parametrize("name", ["ring_allreduce", "recursive_doubling", "neighbours"])
+def test_what_repeats_is_counted_as_if_it_were_run(name, monkeypatch):
+    schedule = s.Line(name, 8, 20_000, ring=name == "ring_allreduce").schedule()
+    plan = build_plan(schedule, WSE2)
+    leaps = []
+    leap = rows.leap
+
+    def counted(line, before, now):
+        found = leap(line, before, now)
+        leaps.append(found > now)
+        return found
+
+    monkeypatch.setattr(rows, "leap", counted)
+    cycles = predict(schedule, plan).cycles
+    assert any(leaps)
+    monkeypatch.setattr(rows, "snapshot", lambda line, now: None)
+    assert predict(schedule, plan).cycles == cycles
+
+
+@pytest.mark.parametrize("name", ["binary_tree_broadcast", "binary_tree_reduce"])
+def test_ways_that_share_links_take_turns_on_them(name):
+    outcome = accuracy.measure(
+        accuracy.PatternPoint(name, "wse3", name, pes=20, length=1316, order="west_to_east")
+    )
+    assert outcome is not None
+    assert abs(outcome.off) <= 0.02 * outcome.cycles

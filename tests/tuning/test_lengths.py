@@ -56,10 +56,13 @@ def test_rows_cover_all_lengths_once() -> None:
 
 def test_answers_are_kept_and_broken_lines_left_out(tmp_path: Path) -> None:
     question = Question("text", "f.coll", {"P": 4}, None, "B")
-    Remembered(question, tmp_path).keep(7, plan("a"))
+    first = Remembered(question, tmp_path)
+    first.keep(7, plan("a"))
+    first.keep_cycles("a", 7, 40)
     (file,) = tmp_path.iterdir()
     file.write_text(file.read_text() + '[8, {"text"')
-    assert Remembered(question, tmp_path).known == {7: plan("a")}
+    again = Remembered(question, tmp_path)
+    assert again.known == {7: plan("a")} and again.cycles == {("a", 7): 40}
     assert Remembered(Question("other", "f.coll", {}, None, "B"), tmp_path).known == {}
 
 

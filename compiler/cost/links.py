@@ -1,0 +1,64 @@
+"""Links between routers that the ways of several lanes use.
+
+A link carries one element a cycle over all colors. An element uses the links of its way one after
+the other, each a hop later than the one before, or as soon after that as the link is free.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from collc.unrolled import NOWHERE, Ints
+
+MANY = 4096  # cycles in which a link is taken, before those that are over are dropped
+
+Link = tuple[int, int]  # the place behind which it is, and its direction
+
+
+@dataclass
+class Links:
+    """By sending lane (place * lanes + lane), for those that share links with another place: the
+    links shared, and how many hops behind the sender. By link: when it is taken. By cycle: the
+    lanes at which elements arrive in it."""
+
+    ways: dict[int, list[tuple[Link, int]]]
+    hop: int
+    taken: defaultdict[Link, set[int]] = field(default_factory=lambda: defaultdict(set))
+    arriving: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+
+    def send(self, lane: int, target: int, now: int, delay: int) -> None:
+        """An element leaves; where nothing is in its way, it arrives after `delay`."""
+        waited = 0
+        for link, hops in self.ways[lane]:
+            taken, when = self.taken[link], now + waited + hops * self.hop
+            while when in taken:
+                when += 1
+                waited += 1
+            taken.add(when)
+            if len(taken) > MANY:
+                self.taken[link] = {cycle for cycle in taken if cycle >= now}
+        self.arriving[now + delay + waited].append(target)
+
+
+def shared_links(target: Ints, lanes: int, hop: int) -> Links:
+    """`target` is the lane that gets what a lane sends."""
+    ways = {
+        lane: list(_way(lane // lanes, to // lanes))
+        for lane, to in enumerate(target.tolist())
+        if to != NOWHERE
+    }
+    places: defaultdict[Link, set[int]] = defaultdict(set)
+    for lane, way in ways.items():
+        for link, _ in way:
+            places[link].add(lane // lanes)
+    shared = {
+        lane: [(link, hops) for link, hops in way if len(places[link]) > 1]
+        for lane, way in ways.items()
+    }
+    return Links({lane: way for lane, way in shared.items() if way}, hop)
+
+
+def _way(start: int, end: int) -> list[tuple[Link, int]]:
+    step = 1 if end > start else -1
+    return [((place, step), hops) for hops, place in enumerate(range(start, end, step))]

@@ -1,0 +1,119 @@
+"""What the evaluation of a line of rows goes through: its state, by lane and by place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from collc.cost.links import Links, shared_links
+from collc.cost.operations import Costs
+from collc.cost.row_code import ENDS, FABRIC, OVER, Features, Here, Move
+from collc.plan import RowKind
+from collc.unrolled import NOWHERE, Ints, Unrolled
+
+Bools = npt.NDArray[np.bool_]
+
+APPLIES = int(RowKind.APPLIES)
+
+
+@dataclass
+class Code:
+    """The code of one PE: its moves that are left, and by lane the row under way."""
+
+    place: int
+    lanes: list[int]  # that have rows
+    row: list[int]
+    due: list[int]  # operations of the row under way that have not ended
+    running: int = 0
+    pending: list[int] = field(default_factory=list)  # lanes whose rows have ended
+    last: int = 0  # the lane whose task ran last
+    moves: Iterator[Move] | None = None
+
+
+@dataclass
+class Timeline:
+    """By lane: elements that operations have left, that have arrived and been taken, that there is
+    room for. By place: instructions and cycles until the code goes on. `free` is when the
+    code calls what follows, `ended` the last busy cycle.
+    """
+
+    costs: Costs
+    text: Features
+    rows: Unrolled
+    here: list[Here]
+    kinds: list[list[int]]
+    walks: list[list[int]]
+    numbers: list[Ints]
+    target: Ints
+    source: Ints
+    hops: Ints
+    delay: Ints  # until what was sent to a lane has arrived
+    left: Ints
+    passing: Bools
+    sends: Ints
+    arrived: Ints
+    room: Ints
+    slots: Ints
+    ready: Ints
+    wait: Ints
+    active: Bools
+    turn: Ints
+    free: Ints
+    ended: Ints
+    sent: Bools  # by cycle (modulo its depth) and lane, and a last one that stands for none
+    taken: Bools
+    code: list[Code]
+    links: Links
+    crossing: Ints  # lanes that share links with others
+    last: int = 0  # the cycle in which something was sent or taken last
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """What a line runs: its rows, by lane where what it sends goes to and what its text knows."""
+
+    text: Features
+    rows: Unrolled
+    target: Ints
+    here: list[Here]
+
+
+def timeline(costs: Costs, of: Line, called: Ints) -> Timeline:
+    """Before the first cycle; at `called[p]` the code of place p calls the phase."""
+    rows, target = of.rows, of.target
+    lanes, places = len(target), len(called)
+    place = np.arange(lanes) // rows.lanes
+    hops = np.where(target == NOWHERE, 0, np.abs(target // rows.lanes - place))
+    source = np.full(lanes, NOWHERE, dtype=np.int64)
+    source[target[target != NOWHERE]] = np.flatnonzero(target != NOWHERE)
+    links = shared_links(target, rows.lanes, costs.hop)
+    crossing = np.array(list(links.ways), dtype=np.int64)
+    kinds, walks, numbers = [], [], []
+    for lane in range(lanes):
+        own = np.arange(*rows.start[lane : lane + 2])
+        own = own[(rows.kind[own] & (FABRIC | APPLIES | ENDS)) > 0]
+        kinds.append([*rows.kind[own].tolist(), OVER, OVER, OVER])
+        walks.append([*rows.walk[own].tolist(), 0, 0, 0])
+        into, out = rows.into_to - rows.into_from, rows.out_to - rows.out_from
+        numbers.append(np.stack((into[own], out[own], rows.passed[own]), axis=1))
+    used = [
+        [n for n in range(rows.lanes) if len(numbers[p * rows.lanes + n])] for p in range(places)
+    ]
+    delay = costs.latency(0) + costs.hop * hops[source]
+    source[target[crossing]] = NOWHERE
+    depth = 1 << int(max(delay.max(), hops.max() + 2)).bit_length()
+    log = np.zeros((depth, lanes + 1), dtype=np.bool_)
+    none = np.zeros(lanes, dtype=np.int64)
+    idle = np.zeros(places, dtype=np.int64)
+    return Timeline(
+        costs, of.text, rows, of.here, kinds, walks, numbers, target, source, hops, delay,
+        none.copy(), none > 0, none.copy(), none.copy(),
+        costs.router_queue * (hops + 1) + costs.output_queue + costs.input_queue,
+        idle.copy(), called.copy(), idle.copy(), idle > 0, idle.copy(),
+        called.copy(), called.copy(), log, log.copy(),
+        [Code(p, used[p], [-1] * rows.lanes, [0] * rows.lanes) for p in range(places)],
+        links, crossing,
+    )  # fmt: skip
