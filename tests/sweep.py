@@ -46,8 +46,9 @@ INTRODUCTION = """\
 Made by `make sweep` (`python tests/sweep.py`), which goes on where it was interrupted. Every
 pattern of [patterns.md](patterns.md) on P PEs (grids: as many or a few fewer) with B elements of
 f32 (in an all_to_all: from each to each), on WSE-2 and WSE-3. Algorithms run in the orders
-`west_to_east` and `ring` in turn. Verified means: run on fabsim twice on one load, every element that
-the contract promises equal to NumPy's bit by bit. `collc explain CODE` says what a refusal means."""
+`west_to_east` and `ring` in turn. Verified means: run on fabsim twice on one load, every element
+that the contract promises equal to NumPy's bit by bit. `collc explain CODE` says what a refusal
+means."""
 
 
 @dataclass(frozen=True)
