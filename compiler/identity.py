@@ -1,48 +1,38 @@
-"""What has been worked out for the very same objects is not worked out again."""
+"""What several stages find out about the same phase, found out once.
+
+A plan is checked for one target after the other, and by one check after the other; its phases stay
+the same values all the while.
+"""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache, wraps
-from typing import Generic, ParamSpec, TypeVar
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-KEPT = 8  # results, and with them the objects
-
-
-@dataclass(frozen=True, eq=False)
-class _Same:
-    """Equal to what holds the same object; objects as large as a plan take long to compare."""
-
-    held: object
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.held is other.held
-
-    def __hash__(self) -> int:
-        return id(self.held)
+KEPT = 8  # results, of the last phases
 
 
-class _Remembered(Generic[R]):
-    """Results by the objects they were made of, the latest `KEPT` of them."""
+def remembered(find: Callable[P, R]) -> Callable[P, R]:
+    """`find` with its last results kept. Arguments are compared by identity, since to compare or
+    hash a phase takes as long as to check it; they have to be frozen, as does the result."""
+    kept: deque[tuple[tuple[object, ...], R]] = deque(maxlen=KEPT)
 
-    def __init__(self, function: Callable[..., R]) -> None:
-        self.results = lru_cache(maxsize=KEPT)(lambda *held: function(*(one.held for one in held)))
+    @wraps(find)
+    def again(*arguments: P.args, **named: P.kwargs) -> R:
+        asked = (*arguments, *named.values())
+        for known, result in kept:
+            if len(known) == len(asked) and all(map(_is, known, asked)):
+                return result
+        result = find(*arguments, **named)
+        kept.append((asked, result))
+        return result
 
-    def __call__(self, *arguments: object) -> R:
-        return self.results(*map(_Same, arguments))
+    return again
 
 
-def remembered(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, with its latest results kept; arguments are told apart by identity and must
-    not be changed afterwards."""
-    results = _Remembered(function)
-
-    @wraps(function)
-    def call(*arguments: P.args, **named: P.kwargs) -> R:
-        return results(*arguments, *named.values())
-
-    return call
+def _is(one: object, other: object) -> bool:
+    return one is other

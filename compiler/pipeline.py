@@ -90,6 +90,11 @@ def compile_text(
 
 def compile_collective(spec: Spec, schedule: Schedule) -> Bundle:
     """Compile the one collective of a Spec, whose schedule is proved, to a bundle."""
+    grid = schedule.collective.grid
+    if grid.site is not None:
+        message = f"a collective on a part of {grid.whole.name} is compiled as a program"
+        help = "compile it with `collc.compile`, or `collc build`; or run it on a grid of its own"
+        raise CollcError([Diagnostic("C107", message, schedule.collective.span, help=help)])
     schedule = with_tokens(schedule)
     plan, prediction = planned(schedule, TARGETS[spec.target])
     refuse_if_any(unmet_expectations(plan, prediction))

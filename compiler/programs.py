@@ -15,6 +15,7 @@ from collc.emit.reserved import unusable_in_program, unusable_names
 from collc.files import write_files
 from collc.language import parse_source
 from collc.lowering.sharing import build_program_plan
+from collc.lowering.strands import build_strands
 from collc.pipeline import Bundle, compile_collective, proved, refuse_if_any
 from collc.program import ProgramPlan
 from collc.proof import prove
@@ -82,11 +83,11 @@ def compile_any(
     """Compile a `.coll` text to a bundle, or raise CollcError with every problem found.
 
     `file` is the name used in messages and in the emitted comments; `target` overrides the file's
-    own. A `skew` makes a program even of one call.
+    own. A `skew` makes a program even of one call, and so does a collective on a part of a grid.
     """
     spec = parse_source(text, parameters, target, file=file)
     program = spec.program
-    if program is None and skew:
+    if program is None and (skew or spec.collectives[0].grid.site is not None):
         one = spec.collectives[0]
         limits, way = one.limits, Reconfigure.AUTO
         most = (limits.colors, limits.colors_span)
@@ -113,15 +114,18 @@ def compile_program(spec: Spec, program: Program, skew: int = 0) -> ProgramBundl
     machine = TARGETS[spec.target]
     refuse_if_any(unusable_in_program(spec.collectives))
     schedules = tuple(map(with_tokens, prove_all(spec)))
-    plan = replace(build_program_plan(schedules, program, machine), skewed=skew > 0)
+    plan = replace(_planned(schedules, program, machine), skewed=skew > 0)
     refuse_if_any(check_program(plan))
     refuse_if_any(
         problem
         for schedule, one in zip(plan.schedules, plan.plans, strict=True)
+        if one.collective.expectations
         for problem in unmet_expectations(one, predict(schedule, one))
     )
     prediction = predict_program(plan)
-    architectures = tuple(t.name for t in TARGETS.values() if _fits(schedules, program, t))
+    architectures = tuple(
+        t.name for t in TARGETS.values() if t is machine or _fits(schedules, program, t)
+    )
     files = render_program(spec, plan, prediction, architectures, skew)
     return ProgramBundle(spec, plan, prediction, files)
 
@@ -141,4 +145,9 @@ def prove_all(spec: Spec) -> tuple[Schedule, ...]:
 
 def _fits(schedules: tuple[Schedule, ...], program: Program, target: Target) -> bool:
     """Whether there is a plan for a target; then the files serve it, too."""
-    return not check_program(build_program_plan(schedules, program, target))
+    return not check_program(_planned(schedules, program, target))
+
+
+def _planned(schedules: tuple[Schedule, ...], program: Program, target: Target) -> ProgramPlan:
+    build = build_strands if program.together else build_program_plan
+    return build(schedules, program, target)

@@ -10,11 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from collc.emit.program import strand_name
 from collc.files import write_files
 from collc.program import ProgramPlan
 from collc.run import Progress, RunError, RunReport, fabsim_module, tokens_of
 from collc.spec import Collective
 from collc.verify import Array, Mask, carry_on, describe, make_input
+
+# what buffers hold after each round, and which elements of it are known
+Wanted = dict[str, list[tuple[Array, Mask]]]
 
 
 def run_program(  # noqa: PLR0913 - what to run, then how
@@ -40,11 +44,11 @@ def run_program(  # noqa: PLR0913 - what to run, then how
             program = fabsim.compile(str(Path(directory) / "layout.csl"), arch=arch)
         simulator = fabsim.Simulator(program)
         for turn in range(repeats):
-            given = _inputs(plan, seed + turn)
-            _copy_in(simulator, plan, given, seed + turn)
+            given = inputs_of(plan, seed + turn)
+            copy_in(simulator, plan, given, seed + turn)
             launch = simulator.launch("run", progress=progress)
             cycles = max(cycles, launch.cycles)
-            problem = problem or _mismatch(simulator, plan, given)
+            problem = problem or compare(simulator, plan, wanted_of(plan, given))
         simulator.stop()
     except (fabsim.CslError, fabsim.SimulationError) as error:
         raise RunError(str(error)) from error
@@ -65,7 +69,7 @@ def _buffers(plan: ProgramPlan) -> dict[str, Collective]:
     return {c.contract.buffer: c for c in collectives if c.contract.buffer}
 
 
-def _inputs(plan: ProgramPlan, seed: int) -> dict[str, Array]:
+def inputs_of(plan: ProgramPlan, seed: int) -> dict[str, Array]:
     """Random vectors for every buffer: an array [round, height, width, length] each."""
     rounds = plan.program.rounds
     return {
@@ -74,8 +78,9 @@ def _inputs(plan: ProgramPlan, seed: int) -> dict[str, Array]:
     }
 
 
-def _copy_in(simulator: Any, plan: ProgramPlan, given: dict[str, Array], seed: int) -> None:  # noqa: ANN401 - see `fabsim_module`
-    grid = plan.plans[0].collective.grid
+def copy_in(simulator: Any, plan: ProgramPlan, given: dict[str, Array], seed: int) -> None:  # noqa: ANN401 - see `fabsim_module`
+    """Give all PEs their vectors, and where they wait before calls the numbers for that."""
+    grid = plan.plans[0].collective.grid.whole
     for name, vectors in given.items():
         behind = np.ascontiguousarray(vectors.transpose(1, 2, 0, 3))  # one PE's rounds in a row
         simulator.memcpy_h2d(name, behind.reshape(-1), *_area(plan, vectors))
@@ -89,16 +94,25 @@ def _area(plan: ProgramPlan, vectors: Array) -> tuple[int, int, int, int, int]:
     return 0, 0, width, height, rounds * length
 
 
-def _mismatch(simulator: Any, plan: ProgramPlan, given: dict[str, Array]) -> str:  # noqa: ANN401 - see `fabsim_module`
-    """What is wrong with the buffers after a launch, in words; empty when all is right."""
-    for round_ in range(plan.program.rounds):
-        wanted = _carried_out(plan, {name: vectors[round_] for name, vectors in given.items()})
-        for name, (vectors, known) in wanted.items():
-            shape = given[name].shape
-            found = simulator.memcpy_d2h(name, vectors.dtype, *_area(plan, given[name]))
-            height, width = shape[1:3]
-            of_round = found.reshape(height, width, shape[0], shape[3])[:, :, round_]
-            wrong = describe(vectors, of_round, known)
+def wanted_of(plan: ProgramPlan, given: dict[str, Array]) -> Wanted:
+    """The buffers after each round, and which of their elements the contracts make known."""
+    by_round = [
+        _carried_out(plan, {name: vectors[round_] for name, vectors in given.items()})
+        for round_ in range(plan.program.rounds)
+    ]
+    return {name: [state[name] for state in by_round] for name in given}
+
+
+def compare(simulator: Any, plan: ProgramPlan, wanted: Wanted) -> str:  # noqa: ANN401 - see `fabsim_module`
+    """What is not as wanted in the machine, in words; empty when all is right."""
+    for name, states in wanted.items():
+        first = states[0][0]
+        height, width, length = first.shape
+        area = (0, 0, width, height, len(states) * length)
+        found = simulator.memcpy_d2h(name, first.dtype, *area)
+        by_round = found.reshape(height, width, len(states), length)
+        for round_, (vectors, known) in enumerate(states):
+            wrong = describe(vectors, by_round[:, :, round_], known)
             if wrong:
                 return f"`{name}` after round {round_ + 1}: {wrong}"
     return _tokens(simulator, plan)
@@ -114,6 +128,13 @@ def _carried_out(plan: ProgramPlan, given: dict[str, Array]) -> dict[str, tuple[
     return state
 
 
+def _module_of(plan: ProgramPlan, name: str) -> str:
+    """The path of a collective's module in the PE program."""
+    strands = enumerate(plan.strands or (plan,))
+    own = next(i for i, s in strands if any(one.collective.name == name for one in s.plans))
+    return f"{strand_name(own)}.{name}"
+
+
 def _tokens(simulator: Any, plan: ProgramPlan) -> str:  # noqa: ANN401 - see `fabsim_module`
     """Whether every barrier has gathered the tokens it should have."""
     for schedule, one in zip(plan.schedules, plan.plans, strict=True):
@@ -121,7 +142,7 @@ def _tokens(simulator: Any, plan: ProgramPlan) -> str:  # noqa: ANN401 - see `fa
             continue
         given = make_input(one.collective, 0)
         wanted, known = carry_on(schedule, given, np.ones(given.shape, np.bool_))
-        found = tokens_of(simulator, f"collectives.{one.collective.name}", given)
+        found = tokens_of(simulator, _module_of(plan, one.collective.name), given)
         wrong = describe(wanted, found, known)
         if wrong:
             return f"tokens of `{one.collective.name}`: {wrong}"

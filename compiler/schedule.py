@@ -14,7 +14,8 @@ from enum import Enum
 from functools import cached_property
 
 from collc.diagnostics import Span
-from collc.spec import BroadcastStep, Collective, Grid, Order, ReduceStep, RunStep, Tree
+from collc.grids import Grid
+from collc.spec import BroadcastStep, Collective, Order, ReduceStep, RunStep, Tree
 from collc.steps import Slicing, StepsPhase
 
 Children = tuple[tuple[int, ...], ...]

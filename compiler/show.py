@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 
 from collc.diagnostics import Diagnostic, Span
+from collc.grids import Grid
 from collc.language.limits import RESOURCES
 from collc.language.names import PRELUDE_FILE, prelude
 from collc.language.shapes import Children
@@ -66,8 +67,7 @@ def show_spec(spec: Spec) -> str:
     """Write a Spec as a program; trees that are not the prelude's are written out."""
     lines = [f"target {spec.target}"]
     lines += [f"param {p.name} = {_integer(p)}" for p in spec.parameters]
-    grids = {c.grid.name: c.grid for c in spec.collectives}
-    lines += [f"grid {grid.name} = {grid.width} x {grid.height}" for grid in grids.values()]
+    lines += dict.fromkeys(line for c in spec.collectives for line in _grids(c.grid))
     lines += dict.fromkeys(_paths(spec))
     lines += _trees(spec)
     operations = dict.fromkeys(collective.contract.operation for collective in spec.collectives)
@@ -77,12 +77,27 @@ def show_spec(spec: Spec) -> str:
     return "\n".join([*lines, _program(spec)]) + "\n"
 
 
+def _grids(grid: Grid) -> Iterator[str]:
+    """Declare the grid of a collective, behind the one that it is a part of."""
+    area, whole, site = grid, grid.whole, grid.site
+    if site is not None and site.area is not None:
+        area, site = site.area, site.area.site
+    yield f"grid {whole.name} = {whole.width} x {whole.height}"
+    if site is not None:
+        columns, rows = _range(site.x, area.width), _range(site.y, area.height)
+        yield f"grid {area.name} = {whole.name}[{columns}, {rows}]"
+
+
+def _range(first: int, count: int) -> str:
+    return f"{first} .. {first + count - 1}" if count > 1 else str(first)
+
+
 def _program(spec: Spec) -> str:
     """`program { repeat 3 { a b } within colors <= 2 }`."""
     program = spec.program
     if program is None:
         return f"program {{ {spec.collectives[0].name} }}"
-    calls = " ".join(program.calls)
+    calls = " ".join(" and ".join(program.calls[i] for i in turn) for turn in program.turns)
     words = [f"repeat {program.rounds} {{ {calls} }}" if program.rounds > 1 else calls]
     if program.colors is not None:
         words.append(f"within colors <= {program.colors}")

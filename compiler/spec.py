@@ -12,6 +12,7 @@ from enum import Enum
 
 from collc.diagnostics import Span
 from collc.formula import Formula
+from collc.grids import Grid
 from collc.paths import Path
 from collc.steps import Moves
 
@@ -130,16 +131,6 @@ class Contract:
     element: ElementType
     length: int
     operation: Operation | OwnOperation | None
-    span: Span
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A rectangle of PEs, `width` columns by `height` rows."""
-
-    name: str
-    width: int
-    height: int
     span: Span
 
 
@@ -369,7 +360,8 @@ class Program:
     """What a program of several calls runs: `rounds` times the collectives of `calls`, by name.
 
     `colors` is the most that all of them may use together; None is the target's own limit.
-    `reserved` is what the program around them uses.
+    `reserved` is what the program around them uses. The calls whose indices are in `together` are
+    in flight at the same time as the one before them.
     """
 
     calls: tuple[str, ...]
@@ -379,6 +371,16 @@ class Program:
     reconfigure: Reconfigure
     span: Span
     reserved: Reserved = Reserved()
+    together: tuple[int, ...] = ()
+
+    @property
+    def turns(self) -> tuple[tuple[int, ...], ...]:
+        """The indices of the calls, those together that are in flight at the same time."""
+        turns: list[tuple[int, ...]] = []
+        for call in range(len(self.calls)):
+            with_last = (*turns.pop(), call) if call in self.together else (call,)
+            turns.append(with_last)
+        return tuple(turns)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from collc.formula import evaluate
+from collc.grids import Grid, Lines, Site
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, home_pe
 from collc.spec import Collective, ContractKind, ElementType, Operation, OwnOperation, RunStep
 from collc.steps import Moves, Slicing, StepsPhase
@@ -45,9 +46,9 @@ _DTYPE = {
 
 
 def make_input(collective: Collective, seed: int) -> Array:
-    """Random vectors, one for each PE: an array [height, width, length] of the element type; of a
-    barrier the tokens as its PEs begin with them."""
-    grid, contract = collective.grid, collective.contract
+    """Random vectors, one for each PE of the whole grid: an array [height, width, length] of the
+    element type; of a barrier the tokens as its PEs begin with them."""
+    grid, contract = collective.grid.whole, collective.contract
     shape = (grid.height, grid.width, contract.length)
     dtype = np.dtype(_DTYPE[contract.element])
     if contract.kind is ContractKind.BARRIER:
@@ -61,7 +62,8 @@ def make_input(collective: Collective, seed: int) -> Array:
 
 
 def expected(schedule: Schedule, given: Array) -> Array:
-    """The vectors of all PEs after the schedule, [height, width, length]."""
+    """The vectors of all PEs of a collective after the schedule, [height, width, length], or
+    [height, width, copies, length] of several lines at once."""
     operation = schedule.collective.contract.operation
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         return carry_out(schedule, given, _combine(operation) if operation else None)
@@ -134,14 +136,30 @@ def describe(wanted: Array, found: Array, asked: Mask) -> str:
 
 
 def carry_on(schedule: Schedule, given: Array, known: Mask) -> tuple[Array, Mask]:
-    """The vectors after one collective of several, and which elements its contract makes known if
-    those of `known` were before. What it works on has to be known; else nothing is after it."""
-    kind = schedule.collective.contract.kind
+    """The vectors of the whole grid after one collective of several, and which elements its
+    contract makes known if those of `known` were before. What it works on has to be known; else
+    nothing of its PEs is after it."""
+    kind, grid = schedule.collective.contract.kind, schedule.collective.grid
     x, y = home_pe(schedule)
     rooted = kind in (ContractKind.BROADCAST, ContractKind.SCATTER)
-    needed = known[y, x] if rooted else known
-    asked = promised(schedule)
-    return expected(schedule, given), asked if needed.all() else np.zeros_like(asked)
+    after, known_after = given.copy(), known.copy()
+    state, knowledge = on_site(grid, after), on_site(grid, known_after)
+    state[...] = expected(schedule, state)
+    needed = knowledge[y : y + 1, x : x + 1] if rooted else knowledge
+    is_known = np.asarray(needed.all(axis=(0, 1, 3)))
+    knowledge[...] = promised(schedule)[:, :, None] & is_known[:, None]
+    return after, known_after
+
+
+def on_site(grid: Grid, values: Array) -> Array:
+    """A view of an array [height, width, length] of the whole grid: what the PEs of a collective
+    have, [height, width, copies, length]."""
+    site = grid.site or Site(grid, 0, 0)
+    area = site.area or grid
+    part = values[site.y : site.y + area.height, site.x : site.x + area.width]
+    if site.lines is Lines.ROW:
+        return part.swapaxes(0, 1)[None]
+    return part[:, None] if site.lines is Lines.COLUMN else part[:, :, None]
 
 
 def _combine(operation: Operation | OwnOperation) -> Combine:
@@ -175,9 +193,9 @@ def _exchange(phase: StepsPhase, combine: Combine | None, state: Array) -> None:
     bounds = [phase.slicing.bound(index) for index in range(phase.slicing.count + 1)]
     for moves in phase.steps if phase.slicing.length else ():
         rows = list(_rows(phase, moves, bounds))
-        carried = [view[source, :, taken].copy() for source, taken, *_ in rows]
+        carried = [view[source, ..., taken].copy() for source, taken, *_ in rows]
         for (_, _, destination, into, combines), values in zip(rows, carried, strict=True):
-            here = view[destination, :, into]
+            here = view[destination, ..., into]
             if combines:
                 assert combine is not None
                 here[...] = combine(here, values)

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from collc.diagnostics import Span
+from collc.grids import Grid
 from collc.spec import (
     BroadcastStep,
     Collective,
     Contract,
     ContractKind,
     ElementType,
-    Grid,
     Limits,
     Operation,
     Order,

@@ -14,18 +14,10 @@ from building import HERE
 from collc.cost import Prediction
 from collc.emit.render import render
 from collc.files import write_files
+from collc.grids import Grid
 from collc.plan import Plan
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
-from collc.spec import (
-    Collective,
-    Contract,
-    ContractKind,
-    ElementType,
-    Grid,
-    Limits,
-    Operation,
-    Spec,
-)
+from collc.spec import Collective, Contract, ContractKind, ElementType, Limits, Operation, Spec
 from collc.steps import Moves, Slicing, StepsPhase
 from collc.verify import _UFUNC, _reduce, make_input
 

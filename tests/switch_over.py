@@ -1,7 +1,8 @@
 """What taking turns on few colors costs, in cycles of two collectives: against the same two on
-colors of their own.
+colors of their own, as many for each as it may use here.
 
     python tests/switch_over.py [P] [B] [COLORS] [--target wse3]
+    python tests/switch_over.py --sweep     # other P and B, both targets: the largest of each
 
 The table has a row for what comes first and a column for what follows. Run by hand;
 docs/programs.md keeps a result.
@@ -10,11 +11,24 @@ docs/programs.md keeps a result.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
 
 import click
+from programs.bare import planned, run_planned
 from programs.texts import PATTERNS, program_of
 
-from collc.programs import compile_any
+from collc.checks.program import check_program
+from collc.lowering.sharing import apart, fastest
+from collc.pipeline import refuse_if_any
+from collc.program import ProgramPlan
+from collc.spec import Spec
+from collc.target import TARGETS
+
+SWEEP_RANKS = (8, 33, 64)
+SWEEP_LENGTHS = (1, 16, 256)
+SWEEP_COLORS = 3
 
 
 @click.command()
@@ -22,8 +36,15 @@ from collc.programs import compile_any
 @click.argument("length", type=int, default=16)
 @click.argument("colors", type=int, default=3)
 @click.option("--target", default="wse2")
-def main(ranks: int, length: int, colors: int, target: str) -> None:
+@click.option("--sweep", is_flag=True, help="Other sizes and targets, only the largest of each.")
+def main(ranks: int, length: int, colors: int, target: str, sweep: bool) -> None:
     """Measure all pairs of patterns on RANKS PEs with LENGTH elements and COLORS colors."""
+    if sweep:
+        print("| target | P | B | largest | of | chain, then broadcast | mean |")
+        print("|---|---|---|---|---|---|---|")
+        for of, p, b in product(("wse2", "wse3"), SWEEP_RANKS, SWEEP_LENGTHS):
+            print(f"| {of} | {p} | {b} | {_summary(p, b, of)} |", flush=True)
+        return
     patterns = [name for name in PATTERNS if name != "ring" or colors > 2]
     print(f"P = {ranks}, B = {length}, {colors} colors, {target}")
     print("| first, then | " + " | ".join(patterns) + " |")
@@ -33,18 +54,39 @@ def main(ranks: int, length: int, colors: int, target: str) -> None:
         print(f"| {first} | " + " | ".join(map(str, row)) + " |", flush=True)
 
 
+def _summary(ranks: int, length: int, target: str) -> str:
+    """The largest and what it is of, that of a chain before a broadcast, the mean."""
+    extras = {
+        pair: _extra(pair, ranks, length, SWEEP_COLORS, target)
+        for pair in product(PATTERNS, PATTERNS)
+    }
+    worst = max(extras, key=lambda pair: extras[pair])
+    after_chain = max(_after_chain(extras))
+    mean = sum(extras.values()) / len(extras)
+    return f"{extras[worst]} | {worst[0]}, then {worst[1]} | {after_chain} | {mean:.0f}"
+
+
+def _after_chain(extras: dict[tuple[str, str], int]) -> Iterator[int]:
+    for (first, then), extra in extras.items():
+        if first == "chain" and then.startswith("broadcast"):
+            yield extra
+
+
 def _extra(calls: tuple[str, str], ranks: int, length: int, colors: int, target: str) -> int:
-    shared = _cycles(
-        calls, f"within colors <= {colors} reconfigure teardown", ranks, length, target
-    )
-    return shared - _cycles(calls, "", ranks, length, target)
+    """Both times with the plans that the limit of colors leaves for each of the two."""
+    text = program_of(calls, f"within colors <= {colors} reconfigure teardown", target=target)
+    spec, in_turns = planned(text, {"P": ranks, "B": length})
+    plans = tuple(fastest(one, in_turns.target, colors) for one in in_turns.schedules)
+    unlimited = replace(in_turns.program, colors=None)
+    by_themselves = apart(in_turns.schedules, plans, unlimited, TARGETS[target])
+    refuse_if_any(check_program(by_themselves))
+    return _cycles(spec, in_turns) - _cycles(spec, by_themselves)
 
 
-def _cycles(calls: tuple[str, str], limits: str, ranks: int, length: int, target: str) -> int:
-    text = program_of(calls, limits, target=target)
-    report = compile_any(text, "pair.coll", {"P": ranks, "B": length}).run()
+def _cycles(spec: Spec, plan: ProgramPlan) -> int:
+    report = run_planned(spec, plan)
     if not report.verified:
-        sys.exit(f"{calls}: {report.problem}")
+        sys.exit(f"{spec.program}: {report.problem}")
     return report.cycles
 
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from collc.diagnostics import CollcError
 from collc.emit.paths import path_model
+from collc.grids import Grid
 from collc.language import parse_source
 from collc.paths import Path, hilbert, leaps
 from collc.show import show_spec
-from collc.spec import Grid
 from tests.test_show import NOWHERE, placeless
 
 SIDES = range(1, 41)

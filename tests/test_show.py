@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collc.diagnostics import Diagnostic, Span
+from collc.grids import Grid
 from collc.language import parse_file, parse_source, read_source
 from collc.language.limits import expectation_text
 from collc.show import as_json, render, show_spec
@@ -19,7 +20,6 @@ from collc.spec import (
     ContractKind,
     ElementType,
     Expectation,
-    Grid,
     Limits,
     Operation,
     Order,

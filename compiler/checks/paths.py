@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.diagnostics import Diagnostic
+from collc.grids import Grid
 from collc.paths import Path, leaps
 from collc.plan import Direction, Phase, Plan, Role
 from collc.schedule import Schedule
-from collc.spec import Grid
 
 _ALONG = frozenset((Direction.RAMP, Direction.WEST, Direction.EAST))
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from collc.checks import CHECKS
 from collc.checks.ledger import kept_by
+from collc.checks.strands import strands
 from collc.checks.teardown import teardown
 from collc.diagnostics import Diagnostic
 from collc.lowering.resources import colors_of, switched_colors
@@ -40,6 +41,9 @@ def check_program(plan: ProgramPlan) -> tuple[Diagnostic, ...]:
         if name not in SHARED
         for problem in check(schedule, _by_itself(one))
     )
+    apart = tuple(strands(plan))
+    if apart:
+        return (*alone, *apart)  # what strands lack, they lack together as well
     return (*alone, *(problem for check in PROGRAM_CHECKS.values() for problem in check(plan)))
 
 

@@ -13,6 +13,7 @@ from collc.commands.output import facts_of, print_data, print_decisions
 from collc.commands.source import Source, reporting, source_options
 from collc.cost import show_prediction
 from collc.networks import cost_on, read_network, show_cost
+from collc.programs import ProgramBundle
 from collc.target import TARGETS
 
 
@@ -57,6 +58,8 @@ def command(source: Source, counts: range | None, network: Path | None) -> None:
         print_data(facts)
         return
     click.echo(show_prediction(bundle.prediction), nl=False)
+    if isinstance(bundle, ProgramBundle) and bundle.plan.reconfiguration_bytes:
+        click.echo(f"memory for reconfiguration: {bundle.plan.reconfiguration_bytes} bytes a PE")
     print_decisions(bundle)
 
 

@@ -35,8 +35,16 @@ def facts_of(bundle: Bundle | ProgramBundle) -> dict[str, Any]:
         "tree_gap": _rounded(bundle.prediction.tree_gap),
         "colors": bundle.color_count,
         "memory_bytes": bundle.memory_bytes,
+        **_reconfiguration(bundle),
         **chosen,
     }
+
+
+def _reconfiguration(bundle: Bundle | ProgramBundle) -> dict[str, int]:
+    """Of a program: the memory that handing colors on takes."""
+    if isinstance(bundle, Bundle):
+        return {}
+    return {"reconfiguration_bytes": bundle.plan.reconfiguration_bytes}
 
 
 def _rounded(ratio: float | None) -> float | None:
@@ -53,7 +61,9 @@ def resources_of(bundle: Bundle | ProgramBundle) -> str:
     """What a program takes, and its prediction, in a line."""
     facts = facts_of(bundle)
     colors = "1 color" if facts["colors"] == 1 else f"{facts['colors']} colors"
+    switching = facts.get("reconfiguration_bytes", 0)
+    of_these = f" ({switching} for reconfiguration)" if switching else ""
     return (
-        f"{colors}, {facts['memory_bytes']} bytes a PE, predicted "
+        f"{colors}, {facts['memory_bytes']} bytes a PE{of_these}, predicted "
         f"{facts['predicted_cycles']} cycles{show_gap(bundle.prediction)}"
     )

@@ -17,8 +17,9 @@ from math import ceil
 import numpy as np
 import numpy.typing as npt
 
+from collc.grids import Grid
 from collc.schedule import Schedule, home_pe
-from collc.spec import Contract, ContractKind, ElementType, Grid
+from collc.spec import Contract, ContractKind, ElementType
 from collc.target import Target
 
 Integers = npt.NDArray[np.int64]

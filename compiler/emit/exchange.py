@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from collc.emit.ids import Ids
 from collc.emit.roles import Field, RoleModel
 from collc.lowering.memory import lane_numbers, loop_header, row_numbers
-from collc.plan import AREA_BITS, Exchange, Lane, Number, Phase, Plan, Role, RowKind
+from collc.plan import AREA_BITS, Exchange, Lane, Number, Phase, Plan, RowKind
 
 BITS = {
     "ends": RowKind.ENDS,
@@ -264,14 +264,16 @@ def exchange_fields(exchange: Exchange, any_color: str, by_color: bool) -> tuple
 
 def exchange_role(
     index: int,
-    role: Role,
     phase: Phase,
     fields: tuple[Field, ...],
     queues: Mapping[str, int] | None,
+    place: str,
 ) -> RoleModel:
-    """`role` as a row of the phase's struct; `queues` has the positions of the colors' queues."""
+    """A role as a row of the phase's struct; `queues` has the positions of the colors' queues,
+    `place` is what the emitted code calls a PE's place on its line."""
+    role = phase.roles[index]
     values = {field.name: field.idle for field in fields}
-    values |= {"place": "p" if phase.path else phase.axis}
+    values |= {"place": place}
     for at, lane in enumerate(role.lanes):
         values |= dict(_lane_values(lane, phase))
         values[f"{lane.name}_rows"] = str(_program_numbers(phase, at).get(id(lane.loops), 0))

@@ -17,6 +17,7 @@ from collc.emit.paths import PathModel, path_model
 from collc.emit.phases import PhaseModel, Surroundings, coordinates, entries_of, phase_model
 from collc.emit.reference import numpy_callback, numpy_operands, numpy_reduction
 from collc.emit.roles import shape_of
+from collc.emit.sites import SiteModel, site_model, where
 from collc.lowering.resources import switched_colors
 from collc.plan import Plan, SendVector
 from collc.schedule import Schedule, home_pe
@@ -39,6 +40,7 @@ class BundleModel:
     places: tuple[int, ...]
     width: int
     height: int
+    site: SiteModel
     fabric: tuple[int, int]
     offset: tuple[int, int]
     length: int
@@ -71,17 +73,24 @@ class BundleModel:
     task: str
     root: tuple[int, int]
 
+    @property
+    def has_part(self) -> str:
+        """The condition that this PE takes part in any phase."""
+        return " or ".join(f"params.{phase.name}.takes_part" for phase in self.phases)
+
 
 @dataclass(frozen=True)
 class SharedPhase:
     """What a phase of a program of several collectives is given: the positions of its colors among
-    the program's, those of them that are torn down, the first positions of the ids it takes, and
-    whether it loads its registers when it begins."""
+    the program's, those of them that are torn down, the first positions of the ids it takes,
+    whether it loads its registers when it begins, and whether its colors have registers by which
+    control wavelets are sent."""
 
     positions: Mapping[str, int]
     torn_down: frozenset[str]
     first: Ids
     late: bool
+    controls_ready: bool
 
 
 def model_of(
@@ -90,7 +99,7 @@ def model_of(
     """The bundle of `plan`; `source` is the name of the .coll file, for comments. In a program of
     several collectives `shared` is what each phase is given."""
     collective = plan.collective
-    contract, grid = collective.contract, collective.grid
+    contract, grid, root = collective.contract, collective.grid, home_pe(schedule)
     how = combine_of(contract)
     ids = Ids()
     phases = _phases(plan, how, ids) if shared is None else shared_phases(plan, how, shared)
@@ -107,7 +116,11 @@ def model_of(
         places=_places(schedule),
         width=grid.width,
         height=grid.height,
-        fabric=(grid.width + plan.target.margin[0], grid.height + plan.target.margin[1]),
+        site=site_model(grid, root),
+        fabric=(
+            grid.whole.width + plan.target.margin[0],
+            grid.whole.height + plan.target.margin[1],
+        ),
         offset=plan.target.offset,
         length=contract.length,
         buffer=contract.buffer,
@@ -137,7 +150,7 @@ def model_of(
         switched=bool(switched_colors(plan.phases)),
         shared=shared is not None,
         task="task" if shared is None else "fn",
-        root=home_pe(schedule),
+        root=root,
     )
 
 
@@ -166,11 +179,11 @@ def type_name(name: str) -> str:
 def headline(plan: Plan) -> str:
     """The contract in the words of the .coll file."""
     collective = plan.collective
-    contract, grid = collective.contract, collective.grid
+    contract = collective.contract
     operation = f", {contract.operation.value}" if contract.operation else ""
     buffer = f"{contract.buffer}: {contract.element.value}[{contract.length}]{operation}"
     what = f"{contract.kind.value}({buffer if contract.buffer else ''})"
-    return f"{collective.name} = {what} on {grid.width} x {grid.height} PEs"
+    return f"{collective.name} = {what} on {where(collective.grid)}"
 
 
 def _phases(plan: Plan, how: Combine, ids: Ids) -> tuple[PhaseModel, ...]:
@@ -215,6 +228,7 @@ def shared_phase(plan: Plan, how: Combine, index: int, given: SharedPhase, ids: 
         late=given.late,
         by_call_back=bool(how.callback),
         torn_down=given.torn_down,
+        controls_ready=given.controls_ready,
     )
     return phase_model(phase, plan, how, ids, around)
 

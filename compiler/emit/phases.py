@@ -31,6 +31,8 @@ from collc.emit.roles import (
     routes_models,
     shape_of,
 )
+from collc.emit.sites import site_model
+from collc.grids import Grid
 from collc.plan import Phase, Plan
 
 
@@ -66,7 +68,7 @@ class SendSlot:
     command: str
     output: str
     dest: int
-    control_dest: int
+    control_dest: str
     source: int
     own: int
     task: int
@@ -93,8 +95,9 @@ class PhaseModel:
     PE takes part in a later phase; `first` is the first slot, `end` what follows the last, `behind`
     what follows that, `after` the next phase. `done` is the task that is activated at the end, and
     `late` says that its registers are loaded when it begins, `quick` that a function is called at
-    the end of a PE that sends a control wavelet last. `torn_down` are its colors that are
-    torn down behind it, `routers` how they are set before it.
+    the end of a PE that sends a control wavelet last, by the register that its color has for
+    that. `torn_down` are its colors that are torn down behind it, `routers` how they are set before
+    it, `positions` where they are among the program's.
     """
 
     name: str
@@ -105,6 +108,7 @@ class PhaseModel:
     routes: tuple[RoutesModel, ...]
     routers: tuple[RoutersModel, ...]
     torn_down: tuple[str, ...]
+    positions: Mapping[str, int]
     cases: Cases
     on_path: bool  # whether a PE's part depends on its place on the path, not on x and y
     idle: bool  # whether some PEs take no part
@@ -130,7 +134,8 @@ class Surroundings:
     """What a phase has to know of the others: the entry of what follows, the later phases'
     names, and whether a result's sign is turned back at its end. In a program of several
     collectives `shared` has the positions of its colors among the program's, and of those the
-    ones that are `torn_down`.
+    ones that are `torn_down`; `controls_ready` says that every color has a register by which
+    control wavelets are sent.
     """
 
     after: str
@@ -141,6 +146,7 @@ class Surroundings:
     late: bool = False
     by_call_back: bool = False
     torn_down: frozenset[str] = frozenset()
+    controls_ready: bool = False
 
 
 def phase_model(
@@ -149,7 +155,7 @@ def phase_model(
     """The model of `phase`; takes the positions it needs from `ids`."""
     grid = plan.collective.grid if phase.path is None else plan.collective.lined
     shape = None if phase.exchange else shape_of(phase)
-    fields, roles = _struct(phase, shape, around.shared)
+    fields, roles = _struct(phase, shape, around.shared, plan.collective.grid)
     behind = f"{phase.name}_restore" if around.restores else around.after
     closes = phase.exchange is not None and bool(around.torn_down)
     end = f"{phase.name}_close" if closes else behind
@@ -157,6 +163,7 @@ def phase_model(
     covered = sum(len(region.x) * len(region.y) for region, _ in phase.regions)
     goes_on = [f"params.{name}.takes_part" for name in around.later]
     copies = shape is not None and shape.copies
+    quick = _is_quick(phase, shape, around)
     return PhaseModel(
         name=phase.name,
         type_name="".join(part.capitalize() for part in phase.name.split("_")),
@@ -166,6 +173,7 @@ def phase_model(
         routes=routes_models(phase, around.torn_down),
         routers=routers_models(phase, around.torn_down) if around.torn_down else (),
         torn_down=tuple(sorted(around.torn_down)),
+        positions=around.shared or {},
         cases=cases_of(
             phase.regions, (grid.width, grid.height), len(phase.roles), coordinates(phase)
         ),
@@ -176,7 +184,7 @@ def phase_model(
         if shape and shape.receives
         else "",
         store=_store_slot(phase.name, shape, how, ids, slots) if shape and shape.stores else None,
-        send=_send_slot(phase.name, shape, how, ids, slots, around)
+        send=_send_slot(phase.name, shape, how, ids, slots, around, quick)
         if shape and shape.sends
         else None,
         copy=CopySlot(f"{phase.name}_copy", ids.take("sources")) if copies else None,
@@ -190,7 +198,7 @@ def phase_model(
         done=around.done,
         first=slots[0],
         late=around.late,
-        quick=_is_quick(phase, shape, around),
+        quick=quick,
         behind=behind,
     )
 
@@ -200,8 +208,10 @@ def _is_quick(phase: Phase, shape: Shape | None, around: Surroundings) -> bool:
     does so anyway. A call-back sends its vector within a call of the phase, which must end first.
     """
     colors = {use.color for role in phase.roles for use in role.colors}
-    controls = shape is not None and shape.controls
-    return controls and not around.late and colors <= around.torn_down and not around.by_call_back
+    controls = phase.exchange is not None or (shape is not None and shape.controls)
+    sends_by_itself = phase.exchange is not None or not around.by_call_back
+    ready = around.controls_ready and colors <= around.torn_down
+    return controls and ready and sends_by_itself
 
 
 def _queue(field_name: str, kind: str, ids: Ids, around: Surroundings) -> str:
@@ -215,14 +225,16 @@ def coordinates(phase: Phase) -> tuple[str, str]:
 
 
 def _struct(
-    phase: Phase, shape: Shape | None, queues: Mapping[str, int] | None
+    phase: Phase, shape: Shape | None, queues: Mapping[str, int] | None, grid: Grid
 ) -> tuple[tuple[Field, ...], tuple[RoleModel, ...]]:
     """The fields of the phase's struct, and the roles as rows of it."""
     if shape is None:
         assert phase.exchange, "only an exchange has no shape"
         any_color = min(use.color for role in phase.roles for use in role.colors)
         fields = exchange_fields(phase.exchange, any_color, queues is not None)
-        rows = (exchange_role(i, role, phase, fields, queues) for i, role in enumerate(phase.roles))
+        site = site_model(grid, (0, 0))
+        place = "p" if phase.path else site.x if phase.axis == "x" else site.y
+        rows = (exchange_role(i, phase, fields, queues, place) for i in range(len(phase.roles)))
         return fields, tuple(rows)
     rows = (role_model(i, role, shape, queues) for i, role in enumerate(phase.roles))
     return fields_of(shape, queues is not None), tuple(rows)
@@ -263,9 +275,17 @@ def _command(name: str, shape: Shape) -> str:
 
 
 def _send_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
-    name: str, shape: Shape, how: Combine, ids: Ids, slots: list[str], around: Surroundings
+    name: str,
+    shape: Shape,
+    how: Combine,
+    ids: Ids,
+    slots: list[str],
+    around: Surroundings,
+    quick: bool,
 ) -> SendSlot:
     combines = shape.combines and not how.callback
+    dest = ids.take("dests")
+    control_dest = "" if quick or not shape.controls else str(ids.take("dests"))
     return SendSlot(
         name=f"{name}_send",
         combines=shape.combines,
@@ -273,12 +293,12 @@ def _send_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
         controls=shape.controls,
         command=_command(name, shape),
         output=_queue(f"{name}.queue_out", "outputs", ids, around),
-        dest=ids.take("dests"),
-        control_dest=ids.take("dests") if shape.controls else -1,
+        dest=dest,
+        control_dest=f"{name}.queue_out" if quick else control_dest,
         source=ids.take("sources") if combines else -1,
         own=ids.take("owns") if combines and shape.stores else -1,
         task=ids.take("tasks"),
-        control_task=ids.take("tasks") if shape.controls else -1,
+        control_task=ids.take("tasks") if shape.controls and not quick else -1,
         goes_on=" or ".join([f"{name}.controls"] * shape.controls + [f"{name}_goes_on"]),
         otherwise=slots[slots.index(f"{name}_send") + 1],
     )

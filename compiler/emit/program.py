@@ -21,6 +21,7 @@ from collc.plan import Phase
 from collc.program import ProgramPlan, Use
 from collc.version import __version__
 
+STRANDS = ("collectives", "beside")  # what begins the names of their modules; then beside_2, ...
 FILES = ("source", "dest", "own")  # of DSRs, as `Ids` names them
 
 
@@ -48,13 +49,15 @@ class Part:
 
 @dataclass(frozen=True)
 class ColorModel:
-    """A color of the program: the conditions that this PE receives on it, and sends."""
+    """A color of the program: the conditions that this PE receives on it, and sends, and that its
+    switch moves here in some phase."""
 
     index: int
     number: int
     torn_down: bool
     receives: str
     sends: str
+    moves: str
 
 
 @dataclass(frozen=True)
@@ -85,8 +88,11 @@ class BufferModel:
 
 @dataclass(frozen=True)
 class ProgramModel:
-    """Everything that the templates of a program print."""
+    """Everything that the templates of a program print; `file` begins the names of its modules.
+    `turns` are its calls by index, those together that are in flight at the same time, each with
+    the strand that it belongs to."""
 
+    file: str
     source: str
     version: str
     width: int
@@ -96,9 +102,11 @@ class ProgramModel:
     modules: tuple[ModuleModel, ...]
     steps: tuple[Step, ...]
     calls: tuple[ModuleModel, ...]
+    turns: tuple[tuple[tuple[int, int], ...], ...]
     rounds: int
     colors: tuple[ColorModel, ...]
     torn_down: bool
+    controls_ready: bool
     switched: bool
     tasks: tuple[tuple[Part, ...], ...]
     buffers: tuple[BufferModel, ...]
@@ -109,7 +117,9 @@ class ProgramModel:
     skew: int
 
 
-def program_model(plan: ProgramPlan, source: str, skew: int) -> ProgramModel:
+def program_model(
+    plan: ProgramPlan, source: str, skew: int, file: str = STRANDS[0]
+) -> ProgramModel:
     """The model of a program. With a `skew` its PEs wait before each call, each differently long,
     up to so many turns of an empty loop."""
     shared = _shared(plan)
@@ -123,8 +133,9 @@ def program_model(plan: ProgramPlan, source: str, skew: int) -> ProgramModel:
         )
         for index, model in enumerate(models)
     )
-    grid = plan.plans[0].collective.grid
+    grid = plan.plans[0].collective.grid.whole
     return ProgramModel(
+        file=file,
         source=re.sub(r"[^\w./ +-]", "_", source),
         version=__version__,
         width=grid.width,
@@ -134,9 +145,11 @@ def program_model(plan: ProgramPlan, source: str, skew: int) -> ProgramModel:
         modules=modules,
         steps=steps,
         calls=tuple(modules[i] for i in plan.calls),
+        turns=_turns(plan),
         rounds=plan.program.rounds,
         colors=tuple(_colors(plan)),
         torn_down=any(color.torn_down for color in plan.colors),
+        controls_ready=controls_ready(plan),
         switched=any(switched_colors(one.phases) for one in plan.plans),
         tasks=_tasks(plan, modules),
         buffers=tuple(_buffers(models)),
@@ -146,6 +159,28 @@ def program_model(plan: ProgramPlan, source: str, skew: int) -> ProgramModel:
         dsr_ids=plan.dsr_ids,
         skew=skew,
     )
+
+
+def strand_models(plan: ProgramPlan, source: str, skew: int) -> tuple[ProgramModel, ...]:
+    """A model for each strand of a program; of one without, its own."""
+    strands = plan.strands or (plan,)
+    names = (strand_name(i) for i in range(len(strands)))
+    return tuple(program_model(one, source, skew, n) for one, n in zip(strands, names, strict=True))
+
+
+def strand_name(index: int) -> str:
+    """What the modules of a strand are called."""
+    return STRANDS[index] if index < len(STRANDS) else f"{STRANDS[-1]}_{index}"
+
+
+def _turns(plan: ProgramPlan) -> tuple[tuple[tuple[int, int], ...], ...]:
+    strand_of = {
+        one.collective.name: index
+        for index, strand in enumerate(plan.strands or (plan,))
+        for one in strand.plans
+    }
+    calls = plan.program.calls
+    return tuple(tuple((c, strand_of[calls[c]]) for c in turn) for turn in plan.program.turns)
 
 
 def _module(plan: ProgramPlan, index: int, source: str, shared: list[SharedPhase]) -> BundleModel:
@@ -179,21 +214,17 @@ def _steps(plan: ProgramPlan) -> Iterator[Step]:
 def _shared(plan: ProgramPlan) -> list[SharedPhase]:
     """What each use is given. Registers are loaded at compile time as long as there are enough for
     all phases; those that are left go to the other phases in turn."""
-    bare = [
-        SharedPhase(
-            positions=dict(use.positions),
-            torn_down=frozenset(n for n, k in use.positions if plan.colors[k].torn_down),
-            first=Ids(),
-            late=False,
-        )
-        for use in plan.uses
-    ]
+    ready = controls_ready(plan)
+    bare = [_bare(plan, use, ready) for use in plan.uses]
     needs = [_needs(plan, use, given) for use, given in zip(plan.uses, bare, strict=True)]
+    used = Ids(dests=len(plan.colors) if ready else 0)
     widest = [max((getattr(need, f"{file}s") for need in needs), default=0) for file in FILES]
-    total = [sum(getattr(need, f"{file}s") for need in needs) for file in FILES]
+    total = [
+        sum((getattr(need, f"{file}s") for need in needs), getattr(used, f"{file}s"))
+        for file in FILES
+    ]
     room = len(plan.dsr_ids)
     kept = [0 if max(total) <= room else most for most in widest]
-    used = Ids()
     found = []
     for given, need in zip(bare, needs, strict=True):
         after = [getattr(used, f"{f}s") + getattr(need, f"{f}s") for f in FILES]
@@ -202,8 +233,31 @@ def _shared(plan: ProgramPlan) -> list[SharedPhase]:
         if not late:
             used.sources, used.dests, used.owns = after
         first = Ids(sources=start[0], dests=start[1], owns=start[2])
-        found.append(SharedPhase(given.positions, given.torn_down, first, late))
+        found.append(replace(given, first=first, late=late))
     return found
+
+
+def controls_ready(plan: ProgramPlan) -> bool:
+    """Whether every color has a register by which control wavelets are sent: some color is torn
+    down, the registers suffice, and no operation on another color has the microthread that sends
+    them, so that the next phase may begin meanwhile."""
+    inputs = {color.input_queue for color in plan.colors}
+    outputs = {color.output_queue for color in plan.colors}
+    if inputs & outputs or not any(color.torn_down for color in plan.colors):
+        return False
+    needs = (_needs(plan, use, _bare(plan, use, True)).dests for use in plan.uses)
+    return len(plan.colors) + max(needs, default=0) <= len(plan.dsr_ids)
+
+
+def _bare(plan: ProgramPlan, use: Use, ready: bool) -> SharedPhase:
+    """What a use is given, but for the ids."""
+    return SharedPhase(
+        positions=dict(use.positions),
+        torn_down=frozenset(n for n, k in use.positions if plan.colors[k].torn_down),
+        first=Ids(),
+        late=False,
+        controls_ready=ready,
+    )
 
 
 def _needs(plan: ProgramPlan, use: Use, given: SharedPhase) -> Ids:
@@ -218,6 +272,7 @@ def _colors(plan: ProgramPlan) -> Iterator[ColorModel]:
     for index, color in enumerate(plan.colors):
         receives: list[str] = []
         sends: list[str] = []
+        moves: list[str] = []
         for use in plan.uses:
             names = {name for name, k in use.positions if k == index}
             if names:
@@ -225,7 +280,10 @@ def _colors(plan: ProgramPlan) -> Iterator[ColorModel]:
                 module = plan.plans[use.collective].collective.name
                 receives += _conditions(phase, module, "in", names, index)
                 sends += _conditions(phase, module, "out", names, index)
-        yield ColorModel(index, color.number, color.torn_down, _any(receives), _any(sends))
+                if color.torn_down:
+                    moves += _moves(phase, module, names)
+        conditions = (_any(receives), _any(sends), _any(moves))
+        yield ColorModel(index, color.number, color.torn_down, *conditions)
 
 
 def _conditions(phase: Phase, module: str, way: str, names: set[str], index: int) -> Iterator[str]:
@@ -237,6 +295,13 @@ def _conditions(phase: Phase, module: str, way: str, names: set[str], index: int
     for lane in phase.exchange.lanes if phase.exchange else ("",):
         of = f"{module}.{phase.name}.{lane}_" if lane else f"{module}.{phase.name}."
         yield f"({of}{verb} and ({of}queue_{way} == {index}))"
+
+
+def _moves(phase: Phase, module: str, names: set[str]) -> Iterator[str]:
+    """That the switch of a torn-down color has several positions on a PE in one phase."""
+    for name in sorted(names & switched_colors([phase])):
+        router = f"params.{module}.{phase.name}_routers.{name}"
+        yield f"({router}.moves_rx or {router}.moves_tx)"
 
 
 def _any(conditions: list[str]) -> str:

@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from collc.cost import Prediction
 from collc.emit.model import BundleModel, model_of
-from collc.emit.program import ProgramModel, program_model
+from collc.emit.program import ProgramModel, program_model, strand_models
 from collc.plan import Plan
 from collc.program import ProgramPlan
 from collc.schedule import Schedule
@@ -57,7 +57,7 @@ def source_name(file: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    """The templates; to compile them takes longer than to compile a program of few PEs."""
+    """One for all bundles: reading the templates takes longer than filling them in."""
     return Environment(
         loader=FileSystemLoader(str(files("collc.templates"))),
         undefined=StrictUndefined,
@@ -149,17 +149,23 @@ def render_program(
     model = program_model(plan, source_name(spec.file), skew)
     environment = _environment()
     texts = {}
-    for module in model.modules:
-        for part in ("layout", "pe"):
-            template = environment.get_template(f"collective_{part}.csl.j2")
-            texts[f"{module.m.name}_{part}.csl"] = template.render(m=module.m)
-    names = {name: name for name in ("collectives_layout.csl", "collectives_pe.csl")}
-    names |= {"program_layout.csl": "layout.csl", "program_pe.csl": "pe_program.csl"}
+    strands = strand_models(plan, model.source, skew)
+    for part in ("layout", "pe"):
+        template = environment.get_template(f"collective_{part}.csl.j2")
+        shared = environment.get_template(f"collectives_{part}.csl.j2")
+        for strand in strands:
+            for module in strand.modules:
+                texts[f"{module.m.name}_{part}.csl"] = template.render(m=module.m)
+            texts[f"{strand.file}_{part}.csl"] = shared.render(p=strand)
+    kind = "strands" if len(strands) > 1 else "program"
+    names = {f"{kind}_layout.csl": "layout.csl", f"{kind}_pe.csl": "pe_program.csl"}
     names["program_run.py"] = "run.py"
     if model.torn_down:
         names["router.csl"] = "router.csl"
     for template_name, name in names.items():
-        texts[name] = environment.get_template(f"{template_name}.j2").render(p=model)
+        texts[name] = environment.get_template(f"{template_name}.j2").render(
+            p=model, strands=strands
+        )
     commands = environment.get_template("commands.sh.j2")
     for arch in architectures:
         texts[f"commands_{arch}.sh"] = commands.render(m=model, arch=arch)
@@ -210,6 +216,7 @@ def _program_manifest(
             "dsr_ids": plan.dsr_ids,
             "code_bytes_estimate": plan.code_bytes,
             "data_bytes": plan.data_bytes,
+            "reconfiguration_bytes": plan.reconfiguration_bytes,
         },
         "prediction": {
             "cycles": prediction.cycles,

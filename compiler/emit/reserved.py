@@ -136,6 +136,7 @@ _MODULE = frozenset(
         "done",
         "colors",
         "collectives",
+        "beside",
         "width",
         "height",
         "input_queues",
@@ -144,6 +145,15 @@ _MODULE = frozenset(
         "dsr_ids",
         "phase_done_id",
         "torn_down_id",
+        "own_teardowns",
+        "tile_config",
+        "teardown_id",
+        "complete",
+        "learned",
+        "learn",
+        "moves",
+        "left",
+        "gives_up",
         "shared_ids",
         "phase",
         "waits",
@@ -155,12 +165,14 @@ _MODULE = frozenset(
         "get_params",
     )
 )
-_NUMBERED = re.compile(r"(begin|after|shared)_[0-9]+")
+_NUMBERED = re.compile(r"(begin|after|shared|beside)_[0-9]+")
 _STANDALONE = frozenset(
     (
         "memcpy_params",
         "collectives_params",
         "collectives",
+        "beside",
+        "beside_params",
         "sys",
         "call",
         "round",
@@ -171,6 +183,8 @@ _STANDALONE = frozenset(
         "run",
         "next",
         "called",
+        "called_turn",
+        "missing",
     )
 )
 

@@ -56,6 +56,12 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
         name, by = self._word(c[0]), self._word(c[2])
         return syntax.GridDecl(name, c[1], by, c[3], self._span(meta))
 
+    def part(self, meta: Meta, c: list[Any]) -> syntax.PartDecl:
+        return syntax.PartDecl(self._word(c[0]), self._word(c[1]), c[2], c[3], self._span(meta))
+
+    def extent(self, meta: Meta, c: list[Any]) -> syntax.ExtentDecl:
+        return syntax.ExtentDecl(c[0], c[1], self._span(meta))
+
     def order_decl(self, meta: Meta, c: list[Any]) -> syntax.OrderDecl:
         return syntax.OrderDecl(self._word(c[0]), c[1] or (), c[2], self._span(meta))
 
@@ -133,8 +139,11 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
         )
 
     def collective(self, meta: Meta, c: list[Any]) -> syntax.CollectiveDecl:
-        name, grid = self._word(c[0]), self._word(c[2])
-        return syntax.CollectiveDecl(name, c[1], grid, tuple(c[3:]), self._span(meta))
+        return syntax.CollectiveDecl(self._word(c[0]), c[1], c[2], tuple(c[3:]), self._span(meta))
+
+    def place_on(self, meta: Meta, c: list[Any]) -> syntax.PlaceDecl:
+        lines, of = (None if token is None else self._word(token) for token in c[:2])
+        return syntax.PlaceDecl(lines, of, self._word(c[2]), self._span(meta))
 
     def contract(self, meta: Meta, c: list[Any]) -> syntax.ContractDecl:
         buffer = None
@@ -183,6 +192,9 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
 
     def program(self, meta: Meta, c: list[Any]) -> syntax.ProgramDecl:
         return syntax.ProgramDecl(self._items(c), self._span(meta))
+
+    def together(self, meta: Meta, c: list[Any]) -> syntax.TogetherDecl:
+        return syntax.TogetherDecl(tuple(map(self._word, c[::2])), self._span(meta))
 
     def repeat(self, meta: Meta, c: list[Any]) -> syntax.RepeatDecl:
         return syntax.RepeatDecl(c[0], self._items(c[1:]), self._span(meta))

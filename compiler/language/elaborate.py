@@ -12,12 +12,14 @@ from functools import partial
 from typing import TypeVar
 
 from collc.diagnostics import Span
+from collc.grids import Grid
 from collc.language import syntax
 from collc.language.algorithms import Algorithms
 from collc.language.expressions import Binding, Scope, number, truth
 from collc.language.forest import Forest
+from collc.language.grids import elaborate_grids, elaborate_place
 from collc.language.limits import elaborate_expectation, elaborate_limits, elaborate_reserved
-from collc.language.lines import elaborate_grid, elaborate_lines
+from collc.language.lines import elaborate_lines
 from collc.language.names import Names, check_algorithms, check_orders, check_trees, collect
 from collc.language.operations import find_operation, own_operation
 from collc.language.orders import Orders
@@ -38,7 +40,6 @@ from collc.spec import (
     Contract,
     ContractKind,
     ElementType,
-    Grid,
     Operation,
     OwnOperation,
     Parameter,
@@ -80,10 +81,7 @@ def elaborate(
     unusable = check_algorithms(names, problems)
     algorithms = Algorithms(names.algorithms, numbers, others, unusable)
     orders = Orders(names.orders, numbers, others, check_orders(names, problems))
-    grids = {
-        name: problems.attempt(elaborate_grid, declaration, scope, largest)
-        for name, declaration in names.grids.items()
-    }
+    grids = elaborate_grids(names.grids, scope, largest, problems)
     operations = {
         name: problems.attempt(own_operation, declaration, scope)
         for name, declaration in names.operations.items()
@@ -190,7 +188,7 @@ def _collective(
 ) -> Collective | None:
     scope = means.scope
     contract = problems.attempt(_contract, declaration.contract, means)
-    grid = problems.attempt(_grid, declaration.grid, grids)
+    grid = problems.attempt(elaborate_place, declaration.place, grids)
     expectations = [
         problems.attempt(elaborate_expectation, clause, scope)
         for clause in _clauses(declaration, syntax.ExpectClause)
@@ -252,16 +250,6 @@ def _left_open(
 
 def _clauses(declaration: CollectiveDecl, kind: type[C]) -> tuple[C, ...]:
     return tuple(clause for clause in declaration.clauses if isinstance(clause, kind))
-
-
-def _grid(word: Word, grids: Mapping[str, Grid | None]) -> Grid:
-    if word.text not in grids:
-        help = suggest(word.text, grids) or "declare one: `grid row = 64 x 1`"
-        raise problem("C110", f"there is no grid called {word.text}", word.span, help=help)
-    grid = grids[word.text]
-    if grid is None:
-        raise KnownProblemError
-    return grid
 
 
 def _contract(declaration: syntax.ContractDecl, means: Means) -> Contract:

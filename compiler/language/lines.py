@@ -1,4 +1,4 @@
-"""Grids and the lines on them: which way ranks run, and where rank 0 is."""
+"""The lines of a grid: which way ranks run, and where rank 0 is."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from collc.diagnostics import Span
-from collc.language.expressions import Scope, number
+from collc.grids import Grid
+from collc.language.expressions import Scope
 from collc.language.orders import Orders, check_neighbours, check_no_arguments
 from collc.language.problems import Problems, problem
-from collc.language.syntax import GridDecl, OrderClause, TreeUse
+from collc.language.syntax import OrderClause, TreeUse
 from collc.language.words import HILBERT, ORDER_WORDS, RING
 from collc.paths import Path
-from collc.spec import Grid, Order
-from collc.target import Target
+from collc.spec import Order
 
 HORIZONTAL = frozenset((Order.WEST_TO_EAST, Order.EAST_TO_WEST))
 
@@ -87,28 +87,6 @@ class Lines:
         if self.path is not None:
             return self.path.places[0]
         return self.horizontal.coordinate(0), self.vertical.coordinate(0)
-
-
-def elaborate_grid(declaration: GridDecl, scope: Scope, target: Target) -> Grid:
-    """Grid with its size; raises `ProblemError` if the target has no room for it."""
-    if declaration.by.text != "x":
-        message = f"a size is written `width x height`, not with `{declaration.by.text}`"
-        help = "with spaces around the x: `grid g = 32 x 24`"
-        raise problem("C105", message, declaration.by.span, help=help)
-    name = declaration.name.text
-    width, height = number(declaration.width, scope), number(declaration.height, scope)
-    for size, most, word, at in (
-        (width, target.max_width, "wide", declaration.width.span),
-        (height, target.max_height, "high", declaration.height.span),
-    ):
-        if size < 1:
-            message = f"{name} is {size} PEs {word}; a grid has at least 1"
-            raise problem("C124", message, at)
-        if size > most:
-            message = f"{name} is {size} PEs {word}, {target.name} has {most}"
-            help = f"choose a size of at most {target.max_width} x {target.max_height}"
-            raise problem("C123", message, at, help=help)
-    return Grid(name, width, height, declaration.span)
 
 
 def elaborate_lines(

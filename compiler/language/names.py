@@ -45,7 +45,7 @@ class Names:
 
     targets: tuple[syntax.TargetDecl, ...]
     params: Mapping[str, syntax.ParamDecl]
-    grids: Mapping[str, syntax.GridDecl]
+    grids: Mapping[str, syntax.GridDecl | syntax.PartDecl]
     orders: Mapping[str, OrderDecl]  # with the prelude's
     trees: Mapping[str, TreeDecl]  # with the prelude's
     algorithms: Mapping[str, AlgorithmDecl]  # with the prelude's
@@ -61,7 +61,7 @@ def collect(declarations: tuple[syntax.Declaration, ...], problems: Problems) ->
     _check_once("target", targets, problems)
     _check_once("program", programs, problems)
     params: dict[str, syntax.ParamDecl] = {}
-    grids: dict[str, syntax.GridDecl] = {}
+    grids: dict[str, syntax.GridDecl | syntax.PartDecl] = {}
     orders = {name: d for name, d in prelude().items() if isinstance(d, OrderDecl)}
     trees = {name: d for name, d in prelude().items() if isinstance(d, TreeDecl)}
     algorithms = {name: d for name, d in prelude().items() if isinstance(d, AlgorithmDecl)}
@@ -84,7 +84,9 @@ def collect(declarations: tuple[syntax.Declaration, ...], problems: Problems) ->
                 algorithms[name.text] = declaration
             case OperationDecl(name=name) if _is_free_operation(name, taken, problems):
                 operations[name.text] = declaration
-            case syntax.GridDecl(name=name) if _is_free(name, grid_words, problems):
+            case syntax.GridDecl(name=name) | syntax.PartDecl(name=name) if _is_free(
+                name, grid_words, problems
+            ):
                 grids[name.text] = declaration
             case syntax.CollectiveDecl(name=name) if _is_free(name, collective_words, problems):
                 collectives[name.text] = declaration

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from collc.grids import Grid
 from collc.language import syntax
 from collc.language.expressions import Binding, Scope, number
 from collc.language.forest import bind
@@ -18,7 +19,6 @@ from collc.language.ranks import Array, Budget, FunctionOf, Surroundings, as_arr
 from collc.language.syntax import FormulaDecl, LocalDecl, OrderDecl, PeDecl, TreeUse
 from collc.language.words import HILBERT, ORDER_WORDS
 from collc.paths import Path, Pe, hilbert, leaps
-from collc.spec import Grid
 
 MAX_PLACES = 65_534  # emitted programs count places, and two more, in 16 bits
 

@@ -11,7 +11,7 @@ from collc.language.expressions import Scope, number
 from collc.language.limits import elaborate_limits, elaborate_reserved
 from collc.language.names import Names
 from collc.language.problems import KnownProblemError, problem, suggest
-from collc.language.syntax import RepeatDecl, Word
+from collc.language.syntax import RepeatDecl, TogetherDecl, Word
 from collc.spec import Collective, Program, Reconfigure
 from collc.target import Target
 
@@ -19,6 +19,7 @@ MAX_CALLS = 128  # of a program: each is code in every PE
 MAX_ROUNDS = 65_535  # counted in 16 bits
 
 C = TypeVar("C")
+Call = Word | TogetherDecl
 Collectives = Mapping[str, Collective | None]
 
 
@@ -32,7 +33,8 @@ def elaborate_program(
         help = f"end it with `program {{ {name} }}`"
         raise problem("C150", "the file has no program", Span(file, 1, 1, 1, 1), help=help)
     program = names.programs[0]
-    words, rounds = _calls(program, scope)
+    items, rounds = _calls(program, scope)
+    words = _few(tuple(word for item in items for word in _words(item)))
     if not words:
         help = "name the collective that it runs"
         raise problem("C150", "the program is empty", program.span, help=help)
@@ -45,20 +47,51 @@ def elaborate_program(
     if len(words) == 1 and not repeats and not limited and way is Reconfigure.AUTO:
         return called, None
     _check_alike(called)
+    _check_together(items, {collective.name: collective for collective in called})
     calls = tuple(word.text for word in words)
     most = (limits.colors, limits.colors_span)
-    return called, Program(calls, rounds, *most, way, program.span, reserved)
+    together = _beside(items)
+    return called, Program(calls, rounds, *most, way, program.span, reserved, together=together)
 
 
 def _of(program: syntax.ProgramDecl, kind: type[C]) -> tuple[C, ...]:
     return tuple(item for item in program.items if isinstance(item, kind))
 
 
-def _calls(program: syntax.ProgramDecl, scope: Scope) -> tuple[tuple[Word, ...], int]:
-    """The names that are called in a round, and the rounds."""
-    plain, repeats = _of(program, Word), _of(program, RepeatDecl)
+def _words(item: Call) -> tuple[Word, ...]:
+    return (item,) if isinstance(item, Word) else item.names
+
+
+def _beside(items: tuple[Call, ...]) -> tuple[int, ...]:
+    """The calls that are in flight with the one before them, by their index."""
+    sizes = [len(_words(item)) for item in items]
+    firsts = {sum(sizes[:i]) for i in range(len(sizes))}
+    return tuple(call for call in range(sum(sizes)) if call not in firsts)
+
+
+def _check_together(items: tuple[Call, ...], collectives: Mapping[str, Collective]) -> None:
+    """C129: calls in flight at the same time are of different collectives, on different buffers."""
+    for item in items:
+        seen: dict[str, Word] = {}
+        for word in _words(item) if isinstance(item, TogetherDecl) else ():
+            contract = collectives[word.text].contract
+            for of in (word.text, f"the buffer {contract.buffer}"):
+                if of in seen and (of == word.text or contract.buffer):
+                    first = (seen[of].span, "the first is here")
+                    message = f"two collectives in flight at the same time have {of}"
+                    if of == word.text:
+                        message = f"{of} is in flight twice at the same time"
+                    help = "run one after the other: leave `and` out"
+                    raise problem("C129", message, word.span, first, help=help)
+                seen[of] = word
+
+
+def _calls(program: syntax.ProgramDecl, scope: Scope) -> tuple[tuple[Call, ...], int]:
+    """What is called in a round, and the rounds."""
+    plain = tuple(item for item in program.items if isinstance(item, Word | TogetherDecl))
+    repeats = _of(program, RepeatDecl)
     if not repeats:
-        return _few(plain), 1
+        return plain, 1
     if plain or len(repeats) > 1:
         message = "`repeat` stands around all that a program runs"
         other = plain[0].span if plain else repeats[1].span
@@ -69,7 +102,7 @@ def _calls(program: syntax.ProgramDecl, scope: Scope) -> tuple[tuple[Word, ...],
     if not 1 <= rounds <= MAX_ROUNDS:
         message = f"{rounds} rounds: a program has 1 to {MAX_ROUNDS}"
         raise problem("C126", message, repeats[0].rounds.span)
-    return _few(repeats[0].names), rounds
+    return repeats[0].names, rounds
 
 
 def _few(words: tuple[Word, ...]) -> tuple[Word, ...]:
@@ -116,11 +149,12 @@ def _check_alike(called: tuple[Collective, ...]) -> None:
 
 
 def _other_grids(called: tuple[Collective, ...]) -> Iterator[Exception]:
-    first = called[0].grid
-    for grid in (c.grid for c in called):
+    first = called[0].grid.whole
+    for grid in (c.grid.whole for c in called):
         if (grid.width, grid.height) != (first.width, first.height):
             message = f"{grid.name} and {first.name} differ in size"
-            help = "all collectives of a program run on the same rectangle in this version"
+            ends = f"[0 .. {grid.width - 1}, 0 .. {grid.height - 1}]"
+            help = f"all are parts of one: `grid {grid.name} = {first.name}{ends}`, for example"
             also = (first.span, "the first grid of the program")
             yield problem("C107", message, grid.span, also, help=help)
 

@@ -177,6 +177,26 @@ class GridDecl:
 
 
 @dataclass(frozen=True, eq=False)
+class ExtentDecl:
+    """`0 .. W - 1` of a part of a grid, or one column or row: then `last` is None."""
+
+    first: Expression
+    last: Expression | None
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class PartDecl:
+    """`grid last = pes[W - 1, 0 .. H - 1]`: columns and rows of another grid."""
+
+    name: Word
+    of: Word
+    columns: ExtentDecl
+    rows: ExtentDecl
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
 class LocalDecl:
     """`where h = pow2_below(n)`: a number with a name, seen by the body and the locals after it.
 
@@ -446,13 +466,31 @@ Clause = (
 
 
 @dataclass(frozen=True, eq=False)
+class PlaceDecl:
+    """`on pes`, or `on each row of pes`: then `lines` is `row`, and `of` is `of`."""
+
+    lines: Word | None
+    of: Word | None
+    grid: Word
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
 class CollectiveDecl:
     """`collective total = contract on grid { clauses }`."""
 
     name: Word
     contract: ContractDecl
-    grid: Word
+    place: PlaceDecl
     clauses: tuple[Clause, ...]
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class TogetherDecl:
+    """`rows and columns`: calls that are in flight at the same time."""
+
+    names: tuple[Word, ...]
     span: Span
 
 
@@ -461,7 +499,7 @@ class RepeatDecl:
     """`repeat 100 { largest spread }`."""
 
     rounds: Expression
-    names: tuple[Word, ...]
+    names: tuple[Word | TogetherDecl, ...]
     span: Span
 
 
@@ -473,7 +511,7 @@ class ReconfigureClause:
     span: Span
 
 
-ProgramItem = Word | RepeatDecl | WithinClause | ReserveClause | ReconfigureClause
+ProgramItem = Word | TogetherDecl | RepeatDecl | WithinClause | ReserveClause | ReconfigureClause
 
 
 @dataclass(frozen=True, eq=False)
@@ -488,6 +526,7 @@ Declaration = (
     TargetDecl
     | ParamDecl
     | GridDecl
+    | PartDecl
     | OrderDecl
     | TreeDecl
     | AlgorithmDecl

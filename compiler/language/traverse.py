@@ -29,6 +29,7 @@ from collc.language.syntax import (
     OrderClause,
     OrderDecl,
     ParamDecl,
+    PartDecl,
     PeDecl,
     ProgramDecl,
     RangeDecl,
@@ -74,8 +75,8 @@ def expressions_of(declaration: Declaration) -> Iterator[Expression]:
     match declaration:
         case ParamDecl():
             yield from (e for e in (declaration.default, declaration.condition) if e is not None)
-        case GridDecl():
-            yield from (declaration.width, declaration.height)
+        case GridDecl() | PartDecl():
+            yield from _expressions_of_grid(declaration)
         case OrderDecl():
             yield from _expressions_of_order(declaration)
         case TreeDecl() | OperationDecl():
@@ -92,6 +93,14 @@ def expressions_of(declaration: Declaration) -> Iterator[Expression]:
             yield from _expressions_of_program(declaration)
         case _:
             return
+
+
+def _expressions_of_grid(declaration: GridDecl | PartDecl) -> Iterator[Expression]:
+    if isinstance(declaration, GridDecl):
+        yield from (declaration.width, declaration.height)
+        return
+    for extent in (declaration.columns, declaration.rows):
+        yield from (e for e in (extent.first, extent.last) if e is not None)
 
 
 def _expressions_of_collective(declaration: CollectiveDecl) -> Iterator[Expression]:

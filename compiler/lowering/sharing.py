@@ -39,25 +39,41 @@ def build_program_plan(
     """The plan of a program, with what it leaves of the target. It may need more than that; a check
     refuses it then."""
     target = left_by(program.reserved, target)
+    return share(schedules, fastest_plans(schedules, program, target), program, target)
+
+
+def fastest_plans(
+    schedules: tuple[Schedule, ...], program: Program, target: Target
+) -> tuple[Plan, ...]:
+    """A plan for each collective by itself, within the program's limit of colors."""
     most = len(target.colors) if program.colors is None else program.colors
-    chosen = tuple(_fastest(schedule, target, most) for schedule in schedules)
-    apart = _apart(schedules, chosen, program, target)
-    if program.reconfigure is Reconfigure.AUTO and _fits(apart, most):
-        return apart
+    return tuple(fastest(schedule, target, most) for schedule in schedules)
+
+
+def share(
+    schedules: tuple[Schedule, ...], chosen: tuple[Plan, ...], program: Program, target: Target
+) -> ProgramPlan:
+    """The plan of a program whose collectives have these plans and run one after the other."""
+    most = len(target.colors) if program.colors is None else program.colors
+    with_own = apart(schedules, chosen, program, target)
+    if program.reconfigure is Reconfigure.AUTO and fits(with_own, most):
+        return with_own
     return _in_turns(schedules, chosen, program, target)
 
 
-def _fastest(schedule: Schedule, target: Target, most: int) -> Plan:
+def fastest(schedule: Schedule, target: Target, most: int) -> Plan:
     """Of the plans whose phases keep the limit of colors, each by itself, the one that takes the
     fewest cycles; if none keeps it, the one with the fewest colors."""
     plans = list(candidate_plans(schedule, target))
-    possible = [plan for plan in plans if _widest(plan) <= most]
+    possible = [plan for plan in plans if widest(plan) <= most]
     if not possible:
-        return min(plans, key=_widest)
-    return min(possible, key=lambda plan: (predict(schedule, plan).cycles, _widest(plan)))
+        return min(plans, key=widest)
+    if len(possible) == 1:
+        return possible[0]
+    return min(possible, key=lambda plan: (predict(schedule, plan).cycles, widest(plan)))
 
 
-def _widest(plan: Plan) -> int:
+def widest(plan: Plan) -> int:
     """The most colors that a phase uses."""
     return max((len(colors_of([phase])) for phase in plan.phases), default=0)
 
@@ -97,7 +113,7 @@ def _kept_apart(colors: tuple[str, ...], together: list[set[str]]) -> tuple[int,
     return tuple(numbers[color] for color in colors)
 
 
-def _apart(
+def apart(
     schedules: tuple[Schedule, ...], plans: tuple[Plan, ...], program: Program, target: Target
 ) -> ProgramPlan:
     """Every phase with colors and queues of its own."""
@@ -126,9 +142,9 @@ def _in_turns(
 ) -> ProgramPlan:
     """Phases that take turns on as few colors as are allowed, or have queues of their own."""
     named = _named(plans)
-    widest = max((len(one.colors) for one in named), default=0)
+    most_at_once = max((len(one.colors) for one in named), default=0)
     most = len(target.colors) if program.colors is None else program.colors
-    kept = max(widest, min(most, _pairs_of_queues(target)))
+    kept = max(most_at_once, min(most, _pairs_of_queues(target)))
     positions = _longest_unused(named, _order(named, plans, program), kept)
     uses = tuple(
         Use(one.collective, one.index, tuple(zip(one.colors, taken, strict=True)))
@@ -236,6 +252,16 @@ def _numbered(  # noqa: PLR0913, PLR0917 - the parts of a plan
         dsr_ids=target.dsr_ids,
         code_bytes=memory.program_code_bytes(numbered),
         data_bytes=memory.program_data_bytes(numbered, program.rounds),
+        reconfiguration_bytes=memory.reconfiguration_bytes(
+            [
+                (
+                    numbered[use.collective].phases[use.phase],
+                    {name for name, place in use.positions if colors[place].torn_down},
+                )
+                for use in uses
+            ],
+            target,
+        ),
     )
 
 
@@ -247,7 +273,7 @@ def shared_tasks(plans: Sequence[Plan]) -> int:
     return max((task_ids_of_phase(p) + m for p, m in zip(phases, more, strict=True)), default=0)
 
 
-def _fits(plan: ProgramPlan, most: int) -> bool:
+def fits(plan: ProgramPlan, most: int) -> bool:
     """Whether a plan uses only numbers that the target has, and few enough colors."""
     target = plan.target
     return (

@@ -16,7 +16,8 @@ def show_program(plan: ProgramPlan) -> str:
         f"program on {plan.target.name}: {' '.join(program.calls)}, {program.rounds} rounds",
         *(f"  {line}" for line in _colors(plan)),
         f"  task ids: {', '.join(map(str, plan.task_ids))}",
-        f"  memory: {plan.code_bytes} bytes of code, {plan.data_bytes} bytes of data",
+        f"  memory: {plan.code_bytes} bytes of code, {plan.data_bytes} bytes of data; of these "
+        f"{plan.reconfiguration_bytes} bytes for reconfiguration",
     ]
     return "\n".join([*head, *(_own(one) for one in plan.plans)])
 

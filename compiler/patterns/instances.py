@@ -54,7 +54,7 @@ def programs(
         yield Choice(pattern.text, given, pattern.name, "")
         return
     verb = "reduce" if pattern.kind is Kind.TREE else "run"
-    for values in _values(len(pattern.parameters), pes):
+    for values in _values(pattern.parameters, pes):
         pairs = zip(pattern.parameters, values, strict=True)
         arguments = ", ".join(f"{name} = {value}" for name, value in pairs)
         use = f"{pattern.name}({arguments})" if arguments else pattern.name
@@ -96,10 +96,10 @@ def contract_of_example(pattern: Pattern) -> ContractKind:
     return parse_source(pattern.text).collectives[0].contract.kind
 
 
-def _values(count: int, pes: int) -> Iterator[tuple[int, ...]]:
-    """Values to try for so many parameters."""
-    likely = dict.fromkeys((isqrt(pes), 4, 2, 3, 8, pes, 1))
-    yield from product(likely, repeat=count)
+def _values(parameters: tuple[str, ...], pes: int) -> Iterator[tuple[int, ...]]:
+    """Values to try for these parameters; a result goes to rank 0."""
+    likely = tuple(dict.fromkeys((isqrt(pes), 4, 2, 3, 8, pes, 1)))
+    yield from product(*((0,) if name == "root" else likely for name in parameters))
 
 
 @lru_cache

@@ -15,11 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from collc.diagnostics import Diagnostic
+from collc.grids import Grid
 from collc.proof.contributions import UNORDERED, Block, Contributions, all_of, cut_for, one_of
 from collc.proof.steps import clashing, follow_steps, order_of, out_of_order, unequal_slices
 from collc.proof.trees import show_vector
 from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule, home_pe
-from collc.spec import ContractKind, Grid
+from collc.spec import ContractKind
 from collc.steps import StepsPhase
 
 _BLOCK = 4096  # segments followed at a time

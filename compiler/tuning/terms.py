@@ -23,6 +23,7 @@ import numpy as np
 from collc.arithmetic import arithmetic_of
 from collc.cost import predict
 from collc.diagnostics import Span
+from collc.grids import Grid
 from collc.lowering import build_plan
 from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule, build_schedule
 from collc.spec import (
@@ -30,7 +31,6 @@ from collc.spec import (
     Contract,
     ContractKind,
     ElementType,
-    Grid,
     Limits,
     Operation,
     Order,

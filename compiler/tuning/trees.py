@@ -11,13 +11,13 @@ from dataclasses import replace
 from functools import lru_cache
 
 from collc.cost import cycles_of
+from collc.grids import Grid
 from collc.lowering import build_plan
 from collc.schedule import build_schedule
 from collc.spec import (
     Collective,
     Contract,
     ContractKind,
-    Grid,
     Limits,
     Operation,
     Order,

@@ -3,7 +3,7 @@
 use crate::csl::{self, CompileOptions, Fp16Format};
 use crate::diagnostic::Diagnostic;
 use crate::host::{Area, CopyFormat, LaunchReport, SimOptions, Simulator, TransferId, VisitOrder};
-use crate::program::{Arch, Design, ExportKind, ScalarType};
+use crate::program::{Arch, Design, ExportKind, Function, Inst, ScalarType, TileProgram};
 use crate::report::SimError;
 use crate::rounding::{cb16_bits, single_for_rounding};
 use crate::trace::{self, Region, Scope, TraceForm, TraceOptions, Watched};
@@ -81,6 +81,34 @@ impl Program {
     #[getter]
     fn sources(&self) -> &[String] {
         &self.design.files
+    }
+
+    /// The functions in the memory of PE (x, y), with their numbers of instructions; a constant is
+    /// part of the instruction that uses it.
+    fn functions(&self, x: u16, y: u16) -> PyResult<Vec<(String, usize)>> {
+        let takes_time = |inst: &&Inst| !matches!(inst, Inst::Const { .. });
+        let count = |f: &Function| f.code.iter().filter(takes_time).count();
+        let functions = self.program_of(x, y)?.functions.iter();
+        Ok(functions.map(|f| (f.name.clone(), count(f))).collect())
+    }
+
+    /// Bytes of memory that the variables of PE (x, y) take.
+    fn data_bytes(&self, x: u16, y: u16) -> PyResult<u32> {
+        Ok(self.program_of(x, y)?.memory_bytes)
+    }
+}
+
+impl Program {
+    fn program_of(&self, x: u16, y: u16) -> PyResult<&TileProgram> {
+        let (width, height) = (self.design.width, self.design.height);
+        let place = usize::from(y) * usize::from(width) + usize::from(x);
+        let inside = x < width && y < height;
+        let tile = self.design.tiles.get(place).filter(|_| inside);
+        let program = tile.and_then(|tile| self.design.programs.get(tile.program as usize));
+        program.map(AsRef::as_ref).ok_or_else(|| {
+            let text = format!("PE ({x}, {y}) is outside the {width} x {height} rectangle");
+            PyValueError::new_err(text)
+        })
     }
 }
 

@@ -530,6 +530,47 @@ comptime {
     }
 }
 
+const BLOCKED: &str = r#"
+const control = @import_module("<control>");
+const end_c = @get_dsd(fabout_dsd, if (@is_arch("wse3")) .{ .extent = 1, .control = true, .output_queue = oq }
+  else .{ .extent = 1, .control = true, .output_queue = oq, .fabric_color = c });
+const system = tile_config.teardown.get_task_id();
+var calls: u16 = 0;
+fn on_c() void {
+  calls += 1;
+  sys.unblock_cmd_stream();
+}
+task later() void {
+  for (@range(u16, 100)) |i| { note[5] += i; }
+  put(calls);
+  UNBLOCK
+}
+fn run() void {
+  @block(system);
+  @mov32(end_c, control.encode_single_payload(control.opcode.TEARDOWN, true, {}, 0),
+    .{ .async = true, .activate = later });
+}
+comptime {
+  @bind_local_task(later, @get_local_task_id(8));
+  @set_teardown_handler(on_c, c);
+  if (@is_arch("wse3")) { @initialize_queue(oq, .{ .color = c }); }
+}
+"#;
+
+#[test]
+fn teardowns_wait_for_their_handlers_while_the_system_task_is_blocked() {
+    for arch in BOTH {
+        let pe = BLOCKED.replace("UNBLOCK", "@unblock(system);");
+        assert_eq!(notes(arch, 1, TWO_LOOPS, &pe, 1), [[0]]);
+    }
+    let pe = BLOCKED.replace("UNBLOCK", "");
+    let stuck = row(Arch::Wse2, 1, TWO_LOOPS, &pe).unwrap_err();
+    assert!(
+        stuck.contains("local task 29 is active but blocked"),
+        "{stuck}"
+    );
+}
+
 #[test]
 fn a_counter_filter_gets_new_numbers_between_two_streams() {
     let pe = r#"

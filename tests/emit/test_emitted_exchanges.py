@@ -19,7 +19,7 @@ from collc.tokens import with_tokens
 
 PRELUDE = Path(__file__).parents[2] / "grammar" / "prelude.coll"
 ALGORITHMS = re.findall(r"^algorithm (\w+)\(n(.*?)\)", PRELUDE.read_text(), re.MULTILINE)
-VALUES = {"G": 2, "c": 3}
+VALUES = {"root": 0, "G": 2, "c": 3}
 CONTRACTS = (
     "broadcast(x: f32[20])",
     "reduce(x: f32[20], add)",

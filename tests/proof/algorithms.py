@@ -81,7 +81,8 @@ POWERS_OF_TWO = ("bruck_all_to_all",)
 
 def names() -> list[tuple[str, str]]:
     """Contract and name of every algorithm."""
-    tables = (*WHOLE.items(), *CHUNKED.items(), ("allreduce", ("butterfly",)))
+    others = (("allreduce", ("butterfly",)), ("reduce", ("ring_reduce",)))
+    tables = (*WHOLE.items(), *CHUNKED.items(), *others)
     return sorted((contract, name) for contract, found in tables for name in found)
 
 
@@ -91,6 +92,8 @@ def uses(name: str, ranks: int) -> Iterator[str]:
         yield from (
             f"butterfly({base})" for base in range(2, 41) if ranks in (base**k for k in range(7))
         )
+    elif name == "ring_reduce":
+        yield from (f"ring_reduce(c = {chunks}, root = 0)" for chunks in (1, 4))
     elif any(name in found for found in CHUNKED.values()):
         yield from (f"{name}({chunks})" for chunks in (1, 4))
     elif name not in POWERS_OF_TWO or ranks & (ranks - 1) == 0:

@@ -240,7 +240,7 @@ impl Stream {
 /// did in the last cycles.
 fn survey(state: &Pe, plan: &PePlan, deed: u8, now: u64, currents: &[Current]) -> Option<Plan> {
     let core = &state.core;
-    if core.attention || core.rebound || core.memory.is_watched() {
+    if core.is_called() || core.rebound || core.memory.is_watched() {
         return None;
     }
     let main = &state.main;

@@ -10,6 +10,7 @@ use crate::pe::operation::Running;
 use crate::pe::plan::PePlan;
 use crate::pe::port::Port;
 use crate::pe::queues::InputQueue;
+use crate::pe::settings::SYSTEM_TASK;
 use crate::pe::{Doing, Pe};
 use crate::program::Direction;
 use std::collections::HashMap;
@@ -146,7 +147,8 @@ fn waiting(machine: &Machine, index: PeIndex, pe: &Pe) -> Vec<Waiting> {
 }
 
 fn idle(pe: &Pe, plan: &PePlan) -> String {
-    let blocked = pe.core.active_local & pe.core.blocked_local;
+    let told = u32::from(pe.core.attention) << SYSTEM_TASK;
+    let blocked = (pe.core.active_local | told) & pe.core.blocked_local;
     let held = pe
         .core
         .inputs

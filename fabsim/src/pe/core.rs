@@ -109,7 +109,7 @@ impl Core {
     pub fn may_start(&self, plan: &PePlan) -> bool {
         let local = self.active_local & !self.blocked_local;
         let arriving = plan.channels & !self.blocked_channels;
-        (local | arriving) != 0 || self.attention || self.rebound
+        (local | arriving) != 0 || self.is_called() || self.rebound
     }
 
     /// What tasks of an input queue are blocked by: its color on wse2, its id on wse3.

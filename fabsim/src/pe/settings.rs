@@ -10,7 +10,7 @@ use crate::program::{Arch, Direction, Directions, FunctionId, SystemCall};
 use crate::report::Fault;
 
 /// The local task id that teardowns and flushes activate.
-const SYSTEM_TASK: u8 = 29;
+pub const SYSTEM_TASK: u8 = 29;
 
 /// Word address of output queue 0's register on wse3, and where the color is in it.
 const OUTPUT_QUEUE_CONFIG: u16 = 0x7b80;
@@ -63,6 +63,14 @@ impl Core {
         self.settings.raised = true;
         self.settings.due |= self.settings.flushed;
         self.attention = true;
+    }
+
+    /// The system task is to run, or to be asked whether a queue is flushed. While it is blocked,
+    /// as any local task may be, what it is told waits; once it calls handlers it calls all.
+    #[inline]
+    pub fn is_called(&self) -> bool {
+        let blocked = self.blocked_local >> SYSTEM_TASK & 1 == 1;
+        self.attention && (!blocked || self.settings.dispatching)
     }
 
     /// The queue that a color's wavelets go to.

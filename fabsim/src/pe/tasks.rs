@@ -75,7 +75,7 @@ fn turn(id: u8, last: u8) -> u8 {
 
 /// The system task calls the handlers of what happened to colors and queues.
 fn system_start(core: &mut Core, plan: &PePlan) -> Option<Start> {
-    if !core.attention {
+    if !core.is_called() {
         return None;
     }
     let (function, follows) = core.next_handler(plan)?;

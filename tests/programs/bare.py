@@ -1,0 +1,38 @@
+"""Programs compiled for one target and run, without what only a user's bundle has: a prediction,
+and whether the other target would do. For tests and measurements of many programs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from collc.checks.program import check_program
+from collc.cost import Prediction
+from collc.emit.render import render_program
+from collc.lowering.sharing import build_program_plan
+from collc.pipeline import refuse_if_any
+from collc.program import ProgramPlan
+from collc.programs import prove_program
+from collc.run import RunReport
+from collc.run_program import run_program
+from collc.spec import Spec
+from collc.target import TARGETS
+from collc.tokens import with_tokens
+
+
+def planned(
+    text: str, parameters: dict[str, int] | None = None, skew: int = 0
+) -> tuple[Spec, ProgramPlan]:
+    """What a text says, and a plan for it that passes all checks; raises CollcError."""
+    spec, schedules = prove_program(text, "test.coll", parameters or {})
+    assert spec.program is not None
+    tokens = tuple(map(with_tokens, schedules))
+    plan = build_program_plan(tokens, spec.program, TARGETS[spec.target])
+    refuse_if_any(check_program(plan))
+    return spec, replace(plan, skewed=skew > 0)
+
+
+def run_planned(spec: Spec, plan: ProgramPlan, skew: int = 0, seed: int = 1) -> RunReport:
+    """Emit a plan and run it; raises as `collc.run.run_bundle`."""
+    nothing = Prediction(0, 0, {}, ())  # nobody reads it
+    texts = render_program(spec, plan, nothing, (), skew)
+    return run_program(texts, plan, spec.target, seed=seed)

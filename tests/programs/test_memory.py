@@ -1,0 +1,62 @@
+"""What reconfiguration takes of a PE's memory: the estimate against programs that fabsim compiled,
+with colors torn down and with colors of their own."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from programs.bare import planned
+from programs.texts import program_of
+
+import fabsim
+from collc.cost import Prediction
+from collc.emit.render import render_program
+from collc.files import write_files
+from collc.lowering.memory import INSTRUCTION_BYTES
+from collc.program import ProgramPlan
+from collc.spec import Spec
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+RANKS = 7
+PAIRS = [
+    (["chain", "broadcast from the west"], 2),
+    (["ring", "chain"], 3),
+    (["binomial", "optimal"], 2),
+]
+
+
+def compiled(spec: Spec, plan: ProgramPlan) -> Any:
+    texts = render_program(spec, plan, Prediction(0, 0, {}, ()), ())
+    with tempfile.TemporaryDirectory() as directory:
+        write_files(Path(directory), texts)
+        return fabsim.compile(str(Path(directory) / "layout.csl"), arch=spec.target)
+
+
+def bytes_of(program: Any, x: int) -> int:
+    """Instructions, as many bytes as the estimate takes for them, and variables."""
+    instructions = sum(count for _, count in program.functions(x, 0))
+    return INSTRUCTION_BYTES * instructions + int(program.data_bytes(x, 0))
+
+
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+@pytest.mark.parametrize(("calls", "colors"), PAIRS)
+def test_the_estimate_is_a_little_more_than_what_is_compiled(
+    calls: list[str], colors: int, target: str
+) -> None:
+    limits = f"within colors <= {colors} reconfigure teardown"
+    spec, plan = planned(program_of(calls, limits, target=target), {"P": RANKS, "B": 9})
+    _, apart = planned(program_of(calls, "", target=target), {"P": RANKS, "B": 9})
+    assert apart.reconfiguration_bytes == 0
+    torn_down, static = compiled(spec, plan), compiled(spec, apart)
+    most = max(bytes_of(torn_down, x) - bytes_of(static, x) for x in range(RANKS))
+    assert most <= plan.reconfiguration_bytes <= 1.35 * most
+
+
+def test_six_collectives_take_at_most_one_and_a_half_kilobytes() -> None:
+    text = (EXAMPLES / "program_mixed.coll").read_text()
+    _, plan = planned(text)
+    assert all(color.torn_down for color in plan.colors)
+    assert plan.reconfiguration_bytes <= 1536

@@ -1,0 +1,129 @@
+"""Collectives that are in flight at the same time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import collc
+from collc.checks.strands import strands
+from collc.program import ProgramPlan
+from collc.programs import ProgramBundle, compile_any
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "program_together.coll"
+TEXT = """target {target}
+param W = 5
+param H = 4
+param B = 9
+grid pes = W x H
+grid mid = pes[1 .. W - 2, 0 .. H - 2]
+collective rows = allreduce(x: f32[B], add) on each row of pes
+    {{ reduce chain to 0 then broadcast from 0 }}
+collective columns = reduce(y: f32[B], min) on each column of pes
+    {{ reduce two_phase(S = 2) to 1 }}
+collective block = broadcast(z: f32[B]) on mid {{ broadcast from (1, 1) }}
+collective whole = reduce(u: i32[B], max) on each row of pes {{ reduce chain to 0 }}
+collective around = allreduce(v: f32[B], add) on each column of pes
+    {{ order ring run ring_allreduce }}
+collective along = allreduce(w: f32[B], add) on each row of pes
+    {{ order ring run ring_allreduce }}
+collective again = allreduce(s: f32[B], add) on each column of pes
+    {{ order ring run ring_allreduce }}
+collective more = allreduce(r: f32[B], add) on each row of pes
+    {{ order ring run ring_allreduce }}
+collective wait = barrier() on mid
+    {{ reduce columns by chain then reduce row by chain then broadcast from 0 }}
+program {{ {calls} }}
+"""
+
+
+def compiled(calls: str, target: str = "wse2", skew: int = 0) -> ProgramBundle:
+    bundle = compile_any(TEXT.format(calls=calls, target=target), "test.coll", {}, None, skew)
+    assert isinstance(bundle, ProgramBundle)
+    return bundle
+
+
+@pytest.mark.parametrize(
+    ("target", "skew", "width", "height"),
+    [("wse2", 0, 8, 6), ("wse2", 100, 5, 7), ("wse3", 60, 4, 3), ("wse2", 0, 1, 2)],
+)
+def test_the_example_runs(target: str, skew: int, width: int, height: int) -> None:
+    sizes = {"W": width, "H": height}
+    report = compile_any(EXAMPLE.read_text(), EXAMPLE.name, sizes, target, skew).run(repeats=2)
+    assert report.verified, report.problem
+
+
+@pytest.mark.parametrize(
+    ("calls", "target", "skew"),
+    [
+        ("rows and columns, block reconfigure teardown", "wse2", 40),
+        ("repeat 2 { columns and rows, block and columns, rows }", "wse2", 80),
+        ("rows and block and columns", "wse3", 50),
+        ("wait and around, whole", "wse3", 30),
+        ("around and along", "wse2", 20),
+        ("block and wait within colors <= 6", "wse2", 30),
+    ],
+)
+def test_what_is_in_flight_together_delivers(calls: str, target: str, skew: int) -> None:
+    report = compiled(calls, target, skew).run(seed=3)
+    assert report.verified, report.problem
+
+
+def test_together_takes_less_time_than_one_after_the_other() -> None:
+    together, apart = (compiled(c).run().cycles for c in ("rows and columns", "rows columns"))
+    assert together < apart
+
+
+def test_what_is_never_in_flight_together_is_in_one_strand() -> None:
+    plan = compiled("rows and columns, block").plan
+    names = [[one.collective.name for one in strand.plans] for strand in plan.strands]
+    assert names == [["rows", "block"], ["columns"]]
+    assert not compiled("rows columns, block").plan.strands
+
+
+def codes(plan: ProgramPlan) -> list[str]:
+    return [diagnostic.code for diagnostic in strands(plan)]
+
+
+def test_strands_that_have_a_number_in_common_are_refused() -> None:
+    plan = compiled("rows and columns").plan
+    assert codes(plan) == []
+    first, second = plan.strands
+    for changed in (
+        replace(second, task_ids=(*second.task_ids[:-1], first.task_ids[0])),
+        replace(second, dsr_ids=(*second.dsr_ids[1:], first.dsr_ids[0])),
+        replace(second, colors=(first.colors[0], *second.colors[1:])),
+        replace(
+            second,
+            colors=tuple(
+                replace(c, input_queue=first.colors[0].output_queue) for c in second.colors
+            ),
+        ),
+    ):
+        assert "C334" in codes(replace(plan, strands=(first, changed)))
+
+
+def test_numbers_that_strands_have_for_different_things_are_no_mistake() -> None:
+    """A DSR id is no task id: that both strands have a 1 somewhere means nothing."""
+    plan = compiled("rows and columns").plan
+    first, second = plan.strands
+    unused = next(n for n in plan.target.local_task_ids if n not in plan.task_ids)
+    changed = replace(second, task_ids=(*second.task_ids[:-1], unused))
+    assert codes(replace(plan, strands=(first, changed))) == []
+
+
+@pytest.mark.parametrize(
+    ("calls", "code"),
+    [("around and along and again and more", "C334"), ("whole and columns", "C335")],
+)
+def test_what_cannot_be_together_is_refused(calls: str, code: str) -> None:
+    with pytest.raises(collc.CollcError) as caught:
+        compiled(calls)
+    assert code in {diagnostic.code for diagnostic in caught.value.diagnostics}
+
+
+def test_a_call_back_may_run_by_itself_in_such_a_program() -> None:
+    report = compiled("rows and columns, whole", skew=30).run()
+    assert report.verified, report.problem

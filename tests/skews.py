@@ -1,0 +1,94 @@
+"""Example programs with PEs that start late at random: every round of every run compared.
+
+    python tests/skews.py [--seeds 200] [--rounds 100] [--skew 200] [EXAMPLE ...]
+
+Each program is compiled once for each target. Its vectors are the same in all runs; the numbers
+that say how long every PE waits before every call come from the seed. What is done is kept in
+build/skews.json, so that an interrupted command goes on; it prints a table at the end.
+Run by hand; docs/programs.md keeps a result.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from collc.files import write_files
+from collc.programs import ProgramBundle, compile_any
+from collc.run import fabsim_module
+from collc.run_program import Wanted, compare, copy_in, inputs_of, wanted_of
+from collc.verify import Array
+
+ROOT = Path(__file__).parents[1]
+KEPT = ROOT / "build" / "skews.json"
+EXAMPLES = ("program_mixed", "program_grid")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A program that fabsim has compiled, its input, and what has to come out."""
+
+    bundle: ProgramBundle
+    program: Any  # fabsim's
+    given: dict[str, Array]
+    wanted: Wanted
+
+
+@click.command()
+@click.argument("examples", nargs=-1)
+@click.option("--seeds", default=200)
+@click.option("--rounds", default=100)
+@click.option("--skew", default=200, help="Turns of an empty loop that a PE waits at most.")
+@click.option("--target", "targets", multiple=True, default=("wse2", "wse3"))
+def main(
+    examples: tuple[str, ...], seeds: int, rounds: int, skew: int, targets: tuple[str, ...]
+) -> None:
+    """Run EXAMPLES with all seeds on all targets; one that goes wrong ends the command."""
+    kept: dict[str, list[int]] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    for example in examples or EXAMPLES:
+        for target in targets:
+            key = f"{example} {target} {rounds} rounds skew {skew}"
+            cycles = kept.setdefault(key, [])
+            if len(cycles) < seeds:
+                prepared = _prepared(example, target, rounds, skew)
+                for seed in range(len(cycles) + 1, seeds + 1):
+                    cycles.append(_run(prepared, seed, key))
+                    KEPT.parent.mkdir(exist_ok=True)
+                    KEPT.write_text(json.dumps(kept))
+    print("| program | seeds | fewest cycles | mean | most |")
+    print("|---|---|---|---|---|")
+    for key, cycles in kept.items():
+        mean = sum(cycles) / len(cycles)
+        print(f"| {key} | {len(cycles)} | {min(cycles)} | {mean:.0f} | {max(cycles)} |")
+
+
+def _prepared(example: str, target: str, rounds: int, skew: int) -> Prepared:
+    text = (ROOT / "examples" / f"{example}.coll").read_text()
+    bundle = compile_any(text, f"{example}.coll", {"R": rounds}, target, skew)
+    assert isinstance(bundle, ProgramBundle)
+    with tempfile.TemporaryDirectory() as directory:
+        write_files(Path(directory), bundle.files)
+        program = fabsim_module().compile(str(Path(directory) / "layout.csl"), arch=target)
+    given = inputs_of(bundle.plan, 1)
+    return Prepared(bundle, program, given, wanted_of(bundle.plan, given))
+
+
+def _run(prepared: Prepared, seed: int, key: str) -> int:
+    """The cycles of one run, from loading the program on."""
+    simulator = fabsim_module().Simulator(prepared.program, threads=1)
+    copy_in(simulator, prepared.bundle.plan, prepared.given, seed)
+    launch = simulator.launch("run")
+    problem = compare(simulator, prepared.bundle.plan, prepared.wanted)
+    simulator.stop()
+    if problem:
+        raise click.ClickException(f"{key}, seed {seed}: {problem}")
+    return int(launch.cycles)
+
+
+if __name__ == "__main__":
+    main()
