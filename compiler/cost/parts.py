@@ -61,6 +61,7 @@ def ends_of(plan: ProgramPlan, use: Use, part: Part) -> Ends:
     phase, pattern, costs = part.phase, plan.pattern(use), part.costs
     if isinstance(pattern, BroadcastPhase):
         return _broadcast(part, pattern)
+    grid = part.begun.shape
     if phase.path is not None:
         part = replace(part, begun=part.begun[phase.path.x, phase.path.y][:, None])
     ends = _idle(part)
@@ -70,7 +71,7 @@ def ends_of(plan: ProgramPlan, use: Use, part: Part) -> Ends:
         _reduce(part, pattern, ends)
     if costs.negates and use.phase == _last_reduction(plan, use):
         _negate_back(pattern, costs, ends)
-    return ends if phase.path is None else _folded(phase.path, plan, ends)
+    return ends if phase.path is None else _folded(phase.path, grid, ends)
 
 
 def _idle(part: Part) -> Ends:
@@ -99,10 +100,9 @@ def _negate_back(pattern: ReducePhase | StepsPhase, costs: Costs, ends: Ends) ->
         over[:, 0] += costs.task + costs.negated_cycles + TESTED + ENDS * costs.scalar
 
 
-def _folded(path: Path, plan: ProgramPlan, ends: Ends) -> Ends:
-    """What is said of the places of a path, said of its PEs."""
-    grid = plan.plans[0].collective.grid
-    over = np.zeros((grid.width, grid.height), dtype=np.int64)
+def _folded(path: Path, grid: tuple[int, ...], ends: Ends) -> Ends:
+    """What is said of the places of a path, said of the PEs of a grid of this shape."""
+    over = np.zeros(grid, dtype=np.int64)
     told = np.ones(over.shape, dtype=np.bool_)
     over[path.x, path.y], told[path.x, path.y] = ends.over[:, 0], ends.by_task[:, 0]
     torn = {name: np.zeros_like(over) for name in ends.torn}
