@@ -2,8 +2,10 @@
 
 A PE begins its next phase when its own part of the one before is done and, where colors are torn
 down, when the teardowns of those that it sets have come to its router. The phases themselves are
-evaluated as those of one collective are, each PE with its own beginning. Of many rounds the first
-ones are followed; the others are taken to last as long as the last of these.
+evaluated as those of one collective are, each PE with its own beginning; collectives on parts of
+the grid part by part. Of many rounds the first ones are followed; the others are taken to last as
+long as the last of these. Where calls are in flight at the same time, all are added up, each by
+itself.
 """
 
 from __future__ import annotations
@@ -24,8 +26,8 @@ from collc.cost.calls import (
     Calls,
 )
 from collc.cost.operations import Costs, costs_of, depth_of
-from collc.cost.parts import Part, ends_of
-from collc.cost.predict import Mask, Prediction, Times
+from collc.cost.parts import Part, ends_of, parts_of
+from collc.cost.predict import Mask, Prediction, Times, predict
 from collc.emit.model import SharedPhase
 from collc.emit.program import shared_of
 from collc.placement import received_colors, sent_colors
@@ -65,7 +67,9 @@ class _Run:
 def predict_program(plan: ProgramPlan) -> Prediction:
     """All rounds; the breakdown has a part for each collective, by how much its calls put off the
     end of the last PE, and one for reconfiguration."""
-    grid = plan.plans[0].collective.grid
+    if plan.strands:
+        return _added_up(plan)
+    grid = plan.plans[0].collective.grid.whole
     none = np.zeros((grid.width, grid.height), dtype=np.int64)
     torn_down = any(color.torn_down for color in plan.colors)
     shared = shared_of(plan)
@@ -97,6 +101,20 @@ def predict_program(plan: ProgramPlan) -> Prediction:
     return ProgramPrediction(cycles, max(bounds), _scaled(parts, cycles), ())
 
 
+def _added_up(plan: ProgramPlan) -> Prediction:
+    """The sum of all calls, which is too much as far as some are in flight at the same time."""
+    alone = [
+        predict(schedule, replace(one, task_ids=plan.task_ids))
+        for schedule, one in zip(plan.schedules, plan.plans, strict=True)
+    ]
+    parts = dict.fromkeys(plan.program.calls, 0)
+    for index in plan.calls:
+        name = plan.plans[index].collective.name
+        parts[name] += plan.program.rounds * alone[index].cycles
+    bounds = [bound_of(schedule, plan.target) for schedule in plan.schedules]
+    return ProgramPrediction(sum(parts.values()), max(bounds), parts, ())
+
+
 FINISHED = 9  # from the end of the last part until the host may go on
 
 
@@ -111,13 +129,14 @@ def _scaled(parts: dict[str, int], cycles: int) -> dict[str, int]:
 def _registers(plan: ProgramPlan, shared: list[SharedPhase]) -> list[Times]:
     """By use and PE: how many registers are loaded when the phase begins; those of most phases
     have been since the program was loaded."""
-    grid = plan.plans[0].collective.grid
+    grid = plan.plans[0].collective.grid.whole
     found = []
     for use, given in zip(plan.uses, shared, strict=True):
         loads = np.zeros((grid.width, grid.height), dtype=np.int64)
         phase = plan.phase(use)
-        for region, number in phase.regions if given.late else ():
-            loads[_places(phase, region)] = _loaded(phase.roles[number])
+        for part in parts_of(plan.plans[use.collective].collective.grid, loads):
+            for region, number in phase.regions if given.late else ():
+                part[_places(phase, region)] = _loaded(phase.roles[number])
         found.append(loads)
     return found
 
@@ -218,14 +237,15 @@ def _masks(plan: ProgramPlan, use: Use, names: tuple[str, ...]) -> tuple[Times, 
     """By PE: how many of the colors its router has, how many of them move, and which."""
     grid = plan.plans[use.collective].collective.grid
     phase = plan.phase(use)
-    shape = (grid.width, grid.height)
+    shape = (grid.whole.width, grid.whole.height)
     used = [np.zeros(shape, dtype=np.bool_) for _ in names]
     moving = np.zeros(shape, dtype=np.int64)
-    for region, number in phase.regions:
-        places = _places(phase, region)
-        for color in phase.roles[number].colors:
-            if color.color in names:
-                used[names.index(color.color)][places] = True
-                moving[places] += len(color.positions) > 1
+    for part, *parts in zip(*(parts_of(grid, of) for of in (moving, *used)), strict=True):
+        for region, number in phase.regions:
+            places = _places(phase, region)
+            for color in phase.roles[number].colors:
+                if color.color in names:
+                    parts[names.index(color.color)][places] = True
+                    part[places] += len(color.positions) > 1
     counts: Times = np.sum(used, axis=0, dtype=np.int64)
     return counts, moving, used
