@@ -31,11 +31,10 @@ class Links:
         """An element leaves; where nothing is in its way, it arrives after `delay`."""
         waited = 0
         for link, hops in self.ways[lane]:
-            taken, when = self.taken[link], now + waited + hops * self.hop
-            while when in taken:
-                when += 1
+            taken = self.taken[link]
+            while now + waited + hops * self.hop in taken:
                 waited += 1
-            taken.add(when)
+            taken.add(now + waited + hops * self.hop)
             if len(taken) > MANY:
                 self.taken[link] = {cycle for cycle in taken if cycle >= now}
         self.arriving[now + delay + waited].append(target)

@@ -1,10 +1,11 @@
 """Evaluation of a phase made of steps along one line: its rows, run cycle by cycle.
 
 A PE has one slot in a cycle. What receives or lets pass goes first, then the code, then what only
-sends. An element that is sent can be used a latency later, and is sent only if there is room for it
-on the way, which comes back when the receiver takes one. What code does, and how long it takes,
-says `collc.cost.row_code`. All lanes of a line move at once; cycles in which nothing moves are
-passed over.
+sends; equals take turns. What is written waits in the lane's output queue for the ramp, which all
+lanes of a PE share, and for room on its way, which comes back when the receiver takes an element.
+A latency later it is at the other end's ramp, goes down it as soon as the lane's input queue has
+room, and can be used. What code does, and how long it takes, says `collc.cost.row_code`. All lanes
+of a line move at once; cycles in which nothing moves are passed over.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from __future__ import annotations
 import numpy as np
 
 from collc.cost.operations import Costs
-from collc.cost.row_code import CODE, PASS, RECEIVE, WAIT
+from collc.cost.row_code import CODE, PASS, SEND, WAIT
 from collc.cost.row_moves import LEAVE, begin, task
 from collc.cost.steady import EVERY, PERIOD, leap, snapshot
-from collc.cost.timeline import Bools, Code, Line, Timeline, timeline
+from collc.cost.timeline import WRITTEN, Bools, Code, Line, Timeline, timeline
 from collc.unrolled import Ints
 
 MOST = (
@@ -75,12 +76,16 @@ def _extrapolate(line: Timeline, middle: tuple[int, float], now: int) -> None:
 def _cycle(line: Timeline, now: int) -> int:
     """One cycle; the next one in which something can happen."""
     mask = len(line.sent) - 1
-    line.arrived += line.sent[(now - line.delay) & mask, line.source]
+    line.landing += line.sent[(now - line.delay) & mask, line.source]
     line.room += line.taken[(now - 1 - line.hops) & mask, line.target]
     for lane in line.links.arriving.pop(now, ()):
-        line.arrived[lane] += 1
-    high = (line.left > 0) & (line.arrived > 0) & (~line.passing | (line.room > 0))
-    low = (line.sends > 0) & (line.room > 0)
+        line.landing[lane] += 1
+    line.leaving += line.written[(now - WRITTEN) & mask, :-1]
+    _land(line, now)
+    _go_up(line, now)
+    free = line.queued < (line.room if len(line.crossing) else line.costs.output_queue)
+    high = (line.left > 0) & (line.arrived > 0) & (~line.passing | free)
+    low = (line.sends > 0) & free
     lanes = range(line.rows.lanes)
     highs, lows = ([able[n :: len(lanes)] for n in lanes] for able in (high, low))
     used = highs[0] if len(lanes) == 1 else highs[0] | highs[1]
@@ -89,11 +94,11 @@ def _cycle(line: Timeline, now: int) -> int:
     for own in lows:
         np.logical_and(own, ~busy, out=own)
     if len(lanes) > 1:
-        _in_turns(line, *highs)
-        _in_turns(line, *lows)
+        _in_turns(line, highs, line.taking)
+        _in_turns(line, lows, line.sending)
     moves = bool(high.any() or low.any())
     passed = high & line.passing
-    line.sent[now & mask, :-1] = low | passed
+    line.written[now & mask, :-1] = low | passed
     line.taken[now & mask, :-1] = high
     if moves:
         _move(line, now, high, low, passed)
@@ -106,14 +111,76 @@ def _cycle(line: Timeline, now: int) -> int:
     return now + 1
 
 
-def _in_turns(line: Timeline, first: Bools, second: Bools) -> None:
-    """Of two lanes of a PE that are able the one whose turn it is goes first."""
+def _land(line: Timeline, now: int) -> None:
+    """Elements go down the ramp, one in a cycle, while there is room in the queue of their lane."""
+    able = (line.landing > 0) & (line.arrived < line.costs.input_queue)
+    if not able.any():
+        return
+    _one_of_each(line, able, line.favoured)
+    line.landing -= able
+    line.arrived += able
+    line.last = now
+
+
+def _go_up(line: Timeline, now: int) -> None:
+    """Elements of output queues go up the ramp, one in a cycle, while there is room ahead."""
+    able = (line.leaving > 0) & (line.room > 0)
+    line.sent[now & (len(line.sent) - 1), :-1] = False
+    if not able.any():
+        return
+    _one_of_each(line, able, line.goes_up)
+    line.leaving -= able
+    line.queued -= able
+    line.room -= able
+    line.sent[now & (len(line.sent) - 1), :-1] = able
+    line.last = now
+    if len(line.crossing):
+        _cross(line, now)
+
+
+def _one_of_each(line: Timeline, able: Bools, favoured: Ints) -> None:
+    """Of two lanes of a PE one; the one that has to wait goes first the next time."""
+    if line.rows.lanes == 1:
+        return
+    first, second = able[0::2], able[1::2]
     both = first & second
     if both.any():
-        first[both & (line.turn > 0)] = False
-        second[both & (line.turn == 0)] = False
-    np.putmask(line.turn, first, 1)
-    np.putmask(line.turn, second, 0)
+        first &= ~(both & (favoured == 1))
+        second &= ~(both & (favoured == 0))
+        favoured[both] = 1 - favoured[both]
+
+
+def _in_turns(line: Timeline, able: list[Bools], place: Ints) -> None:
+    """Of the operations of a PE that are able the next one in its list goes first, after the one
+    that went last; `place` says where in the list they are."""
+    first, second = able
+    both = np.flatnonzero(first & second)
+    if len(both):
+        count, turn = line.threads[both], line.turn[both] % line.threads[both]
+        waits = [(place[n::2][both] - turn) % count for n in (0, 1)]
+        first[both] = waits[0] < waits[1]
+        second[both] = waits[0] > waits[1]
+    for n in (0, 1):
+        np.putmask(line.turn, able[n], place[n::2] + 1)
+
+
+def _begins(line: Timeline, lane: int, place: Ints) -> None:
+    """An operation of a lane joins the list of its PE."""
+    pe = lane // line.rows.lanes
+    place[lane] = line.threads[pe]
+    line.threads[pe] += 1
+
+
+def _leaves(line: Timeline, lane: int, place: Ints) -> None:
+    """An operation that has ended leaves the list; the one behind it is the next."""
+    lanes = line.rows.lanes
+    pe, gone = lane // lanes, int(place[lane])
+    for other in (line.taking, line.sending):
+        others = other[pe * lanes : pe * lanes + lanes]
+        others -= others > gone
+    place[lane] = -1
+    line.threads[pe] -= 1
+    line.turn[pe] = gone
 
 
 def _move(line: Timeline, now: int, high: Bools, low: Bools, passed: Bools) -> None:
@@ -121,14 +188,16 @@ def _move(line: Timeline, now: int, high: Bools, low: Bools, passed: Bools) -> N
     line.left -= high
     line.arrived -= high
     line.sends -= low
-    line.room -= low | passed
+    line.queued += low | passed
     line.last = now
-    if len(line.crossing):
-        _cross(line, now)
-    over = np.flatnonzero((high & (line.left == 0)) | (low & (line.sends == 0)))
-    for lane in over.tolist():
-        line.ended[lane // line.rows.lanes] = now
-        _ended(line, lane, now)
+    for able, left, place in (
+        (high, line.left, line.taking),
+        (low, line.sends, line.sending),
+    ):
+        for lane in np.flatnonzero(able & (left == 0)).tolist():
+            line.ended[lane // line.rows.lanes] = now
+            _leaves(line, lane, place)
+            _ended(line, lane, now)
 
 
 def _cross(line: Timeline, now: int) -> None:
@@ -175,6 +244,7 @@ def _next(line: Timeline, now: int) -> int:
 
 def _go_on(line: Timeline, place: int, now: int) -> None:
     """The code of a PE has had the last slot of an instruction, or the first one of the next."""
+    line.moves += 1
     if line.slots[place] < 0:
         line.slots[place] = 0
         _moves(line, place, now)
@@ -217,9 +287,10 @@ def _issue(line: Timeline, what: int, lane: int, now: int) -> None:
     into, out, passed = line.numbers[lane][
         line.code[lane // line.rows.lanes].row[lane % line.rows.lanes]
     ]
-    if what == RECEIVE:
-        line.left[lane], line.passing[lane] = into, False
-    elif what == PASS:
-        line.left[lane], line.passing[lane] = passed, True
-    else:
+    if what == SEND:
         line.sends[lane] = out
+        _begins(line, lane, line.sending)
+        return
+    line.left[lane] = passed if what == PASS else into
+    line.passing[lane] = what == PASS
+    _begins(line, lane, line.taking)

@@ -1,7 +1,7 @@
 """Long operations of a line: what repeats is not run cycle by cycle.
 
 When all elements on their way, all room and all turns are as they were a few cycles ago, and no
-code runs, then the same few cycles follow again and again, until an operation is about to end or
+code has had a slot, then the same few cycles follow again and again, until an operation is about to end or
 code goes on.
 """
 
@@ -25,29 +25,45 @@ class Snapshot:
     whether they are 0."""
 
     now: int
+    moves: int
+    slots: Ints
     left: Ints
     sends: Ints
+    queued: Ints
+    leaving: Ints
+    goes_up: Ints
+    landing: Ints
+    favoured: Ints
     arrived: Ints
     room: Ints
     turn: Ints
+    written: Bools
     sent: Bools
     taken: Bools
 
 
 def snapshot(line: Timeline, now: int) -> Snapshot | None:
-    """How it is; None if operations are about to end, or code runs."""
-    if line.active.any() or len(line.crossing):
+    """How it is; None if operations are about to end, or code waits for more than a slot."""
+    if (line.active & (line.ready > now)).any() or len(line.crossing):
         return None
     counts = np.concatenate((line.left[line.left > 0], line.sends[line.sends > 0]))
     if not len(counts) or counts.min() < WORTH:
         return None
     return Snapshot(
         now,
+        line.moves,
+        line.slots.copy(),
         line.left.copy(),
         line.sends.copy(),
+        line.queued.copy(),
+        line.leaving.copy(),
+        line.goes_up.copy(),
+        line.landing.copy(),
+        line.favoured.copy(),
         line.arrived.copy(),
         line.room.copy(),
         line.turn.copy(),
+        _by_age(line.written, now),
         _by_age(line.sent, now),
         _by_age(line.taken, now),
     )
@@ -59,7 +75,7 @@ def _by_age(log: Bools, now: int) -> Bools:
 
 def leap(line: Timeline, before: Snapshot, now: int) -> int:
     """The cycle to go on with: as many repetitions later as no operation ends in."""
-    if line.active.any() or not _same(line, before, now):
+    if not _same(line, before, now):
         return now
     gone = before.left - line.left, before.sends - line.sends
     turns = min(
@@ -71,6 +87,7 @@ def leap(line: Timeline, before: Snapshot, now: int) -> int:
     line.left -= turns * gone[0]
     line.sends -= turns * gone[1]
     over = turns * (now - before.now)
+    line.written[...] = np.roll(line.written, over % len(line.written), axis=0)
     line.sent[...] = np.roll(line.sent, over % len(line.sent), axis=0)
     line.taken[...] = np.roll(line.taken, over % len(line.taken), axis=0)
     line.last += over
@@ -80,11 +97,19 @@ def leap(line: Timeline, before: Snapshot, now: int) -> int:
 def _same(line: Timeline, before: Snapshot, now: int) -> bool:
     same = np.array_equal
     return (
-        same(line.arrived, before.arrived)
+        line.moves == before.moves
+        and same(line.slots, before.slots)
+        and same(line.queued, before.queued)
+        and same(line.leaving, before.leaving)
+        and same(line.goes_up, before.goes_up)
+        and same(line.landing, before.landing)
+        and same(line.favoured, before.favoured)
+        and same(line.arrived, before.arrived)
         and same(line.room, before.room)
         and same(line.turn, before.turn)
         and same(line.left > 0, before.left > 0)
         and same(line.sends > 0, before.sends > 0)
+        and same(_by_age(line.written, now), before.written)
         and same(_by_age(line.sent, now), before.sent)
         and same(_by_age(line.taken, now), before.taken)
     )

@@ -17,6 +17,7 @@ from collc.unrolled import NOWHERE, Ints, Unrolled
 Bools = npt.NDArray[np.bool_]
 
 APPLIES = int(RowKind.APPLIES)
+WRITTEN = 2  # cycles from the instruction that writes an element to its way up the ramp
 
 
 @dataclass
@@ -35,8 +36,8 @@ class Code:
 
 @dataclass
 class Timeline:
-    """By lane: elements that operations have left, that have arrived and been taken, that there is
-    room for. By place: instructions and cycles until the code goes on. `free` is when the
+    """By lane: elements that operations have left, that have arrived and not been taken, that there
+    is room for. By place: instructions and cycles until the code goes on. `free` is when the
     code calls what follows, `ended` the last busy cycle.
     """
 
@@ -54,6 +55,8 @@ class Timeline:
     left: Ints
     passing: Bools
     sends: Ints
+    landing: Ints  # elements at the router, for the one ramp of all lanes of a PE
+    favoured: Ints  # the lane that goes down it first
     arrived: Ints
     room: Ints
     slots: Ints
@@ -61,14 +64,22 @@ class Timeline:
     wait: Ints
     active: Bools
     turn: Ints
+    threads: Ints  # operations under way, in a list
+    taking: Ints  # where in it a lane's operation is that receives or lets pass
+    sending: Ints  # and the one that only sends
     free: Ints
     ended: Ints
-    sent: Bools  # by cycle (modulo its depth) and lane, and a last one that stands for none
+    queued: Ints  # elements in output queues
+    leaving: Ints  # those of them that may go up the one ramp of all lanes of a PE
+    goes_up: Ints  # the lane that goes first
+    written: Bools  # by cycle (modulo its depth) and lane, and a last one that stands for none
+    sent: Bools
     taken: Bools
     code: list[Code]
     links: Links
     crossing: Ints  # lanes that share links with others
     last: int = 0  # the cycle in which something was sent or taken last
+    moves: int = 0  # how often code has gone on
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,18 +113,23 @@ def timeline(costs: Costs, of: Line, called: Ints) -> Timeline:
     used = [
         [n for n in range(rows.lanes) if len(numbers[p * rows.lanes + n])] for p in range(places)
     ]
-    delay = costs.latency(0) + costs.hop * hops[source]
+    delay = costs.latency(0) - WRITTEN + costs.hop * hops[source]
     source[target[crossing]] = NOWHERE
+    room = costs.router_queue * (hops + 1) + costs.input_queue
+    if len(crossing):  # what waits at a link and what waits for the ramp are not told apart
+        room = room + costs.output_queue
     depth = 1 << int(max(delay.max(), hops.max() + 2)).bit_length()
     log = np.zeros((depth, lanes + 1), dtype=np.bool_)
     none = np.zeros(lanes, dtype=np.int64)
     idle = np.zeros(places, dtype=np.int64)
     return Timeline(
         costs, of.text, rows, of.here, kinds, walks, numbers, target, source, hops, delay,
-        none.copy(), none > 0, none.copy(), none.copy(),
-        costs.router_queue * (hops + 1) + costs.output_queue + costs.input_queue,
+        none.copy(), none > 0, none.copy(), none.copy(), idle.copy(), none.copy(),
+        room,
         idle.copy(), called.copy(), idle.copy(), idle > 0, idle.copy(),
-        called.copy(), called.copy(), log, log.copy(),
+        idle.copy(), none - 1, none - 1,
+        called.copy(), called.copy(), none.copy(), none.copy(), idle.copy(),
+        log, log.copy(), log.copy(),
         [Code(p, used[p], [-1] * rows.lanes, [0] * rows.lanes) for p in range(places)],
         links, crossing,
     )  # fmt: skip
