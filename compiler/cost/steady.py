@@ -1,7 +1,8 @@
 """Long operations of a line: what repeats is not run cycle by cycle.
 
 When all elements on their way, all room and all turns are as they were a few cycles ago, and no
-code has had a slot, then the same few cycles follow again and again, until an operation is about to end or
+code has had a slot, then the same few cycles follow again and again, until an operation is about to
+end or
 code goes on.
 """
 
