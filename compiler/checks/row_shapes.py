@@ -41,7 +41,6 @@ def row_shapes(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
                 )
 
 
-@remembered
 def shape_problem(plan: Plan, phase: Phase, pattern: StepsPhase) -> str:
     """What is wrong with the rows of a phase; nothing if they can be run."""
     return _shape_problem(phase, pattern, plan.element, plan.operation)

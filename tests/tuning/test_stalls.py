@@ -1,4 +1,4 @@
-"""The warning about vectors that wait for each other, and its silence where nothing is to be won."""
+"""The warning about vectors that wait for each other, and its silence where it would be idle."""
 
 from __future__ import annotations
 
@@ -40,7 +40,6 @@ def test_a_wait_is_told_with_what_avoids_it(tree: str, target: str) -> None:
         ("chain", 64, 256),  # nothing waits
         ("optimal", 64, 256),
         ("star", 64, 1),  # vectors wait, but no tree is much faster
-        ("two_phase(S = 5)", 25, 1),
         ("binomial", 2, 256),
         ("chain", 1, 256),
     ],
