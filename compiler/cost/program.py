@@ -92,7 +92,7 @@ def predict_program(plan: ProgramPlan) -> Prediction:
             before, switching = int(run.over.max()), run.switching
             _call(run, number, call)
             spent = int(run.over.max()) - before - (run.switching - switching)
-            parts[plan.plans[index].collective.name] += spent
+            parts[plan.plans[index].collective.name] += max(spent, 0)
         parts["reconfiguration"] = run.switching
         ends.append(int(run.over.max()))
     last = ends[-1] - ends[-2]
