@@ -48,7 +48,7 @@ class TeardownCode:
 
 
 BY_REGISTERS = TeardownCode(28, 14, 20, 9, 1, 0, 0)
-BY_LIBRARY = TeardownCode(80, 18, 20, 19, 8, 30, 4)  # asked at start what the registers have to hold
+BY_LIBRARY = TeardownCode(80, 18, 20, 19, 8, 30, 4)  # asked at start what registers are to hold
 FLAG_BYTES = 4
 
 
