@@ -50,14 +50,14 @@ def main(ranks: int, length: int, colors: int, target: str, sweep: bool) -> None
     print("| first, then | " + " | ".join(patterns) + " |")
     print("|---|" + "---|" * len(patterns))
     for first in patterns:
-        row = [_extra((first, then), ranks, length, colors, target) for then in patterns]
+        row = [extra((first, then), ranks, length, colors, target) for then in patterns]
         print(f"| {first} | " + " | ".join(map(str, row)) + " |", flush=True)
 
 
 def _summary(ranks: int, length: int, target: str) -> str:
     """The largest and what it is of, that of a chain before a broadcast, the mean."""
     extras = {
-        pair: _extra(pair, ranks, length, SWEEP_COLORS, target)
+        pair: extra(pair, ranks, length, SWEEP_COLORS, target)
         for pair in product(PATTERNS, PATTERNS)
     }
     worst = max(extras, key=lambda pair: extras[pair])
@@ -72,7 +72,7 @@ def _after_chain(extras: dict[tuple[str, str], int]) -> Iterator[int]:
             yield extra
 
 
-def _extra(calls: tuple[str, str], ranks: int, length: int, colors: int, target: str) -> int:
+def extra(calls: tuple[str, str], ranks: int, length: int, colors: int, target: str) -> int:
     """Both times with the plans that the limit of colors leaves for each of the two."""
     text = program_of(calls, f"within colors <= {colors} reconfigure teardown", target=target)
     spec, in_turns = planned(text, {"P": ranks, "B": length})

@@ -25,7 +25,6 @@ from collc.placement import roles_of_ranks
 from collc.plan import BY_WAVELET, Advance, Phase, SendVector
 from collc.program import ProgramPlan, Use
 from collc.schedule import BroadcastPhase, ReducePhase
-from collc.spec import ContractKind
 from collc.steps import StepsPhase
 from collc.unrolled import NOWHERE, connections, roles_of_places
 
@@ -50,7 +49,7 @@ class Ends:
 class Part:
     """A phase with what it costs; at `begun[x, y]` the code of a PE, `depth` calls deep, calls its
     first function, and its routers that were torn down are open. A PE that is `quick` does not wait
-    for the control wavelet that it sends last."""
+    for the control wavelet that it sends last; what `restores` changes the sign of the result."""
 
     phase: Phase
     costs: Costs
@@ -58,6 +57,7 @@ class Part:
     depth: int
     torn_down: bool
     quick: bool
+    restores: bool
 
 
 def parts_of(grid: Grid, of: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
@@ -102,7 +102,7 @@ def _ends_of_part(plan: ProgramPlan, use: Use, part: Part) -> Ends:
         _exchange(part, pattern, ends)
     else:
         _reduce(part, pattern, ends)
-    if costs.negates and use.phase == _last_reduction(plan, use):
+    if part.restores:
         _negate_back(pattern, costs, ends)
     return ends if phase.path is None else _folded(phase.path, shape, ends)
 
@@ -117,11 +117,6 @@ def _idle(part: Part) -> Ends:
         np.ones(over.shape, dtype=np.bool_),
         {color: part.begun.copy() for color in sorted(colors)},
     )
-
-
-def _last_reduction(plan: ProgramPlan, use: Use) -> int:
-    phases = plan.plans[use.collective].phases
-    return max(i for i, phase in enumerate(phases) if phase.kind is not ContractKind.BROADCAST)
 
 
 def _negate_back(pattern: ReducePhase | StepsPhase, costs: Costs, ends: Ends) -> None:
@@ -215,8 +210,12 @@ def _exchange(part: Part, pattern: StepsPhase, ends: Ends) -> None:
             there = place if to == NOWHERE else to // len(role.lanes)
             for router in range(min(place, there), max(place, there) + 1):
                 torn[lane.sends_on][:, router] = left + abs(router - place)
-    over = free + closing + (ENDS + LANE_FRAMES) * costs.scalar
-    lines_of(ends.over, pattern)[:] = over + costs.task - costs.dispatch
+    over = free + closing + ENDS * costs.scalar
+    if part.quick and not part.restores:
+        lines_of(ends.by_task, pattern)[:] = False
+    else:
+        over += LANE_FRAMES * costs.scalar + costs.task - costs.dispatch
+    lines_of(ends.over, pattern)[:] = over
 
 
 def _broadcast(part: Part, pattern: BroadcastPhase) -> Ends:

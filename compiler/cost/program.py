@@ -33,6 +33,7 @@ from collc.emit.program import shared_of
 from collc.placement import received_colors, sent_colors
 from collc.plan import Phase, Region, Role, SendVector, StoreVectors
 from collc.program import ProgramPlan, Use
+from collc.spec import ContractKind
 
 FOLLOWED = 3  # rounds
 FOLLOWED_OF_STEPS = 2  # where phases are made of steps, which take long to evaluate
@@ -92,7 +93,7 @@ def predict_program(plan: ProgramPlan) -> Prediction:
             before, switching = int(run.over.max()), run.switching
             _call(run, number, call)
             spent = int(run.over.max()) - before - (run.switching - switching)
-            parts[plan.plans[index].collective.name] += spent
+            parts[plan.plans[index].collective.name] += max(spent, 0)
         parts["reconfiguration"] = run.switching
         ends.append(int(run.over.max()))
     last = ends[-1] - ends[-2]
@@ -185,8 +186,12 @@ def _part(run: _Run, position: int, use: Use, costs: Costs, ready: Times, depth:
     """What is evaluated: a PE may be quick only if all colors of the phase are torn down."""
     given = run.given[position]
     all_are = set(given.torn_down) == set(given.positions)
-    quick = given.controls_ready and all_are and not costs.maps
-    return Part(run.plan.phase(use), costs, ready, depth, bool(given.torn_down), quick)
+    phases = run.plan.plans[use.collective].phases
+    phase = phases[use.phase]
+    quick = given.controls_ready and all_are and not (costs.maps and phase.exchange is None)
+    combining = [i for i, one in enumerate(phases) if one.kind is not ContractKind.BROADCAST]
+    restores = costs.negates and use.phase == max(combining, default=-1)
+    return Part(phase, costs, ready, depth, bool(given.torn_down), quick, restores)
 
 
 def _costs(plan: ProgramPlan, position: int, use: Use, costs: Costs) -> Costs:

@@ -128,6 +128,12 @@ class PhaseModel:
     quick: bool
     behind: str
 
+    @property
+    def calls_end(self) -> bool:
+        """Whether PEs that end with a control wavelet call what follows; else a task is told."""
+        in_lanes = self.exchange is not None and not self.restores
+        return self.quick and (self.send is not None or in_lanes)
+
 
 @dataclass(frozen=True)
 class Surroundings:

@@ -34,19 +34,21 @@ INSTRUCTION_BYTES = 4  # with a constant of 16 bits in it [guess]
 @dataclass(frozen=True)
 class TeardownCode:
     """Instructions of what there is only because colors are torn down, counted in programs that
-    fabsim compiled: for every program, phase, router that a phase sets, and switch among those;
-    once if any switch moves; and bytes that each such router keeps."""
+    fabsim compiled: for every program, phase, phase made of steps besides, router that a phase
+    sets, and switch among those; once if any switch moves; and bytes that each such router keeps.
+    """
 
     program: int
     phase: int
+    steps: int
     router: int
     switch: int
     switches: int
     kept_bytes: int
 
 
-BY_REGISTERS = TeardownCode(28, 14, 9, 1, 0, 0)
-BY_LIBRARY = TeardownCode(80, 18, 19, 8, 30, 4)  # asked at start what the registers have to hold
+BY_REGISTERS = TeardownCode(28, 14, 20, 9, 1, 0, 0)
+BY_LIBRARY = TeardownCode(80, 18, 20, 19, 8, 30, 4)  # asked at start what registers are to hold
 FLAG_BYTES = 4
 
 
@@ -142,7 +144,9 @@ def reconfiguration_bytes(uses: Sequence[tuple[Phase, Set[str]]], target: Target
     code = BY_REGISTERS if target.registers_known else BY_LIBRARY
     routers = [_most_routers(phase, torn) for phase, torn in uses if torn]
     set_, moved = sum(most for most, _ in routers), sum(most for _, most in routers)
-    instructions = code.program + code.phase * len(routers) + code.router * set_
+    made_of_steps = sum(phase.exchange is not None for phase, torn in uses if torn)
+    instructions = code.program + code.phase * len(routers) + code.steps * made_of_steps
+    instructions += code.router * set_
     instructions += code.switch * moved + code.switches * (moved > 0)
     return INSTRUCTION_BYTES * instructions + code.kept_bytes * set_ + FLAG_BYTES
 

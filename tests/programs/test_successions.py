@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 from programs.texts import PATTERNS, all_pairs, program_of
+from switch_over import extra
 
 from collc.programs import ProgramBundle, compile_any
 
@@ -70,13 +71,16 @@ def test_colors_of_their_own_are_not_torn_down() -> None:
     assert all(color.torn_down for color in forced.plan.colors)
 
 
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
 @pytest.mark.parametrize(
     ("calls", "most"),
-    [(("chain", "broadcast from the west"), 60), (("two_phase", "chain"), 80)],
+    [
+        (("chain", "broadcast from the west"), 60),
+        (("two_phase", "chain"), 80),
+        (("binomial", "binomial"), 80),
+        (("ring", "ring"), 80),
+    ],
 )
-def test_switching_over_takes_few_cycles(calls: tuple[str, str], most: int) -> None:
+def test_switching_over_takes_few_cycles(calls: tuple[str, str], most: int, target: str) -> None:
     """Against the same two on colors of their own; `tests/switch_over.py` measures all pairs."""
-    apart = compiled(program_of(calls, ""), P=16, B=16).run()
-    shared = compiled(program_of(calls, "within colors <= 2"), P=16, B=16).run()
-    assert shared.verified, shared.problem
-    assert shared.cycles - apart.cycles <= most
+    assert extra(calls, 16, 16, 3, target) <= most
