@@ -12,8 +12,8 @@ from dataclasses import replace
 from itertools import islice, product
 
 from collc.lowering import memory
-from collc.lowering.resources import dsrs_needed, left_by
-from collc.lowering.sharing import fastest_plans, fits, share, widest
+from collc.lowering.resources import left_by
+from collc.lowering.sharing import fastest_plans, fits, share, shared_dsrs, widest
 from collc.plan import Plan
 from collc.program import ProgramPlan, Use
 from collc.schedule import Schedule
@@ -81,10 +81,7 @@ def _dsrs_apart(
     members: tuple[tuple[int, ...], ...], chosen: tuple[Plan, ...], target: Target
 ) -> tuple[Target, ...]:
     """The target for each strand, with registers for its widest phase and a share of the rest."""
-    needs = [
-        max((dsrs_needed([phase]) for i in strand for phase in chosen[i].phases), default=0)
-        for strand in members
-    ]
+    needs = [shared_dsrs([chosen[i] for i in strand]) for strand in members]
     spare = max(len(target.dsr_ids) - sum(needs), 0)
     found, first = [], 0
     for i, need in enumerate(needs):
