@@ -50,13 +50,3 @@ class Grid:
     def whole(self) -> Grid:
         """The grid that it is a part of, or itself."""
         return self if self.site is None else self.site.whole
-
-    @property
-    def places(self) -> tuple[tuple[int, int], ...]:
-        """Where its PE (0, 0) lies on the whole grid: once, or for each of the lines it stands
-        for."""
-        site = self.site
-        if site is None:
-            return ((0, 0),)
-        step = (0, 1) if site.lines is Lines.ROW else (1, 0)
-        return tuple((site.x + step[0] * n, site.y + step[1] * n) for n in range(site.copies))

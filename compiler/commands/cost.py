@@ -13,8 +13,10 @@ from collc.commands.output import facts_of, print_data, print_decisions, warning
 from collc.commands.source import Source, print_warnings, reporting, source_options
 from collc.cost import show_prediction
 from collc.networks import cost_on, read_network, show_cost
+from collc.pipeline import Bundle
 from collc.programs import ProgramBundle
 from collc.target import TARGETS
+from collc.tuning.show import show_terms
 
 
 def _range(_: click.Context, __: click.Parameter, value: str | None) -> range | None:
@@ -58,6 +60,9 @@ def command(source: Source, counts: range | None, network: Path | None) -> None:
         print_data(facts | {"prediction": asdict(bundle.prediction)})
         return
     click.echo(show_prediction(bundle.prediction), nl=False)
+    if isinstance(bundle, Bundle) and bundle.schedule.phases:
+        cycles, target = bundle.prediction.cycles, bundle.plan.target
+        click.echo(show_terms(bundle.schedule, cycles, target), nl=False)
     if isinstance(bundle, ProgramBundle) and bundle.plan.reconfiguration_bytes:
         click.echo(f"memory for reconfiguration: {bundle.plan.reconfiguration_bytes} bytes a PE")
     print_decisions(bundle)

@@ -7,15 +7,19 @@ reading order: what is found, `ends_of`, reductions, exchanges, broadcasts.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from collc.checks.passages import passages
 from collc.cost.exchange import run_exchange
 from collc.cost.line import LineRun, run_line
 from collc.cost.operations import SLOTS, Costs, Place
 from collc.cost.predict import Mask, Times, lines_of
+from collc.grids import Grid, Lines
 from collc.paths import Path
 from collc.placement import roles_of_ranks
 from collc.plan import BY_WAVELET, Advance, Phase, SendVector
@@ -56,12 +60,41 @@ class Part:
     quick: bool
 
 
-def ends_of(plan: ProgramPlan, use: Use, part: Part) -> Ends:
-    """Evaluate a phase."""
+def parts_of(grid: Grid, of: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+    """The parts of an array [x, y] over the whole grid that a grid stands for, as views."""
+    site = grid.site
+    if site is None:
+        yield of
+        return
+    for copy in range(site.copies):
+        x = site.x + (copy if site.lines is Lines.COLUMN else 0)
+        y = site.y + (copy if site.lines is Lines.ROW else 0)
+        yield of[x : x + grid.width, y : y + grid.height]
+
+
+def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:
+    """Evaluate a phase on every part of the grid that has it; parts that begin alike are alike."""
+    ends = _idle(whole)
+    grid = plan.plans[use.collective].collective.grid
+    known: dict[bytes, Ends] = {}
+    arrays = (whole.begun, ends.over, ends.by_task, *ends.torn.values())
+    for begun, over, told, *torn in zip(*(parts_of(grid, of) for of in arrays), strict=True):
+        first = begun.min()
+        key = (begun - first).tobytes()
+        if key not in known:
+            known[key] = _ends_of_part(plan, use, replace(whole, begun=begun - first))
+        found = known[key]
+        over[:], told[:] = found.over + first, found.by_task
+        for name, times in zip(ends.torn, torn, strict=True):
+            times[:] = found.torn[name] + first
+    return ends
+
+
+def _ends_of_part(plan: ProgramPlan, use: Use, part: Part) -> Ends:
     phase, pattern, costs = part.phase, plan.pattern(use), part.costs
     if isinstance(pattern, BroadcastPhase):
         return _broadcast(part, pattern)
-    grid = part.begun.shape
+    shape = part.begun.shape
     if phase.path is not None:
         part = replace(part, begun=part.begun[phase.path.x, phase.path.y][:, None])
     ends = _idle(part)
@@ -71,7 +104,7 @@ def ends_of(plan: ProgramPlan, use: Use, part: Part) -> Ends:
         _reduce(part, pattern, ends)
     if costs.negates and use.phase == _last_reduction(plan, use):
         _negate_back(pattern, costs, ends)
-    return ends if phase.path is None else _folded(phase.path, grid, ends)
+    return ends if phase.path is None else _folded(phase.path, shape, ends)
 
 
 def _idle(part: Part) -> Ends:
@@ -100,9 +133,9 @@ def _negate_back(pattern: ReducePhase | StepsPhase, costs: Costs, ends: Ends) ->
         over[:, 0] += costs.task + costs.negated_cycles + TESTED + ENDS * costs.scalar
 
 
-def _folded(path: Path, grid: tuple[int, ...], ends: Ends) -> Ends:
-    """What is said of the places of a path, said of the PEs of a grid of this shape."""
-    over = np.zeros(grid, dtype=np.int64)
+def _folded(path: Path, shape: tuple[int, ...], ends: Ends) -> Ends:
+    """What is said of the places of a path, said of its PEs."""
+    over = np.zeros(shape, dtype=np.int64)
     told = np.ones(over.shape, dtype=np.bool_)
     over[path.x, path.y], told[path.x, path.y] = ends.over[:, 0], ends.by_task[:, 0]
     torn = {name: np.zeros_like(over) for name in ends.torn}

@@ -18,6 +18,7 @@ from collc.cost.exchange import DEPTH, run_exchange
 from collc.cost.line import LineRun, Wait, critical_waits, run_line
 from collc.cost.operations import SLOTS, Costs, Place, costs_of, costs_of_phase
 from collc.cost.tree_bound import tree_bound_of
+from collc.diagnostics import Span
 from collc.plan import Phase, Plan
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, ascending
 from collc.steps import StepsPhase
@@ -28,10 +29,12 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class CriticalPath:
-    """What a phase waited for, first cause first; the last entry is what rank 0 waited for."""
+    """What a phase waited for, first cause first; the last entry is what rank 0 waited for. `at` is
+    the step of the program that says so."""
 
     phase: str
     waits: tuple[Wait, ...]
+    at: Span
 
 
 @dataclass(frozen=True)
@@ -153,7 +156,7 @@ def _reduce(progress: _Progress, phase: Phase, pattern: ReducePhase, goes_on: Ma
     done[:] = np.where(continued, 0, np.array([run.done for run in runs])[which])
     progress.end = max(progress.end, *(max(run.end) for run in runs))
     slowest: LineRun = max(runs, key=lambda run: run.end[0])
-    progress.paths.append(CriticalPath(phase.name, critical_waits(slowest)))
+    progress.paths.append(CriticalPath(phase.name, critical_waits(slowest), pattern.span))
 
 
 def _different(lines: Times) -> tuple[Times, Times]:
@@ -227,4 +230,4 @@ def _broadcast(progress: _Progress, pattern: BroadcastPhase) -> None:
     progress.done = progress.time + costs.scalar
     farthest = np.unravel_index(int(end.argmax()), end.shape)
     distance = int(distances[farthest])
-    progress.paths.append(CriticalPath(pattern.name, (Wait(distance, "distance"),)))
+    progress.paths.append(CriticalPath(pattern.name, (Wait(distance, "distance"),), pattern.span))

@@ -2,8 +2,10 @@
 
 A PE begins its next phase when its own part of the one before is done and, where colors are torn
 down, when the teardowns of those that it sets have come to its router. The phases themselves are
-evaluated as those of one collective are, each PE with its own beginning. Of many rounds the first
-ones are followed; the others are taken to last as long as the last of these.
+evaluated as those of one collective are, each PE with its own beginning; collectives on parts of
+the grid part by part. Of many rounds the first ones are followed; the others are taken to last as
+long as the last of these. Where calls are in flight at the same time, all are added up, each by
+itself.
 """
 
 from __future__ import annotations
@@ -24,15 +26,14 @@ from collc.cost.calls import (
     Calls,
 )
 from collc.cost.operations import Costs, costs_of, depth_of
-from collc.cost.parts import Part, ends_of
-from collc.cost.predict import Mask, Prediction, Times
+from collc.cost.parts import Part, ends_of, parts_of
+from collc.cost.predict import Mask, Prediction, Times, predict
 from collc.emit.model import SharedPhase
 from collc.emit.program import shared_of
 from collc.placement import received_colors, sent_colors
 from collc.plan import Phase, Region, Role, SendVector, StoreVectors
 from collc.program import ProgramPlan, Use
 
-IDLE = 20  # about what it takes a PE without a part to find that out
 FOLLOWED = 3  # rounds
 FOLLOWED_OF_STEPS = 2  # where phases are made of steps, which take long to evaluate
 
@@ -49,7 +50,7 @@ class ProgramPrediction(Prediction):
 
 @dataclass
 class _Run:
-    """`over[x, y]` is when the part of a PE in the last phase was over; `torn[k]` from when on
+    """`over[x, y]` is when the part of a PE of the last phase was over; `torn[k]` from when on
     routers say that color k is torn down. `switching` is by how much setting routers has put off
     the last PE's beginnings."""
 
@@ -66,6 +67,8 @@ class _Run:
 def predict_program(plan: ProgramPlan) -> Prediction:
     """All rounds; the breakdown has a part for each collective, by how much its calls put off the
     end of the last PE, and one for reconfiguration."""
+    if plan.strands:
+        return _added_up(plan)
     grid = plan.plans[0].collective.grid.whole
     none = np.zeros((grid.width, grid.height), dtype=np.int64)
     torn_down = any(color.torn_down for color in plan.colors)
@@ -85,14 +88,31 @@ def predict_program(plan: ProgramPlan) -> Prediction:
     for number in range(min(rounds, FOLLOWED_OF_STEPS if steps else FOLLOWED)):
         parts = dict.fromkeys(dict.fromkeys(plan.program.calls), 0)
         run.switching = 0
-        for turn in plan.program.turns:
-            _turn(run, number, turn, parts)
+        for call, index in enumerate(plan.calls):
+            before, switching = int(run.over.max()), run.switching
+            _call(run, number, call)
+            spent = int(run.over.max()) - before - (run.switching - switching)
+            parts[plan.plans[index].collective.name] += spent
         parts["reconfiguration"] = run.switching
         ends.append(int(run.over.max()))
     last = ends[-1] - ends[-2]
     cycles = ends[-1] + (rounds - len(ends) + 1) * last + FINISHED
     bounds = [bound_of(schedule, plan.target) for schedule in plan.schedules]
     return ProgramPrediction(cycles, max(bounds), _scaled(parts, cycles), ())
+
+
+def _added_up(plan: ProgramPlan) -> Prediction:
+    """The sum of all calls, which is too much as far as some are in flight at the same time."""
+    alone = [
+        predict(schedule, replace(one, task_ids=plan.task_ids))
+        for schedule, one in zip(plan.schedules, plan.plans, strict=True)
+    ]
+    parts = dict.fromkeys(plan.program.calls, 0)
+    for index in plan.calls:
+        name = plan.plans[index].collective.name
+        parts[name] += plan.program.rounds * alone[index].cycles
+    bounds = [bound_of(schedule, plan.target) for schedule in plan.schedules]
+    return ProgramPrediction(sum(parts.values()), max(bounds), parts, ())
 
 
 FINISHED = 9  # from the end of the last part until the host may go on
@@ -107,22 +127,18 @@ def _scaled(parts: dict[str, int], cycles: int) -> dict[str, int]:
 
 
 def _registers(plan: ProgramPlan, shared: list[SharedPhase]) -> list[Times]:
-    """By use and PE of its grid: how many registers are loaded when the phase begins; those of most
-    phases have been since the program was loaded."""
+    """By use and PE: how many registers are loaded when the phase begins; those of most phases
+    have been since the program was loaded."""
+    grid = plan.plans[0].collective.grid.whole
     found = []
     for use, given in zip(plan.uses, shared, strict=True):
-        loads = _zeros(plan, use.collective)
+        loads = np.zeros((grid.width, grid.height), dtype=np.int64)
         phase = plan.phase(use)
-        for region, number in phase.regions if given.late else ():
-            loads[_places(phase, region)] = _loaded(phase.roles[number])
+        for part in parts_of(plan.plans[use.collective].collective.grid, loads):
+            for region, number in phase.regions if given.late else ():
+                part[_places(phase, region)] = _loaded(phase.roles[number])
         found.append(loads)
     return found
-
-
-def _zeros(plan: ProgramPlan, index: int) -> Times:
-    """A number for each PE of a collective's grid."""
-    grid = plan.plans[index].collective.grid
-    return np.zeros((grid.width, grid.height), dtype=np.int64)
 
 
 def _loaded(role: Role) -> int:
@@ -141,43 +157,8 @@ def _places(phase: Phase, region: Region) -> tuple[Times, Times]:
     return along[:, None], across[None, :]
 
 
-def _turn(run: _Run, number: int, turn: tuple[int, ...], parts: dict[str, int]) -> None:
-    """Calls that are in flight at the same time: all begin when the turn before is over."""
-    begun, over = run.over, []
-    for call in turn:
-        before, switching = int(begun.max()), run.switching
-        run.over = begun.copy()
-        _call(run, number, call)
-        spent = int(run.over.max()) - before - (run.switching - switching)
-        parts[run.plan.plans[run.plan.calls[call]].collective.name] += spent // len(turn)
-        over.append(run.over)
-    run.over = np.maximum.reduce(over)
-
-
 def _call(run: _Run, number: int, call: int) -> None:
-    """One call of a collective, on each of the places that it has on the grid; places that begin
-    alike are evaluated once. PEs without a part return at once."""
-    grid = run.plan.plans[run.plan.calls[call]].collective.grid
-    windows = [(slice(x, x + grid.width), slice(y, y + grid.height)) for x, y in grid.places]
-    known: dict[bytes, _Run] = {}
-    switching = run.switching
-    over = run.over + IDLE
-    for window in windows:
-        torn = [times[window].copy() for times in run.torn]
-        here = replace(run, over=run.over[window].copy(), torn=torn)
-        key = b"".join(times.tobytes() for times in (here.over, *here.torn))
-        if key not in known:
-            _call_at(here, number, call)
-            known[key] = here
-        over[window] = known[key].over
-        for times, found in zip(run.torn, known[key].torn, strict=True):
-            times[window] = found
-    run.over = over
-    run.switching = max([switching, *(here.switching for here in known.values())])
-
-
-def _call_at(run: _Run, number: int, call: int) -> None:
-    """The same on one place, phase by phase; `run` has the PEs of that place only."""
+    """One call of a collective, phase by phase."""
     plan = run.plan
     index = plan.calls[call]
     costs = costs_of(replace(plan.plans[index], task_ids=plan.task_ids))
@@ -254,14 +235,17 @@ def _opened(run: _Run, position: int, use: Use, reached: Times) -> Times:
 
 def _masks(plan: ProgramPlan, use: Use, names: tuple[str, ...]) -> tuple[Times, Times, list[Mask]]:
     """By PE: how many of the colors its router has, how many of them move, and which."""
+    grid = plan.plans[use.collective].collective.grid
     phase = plan.phase(use)
-    moving = _zeros(plan, use.collective)
-    used = [np.zeros(moving.shape, dtype=np.bool_) for _ in names]
-    for region, number in phase.regions:
-        places = _places(phase, region)
-        for color in phase.roles[number].colors:
-            if color.color in names:
-                used[names.index(color.color)][places] = True
-                moving[places] += len(color.positions) > 1
+    shape = (grid.whole.width, grid.whole.height)
+    used = [np.zeros(shape, dtype=np.bool_) for _ in names]
+    moving = np.zeros(shape, dtype=np.int64)
+    for part, *parts in zip(*(parts_of(grid, of) for of in (moving, *used)), strict=True):
+        for region, number in phase.regions:
+            places = _places(phase, region)
+            for color in phase.roles[number].colors:
+                if color.color in names:
+                    parts[names.index(color.color)][places] = True
+                    part[places] += len(color.positions) > 1
     counts: Times = np.sum(used, axis=0, dtype=np.int64)
     return counts, moving, used
