@@ -105,6 +105,17 @@ def test_a_program_that_reserves_too_much_says_so():
     assert problem.help.endswith("or reserve less")
 
 
+def test_a_program_that_leaves_too_few_dsrs_says_so():
+    fits, lacks = (
+        SEVERAL.format(target="wse2", calls="total most", limits=f"reserve dsrs 1 .. {last}")
+        for last in (5, 6)
+    )
+    assert compile_any(fits, "test.coll", {}).run().verified
+    with pytest.raises(CollcError) as caught:
+        compile_any(lacks, "test.coll", {})
+    assert {problem.code for problem in caught.value.diagnostics} == {"C307"}
+
+
 def test_a_shown_reservation_of_a_program_reads_as_the_same():
     text = SEVERAL.format(target="wse2", calls="total most", limits=BESIDE)
     spec = parse_source(text)

@@ -11,7 +11,7 @@ from collc.checks.strands import strands
 from collc.checks.teardown import teardown
 from collc.diagnostics import Diagnostic
 from collc.lowering.resources import colors_of, switched_colors
-from collc.lowering.sharing import OWN_TASKS, shared_tasks
+from collc.lowering.sharing import OWN_TASKS, shared_dsrs, shared_tasks
 from collc.placement import received_colors, sent_colors
 from collc.plan import Plan, Role
 from collc.program import ProgramPlan
@@ -172,6 +172,15 @@ def _task_ids(plan: ProgramPlan) -> Iterator[Diagnostic]:
         yield _shared("C306", plan, message, resources=("local_task_ids", "colors"))
 
 
+def _dsr_ids(plan: ProgramPlan) -> Iterator[Diagnostic]:
+    """C307: too few DSRs for a phase, even if all phases have the same in turn."""
+    needed, available = shared_dsrs(plan.plans), len(plan.dsr_ids)
+    if needed > available:
+        message = f"a phase of the program needs {needed} DSRs of one file, {plan.target.name} has "
+        message += f"{available} beside memcpy"
+        yield _shared("C307", plan, message, resources=("dsr_ids",))
+
+
 def _memory(plan: ProgramPlan) -> Iterator[Diagnostic]:
     """C308: code and data exceed a PE's memory."""
     needed, available = plan.code_bytes + plan.data_bytes, plan.target.memory_bytes
@@ -204,6 +213,7 @@ PROGRAM_CHECKS: dict[str, Callable[[ProgramPlan], Iterator[Diagnostic]]] = {
     "queues": _queues,
     "microthreads": _microthreads,
     "task_ids": _task_ids,
+    "dsr_ids": _dsr_ids,
     "memory": _memory,
     "teardown": teardown,
 }

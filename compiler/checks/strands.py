@@ -7,8 +7,7 @@ from itertools import combinations
 
 from collc.arithmetic import arithmetic_of
 from collc.diagnostics import Diagnostic
-from collc.lowering.resources import dsrs_needed
-from collc.lowering.sharing import OWN_TASKS, fits, shared_tasks
+from collc.lowering.sharing import OWN_TASKS, fits, shared_dsrs, shared_tasks
 from collc.program import ProgramPlan
 
 
@@ -49,12 +48,11 @@ def _lacks(strand: ProgramPlan) -> Iterator[str]:
     """What a strand lacks of what the others leave."""
     most = strand.program.colors
     tasks = OWN_TASKS + shared_tasks(strand.plans)
-    dsrs = max((dsrs_needed([phase]) for one in strand.plans for phase in one.phases), default=0)
     if not fits(strand, len(strand.colors) if most is None else most):
         yield "colors and queues"
     if not set(strand.task_ids[:tasks]) <= set(strand.target.local_task_ids):
         yield "task ids"
-    if len(strand.dsr_ids) < dsrs:
+    if len(strand.dsr_ids) < shared_dsrs(strand.plans):
         yield "DSRs"
 
 

@@ -88,11 +88,12 @@ class BufferModel:
 
 @dataclass(frozen=True)
 class ProgramModel:
-    """Everything that the templates of a program print; `file` begins the names of its modules.
-    `turns` are its calls by index, those together that are in flight at the same time, each with
-    the strand that it belongs to; one that is not `alone` is a strand beside others."""
+    """Everything that the templates of a program print; `file` begins the names of its modules, and
+    `others` are those of the strands beside it. `turns` are its calls by index, those together that
+    are in flight at the same time, each with the strand that it belongs to."""
 
     file: str
+    others: tuple[str, ...]
     source: str
     version: str
     width: int
@@ -106,7 +107,6 @@ class ProgramModel:
     rounds: int
     colors: tuple[ColorModel, ...]
     torn_down: bool
-    alone: bool
     controls_ready: bool
     switched: bool
     tasks: tuple[tuple[Part, ...], ...]
@@ -119,10 +119,14 @@ class ProgramModel:
 
 
 def program_model(
-    plan: ProgramPlan, source: str, skew: int, file: str = STRANDS[0], *, alone: bool = True
+    plan: ProgramPlan,
+    source: str,
+    skew: int,
+    file: str = STRANDS[0],
+    others: tuple[str, ...] = (),
 ) -> ProgramModel:
     """The model of a program. With a `skew` its PEs wait before each call, each differently long,
-    up to so many turns of an empty loop. One that is not `alone` is a strand beside others."""
+    up to so many turns of an empty loop. One with `others` is a strand beside those."""
     shared = shared_of(plan)
     models = [_module(plan, index, source, shared) for index in range(len(plan.plans))]
     steps = tuple(_steps(plan))
@@ -137,6 +141,7 @@ def program_model(
     grid = plan.plans[0].collective.grid.whole
     return ProgramModel(
         file=file,
+        others=others,
         source=re.sub(r"[^\w./ +-]", "_", source),
         version=__version__,
         width=grid.width,
@@ -150,7 +155,6 @@ def program_model(
         rounds=plan.program.rounds,
         colors=tuple(_colors(plan)),
         torn_down=any(color.torn_down for color in plan.colors),
-        alone=alone,
         controls_ready=controls_ready(plan),
         switched=any(switched_colors(one.phases) for one in plan.plans),
         tasks=_tasks(plan, modules),
@@ -166,10 +170,9 @@ def program_model(
 def strand_models(plan: ProgramPlan, source: str, skew: int) -> tuple[ProgramModel, ...]:
     """A model for each strand of a program; of one without, its own."""
     strands = plan.strands or (plan,)
-    names = (strand_name(i) for i in range(len(strands)))
-    alone = len(strands) == 1
+    names = tuple(strand_name(i) for i in range(len(strands)))
     return tuple(
-        program_model(one, source, skew, name, alone=alone)
+        program_model(one, source, skew, name, tuple(n for n in names if n != name))
         for one, name in zip(strands, names, strict=True)
     )
 

@@ -17,6 +17,7 @@ from collc.lowering.resources import (
     QueueNeed,
     colors_of,
     deal_queues,
+    dsrs_needed,
     left_by,
     switched_colors,
     take,
@@ -263,6 +264,13 @@ def _numbered(  # noqa: PLR0913, PLR0917 - the parts of a plan
             target,
         ),
     )
+
+
+def shared_dsrs(plans: Sequence[Plan]) -> int:
+    """DSRs of a file that the phases of a program have in turn, where none are their own."""
+    phases = [phase for plan in plans for phase in plan.phases]
+    more = (phase.kind is ContractKind.BROADCAST for phase in phases)
+    return max((dsrs_needed([p]) + m for p, m in zip(phases, more, strict=True)), default=0)
 
 
 def shared_tasks(plans: Sequence[Plan]) -> int:

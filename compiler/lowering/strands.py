@@ -12,8 +12,8 @@ from dataclasses import replace
 from itertools import islice, product
 
 from collc.lowering import memory
-from collc.lowering.resources import dsrs_needed, left_by
-from collc.lowering.sharing import fastest_plans, fits, share, widest
+from collc.lowering.resources import left_by
+from collc.lowering.sharing import fastest_plans, fits, share, shared_dsrs, widest
 from collc.plan import Plan
 from collc.program import ProgramPlan, Use
 from collc.schedule import Schedule
@@ -32,19 +32,20 @@ def build_strands(schedules: tuple[Schedule, ...], program: Program, target: Tar
     members = strands_of(program, [one.collective.name for one in chosen])
     parts = tuple(_part(program, members, chosen, i) for i in range(len(members)))
     machines = _dsrs_apart(members, chosen, target)
-    tried: list[tuple[ProgramPlan, ...]] = []
+    best: tuple[ProgramPlan, ...] = ()
     for split in _splits(target, len(members)):
         strands = _planned(schedules, chosen, members, parts, machines, split)
-        tried.append(strands)
-        if all(fits(one, len(one.target.colors)) for one in strands) and not _torn(strands):
+        if not best or _wants(strands) < _wants(best):
+            best = strands
+        if _wants(best) == (False, 0):
             break
-    possible = [s for s in tried if all(fits(one, len(one.target.colors)) for one in s)]
-    return _together(schedules, members, program, target, min(possible or tried, key=_torn))
+    return _together(schedules, members, program, target, best)
 
 
-def _torn(strands: tuple[ProgramPlan, ...]) -> int:
-    """Colors that are torn down between uses."""
-    return sum(color.torn_down for one in strands for color in one.colors)
+def _wants(strands: tuple[ProgramPlan, ...]) -> tuple[bool, int]:
+    """Whether strands ask for more than there is, and how many colors they tear down."""
+    fitting = all(fits(one, len(one.target.colors)) for one in strands)
+    return not fitting, sum(color.torn_down for one in strands for color in one.colors)
 
 
 def strands_of(program: Program, names: list[str]) -> tuple[tuple[int, ...], ...]:
@@ -81,10 +82,7 @@ def _dsrs_apart(
     members: tuple[tuple[int, ...], ...], chosen: tuple[Plan, ...], target: Target
 ) -> tuple[Target, ...]:
     """The target for each strand, with registers for its widest phase and a share of the rest."""
-    needs = [
-        max((dsrs_needed([phase]) for i in strand for phase in chosen[i].phases), default=0)
-        for strand in members
-    ]
+    needs = [shared_dsrs([chosen[i] for i in strand]) for strand in members]
     spare = max(len(target.dsr_ids) - sum(needs), 0)
     found, first = [], 0
     for i, need in enumerate(needs):

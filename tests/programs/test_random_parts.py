@@ -17,7 +17,7 @@ from collc.diagnostics import CollcError
 from collc.programs import compile_any
 
 BATCHES = 5
-CASES = int(os.environ.get("COLLC_PROGRAMS", "20"))
+CASES = int(os.environ.get("COLLC_PROGRAMS", "10"))
 
 
 def random_program(rng: random.Random) -> str:

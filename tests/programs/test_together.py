@@ -63,6 +63,7 @@ def test_the_example_runs(target: str, skew: int, width: int, height: int) -> No
         ("rows and block and columns", "wse3", 50),
         ("wait and around, whole", "wse3", 30),
         ("around and along", "wse2", 20),
+        ("block and columns, rows reconfigure teardown", "wse2", 30),
         ("block and wait within colors <= 6", "wse2", 30),
     ],
 )
