@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from collc.checks import check_plan
@@ -23,6 +24,7 @@ from collc.spec import Collective, Decision, Spec
 from collc.target import TARGETS, Target
 from collc.tokens import with_tokens
 from collc.tuning import decided
+from collc.tuning.stalls import stalls
 from collc.tuning.trees import with_chosen_trees
 
 
@@ -41,6 +43,11 @@ class Bundle:
         """What was chosen where the program left something to the compiler."""
         decision = self.schedule.collective.decision
         return (decision,) if decision is not None else ()
+
+    @cached_property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What is right and could be better."""
+        return tuple(stalls(self.schedule, self.prediction, self.plan.target))
 
     @property
     def color_count(self) -> int:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from collc.checks.program import check_program
 from collc.cost import Prediction, unmet_expectations
 from collc.cost.predict import predict
 from collc.cost.program import predict_program
+from collc.diagnostics import Diagnostic
 from collc.emit.render import render_program
 from collc.emit.reserved import unusable_in_program, unusable_names
 from collc.files import write_files
@@ -26,6 +28,7 @@ from collc.spec import Decision, Program, Reconfigure, Spec
 from collc.target import TARGETS, Target
 from collc.tokens import with_tokens
 from collc.tuning import decided
+from collc.tuning.stalls import stalls
 from collc.tuning.trees import with_chosen_trees
 
 
@@ -43,6 +46,12 @@ class ProgramBundle:
         """What was chosen where the program left something to the compiler."""
         found = (schedule.collective.decision for schedule in self.plan.schedules)
         return tuple(decision for decision in found if decision is not None)
+
+    @cached_property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What is right and could be better."""
+        plans = zip(self.plan.schedules, self.plan.plans, strict=True)
+        return tuple(w for one in plans for w in stalls(one[0], predict(*one), self.plan.target))
 
     @property
     def color_count(self) -> int:

@@ -38,11 +38,13 @@ from collc.spec import (
 
 _WIDEST_LINE = 160  # longer source lines are cut around the place
 _CONTEXT = 60
+_WARNINGS = "C8"  # codes of what is right and could be better
 
 
 def render(diagnostic: Diagnostic, sources: Mapping[str, str]) -> str:
     """Write a diagnostic as text; source lines are looked up in `sources` (file -> text)."""
-    lines = [_headline(diagnostic.at, f"error[{diagnostic.code}]: {diagnostic.message}")]
+    severity = "warning" if diagnostic.code.startswith(_WARNINGS) else "error"
+    lines = [_headline(diagnostic.at, f"{severity}[{diagnostic.code}]: {diagnostic.message}")]
     lines += _excerpt(diagnostic.at, sources)
     for span, note in diagnostic.also:
         lines.append(_headline(span, f"note: {note}"))

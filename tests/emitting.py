@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import product
+from pathlib import Path
 
 from programs.texts import program_of
 from steps_patterns import Line, texts_of
@@ -67,9 +68,11 @@ def every_kind_of_bundle() -> list[tuple[str, dict[str, str]]]:
     """(name, files) for every kind of collective."""
     trees = [(name, files_of(what)) for name, what in every_kind_of_collective().items()]
     programs = [(name, files_of_program(limits)) for name, limits in PROGRAMS.items()]
+    programs += [(name, files_of_example(name)) for name in ON_PARTS]
     return [*trees, *((line.name, bundle_of(line)) for line in EXCHANGES), *programs]
 
 
+ON_PARTS = ("program_parts", "program_together")
 PROGRAMS = {"program": "within colors <= 3", "program_apart": ""}
 
 
@@ -77,6 +80,12 @@ def files_of_program(limits: str) -> dict[str, str]:
     """The bundle of a program of several collectives."""
     text = program_of(["two_phase", "broadcast from the middle"], limits, rounds=2)
     return dict(compile_any(text, "test.coll", {"P": 9}).files)
+
+
+def files_of_example(name: str) -> dict[str, str]:
+    """The bundle of a program among the examples."""
+    text = (Path(__file__).parents[1] / "examples" / f"{name}.coll").read_text()
+    return dict(compile_any(text, f"{name}.coll", {}).files)
 
 
 EXCHANGES = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from collc.commands.output import facts_of, print_data, print_decisions, resources_of
-from collc.commands.source import Source, reporting, source_options
+from collc.commands.output import facts_of, print_data, print_decisions, resources_of, warnings_of
+from collc.commands.source import Source, print_warnings, reporting, source_options
 
 
 @click.command()
@@ -15,7 +15,8 @@ def command(source: Source) -> None:
     """Prove FILE's collective right and within the machine's limits; write nothing."""
     bundle = source.compile()
     if source.as_data:
-        print_data(facts_of(bundle))
+        print_data(facts_of(bundle) | warnings_of(bundle))
     else:
         click.echo(f"{source.file}: fine. {resources_of(bundle)}")
         print_decisions(bundle)
+        print_warnings(bundle.warnings, source)

@@ -9,12 +9,14 @@ from pathlib import Path
 import click
 
 from collc.by_colors import by_colors, show_by_colors
-from collc.commands.output import facts_of, print_data, print_decisions
-from collc.commands.source import Source, reporting, source_options
+from collc.commands.output import facts_of, print_data, print_decisions, warnings_of
+from collc.commands.source import Source, print_warnings, reporting, source_options
 from collc.cost import show_prediction
 from collc.networks import cost_on, read_network, show_cost
+from collc.pipeline import Bundle
 from collc.programs import ProgramBundle
 from collc.target import TARGETS
+from collc.tuning.show import show_terms
 
 
 def _range(_: click.Context, __: click.Parameter, value: str | None) -> range | None:
@@ -54,13 +56,17 @@ def command(source: Source, counts: range | None, network: Path | None) -> None:
         return
     bundle = source.compile()
     if source.as_data:
-        facts = facts_of(bundle) | {"prediction": asdict(bundle.prediction)}
-        print_data(facts)
+        facts = facts_of(bundle) | warnings_of(bundle)
+        print_data(facts | {"prediction": asdict(bundle.prediction)})
         return
     click.echo(show_prediction(bundle.prediction), nl=False)
+    if isinstance(bundle, Bundle) and bundle.schedule.phases:
+        cycles, target = bundle.prediction.cycles, bundle.plan.target
+        click.echo(show_terms(bundle.schedule, cycles, target), nl=False)
     if isinstance(bundle, ProgramBundle) and bundle.plan.reconfiguration_bytes:
         click.echo(f"memory for reconfiguration: {bundle.plan.reconfiguration_bytes} bytes a PE")
     print_decisions(bundle)
+    print_warnings(bundle.warnings, source)
 
 
 def _print_network_cost(source: Source, file: Path) -> None:

@@ -10,6 +10,7 @@ import click
 from collc.cost import show_gap
 from collc.pipeline import Bundle
 from collc.programs import ProgramBundle
+from collc.show import as_json
 from collc.tuning.show import decision_as_data, show_decision
 
 FAULT, USAGE, WRONG_RUN = 1, 2, 3
@@ -45,6 +46,11 @@ def _reconfiguration(bundle: Bundle | ProgramBundle) -> dict[str, int]:
     if isinstance(bundle, Bundle):
         return {}
     return {"reconfiguration_bytes": bundle.plan.reconfiguration_bytes}
+
+
+def warnings_of(bundle: Bundle | ProgramBundle) -> dict[str, Any]:
+    """What could be better, for the commands that say so."""
+    return {"warnings": [as_json(warning) for warning in bundle.warnings]}
 
 
 def _rounded(ratio: float | None) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, wraps
 from pathlib import Path
@@ -100,6 +100,13 @@ class Source:
                 return file.read(MAX_SOURCE_BYTES).decode("utf-8-sig", "replace")
         except OSError:
             return ""
+
+
+def print_warnings(warnings: Iterable[Diagnostic], source: Source) -> None:
+    """What could be better, beside the output proper."""
+    sources = {str(source.file): source.quotable()}
+    for warning in warnings:
+        click.echo(render(warning, sources), err=True, nl=False)
 
 
 def reporting(command: Callable[..., None]) -> Callable[..., None]:

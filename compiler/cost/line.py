@@ -31,11 +31,14 @@ class Wait:
     """Why a rank could not take a vector earlier: it waited for `rank` to do `what`.
 
     `what` is "vector" (its first element), "router" (its router to let vectors pass),
-    "previous" (the rank itself was taking the vector before) or "start" (it was starting up).
+    "previous" (the rank itself was taking the vector before) or "start" (it was starting up). For
+    so many `cycles` the first element of `source` was there already.
     """
 
     rank: int
     what: str
+    cycles: int = 0
+    source: int | None = None
 
 
 @dataclass
@@ -66,11 +69,22 @@ class LineRun:
     done: list[int]
 
 
-def run_line(costs: Costs, phase: Phase, pattern: ReducePhase, ready: Sequence[Place]) -> LineRun:
-    """Evaluate a phase; at `ready[r]` the code of rank r calls it."""
+def run_line(
+    costs: Costs,
+    phase: Phase,
+    pattern: ReducePhase,
+    ready: Sequence[Place],
+    opened: Sequence[int] = (),
+) -> LineRun:
+    """Evaluate a phase; at `ready[r]` the code of rank r calls it. Where routers let nothing pass
+    before that, `opened[r]` is when they do."""
     roles = tuple(role for role in roles_of_ranks(phase, pattern) if role is not None)
     assert len(roles) == pattern.ranks, "every rank has a role"
     opens = [_closed(role, pattern) for role in roles]
+    for router, role in zip(opens, roles, strict=True) if opened else ():
+        router.update((use.color, 0) for use in role.colors if use.color not in router)
+    for router, cycle in zip(opens, opened, strict=False):
+        router.update((color, cycle) for color in router if not router[color])
     run = LineRun(
         costs,
         pattern,
@@ -223,9 +237,9 @@ def _take(run: LineRun, rank: int, source: int, before: int, reason: str) -> tup
     if start == arrival:
         wait = Wait(source, "vector")
     elif start == opened:
-        wait = Wait(router, "router")
+        wait = Wait(router, "router", start - arrival, source)
     else:
-        wait = Wait(rank, reason)
+        wait = Wait(rank, reason, start - arrival, source)
     run.waits[rank].append(wait)
     run.gate[source] = router if opened > arrival else 0
     end = max(start + costs.combine * (costs.length - 1), run.last[source] + latency)

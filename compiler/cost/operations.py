@@ -66,7 +66,8 @@ class Costs:
 
     `combine` is the time of an element where two are combined, `answer` that from taking an
     element to sending the result on. `task` is the time from an activation to the task's first
-    instruction.
+    instruction, `frames` how many functions deep that is, `dispatch` the part of it in which a task
+    that several phases have finds out whose it is.
     """
 
     length: int
@@ -86,6 +87,8 @@ class Costs:
     router_queue: int
     output_queue: int
     input_queue: int
+    frames: int = 1
+    dispatch: int = 0
 
     @property
     def maps(self) -> bool:
@@ -125,12 +128,16 @@ class Costs:
 
     def after(self, end: int) -> Place:
         """The task that an operation activates with its last element in cycle `end`."""
-        return Place(end + 1 + self.task, 1)
+        return Place(end + 1 + self.task, self.frames)
+
+    @property
+    def negated_cycles(self) -> int:
+        """A pass over the vector that changes its sign."""
+        return self.issued(Place(0, 0), "negate") + ceil(self.length / self.negate_rate)
 
     def negated(self, place: Place) -> Place:
-        """Behind a pass over the vector that changes its sign."""
-        passed = ceil(self.length / self.negate_rate)
-        return Place(self.issued(place, "negate") + passed, place.depth)
+        """Behind such a pass."""
+        return Place(place.time + self.negated_cycles, place.depth)
 
     def done(self, end: int) -> int:
         """The cycle in which a PE is done whose last operation ends in cycle `end`: the caller's
@@ -183,11 +190,11 @@ def costs_of_phase(costs: Costs, plan: Plan, index: int) -> Costs:
     index = sum(len(p.exchange.lanes) if p.exchange else 1 for p in plan.phases[:index])
     return replace(
         costs,
-        output_queue=_depth(target.output_queue_words, plan.output_queues[index]),
-        input_queue=_depth(target.input_queue_words, plan.input_queues[index]),
+        output_queue=depth_of(target.output_queue_words, plan.output_queues[index]),
+        input_queue=depth_of(target.input_queue_words, plan.input_queues[index]),
     )
 
 
-def _depth(words: tuple[int, ...], queue: int) -> int:
+def depth_of(words: tuple[int, ...], queue: int) -> int:
     """Elements that a queue holds; a plan may ask for more queues than there are."""
     return words[min(queue, len(words) - 1)]

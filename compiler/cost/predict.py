@@ -18,6 +18,7 @@ from collc.cost.exchange import DEPTH, run_exchange
 from collc.cost.line import LineRun, Wait, critical_waits, run_line
 from collc.cost.operations import SLOTS, Costs, Place, costs_of, costs_of_phase
 from collc.cost.tree_bound import tree_bound_of
+from collc.diagnostics import Span
 from collc.plan import Phase, Plan
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, ascending
 from collc.steps import StepsPhase
@@ -28,10 +29,12 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class CriticalPath:
-    """What a phase waited for, first cause first; the last entry is what rank 0 waited for."""
+    """What a phase waited for, first cause first; the last entry is what rank 0 waited for. `at` is
+    the step of the program that says so."""
 
     phase: str
     waits: tuple[Wait, ...]
+    at: Span
 
 
 @dataclass(frozen=True)
@@ -128,7 +131,7 @@ def _takes_part(schedule: Schedule, index: int) -> Mask:
     parts: Mask = np.zeros((grid.width, grid.height), dtype=np.bool_)
     for pattern in schedule.phases[index:]:
         if isinstance(pattern, ReducePhase | StepsPhase):
-            _lines(parts, pattern)[:] = True
+            lines_of(parts, pattern)[:] = True
         else:
             parts[:] = True
     return parts
@@ -138,7 +141,7 @@ def _reduce(progress: _Progress, phase: Phase, pattern: ReducePhase, goes_on: Ma
     """Evaluate each different line of a phase once; PEs on none run through it."""
     costs = progress.costs
     time, depth, done, continued = (
-        _lines(of, pattern) for of in (progress.time, progress.depth, progress.done, goes_on)
+        lines_of(of, pattern) for of in (progress.time, progress.depth, progress.done, goes_on)
     )
     both, ranks = np.concatenate((time, depth), axis=1), pattern.ranks
     different, which = _different(both)
@@ -153,7 +156,7 @@ def _reduce(progress: _Progress, phase: Phase, pattern: ReducePhase, goes_on: Ma
     done[:] = np.where(continued, 0, np.array([run.done for run in runs])[which])
     progress.end = max(progress.end, *(max(run.end) for run in runs))
     slowest: LineRun = max(runs, key=lambda run: run.end[0])
-    progress.paths.append(CriticalPath(phase.name, critical_waits(slowest)))
+    progress.paths.append(CriticalPath(phase.name, critical_waits(slowest), pattern.span))
 
 
 def _different(lines: Times) -> tuple[Times, Times]:
@@ -168,7 +171,7 @@ def _exchange(progress: _Progress, phase: Phase, pattern: StepsPhase, goes_on: M
     """Evaluate a phase made of steps; PEs on none of its lines run through it."""
     costs = progress.costs
     time, depth, done, continued = (
-        _lines(of, pattern) for of in (progress.time, progress.depth, progress.done, goes_on)
+        lines_of(of, pattern) for of in (progress.time, progress.depth, progress.done, goes_on)
     )
     run = run_exchange(costs, phase, pattern, time + costs.scalar, depth)
     progress.time += costs.scalar
@@ -178,7 +181,7 @@ def _exchange(progress: _Progress, phase: Phase, pattern: StepsPhase, goes_on: M
     progress.end = max(progress.end, int(run.end.max()))
 
 
-def _lines(values: npt.NDArray[Any], pattern: ReducePhase | StepsPhase) -> npt.NDArray[Any]:
+def lines_of(values: npt.NDArray[Any], pattern: ReducePhase | StepsPhase) -> npt.NDArray[Any]:
     """The lines of a pattern as rows, by rank: a view, so that writing to it writes to `values`."""
     by_line = values.T if pattern.axis == "x" else values
     if isinstance(pattern, StepsPhase):
@@ -194,14 +197,14 @@ def _negate_back(progress: _Progress, pattern: ReducePhase, goes_on: Mask) -> No
     progress.time += costs.scalar
     progress.depth += 1
     time, done, depth = (
-        _lines(of, pattern)[:, 0] for of in (progress.time, progress.done, progress.depth)
+        lines_of(of, pattern)[:, 0] for of in (progress.time, progress.done, progress.depth)
     )
     for line, (at, deep) in enumerate(zip(time.tolist(), depth.tolist(), strict=True)):
         place = costs.negated(Place(at, deep))
         time[line] = place.time
         done[line] = costs.done_by_code(place)
     progress.end = max(progress.end, int(time.max()) - 1)
-    done[_lines(goes_on, pattern)[:, 0]] = 0
+    done[lines_of(goes_on, pattern)[:, 0]] = 0
 
 
 def _broadcast(progress: _Progress, pattern: BroadcastPhase) -> None:
@@ -227,4 +230,4 @@ def _broadcast(progress: _Progress, pattern: BroadcastPhase) -> None:
     progress.done = progress.time + costs.scalar
     farthest = np.unravel_index(int(end.argmax()), end.shape)
     distance = int(distances[farthest])
-    progress.paths.append(CriticalPath(pattern.name, (Wait(distance, "distance"),)))
+    progress.paths.append(CriticalPath(pattern.name, (Wait(distance, "distance"),), pattern.span))

@@ -29,11 +29,15 @@ def show_gap(prediction: Prediction) -> str:
 
 def _path(path: CriticalPath) -> str:
     waits = [text for wait in path.waits for text in _wait(wait)]
-    if len(waits) > SHOWN_WAITS:
-        left_out = len(waits) - SHOWN_WAITS
-        half = SHOWN_WAITS // 2
-        waits = [*waits[:half], f"{left_out} more", *waits[-half:]]
-    return f"  {path.phase} waits for {', '.join(waits)}"
+    return f"  {path.phase} (line {path.at.line}) waits for {', '.join(shortened(waits))}"
+
+
+def shortened(entries: list[str]) -> list[str]:
+    """The first and the last ones, and how many there are between them."""
+    if len(entries) <= SHOWN_WAITS:
+        return entries
+    half = SHOWN_WAITS // 2
+    return [*entries[:half], f"{len(entries) - SHOWN_WAITS} more", *entries[-half:]]
 
 
 def _wait(wait: Wait) -> Iterator[str]:

@@ -90,7 +90,7 @@ class BufferModel:
 class ProgramModel:
     """Everything that the templates of a program print; `file` begins the names of its modules.
     `turns` are its calls by index, those together that are in flight at the same time, each with
-    the strand that it belongs to."""
+    the strand that it belongs to; one that is not `alone` is a strand beside others."""
 
     file: str
     source: str
@@ -106,6 +106,7 @@ class ProgramModel:
     rounds: int
     colors: tuple[ColorModel, ...]
     torn_down: bool
+    alone: bool
     controls_ready: bool
     switched: bool
     tasks: tuple[tuple[Part, ...], ...]
@@ -118,11 +119,11 @@ class ProgramModel:
 
 
 def program_model(
-    plan: ProgramPlan, source: str, skew: int, file: str = STRANDS[0]
+    plan: ProgramPlan, source: str, skew: int, file: str = STRANDS[0], *, alone: bool = True
 ) -> ProgramModel:
     """The model of a program. With a `skew` its PEs wait before each call, each differently long,
-    up to so many turns of an empty loop."""
-    shared = _shared(plan)
+    up to so many turns of an empty loop. One that is not `alone` is a strand beside others."""
+    shared = shared_of(plan)
     models = [_module(plan, index, source, shared) for index in range(len(plan.plans))]
     steps = tuple(_steps(plan))
     modules = tuple(
@@ -149,6 +150,7 @@ def program_model(
         rounds=plan.program.rounds,
         colors=tuple(_colors(plan)),
         torn_down=any(color.torn_down for color in plan.colors),
+        alone=alone,
         controls_ready=controls_ready(plan),
         switched=any(switched_colors(one.phases) for one in plan.plans),
         tasks=_tasks(plan, modules),
@@ -165,7 +167,11 @@ def strand_models(plan: ProgramPlan, source: str, skew: int) -> tuple[ProgramMod
     """A model for each strand of a program; of one without, its own."""
     strands = plan.strands or (plan,)
     names = (strand_name(i) for i in range(len(strands)))
-    return tuple(program_model(one, source, skew, n) for one, n in zip(strands, names, strict=True))
+    alone = len(strands) == 1
+    return tuple(
+        program_model(one, source, skew, name, alone=alone)
+        for one, name in zip(strands, names, strict=True)
+    )
 
 
 def strand_name(index: int) -> str:
@@ -211,7 +217,7 @@ def _steps(plan: ProgramPlan) -> Iterator[Step]:
         )
 
 
-def _shared(plan: ProgramPlan) -> list[SharedPhase]:
+def shared_of(plan: ProgramPlan) -> list[SharedPhase]:
     """What each use is given. Registers are loaded at compile time as long as there are enough for
     all phases; those that are left go to the other phases in turn."""
     ready = controls_ready(plan)

@@ -31,11 +31,12 @@ def optimal_tree(use: TreeUse, ranks: int, length: int, target: Target) -> Tree:
     if use.arguments:
         message = "the tree optimal takes no numbers: it follows from the line and the length"
         raise problem("C114", message, use.span, help="write `reduce optimal`")
-    return _best(ranks, length, target, use.span)
+    return best_tree(ranks, length, target, use.span)
 
 
 @lru_cache(maxsize=64)
-def _best(ranks: int, length: int, target: Target, span: Span) -> Tree:
+def best_tree(ranks: int, length: int, target: Target, span: Span) -> Tree:
+    """The model's optimum, with all its candidates."""
     begins_sending = target.task_start + target.op_issue
     trees = [_model_tree(ranks, length, target, turn, span) for turn in (0, begins_sending)]
     trees += _prelude_trees(ranks, span)

@@ -17,7 +17,7 @@ import numpy as np
 from collc.optimum import optimum
 from collc.spec import Collective, ContractKind, Gap, Undecided
 from collc.target import Target
-from collc.tuning.terms import step_begins
+from collc.tuning.steps_model import step_begins
 
 
 @dataclass(frozen=True)

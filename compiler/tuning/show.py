@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from collc.cost.show import shortened
+from collc.schedule import Schedule
 from collc.spec import Considered, Decision
+from collc.steps import StepsPhase
+from collc.target import Target
+from collc.tuning.steps_model import follow_steps
+from collc.tuning.terms import terms_of
 
 
 def show_decision(decision: Decision) -> str:
@@ -49,8 +55,24 @@ def _cells(one: Considered) -> tuple[str, ...]:
 
 
 def _sum(one: Considered) -> str:
-    parts = " + ".join(f"{name} {cycles}" for name, cycles in one.terms)
-    return f"{one.cycles} cycles = {parts}"
+    return f"{one.cycles} cycles = {_added(one.terms)}"
+
+
+def _added(terms: tuple[tuple[str, int], ...]) -> str:
+    return " + ".join(f"{name} {cycles}" for name, cycles in terms)
+
+
+def show_terms(schedule: Schedule, cycles: int, target: Target) -> str:
+    """What predicted cycles go into, and by which transfers the last rank of steps gets its
+    last element."""
+    lines = [f"  {cycles} = {_added(terms_of(schedule, cycles, target).named())}"]
+    for phase in schedule.phases:
+        if isinstance(phase, StepsPhase):
+            chain = follow_steps(phase, target).chain
+            told = [f"{source} -> {rank} in step {step}" for step, source, rank in chain]
+            waits = ", ".join(shortened(told)) or "no transfer: its ranks are busy all the time"
+            lines.append(f"  {phase.name} (line {phase.span.line}) waits for {waits}")
+    return "\n".join(lines) + "\n"
 
 
 def plan_as_data(one: Considered) -> dict[str, Any]:

@@ -18,8 +18,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 
-import numpy as np
-
 from collc.arithmetic import arithmetic_of
 from collc.cost import predict
 from collc.diagnostics import Span
@@ -40,6 +38,7 @@ from collc.spec import (
 )
 from collc.steps import StepsPhase
 from collc.target import Target
+from collc.tuning.steps_model import follow_steps, step_begins
 
 
 @dataclass(frozen=True)
@@ -167,44 +166,14 @@ def _critical(
 
 
 def _exchange(phase: StepsPhase, target: Target) -> Terms:
-    """Steps: a rank goes on when it has sent and taken all its elements of a step, of which its
-    instructions take one a cycle, and when the last one has arrived. A link carries one a cycle,
-    too."""
-    begun = step_begins(target)
-    bounds = np.arange(phase.slicing.count + 1) * phase.slicing.length // phase.slicing.count
-    places = np.array(phase.places)
-    time = np.zeros(phase.ranks, dtype=np.int64)
-    busy, rows, hops = time.copy(), time.copy(), 0
-    links = np.zeros((2, phase.ranks), dtype=np.int64)  # eastward, westward: beginnings less ends
-    for moves in phase.steps:
-        size = bounds[moves.slice + moves.count] - bounds[moves.slice]
-        kept = size > 0
-        source, destination, size = moves.source[kept], moves.destination[kept], size[kept]
-        if not len(size):
-            continue
-        far = np.abs(places[source] - places[destination]) * target.hop
-        work = np.zeros_like(time)
-        np.add.at(work, source, size)
-        np.add.at(work, destination, size)
-        time = time + np.where(work > 0, begun, 0)
-        arrived = time[source] + size + 2 * target.ramp + far
-        time = time + work
-        np.maximum.at(time, destination, arrived)
-        busy, rows, hops = busy + work, rows + (work > 0), hops + int(far.max())
-        ways = (places[source] > places[destination]).astype(np.int64)
-        np.add.at(links, (ways, np.minimum(places[source], places[destination])), size)
-        np.add.at(links, (ways, np.maximum(places[source], places[destination])), -size)
-    last = int(time.argmax())
-    crowded = int(links.cumsum(axis=1).max())
-    total, bandwidth = max(int(time[last]), crowded), max(int(busy[last]), crowded)
-    start_up = min(int(rows[last]) * begun, total - bandwidth)
-    distance = min(hops, total - bandwidth - start_up)
+    """Steps, by the model of `follow_steps`."""
+    steps = follow_steps(phase, target)
+    last = int(steps.time.argmax())
+    total = max(int(steps.time[last]), steps.crowded)
+    bandwidth = max(int(steps.busy[last]), steps.crowded)
+    start_up = min(int(steps.rows[last]) * step_begins(target), total - bandwidth)
+    distance = min(steps.hops, total - bandwidth - start_up)
     return Terms(start_up, distance, total - bandwidth - start_up - distance, bandwidth)
-
-
-def step_begins(target: Target) -> int:
-    """What it takes at least to begin a step: a task, an operand's descriptor, an operation."""
-    return target.task_start + target.dsr_load + target.op_issue
 
 
 def _start_up(schedule: Schedule, target: Target) -> int:

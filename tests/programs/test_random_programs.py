@@ -28,7 +28,7 @@ def random_program(rng: random.Random) -> str:
     names = []
     for i in range(rng.randint(2, 8)):
         names.append(f"c{i}")
-        lines.append(f"collective c{i} = {_collective(rng, f'v{i}', width, height)}")
+        lines.append(f"collective c{i} = {collective_on(rng, 'all', f'v{i}', width, height)}")
     calls = names + [rng.choice(names) for _ in range(rng.randint(0, 2))]
     rng.shuffle(calls)
     body = " ".join(calls)
@@ -38,17 +38,18 @@ def random_program(rng: random.Random) -> str:
     return "\n".join([*lines, f"program {{ {body} within colors <= {rng.randint(2, 4)} {way} }}"])
 
 
-def _collective(rng: random.Random, buffer: str, width: int, height: int) -> str:
+def collective_on(rng: random.Random, place: str, buffer: str, width: int, height: int) -> str:
+    """A collective on a place of so many PEs."""
     what = f"{buffer}: {rng.choice(TYPES)}[{rng.choice((1, 2, 3, 7, 12))}]"
     kind = rng.choice(("broadcast", "reduce", "allreduce", "barrier"))
     x, y = rng.randrange(width), rng.randrange(height)
     if kind == "broadcast":
         root = f"({x}, {y})" if min(width, height) > 1 else max(x, y)
-        return f"broadcast({what}) on all {{ broadcast from {root} }}"
+        return f"broadcast({what}) on {place} {{ broadcast from {root} }}"
     operands = "" if kind == "barrier" else f"{what}, {rng.choice(('add', 'max', 'min'))}"
     steps, home = _reduction(rng, width, height)
     last = "" if kind == "reduce" else f" then broadcast from {home}"
-    return f"{kind}({operands}) on all {{ {steps}{last} }}"
+    return f"{kind}({operands}) on {place} {{ {steps}{last} }}"
 
 
 def _reduction(rng: random.Random, width: int, height: int) -> tuple[str, str]:

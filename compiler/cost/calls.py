@@ -1,0 +1,88 @@
+"""Between two phases of a program: the code of a PE from the end of one to the beginning of the
+next, in instructions, as `templates/collectives_pe.csl.j2` and those around it print it.
+
+Numbers are cycles of a scalar instruction. In reading order: from the end of a part to the call of
+the next phase; setting routers; the end of a part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from collc.cost.operations import BUFFER, Costs
+from collc.program import ProgramPlan, Use
+from collc.spec import ContractKind
+from collc.unrolled import Ints
+
+TEST = 3  # a variable is read, compared, branched on
+LAUNCH = 2  # the number of the call is set, what calls the first collective is called
+CALLED = 7  # the number of the call is raised and tested; what calls the next one is called
+NEW_ROUND = 7  # both numbers are set and tested
+POINTER = 2  # to the buffer: read, and what takes it called
+POINTER_OF_ROUND = 5  # the same, computed
+RUN = 4  # `prepare` called and returned from; the phase noted; what begins it called
+BLOCKED = 1  # the teardown task
+LEARNED = 2  # whether it is known what the registers are to hold
+NEXT_PHASE = 2  # the phase noted; what begins it called
+START = 2  # what starts the phase is called, and the first of its functions
+LOADING = 2  # a function that loads registers is called, and returns
+COMPLETE = 2  # the teardown task let go on, the caller told
+FRAMES = 7  # functions deep, where the first of a phase's functions is called
+FRAMES_WITHIN = 4  # the same behind another phase of the same collective
+FRAMES_AT_LAUNCH = 5
+PATIENCE = 16  # how often a PE looks before it waits for the task
+BY_TASK = 5  # the handler, and what it activates up to the phases
+ASKED = 10  # whether to look again
+
+
+@dataclass(frozen=True)
+class Calls:
+    """The instructions of a program."""
+
+    plan: ProgramPlan
+    torn_down: bool
+
+    def to_run(self, call: int, costs: Costs, new_round: bool) -> int:
+        """From the end of a part to the call that begins the next collective's first phase."""
+        behind = COMPLETE * self.torn_down + CALLED + NEW_ROUND * new_round
+        return behind + self._run(call, costs)
+
+    def from_launch(self, costs: Costs) -> int:
+        """The same from the launch, before the first call."""
+        return LAUNCH + (self.plan.program.rounds > 1) + self._run(0, costs)
+
+    def _run(self, call: int, costs: Costs) -> int:
+        one = self.plan.plans[self.plan.calls[call]]
+        pointer = POINTER_OF_ROUND if self.plan.program.rounds > 1 else POINTER
+        barrier = one.collective.contract.kind is ContractKind.BARRIER
+        prepared = 1 if barrier else BUFFER
+        if costs.negates:
+            prepared += costs.negated_cycles
+        learned = 0 if self.plan.target.registers_known else LEARNED
+        blocked = (BLOCKED + learned) * self.torn_down
+        return TEST * (call + 1) + (1 if barrier else pointer) + prepared + RUN + blocked
+
+    def looked(self, colors: Ints) -> Ints:
+        """From one look at registers to the next, while one of them is not torn down."""
+        return 9 + 4 * colors + ASKED
+
+    def opened(self, colors: Ints, moving: Ints) -> Ints:
+        """From calling what looks to the call of what starts the phase, where all are torn down."""
+        if self.plan.target.registers_known:
+            return 6 + 7 * colors + moving
+        return 6 + 6 * colors + 2 * moving
+
+    def by_task(self, index: int) -> int:
+        """From a teardown to the look behind it, if the PE has stopped looking."""
+        return 2 * self.plan.target.task_start + BY_TASK + TEST * (index + 1)
+
+    def to_end(self, use: Use) -> int:
+        """In the task that is told of the end of a part: which phase it was."""
+        inner = [
+            u for u in self.plan.uses if u.phase < len(self.plan.plans[u.collective].phases) - 1
+        ]
+        place = inner.index(use) + 1 if use in inner else len(inner)
+        return TEST * place + 1
+
+    def _last(self, use: Use) -> int:
+        return len(self.plan.plans[use.collective].phases) - 1

@@ -1,0 +1,273 @@
+"""A phase of a program by itself: from when each PE begins it to when each PE's part is over, and
+when its routers are torn down behind it.
+
+Lines are evaluated by `collc.cost.line` and `collc.cost.exchange`, each different one once. In
+reading order: what is found, `ends_of`, reductions, exchanges, broadcasts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from collc.checks.passages import passages
+from collc.cost.exchange import run_exchange
+from collc.cost.line import LineRun, run_line
+from collc.cost.operations import SLOTS, Costs, Place
+from collc.cost.predict import Mask, Times, lines_of
+from collc.grids import Grid, Lines
+from collc.paths import Path
+from collc.placement import roles_of_ranks
+from collc.plan import BY_WAVELET, Advance, Phase, SendVector
+from collc.program import ProgramPlan, Use
+from collc.schedule import BroadcastPhase, ReducePhase
+from collc.spec import ContractKind
+from collc.steps import StepsPhase
+from collc.unrolled import NOWHERE, connections, roles_of_places
+
+SENT = 2  # from issuing a control wavelet to what the function called behind it does first
+CLOSES = 3  # a lane's teardown: it is issued, and goes first
+ENDS = 2  # what ends the phase is called, and activates a task
+TESTED = 4  # whether a PE has the result, with call and return
+LANE_FRAMES = 5  # functions that return behind that
+
+
+@dataclass
+class Ends:
+    """By PE: when its part is over, and whether a task is told of it; by symbolic color, from when
+    on its router is torn down."""
+
+    over: Times
+    by_task: Mask
+    torn: dict[str, Times]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A phase with what it costs; at `begun[x, y]` the code of a PE, `depth` calls deep, calls its
+    first function, and its routers that were torn down are open. A PE that is `quick` does not wait
+    for the control wavelet that it sends last."""
+
+    phase: Phase
+    costs: Costs
+    begun: Times
+    depth: int
+    torn_down: bool
+    quick: bool
+
+
+def parts_of(grid: Grid, of: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+    """The parts of an array [x, y] over the whole grid that a grid stands for, as views."""
+    site = grid.site
+    if site is None:
+        yield of
+        return
+    for copy in range(site.copies):
+        x = site.x + (copy if site.lines is Lines.COLUMN else 0)
+        y = site.y + (copy if site.lines is Lines.ROW else 0)
+        yield of[x : x + grid.width, y : y + grid.height]
+
+
+def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:
+    """Evaluate a phase on every part of the grid that has it; parts that begin alike are alike."""
+    ends = _idle(whole)
+    grid = plan.plans[use.collective].collective.grid
+    known: dict[bytes, Ends] = {}
+    arrays = (whole.begun, ends.over, ends.by_task, *ends.torn.values())
+    for begun, over, told, *torn in zip(*(parts_of(grid, of) for of in arrays), strict=True):
+        first = begun.min()
+        key = (begun - first).tobytes()
+        if key not in known:
+            known[key] = _ends_of_part(plan, use, replace(whole, begun=begun - first))
+        found = known[key]
+        over[:], told[:] = found.over + first, found.by_task
+        for name, times in zip(ends.torn, torn, strict=True):
+            times[:] = found.torn[name] + first
+    return ends
+
+
+def _ends_of_part(plan: ProgramPlan, use: Use, part: Part) -> Ends:
+    phase, pattern, costs = part.phase, plan.pattern(use), part.costs
+    if isinstance(pattern, BroadcastPhase):
+        return _broadcast(part, pattern)
+    shape = part.begun.shape
+    if phase.path is not None:
+        part = replace(part, begun=part.begun[phase.path.x, phase.path.y][:, None])
+    ends = _idle(part)
+    if isinstance(pattern, StepsPhase):
+        _exchange(part, pattern, ends)
+    else:
+        _reduce(part, pattern, ends)
+    if costs.negates and use.phase == _last_reduction(plan, use):
+        _negate_back(pattern, costs, ends)
+    return ends if phase.path is None else _folded(phase.path, shape, ends)
+
+
+def _idle(part: Part) -> Ends:
+    """PEs without a part run through it; no router has been used."""
+    through = (SLOTS + ENDS + part.depth + SLOTS + 1) * part.costs.scalar
+    over = part.begun + through + part.costs.task - part.costs.dispatch
+    colors = {use.color for role in part.phase.roles for use in role.colors}
+    return Ends(
+        over,
+        np.ones(over.shape, dtype=np.bool_),
+        {color: part.begun.copy() for color in sorted(colors)},
+    )
+
+
+def _last_reduction(plan: ProgramPlan, use: Use) -> int:
+    phases = plan.plans[use.collective].phases
+    return max(i for i, phase in enumerate(phases) if phase.kind is not ContractKind.BROADCAST)
+
+
+def _negate_back(pattern: ReducePhase | StepsPhase, costs: Costs, ends: Ends) -> None:
+    """PEs with the result pass over it once more; behind a reduction that takes a task more."""
+    over = lines_of(ends.over, pattern)
+    if isinstance(pattern, StepsPhase):
+        over += costs.negated_cycles + TESTED
+    else:
+        over[:, 0] += costs.task + costs.negated_cycles + TESTED + ENDS * costs.scalar
+
+
+def _folded(path: Path, shape: tuple[int, ...], ends: Ends) -> Ends:
+    """What is said of the places of a path, said of its PEs."""
+    over = np.zeros(shape, dtype=np.int64)
+    told = np.ones(over.shape, dtype=np.bool_)
+    over[path.x, path.y], told[path.x, path.y] = ends.over[:, 0], ends.by_task[:, 0]
+    torn = {name: np.zeros_like(over) for name in ends.torn}
+    for name, times in ends.torn.items():
+        torn[name][path.x, path.y] = times[:, 0]
+    return Ends(over, told, torn)
+
+
+def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
+    """Each different line of a reduction."""
+    starts = lines_of(part.begun, pattern)
+    over, by_task = lines_of(ends.over, pattern), lines_of(ends.by_task, pattern)
+    torn = {name: lines_of(times, pattern) for name, times in ends.torn.items()}
+    different, which = np.unique(starts, axis=0, return_inverse=True)
+    ways = [
+        way
+        for way in passages(pattern, roles_of_ranks(part.phase, pattern))
+        if way.step.advance is Advance.TEARDOWN
+    ]
+    for number, line in enumerate(different.tolist()):
+        rows = which.reshape(-1) == number
+        places = [Place(time, part.depth) for time in line]
+        opened = line if part.torn_down else ()
+        run = run_line(part.costs, part.phase, pattern, places, opened)
+        ended = [_end_of_rank(part, run, rank) for rank in range(pattern.ranks)]
+        over[rows], by_task[rows] = [end for end, _ in ended], [told for _, told in ended]
+        for way in ways:
+            left = _control(run, way.source) + run.costs.ramp + 1
+            for router in way.last_at:
+                torn[way.step.color][rows, router] = left + way.source - router
+
+
+def _control(run: LineRun, rank: int) -> int:
+    """When the control wavelet behind a rank's vector leaves."""
+    step = run.roles[rank].steps[-1]
+    by_code = run.costs.maps and isinstance(step, SendVector) and step.combines_from is not None
+    frames = 0 if by_code else run.costs.frames * run.costs.scalar
+    return run.end[rank] - frames + 1
+
+
+def _end_of_rank(part: Part, run: LineRun, rank: int) -> tuple[int, bool]:
+    """When the part of a rank is over, and whether a task is told of it."""
+    costs = run.costs
+    last = run.roles[rank].steps[-1]
+    if costs.maps:
+        return run.done[rank] - costs.dispatch, True
+    if isinstance(last, SendVector) and last.advance in BY_WAVELET:
+        return _sent(part, _control(run, rank) - 1)
+    return run.end[rank] + 1 + costs.task - costs.dispatch, True
+
+
+def _sent(part: Part, issued: int) -> tuple[int, bool]:
+    """The same where a control wavelet that is issued in this cycle is the last of a part."""
+    if part.quick:
+        return issued + SENT * part.costs.scalar, False
+    return issued + 2 + part.costs.task - part.costs.dispatch, True
+
+
+def _exchange(part: Part, pattern: StepsPhase, ends: Ends) -> None:
+    """All lines of an exchange; at its end each PE tears down the ways on which it has sent."""
+    costs, phase = part.costs, part.phase
+    starts = lines_of(part.begun, pattern)
+    first = starts.min(axis=1, keepdims=True)  # lines that begin alike, sooner or later, are alike
+    deep = np.full_like(starts, part.depth)
+    run = run_exchange(costs, phase, pattern, starts - first + costs.scalar, deep)
+    free = run.time + first
+    target, _ = connections(phase, pattern)
+    closing = np.zeros(starts.shape[1], dtype=np.int64)
+    torn = {name: lines_of(times, pattern) for name, times in ends.torn.items()}
+    for place, role in enumerate(roles_of_places(phase, pattern)):
+        for index, lane in enumerate(role.lanes if role else ()):
+            if not lane.tears_down or lane.sends_on is None or role is None:
+                continue
+            closing[place] += CLOSES
+            left = free[:, place] + closing[place] + costs.ramp + 1
+            to = int(target[place * len(role.lanes) + index])
+            there = place if to == NOWHERE else to // len(role.lanes)
+            for router in range(min(place, there), max(place, there) + 1):
+                torn[lane.sends_on][:, router] = left + abs(router - place)
+    over = free + closing + (ENDS + LANE_FRAMES) * costs.scalar
+    lines_of(ends.over, pattern)[:] = over + costs.task - costs.dispatch
+
+
+def _broadcast(part: Part, pattern: BroadcastPhase) -> Ends:
+    """The vector goes along the root's row and then the columns, through routers that are open."""
+    costs, begun = part.costs, part.begun
+    x, y = np.indices(begun.shape)
+    distances = np.abs(x - pattern.x) + np.abs(y - pattern.y)
+    at = (pattern.x, pattern.y)
+    root = costs.called(Place(int(begun[at]), part.depth))
+    first = costs.returned(root, costs.issued(root, "send"))
+    way = begun.copy() if part.torn_down else np.zeros_like(begun)
+    way[at] = first + costs.ramp + 1
+    row = way[:, pattern.y : pattern.y + 1]
+    row[:] = _onward(row, pattern.x, costs.hop)
+    way = _onward(way.T, pattern.y, costs.hop).T
+    copies = begun + costs.issued(Place(0, 0), "copy") + (2 * SLOTS + part.depth) * costs.scalar
+    start = np.maximum(way + costs.ramp, copies)
+    start[at] = first
+    sides = np.sign(x - pattern.x) + 3 * np.sign(y - pattern.y)
+    end = np.maximum(start, _held_up(costs, copies, distances, sides)) + costs.length - 1
+    ends = _idle(part)
+    ends.over = end + 1 + costs.task - costs.dispatch
+    issued = costs.issued(costs.after(int(end[at])), "control")
+    steps = (step for role in part.phase.roles for step in role.steps)
+    if any(isinstance(step, SendVector) and step.advance in BY_WAVELET for step in steps):
+        ends.over[at], ends.by_task[at] = _sent(part, issued)
+    ends.torn = {name: issued + 1 + costs.ramp + 1 + distances for name in ends.torn}
+    return ends
+
+
+def _held_up(costs: Costs, copies: Times, distances: Times, sides: Times) -> Times:
+    """From when on the vector can pass at each PE without a stop, seen from those on its side that
+    begin late: what is before them waits in the routers up to there, what is behind comes later."""
+    found = np.zeros_like(copies)
+    for side in np.unique(sides):
+        there = sides == side
+        last = np.full(int(distances.max()) + 1, np.iinfo(np.int64).min // 2)
+        np.maximum.at(last, distances[there], copies[there])
+        at = np.arange(len(last))
+        beyond = at[None, :] - at[:, None]  # from a distance to that of a PE that begins late
+        room = costs.input_queue + costs.router_queue * np.maximum(beyond, 0)
+        late = np.where(room < costs.length, last[None, :] - room - np.minimum(beyond, 0), 0)
+        found[there] = late.max(axis=1)[distances[there]]
+    return found
+
+
+def _onward(way: Times, root: int, hop: int) -> Times:
+    """When the first element can leave routers on both sides of the root, along the first axis: not
+    before it has left the one before, nor before the router is open."""
+    found = way.copy()
+    for side in (found[root:], found[root::-1]):
+        steps = hop * np.arange(len(side))[:, None]
+        side[:] = np.maximum.accumulate(side - steps, axis=0) + steps
+    return found

@@ -1,0 +1,79 @@
+"""Vectors that wait for each other although another tree would take less time.
+
+In a tree a vector may have to wait until the receiver has taken the one before, or until a router
+lets it pass. Some of that is there in every tree; what is said here is only what can be avoided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from collc.cost import Prediction, cycles_of
+from collc.cost.line import Wait
+from collc.diagnostics import Diagnostic
+from collc.language.optimal import OPTIMAL, best_tree
+from collc.lowering import build_plan
+from collc.schedule import ReducePhase, Schedule, build_schedule
+from collc.spec import Collective, ReduceStep, Tree
+from collc.target import Target
+from collc.tuning.trees import with_chosen_trees
+
+_LONG = 0.05  # a wait worth a word, as a part of all cycles
+_MUCH = 0.03  # what has to be won, likewise
+
+
+def stalls(schedule: Schedule, prediction: Prediction, target: Target) -> Iterator[Diagnostic]:
+    """C801: the longest wait on the way to the slowest result, if another tree avoids it."""
+    collective = schedule.collective
+    phases = {phase.name: phase for phase in schedule.phases if isinstance(phase, ReducePhase)}
+    waits = [
+        (wait, phases[path.phase])
+        for path in prediction.critical_path
+        if path.phase in phases
+        for wait in path.waits
+    ]
+    longest, phase = max(waits, key=lambda one: one[0].cycles, default=(None, None))
+    if longest is None or phase is None or longest.cycles < _LONG * prediction.cycles:
+        return
+    other = build_schedule(_better(collective, target))
+    cycles = cycles_of(other, build_plan(other, target))
+    if prediction.cycles - cycles < _MUCH * prediction.cycles:
+        return
+    yield Diagnostic(
+        "C801",
+        f"in `{phase.name}` the vector of rank {longest.source} waits {longest.cycles} cycles "
+        f"{_for(longest)}",
+        phase.span,
+        help=f"`reduce {OPTIMAL}` is predicted to take {cycles} cycles instead of "
+        f"{prediction.cycles}; {_other(phase.tree)}",
+    )
+
+
+def _for(wait: Wait) -> str:
+    if wait.what == "router":
+        return f"until the router of rank {wait.rank} lets it pass"
+    return f"for rank {wait.rank} to take what comes before"
+
+
+def _other(tree: str) -> str:
+    """What else could be changed."""
+    if tree.startswith("two_phase"):
+        return "larger groups make leaders wait less for each other"
+    return "trees in which a rank has fewer children wait less"
+
+
+def _better(collective: Collective, target: Target) -> Collective:
+    """The collective with the compiler's choice for each of its trees."""
+    length = collective.contract.length or 1  # the token of a barrier
+
+    def best(tree: Tree) -> Tree:
+        return best_tree(len(tree.children), length, target, tree.span)
+
+    steps = tuple(
+        replace(step, tree=best(step.tree), far=step.far and best(step.far))
+        if isinstance(step, ReduceStep)
+        else step
+        for step in collective.steps
+    )
+    return with_chosen_trees(replace(collective, steps=steps), target)
