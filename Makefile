@@ -109,7 +109,7 @@ sweep: setup
 gap: setup
 	$(BIN)/python tests/gap.py --jobs $(JOBS)
 
-# Plans with one thing changed, and who finds out, into docs/mutants.md; a quarter of an hour.
+# Plans with one thing changed, and who finds out, into docs/mutants.md; a minute.
 .PHONY: mutants
 mutants: setup
 	$(BIN)/python tests/mutation.py

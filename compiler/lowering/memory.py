@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
+from collc.identity import remembered
 from collc.plan import BY_WAVELET, Exchange, Lane, Loop, Phase, Plan, SendVector
 from collc.spec import ElementType
 from collc.target import Target
@@ -99,7 +99,7 @@ def lane_numbers(lane: Lane) -> int:
     return sum(len(loop.numbers) + 1 + ROW_NUMBERS * len(loop.rows) for loop in lane.loops)
 
 
-@lru_cache(maxsize=64)
+@remembered
 def row_numbers(phase: Phase) -> int:
     """Numbers of 16 bits that the rows of a lane take in a PE at most: five a row and turn, or ten
     for all turns where registers walk, and two rows behind the last that say that it was."""

@@ -51,7 +51,7 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
     rows = rows_of(parts, bool(wiring.circuits))
     formulas: Formulas = {}
     groups = _groups(pattern, wiring, rows, formulas)
-    programs = list({id(lane): lane for _, lanes in groups for lane in lanes}.values())
+    programs = _programs(groups)
     walks = way_to_walk(programs, slicing) if may_walk and not stages.any() else 0
     loops = {
         id(lane): _loops(walking(lane, slicing.count, walks), slicing.count, formulas)
@@ -74,6 +74,11 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
         ),
         path=path,
     )
+
+
+def _programs(groups: list[Group]) -> list[LaneProgram]:
+    """Each program once."""
+    return list({id(lane): lane for _, lanes in groups for lane in lanes}.values())
 
 
 def _groups(pattern: StepsPhase, wiring: Wiring, rows: Rows, formulas: Formulas) -> list[Group]:
@@ -102,8 +107,8 @@ def _by_form(pattern: StepsPhase, wiring: Wiring, rows: Rows) -> list[Group]:
             stretches = loops_in(values, pattern.slicing.count)
             own.append(_program(np.array([place]), values, stretches))
         programs.append(own)
-        key = (wiring.colors[place], wiring.receives[place], wiring.sends[place])
-        found.setdefault((key, tuple(lane.form for lane in own)), []).append(place)
+        forms = tuple(lane.form for lane in own)
+        found.setdefault((wiring.at(place), forms), []).append(place)
     return [
         (places, [_stacked([programs[place][lane] for place in places]) for lane in range(lanes)])
         for places in found.values()
@@ -135,8 +140,7 @@ def _with_all_steps(pattern: StepsPhase, wiring: Wiring, rows: Rows) -> list[Gro
     idle = LaneProgram((), np.arange(0), np.zeros((0, 0), dtype=np.int64))
     found: dict[object, list[int]] = {}
     for place in range(pattern.ranks):
-        key = (wiring.colors[place], wiring.receives[place], wiring.sends[place])
-        found.setdefault(key, []).append(place)
+        found.setdefault(wiring.at(place), []).append(place)
     return [
         (
             places,
@@ -162,10 +166,9 @@ def _program(places: Ints, rows: Ints, stretches: Sequence[Stretch]) -> LaneProg
 
 def _size(groups: list[Group], slices: int, formulas: Formulas) -> int:
     """About how many numbers the text of the roles takes."""
-    programs = {id(lane): lane for _, lanes in groups for lane in lanes}
     tables: set[tuple[int, ...]] = set()
     total = len(groups)
-    for program in programs.values():
+    for program in _programs(groups):
         numbers = _numbers(program, slices, formulas)
         tables |= {number.table for number in numbers}
         total += len(numbers)

@@ -45,6 +45,10 @@ class Wiring:
         """Whether PEs pass on what is not for them."""
         return not self.circuits
 
+    def at(self, place: int) -> tuple[object, ...]:
+        """All that a place has of it; places with the same may have one role."""
+        return self.colors[place], self.receives[place], self.sends[place]
+
     @property
     def color_count(self) -> int:
         """How many colors the line takes."""
