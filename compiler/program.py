@@ -71,9 +71,15 @@ class ProgramPlan:
 
     @cached_property
     def calls(self) -> tuple[int, ...]:
-        """The collectives of a round, in order."""
+        """The collectives of a round, in order; of a choice by length the one for the longest."""
+        most = {one.name: one.length.most for one in self.program.selections}
+        return tuple(self.index_of(name, most.get(name, 0)) for name in self.program.calls)
+
+    def index_of(self, call: str, length: int) -> int:
+        """The collective that a call runs, for vectors of a length."""
         index = {plan.collective.name: i for i, plan in enumerate(self.plans)}
-        return tuple(index[name] for name in self.program.calls)
+        chosen = {one.name: one for one in self.program.selections}
+        return index[chosen[call].chosen(length) if call in chosen else call]
 
     def phase(self, use: Use) -> Phase:
         """The phase of a use."""

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from collc.checks.choices import one_root
 from collc.checks.program import check_program
 from collc.cost import Prediction, unmet_expectations
 from collc.cost.predict import predict
 from collc.cost.program import predict_program
 from collc.diagnostics import Diagnostic
 from collc.emit.render import render_program
-from collc.emit.reserved import unusable_in_program, unusable_names
+from collc.emit.reserved import unusable_in_program, unusable_lengths, unusable_names
 from collc.files import write_files
 from collc.language import parse_source
 from collc.lowering.sharing import build_program_plan
@@ -22,12 +23,15 @@ from collc.pipeline import Bundle, compile_collective, proved, refuse_if_any
 from collc.program import ProgramPlan
 from collc.proof import prove
 from collc.run import Progress, RunReport
+from collc.run_lengths import Lengths
 from collc.run_program import run_program
 from collc.schedule import Schedule, build_schedule
-from collc.spec import Decision, Program, Reconfigure, Spec
+from collc.show import show_steps
+from collc.spec import Decision, Program, Reconfigure, Selection, Spec
 from collc.target import TARGETS, Target
 from collc.tokens import with_tokens
 from collc.tuning import decided
+from collc.tuning.by_length import Planned, Range, ranges, with_limits
 from collc.tuning.stalls import stalls
 from collc.tuning.trees import with_chosen_trees
 
@@ -63,21 +67,40 @@ class ProgramBundle:
         """Estimated memory of the largest PE class."""
         return self.plan.code_bytes + self.plan.data_bytes
 
+    def predicted(self, lengths: Lengths) -> Prediction:
+        """What a run takes with these lengths."""
+        return predict_program(self.plan, lengths)
+
+    def choices(self) -> Iterator[tuple[Selection, list[Range]]]:
+        """Every choice by length, with what each of its alternatives takes."""
+        made = zip(self.plan.schedules, self.plan.plans, strict=True)
+        of_name = {plan.collective.name: Planned(schedule, plan) for schedule, plan in made}
+        for one in self.plan.program.selections:
+            planned = [of_name[name] for name in one.names]
+            texts = [show_steps(alternative.plan.collective) for alternative in planned]
+            yield one, ranges(one, planned, texts)
+
     def write(self, directory: str | Path) -> None:
         """Write the files into `directory`, all or none. Raises OSError."""
         write_files(Path(directory), self.files)
 
     def run(
-        self, *, seed: int = 1, repeats: int = 1, progress: Progress | None = None
+        self,
+        *,
+        seed: int = 1,
+        repeats: int = 1,
+        lengths: Lengths | None = None,
+        progress: Progress | None = None,
     ) -> RunReport:
         """Run the emitted text on fabsim with random input and compare with NumPy, `repeats` times
-        on one load of the program. Raises as `Bundle.run` does."""
+        on one load of the program; `lengths` as in `run_program`. Raises as `Bundle.run` does."""
         return run_program(
             self.files,
             self.plan,
             self.spec.target,
             seed=seed,
             repeats=repeats,
+            lengths=lengths,
             progress=progress,
         )
 
@@ -94,7 +117,7 @@ def compile_any(
     `file` is the name used in messages and in the emitted comments; `target` overrides the file's
     own. A `skew` makes a program even of one call, and so does a collective on a part of a grid.
     """
-    spec = parse_source(text, parameters, target, file=file)
+    spec = with_limits(parse_source(text, parameters, target, file=file))
     program = spec.program
     if program is None and (skew or spec.collectives[0].grid.site is not None):
         one = spec.collectives[0]
@@ -113,7 +136,7 @@ def prove_program(
 ) -> tuple[Spec, tuple[Schedule, ...]]:
     """The first half of `compile_any`: what a `.coll` text says, and schedules that are proved to
     do it."""
-    spec = parse_source(text, parameters, target, file=file)
+    spec = with_limits(parse_source(text, parameters, target, file=file))
     return spec, prove_all(spec)
 
 
@@ -122,7 +145,9 @@ def compile_program(spec: Spec, program: Program, skew: int = 0) -> ProgramBundl
     `skew` PEs wait before each call, up to so many turns of an empty loop."""
     machine = TARGETS[spec.target]
     refuse_if_any(unusable_in_program(spec.collectives))
+    refuse_if_any(unusable_lengths(program.selections, spec.collectives))
     schedules = tuple(map(with_tokens, prove_all(spec)))
+    refuse_if_any(one_root(program, schedules))
     plan = replace(_planned(schedules, program, machine), skewed=skew > 0)
     refuse_if_any(check_program(plan))
     refuse_if_any(

@@ -10,7 +10,7 @@ import importlib
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,8 @@ class RunReport:
 
     `cycles` counts from the common start to the last PE's completion; `tile_cycles` is the sum
     over PEs of the cycles in which they were active; `wall_seconds` is compiling and simulating.
-    `problem` is empty exactly when `verified`.
+    `problem` is empty exactly when `verified`. `lengths` are those that were given when the program
+    ran, by name, for each round.
     """
 
     verified: bool
@@ -43,6 +44,7 @@ class RunReport:
     cycles: int
     tile_cycles: int
     wall_seconds: float
+    lengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 def run_bundle(  # noqa: PLR0913 - what to run, then how

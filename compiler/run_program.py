@@ -14,8 +14,9 @@ from collc.emit.program import strand_name
 from collc.files import write_files
 from collc.program import ProgramPlan
 from collc.run import Progress, RunError, RunReport, fabsim_module, tokens_of
+from collc.run_lengths import Lengths, lengths_of_run, of_length
 from collc.spec import Collective
-from collc.verify import Array, Mask, carry_on, describe, make_input
+from collc.verify import Array, Mask, carry_on, carry_on_in_part, describe, make_input
 
 # what buffers hold after each round, and which elements of it are known
 Wanted = dict[str, list[tuple[Array, Mask]]]
@@ -28,16 +29,20 @@ def run_program(  # noqa: PLR0913 - what to run, then how
     *,
     seed: int,
     repeats: int = 1,
+    lengths: Lengths | None = None,
     progress: Progress | None = None,
 ) -> RunReport:
     """Compile `texts` with fabsim, run them on random input, compare with NumPy.
 
     Each round has vectors of its own, all of which are compared as far as the contracts promise
-    something. `repeats` launches follow each other on one load. Raises as `collc.run.run_bundle`.
+    something. `lengths` are those of the run, by name, for each round; where there are none they
+    are random. `repeats` launches follow each other on one load. Raises as
+    `collc.run.run_bundle`.
     """
     fabsim = fabsim_module()
     began = time.perf_counter()
     cycles, problem = 0, ""
+    of_run: dict[str, tuple[int, ...]] = {}
     try:
         with tempfile.TemporaryDirectory(prefix="collc-run-") as directory:
             write_files(Path(directory), texts)
@@ -45,10 +50,12 @@ def run_program(  # noqa: PLR0913 - what to run, then how
         simulator = fabsim.Simulator(program)
         for turn in range(repeats):
             given = inputs_of(plan, seed + turn)
+            of_run = lengths_of_run(plan.program, lengths or {}, seed + turn)
             copy_in(simulator, plan, given, seed + turn)
+            copy_lengths(simulator, plan, of_run)
             launch = simulator.launch("run", progress=progress)
             cycles = max(cycles, launch.cycles)
-            problem = problem or compare(simulator, plan, wanted_of(plan, given))
+            problem = problem or compare(simulator, plan, wanted_of(plan, given, of_run))
         simulator.stop()
     except (fabsim.CslError, fabsim.SimulationError) as error:
         raise RunError(str(error)) from error
@@ -60,6 +67,7 @@ def run_program(  # noqa: PLR0913 - what to run, then how
         cycles=cycles,
         tile_cycles=launch.tile_cycles,
         wall_seconds=time.perf_counter() - began,
+        lengths=of_run,
     )
 
 
@@ -89,15 +97,27 @@ def copy_in(simulator: Any, plan: ProgramPlan, given: dict[str, Array], seed: in
         simulator.memcpy_h2d("dice", dice, 0, 0, grid.width, grid.height, 1)
 
 
+def copy_lengths(simulator: Any, plan: ProgramPlan, lengths: Lengths) -> None:  # noqa: ANN401 - see `fabsim_module`
+    """Give every PE the lengths of the run."""
+    grid = plan.plans[0].collective.grid.whole
+    for name, of_rounds in lengths.items():
+        everywhere = np.tile(np.array(of_rounds, np.uint16), grid.width * grid.height)
+        simulator.memcpy_h2d(name, everywhere, 0, 0, grid.width, grid.height, len(of_rounds))
+
+
 def _area(plan: ProgramPlan, vectors: Array) -> tuple[int, int, int, int, int]:
     rounds, height, width, length = vectors.shape
     return 0, 0, width, height, rounds * length
 
 
-def wanted_of(plan: ProgramPlan, given: dict[str, Array]) -> Wanted:
+def wanted_of(plan: ProgramPlan, given: dict[str, Array], lengths: Lengths | None = None) -> Wanted:
     """The buffers after each round, and which of their elements the contracts make known."""
     by_round = [
-        _carried_out(plan, {name: vectors[round_] for name, vectors in given.items()})
+        _carried_out(
+            plan,
+            {name: vectors[round_] for name, vectors in given.items()},
+            {name: of_rounds[round_] for name, of_rounds in (lengths or {}).items()},
+        )
         for round_ in range(plan.program.rounds)
     ]
     return {name: [state[name] for state in by_round] for name in given}
@@ -118,13 +138,21 @@ def compare(simulator: Any, plan: ProgramPlan, wanted: Wanted) -> str:  # noqa: 
     return _tokens(simulator, plan)
 
 
-def _carried_out(plan: ProgramPlan, given: dict[str, Array]) -> dict[str, tuple[Array, Mask]]:
+def _carried_out(
+    plan: ProgramPlan, given: dict[str, Array], lengths: Mapping[str, int]
+) -> dict[str, tuple[Array, Mask]]:
     """The buffers after a round, and which of their elements the contracts make known."""
     state = {name: (vectors, np.ones(vectors.shape, np.bool_)) for name, vectors in given.items()}
-    for index in plan.calls:
-        name = plan.plans[index].collective.contract.buffer
-        if name:
-            state[name] = carry_on(plan.schedules[index], *state[name])
+    selections = {one.name: one for one in plan.program.selections}
+    for call in plan.program.calls:
+        chosen = selections.get(call)
+        length = lengths[chosen.length.name] if chosen else 0
+        schedule = plan.schedules[plan.index_of(call, length)]
+        name = schedule.collective.contract.buffer
+        if chosen:
+            state[name] = carry_on_in_part(of_length(schedule, length), *state[name])
+        elif name:
+            state[name] = carry_on(schedule, *state[name])
     return state
 
 

@@ -7,7 +7,7 @@ same Spec again, but for the places.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
 
 from collc.diagnostics import Diagnostic, Span
@@ -31,6 +31,7 @@ from collc.spec import (
     ReduceStep,
     Reserved,
     RunStep,
+    Selection,
     Spec,
     Step,
     Tree,
@@ -74,8 +75,18 @@ def show_spec(spec: Spec) -> str:
     lines += _trees(spec)
     operations = dict.fromkeys(collective.contract.operation for collective in spec.collectives)
     lines += [show_operation(one) for one in operations if isinstance(one, OwnOperation)]
+    selections = spec.program.selections if spec.program else ()
+    chosen = {name: one for one in selections for name in one.names}
+    alternatives = {collective.name: collective for collective in spec.collectives}
     for collective in spec.collectives:
-        lines += _collective(collective)
+        one = chosen.get(collective.name)
+        if one is None:
+            lines += _collective(collective, collective.name, _steps(collective))
+        elif collective.name == one.names[0]:
+            steps = _steps(collective)
+            if one.names != (one.name,):
+                steps = _choice(one, [alternatives[name] for name in one.names])
+            lines += _collective(collective, one.name, steps)
     return "\n".join([*lines, _program(spec)]) + "\n"
 
 
@@ -182,15 +193,30 @@ def _integer(parameter: Parameter) -> str:
     return f"{least + 1} - 1" if parameter.value == least else str(parameter.value)
 
 
-def _collective(collective: Collective) -> Iterator[str]:
-    contract, grid = collective.contract, collective.grid
-    promise = f"{contract.kind.value}({_buffer(contract)})"
-    yield f"collective {collective.name} = {promise} on {grid.name} {{"
+def _steps(collective: Collective) -> Iterator[str]:
+    """The order and the steps, a line each."""
     orders = dict.fromkeys(_orders(collective))
     if orders:
         yield "    order " + ", ".join(orders)
     for index, step in enumerate(collective.steps):
         yield f"    {'then ' if index else ''}{_step(step, collective)}"
+
+
+def _choice(selection: Selection, alternatives: list[Collective]) -> Iterator[str]:
+    """`select by n { n <= 8: ... }`, a line for each alternative."""
+    name = selection.length.name
+    yield f"    select by {name} {{"
+    limits = [f"{name} <= {'auto' if most is None else most}" for most in selection.limits]
+    for limit, one in zip([*limits, "else"], alternatives, strict=True):
+        yield f"        {limit}: {' '.join(line.strip() for line in _steps(one))}"
+    yield "    }"
+
+
+def _collective(collective: Collective, name: str, steps: Iterable[str]) -> Iterator[str]:
+    contract, grid = collective.contract, collective.grid
+    promise = f"{contract.kind.value}({_buffer(contract)})"
+    yield f"collective {name} = {promise} on {grid.name} {{"
+    yield from steps
     if collective.limits.colors is not None:
         yield f"    within colors <= {collective.limits.colors}"
     kept = _reserved(collective.limits.reserved)
@@ -211,7 +237,9 @@ def _buffer(contract: Contract) -> str:
     if contract.kind is ContractKind.BARRIER:
         return ""
     operation = f", {contract.operation.value}" if contract.operation else ""
-    return f"{contract.buffer}: {contract.element.value}[{contract.length}]{operation}"
+    given = contract.run_length
+    length = f"{given.name} <= {given.most}" if given else str(contract.length)
+    return f"{contract.buffer}: {contract.element.value}[{length}]{operation}"
 
 
 def _orders(collective: Collective) -> Iterator[str]:

@@ -7,7 +7,7 @@ and its names resolved; spans point into the source for later messages.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from collc.diagnostics import Span
@@ -120,10 +120,23 @@ class Order(Enum):
 
 
 @dataclass(frozen=True)
+class RunLength:
+    """`n <= B`: a length that is given when the program runs, by this name. The buffer holds `most`
+    elements; what is said here is for `least` to `longest` of them."""
+
+    name: str
+    most: int
+    span: Span
+    least: int
+    longest: int
+
+
+@dataclass(frozen=True)
 class Contract:
     """`allreduce(x: f32[256], add)`; `operation` is None where nothing is combined.
 
-    A barrier has no buffer: no name, a length of 0.
+    A barrier has no buffer: no name, a length of 0. With a `run_length` vectors have up to `length`
+    elements.
     """
 
     kind: ContractKind
@@ -132,6 +145,12 @@ class Contract:
     length: int
     operation: Operation | OwnOperation | None
     span: Span
+    run_length: RunLength | None = None
+
+    @property
+    def held(self) -> int:
+        """Elements of the buffer."""
+        return self.run_length.most if self.run_length else self.length
 
 
 @dataclass(frozen=True)
@@ -348,6 +367,35 @@ class Parameter:
     span: Span
 
 
+@dataclass(frozen=True)
+class Selection:
+    """A collective with a length that is given when the program runs: `select by n { ... }`, or one
+    way for all lengths.
+
+    `names` are those of its alternatives, each a collective of the Spec, for short vectors first.
+    Alternative i is for lengths up to `limits[i]`, the last one for all that are left; None is a
+    limit that is left to the compiler. `fill` gives an alternative, by its index, for vectors of at
+    least and at most so many elements; it raises `CollcError`.
+    """
+
+    name: str
+    length: RunLength
+    names: tuple[str, ...]
+    limits: tuple[int | None, ...]
+    span: Span
+    fill: Callable[[int, int, int], Collective] = field(compare=False, repr=False)
+
+    def chosen(self, length: int) -> str:
+        """The alternative for a length; all limits are known."""
+        below = sum(limit is not None and limit < length for limit in self.limits)
+        return self.names[below]
+
+    def lengths(self, index: int) -> tuple[int, int]:
+        """The first and the last length of an alternative; all limits are known."""
+        limits = [0, *(limit or 0 for limit in self.limits), self.length.most]
+        return limits[index] + 1, limits[index + 1]
+
+
 class Reconfigure(Enum):
     """How a color gets from one use of a program to the next, spelled as in the language."""
 
@@ -357,7 +405,8 @@ class Reconfigure(Enum):
 
 @dataclass(frozen=True)
 class Program:
-    """What a program of several calls runs: `rounds` times the collectives of `calls`, by name.
+    """What a program of several calls runs: `rounds` times the collectives of `calls`, by name;
+    those of `selections` stand for their alternatives.
 
     `colors` is the most that all of them may use together; None is the target's own limit.
     `reserved` is what the program around them uses. The calls whose indices are in `together` are
@@ -371,7 +420,17 @@ class Program:
     reconfigure: Reconfigure
     span: Span
     reserved: Reserved = Reserved()
+    selections: tuple[Selection, ...] = ()
     together: tuple[int, ...] = ()
+
+    @property
+    def lengths(self) -> tuple[tuple[str, int], ...]:
+        """The lengths that are given when the program runs, each with the most that it can be."""
+        most: dict[str, int] = {}
+        for one in self.selections:
+            given = one.length
+            most[given.name] = min(given.most, most.get(given.name, given.most))
+        return tuple(sorted(most.items()))
 
     @property
     def turns(self) -> tuple[tuple[int, ...], ...]:

@@ -49,7 +49,7 @@ def make_input(collective: Collective, seed: int) -> Array:
     """Random vectors, one for each PE of the whole grid: an array [height, width, length] of the
     element type; of a barrier the tokens as its PEs begin with them."""
     grid, contract = collective.grid.whole, collective.contract
-    shape = (grid.height, grid.width, contract.length)
+    shape = (grid.height, grid.width, contract.held)
     dtype = np.dtype(_DTYPE[contract.element])
     if contract.kind is ContractKind.BARRIER:
         return np.ones(shape, dtype)
@@ -160,6 +160,16 @@ def on_site(grid: Grid, values: Array) -> Array:
     if site.lines is Lines.ROW:
         return part.swapaxes(0, 1)[None]
     return part[:, None] if site.lines is Lines.COLUMN else part[:, :, None]
+
+
+def carry_on_in_part(schedule: Schedule, given: Array, known: Mask) -> tuple[Array, Mask]:
+    """The same for a schedule whose vectors are the first elements of longer ones; the others stay
+    as they are."""
+    length = schedule.collective.contract.length
+    vectors, now_known = given.copy(), known.copy()
+    part = (..., slice(length))
+    vectors[part], now_known[part] = carry_on(schedule, given[part], known[part])
+    return vectors, now_known
 
 
 def _combine(operation: Operation | OwnOperation) -> Combine:

@@ -16,6 +16,7 @@ from collc.networks import cost_on, read_network, show_cost
 from collc.pipeline import Bundle
 from collc.programs import ProgramBundle
 from collc.target import TARGETS
+from collc.tuning.by_length import show_ranges
 from collc.tuning.show import show_terms
 
 
@@ -57,14 +58,21 @@ def command(source: Source, counts: range | None, network: Path | None) -> None:
     bundle = source.compile()
     if source.as_data:
         facts = facts_of(bundle) | warnings_of(bundle)
+        if isinstance(bundle, ProgramBundle):
+            choices = {one.name: list(map(asdict, found)) for one, found in bundle.choices()}
+            facts |= {"choices": choices} if choices else {}
         print_data(facts | {"prediction": asdict(bundle.prediction)})
         return
     click.echo(show_prediction(bundle.prediction), nl=False)
     if isinstance(bundle, Bundle) and bundle.schedule.phases:
         cycles, target = bundle.prediction.cycles, bundle.plan.target
         click.echo(show_terms(bundle.schedule, cycles, target), nl=False)
-    if isinstance(bundle, ProgramBundle) and bundle.plan.reconfiguration_bytes:
-        click.echo(f"memory for reconfiguration: {bundle.plan.reconfiguration_bytes} bytes a PE")
+    if isinstance(bundle, ProgramBundle):
+        for selection, found in bundle.choices():
+            click.echo(show_ranges(selection, found), nl=False)
+        if bundle.plan.reconfiguration_bytes:
+            size = f"{bundle.plan.reconfiguration_bytes} bytes a PE"
+            click.echo(f"memory for reconfiguration: {size}")
     print_decisions(bundle)
     print_warnings(bundle.warnings, source)
 

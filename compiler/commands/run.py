@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -16,7 +17,24 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from collc.commands.directory import directory, write
 from collc.commands.output import WRONG_RUN, facts_of, print_data
 from collc.commands.source import Source, reporting, source_options
+from collc.programs import ProgramBundle
 from collc.run import RunError, RunReport
+from collc.run_lengths import checked_lengths
+
+_SHOWN = 12  # lengths of rounds
+
+
+def _lengths(
+    _: click.Context, __: click.Parameter, values: tuple[str, ...]
+) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """`--length 37`, `--length 1,37,4096`, `--length n=37`."""
+    found = []
+    for value in values:
+        given = re.fullmatch(r" *(?:([A-Za-z_]\w*) *=)? *([0-9]{1,6}(?: *, *[0-9]{1,6})*) *", value)
+        if not given:
+            raise click.BadParameter(f"{value!r} is not [NAME=]N[,N...], such as n=37 or 1,37,4096")
+        found.append((given[1] or "", tuple(map(int, given[2].split(",")))))
+    return tuple(found)
 
 
 @click.command()
@@ -36,19 +54,41 @@ from collc.run import RunError, RunReport
     default=0,
     help="PEs wait before each call, each differently long, up to so many turns of a loop.",
 )
+@click.option(
+    "--length",
+    "lengths",
+    multiple=True,
+    callback=_lengths,
+    metavar="[NAME=]N[,N...]",
+    help="A length that FILE leaves to the run, one for all rounds or one for each; else random.",
+)
 @reporting
-def command(source: Source, output: Path | None, seed: int, repeats: int, skew: int) -> None:
+def command(  # noqa: PLR0913, PLR0917 - as many as there are options
+    source: Source,
+    output: Path | None,
+    seed: int,
+    repeats: int,
+    skew: int,
+    lengths: tuple[tuple[str, tuple[int, ...]], ...],
+) -> None:
     """Compile FILE, run the emitted CSL on fabsim, compare with NumPy."""
     bundle = source.compile(skew)
+    given = checked_lengths(bundle.spec.program, lengths)
     report: RunReport | RunError
     try:
         with _progress(bundle.prediction.cycles) as progress:
-            report = bundle.run(seed=seed, repeats=repeats, progress=progress)
+            how = {"seed": seed, "repeats": repeats}
+            if isinstance(bundle, ProgramBundle):
+                report = bundle.run(**how, lengths=given, progress=progress)
+            else:
+                report = bundle.run(**how, progress=progress)
     except RunError as error:
         report = error
     if output:
         write(bundle, output)
     facts = facts_of(bundle) | _run_facts(report)
+    if isinstance(bundle, ProgramBundle) and facts["lengths"]:
+        facts["predicted_cycles"] = bundle.predicted(facts["lengths"]).cycles
     if source.as_data:
         print_data(facts)
     else:
@@ -93,11 +133,19 @@ def _bounds(facts: dict[str, Any]) -> str:
     return f"{words}; of any tree {facts['tree_bound_cycles']} (gap {facts['tree_gap']:.2f})"
 
 
+def _few(lengths: Sequence[int]) -> str:
+    """The lengths of the rounds, the first ones of many."""
+    more = ", ..." if len(lengths) > _SHOWN else ""
+    return ", ".join(map(str, lengths[:_SHOWN])) + more
+
+
 def _print_run(facts: dict[str, Any], output: Path | None) -> None:
     verdict = "verified against NumPy, bit by bit" if facts["verified"] else "WRONG"
     click.echo(f"{facts['file']} on {facts['target']}: {verdict}")
     if facts["cycles"] is not None:
         click.echo(f"  cycles     {facts['cycles']}")
+    for name, lengths in (facts["lengths"] or {}).items():
+        click.echo(f"  {name:<10} {_few(lengths)}")
     click.echo(f"  predicted  {facts['predicted_cycles']}")
     click.echo(f"  bound      {_bounds(facts)}")
     click.echo(f"  colors     {facts['colors']}")

@@ -18,7 +18,7 @@ from rich.progress import Progress
 
 from collc.commands.output import print_data
 from collc.commands.source import Source, reporting, source_options
-from collc.tuning.lengths import Question, Row, crossing, different, rows_of, sampled
+from collc.tuning.lengths import Question, Row, crossing_of_plans, different, rows_of, sampled
 from collc.tuning.remembered import Remembered
 from collc.tuning.show import plan_as_data
 
@@ -73,7 +73,7 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
     elif as_csv:
         click.echo(_as_csv(rows), nl=False)
     elif as_clause:
-        click.echo(_as_clause(rows), nl=False)
+        click.echo(clause_of(rows), nl=False)
     else:
         click.echo(_as_table(name, rows), nl=False)
 
@@ -89,7 +89,7 @@ def _rows(question: Question, remembered: Remembered, lengths: range, jobs: int)
                 advance()
             chosen = {length: remembered.known[length] for length in wanted}
             crossings = {
-                low: pool.submit(crossing, question.least, low, high, plans)
+                low: pool.submit(crossing_of_plans, question.least, low, high, plans)
                 for low, high, plans in different(chosen)
             }
             last = {low: found.result() for low, found in crossings.items()}
@@ -176,7 +176,8 @@ def _as_table(name: str, rows: list[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _as_clause(rows: list[Row]) -> str:
+def clause_of(rows: list[Row]) -> str:
+    """The rows as the language takes them."""
     lines = [f"    n <= {row.last}: {row.plan.text}" for row in rows[:-1]]
     lines.append(f"    else: {rows[-1].plan.text}")
     return "\n".join(["select by n {", *lines, "}"]) + "\n"

@@ -136,10 +136,12 @@ def _end_at_root(run: LineRun, rank: int, place: Place) -> None:
 def _store(run: LineRun, rank: int, step: StoreVectors, sources: list[int], place: Place) -> Place:
     """Take vectors into memory; gives where the code goes on."""
     costs = run.costs
-    loads_own = len(run.roles[rank].steps) > 1
+    alone = costs.by_length and step.vectors == step.rounds  # each by an operation of its own
+    loads_own = len(run.roles[rank].steps) > 1 and not alone
     per_round = step.vectors // step.rounds
     for number in range(step.rounds):
-        issued = costs.issued(place, "store")
+        first = "store_one" if alone else "store"
+        issued = costs.issued(place, "store_again" if number else first)
         starts = _Starts(costs, place, issued, loads_own and not costs.maps)
         end = starts.first - 1
         for index, source in enumerate(sources[number * per_round : (number + 1) * per_round]):

@@ -14,6 +14,7 @@ from math import ceil
 
 from collc.arithmetic import Arithmetic, arithmetic_of
 from collc.plan import Plan
+from collc.spec import Contract
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class Preparation:
 # In a vector operation the fabric operands are in registers since the program was loaded.
 BY_VECTOR = {
     "store": Preparation(3, 2),  # `stored` made from `base`; it is destination and source
+    "store_again": Preparation(3, 2),
     "send": Preparation(1, 1),  # `vector` read; it is the source
     "add": Preparation(1, 1),  # the same, by an instruction of its own
     "add_after_store": Preparation(0, 0),  # loaded while the vectors came in
@@ -37,8 +39,16 @@ BY_VECTOR = {
 # A call-back gets all its operands as descriptors: two that are read and one that is written.
 BY_CALL_BACK = BY_VECTOR | {
     "store": Preparation(3, 3),
+    "store_again": Preparation(3, 3),
     "add": Preparation(1, 3),
     "add_after_store": Preparation(1, 3),
+}
+
+# Where the length is given at run time, the own vector's register is destination and source, too.
+BY_LENGTH = BY_VECTOR | {
+    "store": Preparation(10, 2),  # the operand for this length looked for first
+    "store_one": Preparation(1, 1),  # `vector` read and loaded
+    "store_again": Preparation(0, 0),
 }
 
 # scalar instructions from the launch to the call of the first phase
@@ -94,6 +104,11 @@ class Costs:
     def maps(self) -> bool:
         """Whether elements are combined by a call-back."""
         return self.arithmetic.kind == "map"
+
+    @property
+    def by_length(self) -> bool:
+        """Whether the length is given at run time, and vectors combined by vector operations."""
+        return "store_one" in self.preparations
 
     @property
     def negates(self) -> bool:
@@ -171,7 +186,7 @@ def costs_of(plan: Plan) -> Costs:
         negate_rate=target.negate_words // (contract.element.bytes // 2),
         apply_rate=target.negate_words // (contract.element.bytes // 2),
         move_rate=target.negate_words // (contract.element.bytes // 2),
-        preparations=BY_CALL_BACK if arithmetic.kind == "map" else BY_VECTOR,
+        preparations=_preparations(contract, arithmetic),
         load=target.dsr_load,
         issue=target.op_issue,
         task=target.task_start,
@@ -182,6 +197,12 @@ def costs_of(plan: Plan) -> Costs:
         output_queue=0,
         input_queue=0,
     )
+
+
+def _preparations(contract: Contract, arithmetic: Arithmetic) -> dict[str, Preparation]:
+    if arithmetic.kind == "map":
+        return BY_CALL_BACK
+    return BY_VECTOR if contract.run_length is None else BY_LENGTH
 
 
 def costs_of_phase(costs: Costs, plan: Plan, index: int) -> Costs:

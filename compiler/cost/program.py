@@ -10,6 +10,7 @@ itself.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -33,10 +34,12 @@ from collc.emit.program import shared_of
 from collc.placement import received_colors, sent_colors
 from collc.plan import Phase, Region, Role, SendVector, StoreVectors
 from collc.program import ProgramPlan, Use
-from collc.spec import ContractKind
+from collc.run_lengths import Lengths, collective_of_length
+from collc.spec import Collective, ContractKind
 
 FOLLOWED = 3  # rounds
 FOLLOWED_OF_STEPS = 2  # where phases are made of steps, which take long to evaluate
+FOLLOWED_BY_LENGTH = 32  # where each has a length of its own
 
 
 @dataclass(frozen=True)
@@ -61,13 +64,27 @@ class _Run:
     torn: list[Times]
     given: list[SharedPhase]
     registers: list[Times]  # that each use loads when it begins
+    lengths: Lengths = field(default_factory=dict)  # of the run
     switching: int = 0
     masks: dict[int, tuple[Times, Times, list[Mask]]] = field(default_factory=dict)
 
+    def called(self, number: int, call: int) -> tuple[int, Collective]:
+        """What a call of a round runs: its index, and the collective with vectors of its length."""
+        plan = self.plan
+        index, length = plan.calls[call], None
+        for one in plan.program.selections:
+            if one.name == plan.program.calls[call]:
+                given = self.lengths.get(one.length.name, ())
+                length = given[number] if given else one.length.most
+                index = plan.index_of(one.name, length)
+        collective = plan.plans[index].collective
+        return index, collective if length is None else collective_of_length(collective, length)
 
-def predict_program(plan: ProgramPlan) -> Prediction:
+
+def predict_program(plan: ProgramPlan, lengths: Lengths | None = None) -> Prediction:
     """All rounds; the breakdown has a part for each collective, by how much its calls put off the
-    end of the last PE, and one for reconfiguration."""
+    end of the last PE, and one for reconfiguration. `lengths` of the run are given by name, for
+    each round; else they are the most that they may be."""
     if plan.strands:
         return _added_up(plan)
     grid = plan.plans[0].collective.grid.whole
@@ -81,25 +98,36 @@ def predict_program(plan: ProgramPlan) -> Prediction:
         [none.copy() for _ in plan.colors],
         shared,
         _registers(plan, shared),
+        lengths or {},
     )
     rounds = plan.program.rounds
     ends = [0]
     parts: dict[str, int] = {}
     steps = any(plan.phase(use).exchange for use in plan.uses)
-    for number in range(min(rounds, FOLLOWED_OF_STEPS if steps else FOLLOWED)):
+    followed = FOLLOWED_BY_LENGTH if lengths else FOLLOWED_OF_STEPS if steps else FOLLOWED
+    for number in range(min(rounds, followed)):
         parts = dict.fromkeys(dict.fromkeys(plan.program.calls), 0)
         run.switching = 0
-        for call, index in enumerate(plan.calls):
+        for call, name in enumerate(plan.program.calls):
             before, switching = int(run.over.max()), run.switching
             _call(run, number, call)
             spent = int(run.over.max()) - before - (run.switching - switching)
-            parts[plan.plans[index].collective.name] += max(spent, 0)
+            parts[name] += max(spent, 0)
         parts["reconfiguration"] = run.switching
         ends.append(int(run.over.max()))
     last = ends[-1] - ends[-2]
     cycles = ends[-1] + (rounds - len(ends) + 1) * last + FINISHED
-    bounds = [bound_of(schedule, plan.target) for schedule in plan.schedules]
-    return ProgramPrediction(cycles, max(bounds), _scaled(parts, cycles), ())
+    bound = max(_bounds(run, min(rounds, followed)))
+    return ProgramPrediction(cycles, bound, _scaled(parts, cycles), ())
+
+
+def _bounds(run: _Run, rounds: int) -> Iterator[int]:
+    """What each call takes at least."""
+    calls = range(len(run.plan.program.calls))
+    called = dict.fromkeys(run.called(number, call) for number in range(rounds) for call in calls)
+    for index, collective in called:
+        schedule = replace(run.plan.schedules[index], collective=collective)
+        yield bound_of(schedule, run.plan.target)
 
 
 def _added_up(plan: ProgramPlan) -> Prediction:
@@ -161,8 +189,9 @@ def _places(phase: Phase, region: Region) -> tuple[Times, Times]:
 def _call(run: _Run, number: int, call: int) -> None:
     """One call of a collective, phase by phase."""
     plan = run.plan
-    index = plan.calls[call]
-    costs = costs_of(replace(plan.plans[index], task_ids=plan.task_ids))
+    index, collective = run.called(number, call)
+    one = replace(plan.plans[index], task_ids=plan.task_ids, collective=collective)
+    costs = costs_of(one)
     first = number == 0 and call == 0
     if first:
         reached = run.over + run.calls.from_launch(costs)

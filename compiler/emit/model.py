@@ -28,7 +28,12 @@ from collc.version import __version__
 
 @dataclass(frozen=True)
 class BundleModel:
-    """Everything the templates print. Positions and ids are numbers; names are CSL identifiers."""
+    """Everything the templates print. Positions and ids are numbers; names are CSL identifiers.
+
+    With a `run_length`, the name of a length that is given at run time, vectors have up to `length`
+    elements of the `held` ones of the buffer; `counts` is the condition that some operation of a PE
+    asks how many.
+    """
 
     name: str
     type_name: str
@@ -44,6 +49,9 @@ class BundleModel:
     fabric: tuple[int, int]
     offset: tuple[int, int]
     length: int
+    held: int
+    run_length: str
+    counts: str
     buffer: str
     element: str
     numpy_type: str
@@ -74,6 +82,11 @@ class BundleModel:
     root: tuple[int, int]
 
     @property
+    def cases(self) -> bool:
+        """Whether there is a memory operand for each length."""
+        return any(phase.store is not None and phase.store.cases for phase in self.phases)
+
+    @property
     def has_part(self) -> str:
         """The condition that this PE takes part in any phase."""
         return " or ".join(f"params.{phase.name}.takes_part" for phase in self.phases)
@@ -84,13 +97,14 @@ class SharedPhase:
     """What a phase of a program of several collectives is given: the positions of its colors among
     the program's, those of them that are torn down, the first positions of the ids it takes,
     whether it loads its registers when it begins, and whether its colors have registers by which
-    control wavelets are sent."""
+    control wavelets are sent; `by_color` says that they have some for what is received, too."""
 
     positions: Mapping[str, int]
     torn_down: frozenset[str]
     first: Ids
     late: bool
     controls_ready: bool
+    by_color: bool = False
 
 
 def model_of(
@@ -123,6 +137,9 @@ def model_of(
         ),
         offset=plan.target.offset,
         length=contract.length,
+        held=contract.held,
+        run_length=contract.run_length.name if contract.run_length else "",
+        counts=" or ".join(filter(None, map(_counts, phases))) if contract.run_length else "",
         buffer=contract.buffer,
         element=contract.element.value,
         numpy_type=NUMPY_TYPE[contract.element],
@@ -171,6 +188,18 @@ def _places(schedule: Schedule) -> tuple[int, ...]:
     return line.places if line else tuple(range(grid.width * grid.height))
 
 
+def _counts(phase: PhaseModel) -> str:
+    """The condition that an operation of a phase takes a length of the run, but for that of the
+    vector; empty if none does."""
+    store, send = phase.store, phase.send
+    conditions = (
+        (store is not None and (store.task < 0 or store.cases), "stored > 0"),
+        (send is not None and send.combines and not send.source, "combines"),
+        (phase.copy is not None, "copies"),
+    )
+    return " or ".join(f"params.{phase.name}.{field}" for used, field in conditions if used)
+
+
 def type_name(name: str) -> str:
     """`two_phase` as a type: `TwoPhase`."""
     return "".join(part.capitalize() for part in name.split("_") if part) or "Collective"
@@ -181,7 +210,9 @@ def headline(plan: Plan) -> str:
     collective = plan.collective
     contract = collective.contract
     operation = f", {contract.operation.value}" if contract.operation else ""
-    buffer = f"{contract.buffer}: {contract.element.value}[{contract.length}]{operation}"
+    given = contract.run_length
+    most = f"{given.name} <= {contract.length}" if given else str(contract.length)
+    buffer = f"{contract.buffer}: {contract.element.value}[{most}]{operation}"
     what = f"{contract.kind.value}({buffer if contract.buffer else ''})"
     return f"{collective.name} = {what} on {where(collective.grid)}"
 
@@ -226,6 +257,7 @@ def shared_phase(plan: Plan, how: Combine, index: int, given: SharedPhase, ids: 
         done="end_id",
         shared=given.positions,
         late=given.late,
+        by_color=given.by_color,
         by_call_back=bool(how.callback),
         torn_down=given.torn_down,
         controls_ready=given.controls_ready,

@@ -18,6 +18,7 @@ from collc.emit.exchange import (
     exchange_role,
 )
 from collc.emit.ids import Ids
+from collc.emit.lengths import cases_of_length, memory_operand
 from collc.emit.names import Combine
 from collc.emit.roles import (
     Field,
@@ -33,7 +34,8 @@ from collc.emit.roles import (
 )
 from collc.emit.sites import site_model
 from collc.grids import Grid
-from collc.plan import Phase, Plan
+from collc.plan import Phase, Plan, StoreVectors
+from collc.spec import Contract
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class StoreSlot:
 
     `source` and `task` are positions of its DSR and its task, -1 where a call-back does the
     work; `goes_on` is the condition that this PE has something to do behind it, `next` that.
+    With a length of the run `own` is the DSR of the own vector (-1: none), and `cases` choose the
+    operand that passes over it several times; without them every vector has its own operation.
     """
 
     name: str
@@ -50,12 +54,15 @@ class StoreSlot:
     task: int
     goes_on: str
     next: str
+    own: int
+    cases: tuple[str, ...]
+    first_case: str
 
 
 @dataclass(frozen=True)
 class SendSlot:
-    """The sending operation: positions of its queue, DSRs and tasks (-1: none). `own` is the DSR
-    of the own vector, loaded while vectors are stored, so that sending can start at once.
+    """The sending operation: positions of its queue, DSRs and tasks (-1, or empty: none). `own` is
+    the DSR of the own vector, loaded while vectors are stored, so that sending can start at once.
 
     `goes_on` is the condition that this PE has something to do behind it, `otherwise` the slot of a
     PE that does not send.
@@ -69,7 +76,7 @@ class SendSlot:
     output: str
     dest: int
     control_dest: str
-    source: int
+    source: str
     own: int
     task: int
     control_task: int
@@ -94,10 +101,11 @@ class PhaseModel:
     `input` is the position of its input queue (empty: none). `goes_on` is the condition that this
     PE takes part in a later phase; `first` is the first slot, `end` what follows the last, `behind`
     what follows that, `after` the next phase. `done` is the task that is activated at the end, and
-    `late` says that its registers are loaded when it begins, `quick` that a function is called at
-    the end of a PE that sends a control wavelet last, by the register that its color has for
-    that. `torn_down` are its colors that are torn down behind it, `routers` how they are set before
-    it, `positions` where they are among the program's.
+    `late` says that its registers are loaded when it begins, `by_color` that those for what is
+    received while it sends are loaded elsewhere, `quick` that a function is called at the end of a
+    PE that sends a control wavelet last, by the register that its color has for that. `torn_down`
+    are its colors that are torn down behind it, `routers` how they are set before it, `positions`
+    where they are among the program's.
     """
 
     name: str
@@ -126,6 +134,7 @@ class PhaseModel:
     first: str
     late: bool
     quick: bool
+    by_color: bool
     behind: str
 
     @property
@@ -150,6 +159,7 @@ class Surroundings:
     done: str = "done"
     shared: Mapping[str, int] | None = None
     late: bool = False
+    by_color: bool = False
     by_call_back: bool = False
     torn_down: frozenset[str] = frozenset()
     controls_ready: bool = False
@@ -189,7 +199,9 @@ def phase_model(
         input=_queue(f"{phase.name}.queue_in", "inputs", ids, around)
         if shape and shape.receives
         else "",
-        store=_store_slot(phase.name, shape, how, ids, slots) if shape and shape.stores else None,
+        store=_store_slot(phase, shape, how, ids, slots, plan.collective.contract)
+        if shape and shape.stores
+        else None,
         send=_send_slot(phase.name, shape, how, ids, slots, around, quick)
         if shape and shape.sends
         else None,
@@ -205,6 +217,7 @@ def phase_model(
         first=slots[0],
         late=around.late,
         quick=quick,
+        by_color=around.by_color,
         behind=behind,
     )
 
@@ -257,7 +270,14 @@ def slot_names(name: str, shape: Shape) -> list[str]:
     return [f"{name}_{slot}" for slot, is_used in used if is_used]
 
 
-def _store_slot(name: str, shape: Shape, how: Combine, ids: Ids, slots: list[str]) -> StoreSlot:
+def _store_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
+    phase: Phase, shape: Shape, how: Combine, ids: Ids, slots: list[str], contract: Contract
+) -> StoreSlot:
+    name, given = phase.name, contract.run_length
+    by_length = given is not None and not how.callback
+    cases: tuple[str, ...] = ()
+    if given and by_length and _stores_several(phase):
+        cases = cases_of_length(name, given.least, given.longest)
     goes_on = [f"({name}.rounds > 1)"] * shape.rounds + [f"{name}.sends"] * shape.sends
     return StoreSlot(
         name=slots[0],
@@ -266,7 +286,16 @@ def _store_slot(name: str, shape: Shape, how: Combine, ids: Ids, slots: list[str
         task=-1 if how.callback else ids.take("tasks"),
         goes_on=" or ".join([*goes_on, f"{name}_goes_on"]),
         next=slots[1],
+        own=ids.owns if by_length else -1,  # the sending operation's, if that has one
+        cases=cases,
+        first_case=memory_operand(name, given.least) if given else "",
     )
+
+
+def _stores_several(phase: Phase) -> bool:
+    """Whether some PE adds several vectors into memory by one operation."""
+    steps = (step for role in phase.roles for step in role.steps)
+    return any(s.vectors > s.rounds for s in steps if isinstance(s, StoreVectors))
 
 
 def _command(name: str, shape: Shape) -> str:
@@ -289,6 +318,7 @@ def _send_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
     around: Surroundings,
     quick: bool,
 ) -> SendSlot:
+    received = f"{name}.queue_in" if around.by_color else ""
     combines = shape.combines and not how.callback
     dest = ids.take("dests")
     control_dest = "" if quick or not shape.controls else str(ids.take("dests"))
@@ -301,7 +331,7 @@ def _send_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
         output=_queue(f"{name}.queue_out", "outputs", ids, around),
         dest=dest,
         control_dest=f"{name}.queue_out" if quick else control_dest,
-        source=ids.take("sources") if combines else -1,
+        source=(received or str(ids.take("sources"))) if combines else "",
         own=ids.take("owns") if combines and shape.stores else -1,
         task=ids.take("tasks"),
         control_task=ids.take("tasks") if shape.controls and not quick else -1,

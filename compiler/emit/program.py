@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from collc.emit.ids import Ids
+from collc.emit.lengths import halved
 from collc.emit.model import BundleModel, SharedPhase, model_of, shared_phase
 from collc.emit.names import combine_of
 from collc.emit.phases import PhaseModel
@@ -27,12 +28,13 @@ FILES = ("source", "dest", "own")  # of DSRs, as `Ids` names them
 
 @dataclass(frozen=True)
 class Step:
-    """A phase of the program: `module` is its collective, `name` its own name; `first` and
-    `last` are said of its collective."""
+    """A phase of the program: `module` is its collective, `name` its own name, `begins` what
+    begins it; `first` and `last` are said of its collective."""
 
     index: int
     module: str
     name: str
+    begins: str
     torn_down: bool
     first: bool
     last: bool
@@ -87,6 +89,19 @@ class BufferModel:
 
 
 @dataclass(frozen=True)
+class CallModel:
+    """What a call runs: a collective, or a choice by length of several. `m` is the collective, or
+    one of the choice; `names` are its alternatives, `limits` the most elements of all but the last,
+    `choice` the statements that run the one for n elements."""
+
+    name: str
+    m: BundleModel
+    names: tuple[str, ...] = ()
+    limits: tuple[int, ...] = ()
+    choice: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class ProgramModel:
     """Everything that the templates of a program print; `file` begins the names of its modules, and
     `others` are those of the strands beside it. `turns` are its calls by index, those together that
@@ -102,13 +117,16 @@ class ProgramModel:
     offset: tuple[int, int]
     modules: tuple[ModuleModel, ...]
     steps: tuple[Step, ...]
-    calls: tuple[ModuleModel, ...]
+    calls: tuple[CallModel, ...]
+    entries: tuple[CallModel, ...]
+    lengths: tuple[tuple[str, int], ...]
     turns: tuple[tuple[tuple[int, int], ...], ...]
     rounds: int
     colors: tuple[ColorModel, ...]
     torn_down: bool
     controls_ready: bool
     switched: bool
+    by_color: int
     tasks: tuple[tuple[Part, ...], ...]
     buffers: tuple[BufferModel, ...]
     input_queues: tuple[int, ...]
@@ -116,6 +134,11 @@ class ProgramModel:
     task_ids: tuple[int, ...]
     dsr_ids: tuple[int, ...]
     skew: int
+
+    @property
+    def plain(self) -> bool:
+        """Whether it calls one collective once, with a length of the run."""
+        return len(self.calls) == 1 and self.rounds == 1 and not self.skew and bool(self.lengths)
 
 
 def program_model(
@@ -129,7 +152,7 @@ def program_model(
     up to so many turns of an empty loop. One with `others` is a strand beside those."""
     shared = shared_of(plan)
     models = [_module(plan, index, source, shared) for index in range(len(plan.plans))]
-    steps = tuple(_steps(plan))
+    steps = tuple(_steps(plan, models, shared))
     modules = tuple(
         ModuleModel(
             model,
@@ -139,6 +162,7 @@ def program_model(
         for index, model in enumerate(models)
     )
     grid = plan.plans[0].collective.grid.whole
+    entries = {call.name: call for call in _entries(plan, modules)}
     return ProgramModel(
         file=file,
         others=others,
@@ -150,13 +174,18 @@ def program_model(
         offset=plan.target.offset,
         modules=modules,
         steps=steps,
-        calls=tuple(modules[i] for i in plan.calls),
+        calls=tuple(entries[name] for name in plan.program.calls),
+        entries=tuple(entries.values()),
+        lengths=plan.program.lengths,
         turns=_turns(plan),
         rounds=plan.program.rounds,
         colors=tuple(_colors(plan)),
         torn_down=any(color.torn_down for color in plan.colors),
         controls_ready=controls_ready(plan),
         switched=any(switched_colors(one.phases) for one in plan.plans),
+        by_color=max((one.collective.contract.length for one in plan.plans), default=0)
+        if plan.program.selections
+        else 0,
         tasks=_tasks(plan, modules),
         buffers=tuple(_buffers(models)),
         input_queues=tuple(color.input_queue for color in plan.colors),
@@ -165,6 +194,30 @@ def program_model(
         dsr_ids=plan.dsr_ids,
         skew=skew,
     )
+
+
+def _entries(plan: ProgramPlan, modules: tuple[ModuleModel, ...]) -> Iterator[CallModel]:
+    """What can be called: every collective, and every choice of several."""
+    of_name = {module.m.name: module for module in modules}
+    for name, module in of_name.items():
+        yield CallModel(name, module.m)
+    for one in plan.program.selections:
+        if one.names != (one.name,):
+            most = [one.lengths(i)[1] for i in range(len(one.names))]
+            begins = [tuple(_beginning(of_name[name])) for name in one.names]
+            choice = tuple(halved("n", list(zip(most, begins, strict=True))))
+            first = of_name[one.names[0]].m
+            yield CallModel(one.name, first, one.names, tuple(most[:-1]), choice)
+
+
+def _beginning(module: ModuleModel) -> Iterator[str]:
+    """The statements of a collective's `run`, since a call less is sooner done."""
+    if not module.steps:
+        yield f"{module.m.name}_run(buffer, n);"
+        return
+    first = module.steps[0].index
+    yield from (f"{module.m.name}.prepare(buffer, n);", f"begin_{first}();")
+    yield from (f"phase = {first};", "return;")  # for tasks, which come later
 
 
 def strand_models(plan: ProgramPlan, source: str, skew: int) -> tuple[ProgramModel, ...]:
@@ -188,8 +241,11 @@ def _turns(plan: ProgramPlan) -> tuple[tuple[tuple[int, int], ...], ...]:
         for index, strand in enumerate(plan.strands or (plan,))
         for one in strand.plans
     }
-    calls = plan.program.calls
-    return tuple(tuple((c, strand_of[calls[c]]) for c in turn) for turn in plan.program.turns)
+    plans, calls = plan.plans, plan.calls
+    return tuple(
+        tuple((c, strand_of[plans[calls[c]].collective.name]) for c in turn)
+        for turn in plan.program.turns
+    )
 
 
 def _module(plan: ProgramPlan, index: int, source: str, shared: list[SharedPhase]) -> BundleModel:
@@ -207,13 +263,18 @@ def _module(plan: ProgramPlan, index: int, source: str, shared: list[SharedPhase
     )
 
 
-def _steps(plan: ProgramPlan) -> Iterator[Step]:
-    for index, use in enumerate(plan.uses):
+def _steps(
+    plan: ProgramPlan, models: list[BundleModel], shared: list[SharedPhase]
+) -> Iterator[Step]:
+    for index, (use, given) in enumerate(zip(plan.uses, shared, strict=True)):
         of = plan.plans[use.collective]
+        phase = models[use.collective].phases[use.phase]
+        at_once = given.by_color and not given.late
         yield Step(
             index=index,
             module=of.collective.name,
-            name=of.phases[use.phase].name,
+            name=phase.name,
+            begins=phase.first if at_once else f"{phase.name}_start",
             torn_down=any(plan.colors[k].torn_down for _, k in use.positions),
             first=use.phase == 0,
             last=use.phase == len(of.phases) - 1,
@@ -222,11 +283,18 @@ def _steps(plan: ProgramPlan) -> Iterator[Step]:
 
 def shared_of(plan: ProgramPlan) -> list[SharedPhase]:
     """What each use is given. Registers are loaded at compile time as long as there are enough for
-    all phases; those that are left go to the other phases in turn."""
+    all phases; those that are left go to the other phases in turn. Where collectives are chosen by
+    length, those for what is received on a color while a PE sends are shared by all phases."""
     ready = controls_ready(plan)
     bare = [_bare(plan, use, ready) for use in plan.uses]
     needs = [_needs(plan, use, given) for use, given in zip(plan.uses, bare, strict=True)]
-    used = Ids(dests=len(plan.colors) if ready else 0)
+    by_color = bool(plan.program.selections)
+    apart = by_color and sum(need.tasks for need in needs) <= len(plan.task_ids) - OWN_TASKS
+    used = Ids(
+        sources=len(plan.colors) if by_color else 0,
+        dests=len(plan.colors) if ready else 0,
+        owns=int(by_color),
+    )
     widest = [max((getattr(need, f"{file}s") for need in needs), default=0) for file in FILES]
     total = [
         sum((getattr(need, f"{file}s") for need in needs), getattr(used, f"{file}s"))
@@ -241,7 +309,9 @@ def shared_of(plan: ProgramPlan) -> list[SharedPhase]:
         start = [room - k for k in kept] if late else [getattr(used, f"{f}s") for f in FILES]
         if not late:
             used.sources, used.dests, used.owns = after
-        first = Ids(sources=start[0], dests=start[1], owns=start[2])
+        owns = start[2] if need.owns or not by_color else 0
+        first = Ids(sources=start[0], dests=start[1], owns=owns, tasks=used.tasks)
+        used.tasks += need.tasks if apart else 0
         found.append(replace(given, first=first, late=late))
     return found
 
@@ -266,14 +336,18 @@ def _bare(plan: ProgramPlan, use: Use, ready: bool) -> SharedPhase:
         first=Ids(),
         late=False,
         controls_ready=ready,
+        by_color=bool(plan.program.selections),
     )
 
 
 def _needs(plan: ProgramPlan, use: Use, given: SharedPhase) -> Ids:
-    """How many ids of each kind a phase takes."""
+    """How many ids of each kind a phase takes. The register of the own vector, which is loaded at
+    run time, is the same for all where those of the colors are."""
     of = plan.plans[use.collective]
     ids = Ids()
     shared_phase(of, combine_of(of.collective.contract), use.phase, given, ids)
+    if given.by_color and plan.phase(use).exchange is None:
+        ids.owns = 0
     return ids
 
 
@@ -348,4 +422,4 @@ def _buffers(models: list[BundleModel]) -> Iterator[BufferModel]:
     seen = {m.buffer: m for m in reversed(models) if m.buffer}
     for name in sorted(seen):
         m = seen[name]
-        yield BufferModel(name, m.element, m.numpy_type, m.bits, m.length)
+        yield BufferModel(name, m.element, m.numpy_type, m.bits, m.held)

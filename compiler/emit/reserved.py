@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from collc.diagnostics import Diagnostic, Span
-from collc.spec import Collective
+from collc.spec import Collective, Selection
 
 # Keywords and type names of CSL (docs/csl-constructs.md, "Names").
 _KEYWORDS = frozenset(
@@ -165,6 +165,7 @@ _MODULE = frozenset(
         "get_params",
     )
 )
+_HOST = frozenset(("name", "cmaddr", "seed", "help"))  # options of its host script
 _NUMBERED = re.compile(r"(begin|after|shared|beside)_[0-9]+")
 _STANDALONE = frozenset(
     (
@@ -187,6 +188,26 @@ _STANDALONE = frozenset(
         "missing",
     )
 )
+
+
+def unusable_lengths(
+    selections: Sequence[Selection], collectives: Sequence[Collective]
+) -> Iterator[Diagnostic]:
+    """The same for the names of choices by length, and of the lengths, which are arrays."""
+    buffers = {collective.contract.buffer for collective in collectives}
+    names = {collective.name for collective in collectives}
+    for one in selections:
+        if one.name in _KEYWORDS:
+            yield _refused(one.name, "is a word of CSL", one.span)
+        elif one.name in _MODULE or _NUMBERED.fullmatch(one.name) or one.name in _PROGRAM:
+            yield _refused(one.name, "is declared by the modules of every program", one.span)
+        name, at = one.length.name, one.length.span
+        if name in _KEYWORDS:
+            yield _refused(name, "is a word of CSL", at)
+        elif name in _STANDALONE | _HOST or name.removesuffix("_ptr") in _STANDALONE:
+            yield _refused(name, "is declared by every program", at)
+        elif name in buffers or name in names or name.removesuffix("_ptr") in buffers:
+            yield _refused(name, "would be a length and a buffer or a collective", at)
 
 
 def unusable_in_program(collectives: Sequence[Collective]) -> Iterator[Diagnostic]:

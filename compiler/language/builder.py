@@ -190,6 +190,16 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
     def expect(self, meta: Meta, c: list[Any]) -> syntax.ExpectClause:
         return syntax.ExpectClause(self._word(c[0]), str(c[1]), c[2], self._span(meta))
 
+    def select(self, meta: Meta, c: list[Any]) -> syntax.SelectClause:
+        return syntax.SelectClause(self._word(c[0]), tuple(c[1:]), self._span(meta))
+
+    def alternative(self, meta: Meta, c: list[Any]) -> syntax.AlternativeDecl:
+        span = self._span(meta)
+        if c and isinstance(c[0], Token):
+            name, _, most, *steps = c
+            return syntax.AlternativeDecl(self._word(name), most, tuple(steps), span)
+        return syntax.AlternativeDecl(None, None, tuple(c), span)
+
     def program(self, meta: Meta, c: list[Any]) -> syntax.ProgramDecl:
         return syntax.ProgramDecl(self._items(c), self._span(meta))
 

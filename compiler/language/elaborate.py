@@ -6,15 +6,16 @@ program.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
 from collc.diagnostics import Span
 from collc.grids import Grid
-from collc.language import syntax
+from collc.language import by_length, syntax
 from collc.language.algorithms import Algorithms
+from collc.language.by_length import ByLength, elaborate_by_length, is_by_length, refused_steps
 from collc.language.expressions import Binding, Scope, number, truth
 from collc.language.forest import Forest
 from collc.language.grids import elaborate_grids, elaborate_place
@@ -43,6 +44,7 @@ from collc.spec import (
     Operation,
     OwnOperation,
     Parameter,
+    RunLength,
     Spec,
     Undecided,
 )
@@ -88,7 +90,7 @@ def elaborate(
     }
     means = Means(scope, forest, algorithms, orders, operations, largest)
     collectives = {
-        name: _collective(declaration, grids, means, problems)
+        name: _any_collective(declaration, grids, means, problems, names.collectives)
         for name, declaration in names.collectives.items()
     }
     main = problems.attempt(elaborate_program, file, names, collectives, scope, largest)
@@ -180,6 +182,22 @@ class Means:
     target: Target
 
 
+def _any_collective(
+    declaration: CollectiveDecl,
+    grids: Mapping[str, Grid | None],
+    means: Means,
+    problems: Problems,
+    taken: Collection[str],
+) -> Collective | ByLength | None:
+    """A collective, or a choice of several by their length."""
+    elaborate_one = partial(_collective, grids=grids, means=means, problems=problems)
+    if not is_by_length(declaration):
+        return elaborate_one(declaration)
+    anew = partial(_elaborated_anew, grids=grids, means=means)
+    choice = by_length.Means(means.scope, taken, elaborate_one, anew)
+    return elaborate_by_length(declaration, choice, problems)
+
+
 def _collective(
     declaration: CollectiveDecl,
     grids: Mapping[str, Grid | None],
@@ -215,6 +233,7 @@ def _collective(
     root = None if is_open else problems.attempt(root_of, clauses, around)
     if contract is None or limits is None or reserved is None:
         return None
+    problems.attempt(refused_steps, contract, steps)
     limits = replace(limits, reserved=reserved)
     wanted = tuple(expectation for expectation in expectations if expectation is not None)
     name = declaration.name.text
@@ -233,19 +252,22 @@ def _left_open(
     if around.contract is None:
         raise KnownProblemError
 
-    def elaborate_anew(complete: CollectiveDecl) -> Collective:
-        forest, algorithms = means.forest.renewed(), means.algorithms.renewed()
-        problems = Problems()
-        anew = replace(means, forest=forest, algorithms=algorithms)
-        collective = _collective(complete, grids, anew, problems)
-        problems.raise_if_any()
-        assert collective is not None
-        return collective
-
     direction, root = partial(direction_of, around=around), partial(pe_of, around=around)
-    return undecided(
-        Parts(declaration, around.contract, around.lines, direction, root, elaborate_anew)
-    )
+    anew = partial(_elaborated_anew, grids=grids, means=means)
+    return undecided(Parts(declaration, around.contract, around.lines, direction, root, anew))
+
+
+def _elaborated_anew(
+    complete: CollectiveDecl, grids: Mapping[str, Grid | None], means: Means
+) -> Collective:
+    """A collective that is written by the compiler; raises CollcError."""
+    forest, algorithms = means.forest.renewed(), means.algorithms.renewed()
+    problems = Problems()
+    anew = replace(means, forest=forest, algorithms=algorithms)
+    collective = _collective(complete, grids, anew, problems)
+    problems.raise_if_any()
+    assert collective is not None
+    return collective
 
 
 def _clauses(declaration: CollectiveDecl, kind: type[C]) -> tuple[C, ...]:
@@ -278,7 +300,14 @@ def _contract(declaration: syntax.ContractDecl, means: Means) -> Contract:
     if length < 1:
         message = f"{buffer.name.text} has {length} elements; it needs at least 1"
         raise problem("C125", message, buffer.length.span)
-    return Contract(kind, buffer.name.text, element, length, operation, declaration.span)
+    name, run_length = buffer.name.text, _run_length(buffer.run_length, length)
+    return Contract(kind, name, element, length, operation, declaration.span, run_length)
+
+
+def _run_length(declared: syntax.RunLengthDecl | None, longest: int) -> RunLength | None:
+    if declared is None:
+        return None
+    return RunLength(declared.name.text, declared.most, declared.span, declared.least, longest)
 
 
 def _kind(word: Word) -> ContractKind:

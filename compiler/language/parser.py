@@ -31,7 +31,6 @@ _DECLARED = _BEGINNINGS | {"ORDER"}  # an order is declared where `:` or `=` fol
 
 # Words of the language to come: refused by name instead of as a mistake of spelling.
 LATER = {
-    "select": "choosing a collective by length",
     "when": "choosing a collective by length",
     "contract": "contracts of one's own",
     "chunks": "splitting a vector into chunks",
@@ -143,6 +142,10 @@ def _check_size_words(file: str, piece: list[Token]) -> None:
 def _check_program_words(file: str, piece: list[Token]) -> None:
     """Blame a `program { repeat 3 { ... } }` on its first word and not on what follows it."""
     for token in piece if piece[0].type == "PROGRAM" else []:
+        if token.type == "SELECT":
+            message = "`select` chooses between the ways to carry out a collective"
+            help = "write it into one: `collective total = ... { select by n { ... } }`"
+            raise problem("C105", message, span_of_token(file, token), help=help)
         if token in LATER:
             raise not_supported(LATER[token], span_of_token(file, token))
 

@@ -7,12 +7,14 @@ from typing import TypeVar
 
 from collc.diagnostics import Span
 from collc.language import syntax
+from collc.language.by_length import ByLength
 from collc.language.expressions import Scope, number
 from collc.language.limits import elaborate_limits, elaborate_reserved
 from collc.language.names import Names
+from collc.language.parser import not_supported
 from collc.language.problems import KnownProblemError, problem, suggest
 from collc.language.syntax import RepeatDecl, TogetherDecl, Word
-from collc.spec import Collective, Program, Reconfigure
+from collc.spec import Collective, Program, Reconfigure, Selection
 from collc.target import Target
 
 MAX_CALLS = 128  # of a program: each is code in every PE
@@ -20,7 +22,7 @@ MAX_ROUNDS = 65_535  # counted in 16 bits
 
 C = TypeVar("C")
 Call = Word | TogetherDecl
-Collectives = Mapping[str, Collective | None]
+Collectives = Mapping[str, Collective | ByLength | None]
 
 
 def elaborate_program(
@@ -38,20 +40,25 @@ def elaborate_program(
     if not words:
         help = "name the collective that it runs"
         raise problem("C150", "the program is empty", program.span, help=help)
-    called = _called(words, collectives)
+    called, selections = _called(words, collectives)
     limits = elaborate_limits(_of(program, syntax.WithinClause), scope)
     reserved = elaborate_reserved(_of(program, syntax.ReserveClause), scope, target)
     way = _way(_of(program, syntax.ReconfigureClause))
     repeats = any(isinstance(item, RepeatDecl) for item in program.items)
     limited = limits.colors is not None or bool(reserved.clauses)
-    if len(words) == 1 and not repeats and not limited and way is Reconfigure.AUTO:
+    plain = not repeats and not limited and way is Reconfigure.AUTO
+    if len(words) == 1 and plain and not selections:
         return called, None
     _check_alike(called)
+    _check_lengths(items, selections)
     _check_together(items, {collective.name: collective for collective in called})
     calls = tuple(word.text for word in words)
     most = (limits.colors, limits.colors_span)
     together = _beside(items)
-    return called, Program(calls, rounds, *most, way, program.span, reserved, together=together)
+    program_of_all = Program(
+        calls, rounds, *most, way, program.span, reserved, selections, together
+    )
+    return called, program_of_all
 
 
 def _of(program: syntax.ProgramDecl, kind: type[C]) -> tuple[C, ...]:
@@ -67,6 +74,14 @@ def _beside(items: tuple[Call, ...]) -> tuple[int, ...]:
     sizes = [len(_words(item)) for item in items]
     firsts = {sum(sizes[:i]) for i in range(len(sizes))}
     return tuple(call for call in range(sum(sizes)) if call not in firsts)
+
+
+def _check_lengths(items: tuple[Call, ...], selections: tuple[Selection, ...]) -> None:
+    """Refuse collectives in flight at the same time where one is chosen by a length of the run."""
+    joined = next((item for item in items if isinstance(item, TogetherDecl)), None)
+    if joined is not None and selections:
+        what = f"collectives in flight at the same time beside {selections[0].name}, whose length"
+        raise not_supported(f"{what} is given when the program runs", joined.span)
 
 
 def _check_together(items: tuple[Call, ...], collectives: Mapping[str, Collective]) -> None:
@@ -113,9 +128,12 @@ def _few(words: tuple[Word, ...]) -> tuple[Word, ...]:
     return words
 
 
-def _called(words: tuple[Word, ...], collectives: Collectives) -> tuple[Collective, ...]:
-    """The collectives of the calls, each once."""
+def _called(
+    words: tuple[Word, ...], collectives: Collectives
+) -> tuple[tuple[Collective, ...], tuple[Selection, ...]]:
+    """The collectives of the calls, each once, those that a choice is made of one by one."""
     found: dict[str, Collective] = {}
+    selections: dict[str, Selection] = {}
     for word in words:
         if word.text not in collectives:
             message = f"there is no collective called {word.text}"
@@ -123,8 +141,12 @@ def _called(words: tuple[Word, ...], collectives: Collectives) -> tuple[Collecti
         collective = collectives[word.text]
         if collective is None:
             raise KnownProblemError
-        found[word.text] = collective
-    return tuple(found.values())
+        if isinstance(collective, ByLength):
+            selections[word.text] = collective.selection
+            found |= {one.name: one for one in collective.alternatives}
+        else:
+            found[word.text] = collective
+    return tuple(found.values()), tuple(selections.values())
 
 
 def _way(clauses: tuple[syntax.ReconfigureClause, ...]) -> Reconfigure:
@@ -167,9 +189,9 @@ def _other_buffers(called: tuple[Collective, ...]) -> Iterator[Exception]:
         if not contract.buffer:
             continue
         other = seen.setdefault(contract.buffer, collective).contract
-        if (other.element, other.length) != (contract.element, contract.length):
-            what = f"{contract.buffer} is {contract.element.value}[{contract.length}] here"
-            message = f"{what}, and {other.element.value}[{other.length}] before"
+        if (other.element, other.held) != (contract.element, contract.held):
+            what = f"{contract.buffer} is {contract.element.value}[{contract.held}] here"
+            message = f"{what}, and {other.element.value}[{other.held}] before"
             help = "give one of them another name"
             yield problem("C107", message, contract.span, (other.span, "before"), help=help)
 

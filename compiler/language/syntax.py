@@ -339,13 +339,25 @@ class OperationDecl:
 
 
 @dataclass(frozen=True, eq=False)
+class RunLengthDecl:
+    """`n <= B` with a number for B: a length of the run, at least `least`."""
+
+    name: Word
+    most: int
+    span: Span
+    least: int = 1
+
+
+@dataclass(frozen=True, eq=False)
 class BufferDecl:
-    """`x: f32[B], add`: what a contract is about."""
+    """`x: f32[B], add`: what a contract is about. In an alternative of a choice by length
+    `run_length` is that choice's, and `length` the most that the alternative is for."""
 
     name: Word
     element: Word
     length: Expression
     operation: Word | None
+    run_length: RunLengthDecl | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -454,6 +466,25 @@ class ExpectClause:
     span: Span
 
 
+@dataclass(frozen=True, eq=False)
+class AlternativeDecl:
+    """`n <= 8: reduce star to 0`; of `else: ...` `name` and `most` are None."""
+
+    name: Word | None
+    most: Expression | None
+    clauses: tuple[Clause, ...]
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class SelectClause:
+    """`select by n { n <= 8: reduce star to 0  else: reduce chain to 0 }`."""
+
+    name: Word
+    alternatives: tuple[AlternativeDecl, ...]
+    span: Span
+
+
 Clause = (
     OrderClause
     | ReduceClause
@@ -462,6 +493,7 @@ Clause = (
     | WithinClause
     | ReserveClause
     | ExpectClause
+    | SelectClause
 )
 
 

@@ -37,6 +37,7 @@ from collc.language.syntax import (
     RepeatDecl,
     ReserveClause,
     RunClause,
+    SelectClause,
     SlicesDecl,
     StepDecl,
     TreeDecl,
@@ -142,12 +143,22 @@ def _expressions_of_clause(clause: Clause) -> Iterator[Expression]:
         case WithinClause():
             yield clause.most
         case ReserveClause():
-            for one in clause.reservations:
-                yield from (one.first,) if one.last is None else (one.first, one.last)
+            numbers = ((one.first, one.last) for one in clause.reservations)
+            yield from (number for pair in numbers for number in pair if number is not None)
         case ExpectClause():
             yield clause.value
+        case SelectClause():
+            yield from _expressions_of_select(clause)
         case _:
             return
+
+
+def _expressions_of_select(select: SelectClause) -> Iterator[Expression]:
+    for alternative in select.alternatives:
+        if alternative.most is not None:
+            yield alternative.most
+        for clause in alternative.clauses:
+            yield from _expressions_of_clause(clause)
 
 
 def _expressions_of_place(place: PeDecl | Expression | None) -> Iterator[Expression]:

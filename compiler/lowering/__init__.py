@@ -19,9 +19,11 @@ from collc.lowering.broadcast import broadcast_phase
 from collc.lowering.colorings import by_parity, without_control
 from collc.lowering.line import LineTree, line_tree
 from collc.lowering.roles import reduce_phase
+from collc.lowering.rounds import FEW, one_by_one
 from collc.lowering.show import show_plan
 from collc.lowering.steps import circuits, relays, steps_phase, traffic_of
 from collc.plan import Advance, Phase, Plan, SendVector
+from collc.run_lengths import has_cases
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.schedule import Phase as SchedulePhase
 from collc.steps import StepsPhase
@@ -92,10 +94,13 @@ def _ways(
 
 
 def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, target: Target) -> Phase:
-    length = schedule.collective.contract.length
+    contract = schedule.collective.contract
     received_on = coloring(line_tree(phase.children))
-    done = behaviours(phase, received_on, length, target.max_extent)
-    return reduce_phase(phase, done, schedule.collective.path)
+    done = behaviours(phase, received_on, contract.length, target.max_extent)
+    lowered = reduce_phase(phase, done, schedule.collective.path)
+    if contract.run_length is None:
+        return lowered
+    return one_by_one(lowered, FEW if has_cases(contract) else phase.ranks)
 
 
 def _exchanges(

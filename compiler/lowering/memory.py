@@ -162,6 +162,6 @@ def program_data_bytes(plans: Sequence[Plan], rounds: int) -> int:
     """The buffers of all rounds, each once, and what each collective needs beside."""
     contracts = [plan.collective.contract for plan in plans]
     sizes = [_vector_bytes(contract.element, contract.length) for contract in contracts]
-    buffers = {c.buffer: size for c, size in zip(contracts, sizes, strict=True) if c.buffer}
+    buffers = {c.buffer: _vector_bytes(c.element, c.held) for c in contracts if c.buffer}
     beside = sum(plan.data_bytes - size for plan, size in zip(plans, sizes, strict=True))
     return rounds * sum(buffers.values()) + beside

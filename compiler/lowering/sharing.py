@@ -191,7 +191,8 @@ def _pairs_of_queues(target: Target) -> int:
 def _order(named: Sequence[_Named], plans: Sequence[Plan], program: Program) -> list[int]:
     """The phases in the order of a round's calls, each at its first."""
     first = [plan.collective.name for plan in plans]
-    place = {name: program.calls.index(name) for name in first}
+    called = {name: one.name for one in program.selections for name in one.names}
+    place = {name: program.calls.index(called.get(name, name)) for name in first}
     return sorted(range(len(named)), key=lambda i: (place[first[named[i].collective]], i))
 
 
@@ -249,7 +250,7 @@ def _numbered(  # noqa: PLR0913, PLR0917 - the parts of a plan
         plans=numbered,
         uses=uses,
         colors=colors,
-        task_ids=take(free, OWN_TASKS + shared_tasks(plans)),
+        task_ids=take(free, OWN_TASKS + _tasks(plans, program, len(free))),
         dsr_ids=target.dsr_ids,
         code_bytes=memory.program_code_bytes(numbered),
         data_bytes=memory.program_data_bytes(numbered, program.rounds),
@@ -279,6 +280,16 @@ def shared_tasks(plans: Sequence[Plan]) -> int:
     phases = [phase for plan in plans for phase in plan.phases]
     more = (phase.kind is ContractKind.BROADCAST for phase in phases)
     return max((task_ids_of_phase(p) + m for p, m in zip(phases, more, strict=True)), default=0)
+
+
+def _tasks(plans: Sequence[Plan], program: Program, free: int) -> int:
+    """Task ids for the phases: where collectives are chosen by length as many as there are, so that
+    no task need ask which phase is under way."""
+    shared = shared_tasks(plans)
+    if not program.selections:
+        return shared
+    all_apart = sum(task_ids_of_phase(phase) for plan in plans for phase in plan.phases)
+    return max(shared, min(all_apart, free - OWN_TASKS))
 
 
 def fits(plan: ProgramPlan, most: int) -> bool:

@@ -20,7 +20,7 @@ from collc.tokens import with_tokens
 from collc.tuning.decide import decided
 from collc.tuning.terms import least_terms
 
-_LOOKS = 6  # at a crossing, at most
+_LOOKS = 6  # at a crossing, at most, where a few cycles do not matter
 
 
 @dataclass(frozen=True)
@@ -97,20 +97,21 @@ def rows_of(chosen: Mapping[int, Considered], crossings: Mapping[int, int]) -> I
     yield Row(first, lengths[-1], since, chosen[since])
 
 
-def crossing(least: Least, low: int, high: int, plans: tuple[str, str]) -> int:
+def crossing_of_plans(least: Least, low: int, high: int, plans: tuple[str, str]) -> int:
     """The last length from `low` on, below `high`, at which the first plan takes no more cycles
     than the second."""
+    return crossing(lambda length: least(plans[1], length) - least(plans[0], length), low, high)
 
-    def ahead(length: int) -> int:
-        """Cycles by which the first plan is faster."""
-        return least(plans[1], length) - least(plans[0], length)
 
+def crossing(ahead: Callable[[int], int], low: int, high: int, looks: int = _LOOKS) -> int:
+    """The last length from `low` on, below `high`, at which something is still ahead of something
+    else, by at least 0 cycles; after so many looks at the most one near it."""
     at_low, at_high = ahead(low), ahead(high)
     if at_high >= 0:
         return high - 1
     if at_low < 0:
         return low
-    for look in range(_LOOKS):
+    for look in range(looks):
         if high - low <= 1:
             break
         share = at_low / (at_low - at_high) if look % 2 == 0 else 0.5

@@ -123,7 +123,11 @@ def test_what_a_program_says_is_not_nested_beyond_the_limit(item: str) -> None:
 
 
 def test_a_program_of_a_later_version_is_refused_by_name() -> None:
-    assert codes("target wse2 program { select by n { total } }") == ["C106"]
+    assert codes("target wse2 program { when n { total } }") == ["C106"]
+
+
+def test_a_choice_that_stands_in_the_program_is_sent_into_a_collective() -> None:
+    assert codes("target wse2 program { select by n { total } }") == ["C105"]
 
 
 def test_every_declaration_reports_its_first_mistake() -> None:

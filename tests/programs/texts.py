@@ -32,6 +32,22 @@ def program_of(calls: Sequence[str], limits: str, rounds: int = 1, target: str =
     return "\n".join([*lines, f"program {{ {body} {limits} }}"]) + "\n"
 
 
+def by_length(longest: str, colors: int, target: str = "wse2", rounds: int = 1) -> str:
+    """A reduction by a star, a two-phase tree, or another tree, with parameters P and B."""
+    lines = [f"target {target}", "param P = 8", "param B = 40", "grid row = P x 1"]
+    lines += [
+        "collective total = reduce(x: f32[n <= B], add) on row {",
+        "    select by n {",
+        "        n <= 2: reduce star to 0",
+        "        n <= 17: order east_to_west reduce two_phase(S = 3) to P - 1",
+        f"        else: reduce {longest} to 0",
+        "    }",
+        "}",
+    ]
+    body = f"repeat {rounds} {{ total }}" if rounds > 1 else "total"
+    return "\n".join([*lines, f"program {{ {body} within colors <= {colors} }}"]) + "\n"
+
+
 def all_pairs(patterns: Sequence[str]) -> list[str]:
     """A succession in which every pattern follows every pattern, itself included, once."""
     succession = [patterns[0]]

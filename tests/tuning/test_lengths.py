@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from collc.cli import commands
 from collc.spec import Considered
-from collc.tuning.lengths import Question, crossing, rows_of, sampled
+from collc.tuning.lengths import Question, crossing_of_plans, rows_of, sampled
 from collc.tuning.remembered import Remembered
 
 ROW = str(Path(__file__).parents[2] / "examples" / "allreduce_row.coll")
@@ -40,8 +40,8 @@ def test_choices_are_made_at_both_ends_and_at_powers_of_two_between() -> None:
 
 def test_a_crossing_of_two_lines_is_found() -> None:
     costs = {"a": lambda n: 10 + 3 * n, "b": lambda n: 70 + n}
-    assert crossing(lambda text, n: costs[text](n), 16, 64, ("a", "b")) == 30
-    assert crossing(lambda text, n: costs[text](n), 32, 64, ("b", "a")) == 63
+    assert crossing_of_plans(lambda text, n: costs[text](n), 16, 64, ("a", "b")) == 30
+    assert crossing_of_plans(lambda text, n: costs[text](n), 32, 64, ("b", "a")) == 63
 
 
 def test_rows_cover_all_lengths_once() -> None:

@@ -1,0 +1,243 @@
+"""Collectives whose length is given when the program runs: `x: f32[n <= B]`, and `select by n`.
+
+Every alternative of a choice becomes a collective of its own, elaborated like one that was written
+out for the longest vectors that the alternative is for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+
+from collc.language import syntax
+from collc.language.expressions import Scope, number
+from collc.language.problems import KnownProblemError, Problems, problem
+from collc.language.syntax import (
+    AlternativeDecl,
+    BufferDecl,
+    Clause,
+    CollectiveDecl,
+    Comparison,
+    Number,
+    RunLengthDecl,
+    SelectClause,
+    Word,
+)
+from collc.language.undecided import is_auto
+from collc.language.words import reserved
+from collc.spec import Collective, Contract, ContractKind, RunLength, RunStep, Selection, Step
+
+MAX_ALTERNATIVES = 16  # each is code in every PE
+ANY_LENGTH = (ContractKind.BROADCAST, ContractKind.REDUCE, ContractKind.ALLREDUCE)
+
+_HELP = "name it in the contract: `x: f32[n <= B]`"
+
+
+@dataclass(frozen=True)
+class ByLength:
+    """A choice, and its alternatives."""
+
+    selection: Selection
+    alternatives: tuple[Collective, ...]
+
+
+@dataclass(frozen=True)
+class Means:
+    """What a choice is elaborated with: numbers, names that are taken, and what elaborates a
+    collective, keeping its problems or, for another limit, anew."""
+
+    scope: Scope
+    taken: Collection[str]
+    elaborate: Callable[[CollectiveDecl], Collective | None]
+    anew: Callable[[CollectiveDecl], Collective]
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """A choice as declared, with the length that it goes by."""
+
+    declaration: CollectiveDecl
+    length: RunLengthDecl
+    names: tuple[str, ...]
+    alternatives: tuple[AlternativeDecl, ...]
+
+
+def is_by_length(declaration: CollectiveDecl) -> bool:
+    """Whether a collective's length is given when the program runs, or it chooses by one."""
+    buffer = declaration.contract.buffer
+    return _select_clauses(declaration) != () or (
+        buffer is not None and isinstance(buffer.length, Comparison)
+    )
+
+
+def elaborate_by_length(
+    declaration: CollectiveDecl, means: Means, problems: Problems
+) -> ByLength | None:
+    """The choice and its alternatives. What is wrong goes to `problems`."""
+    choice = problems.attempt(_choice, declaration, means)
+    limits = None if choice is None else problems.attempt(_limits, choice, means.scope)
+    if choice is None or limits is None:
+        return None
+    alternatives = []
+    least = 1
+    for index, limit in enumerate((*limits, None)):
+        most = choice.length.most if limit is None else limit
+        alternatives.append(means.elaborate(_written(choice, index, least, most)))
+        least = least if limit is None else limit + 1
+
+    def fill(index: int, least: int, most: int) -> Collective:
+        return means.anew(_written(choice, index, least, most))
+
+    complete = tuple(one for one in alternatives if one is not None)
+    if len(complete) < len(alternatives):
+        return None
+    most = choice.length.most
+    length = RunLength(choice.length.name.text, most, choice.length.span, 1, most)
+    span = next((clause.span for clause in _select_clauses(declaration)), declaration.span)
+    name = declaration.name.text
+    return ByLength(Selection(name, length, choice.names, limits, span, fill), complete)
+
+
+def refused_steps(contract: Contract, steps: tuple[Step, ...]) -> None:
+    """Raise a problem for what cannot go by a length of the run (C172)."""
+    if contract.run_length is None:
+        return
+    if contract.kind not in ANY_LENGTH:
+        message = (
+            f"a {contract.kind.value} deals with slices, whose lengths are known when compiled"
+        )
+        help = "give it a fixed length; broadcast, reduce and allreduce may have one of the run"
+        raise problem("C172", message, contract.span, help=help)
+    for step in (step for step in steps if isinstance(step, RunStep)):
+        message = f"{step.algorithm.text} cuts vectors into slices, whose lengths are known "
+        message += "when compiled"
+        at = (contract.run_length.span, "the length is known when the program runs")
+        help = "reduce by a tree and broadcast, or give the collective a fixed length"
+        raise problem("C172", message, step.span, at, help=help)
+
+
+def _select_clauses(declaration: CollectiveDecl) -> tuple[SelectClause, ...]:
+    return tuple(clause for clause in declaration.clauses if isinstance(clause, SelectClause))
+
+
+def _choice(declaration: CollectiveDecl, means: Means) -> _Choice:
+    clauses = _select_clauses(declaration)
+    length = _length(declaration, means.scope)
+    if len(clauses) > 1:
+        first = (clauses[0].span, "the first is here")
+        raise problem("C108", "`select` is given twice", clauses[1].span, first)
+    if not clauses:
+        steps = tuple(c for c in declaration.clauses if _is_how(c))
+        whole = AlternativeDecl(None, None, steps, declaration.span)
+        return _Choice(declaration, length, (declaration.name.text,), (whole,))
+    _check_clause(clauses[0], declaration, length)
+    number_of = range(1, len(clauses[0].alternatives) + 1)
+    names = tuple(f"{declaration.name.text}_{i}" for i in number_of)
+    for name in names:
+        if name in means.taken:
+            message = f"{name} would be an alternative of {declaration.name.text}, and a collective"
+            raise problem("C108", message, declaration.name.span, help="choose another name")
+    return _Choice(declaration, length, names, clauses[0].alternatives)
+
+
+def _length(declaration: CollectiveDecl, scope: Scope) -> RunLengthDecl:
+    """`n <= B` in the contract."""
+    buffer, clauses = declaration.contract.buffer, _select_clauses(declaration)
+    if buffer is None or not isinstance(buffer.length, Comparison):
+        at = clauses[0].name
+        message = f"there is no length {at.text} to choose by"
+        raise problem("C170", message, at.span, (declaration.contract.span, "here"), help=_HELP)
+    length = buffer.length
+    name, *others = length.operands
+    if not isinstance(name, syntax.Name) or length.relations != ("<=",):
+        message = "a length of the run is its name and the most that it can be"
+        raise problem("C170", message, length.span, help="write `x: f32[n <= B]`")
+    word = Word(name.text, name.span)
+    for error in reserved(word):
+        raise error
+    if name.text in scope.numbers or name.text in scope.others:
+        what = scope.others.get(name.text, "parameter")
+        message = f"{name.text} is a {what} and cannot be a length of the run as well"
+        raise problem("C170", message, name.span, help="choose another name")
+    most = number(others[0], scope)
+    if most < 1:
+        message = f"{buffer.name.text} has {most} elements; it needs at least 1"
+        raise problem("C125", message, others[0].span)
+    return RunLengthDecl(word, most, length.span)
+
+
+def _check_clause(clause: SelectClause, declaration: CollectiveDecl, length: RunLengthDecl) -> None:
+    """Refuse names that are not the length's, steps beside it, and too many alternatives."""
+    words = (clause.name, *(one.name for one in clause.alternatives if one.name))
+    for word in words:
+        if word.text != length.name.text:
+            message = f"the length is called {length.name.text}, not {word.text}"
+            raise problem("C170", message, word.span, (length.span, "here"))
+    beside = next((c for c in declaration.clauses if _is_how(c)), None)
+    if beside is not None:
+        message = "beside `select` there is nothing that all alternatives share"
+        help = "write it into each alternative"
+        raise problem("C170", message, beside.span, (clause.span, "here"), help=help)
+    if len(clause.alternatives) > MAX_ALTERNATIVES:
+        message = f"{len(clause.alternatives)} alternatives; there may be {MAX_ALTERNATIVES}"
+        raise problem("C171", message, clause.alternatives[MAX_ALTERNATIVES].span)
+    if not clause.alternatives or clause.alternatives[-1].name is not None:
+        at = clause.alternatives[-1].span if clause.alternatives else clause.span
+        message = f"nothing is said of the longest vectors, up to {length.most} elements"
+        raise problem("C171", message, at, help="end with `else: ...`")
+
+
+def _is_how(clause: Clause) -> bool:
+    """Whether a clause says how vectors go."""
+    kinds = syntax.OrderClause | syntax.ReduceClause | syntax.BroadcastClause | syntax.RunClause
+    return isinstance(clause, kinds)
+
+
+def _limits(choice: _Choice, scope: Scope) -> tuple[int | None, ...]:
+    """The longest vectors of all alternatives but the last, in rising order; None where that is
+    left to the compiler."""
+    found: list[int | None] = []
+    least = 1
+    for one in choice.alternatives[:-1]:
+        if one.most is None:
+            message = "`else` stands for all lengths that are left, so it is the last"
+            raise problem("C171", message, one.span)
+        if is_auto(one.most):
+            found.append(None)
+            continue
+        limit = number(one.most, scope)
+        if not least <= limit < choice.length.most:
+            most = choice.length.most
+            message = f"no length is at most {limit} here: {least} to {most} are left, "
+            message += "some of them for what follows"
+            help = "let the limits rise, and stay below the most that the contract allows"
+            raise problem("C171", message, one.most.span, (choice.length.span, "here"), help=help)
+        found.append(limit)
+        least = limit + 1
+    return tuple(found)
+
+
+def _written(choice: _Choice, index: int, least: int, most: int) -> CollectiveDecl:
+    """An alternative as a collective for vectors of `least` to `most` elements."""
+    declaration = choice.declaration
+    others = tuple(
+        clause
+        for clause in declaration.clauses
+        if not _is_how(clause) and not isinstance(clause, SelectClause)
+    )
+    buffer = _buffer(declaration)
+    length = Number(most, buffer.length.span)
+    buffer = replace(buffer, length=length, run_length=replace(choice.length, least=least))
+    return replace(
+        declaration,
+        name=Word(choice.names[index], declaration.name.span),
+        contract=replace(declaration.contract, buffer=buffer),
+        clauses=(*choice.alternatives[index].clauses, *others),
+    )
+
+
+def _buffer(declaration: CollectiveDecl) -> BufferDecl:
+    buffer = declaration.contract.buffer
+    if buffer is None:
+        raise KnownProblemError
+    return buffer

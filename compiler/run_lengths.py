@@ -1,0 +1,82 @@
+"""Lengths that are given when a program runs: which, and what is run for one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import log
+
+import numpy as np
+
+from collc.diagnostics import CollcError, Diagnostic
+from collc.schedule import Schedule
+from collc.spec import Collective, Contract, Program
+
+Lengths = Mapping[str, Sequence[int]]  # by name, one for each round
+
+
+MOST_CASES = 16  # lengths of the run that have a memory operand each, ready when compiled
+
+
+def has_cases(contract: Contract) -> bool:
+    """Whether several vectors may be added into memory by one operation. The operand that passes
+    over the own vector again and again has its length when compiled, so there is one for every
+    length of the run; of too many lengths every vector has an operation of its own (D39)."""
+    given = contract.run_length
+    return given is None or given.longest - given.least < MOST_CASES
+
+
+def lengths_of_run(program: Program, given: Lengths, seed: int) -> dict[str, tuple[int, ...]]:
+    """A length of each name for each round: as given, or random. Each order of magnitude is as
+    likely as any other, so that all alternatives come to be run."""
+    dice = np.random.default_rng(seed)
+    found = {}
+    for name, most in program.lengths:
+        random = np.exp(dice.uniform(0, log(most + 1), program.rounds))
+        found[name] = tuple(given.get(name, (min(int(n), most) for n in random)))
+    return found
+
+
+def checked_lengths(
+    program: Program | None, given: Sequence[tuple[str, tuple[int, ...]]]
+) -> Lengths:
+    """What a user gives, of which no name need be said where there is only one, and one length may
+    stand for all rounds. Raises CollcError where a program has no use for it."""
+    known = dict(program.lengths) if program else {}
+    rounds = program.rounds if program else 1
+    found: dict[str, tuple[int, ...]] = {}
+    for said, lengths in given:
+        name = next(iter(known)) if not said and len(known) == 1 else said
+        if name not in known or name in found:
+            raise _refused(_why_not(name, known, found))
+        if len(lengths) not in (1, rounds):
+            raise _refused(f"{len(lengths)} lengths for {rounds} rounds: give one, or one for each")
+        wrong = next((n for n in lengths if not 1 <= n <= known[name]), None)
+        if wrong is not None:
+            raise _refused(f"{name} = {wrong}: it is 1 to {known[name]}")
+        found[name] = lengths * rounds if len(lengths) == 1 else lengths
+    return found
+
+
+def _why_not(name: str, known: Mapping[str, int], found: Mapping[str, object]) -> str:
+    if name in found:
+        return f"the length {name} is given twice"
+    if not known:
+        return "the program has no length that is given when it runs"
+    names = ", ".join(known)
+    return f"there is no length {name} to give, but {names}" if name else f"say which of {names}"
+
+
+def _refused(message: str) -> CollcError:
+    return CollcError([Diagnostic("C503", message, None)])
+
+
+def of_length(schedule: Schedule, length: int) -> Schedule:
+    """What is run for vectors of a length: the same steps, with fewer elements."""
+    return replace(schedule, collective=collective_of_length(schedule.collective, length))
+
+
+def collective_of_length(collective: Collective, length: int) -> Collective:
+    """The collective with vectors of a length."""
+    contract = replace(collective.contract, length=length)
+    return replace(collective, contract=contract)
