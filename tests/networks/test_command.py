@@ -15,7 +15,9 @@ from tests.test_cli import EXAMPLES, ROOT, collc
 
 NETWORKS = sorted((EXAMPLES / "networks").glob("*.toml"))
 PROGRAMS = [
-    path for path in sorted(EXAMPLES.glob("*.coll")) if not path.stem.startswith("program_")
+    path
+    for path in sorted(EXAMPLES.glob("*.coll"))
+    if not path.stem.startswith(("program_", "select"))
 ]  # those of several collectives are refused
 
 
