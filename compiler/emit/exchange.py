@@ -35,6 +35,9 @@ BITS = {
 ALL_BITS = 0xFFFF
 
 
+_ALTERNATIVES = 64  # of one `if`
+
+
 @dataclass(frozen=True)
 class TableModel:
     """A table that several numbers index."""
@@ -68,6 +71,14 @@ class LaneModel:
     own: int
     task: int
     programs: tuple[ProgramModel, ...]
+
+    @property
+    def groups(self) -> tuple[tuple[ProgramModel, ...], ...]:
+        """The programs in groups, since no compiler follows an `else` behind an `else` for ever."""
+        return tuple(
+            self.programs[first : first + _ALTERNATIVES]
+            for first in range(0, len(self.programs), _ALTERNATIVES)
+        )
 
 
 @dataclass(frozen=True)

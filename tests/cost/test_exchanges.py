@@ -59,3 +59,10 @@ def test_ways_that_share_links_take_turns_on_them(name):
     )
     assert outcome is not None
     assert abs(outcome.off) <= 0.02 * outcome.cycles
+
+
+def test_a_line_on_which_every_pe_has_rows_of_its_own_is_not_nested_too_deeply():
+    point = accuracy.PatternPoint("many", "wse2", "binary_tree_broadcast", 90, 1, "ring")
+    outcome = accuracy.measure(point)
+    assert outcome is not None
+    assert outcome.is_good
