@@ -19,7 +19,7 @@ from collc.cost.steady import EVERY, PERIOD, leap, snapshot
 from collc.cost.timeline import WRITTEN, Bools, Code, Line, Timeline, timeline
 from collc.unrolled import Ints
 
-MOST = 1_000_000_000  # that are evaluated, of cycles times lanes; a cycle is as much as 1000 lanes
+MOST = 1_500_000_000  # that are evaluated, of cycles times lanes; a cycle is as much as 1000 lanes
 ROW = 70  # about what a row costs besides its elements, in cycles
 
 
