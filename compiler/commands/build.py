@@ -44,7 +44,7 @@ def command(source: Source, output: Path | None, dump: str | None) -> None:
         _print_dump(bundle, dump, source)
         return
     directory = output or Path("out") / source.file.stem
-    write(bundle, directory)
+    write(bundle.files, directory)
     if source.as_data:
         print_data(facts_of(bundle) | warnings_of(bundle) | {"directory": str(directory)})
         return

@@ -85,7 +85,7 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
     except RunError as error:
         report = error
     if output:
-        write(bundle, output)
+        write(bundle.files, output)
     facts = facts_of(bundle) | _run_facts(report)
     if isinstance(bundle, ProgramBundle) and facts["lengths"]:
         facts["predicted_cycles"] = bundle.predicted(facts["lengths"]).cycles
