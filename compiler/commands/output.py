@@ -8,10 +8,9 @@ from typing import Any
 
 import click
 
+from collc.bundle import Bundle, ProgramBundle
 from collc.cost import show_gap
 from collc.diagnostics import Diagnostic
-from collc.pipeline import Bundle
-from collc.programs import ProgramBundle
 from collc.show import as_json, render
 from collc.tuning.show import decision_as_data, show_decision
 

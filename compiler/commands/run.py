@@ -14,10 +14,10 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from collc.bundle import ProgramBundle
 from collc.commands.directory import directory, write
 from collc.commands.output import WRONG_RUN, facts_of, print_data
 from collc.commands.source import Source, reporting, source_options
-from collc.programs import ProgramBundle
 from collc.run import RunError, RunReport
 from collc.run_lengths import checked_lengths
 

@@ -13,12 +13,13 @@ from typing import Any
 
 import click
 
+from collc.bundle import Bundle, ProgramBundle
 from collc.commands.output import FAULT, report
 from collc.diagnostics import CollcError, Diagnostic
 from collc.language import read_source
 from collc.language.source import MAX_SOURCE_BYTES
-from collc.pipeline import Bundle, prove_text
-from collc.programs import ProgramBundle, compile_any, prove_program
+from collc.pipeline import prove_text
+from collc.programs import compile_any, prove_program
 from collc.schedule import Schedule
 from collc.show import render
 from collc.spec import Spec
