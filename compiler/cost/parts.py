@@ -39,12 +39,13 @@ LANE_FRAMES = 5  # functions that return behind that
 class Ends:
     """By PE: when its part is over, and whether a task is told of it; by symbolic color, from when
     on its router is torn down. `due` are two tasks between operations, behind storing and behind
-    sending: when they are, -1 if there are none."""
+    sending: when they are, -1 if there are none; the second is `long` by so many cycles."""
 
     over: Times
     by_task: Mask
     torn: dict[str, Times]
     due: tuple[Times, Times]
+    long: Times
 
 
 @dataclass(frozen=True)
@@ -82,8 +83,8 @@ def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:
     grid = plan.plans[use.collective].collective.grid
     known: dict[bytes, Ends] = {}
     given = (whole.begun, whole.depth, *whole.late)
-    arrays = (ends.over, ends.by_task, *ends.due, *ends.torn.values())
-    for (begun, depth, *late), (over, told, stored, sent, *torn) in zip(
+    arrays = (ends.over, ends.by_task, ends.long, *ends.due, *ends.torn.values())
+    for (begun, depth, *late), (over, told, long, stored, sent, *torn) in zip(
         zip(*(parts_of(grid, of) for of in given), strict=True),
         zip(*(parts_of(grid, of) for of in arrays), strict=True),
         strict=True,
@@ -94,7 +95,7 @@ def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:
             part = replace(whole, begun=begun - first, depth=depth, late=(late[0], late[1]))
             known[key] = _ends_of_part(plan, use, part)
         found = known[key]
-        over[:], told[:] = found.over + first, found.by_task
+        over[:], told[:], long[:] = found.over + first, found.by_task, found.long
         for times, due in zip((stored, sent), found.due, strict=True):
             times[:] = np.where(due < 0, -1, due + first)
         for name, times in zip(ends.torn, torn, strict=True):
@@ -118,7 +119,7 @@ def _ends_of_part(plan: ProgramPlan, use: Use, part: Part) -> Ends:
     else:
         _reduce(part, pattern, ends)
     if part.restores:
-        _negate_back(pattern, costs, ends)
+        _negate_back(part, pattern, ends)
     return ends if phase.path is None else _folded(phase.path, shape, ends)
 
 
@@ -132,16 +133,22 @@ def _idle(part: Part) -> Ends:
         np.ones(over.shape, dtype=np.bool_),
         {color: part.begun.copy() for color in sorted(colors)},
         (np.full_like(part.begun, -1), np.full_like(part.begun, -1)),
+        np.zeros_like(part.begun),
     )
 
 
-def _negate_back(pattern: ReducePhase | StepsPhase, costs: Costs, ends: Ends) -> None:
+def _negate_back(part: Part, pattern: ReducePhase | StepsPhase, ends: Ends) -> None:
     """PEs with the result pass over it once more; behind a reduction that takes a task more."""
-    over = lines_of(ends.over, pattern)
+    costs, over = part.costs, lines_of(ends.over, pattern)
     if isinstance(pattern, StepsPhase):
         over += costs.negated_cycles + TESTED
-    else:
-        over[:, 0] += costs.task + costs.negated_cycles + TESTED + ENDS * costs.scalar
+        return
+    sent, long, late = (
+        lines_of(of, pattern)[:, 0] for of in (ends.due[1], ends.long, part.late[1])
+    )
+    sent[:] = over[:, 0] - (costs.task - costs.dispatch)
+    long[:] = costs.negated_cycles
+    over[:, 0] += costs.task + costs.negated_cycles + TESTED + ENDS * costs.scalar + late
 
 
 def _folded(path: Path, shape: tuple[int, ...], ends: Ends) -> Ends:
@@ -152,10 +159,10 @@ def _folded(path: Path, shape: tuple[int, ...], ends: Ends) -> Ends:
     torn = {name: np.zeros_like(over) for name in ends.torn}
     for name, times in ends.torn.items():
         torn[name][path.x, path.y] = times[:, 0]
-    due = np.full_like(over, -1), np.full_like(over, -1)
-    for times, found in zip(due, ends.due, strict=True):
+    due, long = (np.full_like(over, -1), np.full_like(over, -1)), np.zeros_like(over)
+    for times, found in zip((*due, long), (*ends.due, ends.long), strict=True):
         times[path.x, path.y] = found[:, 0]
-    return Ends(over, told, torn, due)
+    return Ends(over, told, torn, due, long)
 
 
 def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:

@@ -18,16 +18,16 @@ Stretch = tuple[Times, Times, Times]
 
 @dataclass(frozen=True)
 class Piece:
-    """Code of every PE, or of those in `on`: the cycle in which it is due, and what it takes."""
+    """Code of the PEs in `on`: the cycle in which it is due, and how many it takes."""
 
     due: Times
     cycles: Times
-    on: Mask | None = None
+    on: Mask
 
     @property
     def length(self) -> Times:
         """What it takes; 0 where there is none."""
-        return self.cycles if self.on is None else np.where(self.on, self.cycles, 0)
+        return np.where(self.on, self.cycles, 0)
 
 
 @dataclass

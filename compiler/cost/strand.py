@@ -129,7 +129,11 @@ class Strand:
         assert self.processor is not None, "one that has no others beside it does not wait"
         earlier = [replace(piece, on=piece.on & (piece.due <= due)) for piece in teardowns]
         self.due = due
-        pieces = [Piece(due, length + ENDED), *self.told, *earlier]
+        pieces = [
+            Piece(due, length + ENDED, np.ones_like(due, dtype=np.bool_)),
+            *self.told,
+            *earlier,
+        ]
         self.told = [replace(piece, on=piece.on & (piece.due > due)) for piece in teardowns]
         return self.processor.take(pieces)[0] + length
 
@@ -144,14 +148,17 @@ class Strand:
     def _between(self, use: Use, part: Part, ends: Ends, processor: Processor) -> Ends:
         """What comes of a phase if the tasks between its operations wait for other code."""
         length = np.full_like(ends.over, part.costs.task + BETWEEN)
-        pieces = [Piece(due, length, due >= 0) for due in ends.due]
+        lengths = length, length + ends.long
+        pieces = [
+            Piece(due, cycles, due >= 0) for due, cycles in zip(ends.due, lengths, strict=True)
+        ]
         begun = processor.would_take([*pieces, *self.told])
         late = [np.where(due >= 0, at - due, 0) for due, at in zip(ends.due, begun, strict=False)]
         found = ends_of(self.plan, use, replace(part, late=(late[0], late[1])))
-        stored, sent = (due + waits for due, waits in zip(found.due, late, strict=True))
-        processor.hold(found.due[0], stored, stored + length * (found.due[0] >= 0))
-        is_last = ~found.by_task  # then the task that sends a control wavelet is the last one
-        processor.hold(found.due[1], sent, sent + length * ((found.due[1] >= 0) & ~is_last))
+        # where no task is told of the end, the one that sends a control wavelet is the last one
+        there = found.due[0] >= 0, (found.due[1] >= 0) & found.by_task
+        for due, waits, cycles, on in zip(found.due, late, lengths, there, strict=True):
+            processor.hold(due, due + waits, due + waits + cycles * on)
         return found
 
     def loading(self, position: int, costs: Costs) -> Times:
