@@ -15,14 +15,18 @@ from collc.cost.predict import Mask, Times
 # by PE: when code was due, from which cycle on it runs, and before which one
 Stretch = tuple[Times, Times, Times]
 
+_FIRST = 1 << 40  # cycles, more than any program takes
+
 
 @dataclass(frozen=True)
 class Piece:
-    """Code of the PEs in `on`: the cycle in which it is due, and how many it takes."""
+    """Code of the PEs in `on`: the cycle in which it is due, and how many it takes. The `system`'s
+    goes before all that waits."""
 
     due: Times
     cycles: Times
     on: Mask
+    system: bool = False
 
     @property
     def length(self) -> Times:
@@ -58,11 +62,14 @@ class Processor:
         """When pieces of code begin, on each PE in the order in which they are due."""
         due = np.stack([piece.due for piece in pieces])
         length = np.stack([piece.length for piece in pieces])
+        rank = np.stack([np.where(piece.system, piece.due - _FIRST, piece.due) for piece in pieces])
         begun = np.empty_like(due)
-        for one in np.argsort(due, axis=0, kind="stable")[:, None]:
-            when = np.take_along_axis(due, one, axis=0)[0]
+        for one in np.argsort(rank, axis=0, kind="stable")[:, None]:
+            when, cycles, place = (
+                np.take_along_axis(of, one, axis=0)[0] for of in (due, length, rank)
+            )
             begin = self.first_free(when)
-            self.hold(when, begin, begin + np.take_along_axis(length, one, axis=0)[0])
+            self.hold(place, begin, begin + cycles)
             np.put_along_axis(begun, one, begin[None], axis=0)
         return list(begun)
 

@@ -149,7 +149,8 @@ def _beside_each_other(run: _Run, calls: Sequence[tuple[Strand, Call]]) -> list[
     """When calls are over that share the processors: each is followed beside the code of the others
     as it was found before, several times."""
     strand, last = calls[-1]
-    beginning = run.over, run.over, strand.returned(last)
+    start = np.zeros_like(run.over)
+    beginning = start, start, strand.returned(last)  # nothing that is due runs before that
     told = [piece for one in run.strands for piece in one.told]  # whoever it is about
     for one in run.strands:
         one.told = []

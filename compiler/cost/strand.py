@@ -141,7 +141,7 @@ class Strand:
         """The tasks that tell a PE of the teardowns behind a phase."""
         switched = self.switched[position]
         return [
-            Piece(ends.torn[name], np.full_like(ends.over, TOLD), used)
+            Piece(ends.torn[name], np.full_like(ends.over, TOLD), used, system=True)
             for (name, _), used in zip(switched.colors, switched.used, strict=True)
         ]
 
