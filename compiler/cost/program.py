@@ -159,12 +159,13 @@ def _beside_each_other(run: _Run, calls: Sequence[tuple[Strand, Call]]) -> list[
     ends: dict[int, Times] = {}
     for _ in range(TRIED if len(calls) > 1 else 1):
         for number, (strand, call) in enumerate(calls):
-            others = [one.processor for n, one in tried.items() if n != number]
-            stretches = [stretch for one in others if one is not None for stretch in one.given]
+            others = (one.code() for n, one in tried.items() if n != number)
+            stretches = [stretch for code in others for stretch in code]
             tried[number] = strand.beside([beginning, *stretches])
             ends[number] = tried[number].call(call)
+    over = np.maximum.reduce(list(ends.values()))
     for number, (strand, _) in enumerate(calls):
-        strand.torn, strand.told = tried[number].torn, tried[number].told
+        strand.torn, strand.told = tried[number].torn, tried[number].left_over(over)
         strand.switching = tried[number].switching
     return list(ends.values())
 

@@ -98,6 +98,23 @@ class Strand:
             reached, depth = over + NEXT_PHASE, np.full_like(depth, FRAMES_WITHIN)
         return over if uses else self._through(call)
 
+    def left_over(self, over: Times) -> list[Piece]:
+        """The tasks that tell of teardowns and have not begun when the turn is over."""
+        assert self.processor is not None, "one that has no others beside it leaves none"
+        begun = self.processor.would_take(self.told) if self.told else []
+        return [
+            replace(piece, on=piece.on & (begin >= over))
+            for piece, begin in zip(self.told, begun, strict=True)
+        ]
+
+    def code(self) -> list[Stretch]:
+        """When its code has run, and is going to."""
+        if self.processor is None or not self.told:
+            return [] if self.processor is None else self.processor.given
+        after = Processor(self.processor.others, list(self.processor.given))
+        after.take(self.told)
+        return after.given
+
     def _over(self, position: int, use: Use, part: Part) -> Times:
         """When the part of each PE of a phase is over."""
         ends = ends_of(self.plan, use, part)
