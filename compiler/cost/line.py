@@ -50,9 +50,9 @@ class LineRun:
     cycle in which router r lets a vector pass (0: not known yet); `gate[r]` the last router that
     the vector of r waits at; `waits[r]` what held up each vector that r takes. `frame[r]` is where
     the code of r sends; `after[r]` where it calls what follows, `done[r]` when it is done if
-    nothing does. `late[r]` are the cycles by which the tasks of r between two operations begin late:
-    the one behind storing, and the one behind sending; `due[r]` when they are due, -1 if there are
-    none.
+    nothing does. Two tasks of r may be between operations, one behind storing and one behind
+    sending: `late[r]` are the cycles by which they begin late, `due[r]` when they are due, -1 if
+    there are none.
     """
 
     costs: Costs

@@ -50,10 +50,10 @@ class Ends:
 
 @dataclass(frozen=True)
 class Part:
-    """A phase with what it costs; at `begun[x, y]` the code of a PE, `depth[x, y]` calls deep, calls
-    its first function, and its routers that were torn down are open. A PE that is `quick` does not wait
-    for the control wavelet that it sends last; what `restores` changes the sign of the result. The two tasks
-    between operations (`Ends`) begin `late` by so much."""
+    """A phase with what it costs; at `begun[x, y]` the code of a PE, `depth[x, y]` calls deep,
+    calls its first function, and its routers that were torn down are open. A PE that is `quick`
+    does not wait for the control wavelet that it sends last; what `restores` changes the sign of
+    the result. The two tasks between operations (`Ends`) begin so many cycles `late`."""
 
     phase: Phase
     costs: Costs
@@ -104,7 +104,7 @@ def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:
 
 
 def _ends_of_part(plan: ProgramPlan, use: Use, part: Part) -> Ends:
-    phase, pattern, costs = part.phase, plan.pattern(use), part.costs
+    phase, pattern = part.phase, plan.pattern(use)
     if isinstance(pattern, BroadcastPhase):
         return _broadcast(part, pattern)
     shape = part.begun.shape

@@ -25,7 +25,7 @@ from collc.spec import Collective
 FOLLOWED = 3  # rounds
 FOLLOWED_OF_STEPS = 2  # where phases are made of steps, which take long to evaluate
 FOLLOWED_BY_LENGTH = 32  # where each has a length of its own
-TRIED = 3  # times that joined calls are followed
+MOST_TRIED = 6  # times that joined calls are followed
 FINISHED = 9  # from the end of the last part until the host may go on
 
 
@@ -147,27 +147,27 @@ def _alone(calls: Sequence[tuple[Strand, Call]]) -> list[Times]:
 
 def _beside_each_other(run: _Run, calls: Sequence[tuple[Strand, Call]]) -> list[Times]:
     """When calls are over that share the processors: each is followed beside the code of the others
-    as it was found before, several times."""
-    strand, last = calls[-1]
-    start = np.zeros_like(run.over)
+    as it was found before, until nothing changes or it has been tried often enough."""
+    start, (strand, last) = np.zeros_like(run.over), calls[-1]
     beginning = start, start, strand.returned(last)  # nothing that is due runs before that
-    told = [piece for one in run.strands for piece in one.told]  # whoever it is about
+    calls[0][0].told = [piece for one in run.strands for piece in one.told]  # whosever it is
     for one in run.strands:
-        one.told = []
-    calls[0][0].told = told
+        one.told = one.told if one is calls[0][0] else []
     tried: dict[int, Strand] = {}
-    ends: dict[int, Times] = {}
-    for _ in range(TRIED if len(calls) > 1 else 1):
+    ends: list[Times] = []
+    for _ in range(MOST_TRIED):
+        before, ends = ends, []
         for number, (strand, call) in enumerate(calls):
             others = (one.code() for n, one in tried.items() if n != number)
-            stretches = [stretch for code in others for stretch in code]
-            tried[number] = strand.beside([beginning, *stretches])
-            ends[number] = tried[number].call(call)
-    over = np.maximum.reduce(list(ends.values()))
+            tried[number] = strand.beside([beginning, *(part for one in others for part in one)])
+            ends.append(tried[number].call(call))
+        if len(calls) == 1 or (before and all(map(np.array_equal, before, ends))):
+            break
+    over = np.maximum.reduce(ends)
     for number, (strand, _) in enumerate(calls):
         strand.torn, strand.told = tried[number].torn, tried[number].left_over(over)
         strand.switching = tried[number].switching
-    return list(ends.values())
+    return ends
 
 
 def _bounds(run: _Run, rounds: int) -> Iterator[int]:

@@ -41,8 +41,9 @@ from collc.spec import ContractKind
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a collective of a strand, by its index: when the code of PEs comes to its first phase,
-    and how deep in calls that is, with what follows before the code lets operations have the PE."""
+    """A call of a collective of a strand, by its index: the cycle in which the code of a PE comes to
+    its first phase, and how deep in calls that is, with what the code does behind it before it lets
+    operations have the PE."""
 
     index: int
     costs: Costs
@@ -141,8 +142,8 @@ class Strand:
         return due + task
 
     def _told_of_end(self, due: Times, length: Times, teardowns: list[Piece]) -> Times:
-        """When a part is over whose last task is due in a cycle. Tasks that tell of teardowns before
-        that run before; the others wait for what begins behind the end."""
+        """When a part is over whose last task is due in a cycle. Tasks that tell of earlier
+        teardowns run before; the others wait for what begins behind the end."""
         assert self.processor is not None, "one that has no others beside it does not wait"
         earlier = [replace(piece, on=piece.on & (piece.due <= due)) for piece in teardowns]
         self.due = due
