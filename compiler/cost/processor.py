@@ -40,6 +40,17 @@ class Processor:
 
     others: list[Stretch]
     given: list[Stretch] = field(default_factory=list)
+    others_work: list[Stretch] = field(default_factory=list)
+    work: list[Stretch] = field(default_factory=list)  # from when to when how much is done
+
+    def put_off(self, begin: Times, end: Times) -> Times:
+        """By how much work that would be done from `begin` to `end` ends later for what others do
+        meanwhile."""
+        late = np.zeros_like(begin)
+        for start, over, cycles in self.others_work:
+            meanwhile = np.maximum(np.minimum(end, over) - np.maximum(begin, start), 0)
+            late += cycles * meanwhile // np.maximum(over - start, 1)
+        return late
 
     def hold(self, due: Times, begin: Times, end: Times) -> None:
         """Code that was due in a cycle runs from here to there, whatever else is due."""

@@ -158,8 +158,10 @@ def _beside_each_other(run: _Run, calls: Sequence[tuple[Strand, Call]]) -> list[
     for _ in range(MOST_TRIED):
         before, ends = ends, []
         for number, (strand, call) in enumerate(calls):
-            others = (one.code() for n, one in tried.items() if n != number)
-            tried[number] = strand.beside([beginning, *(part for one in others for part in one)])
+            others = [one for n, one in tried.items() if n != number]
+            code = [stretch for one in others for stretch in one.code()]
+            work = [stretch for one in others for stretch in one.work()]
+            tried[number] = strand.beside([beginning, *code], work)
             ends.append(tried[number].call(call))
         if len(calls) == 1 or (before and all(map(np.array_equal, before, ends))):
             break

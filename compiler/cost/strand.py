@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from collc.cost.beginning import code_of_start, places_of
+from collc.cost.beginning import code_of_start, places_of, work_of
 from collc.cost.calls import (
     BETWEEN,
     CALLED_AT,
@@ -41,9 +41,9 @@ from collc.spec import ContractKind
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a collective of a strand, by its index: the cycle in which the code of a PE comes to
-    its first phase, and how deep in calls that is, with what the code does behind it before it lets
-    operations have the PE."""
+    """A call of a collective of a strand, by its index: the cycle in which the code of a PE comes
+    to its first phase, and how deep in calls that is, with what the code does behind it before it
+    lets operations have the PE."""
 
     index: int
     costs: Costs
@@ -64,8 +64,9 @@ class Switched:
 
 @dataclass
 class Strand:
-    """`torn[k]` is from when on routers say that color k is torn down. `switching` is by how much
-    setting routers has put off the last PE's beginnings."""
+    """`torn[k]` is from when on routers say that color k is torn down. `switching` is by how many
+    cycles setting routers has put off the last PE's beginnings. `told` are tasks that tell of
+    teardowns and have not run, `due` is when the last task was that ended a phase."""
 
     plan: ProgramPlan
     calls: Calls
@@ -73,14 +74,15 @@ class Strand:
     given: list[SharedPhase]
     registers: list[Times]  # that each use loads when it begins
     switched: list[Switched]  # by each use
-    told: list[Piece] = field(default_factory=list)  # of teardowns, tasks that are due
+    told: list[Piece] = field(default_factory=list)
     switching: int = 0
     processor: Processor | None = None  # where other calls may be in flight
-    due: Times = field(default_factory=lambda: np.zeros((1, 1), dtype=np.int64))  # the last task
+    due: Times = field(default_factory=lambda: np.zeros((1, 1), dtype=np.int64))
 
-    def beside(self, others: list[Stretch]) -> Strand:
-        """The strand as it is, to try what it does beside code of others."""
-        return replace(self, torn=list(self.torn), processor=Processor(others))
+    def beside(self, others: list[Stretch], work: list[Stretch]) -> Strand:
+        """The strand as it is, to try what it does beside code and work of others."""
+        processor = Processor(others, others_work=work)
+        return replace(self, torn=list(self.torn), processor=processor)
 
     def call(self, call: Call) -> Times:
         """Follow a call phase by phase; when the part of each PE is over."""
@@ -116,12 +118,22 @@ class Strand:
         after.take(self.told)
         return after.given
 
+    def work(self) -> list[Stretch]:
+        """What its phases have the processors do."""
+        return self.processor.work if self.processor is not None else []
+
     def _over(self, position: int, use: Use, part: Part) -> Times:
         """When the part of each PE of a phase is over."""
         ends = ends_of(self.plan, use, part)
         if self.processor is not None and (np.stack(ends.due) >= 0).any():
             ends = self._between(use, part, ends, self.processor)
         over = ends.over + self.calls.to_end(use) * ends.by_task
+        if self.processor is not None:
+            late = self.processor.put_off(part.begun, over)
+            work = work_of(self.plan, use, part.costs, over - part.begun)
+            self.processor.work.append((part.begun, over + late, work))
+            over += late
+            ends = replace(ends, torn={name: torn + late for name, torn in ends.torn.items()})
         for name, torn in ends.torn.items():
             self.torn[dict(use.positions)[name]] = torn
         if self.processor is None:
