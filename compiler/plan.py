@@ -13,7 +13,7 @@ from enum import Enum, IntFlag
 
 from collc.paths import Path
 from collc.spec import Collective, ContractKind, ElementType, Operation, Order, OwnOperation
-from collc.steps import Slicing
+from collc.steps import Blocks, Slicing
 from collc.target import Target
 
 
@@ -273,13 +273,14 @@ class Exchange:
 
     `walks` says which way registers go on from slice to slice by themselves: 1 from the first to
     the last, -1 from the last to the first, so that the elements of every slice go that way, too; 0
-    where all are loaded for every row.
+    where all are loaded for every row. With `blocks` the vectors are those of a line's block.
     """
 
     slicing: Slicing
     areas: int
     lanes: tuple[str, ...]
     walks: int = 0
+    blocks: Blocks | None = None
 
 
 @dataclass(frozen=True)

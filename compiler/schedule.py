@@ -15,8 +15,8 @@ from functools import cached_property
 
 from collc.diagnostics import Span
 from collc.grids import Grid
-from collc.spec import BroadcastStep, Collective, Order, ReduceStep, RunStep, Tree
-from collc.steps import Slicing, StepsPhase
+from collc.spec import BroadcastStep, Collective, Order, ReduceStep, RunStep, Share, Tree
+from collc.steps import Blocks, Slicing, StepsPhase
 
 Children = tuple[tuple[int, ...], ...]
 
@@ -195,16 +195,25 @@ def _run(step: RunStep, collective: Collective) -> Iterator[StepsPhase]:
         return
     grid = collective.lined
     alone = min(grid.width, grid.height) == 1
+    slices, steps = step.algorithm.slices, step.algorithm.steps
+    length, blocks = collective.contract.length, None
+    if step.share is Share.OWN_BLOCK:
+        blocks = Blocks(length, step.across)
+        length = blocks.longest
+    elif step.share is Share.EVERY_BLOCK:
+        steps = tuple(moves.in_every_block(len(step.across), slices) for moves in steps)
+        slices *= len(step.across)
     yield StepsPhase(
         name="exchange" if alone else _line_name(step.axis, grid, step.lines),
         axis=step.axis,
         places=step.places,
         lines=step.lines,
-        slicing=Slicing(step.algorithm.slices, collective.contract.length),
-        steps=step.algorithm.steps,
+        slicing=Slicing(slices, length),
+        steps=steps,
         algorithm=step.algorithm.text,
         order=step.order,
         span=step.span,
+        blocks=blocks,
     )
 
 

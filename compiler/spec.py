@@ -210,12 +210,21 @@ class Algorithm:
     span: Span
 
 
+class Share(Enum):
+    """What part of the vector an algorithm works on along a line of a grid."""
+
+    VECTOR = "vector"
+    OWN_BLOCK = "own_block"  # every line has a block of the vector
+    EVERY_BLOCK = "every_block"  # the same in all blocks
+
+
 @dataclass(frozen=True)
 class RunStep:
     """An algorithm run along lines of one axis, "x" or "y".
 
     `order` is a word of the language, `places[r]` is where it puts rank r on a line. `lines` are
-    the coordinates, on the other axis, of the first and the last line.
+    the coordinates, on the other axis, of the first and the last line. If it works on a `share` of
+    the vector, `across[b]` is the coordinate of the line whose block is b.
     """
 
     axis: str
@@ -224,6 +233,8 @@ class RunStep:
     lines: tuple[int, int]
     algorithm: Algorithm
     span: Span
+    share: Share = Share.VECTOR
+    across: tuple[int, ...] = ()
 
 
 Step = ReduceStep | BroadcastStep | RunStep
@@ -335,7 +346,8 @@ class Collective:
     As long as it is `undecided` it has no steps; `decision` is how it came to them. `root` is the
     PE that a rooted contract starts from or ends at. None: reductions end at rank 0 and a broadcast
     step says where it starts. `path` is the order of all PEs that its other steps go along; None:
-    they go along rows and columns.
+    they go along rows and columns. Where a contract is about slices, ranks of a grid are counted
+    along the axis `counts_along`, line by line.
     """
 
     name: str
@@ -349,6 +361,7 @@ class Collective:
     path: Path | None = None
     undecided: Undecided | None = None
     decision: Decision | None = None
+    counts_along: str = "x"
 
     @property
     def lined(self) -> Grid:

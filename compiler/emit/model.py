@@ -15,14 +15,19 @@ from collc.emit.ids import Ids
 from collc.emit.names import NUMPY_TYPE, Combine, combine_of
 from collc.emit.paths import PathModel, path_model
 from collc.emit.phases import PhaseModel, Surroundings, coordinates, entries_of, phase_model
-from collc.emit.reference import numpy_callback, numpy_operands, numpy_reduction
+from collc.emit.reference import (
+    numpy_callback,
+    numpy_operands,
+    numpy_places,
+    numpy_reduction,
+)
 from collc.emit.roles import shape_of
 from collc.emit.sites import SiteModel, site_model, where
 from collc.lowering.resources import switched_colors
+from collc.owners import lines_and_ranks
 from collc.plan import Plan, SendVector
 from collc.schedule import Schedule, home_pe
-from collc.spec import ContractKind
-from collc.steps import StepsPhase
+from collc.spec import Collective, ContractKind
 from collc.version import __version__
 
 
@@ -42,7 +47,8 @@ class BundleModel:
     version: str
     kind: str
     by_slices: str
-    places: tuple[int, ...]
+    places: str
+    blocks: int
     width: int
     height: int
     site: SiteModel
@@ -126,8 +132,9 @@ def model_of(
         source=re.sub(r"[^\w./ +-]", "_", source),
         version=__version__,
         kind=contract.kind.value,
-        by_slices=BY_SLICES.get(contract.kind, ""),
-        places=_places(schedule),
+        by_slices=_by_slices(collective),
+        places=numpy_places(collective) if contract.kind.by_slices else "",
+        blocks=len(lines_and_ranks(collective)[0]) if contract.kind.by_slices else 1,
         width=grid.width,
         height=grid.height,
         site=site_model(grid, root),
@@ -180,12 +187,15 @@ BY_SLICES = {
 }
 
 
-def _places(schedule: Schedule) -> tuple[int, ...]:
-    """Where the ranks stand on their line, if the contract is about their slices."""
-    grid = schedule.collective.grid
-    steps = (phase for phase in schedule.phases if isinstance(phase, StepsPhase))
-    line = next(steps, None)
-    return line.places if line else tuple(range(grid.width * grid.height))
+def _by_slices(collective: Collective) -> str:
+    """What a contract about slices promises, in words; empty for any other."""
+    text, grid = BY_SLICES.get(collective.contract.kind, ""), collective.grid
+    if not text or collective.path is not None or min(grid.width, grid.height) == 1:
+        return text
+    lines, blocks = (
+        ("row", grid.height) if collective.counts_along == "x" else ("column", grid.width)
+    )
+    return f"{text} (ranks {lines} by {lines}: the slices of a {lines} are one of {blocks} blocks)"
 
 
 def _counts(phase: PhaseModel) -> str:

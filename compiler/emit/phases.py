@@ -252,8 +252,9 @@ def _struct(
         any_color = min(use.color for role in phase.roles for use in role.colors)
         fields = exchange_fields(phase.exchange, any_color, queues is not None)
         site = site_model(grid, (0, 0))
-        place = "p" if phase.path else site.x if phase.axis == "x" else site.y
-        rows = (exchange_role(i, phase, fields, queues, place) for i in range(len(phase.roles)))
+        at = (site.x, site.y) if phase.axis == "x" else (site.y, site.x)
+        at = ("p", "0") if phase.path else at
+        rows = (exchange_role(i, phase, fields, queues, at) for i in range(len(phase.roles)))
         return fields, tuple(rows)
     rows = (role_model(i, role, shape, queues) for i, role in enumerate(phase.roles))
     return fields_of(shape, queues is not None), tuple(rows)

@@ -238,7 +238,17 @@ def _collective(
     wanted = tuple(expectation for expectation in expectations if expectation is not None)
     name = declaration.name.text
     return Collective(
-        name, contract, grid, steps, limits, wanted, declaration.span, root, lines.path, left_open
+        name=name,
+        contract=contract,
+        grid=grid,
+        steps=steps,
+        limits=limits,
+        expectations=wanted,
+        span=declaration.span,
+        root=root,
+        path=lines.path,
+        undecided=left_open,
+        counts_along=lines.counts_along,
     )
 
 

@@ -14,7 +14,6 @@ from collc.language.expressions import Scope, number
 from collc.language.forest import Forest
 from collc.language.lines import Line, Lines
 from collc.language.optimal import OPTIMAL, optimal_tree
-from collc.language.parser import not_supported
 from collc.language.problems import KnownProblemError, Problems, problem, suggest
 from collc.language.shapes import children_of
 from collc.language.syntax import (
@@ -27,7 +26,7 @@ from collc.language.syntax import (
     Word,
 )
 from collc.language.undecided import is_auto
-from collc.spec import BroadcastStep, Contract, ContractKind, ReduceStep, RunStep, Step, Tree
+from collc.spec import BroadcastStep, Contract, ContractKind, ReduceStep, RunStep, Share, Step, Tree
 from collc.target import Target
 
 StepClause = ReduceClause | BroadcastClause | RunClause
@@ -117,15 +116,14 @@ def _a(kind: ContractKind) -> str:
 
 
 def _check_runs(around: Surroundings) -> None:
-    """Contracts that deal with slices are for lines; slices that change places are equal."""
-    if around.contract is None or not around.contract.kind.by_slices:
+    """Slices that change places are equal."""
+    contract = around.contract
+    if contract is None or contract.kind is not ContractKind.ALL_TO_ALL:
         return
-    contract, lines = around.contract, around.lines
-    if lines.single is None:
-        raise not_supported(f"{contract.kind.value} on a grid of several lines", contract.span)
-    if contract.kind is ContractKind.ALL_TO_ALL and contract.length % lines.single.length:
-        message = f"{contract.length} elements are no {lines.single.length} slices of equal length"
-        help = f"make the length a multiple of {lines.single.length}, the number of ranks"
+    ranks = around.lines.grid.width * around.lines.grid.height
+    if contract.length % ranks:
+        message = f"{contract.length} elements are no {ranks} slices of equal length"
+        help = f"make the length a multiple of {ranks}, the number of ranks"
         raise problem("C155", message, contract.span, help=help)
 
 
@@ -138,7 +136,21 @@ def _run(clause: RunClause, around: Surroundings) -> RunStep:
     first, last = (0, other.length - 1) if every else (other.coordinate(0),) * 2
     algorithm = around.algorithms.unfold(clause.algorithm, line.length, around.scope)
     word = lines.path.word if lines.path else line.word
-    return RunStep(axis, word, line.places, (first, last), algorithm, clause.span)
+    share = _share(axis, around)
+    return RunStep(
+        axis, word, line.places, (first, last), algorithm, clause.span, share, other.places
+    )
+
+
+def _share(axis: str, around: Surroundings) -> Share:
+    """Where slices follow each other along a line of a grid, the line has a block of them. In an
+    all_to_all, slices of all lines have to go to each rank of the line."""
+    contract, lines = around.contract, around.lines
+    if contract is None or not contract.kind.by_slices or lines.single is not None:
+        return Share.VECTOR
+    if axis != lines.counts_along:
+        return Share.VECTOR
+    return Share.EVERY_BLOCK if contract.kind is ContractKind.ALL_TO_ALL else Share.OWN_BLOCK
 
 
 def _check_then(clauses: tuple[StepClause, ...], problems: Problems) -> None:

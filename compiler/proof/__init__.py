@@ -1,7 +1,8 @@
 """Proof that a schedule keeps its contract, by moving symbolic contributions through it.
 
 Reading order: `trees` (one tree on a line), `contributions` and `steps` (algorithms that go by
-steps), `line` (a whole collective on a line), `grid` (phases that follow each other on a grid).
+steps), `line` (a whole collective on a line), `grid` (phases that follow each other on a grid),
+`blocks` (slices on a grid, along one axis and then along the other).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.diagnostics import Diagnostic
+from collc.proof.blocks import prove_blocks
 from collc.proof.grid import prove_contract
 from collc.proof.line import prove_line
 from collc.proof.steps import combining_nothing
@@ -39,5 +41,7 @@ def prove(schedule: Schedule) -> Iterator[Diagnostic]:
     whole = schedule.collective.contract.kind in _OF_WHOLE_VECTORS
     if min(grid.width, grid.height) == 1 and (by_steps or not whole):
         yield from prove_line(schedule, "x" if grid.height == 1 else "y")
+    elif not whole:
+        yield from prove_blocks(schedule)
     else:
         yield from prove_contract(schedule)

@@ -70,7 +70,11 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
         roles=roles,
         regions=_regions(pattern, [places for places, _ in groups]),
         exchange=Exchange(
-            slicing, int(areas[stages].max()) + 1 if stages.any() else 0, wiring.lanes, walks
+            slicing,
+            int(areas[stages].max()) + 1 if stages.any() else 0,
+            wiring.lanes,
+            walks,
+            pattern.blocks,
         ),
         path=path,
     )
