@@ -17,6 +17,7 @@ from collc.diagnostics import Span
 from collc.grids import Grid
 from collc.spec import BroadcastStep, Collective, Order, ReduceStep, RunStep, Share, Tree
 from collc.steps import Blocks, Slicing, StepsPhase
+from collc.tree_steps import chunks_of, steps_of_tree
 
 Children = tuple[tuple[int, ...], ...]
 
@@ -137,7 +138,9 @@ def build_schedule(collective: Collective) -> Schedule:
             phases += _broadcast(step, collective.grid)
             holders = {"x": (0, grid.width - 1), "y": (0, grid.height - 1)}
         else:
-            phases += _reduce(step, grid, holders)
+            reduced = _reduce(step, grid, holders)
+            leaps = collective.path is not None and collective.path.leaps
+            phases += (_in_steps(phase, collective) for phase in reduced) if leaps else reduced
             home = _home(step, grid)
             holders[axis_of(step.order)] = (home, home)
     return Schedule(collective, tuple(_with_unique_names(phases)))
@@ -163,6 +166,25 @@ def _reduce(
                 tree=tree.text,
                 span=step.span,
             )
+
+
+def _in_steps(phase: ReducePhase, collective: Collective) -> StepsPhase:
+    """A tree along an order that leaps: on the whole line, in which the others have no part."""
+    assert collective.path is not None, "only a path leaps"
+    length = collective.contract.length
+    chunks = chunks_of(phase.children, length)
+    places = [phase.coordinate(rank) for rank in range(phase.ranks)]
+    return StepsPhase(
+        name=phase.name,
+        axis=phase.axis,
+        places=tuple(range(len(collective.path))),
+        lines=phase.lines,
+        slicing=Slicing(chunks, length),
+        steps=steps_of_tree(phase.children, places, chunks),
+        algorithm=phase.tree,
+        order=collective.path.word,
+        span=phase.span,
+    )
 
 
 def _sides(step: ReduceStep) -> Iterator[tuple[Order, Tree, Children]]:

@@ -33,6 +33,7 @@ from collc.emit.roles import (
     shape_of,
 )
 from collc.emit.sites import site_model
+from collc.emit.ways import WaysModel, ways_model
 from collc.grids import Grid
 from collc.plan import Phase, Plan, StoreVectors
 from collc.spec import Contract
@@ -119,6 +120,7 @@ class PhaseModel:
     positions: Mapping[str, int]
     cases: Cases
     on_path: bool  # whether a PE's part depends on its place on the path, not on x and y
+    ways: WaysModel | None
     idle: bool  # whether some PEs take no part
     idle_values: tuple[str, ...]
     input: str
@@ -194,6 +196,7 @@ def phase_model(
             phase.regions, (grid.width, grid.height), len(phase.roles), coordinates(phase)
         ),
         on_path=phase.path is not None,
+        ways=ways_model(phase.ways, plan.collective.grid),
         idle=covered < grid.width * grid.height,
         idle_values=tuple(f".{field.name} = {field.idle}," for field in fields),
         input=_queue(f"{phase.name}.queue_in", "inputs", ids, around)

@@ -233,7 +233,7 @@ def _collective(
     root = None if is_open else problems.attempt(root_of, clauses, around)
     if contract is None or limits is None or reserved is None:
         return None
-    problems.attempt(refused_steps, contract, steps)
+    problems.attempt(refused_steps, contract, steps, lines.path)
     limits = replace(limits, reserved=reserved)
     wanted = tuple(expectation for expectation in expectations if expectation is not None)
     name = declaration.name.text

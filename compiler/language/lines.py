@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from collc.diagnostics import Span
 from collc.grids import Grid
 from collc.language.expressions import Scope
-from collc.language.orders import Orders, check_neighbours, check_no_arguments
+from collc.language.orders import Orders, check_no_arguments
 from collc.language.problems import Problems, problem
 from collc.language.syntax import OrderClause, TreeUse
 from collc.language.words import HILBERT, ORDER_WORDS, RING
@@ -131,7 +131,6 @@ def elaborate_lines(
 def _path(use: TreeUse, grid: Grid, orders: Orders, scope: Scope) -> Lines:
     """All PEs in one order."""
     path = orders.path(use, grid, scope)
-    check_neighbours(path, use)
     row, rest = Line(Order.WEST_TO_EAST, len(path), use.span), Line(Order.NORTH_TO_SOUTH, 1, None)
     return Lines(grid, row, rest, (), path)
 

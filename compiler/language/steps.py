@@ -40,6 +40,9 @@ _BY_TREES = (
 _ROOTED = (*_FROM_ROOT, ContractKind.REDUCE, ContractKind.GATHER)
 
 
+LONGEST_LEAPING = 4096  # ranks of a tree that is carried out in steps
+
+
 @dataclass(frozen=True)
 class Surroundings:
     """What the steps of one collective rest on."""
@@ -90,7 +93,8 @@ def _without_idle(steps: tuple[Step, ...]) -> tuple[Step, ...]:
 def root_of(clauses: tuple[StepClause, ...], around: Surroundings) -> tuple[int, int] | None:
     """The PE a rooted contract starts from or ends at, where algorithms leave it to be said."""
     runs = [clause for clause in clauses if isinstance(clause, RunClause)]
-    if around.contract is None or not runs:
+    leaps = around.lines.path is not None and bool(around.lines.path.leaps)
+    if around.contract is None or not (runs or leaps):
         return None
     kind = around.contract.kind
     said = [clause for clause in clauses if _said(clause) is not None]
@@ -275,6 +279,11 @@ def _reduction(clause: ReduceClause, line: Line, around: Surroundings) -> Reduce
         message = "a tree has no use for the order ring: its vectors travel one way"
         help = "leave the order out, or run an algorithm"
         raise problem("C143", message, clause.span, (line.span, "the order"), help=help)
+    path = around.lines.path
+    if path is not None and path.leaps and line.length > LONGEST_LEAPING:
+        message = f"a tree along an order that leaps has at most {LONGEST_LEAPING} ranks"
+        help = "use an order that goes from neighbour to neighbour, such as snake or hilbert"
+        raise problem("C165", message, clause.span, help=help)
     root = _end(clause, line, around)
     behind = line.length - 1 - root
     lower, upper = clause.tree, clause.upper or clause.tree

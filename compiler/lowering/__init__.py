@@ -21,7 +21,17 @@ from collc.lowering.line import LineTree, line_tree
 from collc.lowering.roles import reduce_phase
 from collc.lowering.rounds import FEW, one_by_one
 from collc.lowering.show import show_plan
-from collc.lowering.steps import circuits, relays, steps_phase, traffic_of
+from collc.lowering.steps import (
+    Traffic,
+    circuits,
+    leaping_circuits,
+    leaping_relays,
+    relays,
+    steps_phase,
+    traffic_of,
+)
+from collc.lowering.steps.ways import Wired
+from collc.paths import Path
 from collc.plan import Advance, Phase, Plan, SendVector
 from collc.run_lengths import has_cases
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
@@ -42,7 +52,9 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
     """
     candidates = candidate_plans(schedule, target)
     first = next(candidates)
-    alone = not _has_control(first) and not any(map(_relays_need_fewer, schedule.phases))
+    alone = not _has_control(first) and not any(
+        _relays_need_fewer(phase, schedule.collective.path) for phase in schedule.phases
+    )
     if resources.within_budget(first) and alone:
         return first  # no other coloring is faster without control wavelets, and none needs fewer
     plans = (first, *candidates)
@@ -58,14 +70,12 @@ def _has_control(plan: Plan) -> bool:
     return any(isinstance(step, SendVector) and step.advance is Advance.CONTROL for step in steps)
 
 
-def _relays_need_fewer(phase: SchedulePhase) -> bool:
+def _relays_need_fewer(phase: SchedulePhase, path: Path | None) -> bool:
     """Whether circuits take more colors than relays, and so have to be faster to be worth it."""
     if not isinstance(phase, StepsPhase):
         return False
-    traffic = traffic_of(phase)
-    direct = circuits(traffic, phase.ranks, phase.axis, phase.name)
-    by_relays = relays(traffic, phase.ranks, phase.axis, phase.name)
-    return direct is not None and direct.color_count > by_relays.color_count
+    direct, by_relays = _wirings(phase, traffic_of(phase), path)
+    return direct is not None and direct[0].color_count > by_relays[0].color_count
 
 
 def _colors(plan: Plan) -> int:
@@ -109,21 +119,30 @@ def _exchanges(
     """A phase made of steps along circuits, if the colors suffice for them, and by relays."""
     contract = schedule.collective.contract
     by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
-    path = schedule.collective.path
     traffic = traffic_of(phase)
     exchanges = sum(isinstance(other, StepsPhase) for other in schedule.phases)
     others = len(schedule.phases) - exchanges
+    direct, by_relays = _wirings(phase, traffic, schedule.collective.path)
+    most = schedule.collective.limits.colors or len(target.colors)
+    lower = partial(steps_phase, by_call_back=by_call_back, path=schedule.collective.path)
+    # where neither keeps the limit, the refusal names the fewest colors
+    if direct is not None and direct[0].color_count <= max(most, by_relays[0].color_count):
+        registers = 3 * len(direct[0].lanes) * exchanges + 2 * others
+        walks = registers <= len(target.dsr_ids)
+        yield partial(lower, phase, traffic, direct[0], ways=direct[1], may_walk=walks)
+    yield partial(lower, phase, traffic, by_relays[0], ways=by_relays[1], may_walk=False)
+
+
+def _wirings(phase: StepsPhase, traffic: Traffic, path: Path | None) -> tuple[Wired | None, Wired]:
+    """Circuits, if there are any, and relays, with the ways that they take where an order leaps."""
+    if path is not None and path.leaps:
+        return (
+            leaping_circuits(traffic, path, phase.axis, phase.name),
+            leaping_relays(traffic, path, phase.axis, phase.name),
+        )
     direct = circuits(traffic, phase.ranks, phase.axis, phase.name)
     by_relays = relays(traffic, phase.ranks, phase.axis, phase.name)
-    most = schedule.collective.limits.colors or len(target.colors)
-    # where neither keeps the limit, the refusal names the fewest colors
-    if direct is not None and direct.color_count <= max(most, by_relays.color_count):
-        registers = 3 * len(direct.lanes) * exchanges + 2 * others
-        walks = registers <= len(target.dsr_ids)
-        lower = partial(steps_phase, by_call_back=by_call_back, path=path, may_walk=walks)
-        yield partial(lower, phase, traffic, direct)
-    lower = partial(steps_phase, by_call_back=by_call_back, path=path, may_walk=False)
-    yield partial(lower, phase, traffic, by_relays)
+    return None if direct is None else (direct, ()), (by_relays, ())
 
 
 def numbered_plan(schedule: Schedule, phases: tuple[Phase, ...], target: Target) -> Plan:

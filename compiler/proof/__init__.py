@@ -16,7 +16,8 @@ from collc.proof.line import prove_line
 from collc.proof.steps import combining_nothing
 from collc.proof.trees import follow, prove_phase, show_vector
 from collc.schedule import Schedule, unfolded
-from collc.spec import ContractKind, RunStep
+from collc.spec import ContractKind
+from collc.steps import StepsPhase
 
 __all__ = ["follow", "prove", "show_vector"]
 
@@ -37,7 +38,7 @@ def prove(schedule: Schedule) -> Iterator[Diagnostic]:
     if found:
         return
     grid = schedule.collective.grid
-    by_steps = any(isinstance(step, RunStep) for step in schedule.collective.steps)
+    by_steps = any(isinstance(phase, StepsPhase) for phase in schedule.phases)
     whole = schedule.collective.contract.kind in _OF_WHOLE_VECTORS
     if min(grid.width, grid.height) == 1 and (by_steps or not whole):
         yield from prove_line(schedule, "x" if grid.height == 1 else "y")
