@@ -48,7 +48,13 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
     where that saves loads and `may_walk` says that there are enough of them."""
     slicing = pattern.slicing
     stages, areas = staged(traffic, pattern.ranks, by_call_back)
-    parts = merged(parts_of(traffic, wiring, slicing, stages, areas), bool(wiring.circuits))
+    single = parts_of(traffic, wiring, slicing, stages, areas)
+    parts = merged(single, bool(wiring.circuits))
+    backward = False
+    if not wiring.circuits and not stages.any():
+        other = merged(single, circuits=False, way=-1)
+        if len(other) < len(parts):
+            parts, backward = other, True
     rows = rows_of(parts, bool(wiring.circuits))
     formulas: Formulas = {}
     groups = _groups(pattern, wiring, rows, formulas)
@@ -74,7 +80,8 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
             slicing,
             int(areas[stages].max()) + 1 if stages.any() else 0,
             wiring.lanes,
-            walks,
+            walks != 0,
+            backward or walks < 0,
             pattern.blocks,
         ),
         path=path,
