@@ -126,7 +126,8 @@ def show_steps(collective: Collective) -> str:
     """The order and the steps of a collective in a line, as they would be written."""
     orders = dict.fromkeys(_orders(collective))
     usual = {Order.WEST_TO_EAST.value, Order.NORTH_TO_SOUTH.value}
-    order = f"order {', '.join(orders)} " if orders.keys() - usual else ""
+    unusual = orders.keys() - usual or collective.counts_along == "y"
+    order = f"order {', '.join(orders)} " if unusual else ""
     return order + " then ".join(_step(step, collective) for step in collective.steps)
 
 
@@ -246,7 +247,11 @@ def _orders(collective: Collective) -> Iterator[str]:
     if collective.path is not None:
         yield collective.path.word
         return
-    for step in collective.steps:
+    steps = collective.steps
+    if collective.contract.kind.by_slices:  # ranks are counted along what is named first
+        runs = (step for step in steps if isinstance(step, RunStep))
+        steps = tuple(sorted(runs, key=lambda run: run.axis != collective.counts_along))
+    for step in steps:
         if isinstance(step, ReduceStep):
             yield step.order.value
         elif isinstance(step, RunStep):

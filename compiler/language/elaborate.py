@@ -248,7 +248,7 @@ def _collective(
         root=root,
         path=lines.path,
         undecided=left_open,
-        counts_along=lines.counts_along,
+        counts_along=lines.counts_along if contract.kind.by_slices else "x",
     )
 
 
