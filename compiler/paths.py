@@ -44,6 +44,18 @@ class Path:
         """The places that are not next to the place before them."""
         return frozenset(leaps(self.places))
 
+    def crosses(self, place: int, other: int) -> bool:
+        """Whether the path leaps between two places."""
+        first, last = sorted((place, other))
+        return bool(self._leaps_up_to[last] > self._leaps_up_to[first])
+
+    @cached_property
+    def _leaps_up_to(self) -> npt.NDArray[np.int64]:
+        """How many leaps there are up to each place."""
+        found = np.zeros(len(self), dtype=np.int64)
+        found[list(self.leaps)] = 1
+        return np.cumsum(found)
+
     def way(self, source: int, target: int) -> tuple[Pe, ...]:
         """The PEs from one place to another: along a column, then along a row, or that way back."""
         if target < source:

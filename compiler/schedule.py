@@ -139,8 +139,7 @@ def build_schedule(collective: Collective) -> Schedule:
             holders = {"x": (0, grid.width - 1), "y": (0, grid.height - 1)}
         else:
             reduced = _reduce(step, grid, holders)
-            leaps = collective.path is not None and collective.path.leaps
-            phases += (_in_steps(phase, collective) for phase in reduced) if leaps else reduced
+            phases += (_without_passing(phase, collective) for phase in reduced)
             home = _home(step, grid)
             holders[axis_of(step.order)] = (home, home)
     return Schedule(collective, tuple(_with_unique_names(phases)))
@@ -168,21 +167,27 @@ def _reduce(
             )
 
 
-def _in_steps(phase: ReducePhase, collective: Collective) -> StepsPhase:
-    """A tree along an order that leaps: on the whole line, in which the others have no part."""
-    assert collective.path is not None, "only a path leaps"
+def _without_passing(phase: ReducePhase, collective: Collective) -> ReducePhase | StepsPhase:
+    """A tree along an order that leaps goes by steps, unless no vector passes any leap, as in a
+    chain. Steps are of the whole line, in which some may have no part."""
+    path = collective.path
+    if path is None or not path.leaps:
+        return phase
+    ends = ((phase.coordinate(t.source), phase.coordinate(t.destination)) for t in phase.transfers)
+    if all(abs(one - other) == 1 or not path.crosses(one, other) for one, other in ends):
+        return phase
     length = collective.contract.length
     chunks = chunks_of(phase.children, length)
     places = [phase.coordinate(rank) for rank in range(phase.ranks)]
     return StepsPhase(
         name=phase.name,
         axis=phase.axis,
-        places=tuple(range(len(collective.path))),
+        places=tuple(range(len(path))),
         lines=phase.lines,
         slicing=Slicing(chunks, length),
         steps=steps_of_tree(phase.children, places, chunks),
         algorithm=phase.tree,
-        order=collective.path.word,
+        order=path.word,
         span=phase.span,
     )
 

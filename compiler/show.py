@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from importlib.resources import files
 
 from collc.diagnostics import Diagnostic, Span
@@ -247,15 +248,17 @@ def _orders(collective: Collective) -> Iterator[str]:
     if collective.path is not None:
         yield collective.path.word
         return
-    steps = collective.steps
-    if collective.contract.kind.by_slices:  # ranks are counted along what is named first
-        runs = (step for step in steps if isinstance(step, RunStep))
-        steps = tuple(sorted(runs, key=lambda run: run.axis != collective.counts_along))
-    for step in steps:
+    for step in sorted(collective.steps, key=partial(_is_named_later, collective)):
         if isinstance(step, ReduceStep):
             yield step.order.value
         elif isinstance(step, RunStep):
             yield step.order
+
+
+def _is_named_later(collective: Collective, step: Step) -> bool:
+    """Whether a step goes across the lines along which ranks are counted; their order is first."""
+    by_slices = collective.contract.kind.by_slices
+    return by_slices and isinstance(step, RunStep) and step.axis != collective.counts_along
 
 
 def _step(step: Step, collective: Collective) -> str:

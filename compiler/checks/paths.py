@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from collc.diagnostics import Diagnostic
 from collc.grids import Grid
 from collc.paths import Path, Pe
+from collc.placement import roles_of_ranks, sent_colors
 from collc.plan import Direction, Phase, Plan, Role
 from collc.schedule import Phase as Pattern
-from collc.schedule import Schedule
+from collc.schedule import ReducePhase, Schedule
 from collc.steps import StepsPhase
 from collc.unrolled import NOWHERE, connections, roles_of_places
 
@@ -69,8 +70,6 @@ def _ways_problem(phase: Phase, path: Path, pattern: Pattern) -> str:
     """What is wrong with the ways of a phase; nothing if they are its leaps, and meet nothing."""
     if not path.leaps and not phase.ways:
         return ""
-    if not isinstance(pattern, StepsPhase):
-        return "vectors pass routers from one leap of the path to the next"
     used, due = _hops(phase, path, pattern)
     for way in phase.ways:
         steps = zip(way.pes, way.pes[1:], strict=False)
@@ -88,25 +87,36 @@ def _ways_problem(phase: Phase, path: Path, pattern: Pattern) -> str:
 
 
 def _hops(
-    phase: Phase, path: Path, pattern: StepsPhase
+    phase: Phase, path: Path, pattern: Pattern
 ) -> tuple[set[tuple[Pe, str]], set[tuple[Pe, Pe, str]]]:
     """The colors of routers that are set for neighbours, and what needs ways: from where, to where,
     on which color."""
     by_ways = {way.color for way in phase.ways}
     used: set[tuple[Pe, str]] = set()
     due: set[tuple[Pe, Pe, str]] = set()
-    target, _ = connections(phase, pattern)
-    for place, role in enumerate(roles_of_places(phase, pattern)):
-        lanes = role.lanes if role else ()
-        for index, lane in enumerate(lanes):
-            to = int(target[place * len(lanes) + index])
-            if lane.sends_on is None or to == NOWHERE:
-                continue
-            other = to // len(lanes)
-            ends = path.places[place], path.places[other]
-            near = abs(place - other) == 1 and max(place, other) not in path.leaps
-            if near and lane.sends_on not in by_ways:
-                used |= {(pe, lane.sends_on) for pe in ends}
-            else:
-                due.add((*ends, lane.sends_on))
+    for place, other, color in _sent(phase, pattern):
+        if path.crosses(place, other) or color in by_ways:
+            due.add((path.places[place], path.places[other], color))
+        else:
+            between = range(min(place, other), max(place, other) + 1)
+            used |= {(path.places[at], color) for at in between}
     return used, due
+
+
+def _sent(phase: Phase, pattern: Pattern) -> Iterator[tuple[int, int, str]]:
+    """From which place something goes to which, on what color."""
+    if isinstance(pattern, ReducePhase):
+        of_ranks = roles_of_ranks(phase, pattern)
+        for transfer in pattern.transfers:
+            sender = of_ranks[transfer.source]
+            place, other = map(pattern.coordinate, (transfer.source, transfer.destination))
+            for color in sent_colors(sender) if sender else ():
+                yield place, other, color
+    elif isinstance(pattern, StepsPhase):
+        target, _ = connections(phase, pattern)
+        for place, role in enumerate(roles_of_places(phase, pattern)):
+            lanes = role.lanes if role else ()
+            for index, lane in enumerate(lanes):
+                to = int(target[place * len(lanes) + index])
+                if lane.sends_on is not None and to != NOWHERE:
+                    yield place, to // len(lanes), lane.sends_on

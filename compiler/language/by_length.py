@@ -118,15 +118,18 @@ def refused_steps(contract: Contract, steps: tuple[Step, ...], path: Path | None
         )
         help = "give it a fixed length; broadcast, reduce and allreduce may have one of the run"
         raise problem("C172", message, contract.span, help=help)
-    leaps = path is not None and path.leaps
+    leaping = path.word if path is not None and path.leaps else ""
     for step in (step for step in steps if isinstance(step, RunStep | ReduceStep)):
-        if isinstance(step, ReduceStep) and not leaps:
+        by_tree = "reduce by a tree and broadcast"
+        if isinstance(step, RunStep):
+            message = f"{step.algorithm.text} cuts vectors into slices, whose lengths are known "
+        elif leaping:
+            message = f"vectors that are reduced along {leaping}, which leaps, have a length known "
+            by_tree = "use an order without leaps"
+        else:
             continue
-        by = step.tree.text if isinstance(step, ReduceStep) else step.algorithm.text
-        message = f"{by} cuts vectors into slices, whose lengths are known "
         message += "when compiled"
         at = (contract.run_length.span, "the length is known when the program runs")
-        by_tree = "use an order without leaps" if leaps else "reduce by a tree and broadcast"
         help = f"{by_tree}, or give the collective a fixed length"
         raise problem("C172", message, step.span, at, help=help)
 

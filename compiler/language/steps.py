@@ -279,11 +279,18 @@ def _reduction(clause: ReduceClause, line: Line, around: Surroundings) -> Reduce
         message = "a tree has no use for the order ring: its vectors travel one way"
         help = "leave the order out, or run an algorithm"
         raise problem("C143", message, clause.span, (line.span, "the order"), help=help)
-    path = around.lines.path
-    if path is not None and path.leaps and line.length > LONGEST_LEAPING:
+    step = _sides(clause, line, around)
+    path, trees = around.lines.path, (step.tree, *((step.far,) if step.far else ()))
+    branches = any(len(below) > 1 for tree in trees for below in tree.children)
+    if path is not None and path.leaps and branches and line.length > LONGEST_LEAPING:
         message = f"a tree along an order that leaps has at most {LONGEST_LEAPING} ranks"
         help = "use an order that goes from neighbour to neighbour, such as snake or hilbert"
         raise problem("C165", message, clause.span, help=help)
+    return step
+
+
+def _sides(clause: ReduceClause, line: Line, around: Surroundings) -> ReduceStep:
+    """The trees on both sides of the root."""
     root = _end(clause, line, around)
     behind = line.length - 1 - root
     lower, upper = clause.tree, clause.upper or clause.tree

@@ -8,6 +8,7 @@ fewest predicted cycles, of equals the one with the fewest colors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache, partial
 from itertools import product
 
@@ -26,13 +27,14 @@ from collc.lowering.steps import (
     circuits,
     leaping_circuits,
     leaping_relays,
+    leaping_tree,
     relays,
     steps_phase,
     traffic_of,
 )
 from collc.lowering.steps.ways import Wired
 from collc.paths import Path
-from collc.plan import Advance, Phase, Plan, SendVector
+from collc.plan import Advance, Phase, Plan, SendVector, Way
 from collc.run_lengths import has_cases
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.schedule import Phase as SchedulePhase
@@ -105,9 +107,12 @@ def _ways(
 
 def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, target: Target) -> Phase:
     contract = schedule.collective.contract
-    received_on = coloring(line_tree(phase.children))
+    received_on, path = coloring(line_tree(phase.children)), schedule.collective.path
+    ways: tuple[Way, ...] = ()
+    if path is not None and path.leaps:
+        received_on, ways = leaping_tree(phase, path, received_on)
     done = behaviours(phase, received_on, contract.length, target.max_extent)
-    lowered = reduce_phase(phase, done, schedule.collective.path)
+    lowered = replace(reduce_phase(phase, done, path), ways=ways)
     if contract.run_length is None:
         return lowered
     return one_by_one(lowered, FEW if has_cases(contract) else phase.ranks)

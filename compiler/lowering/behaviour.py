@@ -54,7 +54,7 @@ def behaviours(
 ) -> tuple[Behaviour, ...]:
     """What each rank does; `length` is the vector's, in elements."""
     tree = line_tree(phase.children)
-    names = tuple(f"{phase.name}_{name}" for name in _color_names(max(received_on) + 1))
+    names = tuple(f"{phase.name}_{name}" for name in color_names(max(received_on) + 1))
     line = ColoredLine(tree, received_on, passing_colors(tree, received_on), names)
     known: dict[tuple[object, ...], Behaviour] = {}
     found = []
@@ -72,7 +72,8 @@ def behaviours(
     return tuple(found)
 
 
-def _color_names(needed: int) -> tuple[str, ...]:
+def color_names(needed: int) -> tuple[str, ...]:
+    """What so many colors of a phase are called."""
     return ("even", "odd") if needed <= 2 else tuple(str(number) for number in range(needed))
 
 

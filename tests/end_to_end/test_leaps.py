@@ -70,6 +70,37 @@ def test_a_tree_in_steps_combines_as_the_tree_does(tree: str) -> None:
     assert {text for _, text in operands_of_steps(steps)[0]} == {operand_order(whole)}
 
 
+@pytest.mark.parametrize("root", [0, 5, 11])
+@pytest.mark.parametrize("order", ["row_major", "mixed"])
+def test_a_chain_streams_across_leaps(order: str, root: int) -> None:
+    bundle = compiled(order, "reduce(x: f32[100], add)", f"reduce chain to {root}")
+    report = bundle.run(repeats=2)
+    assert report.verified, report.problem
+    # ways that use links together, of both sides of a root for example, hold each other up
+    alone = order == "row_major" and root in {0, 11}
+    assert report.cycles < 600
+    assert abs(report.cycles - bundle.prediction.cycles) <= (0 if alone else 90)
+
+
+def test_a_tree_streams_if_only_neighbours_in_the_order_are_on_both_sides_of_a_leap() -> None:
+    rows = "tree rows = 0 <- [1, 2, 3 <- [4 <- [5, 6, 7 <- [8 <- [9, 10, 11]]]]] "
+    text = f"""target wse2 {rows} grid g = 4 x 3
+    collective c = reduce(x: f32[50], add) on g {{ order row_major reduce rows to 0 }}
+    program {{ c }}"""
+    bundle = compile_text(text, "test.coll", {})
+    assert isinstance(bundle.schedule.phases[0], ReducePhase)
+    report = bundle.run(repeats=2)
+    assert report.verified, report.problem
+    assert abs(report.cycles - bundle.prediction.cycles) <= 0.02 * report.cycles + 90
+
+
+def test_a_way_is_needed_where_a_chain_leaps() -> None:
+    bundle = compiled("row_major", "reduce(x: f32[9], add)", "reduce chain to 0")
+    without = changed(bundle.plan, ways_of(bundle)[1:])
+    (found,) = CHECKS["paths"](bundle.schedule, without)
+    assert found.code == "C330" and "has no way" in found.message
+
+
 def test_a_chain_is_pipelined_and_ranks_with_many_children_take_turns() -> None:
     chain, star = ((1,), (2,), (3,), ()), ((1, 2, 3), (), (), ())
     assert chunks_of(star, 1000) == 1 and chunks_of(chain, 1) == 1 < chunks_of(chain, 1000)

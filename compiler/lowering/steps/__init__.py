@@ -8,7 +8,7 @@ words), `phase` (roles and regions).
 
 from collc.lowering.steps.phase import steps_phase
 from collc.lowering.steps.traffic import Traffic, traffic_of
-from collc.lowering.steps.ways import leaping_circuits, leaping_relays
+from collc.lowering.steps.ways import leaping_circuits, leaping_relays, leaping_tree
 from collc.lowering.steps.wiring import Wiring, circuits, relays
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "circuits",
     "leaping_circuits",
     "leaping_relays",
+    "leaping_tree",
     "relays",
     "steps_phase",
     "traffic_of",

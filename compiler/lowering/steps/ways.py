@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from collc.lowering.behaviour import color_names
 from collc.lowering.steps.traffic import Traffic
 from collc.lowering.steps.wiring import (
     RELAY_LANES,
@@ -20,6 +21,7 @@ from collc.lowering.steps.wiring import (
 )
 from collc.paths import Path
 from collc.plan import Way
+from collc.schedule import ReducePhase
 
 Wired = tuple[Wiring, tuple[Way, ...]]
 
@@ -47,6 +49,26 @@ def leaping_relays(traffic: Traffic, path: Path, axis: str, name: str) -> Wired:
     own = {pair: f"{name}_leap_{number}" for pair, number in numbers.items()}
     ways = tuple(Way(color, path.way(*pair)) for pair, color in own.items())
     return relays(traffic, len(path), axis, name, own), ways
+
+
+def leaping_tree(
+    phase: ReducePhase, path: Path, colored: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[Way, ...]]:
+    """The colors that ranks receive on, and ways, of a tree whose vectors pass no leap: whoever has
+    its child across a leap receives on a further color than those it is `colored` with."""
+    place = phase.coordinate
+    ranks = {
+        (place(transfer.source), place(transfer.destination)): transfer.destination
+        for transfer in phase.transfers
+        if path.crosses(place(transfer.source), place(transfer.destination))
+    }
+    received_on, first = list(colored), max(colored) + 1
+    numbers = _numbered(ranks, path)
+    for pair, number in numbers.items():
+        received_on[ranks[pair]] = first + number
+    names = color_names(max(received_on) + 1)
+    ways = (Way(f"{phase.name}_{names[first + n]}", path.way(*pair)) for pair, n in numbers.items())
+    return tuple(received_on), tuple(ways)
 
 
 def _leaping_hops(traffic: Traffic, path: Path) -> Iterator[Pair]:
