@@ -47,14 +47,14 @@ class Ends:
 
 @dataclass(frozen=True)
 class Part:
-    """A phase with what it costs; at `begun[x, y]` the code of a PE, `depth` calls deep, calls its
-    first function, and its routers that were torn down are open. A PE that is `quick` does not wait
+    """A phase with what it costs; at `begun[x, y]` the code of a PE, `depth[x, y]` calls deep, calls
+    its first function, and its routers that were torn down are open. A PE that is `quick` does not wait
     for the control wavelet that it sends last; what `restores` changes the sign of the result."""
 
     phase: Phase
     costs: Costs
     begun: Times
-    depth: int
+    depth: Times
     torn_down: bool
     quick: bool
     restores: bool
@@ -77,12 +77,13 @@ def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:
     ends = _idle(whole)
     grid = plan.plans[use.collective].collective.grid
     known: dict[bytes, Ends] = {}
-    arrays = (whole.begun, ends.over, ends.by_task, *ends.torn.values())
-    for begun, over, told, *torn in zip(*(parts_of(grid, of) for of in arrays), strict=True):
+    arrays = (whole.begun, whole.depth, ends.over, ends.by_task, *ends.torn.values())
+    for begun, depth, over, told, *torn in zip(*(parts_of(grid, of) for of in arrays), strict=True):
         first = begun.min()
-        key = (begun - first).tobytes()
+        key = (begun - first).tobytes() + depth.tobytes()
         if key not in known:
-            known[key] = _ends_of_part(plan, use, replace(whole, begun=begun - first))
+            part = replace(whole, begun=begun - first, depth=depth)
+            known[key] = _ends_of_part(plan, use, part)
         found = known[key]
         over[:], told[:] = found.over + first, found.by_task
         for name, times in zip(ends.torn, torn, strict=True):
@@ -96,7 +97,8 @@ def _ends_of_part(plan: ProgramPlan, use: Use, part: Part) -> Ends:
         return _broadcast(part, pattern)
     shape = part.begun.shape
     if phase.path is not None:
-        part = replace(part, begun=part.begun[phase.path.x, phase.path.y][:, None])
+        x, y = phase.path.x, phase.path.y
+        part = replace(part, begun=part.begun[x, y][:, None], depth=part.depth[x, y][:, None])
     ends = _idle(part)
     if isinstance(pattern, StepsPhase):
         _exchange(part, pattern, ends)
@@ -144,15 +146,17 @@ def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
     starts = lines_of(part.begun, pattern)
     over, by_task = lines_of(ends.over, pattern), lines_of(ends.by_task, pattern)
     torn = {name: lines_of(times, pattern) for name, times in ends.torn.items()}
-    different, which = np.unique(starts, axis=0, return_inverse=True)
+    both = np.concatenate((starts, lines_of(part.depth, pattern)), axis=1)
+    different, which = np.unique(both, axis=0, return_inverse=True)
     ways = [
         way
         for way in passages(pattern, roles_of_ranks(part.phase, pattern))
         if way.step.advance is Advance.TEARDOWN
     ]
-    for number, line in enumerate(different.tolist()):
+    for number, found in enumerate(different.tolist()):
         rows = which.reshape(-1) == number
-        places = [Place(time, part.depth) for time in line]
+        line, deep = found[: pattern.ranks], found[pattern.ranks :]
+        places = list(map(Place, line, deep))
         opened = line if part.torn_down else ()
         run = run_line(part.costs, part.phase, pattern, places, opened)
         ended = [_end_of_rank(part, run, rank) for rank in range(pattern.ranks)]
@@ -194,7 +198,7 @@ def _exchange(part: Part, pattern: StepsPhase, ends: Ends) -> None:
     costs, phase = part.costs, part.phase
     starts = lines_of(part.begun, pattern)
     first = starts.min(axis=1, keepdims=True)  # lines that begin alike, sooner or later, are alike
-    deep = np.full_like(starts, part.depth)
+    deep = lines_of(part.depth, pattern)
     run = run_exchange(costs, phase, pattern, starts - first + costs.scalar, deep)
     free = run.time + first
     target, _ = connections(phase, pattern)
@@ -224,7 +228,7 @@ def _broadcast(part: Part, pattern: BroadcastPhase) -> Ends:
     x, y = np.indices(begun.shape)
     distances = np.abs(x - pattern.x) + np.abs(y - pattern.y)
     at = (pattern.x, pattern.y)
-    root = costs.called(Place(int(begun[at]), part.depth))
+    root = costs.called(Place(int(begun[at]), int(part.depth[at])))
     first = costs.returned(root, costs.issued(root, "send"))
     way = begun.copy() if part.torn_down else np.zeros_like(begun)
     way[at] = first + costs.ramp + 1
