@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from collc.cost import show_gap
+from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.pipeline import Bundle
 from collc.programs import ProgramBundle
 from collc.show import as_json
@@ -45,7 +46,7 @@ def _reconfiguration(bundle: Bundle | ProgramBundle) -> dict[str, int]:
     """Of a program: the memory that handing colors on takes."""
     if isinstance(bundle, Bundle):
         return {}
-    return {"reconfiguration_bytes": bundle.plan.reconfiguration_bytes}
+    return {"reconfiguration_bytes": reconfiguration_bytes(bundle.plan)}
 
 
 def warnings_of(bundle: Bundle | ProgramBundle) -> dict[str, Any]:

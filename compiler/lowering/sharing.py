@@ -254,16 +254,6 @@ def _numbered(  # noqa: PLR0913, PLR0917 - the parts of a plan
         dsr_ids=target.dsr_ids,
         code_bytes=memory.program_code_bytes(numbered),
         data_bytes=memory.program_data_bytes(numbered, program.rounds),
-        reconfiguration_bytes=memory.reconfiguration_bytes(
-            [
-                (
-                    numbered[use.collective].phases[use.phase],
-                    {name for name, place in use.positions if colors[place].torn_down},
-                )
-                for use in uses
-            ],
-            target,
-        ),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.lowering.show import show_plan
 from collc.plan import Plan
 from collc.program import ProgramPlan
@@ -17,7 +18,7 @@ def show_program(plan: ProgramPlan) -> str:
         *(f"  {line}" for line in _colors(plan)),
         f"  task ids: {', '.join(map(str, plan.task_ids))}",
         f"  memory: {plan.code_bytes} bytes of code, {plan.data_bytes} bytes of data; of these "
-        f"{plan.reconfiguration_bytes} bytes for reconfiguration",
+        f"{reconfiguration_bytes(plan)} bytes for reconfiguration",
     ]
     return "\n".join([*head, *(_own(one) for one in plan.plans)])
 
