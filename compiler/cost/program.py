@@ -30,7 +30,7 @@ from collc.cost.operations import Costs, costs_of, depth_of
 from collc.cost.parts import Part, ends_of, parts_of
 from collc.cost.predict import Mask, Prediction, Times, predict
 from collc.emit.model import SharedPhase
-from collc.emit.program import shared_of
+from collc.emit.program_phases import shared_of
 from collc.placement import received_colors, sent_colors
 from collc.plan import Phase, Region, Role, SendVector, StoreVectors
 from collc.program import ProgramPlan, Use

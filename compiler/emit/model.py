@@ -104,7 +104,7 @@ class SharedPhase:
     whether it loads its registers when it begins, and whether its colors have registers by which
     control wavelets are sent; `by_color` says that they have some for what is received, too. Its
     routers that are torn down are the program's from `first_router` on; None: another phase sets
-    them alike."""
+    them alike. Those of the colors that are `set_elsewhere` stay as another phase has them."""
 
     positions: Mapping[str, int]
     torn_down: frozenset[str]
@@ -113,6 +113,7 @@ class SharedPhase:
     controls_ready: bool
     by_color: bool = False
     first_router: int | None = None
+    set_elsewhere: frozenset[str] = frozenset()
 
 
 def model_of(
@@ -267,6 +268,7 @@ def shared_phase(plan: Plan, how: Combine, index: int, given: SharedPhase, ids: 
         late=given.late,
         by_color=given.by_color,
         first_router=given.first_router,
+        set_elsewhere=given.set_elsewhere,
         by_call_back=bool(how.callback),
         torn_down=given.torn_down,
         controls_ready=given.controls_ready,

@@ -171,6 +171,7 @@ class Surroundings:
     torn_down: frozenset[str] = frozenset()
     controls_ready: bool = False
     first_router: int | None = None
+    set_elsewhere: frozenset[str] = frozenset()
 
 
 def phase_model(
@@ -194,7 +195,7 @@ def phase_model(
         about=phase.about,
         fields=fields,
         roles=roles,
-        routes=routes_models(phase, around.torn_down),
+        routes=routes_models(phase, around.torn_down | around.set_elsewhere),
         routers=routers_models(phase, around.torn_down) if around.torn_down else (),
         torn_down=tuple(sorted(around.torn_down)),
         first_router=around.first_router,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,31 +11,44 @@ from collc.grids import Grid
 from collc.paths import Path
 from collc.plan import Phase, Route
 from collc.program import ProgramPlan, Use
+from collc.spec import Collective
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """The routers of a color in one phase, on all PEs: the distinct settings, and for each PE which
-    of them it has, 0 for none. With a `path` PEs are places on it."""
+    """The routers of a color in one phase: the distinct settings, and for each PE, row by row,
+    which of them it has, 0 for none. Of a grid that lies on another one `place` says where; with a
+    `path` PEs are places on it."""
 
     place: tuple[object, ...]
     path: Path | None
+    width: int
     settings: tuple[tuple[Route, ...], ...]
     of_pes: bytes
 
+    def at(self, pe: int) -> tuple[Route, ...]:
+        """The positions of one PE's router."""
+        number = self.of_pes[pe]
+        return self.settings[number - 1] if number else ()
 
-def configuration(plan: ProgramPlan, use: Use, color: str) -> Configuration:
-    """How a use sets the routers of one of its symbolic colors."""
-    one, phase = plan.plans[use.collective].collective, plan.phase(use)
+
+def configuration(collective: Collective, phase: Phase, color: str) -> Configuration:
+    """How a phase sets the routers of one of its symbolic colors."""
     settings = tuple(sorted(set(_settings(phase, color)), key=str))
-    lined = one.lined if phase.path else one.grid
-    of_pes = np.zeros((lined.height, lined.width), dtype=np.int16)
+    lined = collective.lined if phase.path else collective.grid
+    of_pes = np.zeros((lined.height, lined.width), dtype=np.uint8)
     for region, index in phase.regions:
         for used in phase.roles[index].colors:
             if used.color == color:
                 number = settings.index(used.positions) + 1
                 of_pes[np.ix_(list(region.y), list(region.x))] = number
-    return Configuration(_place(one.grid), phase.path, settings, of_pes.tobytes())
+    place = _place(collective.grid)
+    return Configuration(place, phase.path, lined.width, settings, of_pes.tobytes())
+
+
+def _settings(phase: Phase, color: str) -> Iterator[tuple[Route, ...]]:
+    for role in phase.roles:
+        yield from (use.positions for use in role.colors if use.color == color)
 
 
 def _place(grid: Grid) -> tuple[object, ...]:
@@ -44,6 +57,36 @@ def _place(grid: Grid) -> tuple[object, ...]:
     if site is None:
         return grid.width, grid.height
     return grid.width, grid.height, site.x, site.y, site.lines, site.copies
+
+
+def configurations(plan: ProgramPlan, color: int) -> list[tuple[Use, Configuration]]:
+    """The uses of a color of the program, each with what it sets."""
+    return [
+        (use, configuration(plan.plans[use.collective].collective, plan.phase(use), name))
+        for use in plan.uses
+        for name, k in use.positions
+        if k == color
+    ]
+
+
+def differing(plan: ProgramPlan, color: int) -> tuple[Use, Use, str] | None:
+    """Two uses of a color that do not set its routers alike, and where; None if all do."""
+    found = configurations(plan, color)
+    for use, other in found[1:]:
+        first, one = found[0]
+        if one != other:
+            return first, use, _where(one, other)
+    return None
+
+
+def _where(one: Configuration, other: Configuration) -> str:
+    """The first PE that is set differently."""
+    if (one.place, one.path) != (other.place, other.path):
+        return "on other PEs"
+    pe = next(pe for pe in range(len(one.of_pes)) if one.at(pe) != other.at(pe))
+    if one.path:
+        return f"at place {pe} of the path"
+    return f"at PE ({pe % one.width}, {pe // one.width})"
 
 
 def torn_down_by(plan: ProgramPlan, use: Use) -> tuple[str, ...]:
@@ -57,12 +100,12 @@ def setters(plan: ProgramPlan) -> tuple[int, ...]:
     first: dict[tuple[object, ...], int] = {}
     found = []
     for index, use in enumerate(plan.uses):
-        position, torn = dict(use.positions), torn_down_by(plan, use)
-        sets = ((position[name], configuration(plan, use, name)) for name in torn)
-        found.append(first.setdefault(tuple(sets), index) if torn else index)
+        torn = torn_down_by(plan, use)
+        found.append(first.setdefault(_sets(plan, use, torn), index) if torn else index)
     return tuple(found)
 
 
-def _settings(phase: Phase, color: str) -> Iterator[tuple[Route, ...]]:
-    for role in phase.roles:
-        yield from (use.positions for use in role.colors if use.color == color)
+def _sets(plan: ProgramPlan, use: Use, names: Sequence[str]) -> tuple[object, ...]:
+    collective, position = plan.plans[use.collective].collective, dict(use.positions)
+    phase = plan.phase(use)
+    return tuple((position[name], configuration(collective, phase, name)) for name in names)
