@@ -23,7 +23,6 @@ POINTER = 2  # to the buffer: read, and what takes it called
 POINTER_OF_ROUND = 5  # the same, computed
 RUN = 4  # `prepare` called and returned from; the phase noted; what begins it called
 BLOCKED = 1  # the teardown task
-LEARNED = 2  # whether it is known what the registers are to hold
 NEXT_PHASE = 2  # the phase noted; what begins it called
 START = 2  # what starts the phase is called, and the first of its functions
 LOADING = 2  # a function that loads registers is called, and returns
@@ -69,8 +68,7 @@ class Calls:
         prepared = 1 if barrier else BUFFER
         if costs.negates:
             prepared += costs.negated_cycles
-        learned = 0 if self.plan.target.registers_known else LEARNED
-        blocked = (BLOCKED * (not self.joined) + learned) * self.torn_down
+        blocked = BLOCKED * (not self.joined) * self.torn_down
         return (1 if barrier else pointer) + prepared + RUN + blocked
 
     def through(self, costs: Costs) -> int:
@@ -84,13 +82,15 @@ class Calls:
 
     def looked(self, colors: Ints) -> Ints:
         """From one look at registers to the next, while one of them is not torn down."""
-        return 9 + 4 * colors + ASKED
+        if self.plan.target.registers_known:
+            return 9 + 4 * colors + ASKED
+        return 10 + 2 * colors + ASKED
 
     def opened(self, colors: Ints, moving: Ints) -> Ints:
         """From calling what looks to the call of what starts the phase, where all are torn down."""
         if self.plan.target.registers_known:
             return 6 + 7 * colors + moving
-        return 6 + 6 * colors + 2 * moving
+        return 8 + 4 * colors + 2 * moving
 
     def by_task(self, index: int) -> int:
         """From a teardown to the look behind it, if the PE has stopped looking."""

@@ -14,15 +14,15 @@ import numpy as np
 
 from collc.cost.beginning import code_of_start, places_of
 from collc.cost.calls import (
+    CALLED_AT,
     ENDED,
-    LAST_CONTROL,
     FRAMES_WITHIN,
+    LAST_CONTROL,
     LOADING,
     NEXT_PHASE,
+    NOTHING,
     PATIENCE,
     RETURNS,
-    CALLED_AT,
-    NOTHING,
     START,
     TOLD,
     Calls,
@@ -32,7 +32,7 @@ from collc.cost.parts import Ends, Part, ends_of, parts_of
 from collc.cost.predict import Mask, Times
 from collc.cost.processor import Piece, Processor
 from collc.emit.model import SharedPhase
-from collc.emit.program import shared_of
+from collc.emit.program_phases import shared_of
 from collc.placement import received_colors, sent_colors
 from collc.plan import Phase, Role, SendVector, StoreVectors
 from collc.program import ProgramPlan, Use
@@ -104,7 +104,9 @@ class Strand:
         task = self.calls.through(call.costs)
         due = call.reached + call.depth - CALLED_AT
         if processor is not None:
-            begun, *_ = processor.take_all([Piece(due, np.full_like(due, task + ENDED)), *self.told])
+            begun, *_ = processor.take_all(
+                [Piece(due, np.full_like(due, task + ENDED)), *self.told]
+            )
             self.told = []
             return begun + task
         colors = zip(self.plan.colors, self.torn, strict=True)
@@ -183,7 +185,7 @@ def _loaded(role: Role) -> int:
 
 def _part(
     strand: Strand, position: int, use: Use, costs: Costs, ready: Times, depth: Times
-) -> Part:  # noqa: PLR0913, PLR0917
+) -> Part:
     """What is evaluated: a PE may be quick only if all colors of the phase are torn down."""
     given = strand.given[position]
     all_are = set(given.torn_down) == set(given.positions)
