@@ -248,6 +248,15 @@ def home_pe(schedule: Schedule) -> tuple[int, int]:
     return sources[0] if sources else (0, 0)
 
 
+def pes_of_ranks(collective: Collective) -> tuple[tuple[int, int], ...]:
+    """(x, y) of every rank that a contract of the user's own speaks of."""
+    own, path = collective.contract.own, collective.path
+    assert own is not None
+    if path is not None:
+        return tuple(path.places[place] for place in own.places)
+    return tuple((place, 0) if own.axis == "x" else (0, place) for place in own.places)
+
+
 def unfolded(schedule: Schedule) -> Schedule:
     """The same on a row instead of a path: place i of the path is PE (i, 0) of the row."""
     collective = schedule.collective

@@ -17,6 +17,7 @@ from collc.language.names import PRELUDE_FILE, prelude
 from collc.language.shapes import Children
 from collc.language.words import HILBERT
 from collc.show_algorithm import show_algorithm, values_of
+from collc.show_contract import show_contracts
 from collc.show_operation import show_operation
 from collc.spec import (
     Algorithm,
@@ -75,6 +76,7 @@ def show_spec(spec: Spec) -> str:
     lines += _trees(spec)
     operations = dict.fromkeys(collective.contract.operation for collective in spec.collectives)
     lines += [show_operation(one) for one in operations if isinstance(one, OwnOperation)]
+    lines += show_contracts([c.contract.own for c in spec.collectives if c.contract.own])
     selections = spec.program.selections if spec.program else ()
     chosen = {name: one for one in selections for name in one.names}
     alternatives = {collective.name: collective for collective in spec.collectives}
@@ -214,7 +216,8 @@ def _choice(selection: Selection, alternatives: list[Collective]) -> Iterator[st
 
 def _collective(collective: Collective, name: str, steps: Iterable[str]) -> Iterator[str]:
     contract, grid = collective.contract, collective.grid
-    promise = f"{contract.kind.value}({_buffer(contract)})"
+    called, _, numbers = contract.name.removesuffix(")").partition("(")
+    promise = f"{called}({_buffer(contract)}{', ' if numbers else ''}{numbers})"
     yield f"collective {name} = {promise} on {grid.name} {{"
     yield from steps
     if collective.limits.colors is not None:
@@ -246,6 +249,8 @@ def _orders(collective: Collective) -> Iterator[str]:
     if collective.path is not None:
         yield collective.path.word
         return
+    if collective.contract.own is not None:
+        yield collective.contract.own.order
     for step in collective.steps:
         if isinstance(step, ReduceStep):
             yield step.order.value

@@ -25,7 +25,7 @@ WIDTH = 100
 def show_schedule(schedule: Schedule) -> str:
     """The schedule as text, a paragraph per phase."""
     contract = schedule.collective.contract
-    head = f"schedule {schedule.collective.name}: {contract.kind.value}"
+    head = f"schedule {schedule.collective.name}: {contract.name}"
     lines = [head, *(_show_phase(phase, schedule) for phase in schedule.phases)]
     lines += _to_other_roots(schedule)
     return "\n".join(lines) + "\n"

@@ -60,7 +60,8 @@ def elaborate_steps(
     _check_then(clauses, problems)
     reductions = tuple(c for c in clauses if isinstance(c, ReduceClause))
     broadcasts = tuple(c for c in clauses if isinstance(c, BroadcastClause))
-    runs = len(reductions) + len(broadcasts) < len(clauses)
+    own = around.contract is not None and around.contract.kind is ContractKind.OWN
+    runs = own or len(reductions) + len(broadcasts) < len(clauses)
     if runs:
         problems.attempt(_check_runs, around)
     else:
@@ -88,6 +89,13 @@ def _without_idle(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     return tuple(step for step in steps if not isinstance(step, ReduceStep) or step in busy)
 
 
+def combines(steps: tuple[Step, ...]) -> bool:
+    """Whether any of the steps combines vectors."""
+    reduced = (len(step.tree.children) > 1 for step in steps if isinstance(step, ReduceStep))
+    moves = (m for step in steps if isinstance(step, RunStep) for m in step.algorithm.steps)
+    return any(reduced) or any(bool(one.combines.any()) for one in moves)
+
+
 def root_of(clauses: tuple[StepClause, ...], around: Surroundings) -> tuple[int, int] | None:
     """The PE a rooted contract starts from or ends at, where algorithms leave it to be said."""
     runs = [clause for clause in clauses if isinstance(clause, RunClause)]
@@ -98,7 +106,10 @@ def root_of(clauses: tuple[StepClause, ...], around: Surroundings) -> tuple[int,
     if kind not in _ROOTED:
         wrong = next((clause for clause in runs if clause.root is not None), None)
         if wrong is not None and wrong.root is not None:
-            message = f"{_a(kind)} has no root: it treats all ranks alike"
+            if kind is ContractKind.OWN:
+                message = f"{around.contract.name} has no root: what it promises says where"
+            else:
+                message = f"{_a(kind.value)} has no root: it treats all ranks alike"
             raise problem("C141", message, wrong.root.span, help="leave the place out")
         return None
     if not said:
@@ -112,8 +123,8 @@ def _said(clause: StepClause) -> PeDecl | Expression | None:
     return clause.to if isinstance(clause, ReduceClause) else clause.root
 
 
-def _a(kind: ContractKind) -> str:
-    return f"an {kind.value}" if kind.value[0] == "a" else f"a {kind.value}"
+def _a(kind: str) -> str:
+    return f"an {kind}" if kind[0] == "a" else f"a {kind}"
 
 
 def _check_runs(around: Surroundings) -> None:
@@ -163,7 +174,7 @@ def _check_contract(
         return
     kind = around.contract.kind
     if kind not in _BY_TREES:
-        message = f"nothing here does what {_a(kind)} promises"
+        message = f"nothing here does what {_a(kind.value)} promises"
         help = "run an algorithm: `run NAME`"
         at = clauses[0].span if clauses else around.contract.span
         raise problem("C140", message, at, (around.contract.span, "promised here"), help=help)

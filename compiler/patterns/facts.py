@@ -73,7 +73,7 @@ def facts_of(pattern: Pattern) -> Facts:
     choice, schedule, colors, fewest, refused = _planned(pattern, contract)
     return Facts(
         pattern=pattern,
-        contract=contract.value,
+        contract=schedule.collective.contract.name,
         also=tuple(kind.value for kind in kept[1:]),
         operands=operands,
         example=example,
