@@ -16,6 +16,7 @@ from collc.language.limits import RESOURCES
 from collc.language.names import PRELUDE_FILE, prelude
 from collc.language.shapes import Children
 from collc.language.words import HILBERT
+from collc.schedule import JUMP
 from collc.show_algorithm import show_algorithm, values_of
 from collc.show_contract import show_contracts
 from collc.show_operation import show_operation
@@ -277,6 +278,8 @@ def _step(step: Step, collective: Collective) -> str:
 
 def _tree_texts(step: ReduceStep) -> str:
     """The tree of a reduction; of two different ones, that of the lower ranks first."""
+    if step.jumps:
+        return f"{JUMP}({step.tree.text})"
     if step.far is None or step.far.text == step.tree.text:
         return step.tree.text
     own_is_lower = len(step.tree.children) == step.root + 1

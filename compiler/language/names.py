@@ -30,7 +30,7 @@ from collc.language.problems import ProblemError, Problems, problem, suggest
 from collc.language.shapes import check_literal
 from collc.language.syntax import AlgorithmDecl, OperationDecl, OrderDecl, TreeDecl, Word
 from collc.language.traverse import walk
-from collc.language.words import ORDER_WORDS, check_words, reserved
+from collc.language.words import ORDER_WORDS, TREE_WORDS, check_words, reserved
 from collc.spec import ContractKind, Operation
 
 PRELUDE_FILE = "prelude.coll"
@@ -85,7 +85,9 @@ def collect(declarations: tuple[syntax.Declaration, ...], problems: Problems) ->
                 name, taken, problems
             ):
                 orders[name.text] = declaration
-            case TreeDecl(name=name) if _is_free(name, taken, problems):
+            case TreeDecl(name=name) if _is_no_word(name, problems) and _is_free(
+                name, taken, problems
+            ):
                 trees[name.text] = declaration
             case AlgorithmDecl(name=name) if _is_free(name, taken, problems):
                 algorithms[name.text] = declaration
@@ -176,6 +178,14 @@ def _is_no_line(word: Word, problems: Problems) -> bool:
         message = f"{word.text} is an order of the language and cannot be declared"
         problems.add(problem("C109", message, word.span, help="choose another name"))
     return word.text not in ORDER_WORDS
+
+
+def _is_no_word(word: Word, problems: Problems) -> bool:
+    """Whether a tree may have this name, which is no word for what is done with trees."""
+    if word.text in TREE_WORDS:
+        message = f"{word.text} belongs to the language and cannot be declared"
+        problems.add(problem("C109", message, word.span, help="choose another name"))
+    return word.text not in TREE_WORDS
 
 
 def _is_free(word: Word, taken: dict[str, Word], problems: Problems) -> bool:

@@ -19,7 +19,9 @@ from collc.language.problems import KnownProblemError, Problems, problem, sugges
 from collc.language.shapes import children_of
 from collc.language.syntax import (
     BroadcastClause,
+    Call,
     Expression,
+    Name,
     PeDecl,
     ReduceClause,
     RunClause,
@@ -27,6 +29,7 @@ from collc.language.syntax import (
     Word,
 )
 from collc.language.undecided import is_auto
+from collc.schedule import JUMP
 from collc.spec import BroadcastStep, Contract, ContractKind, ReduceStep, RunStep, Step, Tree
 from collc.target import Target
 
@@ -276,6 +279,8 @@ def _reduction(clause: ReduceClause, line: Line, around: Surroundings) -> Reduce
         raise problem("C143", message, clause.span, (line.span, "the order"), help=help)
     root = _end(clause, line, around)
     behind = line.length - 1 - root
+    if clause.tree.name.text == JUMP:
+        return _jump(clause, line, root, around)
     lower, upper = clause.tree, clause.upper or clause.tree
     if root == 0 or behind == 0:
         tree = _tree(upper if root == 0 else lower, line.length, around)
@@ -288,6 +293,35 @@ def _reduction(clause: ReduceClause, line: Line, around: Surroundings) -> Reduce
         root,
         _tree(far, line.length - own_size, around),
     )
+
+
+def _jump(clause: ReduceClause, line: Line, root: int, around: Surroundings) -> ReduceStep:
+    """A tree over all ranks but a root within the line; of all ranks where the root is an end."""
+    use = _base_of(clause)
+    if root in (0, line.length - 1):
+        return ReduceStep(line.order, _tree(use, line.length, around), clause.span, root)
+    tree = _tree(use, line.length - 1, around)
+    return ReduceStep(line.order, tree, clause.span, root, jumps=True)
+
+
+def _base_of(clause: ReduceClause) -> TreeUse:
+    """`two_phase(S = 3)` of `jump(two_phase(S = 3))`."""
+    use = clause.tree
+    if clause.upper is not None:
+        message = "a jump has one tree, on both sides of its root"
+        raise problem("C114", message, clause.upper.span, help="leave the second one out")
+    if len(use.arguments) != 1 or use.arguments[0].name is not None:
+        message = f"{JUMP} takes one tree, by its name"
+        raise problem(
+            "C114", message, use.span, help=f"write {JUMP}(chain) or {JUMP}(two_phase(S = 4))"
+        )
+    base = use.arguments[0].value
+    if isinstance(base, Call):
+        return TreeUse(base.name, base.arguments, base.span)
+    if not isinstance(base, Name):
+        message = f"{JUMP} takes a tree, and this is none"
+        raise problem("C113", message, base.span, help=f"write {JUMP}(chain)")
+    return TreeUse(Word(base.text, base.span), (), base.span)
 
 
 def direction_of(clause: ReduceClause | RunClause, around: Surroundings) -> Line:

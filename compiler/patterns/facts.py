@@ -211,7 +211,7 @@ def _formula(pattern: Pattern, schedule: Schedule) -> str:
 
 def _part(phase: Phase) -> str:
     if isinstance(phase, ReducePhase):
-        return f"{phase.tree} on {phase.ranks} PEs"
+        return f"{phase.tree} on {phase.pes} PEs"
     if isinstance(phase, StepsPhase):
         return f"{phase.algorithm} on {phase.ranks} PEs"
     return f"broadcast on {phase.width} x {phase.height} PEs"

@@ -144,7 +144,7 @@ def follow_line(line: Line, held: Contributions) -> Diagnostic | None:
                 source = phase.coordinate(transfer.source)
                 held.combine_all(source, phase.coordinate(transfer.destination))
             if line.contract.kind is not ContractKind.BARRIER:
-                held.drop([phase.coordinate(rank) for rank in range(1, phase.ranks)])
+                held.drop([phase.coordinate(r) for r in range(1, phase.ranks) if r != phase.idle])
         elif isinstance(phase, BroadcastPhase):
             held.copy_to_all(phase.x if line.axis == "x" else phase.y)
         else:
