@@ -18,7 +18,7 @@ from collc.checks.passages import passages
 from collc.cost.exchange import run_exchange
 from collc.cost.line import LineRun, run_line
 from collc.cost.operations import SLOTS, Costs, Place
-from collc.cost.predict import Mask, Times, lines_of
+from collc.cost.predict import Mask, Times, lines_of, ranks_with_vectors
 from collc.grids import Grid, Lines
 from collc.paths import Path
 from collc.placement import roles_of_ranks
@@ -127,7 +127,7 @@ def _negate_back(pattern: ReducePhase | StepsPhase, costs: Costs, ends: Ends) ->
     if isinstance(pattern, StepsPhase):
         over += costs.negated_cycles + TESTED
     else:
-        over[:, 0] += costs.task + costs.negated_cycles + TESTED + ENDS * costs.scalar
+        over[:, pattern.leap] += costs.task + costs.negated_cycles + TESTED + ENDS * costs.scalar
 
 
 def _folded(path: Path, shape: tuple[int, ...], ends: Ends) -> Ends:
@@ -143,10 +143,14 @@ def _folded(path: Path, shape: tuple[int, ...], ends: Ends) -> Ends:
 
 def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
     """Each different line of a reduction."""
-    starts = lines_of(part.begun, pattern)
+    places = pattern.place_of
+    starts = lines_of(part.begun, pattern)[:, list(places)]
     over, by_task = lines_of(ends.over, pattern), lines_of(ends.by_task, pattern)
+    own = ranks_with_vectors(pattern)
+    at = [places[rank] for rank in own]
     torn = {name: lines_of(times, pattern) for name, times in ends.torn.items()}
-    both = np.concatenate((starts, lines_of(part.depth, pattern)), axis=1)
+    depths = lines_of(part.depth, pattern)[:, list(places)]
+    both = np.concatenate((starts, depths), axis=1)
     different, which = np.unique(both, axis=0, return_inverse=True)
     ways = [
         way
@@ -154,17 +158,22 @@ def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
         if way.step.advance is Advance.TEARDOWN
     ]
     for number, found in enumerate(different.tolist()):
-        rows = which.reshape(-1) == number
-        line, deep = found[: pattern.ranks], found[pattern.ranks :]
-        places = list(map(Place, line, deep))
+        rows = np.flatnonzero(which.reshape(-1) == number)[:, None]
+        line, deep = found[: len(places)], found[len(places) :]
+        begins = list(map(Place, line, deep))
         opened = line if part.torn_down else ()
-        run = run_line(part.costs, part.phase, pattern, places, opened)
-        ended = [_end_of_rank(part, run, rank) for rank in range(pattern.ranks)]
-        over[rows], by_task[rows] = [end for end, _ in ended], [told for _, told in ended]
+        run = run_line(part.costs, part.phase, pattern, begins, opened)
+        ended = [_end_of_rank(part, run, rank) for rank in own]
+        over[rows, at] = [end for end, _ in ended]
+        by_task[rows, at] = [told for _, told in ended]
         for way in ways:
             left = _control(run, way.source) + run.costs.ramp + 1
+            if pattern.leap and way.destination == 0:  # from the end to the root
+                way_back = range(pattern.leap + 1)
+                torn[way.step.color][rows, list(way_back)] = [left + hops for hops in way_back]
+                continue
             for router in way.last_at:
-                torn[way.step.color][rows, router] = left + way.source - router
+                torn[way.step.color][rows[:, 0], places[router]] = left + way.source - router
 
 
 def _control(run: LineRun, rank: int) -> int:

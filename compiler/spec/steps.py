@@ -42,6 +42,9 @@ class ReduceStep:
     `tree` is that of the root's own side, the root included; if the root is within the line, that
     is the smaller side, of two equal ones that of the lower ranks, and `far` is the tree of the
     other side, without the root, whose own root comes next to it.
+
+    Where it `jumps`, `tree` is that of all ranks but the root; it leads to the end of the line that
+    is nearer to the root, which sends the sum on to it.
     """
 
     order: Order
@@ -49,6 +52,7 @@ class ReduceStep:
     span: Span
     root: int = 0
     far: Tree | None = None
+    jumps: bool = False
 
 
 @dataclass(frozen=True)
