@@ -29,6 +29,7 @@ class Target:
     dsr_ids: tuple[int, ...]  # per file, beside memcpy, which takes 0 of dest and src1 [doc]
     memory_bytes: int  # per PE [doc]
     max_extent: int  # 0x7fff means endless [ex]
+    paired_operations: frozenset[str]  # on two 16-bit elements by one instruction [doc]
     # cycles, see docs/machine.md, "Timing"
     hop: int  # router to router [thesis]
     ramp: int  # T_R, one way between router and processor [thesis]
@@ -44,6 +45,7 @@ class Target:
 
 
 _WSE2_COLORS = tuple(range(0, 21))
+_PAIRED = frozenset(("add", "mul", "and", "or", "xor"))
 
 WSE2 = Target(
     name="wse2",
@@ -62,6 +64,7 @@ WSE2 = Target(
     dsr_ids=tuple(range(1, 8)),
     memory_bytes=48 * 1024,
     max_extent=0x7FFE,
+    paired_operations=_PAIRED,
     hop=1,
     ramp=2,
     dsr_load=18,
@@ -92,6 +95,7 @@ WSE3 = Target(
     dsr_ids=tuple(range(1, 8)),
     memory_bytes=48 * 1024,
     max_extent=0x7FFE,
+    paired_operations=_PAIRED | {"max", "min"},
     hop=1,
     ramp=2,
     dsr_load=11,

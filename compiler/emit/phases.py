@@ -105,7 +105,7 @@ class PhaseModel:
     received while it sends are loaded elsewhere, `quick` that a function is called at the end of a
     PE that sends a control wavelet last, by the register that its color has for that. `torn_down`
     are its colors that are torn down behind it, `routers` how they are set before it, `positions`
-    where they are among the program's.
+    where they are among the program's. If it is `paired`, two elements travel in a wavelet.
     """
 
     name: str
@@ -135,6 +135,7 @@ class PhaseModel:
     late: bool
     quick: bool
     by_color: bool
+    paired: bool
     behind: str
 
     @property
@@ -218,6 +219,7 @@ def phase_model(
         late=around.late,
         quick=quick,
         by_color=around.by_color,
+        paired=phase.paired,
         behind=behind,
     )
 

@@ -8,6 +8,7 @@ fewest predicted cycles, of equals the one with the fewest colors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache, partial
 from itertools import product
 
@@ -22,6 +23,7 @@ from collc.lowering.roles import reduce_phase
 from collc.lowering.rounds import FEW, one_by_one
 from collc.lowering.show import show_plan
 from collc.lowering.steps import circuits, relays, steps_phase, traffic_of
+from collc.packing import goes_in_pairs
 from collc.plan import Advance, Phase, Plan, SendVector
 from collc.run_lengths import has_cases
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
@@ -85,7 +87,7 @@ def _ways(
 ) -> Iterator[Callable[[], Phase]]:
     """All ways to carry out a phase, each worked out when it is asked for."""
     if isinstance(phase, BroadcastPhase):
-        yield partial(broadcast_phase, phase)
+        yield partial(_multicast, schedule, phase, target)
     elif isinstance(phase, StepsPhase):
         yield from _exchanges(schedule, phase, target)
     else:
@@ -93,11 +95,17 @@ def _ways(
             yield partial(_reduction, schedule, phase, coloring, target)
 
 
+def _multicast(schedule: Schedule, phase: BroadcastPhase, target: Target) -> Phase:
+    contract = schedule.collective.contract
+    return replace(broadcast_phase(phase), paired=goes_in_pairs(contract, target, combines=False))
+
+
 def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, target: Target) -> Phase:
     contract = schedule.collective.contract
     received_on = coloring(line_tree(phase.children))
     done = behaviours(phase, received_on, contract.length, target.max_extent)
     lowered = reduce_phase(phase, done, schedule.collective.path)
+    lowered = replace(lowered, paired=goes_in_pairs(contract, target, combines=True))
     if contract.run_length is None:
         return lowered
     return one_by_one(lowered, FEW if has_cases(contract) else phase.ranks)

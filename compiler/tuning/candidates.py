@@ -15,6 +15,7 @@ from math import isqrt
 import numpy as np
 
 from collc.optimum import optimum
+from collc.packing import wavelets
 from collc.spec import Collective, ContractKind, Gap, Undecided
 from collc.target import Target
 from collc.tuning.steps_model import step_begins
@@ -211,7 +212,8 @@ def _roots(collective: Collective, ranks: int, target: Target) -> tuple[int, ...
     combined in their order."""
     if not commutes(collective):
         return (0,)
-    best = best_root(ranks, collective.contract.length, target)
+    length = wavelets(collective.contract, target, combines=True)
+    best = best_root(ranks, length, target)
     return tuple(dict.fromkeys((0, best, ranks // 2)))
 
 
