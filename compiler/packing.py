@@ -10,15 +10,24 @@ from __future__ import annotations
 
 from collc.arithmetic import arithmetic_of
 from collc.spec import Contract
+from collc.steps import StepsPhase
 from collc.target import Target
 
 PAIR = 2
+WAVELET_BYTES = 4
 
 
 def goes_in_pairs(contract: Contract, target: Target, *, combines: bool) -> bool:
     """Whether vectors travel so in a phase that only moves them, or that combines them."""
     even = contract.length % PAIR == 0 and contract.run_length is None
-    return even and contract.element.bytes == 2 and (not combines or _combined(contract, target))
+    moved = contract.element.bytes * PAIR == WAVELET_BYTES
+    return target.pairs and even and moved and (not combines or _combined(contract, target))
+
+
+def slices_go_in_pairs(phase: StepsPhase, contract: Contract, target: Target) -> bool:
+    """Whether the slices of an exchange travel so."""
+    combines = any(bool(moves.combines.any()) for moves in phase.steps)
+    return phase.slicing.grain == PAIR and goes_in_pairs(contract, target, combines=combines)
 
 
 def _combined(contract: Contract, target: Target) -> bool:
@@ -26,7 +35,7 @@ def _combined(contract: Contract, target: Target) -> bool:
     operation = contract.operation
     if operation is None or arithmetic_of(contract.element, operation).kind == "map":
         return False
-    return operation.value in target.paired_operations
+    return (operation.value, contract.element.bytes) not in target.one_by_one
 
 
 def wavelets(contract: Contract, target: Target, *, combines: bool) -> int:

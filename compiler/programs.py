@@ -193,5 +193,5 @@ def _paired(plan: ProgramPlan) -> list[bool]:
 def _planned(schedules: tuple[Schedule, ...], program: Program, target: Target) -> ProgramPlan:
     build = build_strands if program.together else build_program_plan
     if program.selections:  # registers are shared by phases whose elements go one by one (D39)
-        target = replace(target, paired_operations=frozenset())
+        target = replace(target, pairs=False)
     return build(schedules, program, target)

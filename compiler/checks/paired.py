@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.diagnostics import Diagnostic
-from collc.packing import goes_in_pairs
+from collc.packing import goes_in_pairs, slices_go_in_pairs
 from collc.plan import Plan
 from collc.schedule import BroadcastPhase, Schedule
+from collc.steps import StepsPhase
 
 
 def paired(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     """C337: a phase in pairs whose elements cannot travel so."""
     contract = schedule.collective.contract
     for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
-        combines = not isinstance(pattern, BroadcastPhase)
-        if phase.paired and not goes_in_pairs(contract, plan.target, combines=combines):
+        if isinstance(pattern, StepsPhase):
+            able = slices_go_in_pairs(pattern, contract, plan.target)
+        else:
+            combines = not isinstance(pattern, BroadcastPhase)
+            able = goes_in_pairs(contract, plan.target, combines=combines)
+        if phase.paired and not able:
             yield Diagnostic(
                 "C337",
                 f"the {contract.element.value} of `{phase.name}` travel two to a wavelet, which "

@@ -16,6 +16,7 @@ from collc.arithmetic import Arithmetic, arithmetic_of
 from collc.packing import PAIR
 from collc.plan import Plan
 from collc.spec import Contract
+from collc.target import Target
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,11 @@ class Costs:
     dispatch: int = 0
 
     @property
+    def per_wavelet(self) -> int:
+        """Elements of a wavelet in the phase under evaluation."""
+        return self.elements // self.length if self.length else 1
+
+    @property
     def maps(self) -> bool:
         """Whether elements are combined by a call-back."""
         return self.arithmetic.kind == "map"
@@ -188,7 +194,7 @@ def costs_of(plan: Plan) -> Costs:
         combine=combine,
         answer=combine - 1,
         negate_rate=target.negate_words // (contract.element.bytes // 2),
-        apply_rate=target.negate_words // (contract.element.bytes // 2),
+        apply_rate=_combining_rate(contract, target),
         move_rate=target.negate_words // (contract.element.bytes // 2),
         preparations=_preparations(contract, arithmetic),
         load=target.dsr_load,
@@ -201,6 +207,13 @@ def costs_of(plan: Plan) -> Costs:
         output_queue=0,
         input_queue=0,
     )
+
+
+def _combining_rate(contract: Contract, target: Target) -> int:
+    """Elements a cycle that are combined in memory."""
+    operation, size = contract.operation, contract.element.bytes
+    alone = operation is not None and (operation.value, size) in target.one_by_one
+    return 1 if alone else target.negate_words // (size // 2)
 
 
 def _preparations(contract: Contract, arithmetic: Arithmetic) -> dict[str, Preparation]:

@@ -23,7 +23,7 @@ from collc.lowering.roles import reduce_phase
 from collc.lowering.rounds import FEW, one_by_one
 from collc.lowering.show import show_plan
 from collc.lowering.steps import circuits, relays, steps_phase, traffic_of
-from collc.packing import goes_in_pairs
+from collc.packing import goes_in_pairs, slices_go_in_pairs
 from collc.plan import Advance, Phase, Plan, SendVector
 from collc.run_lengths import has_cases
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
@@ -118,6 +118,7 @@ def _exchanges(
     contract = schedule.collective.contract
     by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
     path = schedule.collective.path
+    paired = slices_go_in_pairs(phase, contract, target)
     traffic = traffic_of(phase)
     exchanges = sum(isinstance(other, StepsPhase) for other in schedule.phases)
     others = len(schedule.phases) - exchanges
@@ -129,9 +130,9 @@ def _exchanges(
         registers = 3 * len(direct.lanes) * exchanges + 2 * others
         walks = registers <= len(target.dsr_ids)
         lower = partial(steps_phase, by_call_back=by_call_back, path=path, may_walk=walks)
-        yield partial(lower, phase, traffic, direct)
+        yield partial(lower, phase, traffic, direct, paired=paired)
     lower = partial(steps_phase, by_call_back=by_call_back, path=path, may_walk=False)
-    yield partial(lower, phase, traffic, by_relays)
+    yield partial(lower, phase, traffic, by_relays, paired=paired)
 
 
 def numbered_plan(schedule: Schedule, phases: tuple[Phase, ...], target: Target) -> Plan:

@@ -181,11 +181,11 @@ def _algorithms(
     once to everybody; each time one PE sends and one takes it.
     """
     contract = collective.contract
-    moved = 0
+    moved, length = 0, wavelets(contract, target, combines=True)
     if contract.kind is ContractKind.ALLREDUCE:
-        moved = 4 * contract.length * (ranks - 1) // ranks
+        moved = 4 * length * (ranks - 1) // ranks
     for pattern in ALGORITHMS.get(contract.kind, ()):
-        at_least = max((moved, "bandwidth"), pattern.at_least(ranks, contract.length, target))
+        at_least = max((moved, "bandwidth"), pattern.at_least(ranks, length, target))
         names = [pattern.text]
         if "{group}" in pattern.text:
             groups = (g for g in range(2, ranks + 1) if _is_power(ranks, g))

@@ -8,27 +8,26 @@ import pytest
 
 from collc.pipeline import Bundle, compile_text
 
-CONTRACTS = {
-    "f16 add": "allreduce(x: f16[B], add)",
-    "f16 min": "allreduce(x: f16[B], min)",
-    "u16 xor": "allreduce(x: u16[B], xor)",
-    "i16 max": "allreduce(x: i16[B], max)",
-}
+CONTRACTS = (
+    ("allreduce(x: f16[B], add)", "wse2"),
+    ("allreduce(x: f16[B], min)", "wse3"),
+    ("allreduce(x: u16[B], xor)", "wse3"),
+    ("allreduce(x: i16[B], max)", "wse2"),
+)
 TREES = ("chain", "star", "two_phase(S = 3)", "binomial")
 
 
 def compiled(target: str, contract: str, body: str, ranks: int, length: int) -> Bundle:
     text = f"""target {target} param B = {length} grid row = {ranks} x 1
-    collective total = {contract} on row {{ order west_to_east {body} }} program {{ total }}"""
+    collective total = {contract} on row {{ {body} }} program {{ total }}"""
     return compile_text(text, "test.coll", {})
 
 
-@pytest.mark.parametrize("target", ["wse2", "wse3"])
-@pytest.mark.parametrize("contract", CONTRACTS)
+@pytest.mark.parametrize(("contract", "target"), CONTRACTS)
 def test_any_length_is_right_and_predicted(contract: str, target: str) -> None:
     for tree, length in zip(cycle(TREES), (1, 2, 3, 17, 18), strict=False):
-        body = f"reduce {tree} to 0 then broadcast from 0"
-        bundle = compiled(target, CONTRACTS[contract], body, 7, length)
+        body = f"order west_to_east reduce {tree} to 0 then broadcast from 0"
+        bundle = compiled(target, contract, body, 7, length)
         report = bundle.run()
         assert report.verified, report.problem
         assert bundle.prediction.bound <= report.cycles
@@ -36,7 +35,7 @@ def test_any_length_is_right_and_predicted(contract: str, target: str) -> None:
 
 
 def test_a_pair_takes_the_time_of_one_element():
-    body = "reduce chain to 0 then broadcast from 0"
+    body = "order west_to_east reduce chain to 0 then broadcast from 0"
     halves = compiled("wse2", "allreduce(x: f16[B], add)", body, 6, 200)
     words = compiled("wse2", "allreduce(x: f32[B], add)", body, 6, 100)
     assert halves.run(repeats=3).verified
@@ -53,8 +52,30 @@ def test_a_broadcast_moves_pairs_whatever_they_are():
 
 
 def test_what_only_one_machine_does_in_pairs_is_for_that_one():
-    body = "reduce chain to 0"
+    body = "order west_to_east reduce chain to 0"
     on_wse3 = compiled("wse3", "reduce(x: f16[B], max)", body, 4, 8)
     assert "commands_wse2.sh" not in on_wse3.files
     on_wse2 = compiled("wse2", "reduce(x: f16[B], max)", body, 4, 8)
     assert "commands_wse3.sh" in on_wse2.files
+
+
+EXCHANGES = (
+    ("wse2", "allreduce(x: f16[B], add)", "order ring run ring_allreduce"),
+    ("wse3", "allreduce(x: u16[B], xor)", "order west_to_east run recursive_doubling"),
+    ("wse2", "reduce(x: f16[B], mul)", "order west_to_east run binary_tree_reduce(c = 2)"),
+    ("wse3", "reduce_scatter(x: f16[B], add)", "order ring run ring_reduce_scatter"),
+    ("wse2", "allgather(x: i16[B])", "order west_to_east run recursive_doubling_allgather"),
+)
+
+
+@pytest.mark.parametrize(("target", "contract", "body"), EXCHANGES)
+def test_slices_are_cut_between_pairs(target: str, contract: str, body: str) -> None:
+    for length in (2, 3, 24):
+        bundle = compiled(target, contract, body, 4, length)
+        report = bundle.run()
+        assert report.verified, report.problem
+        assert bundle.prediction.bound <= report.cycles
+        assert abs(report.cycles - bundle.prediction.cycles) <= 2
+        slices = "scatter" in contract or "gather" in contract
+        paired = length == 24 if slices else length % 2 == 0
+        assert ("simd_32" in bundle.files["total_pe.csl"]) == paired
