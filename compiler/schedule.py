@@ -15,12 +15,13 @@ from functools import cached_property
 
 from collc.diagnostics import Span
 from collc.grids import Grid
-from collc.spec import BroadcastStep, Collective, Order, ReduceStep, RunStep, Tree
+from collc.spec import BroadcastStep, Collective, Contract, Order, ReduceStep, RunStep, Tree
 from collc.steps import Slicing, StepsPhase
 
 Children = tuple[tuple[int, ...], ...]
 
 JUMP = "jump"  # a tree over all ranks but the root, whose sum comes to it from the nearer end
+PAIR_BYTES = 2  # of an element of which a wavelet has room for two
 
 REVERSED = {
     Order.WEST_TO_EAST: Order.EAST_TO_WEST,
@@ -256,12 +257,21 @@ def _run(step: RunStep, collective: Collective) -> Iterator[StepsPhase]:
         axis=step.axis,
         places=step.places,
         lines=step.lines,
-        slicing=Slicing(step.algorithm.slices, collective.contract.length),
+        slicing=_slicing(step.algorithm.slices, collective.contract),
         steps=step.algorithm.steps,
         algorithm=step.algorithm.text,
         order=step.order,
         span=step.span,
     )
+
+
+def _slicing(slices: int, contract: Contract) -> Slicing:
+    """Of 16-bit elements, which may travel two to a wavelet, two are cut as one where the contract
+    leaves open where slices begin, or where all begin with a pair anyway."""
+    length, grain = contract.length, 1
+    if contract.element.bytes == PAIR_BYTES and contract.run_length is None:
+        grain = 2 if length % (2 * slices if contract.kind.by_slices else 2) == 0 else 1
+    return Slicing(slices, length, grain)
 
 
 def _home(step: ReduceStep, grid: Grid) -> int:

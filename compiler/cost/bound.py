@@ -47,7 +47,7 @@ def bound_of(schedule: Schedule, target: Target) -> int:
         return 0
     if contract.kind.by_slices:
         return _slices(contract, grid, beyond, machine)
-    words = _words(contract.length, contract.element)
+    words = words_of(contract)
     message = words + machine.visit + machine.hop * (len(beyond) - 1)
     if contract.kind is ContractKind.ALLREDUCE:
         message = max(message, 2 * words)  # every PE sends them all, and stores them all
@@ -59,6 +59,11 @@ def bound_of(schedule: Schedule, target: Target) -> int:
 _ROOTED = frozenset(
     (ContractKind.BROADCAST, ContractKind.REDUCE, ContractKind.SCATTER, ContractKind.GATHER)
 )
+
+
+def words_of(contract: Contract) -> int:
+    """The wavelets that a vector fills."""
+    return _words(contract.length, contract.element)
 
 
 def _words(elements: int, element: ElementType) -> int:

@@ -33,6 +33,7 @@ from collc.cost.predict import Mask, Times
 from collc.cost.processor import Piece, Processor
 from collc.emit.model import SharedPhase
 from collc.emit.program_phases import shared_of
+from collc.packing import PAIR
 from collc.placement import received_colors, sent_colors
 from collc.plan import Phase, Role, SendVector, StoreVectors
 from collc.program import ProgramPlan, Use
@@ -212,6 +213,7 @@ def _costs(plan: ProgramPlan, position: int, use: Use, costs: Costs) -> Costs:
         task=costs.task + dispatch,
         dispatch=dispatch,
         frames=2,
+        length=costs.elements // PAIR if phase.paired else costs.elements,
     )
 
 

@@ -109,7 +109,8 @@ def timeline(costs: Costs, of: Line, called: Ints) -> Timeline:
         kinds.append([*rows.kind[own].tolist(), OVER, OVER, OVER])
         walks.append([*rows.walk[own].tolist(), 0, 0, 0])
         into, out = rows.into_to - rows.into_from, rows.out_to - rows.out_from
-        numbers.append(np.stack((into[own], out[own], rows.passed[own]), axis=1))
+        elements = np.stack((into[own], out[own], rows.passed[own]), axis=1)
+        numbers.append(elements // costs.per_wavelet)
     used = [
         [n for n in range(rows.lanes) if len(numbers[p * rows.lanes + n])] for p in range(places)
     ]

@@ -106,7 +106,8 @@ class PhaseModel:
     PE that sends a control wavelet last, by the register that its color has for that. `torn_down`
     are its colors that are torn down behind it, `routers` how they are set before it, `positions`
     where colors are among the program's; its routers are the program's from `first_router`
-    on, or None if another phase has code that sets them alike.
+    on, or None if another phase has code that sets them alike. If it is `paired`, two
+    elements travel in a wavelet.
     """
 
     name: str
@@ -137,6 +138,7 @@ class PhaseModel:
     late: bool
     quick: bool
     by_color: bool
+    paired: bool
     behind: str
 
     @property
@@ -228,6 +230,7 @@ def phase_model(
         late=around.late,
         quick=quick,
         by_color=around.by_color,
+        paired=phase.paired,
         behind=behind,
     )
 

@@ -29,6 +29,7 @@ from collc.language.syntax import (
     Word,
 )
 from collc.language.undecided import is_auto
+from collc.packing import wavelets
 from collc.schedule import JUMP
 from collc.spec import BroadcastStep, Contract, ContractKind, ReduceStep, RunStep, Step, Tree
 from collc.target import Target
@@ -353,7 +354,8 @@ def _tree(use: TreeUse, ranks: int, around: Surroundings) -> Tree:
     if use.name.text == OPTIMAL:
         if around.contract is None:
             raise KnownProblemError
-        return optimal_tree(use, ranks, around.contract.length, around.target)
+        length = wavelets(around.contract, around.target, combines=True)
+        return optimal_tree(use, ranks, length, around.target)
     declaration = forest.tree(use.name)
     first = (ranks,) if declaration.parameters else ()
     call = forest.call(use.name, use.arguments, first, around.scope, use.span)

@@ -8,6 +8,7 @@ fewest predicted cycles, of equals the one with the fewest colors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache, partial
 from itertools import product
 
@@ -23,6 +24,7 @@ from collc.lowering.roles import reduce_phase
 from collc.lowering.rounds import FEW, one_by_one
 from collc.lowering.show import show_plan
 from collc.lowering.steps import circuits, relays, steps_phase, traffic_of
+from collc.packing import goes_in_pairs, slices_go_in_pairs
 from collc.plan import Advance, Phase, Plan, SendVector
 from collc.run_lengths import has_cases
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
@@ -86,12 +88,17 @@ def _ways(
 ) -> Iterator[Callable[[], Phase]]:
     """All ways to carry out a phase, each worked out when it is asked for."""
     if isinstance(phase, BroadcastPhase):
-        yield partial(broadcast_phase, phase)
+        yield partial(_multicast, schedule, phase, target)
     elif isinstance(phase, StepsPhase):
         yield from _exchanges(schedule, phase, target)
     else:
         for coloring in COLORINGS.values():
             yield partial(_reduction, schedule, phase, coloring, target)
+
+
+def _multicast(schedule: Schedule, phase: BroadcastPhase, target: Target) -> Phase:
+    contract = schedule.collective.contract
+    return replace(broadcast_phase(phase), paired=goes_in_pairs(contract, target, combines=False))
 
 
 def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, target: Target) -> Phase:
@@ -104,6 +111,7 @@ def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, targe
         received_on = coloring(tree)
     done = behaviours(phase, received_on, contract.length, target.max_extent)
     lowered = reduce_phase(phase, done, schedule.collective.path)
+    lowered = replace(lowered, paired=goes_in_pairs(contract, target, combines=True))
     if contract.run_length is None:
         return lowered
     return one_by_one(lowered, FEW if has_cases(contract) else phase.ranks)
@@ -116,6 +124,7 @@ def _exchanges(
     contract = schedule.collective.contract
     by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
     path = schedule.collective.path
+    paired = slices_go_in_pairs(phase, contract, target)
     traffic = traffic_of(phase)
     exchanges = sum(isinstance(other, StepsPhase) for other in schedule.phases)
     others = len(schedule.phases) - exchanges
@@ -127,9 +136,9 @@ def _exchanges(
         registers = 3 * len(direct.lanes) * exchanges + 2 * others
         walks = registers <= len(target.dsr_ids)
         lower = partial(steps_phase, by_call_back=by_call_back, path=path, may_walk=walks)
-        yield partial(lower, phase, traffic, direct)
+        yield partial(lower, phase, traffic, direct, paired=paired)
     lower = partial(steps_phase, by_call_back=by_call_back, path=path, may_walk=False)
-    yield partial(lower, phase, traffic, by_relays)
+    yield partial(lower, phase, traffic, by_relays, paired=paired)
 
 
 def numbered_plan(schedule: Schedule, phases: tuple[Phase, ...], target: Target) -> Plan:

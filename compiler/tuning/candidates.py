@@ -15,6 +15,7 @@ from math import isqrt
 import numpy as np
 
 from collc.optimum import optimum
+from collc.packing import wavelets
 from collc.spec import Collective, ContractKind, Gap, Undecided
 from collc.target import Target
 from collc.tuning.steps_model import step_begins
@@ -180,11 +181,11 @@ def _algorithms(
     once to everybody; each time one PE sends and one takes it.
     """
     contract = collective.contract
-    moved = 0
+    moved, length = 0, wavelets(contract, target, combines=True)
     if contract.kind is ContractKind.ALLREDUCE:
-        moved = 4 * contract.length * (ranks - 1) // ranks
+        moved = 4 * length * (ranks - 1) // ranks
     for pattern in ALGORITHMS.get(contract.kind, ()):
-        at_least = max((moved, "bandwidth"), pattern.at_least(ranks, contract.length, target))
+        at_least = max((moved, "bandwidth"), pattern.at_least(ranks, length, target))
         names = [pattern.text]
         if "{group}" in pattern.text:
             groups = (g for g in range(2, ranks + 1) if _is_power(ranks, g))
@@ -211,7 +212,8 @@ def _roots(collective: Collective, ranks: int, target: Target) -> tuple[int, ...
     combined in their order."""
     if not commutes(collective):
         return (0,)
-    best = best_root(ranks, collective.contract.length, target)
+    length = wavelets(collective.contract, target, combines=True)
+    best = best_root(ranks, length, target)
     return tuple(dict.fromkeys((0, best, ranks // 2)))
 
 

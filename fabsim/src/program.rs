@@ -647,6 +647,14 @@ pub enum DsdShape {
 }
 
 impl DsdShape {
+    /// The mode of a fabric operand.
+    pub fn simd(&self) -> Option<Simd> {
+        match self {
+            DsdShape::FabIn { simd, .. } | DsdShape::FabOut { simd, .. } => Some(*simd),
+            _ => None,
+        }
+    }
+
     /// That of operations on it, if it names one.
     pub fn priority(&self) -> Option<Priority> {
         match self {

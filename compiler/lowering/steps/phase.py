@@ -41,10 +41,11 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
     by_call_back: bool,
     path: Path | None = None,
     may_walk: bool = True,
+    paired: bool = False,
 ) -> Phase:
     """The plan's phase of `pattern` on the lanes of `wiring`. With a `path`, which is a row when
     unfolded, it goes along that. Registers walk from slice to slice where that saves loads and
-    `may_walk` says that there are enough of them."""
+    `may_walk` says that there are enough of them; elements go in pairs if it is `paired`."""
     slicing = pattern.slicing
     stages, areas = staged(traffic, pattern.ranks, by_call_back)
     single = parts_of(traffic, wiring, slicing, stages, areas)
@@ -83,6 +84,7 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
             backward or walks < 0,
         ),
         path=path,
+        paired=paired,
     )
 
 

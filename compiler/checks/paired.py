@@ -1,0 +1,30 @@
+"""Where two elements travel in a wavelet, operations have whole wavelets and take both at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collc.diagnostics import Diagnostic
+from collc.packing import goes_in_pairs, slices_go_in_pairs
+from collc.plan import Plan
+from collc.schedule import BroadcastPhase, Schedule
+from collc.steps import StepsPhase
+
+
+def paired(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+    """C337: a phase in pairs whose elements cannot travel so."""
+    contract = schedule.collective.contract
+    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+        if isinstance(pattern, StepsPhase):
+            able = slices_go_in_pairs(pattern, contract, plan.target)
+        else:
+            combines = not isinstance(pattern, BroadcastPhase)
+            able = goes_in_pairs(contract, plan.target, combines=combines)
+        if phase.paired and not able:
+            yield Diagnostic(
+                "C337",
+                f"the {contract.element.value} of `{phase.name}` travel two to a wavelet, which "
+                f"{plan.target.name} cannot do with {contract.length} of them and their operation",
+                contract.span,
+                help="compile for this machine",
+            )
