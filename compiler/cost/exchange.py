@@ -29,16 +29,18 @@ class ExchangeRun:
 def run_exchange(
     costs: Costs, phase: Phase, pattern: StepsPhase, called: Ints, deep: Ints
 ) -> ExchangeRun:
-    """Evaluate a phase; `called` is [line, place], `deep` how many functions return behind it."""
+    """Evaluate a phase; `called` is [line, place], `deep` how many functions return behind it.
+    Lines that begin alike, sooner or later, are alike."""
     line = _line(costs, phase, pattern)
-    both = np.concatenate((called, deep), axis=1)
+    first = called.min(axis=1, keepdims=True) - costs.scalar
+    both = np.concatenate((called - first, deep), axis=1)
     different, which = np.unique(both, axis=0, return_inverse=True)
     places = pattern.ranks
     runs = [run_timeline(costs, line, one[:places], one[places:]) for one in different]
     which = which.reshape(-1)
     return ExchangeRun(
-        np.stack([run.free for run in runs])[which],
-        np.stack([run.ended for run in runs])[which],
+        np.stack([run.free for run in runs])[which] + first,
+        np.stack([run.ended for run in runs])[which] + first,
     )
 
 
