@@ -26,6 +26,7 @@ NEXT_PHASE = 2  # the phase noted; what begins it called
 START = 2  # what starts the phase is called, and the first of its functions
 LOADING = 2  # a function that loads registers is called, and returns
 COMPLETE = 2  # the teardown task let go on, the caller told
+IN_PLACE = 5  # less where a choice by length has the code that opens routers in its own
 FRAMES = 7  # functions deep, where the first of a phase's functions is called
 FRAMES_WITHIN = 4  # the same behind another phase of the same collective
 FRAMES_AT_LAUNCH = 5
@@ -58,7 +59,13 @@ class Calls:
         if costs.negates:
             prepared += costs.negated_cycles
         blocked = BLOCKED * self.torn_down
-        return TEST * (call + 1) + (1 if barrier else pointer) + prepared + RUN + blocked
+        return self._asked(call) + (1 if barrier else pointer) + prepared + RUN + blocked
+
+    def _asked(self, call: int) -> int:
+        """The tests which call is next. One with a length of the run is made at once."""
+        program = self.plan.program
+        at_once = len(program.calls) == 1 and program.rounds == 1 and bool(program.lengths)
+        return 0 if at_once else TEST * (call + 1)
 
     def looked(self, colors: Ints) -> Ints:
         """From one look at registers to the next, while one of them is not torn down."""
@@ -68,9 +75,10 @@ class Calls:
 
     def opened(self, colors: Ints, moving: Ints) -> Ints:
         """From calling what looks to the call of what starts the phase, where all are torn down."""
+        in_place = IN_PLACE * bool(self.plan.program.selections)
         if self.plan.target.registers_known:
-            return 6 + 7 * colors + moving
-        return 8 + 4 * colors + 2 * moving
+            return 6 + 7 * colors + moving - in_place
+        return 8 + 4 * colors + 2 * moving - in_place
 
     def by_task(self, index: int) -> int:
         """From a teardown to the look behind it, if the PE has stopped looking."""

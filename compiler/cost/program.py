@@ -203,7 +203,7 @@ def _call(run: _Run, number: int, call: int) -> None:
         run.switching += int(begun.max() - reached.max())
         loads = run.registers[position]
         ready = begun + START + loads * costs.load + LOADING * (loads > 0)
-        part = _part(run, position, use, _costs(plan, position, use, costs), ready, depth)
+        part = _part(run, position, use, _costs(run, position, use, costs), ready, depth)
         ends = ends_of(plan, use, part)
         run.over = ends.over + run.calls.to_end(use) * ends.by_task
         for name, torn in ends.torn.items():
@@ -223,14 +223,17 @@ def _part(run: _Run, position: int, use: Use, costs: Costs, ready: Times, depth:
     return Part(phase, costs, ready, depth, bool(given.torn_down), quick, restores)
 
 
-def _costs(plan: ProgramPlan, position: int, use: Use, costs: Costs) -> Costs:
-    """The costs with the queues of the phase's colors, and tasks that phases have in turn."""
+def _costs(run: _Run, position: int, use: Use, costs: Costs) -> Costs:
+    """The costs with the queues of the phase's colors, and tasks that phases have in turn, if they
+    have not tasks of their own."""
+    plan = run.plan
     phase, positions = plan.phase(use), dict(use.positions)
     received = {plan.colors[positions[c]] for role in phase.roles for c in received_colors(role)}
     sent = {plan.colors[positions[c]] for role in phase.roles for c in sent_colors(role)}
     words = plan.target
     earlier = sum(_has_first_task(plan.phase(other)) for other in plan.uses[:position])
-    dispatch = 3 * (earlier + 1) + 1
+    own_tasks = any(given.first.tasks for given in run.given)
+    dispatch = 1 if own_tasks else 3 * (earlier + 1) + 1
     return replace(
         costs,
         output_queue=min(depth_of(words.output_queue_words, c.output_queue) for c in sent),
