@@ -18,7 +18,7 @@ from collc.emit.exchange import (
     exchange_role,
 )
 from collc.emit.ids import Ids
-from collc.emit.lengths import cases_of_length, memory_operand
+from collc.emit.lengths import cases_of_length
 from collc.emit.names import Combine
 from collc.emit.roles import (
     Field,
@@ -56,7 +56,6 @@ class StoreSlot:
     next: str
     own: int
     cases: tuple[str, ...]
-    first_case: str
 
 
 @dataclass(frozen=True)
@@ -301,7 +300,6 @@ def _store_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
         next=slots[1],
         own=ids.owns if by_length else -1,  # the sending operation's, if that has one
         cases=cases,
-        first_case=memory_operand(name, given.least) if given else "",
     )
 
 

@@ -21,7 +21,7 @@ from collc.lowering.colorings import by_parity, without_control
 from collc.lowering.jump import without_root
 from collc.lowering.line import LineTree, line_tree
 from collc.lowering.roles import reduce_phase
-from collc.lowering.rounds import FEW, one_by_one
+from collc.lowering.rounds import few, one_by_one
 from collc.lowering.show import show_plan
 from collc.lowering.steps import circuits, relays, steps_phase, traffic_of
 from collc.packing import goes_in_pairs, slices_go_in_pairs
@@ -114,7 +114,7 @@ def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, targe
     lowered = replace(lowered, paired=goes_in_pairs(contract, target, combines=True))
     if contract.run_length is None:
         return lowered
-    return one_by_one(lowered, FEW if has_cases(contract) else phase.ranks)
+    return one_by_one(lowered, few(target) if has_cases(contract) else phase.ranks)
 
 
 def _exchanges(
