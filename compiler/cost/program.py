@@ -31,7 +31,7 @@ from collc.cost.parts import Part, ends_of, parts_of
 from collc.cost.predict import Mask, Prediction, Times, predict
 from collc.emit.model import SharedPhase
 from collc.emit.program import shared_of
-from collc.packing import PAIR
+from collc.packing import PAIR, WIDE
 from collc.placement import received_colors, sent_colors
 from collc.plan import Phase, Region, Role, SendVector, StoreVectors
 from collc.program import ProgramPlan, Use
@@ -240,6 +240,7 @@ def _costs(plan: ProgramPlan, position: int, use: Use, costs: Costs) -> Costs:
         dispatch=dispatch,
         frames=2,
         length=costs.elements // PAIR if phase.paired else costs.elements,
+        group=WIDE if phase.wide else 1,
     )
 
 

@@ -105,7 +105,7 @@ class PhaseModel:
     received while it sends are loaded elsewhere, `quick` that a function is called at the end of a
     PE that sends a control wavelet last, by the register that its color has for that. `torn_down`
     are its colors that are torn down behind it, `routers` how they are set before it, `positions`
-    where they are among the program's. If it is `paired`, two elements travel in a wavelet.
+    where they are among the program's. `simd` is the mode of its fabric operands.
     """
 
     name: str
@@ -135,7 +135,7 @@ class PhaseModel:
     late: bool
     quick: bool
     by_color: bool
-    paired: bool
+    simd: str
     behind: str
 
     @property
@@ -219,9 +219,16 @@ def phase_model(
         late=around.late,
         quick=quick,
         by_color=around.by_color,
-        paired=phase.paired,
+        simd=_simd_mode(phase),
         behind=behind,
     )
+
+
+def _simd_mode(phase: Phase) -> str:
+    """What an instruction takes of the fabric, in CSL; empty for an element."""
+    if phase.wide:
+        return "simd_64"
+    return "simd_32" if phase.paired else ""
 
 
 def _is_quick(phase: Phase, shape: Shape | None, around: Surroundings) -> bool:
