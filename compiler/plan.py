@@ -271,15 +271,21 @@ class Exchange:
     """What the roles of a phase made of steps share: how vectors are cut, how many areas of a
     vector's length the stage has, and the names of the lanes.
 
-    `walks` says which way registers go on from slice to slice by themselves: 1 from the first to
-    the last, -1 from the last to the first, so that the elements of every slice go that way, too; 0
-    where all are loaded for every row.
+    Where the exchange `walks`, there are loops whose registers go on from slice to slice by
+    themselves. All rows pass their elements from the first to the last, or, `backward`, from the
+    last to the first; whoever walks goes the same way from slice to slice.
     """
 
     slicing: Slicing
     areas: int
     lanes: tuple[str, ...]
-    walks: int = 0
+    walks: bool = False
+    backward: bool = False
+
+    @property
+    def way(self) -> int:
+        """The step from one element to the next."""
+        return -1 if self.backward else 1
 
 
 @dataclass(frozen=True)

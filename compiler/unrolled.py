@@ -93,7 +93,7 @@ def unrolled(phase: Phase, pattern: StepsPhase) -> Unrolled:
             places_of.setdefault(id(role), []).append(place)
     for key, places in places_of.items():
         for index, lane in enumerate(by_id[key].lanes):
-            found = _rows_of(lane, places, slicing.count, phase.exchange.walks)
+            found = _rows_of(lane, places, slicing.count, phase.exchange.way)
             for place, own in zip(places, found, strict=True):
                 rows[place * lanes + index] = own
     start = np.concatenate(([0], np.cumsum([len(own) for own in rows]))).astype(np.int64)
@@ -115,7 +115,7 @@ def _rows_of(lane: Lane, places: list[int], slices: int, way: int) -> list[Ints]
             many = np.zeros((times * len(rows), 6), dtype=np.int64)
             many[:, :5] = np.tile(rows, (times, 1))
             gone = np.repeat(np.arange(times) * shift, len(rows))
-            if walking and way:
+            if walking:
                 many[:, 5] = _walk(many, way, slices)
             many[:, 1] = (many[:, 1] + gone) % slices
             many[:, 3] = (many[:, 3] + gone) % slices

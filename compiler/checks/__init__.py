@@ -32,6 +32,7 @@ from collc.checks.switch_colors import switch_colors
 from collc.checks.switches_return import switches_return
 from collc.checks.task_ids import task_ids
 from collc.checks.teardown import nothing_torn_down
+from collc.checks.way_of_jump import way_of_jump
 from collc.diagnostics import Diagnostic
 from collc.plan import Plan
 from collc.schedule import Schedule
@@ -57,6 +58,7 @@ CHECKS: dict[str, Check] = {
     "paths": paths,
     "exclusive_receive": exclusive_receive,
     "delivery": delivery,
+    "way_of_jump": way_of_jump,
     "switches_return": switches_return,
     "multicast": multicast,
     "nothing_torn_down": nothing_torn_down,

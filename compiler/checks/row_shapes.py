@@ -128,13 +128,15 @@ def _walking_problem(loop: Loop, places: Ints, exchange: Exchange) -> str:
     Registers that are not loaded again stand behind the slice of the turn before, or at the first
     slice that there is going that way.
     """
-    slicing, way = exchange.slicing, exchange.walks
-    if (loop.walks is None) != (way == 0):
+    slicing, way = exchange.slicing, exchange.way
+    if exchange.backward and exchange.areas:
+        return "passes elements from the last to the first, and stages what goes the other way"
+    if (loop.walks is None) == exchange.walks:
         return "does not say whether registers walk"
     if loop.walks is None:
         return ""
     walks = values_at(loop.walks, places)
-    if walks.min() < 0 or walks.max() > 1 or way not in {1, -1} or exchange.areas:
+    if walks.min() < 0 or walks.max() > 1 or exchange.areas:
         return "walks in no way that there is"
     here = places[walks > 0]
     if not len(here):

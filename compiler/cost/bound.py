@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from collc.grids import Grid
-from collc.schedule import Schedule, home_pe
-from collc.spec import Contract, ContractKind, ElementType
+from collc.own_contract import OwnContract
+from collc.schedule import Schedule, home_pe, pes_of_ranks
+from collc.spec import Collective, Contract, ContractKind, ElementType
 from collc.target import Target
 
 Integers = npt.NDArray[np.int64]
@@ -36,6 +37,8 @@ def bound_of(schedule: Schedule, target: Target) -> int:
     """The bound in cycles; 0 for a single PE, which has nothing to do."""
     contract, grid = schedule.collective.contract, schedule.collective.grid
     machine = _Machine(2 * target.ramp + 1, target.hop)
+    if contract.own is not None:
+        return _own(schedule.collective, contract.own, machine)
     rooted = contract.kind in _ROOTED
     at = home_pe(schedule) if rooted else (0, 0)
     beyond = _beyond(grid, *at)
@@ -102,6 +105,29 @@ def _slices(contract: Contract, grid: Grid, beyond: Integers, machine: _Machine)
     if contract.kind is ContractKind.ALL_TO_ALL and smaller:
         crossing = _crossing(grid, _words(smaller, contract.element))
         return max(least, crossing + machine.visit + machine.hop)
+    return least
+
+
+def _own(collective: Collective, own: OwnContract, machine: _Machine) -> int:
+    """What a rank has to take of what others have, from at least d hops away, for every d."""
+    contract, held = collective.contract, own.promised
+    bounds = np.arange(own.slices + 1, dtype=np.int64) * contract.length // own.slices
+    row = np.repeat(np.arange(len(held)), held.count)
+    into = held.into[row] + np.arange(len(row)) - (np.cumsum(held.count) - held.count)[row]
+    pes = np.array(pes_of_ranks(collective))
+    away = np.abs(pes[held.holder] - pes[held.whose]).sum(axis=1)[row]
+    places, place = np.unique(
+        np.stack([held.holder[row], into], axis=1), axis=0, return_inverse=True
+    )
+    farthest = np.zeros(len(places), np.int64)
+    np.maximum.at(farthest, place.reshape(-1), away)
+    least = 0
+    for distance in np.unique(farthest[farthest > 0]).tolist():
+        rank, slice_ = places[farthest >= distance].T
+        most = np.bincount(rank, weights=bounds[slice_ + 1] - bounds[slice_]).max()
+        words = _words(int(most), contract.element)
+        if words:
+            least = max(least, words + machine.visit + machine.hop * distance)
     return least
 
 

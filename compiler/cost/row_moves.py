@@ -23,13 +23,15 @@ from collc.cost.row_code import (
 from collc.cost.timeline import Code, Timeline
 from collc.unrolled import WALKING
 
+BACKWARD = 4  # instructions that find the vector from its last element on
+ANEW = 3  # and those that find the slice with which all begins anew
 LEAVE = -1  # a further move: what follows the phase is called
 
 
 def begin(line: Timeline, code: Code, deep: int) -> Iterator[Move]:
     """The phase is called; `deep` functions return behind it."""
     text = line.text
-    yield CODE, (8 if text.backward else 3) if text.walks else 0
+    yield CODE, BACKWARD * text.backward + (ANEW + text.backward) * text.walks
     for lane in code.lanes:
         yield CODE, 1 + _prepared(line, code, lane)
     yield from _steps(line, code)

@@ -29,7 +29,8 @@ Counts = npt.NDArray[np.int64]
 def tree_bound_of(schedule: Schedule, costs: Costs, first_call: Place) -> int | None:
     """The bound in cycles; None where something else than trees and multicasts runs."""
     phases = schedule.phases
-    if not any(isinstance(phase, ReducePhase) for phase in phases):
+    reductions = [phase for phase in phases if isinstance(phase, ReducePhase)]
+    if not reductions or any(phase.leap for phase in reductions):
         return None
     costs = replace(costs, length=words_of(schedule.collective.contract))
     place, end, index = first_call, 0, 0

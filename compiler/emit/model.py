@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from collc.emit.conditions import Cases, cases_of
 from collc.emit.ids import Ids
 from collc.emit.names import NUMPY_TYPE, Combine, combine_of
+from collc.emit.own import OwnModel, own_model
 from collc.emit.paths import PathModel, path_model
 from collc.emit.phases import PhaseModel, Surroundings, coordinates, entries_of, phase_model
 from collc.emit.reference import numpy_callback, numpy_operands, numpy_reduction
@@ -20,8 +21,8 @@ from collc.emit.roles import shape_of
 from collc.emit.sites import SiteModel, site_model, where
 from collc.lowering.resources import switched_colors
 from collc.plan import Plan, SendVector
-from collc.schedule import Schedule, home_pe
-from collc.spec import ContractKind
+from collc.schedule import Schedule, home_pe, pes_of_ranks
+from collc.spec import Contract, ContractKind
 from collc.steps import StepsPhase
 from collc.version import __version__
 
@@ -59,6 +60,7 @@ class BundleModel:
     numpy_reduction: str
     numpy_callback: tuple[str, ...]
     numpy_operands: str
+    own: OwnModel | None
     combine: Combine
     colors: tuple[tuple[str, int], ...]
     phases: tuple[PhaseModel, ...]
@@ -82,6 +84,11 @@ class BundleModel:
     root: tuple[int, int]
 
     @property
+    def sets_routers(self) -> bool:
+        """Whether some phase has code for routers that are torn down."""
+        return any(phase.sets_routers for phase in self.phases)
+
+    @property
     def cases(self) -> bool:
         """Whether there is a memory operand for each length."""
         return any(phase.store is not None and phase.store.cases for phase in self.phases)
@@ -97,7 +104,9 @@ class SharedPhase:
     """What a phase of a program of several collectives is given: the positions of its colors among
     the program's, those of them that are torn down, the first positions of the ids it takes,
     whether it loads its registers when it begins, and whether its colors have registers by which
-    control wavelets are sent; `by_color` says that they have some for what is received, too."""
+    control wavelets are sent; `by_color` says that they have some for what is received, too. Its
+    routers that are torn down are the program's from `first_router` on; None: another phase sets
+    them alike. Those of the colors that are `set_elsewhere` stay as another phase has them."""
 
     positions: Mapping[str, int]
     torn_down: frozenset[str]
@@ -105,6 +114,8 @@ class SharedPhase:
     late: bool
     controls_ready: bool
     by_color: bool = False
+    first_router: int | None = None
+    set_elsewhere: frozenset[str] = frozenset()
 
 
 def model_of(
@@ -126,7 +137,7 @@ def model_of(
         source=re.sub(r"[^\w./ +-]", "_", source),
         version=__version__,
         kind=contract.kind.value,
-        by_slices=BY_SLICES.get(contract.kind, ""),
+        by_slices=promise_of(contract),
         places=_places(schedule),
         width=grid.width,
         height=grid.height,
@@ -147,6 +158,7 @@ def model_of(
         numpy_reduction=numpy_reduction(contract.operation),
         numpy_callback=numpy_callback(contract.operation),
         numpy_operands=numpy_operands(schedule),
+        own=own_model(collective) if contract.own else None,
         combine=how,
         colors=plan.colors,
         phases=phases,
@@ -180,9 +192,18 @@ BY_SLICES = {
 }
 
 
+def promise_of(contract: Contract) -> str:
+    """What a contract that is about slices promises, in words; empty for others."""
+    if contract.own is not None:
+        return f"Rank r finds what the contract {contract.name} promises it"
+    return BY_SLICES.get(contract.kind, "")
+
+
 def _places(schedule: Schedule) -> tuple[int, ...]:
     """Where the ranks stand on their line, if the contract is about their slices."""
-    grid = schedule.collective.grid
+    grid, own = schedule.collective.grid, schedule.collective.contract.own
+    if own is not None:
+        return tuple(y * grid.width + x for x, y in pes_of_ranks(schedule.collective))
     steps = (phase for phase in schedule.phases if isinstance(phase, StepsPhase))
     line = next(steps, None)
     return line.places if line else tuple(range(grid.width * grid.height))
@@ -213,7 +234,8 @@ def headline(plan: Plan) -> str:
     given = contract.run_length
     most = f"{given.name} <= {contract.length}" if given else str(contract.length)
     buffer = f"{contract.buffer}: {contract.element.value}[{most}]{operation}"
-    what = f"{contract.kind.value}({buffer if contract.buffer else ''})"
+    name, _, numbers = contract.name.removesuffix(")").partition("(")
+    what = f"{name}({buffer if contract.buffer else ''}{', ' if numbers else ''}{numbers})"
     return f"{collective.name} = {what} on {where(collective.grid)}"
 
 
@@ -258,6 +280,8 @@ def shared_phase(plan: Plan, how: Combine, index: int, given: SharedPhase, ids: 
         shared=given.positions,
         late=given.late,
         by_color=given.by_color,
+        first_router=given.first_router,
+        set_elsewhere=given.set_elsewhere,
         by_call_back=bool(how.callback),
         torn_down=given.torn_down,
         controls_ready=given.controls_ready,

@@ -105,7 +105,9 @@ class PhaseModel:
     received while it sends are loaded elsewhere, `quick` that a function is called at the end of a
     PE that sends a control wavelet last, by the register that its color has for that. `torn_down`
     are its colors that are torn down behind it, `routers` how they are set before it, `positions`
-    where they are among the program's. `simd` is the mode of its fabric operands.
+    where colors are among the program's; its routers are the program's from `first_router`
+    on, or None if another phase has code that sets them alike. `simd` is
+    the mode of its fabric operands.
     """
 
     name: str
@@ -116,6 +118,7 @@ class PhaseModel:
     routes: tuple[RoutesModel, ...]
     routers: tuple[RoutersModel, ...]
     torn_down: tuple[str, ...]
+    first_router: int | None
     positions: Mapping[str, int]
     cases: Cases
     on_path: bool  # whether a PE's part depends on its place on the path, not on x and y
@@ -137,6 +140,11 @@ class PhaseModel:
     by_color: bool
     simd: str
     behind: str
+
+    @property
+    def sets_routers(self) -> bool:
+        """Whether there is code for the routers of colors that are torn down."""
+        return self.first_router is not None and bool(self.torn_down)
 
     @property
     def calls_end(self) -> bool:
@@ -164,6 +172,8 @@ class Surroundings:
     by_call_back: bool = False
     torn_down: frozenset[str] = frozenset()
     controls_ready: bool = False
+    first_router: int | None = None
+    set_elsewhere: frozenset[str] = frozenset()
 
 
 def phase_model(
@@ -187,9 +197,10 @@ def phase_model(
         about=phase.about,
         fields=fields,
         roles=roles,
-        routes=routes_models(phase, around.torn_down),
+        routes=routes_models(phase, around.torn_down | around.set_elsewhere),
         routers=routers_models(phase, around.torn_down) if around.torn_down else (),
         torn_down=tuple(sorted(around.torn_down)),
+        first_router=around.first_router,
         positions=around.shared or {},
         cases=cases_of(
             phase.regions, (grid.width, grid.height), len(phase.roles), coordinates(phase)

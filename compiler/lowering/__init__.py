@@ -18,6 +18,7 @@ from collc.lowering import memory, resources
 from collc.lowering.behaviour import behaviours
 from collc.lowering.broadcast import broadcast_phase
 from collc.lowering.colorings import by_parity, without_control
+from collc.lowering.jump import without_root
 from collc.lowering.line import LineTree, line_tree
 from collc.lowering.roles import reduce_phase
 from collc.lowering.rounds import FEW, one_by_one
@@ -102,7 +103,12 @@ def _multicast(schedule: Schedule, phase: BroadcastPhase, target: Target) -> Pha
 
 def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, target: Target) -> Phase:
     contract = schedule.collective.contract
-    received_on = coloring(line_tree(phase.children))
+    tree = line_tree(phase.children)
+    if phase.leap:
+        others = coloring(without_root(tree))
+        received_on = (max(others) + 1, *others)  # the sum has a color of its own
+    else:
+        received_on = coloring(tree)
     done = behaviours(phase, received_on, contract.length, target.max_extent)
     lowered = reduce_phase(phase, done, schedule.collective.path)
     lowered = replace(lowered, paired=goes_in_pairs(contract, target, combines=True))

@@ -75,7 +75,7 @@ def combining_nothing(schedule: Schedule) -> Iterator[Diagnostic]:
                     f"step {number} of `{phase.name}` combines what rank {moves.source[i]} sends "
                     f"with what rank {moves.destination[i]} has, but there is no operation",
                     phase.span,
-                    ((contract.span, f"a contract without one: {contract.kind.value}"),),
+                    ((contract.span, f"a contract without one: {contract.name}"),),
                     "overwrite with `->`",
                 )
                 break

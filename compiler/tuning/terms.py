@@ -125,7 +125,7 @@ def _multicast(phase: BroadcastPhase, length: int, target: Target) -> Terms:
 def _reduction(phases: tuple[ReducePhase, ...], length: int, target: Target) -> Terms:
     """Trees with a common root, one for each side of it."""
     children = [list(below) for below in phases[0].children]
-    places = list(range(len(children)))
+    places = list(phases[0].place_of)
     for phase in phases[1:]:
         shift = len(children) - 1
         for rank, below in enumerate(phase.children):
