@@ -272,7 +272,7 @@ def _slicing(step: RunStep, contract: Contract) -> Slicing:
     travel in a wavelet, and what two wavelets have, if the step is wide."""
     length, slices = contract.length, step.algorithm.slices
     grain = (2 if contract.element.bytes == PAIR_BYTES else 1) * (2 if step.wide else 1)
-    fits = length % (grain * slices if contract.kind.by_slices else grain) == 0
+    fits = length % (grain * slices if contract.names_slices else grain) == 0
     return Slicing(slices, length, grain if fits and contract.run_length is None else 1)
 
 

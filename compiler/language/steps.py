@@ -28,11 +28,11 @@ from collc.language.syntax import (
     TreeUse,
     Word,
 )
+from collc.language.twos import is_wide
 from collc.language.undecided import is_auto
-from collc.packing import WIDE, elements_of_wavelet, takes_several, wavelets
+from collc.packing import wavelets
 from collc.schedule import JUMP
 from collc.spec import (
-    Algorithm,
     BroadcastStep,
     Contract,
     ContractKind,
@@ -42,8 +42,6 @@ from collc.spec import (
     Tree,
 )
 from collc.target import Target
-
-TWOS = "twos"
 
 StepClause = ReduceClause | BroadcastClause | RunClause
 _FROM_ROOT = (ContractKind.BROADCAST, ContractKind.SCATTER)
@@ -164,37 +162,8 @@ def _run(clause: RunClause, around: Surroundings) -> RunStep:
     first, last = (0, other.length - 1) if every else (other.coordinate(0),) * 2
     algorithm = around.algorithms.unfold(clause.algorithm, line.length, around.scope)
     word = lines.path.word if lines.path else line.word
-    wide = _is_wide(clause, algorithm, around)
+    wide = is_wide(clause, algorithm, around.contract, around.target)
     return RunStep(axis, word, line.places, (first, last), algorithm, clause.span, wide)
-
-
-def _is_wide(clause: RunClause, algorithm: Algorithm, around: Surroundings) -> bool:
-    """Whether instructions take two wavelets."""
-    if clause.taken is None:
-        return False
-    if clause.taken.text != TWOS:
-        message = f"wavelets are not taken in {clause.taken.text}"
-        raise problem("C173", message, clause.taken.span, help=f"write `in {TWOS}`")
-    if around.contract is not None:
-        _check_wide(algorithm, around.contract, around.target, clause.span)
-    return True
-
-
-def _check_wide(algorithm: Algorithm, contract: Contract, target: Target, span: Span) -> None:
-    """An instruction takes two wavelets only where it combines so many elements at once, and where
-    slices have them."""
-    combines = any(bool(moves.combines.any()) for moves in algorithm.steps)
-    if combines and not takes_several(contract, target):
-        assert contract.operation is not None, "what combines has an operation"
-        kind = f"{contract.operation.value} of {contract.element.value}"
-        message = f"{target.name} takes {kind} one element at a time, not two wavelets at once"
-        raise problem("C173", message, span, help="leave `in twos` out")
-    group = WIDE * elements_of_wavelet(contract)
-    many = group * (algorithm.slices if contract.kind.by_slices else 1)
-    if contract.length == 0 or contract.length % many:
-        message = f"two wavelets at once are {group} elements, and slices have to be made of them"
-        help = f"make the length a multiple of {many}, or leave `in twos` out"
-        raise problem("C173", message, span, (contract.span, "its vectors"), help=help)
 
 
 def _check_then(clauses: tuple[StepClause, ...], problems: Problems) -> None:
