@@ -297,7 +297,8 @@ class Phase:
     `exchange` is there in a phase made of steps, whose roles have lanes (D21). With a `path` all
     this is said of the row that the path is unfolded to: x is a place, WEST the way back to the
     place before, EAST the way on to the next (D29). If it is `paired`,
-    16-bit elements travel two to a wavelet (D75).
+    16-bit elements travel two to a wavelet (D75); if it is `wide`, an instruction takes two
+    wavelets (D76).
     """
 
     name: str
@@ -310,6 +311,7 @@ class Phase:
     exchange: Exchange | None = None
     path: Path | None = None
     paired: bool = False
+    wide: bool = False
 
 
 @dataclass(frozen=True)

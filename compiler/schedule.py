@@ -257,21 +257,23 @@ def _run(step: RunStep, collective: Collective) -> Iterator[StepsPhase]:
         axis=step.axis,
         places=step.places,
         lines=step.lines,
-        slicing=_slicing(step.algorithm.slices, collective.contract),
+        slicing=_slicing(step, collective.contract),
         steps=step.algorithm.steps,
         algorithm=step.algorithm.text,
         order=step.order,
         span=step.span,
+        wide=step.wide,
     )
 
 
-def _slicing(slices: int, contract: Contract) -> Slicing:
-    """Of 16-bit elements, which may travel two to a wavelet, two are cut as one where the contract
-    leaves open where slices begin, or where all begin with a pair anyway."""
-    length, grain = contract.length, 1
-    if contract.element.bytes == PAIR_BYTES and contract.run_length is None:
-        grain = 2 if length % (2 * slices if contract.kind.by_slices else 2) == 0 else 1
-    return Slicing(slices, length, grain)
+def _slicing(step: RunStep, contract: Contract) -> Slicing:
+    """Elements that an instruction takes at once are cut as one, where the contract leaves open
+    where slices begin, or where all slices are made of them anyway: two of 16 bits, which may
+    travel in a wavelet, and what two wavelets have, if the step is wide."""
+    length, slices = contract.length, step.algorithm.slices
+    grain = (2 if contract.element.bytes == PAIR_BYTES else 1) * (2 if step.wide else 1)
+    fits = length % (grain * slices if contract.names_slices else grain) == 0
+    return Slicing(slices, length, grain if fits and contract.run_length is None else 1)
 
 
 def _home(step: ReduceStep, grid: Grid) -> int:

@@ -76,6 +76,7 @@ class StepsPhase:
     0..ranks - 1 occurs once; `order` is the word for that. `lines` are the coordinates, on the
     other axis, of the first and the last of the parallel lines. `algorithm` is how the source names
     it (`butterfly(G = 3)`). In a barrier vectors have no elements, and every transfer is a token.
+    If it is `wide`, an instruction takes two wavelets of the fabric.
     """
 
     name: str
@@ -87,6 +88,7 @@ class StepsPhase:
     algorithm: str
     order: str
     span: Span
+    wide: bool = False
 
     @property
     def ranks(self) -> int:

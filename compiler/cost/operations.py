@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from collc.arithmetic import Arithmetic, arithmetic_of
-from collc.packing import PAIR
+from collc.packing import PAIR, WIDE
 from collc.plan import Plan
 from collc.spec import Contract
 from collc.target import Target
@@ -80,7 +80,7 @@ class Costs:
     `combine` is the time of an element where two are combined, `answer` that from taking an
     element to sending the result on. `task` is the time from an activation to the task's first
     instruction, `frames` how many functions deep that is, `dispatch` the part of it in which a task
-    that several phases have finds out whose it is.
+    that several phases have finds out whose it is. `group` wavelets are taken by an instruction.
     """
 
     length: int
@@ -103,6 +103,7 @@ class Costs:
     input_queue: int
     frames: int = 1
     dispatch: int = 0
+    group: int = 1
 
     @property
     def per_wavelet(self) -> int:
@@ -225,13 +226,14 @@ def _preparations(contract: Contract, arithmetic: Arithmetic) -> dict[str, Prepa
 def costs_of_phase(costs: Costs, plan: Plan, index: int) -> Costs:
     """The costs with the queues that serve a phase (the first ones of its lanes), and with the
     wavelets of a vector in it."""
-    target, paired = plan.target, plan.phases[index].paired
+    target, position, paired = plan.target, index, plan.phases[index].paired
     index = sum(len(p.exchange.lanes) if p.exchange else 1 for p in plan.phases[:index])
     return replace(
         costs,
         output_queue=depth_of(target.output_queue_words, plan.output_queues[index]),
         input_queue=depth_of(target.input_queue_words, plan.input_queues[index]),
         length=costs.elements // PAIR if paired else costs.elements,
+        group=WIDE if plan.phases[position].wide else 1,
     )
 
 

@@ -33,7 +33,7 @@ from collc.cost.predict import Mask, Times
 from collc.cost.processor import Piece, Processor
 from collc.emit.model import SharedPhase
 from collc.emit.program_phases import shared_of
-from collc.packing import PAIR
+from collc.packing import PAIR, WIDE
 from collc.placement import received_colors, sent_colors
 from collc.plan import Phase, Role, SendVector, StoreVectors
 from collc.program import ProgramPlan, Use
@@ -217,6 +217,7 @@ def _costs(strand: Strand, position: int, use: Use, costs: Costs) -> Costs:
         dispatch=dispatch,
         frames=2,
         length=costs.elements // PAIR if phase.paired else costs.elements,
+        group=WIDE if phase.wide else 1,
     )
 
 

@@ -134,7 +134,8 @@ def _exchanges(
     # where neither keeps the limit, the refusal names the fewest colors
     if direct is not None and direct.color_count <= max(most, by_relays.color_count):
         registers = 3 * len(direct.lanes) * exchanges + 2 * others
-        walks = registers <= len(target.dsr_ids)
+        # backwards an instruction takes two elements at most
+        walks = registers <= len(target.dsr_ids) and not (paired and phase.wide)
         lower = partial(steps_phase, by_call_back=by_call_back, path=path, may_walk=walks)
         yield partial(lower, phase, traffic, direct, paired=paired)
     lower = partial(steps_phase, by_call_back=by_call_back, path=path, may_walk=False)

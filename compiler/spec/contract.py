@@ -134,6 +134,11 @@ class Contract:
     own: OwnContract | None = None
 
     @property
+    def names_slices(self) -> bool:
+        """Whether it promises slices, so that it says where they begin."""
+        return self.kind.by_slices or (self.own is not None and self.own.slices > 1)
+
+    @property
     def held(self) -> int:
         """Elements of the buffer."""
         return self.run_length.most if self.run_length else self.length

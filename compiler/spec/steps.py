@@ -84,7 +84,8 @@ class RunStep:
     """An algorithm run along lines of one axis, "x" or "y".
 
     `order` is a word of the language, `places[r]` is where it puts rank r on a line. `lines` are
-    the coordinates, on the other axis, of the first and the last line.
+    the coordinates, on the other axis, of the first and the last line. If it is `wide`, an
+    instruction takes two wavelets of the fabric.
     """
 
     axis: str
@@ -93,6 +94,7 @@ class RunStep:
     lines: tuple[int, int]
     algorithm: Algorithm
     span: Span
+    wide: bool = False
 
 
 Step = ReduceStep | BroadcastStep | RunStep

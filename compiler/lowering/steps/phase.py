@@ -85,6 +85,7 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
         ),
         path=path,
         paired=paired,
+        wide=pattern.wide,
     )
 
 
