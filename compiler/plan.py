@@ -324,7 +324,8 @@ class Phase:
     `exchange` is there in a phase made of steps, whose roles have lanes (D21). With a `path` all
     this is said of the row that the path is unfolded to: x is a place, WEST the way back to the
     place before, EAST the way on to the next (D29). Where an order leaps, `ways` say where colors
-    lead on the grid that go to a place that is no neighbour.
+    lead on the grid that go to a place that is no neighbour. If it is `paired`, 16-bit elements
+    travel two to a wavelet (D75); if it is `wide`, an instruction takes two wavelets (D76).
     """
 
     name: str
@@ -337,6 +338,8 @@ class Phase:
     exchange: Exchange | None = None
     path: Path | None = None
     ways: tuple[Way, ...] = ()
+    paired: bool = False
+    wide: bool = False
 
 
 @dataclass(frozen=True)

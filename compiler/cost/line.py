@@ -70,7 +70,13 @@ class LineRun:
     done: list[int]
     far: Distances
 
-    def hops(self, rank: int, nearer: int) -> int:
+    def hops(self, source: int, rank: int) -> int:
+        """How far a rank is from the one that receives its vector."""
+        if self.pattern.leap:
+            return self.pattern.hops(source, rank)
+        return self.apart(source, rank)
+
+    def apart(self, rank: int, nearer: int) -> int:
         """How far a rank is from one nearer to the root."""
         return self.far.at[rank] - self.far.at[nearer]
 
@@ -269,7 +275,7 @@ def _opened(run: LineRun, rank: int, source: int) -> tuple[int, int]:
     nearest = max(before, default=rank + 1)
     times = (
         (
-            run.opens[router].get(color, 0) + costs.hop * run.hops(router, rank) + costs.ramp + 1,
+            run.opens[router].get(color, 0) + costs.hop * run.apart(router, rank) + costs.ramp + 1,
             router,
         )
         for router in range(nearest, source)
@@ -304,21 +310,22 @@ def _settle(run: LineRun, source: int, rank: int, start: int, end: int) -> None:
 def _held_by_receiver(run: LineRun, source: int, rank: int, start: int, end: int) -> int:
     """The last element leaves when the receiver has made room for it."""
     costs = run.costs
-    queued = costs.buffered(run.hops(source, rank))
+    hops = run.hops(source, rank)
+    queued = costs.buffered(hops)
     if queued >= costs.length:
         return 0
     taken = max(start + costs.combine * (costs.length - 1 - queued), end - costs.combine * queued)
-    return taken + costs.hop * run.hops(source, rank) + 1
+    return taken + costs.hop * hops + 1
 
 
 def _held_at_gate(run: LineRun, source: int) -> int:
     """The last element leaves when those before it have passed a router that opened late."""
     costs, gate = run.costs, run.gate[source]
-    queued = costs.router_queue * run.hops(source, gate) + costs.output_queue
+    queued = costs.router_queue * run.apart(source, gate) + costs.output_queue
     if not gate or queued >= costs.length:
         return 0
     opened = run.opens[gate][_send_step(run, source).color]
-    return opened + costs.length - 1 - queued + costs.hop * run.hops(source, gate)
+    return opened + costs.length - 1 - queued + costs.hop * run.apart(source, gate)
 
 
 def _finish(run: LineRun, source: int, rank: int, end: int, step: SendVector) -> None:
@@ -334,7 +341,7 @@ def _finish(run: LineRun, source: int, rank: int, end: int, step: SendVector) ->
         place = costs.after(end)
         run.done[source] = costs.done(end)
     if step.advance is Advance.CONTROL:
-        _open(run, rank, step.color, end + costs.ramp + costs.hop * run.hops(source, rank) + 1)
+        _open(run, rank, step.color, end + costs.ramp + costs.hop * run.apart(source, rank) + 1)
         _open(run, source, step.color, end + costs.ramp + costs.hop + 1)
     elif step.advance is Advance.OWN_ROUTER:
         _open(run, source, step.color, end + costs.ramp + 1)

@@ -86,13 +86,14 @@ class LaneModel:
 class ExchangeModel:
     """What the text of an exchange needs. `length` is that of what is cut into slices, the vector
     or, `in_blocks`, a line's block of it; `slice_length` is -1 where slices differ in length;
-    `all_kinds` is the conjunction of the bits of the rows that are prepared. The
-    rest says what any row does."""
+    `grain` elements are cut as one; `all_kinds` is the conjunction of the bits of the rows that are
+    prepared. The rest says what any row does."""
 
     slices: int
     length: int
     in_blocks: bool
     slice_length: int
+    grain: int
     areas: int
     header: int
     row_numbers: int
@@ -127,7 +128,8 @@ def exchange_model(
         slices=slicing.count,
         length=slicing.length,
         in_blocks=exchange.blocks is not None,
-        slice_length=-1 if slicing.length % slicing.count else slicing.length // slicing.count,
+        slice_length=slicing.length // slicing.count if slicing.even else -1,
+        grain=slicing.grain,
         areas=exchange.areas,
         header=loop_header(exchange),
         row_numbers=row_numbers(phase),
@@ -325,7 +327,7 @@ def _lane_values(lane: Lane, phase: Phase) -> Iterator[tuple[str, str]]:
     kinds = [row.kind for row in rows]
     if (
         rows
-        and slicing.length >= slicing.count  # no slice is empty
+        and slicing.length >= slicing.count * slicing.grain  # no slice is empty
         and all(kind.offset & both == both and not _varies(kind) for kind in kinds)
     ):
         yield f"{lane.name}_both", "true"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collc.emit.formulas import numpy_body
 from collc.emit.names import NUMPY_REDUCTION
 from collc.owners import lines_and_ranks, owners
-from collc.schedule import Schedule, ascending, axis_of
+from collc.schedule import Schedule, ascending, axis_of, pes_of_ranks
 from collc.spec import Collective, Operation, OwnOperation, ReduceStep, RunStep
 
 
@@ -45,8 +45,13 @@ def _index(places: list[int]) -> str:
 
 
 def numpy_places(collective: Collective) -> str:
-    """The numbers of the PEs of all ranks, in the order of the ranks; PEs are numbered by rows."""
-    grid, path = collective.grid, collective.path
+    """The numbers of the PEs of all ranks, in the order of the ranks, where a contract speaks of
+    them; PEs are numbered by rows."""
+    grid, path, contract = collective.grid, collective.path, collective.contract
+    if contract.own is not None:
+        return str([y * grid.width + x for x, y in pes_of_ranks(collective)])
+    if not contract.kind.by_slices:
+        return ""
     lines, ranks = lines_and_ranks(collective)
     if path is not None or min(grid.width, grid.height) == 1:
         return str([y * grid.width + x for (x, y), _ in owners(collective)])

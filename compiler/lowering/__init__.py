@@ -18,9 +18,10 @@ from collc.lowering import memory, resources
 from collc.lowering.behaviour import behaviours
 from collc.lowering.broadcast import broadcast_phase
 from collc.lowering.colorings import by_parity, without_control
+from collc.lowering.jump import without_root
 from collc.lowering.line import LineTree, line_tree
 from collc.lowering.roles import reduce_phase
-from collc.lowering.rounds import FEW, one_by_one
+from collc.lowering.rounds import few, one_by_one
 from collc.lowering.show import show_plan
 from collc.lowering.steps import (
     Traffic,
@@ -33,6 +34,7 @@ from collc.lowering.steps import (
     traffic_of,
 )
 from collc.lowering.steps.ways import Wired
+from collc.packing import goes_in_pairs, slices_go_in_pairs
 from collc.paths import Path
 from collc.plan import Advance, Phase, Plan, SendVector, Way
 from collc.run_lengths import has_cases
@@ -97,7 +99,7 @@ def _ways(
 ) -> Iterator[Callable[[], Phase]]:
     """All ways to carry out a phase, each worked out when it is asked for."""
     if isinstance(phase, BroadcastPhase):
-        yield partial(broadcast_phase, phase)
+        yield partial(_multicast, schedule, phase, target)
     elif isinstance(phase, StepsPhase):
         yield from _exchanges(schedule, phase, target)
     else:
@@ -105,17 +107,29 @@ def _ways(
             yield partial(_reduction, schedule, phase, coloring, target)
 
 
+def _multicast(schedule: Schedule, phase: BroadcastPhase, target: Target) -> Phase:
+    contract = schedule.collective.contract
+    return replace(broadcast_phase(phase), paired=goes_in_pairs(contract, target, combines=False))
+
+
 def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, target: Target) -> Phase:
     contract = schedule.collective.contract
-    received_on, path = coloring(line_tree(phase.children)), schedule.collective.path
+    tree = line_tree(phase.children)
+    path = schedule.collective.path
     ways: tuple[Way, ...] = ()
+    if phase.leap:
+        others = coloring(without_root(tree))
+        received_on = (max(others) + 1, *others)  # the sum has a color of its own
+    else:
+        received_on = coloring(tree)
     if path is not None and path.leaps:
         received_on, ways = leaping_tree(phase, path, received_on)
     done = behaviours(phase, received_on, contract.length, target.max_extent)
-    lowered = replace(reduce_phase(phase, done, path), ways=ways)
+    paired = goes_in_pairs(contract, target, combines=True)
+    lowered = replace(reduce_phase(phase, done, path), ways=ways, paired=paired)
     if contract.run_length is None:
         return lowered
-    return one_by_one(lowered, FEW if has_cases(contract) else phase.ranks)
+    return one_by_one(lowered, few(target) if has_cases(contract) else phase.ranks)
 
 
 def _exchanges(
@@ -129,11 +143,14 @@ def _exchanges(
     others = len(schedule.phases) - exchanges
     direct, by_relays = _wirings(phase, traffic, schedule.collective.path)
     most = schedule.collective.limits.colors or len(target.colors)
-    lower = partial(steps_phase, by_call_back=by_call_back, path=schedule.collective.path)
+    paired = slices_go_in_pairs(phase, contract, target)
+    path = schedule.collective.path
+    lower = partial(steps_phase, by_call_back=by_call_back, path=path, paired=paired)
     # where neither keeps the limit, the refusal names the fewest colors
     if direct is not None and direct[0].color_count <= max(most, by_relays[0].color_count):
         registers = 3 * len(direct[0].lanes) * exchanges + 2 * others
-        walks = registers <= len(target.dsr_ids)
+        # backwards an instruction takes two elements at most
+        walks = registers <= len(target.dsr_ids) and not (paired and phase.wide)
         yield partial(lower, phase, traffic, direct[0], ways=direct[1], may_walk=walks)
     yield partial(lower, phase, traffic, by_relays[0], ways=by_relays[1], may_walk=False)
 

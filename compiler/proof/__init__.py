@@ -1,8 +1,8 @@
 """Proof that a schedule keeps its contract, by moving symbolic contributions through it.
 
 Reading order: `trees` (one tree on a line), `contributions` and `steps` (algorithms that go by
-steps), `line` (a whole collective on a line), `grid` (phases that follow each other on a grid),
-`blocks` (slices on a grid, along one axis and then along the other).
+steps), `due` (what contracts promise), `line` (a whole collective on a line), `grid` (phases that
+follow each other on a grid), `blocks` (slices on a grid, along one axis and then along the other).
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ def prove(schedule: Schedule) -> Iterator[Diagnostic]:
     grid = schedule.collective.grid
     by_steps = any(isinstance(phase, StepsPhase) for phase in schedule.phases)
     whole = schedule.collective.contract.kind in _OF_WHOLE_VECTORS
-    if min(grid.width, grid.height) == 1 and (by_steps or not whole):
+    own = schedule.collective.contract.own
+    if own is not None:
+        yield from prove_line(schedule, own.axis)
+    elif min(grid.width, grid.height) == 1 and (by_steps or not whole):
         yield from prove_line(schedule, "x" if grid.height == 1 else "y")
     elif not whole:
         yield from prove_blocks(schedule)

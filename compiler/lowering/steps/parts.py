@@ -103,7 +103,7 @@ def _by_relays(traffic: Traffic, wiring: Wiring, slicing: Slicing, received: Int
     signs = [lanes[name] for name in wiring.lanes]
     lane = np.where(way == signs[0], 0, len(signs) - 1)
     order = np.argsort(np.lexsort((np.arange(len(traffic)), -far, -way * traffic.source)))
-    bounds = np.arange(slicing.count + 1) * slicing.length // slicing.count
+    bounds = slicing.bounds
     elements = bounds[traffic.first + traffic.count] - bounds[traffic.first]
     return Parts(
         traffic.source[of] + way[of] * hop,

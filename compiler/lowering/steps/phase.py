@@ -42,10 +42,12 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
     path: Path | None = None,
     ways: tuple[Way, ...] = (),
     may_walk: bool = True,
+    paired: bool = False,
 ) -> Phase:
     """The plan's phase of `pattern` on the lanes of `wiring`. With a `path`, which is a row when
     unfolded, it goes along that; where it leaps, on `ways`. Registers walk from slice to slice
-    where that saves loads and `may_walk` says that there are enough of them."""
+    where that saves loads and `may_walk` says that there are enough of them; elements go in pairs
+    if it is `paired`."""
     slicing = pattern.slicing
     stages, areas = staged(traffic, pattern.ranks, by_call_back)
     single = parts_of(traffic, wiring, slicing, stages, areas)
@@ -86,6 +88,8 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
         ),
         path=path,
         ways=ways,
+        paired=paired,
+        wide=pattern.wide,
     )
 
 
