@@ -271,15 +271,21 @@ class Exchange:
     """What the roles of a phase made of steps share: how vectors are cut, how many areas of a
     vector's length the stage has, and the names of the lanes.
 
-    `walks` says which way registers go on from slice to slice by themselves: 1 from the first to
-    the last, -1 from the last to the first, so that the elements of every slice go that way, too; 0
-    where all are loaded for every row.
+    Where the exchange `walks`, there are loops whose registers go on from slice to slice by
+    themselves. All rows pass their elements from the first to the last, or, `backward`, from the
+    last to the first; whoever walks goes the same way from slice to slice.
     """
 
     slicing: Slicing
     areas: int
     lanes: tuple[str, ...]
-    walks: int = 0
+    walks: bool = False
+    backward: bool = False
+
+    @property
+    def way(self) -> int:
+        """The step from one element to the next."""
+        return -1 if self.backward else 1
 
 
 @dataclass(frozen=True)
@@ -290,7 +296,9 @@ class Phase:
     ("columns", "row", "broadcast"); `axis` is "x", "y" or "xy": the coordinates a role depends on.
     `exchange` is there in a phase made of steps, whose roles have lanes (D21). With a `path` all
     this is said of the row that the path is unfolded to: x is a place, WEST the way back to the
-    place before, EAST the way on to the next (D29).
+    place before, EAST the way on to the next (D29). If it is `paired`,
+    16-bit elements travel two to a wavelet (D75); if it is `wide`, an instruction takes two
+    wavelets (D76).
     """
 
     name: str
@@ -302,6 +310,8 @@ class Phase:
     regions: tuple[tuple[Region, int], ...]
     exchange: Exchange | None = None
     path: Path | None = None
+    paired: bool = False
+    wide: bool = False
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,13 @@ from functools import cached_property
 
 from collc.diagnostics import Span
 from collc.grids import Grid
-from collc.spec import BroadcastStep, Collective, Order, ReduceStep, RunStep, Tree
+from collc.spec import BroadcastStep, Collective, Contract, Order, ReduceStep, RunStep, Tree
 from collc.steps import Slicing, StepsPhase
 
 Children = tuple[tuple[int, ...], ...]
+
+JUMP = "jump"  # a tree over all ranks but the root, whose sum comes to it from the nearer end
+PAIR_BYTES = 2  # of an element of which a wavelet has room for two
 
 REVERSED = {
     Order.WEST_TO_EAST: Order.EAST_TO_WEST,
@@ -52,6 +55,10 @@ class ReducePhase:
     stand in an order in which they can happen: a rank's receipts one after the other in order of
     receipt, before its own sending. `lines` are the coordinates, on the other axis, of the first
     and the last of the parallel lines.
+
+    A phase with a `leap` is a jump. Rank 0, the root, stands so far from the nearer end of a line.
+    From that end on the others follow, rank 1 at the end itself, who sends past the PEs between to
+    rank 0. At the root's own place the count goes on with a rank that has no vector.
     """
 
     name: str
@@ -62,6 +69,7 @@ class ReducePhase:
     transfers: tuple[Transfer, ...]
     tree: str
     span: Span
+    leap: int = 0
 
     @property
     def axis(self) -> str:
@@ -78,13 +86,37 @@ class ReducePhase:
 
     def coordinate(self, rank: int) -> int:
         """Where `rank` stands on the axis."""
-        return self.home + rank if ascending(self.order) else self.home - rank
+        places = rank - 1 - self.leap if self.leap and rank else rank
+        return self.home + places if ascending(self.order) else self.home - places
 
     @property
     def stretch(self) -> tuple[int, int]:
         """The lowest and the highest coordinate of its PEs on the axis."""
-        ends = (self.home, self.coordinate(self.ranks - 1))
+        ends = (self.coordinate(1 if self.leap else 0), self.coordinate(self.ranks - 1))
         return min(ends), max(ends)
+
+    @property
+    def idle(self) -> int | None:
+        """The rank that has no vector."""
+        return self.leap + 1 if self.leap else None
+
+    @property
+    def pes(self) -> int:
+        """How many PEs a line has."""
+        return self.ranks - 1 if self.leap else self.ranks
+
+    def hops(self, source: int, destination: int) -> int:
+        """How far two ranks are from each other."""
+        if self.leap and destination == 0:
+            return abs(self.coordinate(source) - self.home)
+        return source - destination
+
+    @cached_property
+    def place_of(self) -> tuple[int, ...]:
+        """The place of every rank on the stretch, counted in `order`."""
+        if not self.leap:
+            return tuple(range(self.ranks))
+        return (self.leap, *range(self.ranks - 1))
 
 
 @dataclass(frozen=True)
@@ -151,6 +183,9 @@ def _reduce(
     """
     axis = axis_of(step.order)
     lines = holders["y" if axis == "x" else "x"]
+    if step.jumps:
+        yield _jump(step, _line_name(axis, grid, lines), grid, lines)
+        return
     for order, tree, children in _sides(step):
         if len(children) > 1:
             yield ReducePhase(
@@ -163,6 +198,28 @@ def _reduce(
                 tree=tree.text,
                 span=step.span,
             )
+
+
+def _jump(step: ReduceStep, name: str, grid: Grid, lines: tuple[int, int]) -> ReducePhase:
+    """The phase of a reduction that jumps: the tree's ranks behind the root's place move on."""
+    pes = len(step.tree.children) + 1
+    back = step.root > pes - 1 - step.root
+    leap = pes - 1 - step.root if back else step.root
+    places = [place for place in range(pes) if place != leap]
+    children: list[tuple[int, ...]] = [(1,)] + [()] * pes
+    for place, below in zip(places, step.tree.children, strict=True):
+        children[place + 1] = tuple(places[child] + 1 for child in below)
+    return ReducePhase(
+        name=name,
+        order=REVERSED[step.order] if back else step.order,
+        home=_home(step, grid),
+        ranks=pes + 1,
+        lines=lines,
+        transfers=transfers_of(tuple(children)),
+        tree=f"{JUMP}({step.tree.text})",
+        span=step.span,
+        leap=leap,
+    )
 
 
 def _sides(step: ReduceStep) -> Iterator[tuple[Order, Tree, Children]]:
@@ -200,12 +257,23 @@ def _run(step: RunStep, collective: Collective) -> Iterator[StepsPhase]:
         axis=step.axis,
         places=step.places,
         lines=step.lines,
-        slicing=Slicing(step.algorithm.slices, collective.contract.length),
+        slicing=_slicing(step, collective.contract),
         steps=step.algorithm.steps,
         algorithm=step.algorithm.text,
         order=step.order,
         span=step.span,
+        wide=step.wide,
     )
+
+
+def _slicing(step: RunStep, contract: Contract) -> Slicing:
+    """Elements that an instruction takes at once are cut as one, where the contract leaves open
+    where slices begin, or where all slices are made of them anyway: two of 16 bits, which may
+    travel in a wavelet, and what two wavelets have, if the step is wide."""
+    length, slices = contract.length, step.algorithm.slices
+    grain = (2 if contract.element.bytes == PAIR_BYTES else 1) * (2 if step.wide else 1)
+    fits = length % (grain * slices if contract.names_slices else grain) == 0
+    return Slicing(slices, length, grain if fits and contract.run_length is None else 1)
 
 
 def _home(step: ReduceStep, grid: Grid) -> int:
@@ -246,6 +314,15 @@ def home_pe(schedule: Schedule) -> tuple[int, int]:
         return path.places[place["x"]] if path else (place["x"], place["y"])
     sources = [(p.x, p.y) for p in schedule.phases if isinstance(p, BroadcastPhase)]
     return sources[0] if sources else (0, 0)
+
+
+def pes_of_ranks(collective: Collective) -> tuple[tuple[int, int], ...]:
+    """(x, y) of every rank that a contract of the user's own speaks of."""
+    own, path = collective.contract.own, collective.path
+    assert own is not None
+    if path is not None:
+        return tuple(path.places[place] for place in own.places)
+    return tuple((place, 0) if own.axis == "x" else (0, place) for place in own.places)
 
 
 def unfolded(schedule: Schedule) -> Schedule:

@@ -9,29 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from collc.arrays import UFUNC, Array, Mask
 from collc.formula import evaluate
 from collc.grids import Grid, Lines, Site
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, home_pe
 from collc.spec import Collective, ContractKind, ElementType, Operation, OwnOperation, RunStep
 from collc.steps import Moves, Slicing, StepsPhase
-
-Array = NDArray[Any]
-Mask = NDArray[np.bool_]
-
-_UFUNC: dict[Operation, np.ufunc] = {
-    Operation.ADD: np.add,
-    Operation.MAX: np.maximum,
-    Operation.MIN: np.minimum,
-    Operation.MUL: np.multiply,
-    Operation.AND: np.bitwise_and,
-    Operation.OR: np.bitwise_or,
-    Operation.XOR: np.bitwise_xor,
-}
+from collc.verify_own import given_of, keeps_own, promised_of
 
 Combine = Callable[[Array, Array], Array]
 
@@ -98,7 +85,9 @@ def promised(schedule: Schedule) -> Mask:
     contract, grid = schedule.collective.contract, schedule.collective.grid
     found = np.zeros((grid.height, grid.width, contract.length), np.bool_)
     x, y = home_pe(schedule)
-    if contract.kind in (ContractKind.REDUCE, ContractKind.GATHER):
+    if contract.own is not None:
+        found = promised_of(schedule.collective)
+    elif contract.kind in (ContractKind.REDUCE, ContractKind.GATHER):
         found[y, x] = True
     elif contract.kind in (ContractKind.SCATTER, ContractKind.REDUCE_SCATTER):
         for (x, y), part in _slices_of_ranks(schedule):
@@ -146,6 +135,8 @@ def carry_on(schedule: Schedule, given: Array, known: Mask) -> tuple[Array, Mask
     state, knowledge = on_site(grid, after), on_site(grid, known_after)
     state[...] = expected(schedule, state)
     needed = knowledge[y : y + 1, x : x + 1] if rooted else knowledge
+    if schedule.collective.contract.own is not None:
+        needed = needed | ~given_of(schedule.collective)[:, :, None]
     is_known = np.asarray(needed.all(axis=(0, 1, 3)))
     knowledge[...] = promised(schedule)[:, :, None] & is_known[:, None]
     return after, known_after
@@ -176,7 +167,7 @@ def _combine(operation: Operation | OwnOperation) -> Combine:
     """What combines own elements with received ones, in their type."""
     if isinstance(operation, OwnOperation):
         return partial(evaluate, operation.formula)
-    ufunc = _UFUNC[operation]
+    ufunc = UFUNC[operation]
     return lambda own, received: np.asarray(ufunc(own, received, dtype=own.dtype))
 
 
@@ -244,6 +235,8 @@ def _keeps_contract(schedule: Schedule, given: Array, wanted: Array) -> bool:
     """Compare the schedule's result with the contract alone, which knows nothing of transfers."""
     contract, (x, y) = schedule.collective.contract, home_pe(schedule)
     kind = contract.kind
+    if contract.own is not None:
+        return keeps_own(schedule.collective, given, wanted)
     if kind.reduces:
         return _is_reduction(schedule, given, wanted)
     if kind is ContractKind.BROADCAST:
@@ -276,9 +269,9 @@ def _is_reduction(schedule: Schedule, given: Array, wanted: Array) -> bool:
     flat = given.reshape(-1, contract.length)
     asked = promised(schedule)
     if np.issubdtype(given.dtype, np.integer):
-        plain: Array = _UFUNC[operation].reduce(flat, axis=0, dtype=given.dtype)
+        plain: Array = UFUNC[operation].reduce(flat, axis=0, dtype=given.dtype)
         return bool((wanted == plain)[asked].all())
-    plain = _UFUNC[operation].reduce(flat.astype(np.float64), axis=0)
+    plain = UFUNC[operation].reduce(flat.astype(np.float64), axis=0)
     tolerance = len(flat) * float(np.finfo(given.dtype).eps)
     rows = zip(wanted, asked, strict=True)  # row by row, since a grid as float64 takes much room
     return all(np.isclose(row, plain, rtol=tolerance)[mask].all() for row, mask in rows)

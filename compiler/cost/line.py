@@ -232,7 +232,7 @@ def _send(run: LineRun, rank: int, step: SendVector, source: int | None, place: 
 def _take(run: LineRun, rank: int, source: int, before: int, reason: str) -> tuple[int, int]:
     """When, after cycle `before`, `rank` uses the first and the last element of `source`."""
     costs = run.costs
-    latency = costs.latency(source - rank)
+    latency = costs.latency(run.pattern.hops(source, rank))
     arrival = run.first[source] + latency
     opened, router = _opened(run, rank, source)
     start = max(arrival, opened, before + 1)
@@ -292,11 +292,12 @@ def _settle(run: LineRun, source: int, rank: int, start: int, end: int) -> None:
 def _held_by_receiver(run: LineRun, source: int, rank: int, start: int, end: int) -> int:
     """The last element leaves when the receiver has made room for it."""
     costs = run.costs
-    queued = costs.buffered(source - rank)
+    hops = run.pattern.hops(source, rank)
+    queued = costs.buffered(hops)
     if queued >= costs.length:
         return 0
     taken = max(start + costs.combine * (costs.length - 1 - queued), end - costs.combine * queued)
-    return taken + costs.hop * (source - rank) + 1
+    return taken + costs.hop * hops + 1
 
 
 def _held_at_gate(run: LineRun, source: int) -> int:

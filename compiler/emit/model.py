@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from collc.emit.conditions import Cases, cases_of
 from collc.emit.ids import Ids
 from collc.emit.names import NUMPY_TYPE, Combine, combine_of
+from collc.emit.own import OwnModel, own_model
 from collc.emit.paths import PathModel, path_model
 from collc.emit.phases import PhaseModel, Surroundings, coordinates, entries_of, phase_model
 from collc.emit.reference import numpy_callback, numpy_operands, numpy_reduction
@@ -20,8 +21,8 @@ from collc.emit.roles import shape_of
 from collc.emit.sites import SiteModel, site_model, where
 from collc.lowering.resources import switched_colors
 from collc.plan import Plan, SendVector
-from collc.schedule import Schedule, home_pe
-from collc.spec import ContractKind
+from collc.schedule import Schedule, home_pe, pes_of_ranks
+from collc.spec import Contract, ContractKind
 from collc.steps import StepsPhase
 from collc.version import __version__
 
@@ -59,6 +60,7 @@ class BundleModel:
     numpy_reduction: str
     numpy_callback: tuple[str, ...]
     numpy_operands: str
+    own: OwnModel | None
     combine: Combine
     colors: tuple[tuple[str, int], ...]
     phases: tuple[PhaseModel, ...]
@@ -135,7 +137,7 @@ def model_of(
         source=re.sub(r"[^\w./ +-]", "_", source),
         version=__version__,
         kind=contract.kind.value,
-        by_slices=BY_SLICES.get(contract.kind, ""),
+        by_slices=promise_of(contract),
         places=_places(schedule),
         width=grid.width,
         height=grid.height,
@@ -156,6 +158,7 @@ def model_of(
         numpy_reduction=numpy_reduction(contract.operation),
         numpy_callback=numpy_callback(contract.operation),
         numpy_operands=numpy_operands(schedule),
+        own=own_model(collective) if contract.own else None,
         combine=how,
         colors=plan.colors,
         phases=phases,
@@ -189,9 +192,18 @@ BY_SLICES = {
 }
 
 
+def promise_of(contract: Contract) -> str:
+    """What a contract that is about slices promises, in words; empty for others."""
+    if contract.own is not None:
+        return f"Rank r finds what the contract {contract.name} promises it"
+    return BY_SLICES.get(contract.kind, "")
+
+
 def _places(schedule: Schedule) -> tuple[int, ...]:
     """Where the ranks stand on their line, if the contract is about their slices."""
-    grid = schedule.collective.grid
+    grid, own = schedule.collective.grid, schedule.collective.contract.own
+    if own is not None:
+        return tuple(y * grid.width + x for x, y in pes_of_ranks(schedule.collective))
     steps = (phase for phase in schedule.phases if isinstance(phase, StepsPhase))
     line = next(steps, None)
     return line.places if line else tuple(range(grid.width * grid.height))
@@ -222,7 +234,8 @@ def headline(plan: Plan) -> str:
     given = contract.run_length
     most = f"{given.name} <= {contract.length}" if given else str(contract.length)
     buffer = f"{contract.buffer}: {contract.element.value}[{most}]{operation}"
-    what = f"{contract.kind.value}({buffer if contract.buffer else ''})"
+    name, _, numbers = contract.name.removesuffix(")").partition("(")
+    what = f"{name}({buffer if contract.buffer else ''}{', ' if numbers else ''}{numbers})"
     return f"{collective.name} = {what} on {where(collective.grid)}"
 
 

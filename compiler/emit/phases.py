@@ -105,7 +105,8 @@ class PhaseModel:
     PE that sends a control wavelet last, by the register that its color has for that. `torn_down`
     are its colors that are torn down behind it, `routers` how they are set before it, `positions`
     where colors are among the program's; its routers are the program's from `first_router`
-    on, or None if another phase has code that sets them alike.
+    on, or None if another phase has code that sets them alike. `simd` is
+    the mode of its fabric operands.
     """
 
     name: str
@@ -136,6 +137,7 @@ class PhaseModel:
     late: bool
     quick: bool
     by_color: bool
+    simd: str
     behind: str
 
     @property
@@ -227,8 +229,16 @@ def phase_model(
         late=around.late,
         quick=quick,
         by_color=around.by_color,
+        simd=_simd_mode(phase),
         behind=behind,
     )
+
+
+def _simd_mode(phase: Phase) -> str:
+    """What an instruction takes of the fabric, in CSL; empty for an element."""
+    if phase.wide:
+        return "simd_64"
+    return "simd_32" if phase.paired else ""
 
 
 def _is_quick(phase: Phase, shape: Shape | None, around: Surroundings) -> bool:

@@ -136,6 +136,11 @@ class ProgramModel:
         return next(color.index for color in self.colors if color.torn_down)
 
     @property
+    def own(self) -> bool:
+        """Whether a collective has a contract of the user's own."""
+        return any(module.m.own for module in self.modules)
+
+    @property
     def plain(self) -> bool:
         """Whether it calls one collective once, with a length of the run."""
         return len(self.calls) == 1 and self.rounds == 1 and not self.skew and bool(self.lengths)

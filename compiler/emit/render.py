@@ -109,7 +109,7 @@ def _manifest(
         "parameters": {parameter.name: parameter.value for parameter in spec.parameters},
         "collective": {
             "name": plan.collective.name,
-            "contract": contract.kind.value,
+            "contract": contract.name,
             **_buffer_of(contract),
             "width": model.width,
             "height": model.height,
@@ -198,7 +198,7 @@ def _program_manifest(
         },
         "collectives": {
             one.collective.name: {
-                "contract": one.collective.contract.kind.value,
+                "contract": one.collective.contract.name,
                 **_buffer_of(one.collective.contract),
             }
             for one in plan.plans

@@ -103,9 +103,8 @@ def refused_steps(contract: Contract, steps: tuple[Step, ...]) -> None:
     if contract.run_length is None:
         return
     if contract.kind not in ANY_LENGTH:
-        message = (
-            f"a {contract.kind.value} deals with slices, whose lengths are known when compiled"
-        )
+        who = contract.name if contract.own else f"a {contract.name}"
+        message = f"{who} deals with slices, whose lengths are known when compiled"
         help = "give it a fixed length; broadcast, reduce and allreduce may have one of the run"
         raise problem("C172", message, contract.span, help=help)
     for step in (step for step in steps if isinstance(step, RunStep)):

@@ -8,6 +8,7 @@ fewest predicted cycles, of equals the one with the fewest colors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache, partial
 from itertools import product
 
@@ -17,11 +18,13 @@ from collc.lowering import memory, resources
 from collc.lowering.behaviour import behaviours
 from collc.lowering.broadcast import broadcast_phase
 from collc.lowering.colorings import by_parity, without_control
+from collc.lowering.jump import without_root
 from collc.lowering.line import LineTree, line_tree
 from collc.lowering.roles import reduce_phase
 from collc.lowering.rounds import few, one_by_one
 from collc.lowering.show import show_plan
 from collc.lowering.steps import circuits, relays, steps_phase, traffic_of
+from collc.packing import goes_in_pairs, slices_go_in_pairs
 from collc.plan import Advance, Phase, Plan, SendVector
 from collc.run_lengths import has_cases
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
@@ -85,7 +88,7 @@ def _ways(
 ) -> Iterator[Callable[[], Phase]]:
     """All ways to carry out a phase, each worked out when it is asked for."""
     if isinstance(phase, BroadcastPhase):
-        yield partial(broadcast_phase, phase)
+        yield partial(_multicast, schedule, phase, target)
     elif isinstance(phase, StepsPhase):
         yield from _exchanges(schedule, phase, target)
     else:
@@ -93,11 +96,22 @@ def _ways(
             yield partial(_reduction, schedule, phase, coloring, target)
 
 
+def _multicast(schedule: Schedule, phase: BroadcastPhase, target: Target) -> Phase:
+    contract = schedule.collective.contract
+    return replace(broadcast_phase(phase), paired=goes_in_pairs(contract, target, combines=False))
+
+
 def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, target: Target) -> Phase:
     contract = schedule.collective.contract
-    received_on = coloring(line_tree(phase.children))
+    tree = line_tree(phase.children)
+    if phase.leap:
+        others = coloring(without_root(tree))
+        received_on = (max(others) + 1, *others)  # the sum has a color of its own
+    else:
+        received_on = coloring(tree)
     done = behaviours(phase, received_on, contract.length, target.max_extent)
     lowered = reduce_phase(phase, done, schedule.collective.path)
+    lowered = replace(lowered, paired=goes_in_pairs(contract, target, combines=True))
     if contract.run_length is None:
         return lowered
     return one_by_one(lowered, few(target) if has_cases(contract) else phase.ranks)
@@ -110,6 +124,7 @@ def _exchanges(
     contract = schedule.collective.contract
     by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
     path = schedule.collective.path
+    paired = slices_go_in_pairs(phase, contract, target)
     traffic = traffic_of(phase)
     exchanges = sum(isinstance(other, StepsPhase) for other in schedule.phases)
     others = len(schedule.phases) - exchanges
@@ -119,11 +134,12 @@ def _exchanges(
     # where neither keeps the limit, the refusal names the fewest colors
     if direct is not None and direct.color_count <= max(most, by_relays.color_count):
         registers = 3 * len(direct.lanes) * exchanges + 2 * others
-        walks = registers <= len(target.dsr_ids)
+        # backwards an instruction takes two elements at most
+        walks = registers <= len(target.dsr_ids) and not (paired and phase.wide)
         lower = partial(steps_phase, by_call_back=by_call_back, path=path, may_walk=walks)
-        yield partial(lower, phase, traffic, direct)
+        yield partial(lower, phase, traffic, direct, paired=paired)
     lower = partial(steps_phase, by_call_back=by_call_back, path=path, may_walk=False)
-    yield partial(lower, phase, traffic, by_relays)
+    yield partial(lower, phase, traffic, by_relays, paired=paired)
 
 
 def numbered_plan(schedule: Schedule, phases: tuple[Phase, ...], target: Target) -> Plan:

@@ -1,7 +1,8 @@
 """Proof that a schedule keeps its contract, by moving symbolic contributions through it.
 
 Reading order: `trees` (one tree on a line), `contributions` and `steps` (algorithms that go by
-steps), `line` (a whole collective on a line), `grid` (phases that follow each other on a grid).
+steps), `due` (what contracts promise), `line` (a whole collective on a line), `grid` (phases that
+follow each other on a grid).
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ def prove(schedule: Schedule) -> Iterator[Diagnostic]:
     grid = schedule.collective.grid
     by_steps = any(isinstance(step, RunStep) for step in schedule.collective.steps)
     whole = schedule.collective.contract.kind in _OF_WHOLE_VECTORS
-    if min(grid.width, grid.height) == 1 and (by_steps or not whole):
+    own = schedule.collective.contract.own
+    if own is not None:
+        yield from prove_line(schedule, own.axis)
+    elif min(grid.width, grid.height) == 1 and (by_steps or not whole):
         yield from prove_line(schedule, "x" if grid.height == 1 else "y")
     else:
         yield from prove_contract(schedule)

@@ -8,7 +8,8 @@ import pytest
 from programs.texts import PATTERNS, all_pairs, program_of
 from switch_over import extra
 
-from collc.programs import ProgramBundle, compile_any
+from collc.bundle import ProgramBundle
+from collc.programs import compile_any
 
 
 def compiled(text: str, skew: int = 0, **parameters: int) -> ProgramBundle:

@@ -41,13 +41,20 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
     by_call_back: bool,
     path: Path | None = None,
     may_walk: bool = True,
+    paired: bool = False,
 ) -> Phase:
     """The plan's phase of `pattern` on the lanes of `wiring`. With a `path`, which is a row when
     unfolded, it goes along that. Registers walk from slice to slice where that saves loads and
-    `may_walk` says that there are enough of them."""
+    `may_walk` says that there are enough of them; elements go in pairs if it is `paired`."""
     slicing = pattern.slicing
     stages, areas = staged(traffic, pattern.ranks, by_call_back)
-    parts = merged(parts_of(traffic, wiring, slicing, stages, areas), bool(wiring.circuits))
+    single = parts_of(traffic, wiring, slicing, stages, areas)
+    parts = merged(single, bool(wiring.circuits))
+    backward = False
+    if not wiring.circuits and not stages.any():
+        other = merged(single, circuits=False, way=-1)
+        if len(other) < len(parts):
+            parts, backward = other, True
     rows = rows_of(parts, bool(wiring.circuits))
     formulas: Formulas = {}
     groups = _groups(pattern, wiring, rows, formulas)
@@ -70,9 +77,15 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
         roles=roles,
         regions=_regions(pattern, [places for places, _ in groups]),
         exchange=Exchange(
-            slicing, int(areas[stages].max()) + 1 if stages.any() else 0, wiring.lanes, walks
+            slicing,
+            int(areas[stages].max()) + 1 if stages.any() else 0,
+            wiring.lanes,
+            walks != 0,
+            backward or walks < 0,
         ),
         path=path,
+        paired=paired,
+        wide=pattern.wide,
     )
 
 
