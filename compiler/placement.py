@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from collc.jumps import by_rank
 from collc.plan import Direction, Phase, Role, Route, SendVector
 from collc.schedule import ReducePhase, ascending
 from collc.spec import Order
@@ -21,17 +22,25 @@ SIDES = {
 
 
 def roles_of_ranks(phase: Phase, pattern: ReducePhase) -> tuple[Role | None, ...]:
-    """The role of each rank on the first line of `pattern`; None where no region has the rank."""
-    found: list[Role | None] = [None] * pattern.ranks
+    """The role of each rank on the first line of `pattern`; None where no region has the rank.
+    Those of a jump are as if its end were next to its root."""
+    found = roles_of_places(phase, pattern)
+    return tuple(by_rank(found, pattern, SIDES[pattern.order])) if pattern.leap else found
+
+
+def roles_of_places(phase: Phase, pattern: ReducePhase) -> tuple[Role | None, ...]:
+    """The role at each place of the first line of `pattern`, from where its ranks begin."""
+    found: list[Role | None] = [None] * pattern.pes
+    begin = pattern.coordinate(1 if pattern.leap else 0)
     for region, index in phase.regions:
         along, across = (region.x, region.y) if pattern.axis == "x" else (region.y, region.x)
         if pattern.lines[0] not in across:
             continue
         for coordinate in along:
-            distance = coordinate - pattern.home
-            rank = distance if ascending(pattern.order) else -distance
-            if 0 <= rank < pattern.ranks:
-                found[rank] = phase.roles[index]
+            distance = coordinate - begin
+            place = distance if ascending(pattern.order) else -distance
+            if 0 <= place < pattern.pes:
+                found[place] = phase.roles[index]
     return tuple(found)
 
 

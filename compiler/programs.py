@@ -92,7 +92,7 @@ def compile_program(spec: Spec, program: Program, skew: int = 0) -> ProgramBundl
     )
     prediction = predict_program(plan)
     architectures = tuple(
-        t.name for t in TARGETS.values() if t is machine or _fits(schedules, program, t)
+        t.name for t in TARGETS.values() if t is machine or _fits(plan, schedules, program, t)
     )
     files = render_program(spec, plan, prediction, architectures, skew)
     return ProgramBundle(spec, plan, prediction, files)
@@ -111,11 +111,21 @@ def prove_all(spec: Spec) -> tuple[Schedule, ...]:
     return schedules
 
 
-def _fits(schedules: tuple[Schedule, ...], program: Program, target: Target) -> bool:
-    """Whether there is a plan for a target; then the files serve it, too."""
-    return not check_program(_planned(schedules, program, target))
+def _fits(
+    made: ProgramPlan, schedules: tuple[Schedule, ...], program: Program, target: Target
+) -> bool:
+    """Whether there is a plan for a target whose elements travel as in the one made; then the files
+    serve it, too."""
+    plan = _planned(schedules, program, target)
+    return _paired(plan) == _paired(made) and not check_program(plan)
+
+
+def _paired(plan: ProgramPlan) -> list[bool]:
+    return [phase.paired for one in plan.plans for phase in one.phases]
 
 
 def _planned(schedules: tuple[Schedule, ...], program: Program, target: Target) -> ProgramPlan:
     build = build_strands if program.together else build_program_plan
+    if program.selections:  # registers are shared by phases whose elements go one by one (D39)
+        target = replace(target, pairs=False)
     return build(schedules, program, target)

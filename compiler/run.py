@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from collc.arrays import Array
 from collc.diagnostics import CollcError, Diagnostic
 from collc.files import write_files
 from collc.schedule import Schedule
 from collc.tokens import TOKEN
-from collc.verify import Array, make_input, mismatch
+from collc.verify import make_input, mismatch
 
 Progress = Callable[[int], None]
 

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from collc.arrays import Array, Mask
 from collc.emit.program import strand_name
 from collc.program import ProgramPlan
 from collc.run import Outcome, Progress, RunReport, run_texts, tokens_of
 from collc.run_lengths import Lengths, lengths_of_run, of_length
 from collc.spec import Collective
-from collc.verify import Array, Mask, carry_on, carry_on_in_part, describe, make_input
+from collc.verify import carry_on, carry_on_in_part, describe, make_input
 
 # what buffers hold after each round, and which elements of it are known
 Wanted = dict[str, list[tuple[Array, Mask]]]

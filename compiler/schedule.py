@@ -15,10 +15,23 @@ from functools import cached_property
 
 from collc.diagnostics import Span
 from collc.grids import Grid
-from collc.spec import BroadcastStep, Collective, Order, ReduceStep, RunStep, Tree
-from collc.steps import Slicing, StepsPhase
+from collc.spec import (
+    BroadcastStep,
+    Collective,
+    Contract,
+    Order,
+    ReduceStep,
+    RunStep,
+    Share,
+    Tree,
+)
+from collc.steps import Blocks, Slicing, StepsPhase
+from collc.tree_steps import chunks_of, steps_of_tree
 
 Children = tuple[tuple[int, ...], ...]
+
+JUMP = "jump"  # a tree over all ranks but the root, whose sum comes to it from the nearer end
+PAIR_BYTES = 2  # of an element of which a wavelet has room for two
 
 REVERSED = {
     Order.WEST_TO_EAST: Order.EAST_TO_WEST,
@@ -52,6 +65,10 @@ class ReducePhase:
     stand in an order in which they can happen: a rank's receipts one after the other in order of
     receipt, before its own sending. `lines` are the coordinates, on the other axis, of the first
     and the last of the parallel lines.
+
+    A phase with a `leap` is a jump. Rank 0, the root, stands so far from the nearer end of a line.
+    From that end on the others follow, rank 1 at the end itself, who sends past the PEs between to
+    rank 0. At the root's own place the count goes on with a rank that has no vector.
     """
 
     name: str
@@ -62,6 +79,7 @@ class ReducePhase:
     transfers: tuple[Transfer, ...]
     tree: str
     span: Span
+    leap: int = 0
 
     @property
     def axis(self) -> str:
@@ -78,13 +96,37 @@ class ReducePhase:
 
     def coordinate(self, rank: int) -> int:
         """Where `rank` stands on the axis."""
-        return self.home + rank if ascending(self.order) else self.home - rank
+        places = rank - 1 - self.leap if self.leap and rank else rank
+        return self.home + places if ascending(self.order) else self.home - places
 
     @property
     def stretch(self) -> tuple[int, int]:
         """The lowest and the highest coordinate of its PEs on the axis."""
-        ends = (self.home, self.coordinate(self.ranks - 1))
+        ends = (self.coordinate(1 if self.leap else 0), self.coordinate(self.ranks - 1))
         return min(ends), max(ends)
+
+    @property
+    def idle(self) -> int | None:
+        """The rank that has no vector."""
+        return self.leap + 1 if self.leap else None
+
+    @property
+    def pes(self) -> int:
+        """How many PEs a line has."""
+        return self.ranks - 1 if self.leap else self.ranks
+
+    def hops(self, source: int, destination: int) -> int:
+        """How far two ranks are from each other."""
+        if self.leap and destination == 0:
+            return abs(self.coordinate(source) - self.home)
+        return source - destination
+
+    @cached_property
+    def place_of(self) -> tuple[int, ...]:
+        """The place of every rank on the stretch, counted in `order`."""
+        if not self.leap:
+            return tuple(range(self.ranks))
+        return (self.leap, *range(self.ranks - 1))
 
 
 @dataclass(frozen=True)
@@ -137,7 +179,8 @@ def build_schedule(collective: Collective) -> Schedule:
             phases += _broadcast(step, collective.grid)
             holders = {"x": (0, grid.width - 1), "y": (0, grid.height - 1)}
         else:
-            phases += _reduce(step, grid, holders)
+            reduced = _reduce(step, grid, holders)
+            phases += (_without_passing(phase, collective) for phase in reduced)
             home = _home(step, grid)
             holders[axis_of(step.order)] = (home, home)
     return Schedule(collective, tuple(_with_unique_names(phases)))
@@ -151,6 +194,9 @@ def _reduce(
     """
     axis = axis_of(step.order)
     lines = holders["y" if axis == "x" else "x"]
+    if step.jumps:
+        yield _jump(step, _line_name(axis, grid, lines), grid, lines)
+        return
     for order, tree, children in _sides(step):
         if len(children) > 1:
             yield ReducePhase(
@@ -163,6 +209,55 @@ def _reduce(
                 tree=tree.text,
                 span=step.span,
             )
+
+
+def _without_passing(phase: ReducePhase, collective: Collective) -> ReducePhase | StepsPhase:
+    """A tree along an order that leaps goes by steps, unless no vector passes any leap, as in a
+    chain. Steps are of the whole line, in which some may have no part."""
+    path = collective.path
+    if path is None or not path.leaps:
+        return phase
+    ends = ((phase.coordinate(t.source), phase.coordinate(t.destination)) for t in phase.transfers)
+    if not phase.leap and all(
+        abs(one - other) == 1 or not path.crosses(one, other) for one, other in ends
+    ):
+        return phase
+    length = collective.contract.length
+    chunks = chunks_of(phase.children, length)
+    places = [phase.coordinate(rank) for rank in range(phase.ranks)]
+    return StepsPhase(
+        name=phase.name,
+        axis=phase.axis,
+        places=tuple(range(len(path))),
+        lines=phase.lines,
+        slicing=Slicing(chunks, length),
+        steps=steps_of_tree(phase.children, places, chunks),
+        algorithm=phase.tree,
+        order=path.word,
+        span=phase.span,
+    )
+
+
+def _jump(step: ReduceStep, name: str, grid: Grid, lines: tuple[int, int]) -> ReducePhase:
+    """The phase of a reduction that jumps: the tree's ranks behind the root's place move on."""
+    pes = len(step.tree.children) + 1
+    back = step.root > pes - 1 - step.root
+    leap = pes - 1 - step.root if back else step.root
+    places = [place for place in range(pes) if place != leap]
+    children: list[tuple[int, ...]] = [(1,)] + [()] * pes
+    for place, below in zip(places, step.tree.children, strict=True):
+        children[place + 1] = tuple(places[child] + 1 for child in below)
+    return ReducePhase(
+        name=name,
+        order=REVERSED[step.order] if back else step.order,
+        home=_home(step, grid),
+        ranks=pes + 1,
+        lines=lines,
+        transfers=transfers_of(tuple(children)),
+        tree=f"{JUMP}({step.tree.text})",
+        span=step.span,
+        leap=leap,
+    )
 
 
 def _sides(step: ReduceStep) -> Iterator[tuple[Order, Tree, Children]]:
@@ -195,17 +290,38 @@ def _run(step: RunStep, collective: Collective) -> Iterator[StepsPhase]:
         return
     grid = collective.lined
     alone = min(grid.width, grid.height) == 1
+    slices, steps = step.algorithm.slices, step.algorithm.steps
+    length, blocks = collective.contract.length, None
+    if step.share is Share.OWN_BLOCK:
+        blocks = Blocks(length, step.across)
+        length = blocks.longest
+    elif step.share is Share.EVERY_BLOCK:
+        steps = tuple(moves.in_every_block(len(step.across), slices) for moves in steps)
+        slices *= len(step.across)
     yield StepsPhase(
         name="exchange" if alone else _line_name(step.axis, grid, step.lines),
         axis=step.axis,
         places=step.places,
         lines=step.lines,
-        slicing=Slicing(step.algorithm.slices, collective.contract.length),
-        steps=step.algorithm.steps,
+        slicing=_slicing(step, slices, length, collective.contract),
+        steps=steps,
         algorithm=step.algorithm.text,
         order=step.order,
         span=step.span,
+        blocks=blocks,
+        wide=step.wide,
     )
+
+
+def _slicing(step: RunStep, slices: int, length: int, contract: Contract) -> Slicing:
+    """Elements that an instruction takes at once are cut as one, where the contract leaves open
+    where slices begin, or where all slices are made of them anyway: two of 16 bits, which may
+    travel in a wavelet, and what two wavelets have, if the step is wide."""
+    grain = (2 if contract.element.bytes == PAIR_BYTES else 1) * (2 if step.wide else 1)
+    fits = length % (grain * slices if contract.names_slices else grain) == 0
+    if step.share is Share.OWN_BLOCK:  # where blocks differ, some begin anywhere
+        fits = fits and contract.length % len(step.across) == 0
+    return Slicing(slices, length, grain if fits and contract.run_length is None else 1)
 
 
 def _home(step: ReduceStep, grid: Grid) -> int:
@@ -246,6 +362,15 @@ def home_pe(schedule: Schedule) -> tuple[int, int]:
         return path.places[place["x"]] if path else (place["x"], place["y"])
     sources = [(p.x, p.y) for p in schedule.phases if isinstance(p, BroadcastPhase)]
     return sources[0] if sources else (0, 0)
+
+
+def pes_of_ranks(collective: Collective) -> tuple[tuple[int, int], ...]:
+    """(x, y) of every rank that a contract of the user's own speaks of."""
+    own, path = collective.contract.own, collective.path
+    assert own is not None
+    if path is not None:
+        return tuple(path.places[place] for place in own.places)
+    return tuple((place, 0) if own.axis == "x" else (0, place) for place in own.places)
 
 
 def unfolded(schedule: Schedule) -> Schedule:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from importlib.resources import files
 
 from collc.diagnostics import Diagnostic, Span
@@ -16,7 +17,9 @@ from collc.language.limits import RESOURCES
 from collc.language.names import PRELUDE_FILE, prelude
 from collc.language.shapes import Children
 from collc.language.words import HILBERT
+from collc.schedule import JUMP
 from collc.show_algorithm import show_algorithm, values_of
+from collc.show_contract import show_contracts
 from collc.show_operation import show_operation
 from collc.spec import (
     Algorithm,
@@ -75,6 +78,7 @@ def show_spec(spec: Spec) -> str:
     lines += _trees(spec)
     operations = dict.fromkeys(collective.contract.operation for collective in spec.collectives)
     lines += [show_operation(one) for one in operations if isinstance(one, OwnOperation)]
+    lines += show_contracts([c.contract.own for c in spec.collectives if c.contract.own])
     selections = spec.program.selections if spec.program else ()
     chosen = {name: one for one in selections for name in one.names}
     alternatives = {collective.name: collective for collective in spec.collectives}
@@ -126,7 +130,8 @@ def show_steps(collective: Collective) -> str:
     """The order and the steps of a collective in a line, as they would be written."""
     orders = dict.fromkeys(_orders(collective))
     usual = {Order.WEST_TO_EAST.value, Order.NORTH_TO_SOUTH.value}
-    order = f"order {', '.join(orders)} " if orders.keys() - usual else ""
+    unusual = orders.keys() - usual or collective.counts_along == "y"
+    order = f"order {', '.join(orders)} " if unusual else ""
     return order + " then ".join(_step(step, collective) for step in collective.steps)
 
 
@@ -214,7 +219,8 @@ def _choice(selection: Selection, alternatives: list[Collective]) -> Iterator[st
 
 def _collective(collective: Collective, name: str, steps: Iterable[str]) -> Iterator[str]:
     contract, grid = collective.contract, collective.grid
-    promise = f"{contract.kind.value}({_buffer(contract)})"
+    called, _, numbers = contract.name.removesuffix(")").partition("(")
+    promise = f"{called}({_buffer(contract)}{', ' if numbers else ''}{numbers})"
     yield f"collective {name} = {promise} on {grid.name} {{"
     yield from steps
     if collective.limits.colors is not None:
@@ -246,11 +252,19 @@ def _orders(collective: Collective) -> Iterator[str]:
     if collective.path is not None:
         yield collective.path.word
         return
-    for step in collective.steps:
+    if collective.contract.own is not None:
+        yield collective.contract.own.order
+    for step in sorted(collective.steps, key=partial(_is_named_later, collective)):
         if isinstance(step, ReduceStep):
             yield step.order.value
         elif isinstance(step, RunStep):
             yield step.order
+
+
+def _is_named_later(collective: Collective, step: Step) -> bool:
+    """Whether a step goes across the lines along which ranks are counted; their order is first."""
+    by_slices = collective.contract.kind.by_slices
+    return by_slices and isinstance(step, RunStep) and step.axis != collective.counts_along
 
 
 def _step(step: Step, collective: Collective) -> str:
@@ -264,7 +278,7 @@ def _step(step: Step, collective: Collective) -> str:
         lines = every if step.lines == (0, across - 1) else one
         by = f"{lines} by " if wide else ""
         root = f" from {collective.root}" if collective.root else ""
-        return f"run {by}{step.algorithm.text}{root}"
+        return f"run {by}{step.algorithm.text}{root}{' in twos' * step.wide}"
     horizontal = step.order in (Order.WEST_TO_EAST, Order.EAST_TO_WEST)
     lines = "" if not wide else "row by " if horizontal else "columns by "
     return f"reduce {lines}{_tree_texts(step)} to {step.root}"
@@ -272,6 +286,8 @@ def _step(step: Step, collective: Collective) -> str:
 
 def _tree_texts(step: ReduceStep) -> str:
     """The tree of a reduction; of two different ones, that of the lower ranks first."""
+    if step.jumps:
+        return f"{JUMP}({step.tree.text})"
     if step.far is None or step.far.text == step.tree.text:
         return step.tree.text
     own_is_lower = len(step.tree.children) == step.root + 1

@@ -17,7 +17,7 @@ def values_of(text: str) -> dict[str, str]:
 def show_algorithm(name: str, uses: list[Algorithm]) -> str:
     """One declaration for all uses of a name: steps for each number of ranks and values."""
     given = [values_of(use.text) for use in uses]
-    ranks, rank = (_free(word, given[0]) for word in ("n", "r"))
+    ranks, rank = (free_word(word, given[0]) for word in ("n", "r"))
     cases: dict[str, Algorithm] = {}
     for use, values in zip(uses, given, strict=True):
         wanted = {ranks: str(use.ranks), **values}
@@ -33,7 +33,8 @@ def show_algorithm(name: str, uses: list[Algorithm]) -> str:
     return "\n".join([*lines, "}"])
 
 
-def _free(word: str, taken: dict[str, str]) -> str:
+def free_word(word: str, taken: dict[str, str]) -> str:
+    """The word, or one like it that is not taken."""
     while word in taken:
         word += "_"
     return word

@@ -25,7 +25,7 @@ WIDTH = 100
 def show_schedule(schedule: Schedule) -> str:
     """The schedule as text, a paragraph per phase."""
     contract = schedule.collective.contract
-    head = f"schedule {schedule.collective.name}: {contract.kind.value}"
+    head = f"schedule {schedule.collective.name}: {contract.name}"
     lines = [head, *(_show_phase(phase, schedule) for phase in schedule.phases)]
     lines += _to_other_roots(schedule)
     return "\n".join(lines) + "\n"
@@ -45,14 +45,16 @@ def _to_other_roots(schedule: Schedule) -> Iterator[str]:
 def _in_ranks_of_line(
     step: ReduceStep, sides: list[ReducePhase], path: Path | None
 ) -> Iterator[str]:
-    short = sum(side.ranks for side in sides) - len(sides) < SHOWN_RANKS
+    short = sum(side.pes for side in sides) - len(sides) < SHOWN_RANKS
     result, nested = str(step.root), ""
     for side in sides:
         sign = 1 if side.order is step.order else -1
-        ranks = [step.root + sign * rank for rank in range(side.ranks)]
+        root = side.place_of[0]
+        ranks = [step.root + sign * (place - root) for place in side.place_of]
         if short:
             result = operand_order(side, [result, *map(str, ranks[1:])])
-        nested += f", then ranks {ranks[1]} to {ranks[-1]} nested as {side.tree}"
+        but = " but itself" if side.leap else ""
+        nested += f", then ranks {ranks[1]} to {ranks[-1]}{but} nested as {side.tree}"
     if sides:
         what = f"rank {step.root} = {result}" if short else f"rank {step.root}{nested}"
         yield f"  {_axis(sides[0], path)}, in its own ranks: {what}"
@@ -73,9 +75,11 @@ def _show_phase(phase: Phase, schedule: Schedule) -> str:
         return f"  {phase.name}: PE ({phase.x}, {phase.y}) copies its vector to all {extent} PEs"
     count = phase.lines[1] - phase.lines[0] + 1
     head = (
-        f"  {phase.name}: {phase.tree} over {phase.ranks} ranks, {_order(phase, path)}, "
+        f"  {phase.name}: {phase.tree} over {phase.pes} ranks, {_order(phase, path)}, "
         f"{count} line{'s' if count > 1 else ''}"
     )
+    if phase.leap:
+        head += f", rank {phase.idle} passed over"
     if phase.ranks > SHOWN_RANKS:
         return "\n".join((head, f"    {_shape(phase)}", f"    rank 0 = {_operands(phase)}"))
     return "\n".join((head, *_show_transfers(phase), f"    rank 0 = {operand_order(phase)}"))
@@ -122,6 +126,7 @@ def _show_steps(phase: StepsPhase) -> Iterator[str]:
     yield (
         f"  {phase.name}: {phase.algorithm} over {phase.ranks} ranks, {phase.order}, "
         f"{_counted(count, 'line')}, {_counted(slices, 'slice')} of {_counted(length, 'element')}"
+        f"{', a block of the vector for each line' if phase.blocks else ''}"
     )
     transfers = sum(len(moves) for moves in phase.steps)
     if phase.ranks > SHOWN_RANKS or transfers > SHOWN_TRANSFERS:

@@ -21,18 +21,56 @@ Ranks = npt.NDArray[np.int32]
 @dataclass(frozen=True)
 class Slicing:
     """A vector of `length` elements in `count` slices; slice i is elements bound(i) to
-    bound(i + 1) - 1."""
+    bound(i + 1) - 1. Elements that stay together, so many as the `grain`, are cut as one."""
 
     count: int
     length: int
+    grain: int = 1
 
     def bound(self, index: int) -> int:
         """The first element of slice `index`; `bound(count)` is the length."""
-        return index * self.length // self.count
+        return index * (self.length // self.grain) // self.count * self.grain
+
+    @property
+    def bounds(self) -> npt.NDArray[np.int64]:
+        """Where every slice begins, and last the length."""
+        index = np.arange(self.count + 1, dtype=np.int64)
+        return index * (self.length // self.grain) // self.count * self.grain
+
+    @property
+    def even(self) -> bool:
+        """Whether all slices have the same length."""
+        return self.length % (self.count * self.grain) == 0
 
     def size(self, first: int, count: int = 1) -> int:
         """Elements in `count` slices from `first` on."""
         return self.bound(first + count) - self.bound(first)
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """A vector of `length` elements cut into one block for each of several parallel lines, as
+    evenly as integers allow; the line at coordinate `lines[b]` works on block b.
+
+    Lines work on as many elements as the longest block has. Where a block has one less, that is
+    the first element of the next block as well, which nobody there has a use for yet, or any more.
+    """
+
+    length: int
+    lines: tuple[int, ...]
+
+    @property
+    def longest(self) -> int:
+        """How many elements each line works on."""
+        return -(-self.length // len(self.lines))
+
+    def first(self, block: int) -> int:
+        """The first element of a block."""
+        return block * self.length // len(self.lines)
+
+    def first_of_line(self, coordinate: int) -> int:
+        """The first element that a line works on."""
+        return self.first(self.lines.index(coordinate))
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +93,16 @@ class Moves:
     def __len__(self) -> int:
         return len(self.source)
 
+    def in_every_block(self, blocks: int, slices: int) -> Moves:
+        """The same transfers in each of so many blocks of so many slices, block by block."""
+        shift = np.repeat(np.arange(blocks, dtype=np.int32) * slices, len(self))
+        source, destination, slice_, into, count = (
+            np.tile(part, blocks)
+            for part in (self.source, self.destination, self.slice, self.into, self.count)
+        )
+        combines = np.tile(self.combines, blocks)
+        return Moves(source, destination, slice_ + shift, into + shift, count, combines)
+
 
 @dataclass(frozen=True, eq=False)
 class StepsPhase:
@@ -64,6 +112,8 @@ class StepsPhase:
     0..ranks - 1 occurs once; `order` is the word for that. `lines` are the coordinates, on the
     other axis, of the first and the last of the parallel lines. `algorithm` is how the source names
     it (`butterfly(G = 3)`). In a barrier vectors have no elements, and every transfer is a token.
+    With `blocks` every line works on its block of the vector; `slicing` is that of a block.
+    If it is `wide`, an instruction takes two wavelets of the fabric.
     """
 
     name: str
@@ -75,6 +125,8 @@ class StepsPhase:
     algorithm: str
     order: str
     span: Span
+    blocks: Blocks | None = None
+    wide: bool = False
 
     @property
     def ranks(self) -> int:

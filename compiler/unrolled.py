@@ -93,7 +93,7 @@ def unrolled(phase: Phase, pattern: StepsPhase) -> Unrolled:
             places_of.setdefault(id(role), []).append(place)
     for key, places in places_of.items():
         for index, lane in enumerate(by_id[key].lanes):
-            found = _rows_of(lane, places, slicing.count, phase.exchange.walks)
+            found = _rows_of(lane, places, slicing.count, phase.exchange.way)
             for place, own in zip(places, found, strict=True):
                 rows[place * lanes + index] = own
     start = np.concatenate(([0], np.cumsum([len(own) for own in rows]))).astype(np.int64)
@@ -115,7 +115,7 @@ def _rows_of(lane: Lane, places: list[int], slices: int, way: int) -> list[Ints]
             many = np.zeros((times * len(rows), 6), dtype=np.int64)
             many[:, :5] = np.tile(rows, (times, 1))
             gone = np.repeat(np.arange(times) * shift, len(rows))
-            if walking and way:
+            if walking:
                 many[:, 5] = _walk(many, way, slices)
             many[:, 1] = (many[:, 1] + gone) % slices
             many[:, 3] = (many[:, 3] + gone) % slices
@@ -138,7 +138,7 @@ def _in_elements(rows: Ints, start: Ints, lanes: int, slicing: Slicing) -> Unrol
     """Slices as elements; what moves none is dropped."""
     written, area = rows[:, 0] & ((1 << AREA_BITS) - 1), rows[:, 0] >> AREA_BITS
     kind = written
-    bounds = np.arange(slicing.count + 1, dtype=np.int64) * slicing.length // slicing.count
+    bounds = slicing.bounds
 
     def bound(slices: Ints) -> Ints:
         return bounds[np.minimum(slices, slicing.count)]

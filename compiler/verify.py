@@ -9,29 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from collc.arrays import UFUNC, Array, Mask
 from collc.formula import evaluate
 from collc.grids import Grid, Lines, Site
+from collc.owners import owners
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, home_pe
-from collc.spec import Collective, ContractKind, ElementType, Operation, OwnOperation, RunStep
-from collc.steps import Moves, Slicing, StepsPhase
-
-Array = NDArray[Any]
-Mask = NDArray[np.bool_]
-
-_UFUNC: dict[Operation, np.ufunc] = {
-    Operation.ADD: np.add,
-    Operation.MAX: np.maximum,
-    Operation.MIN: np.minimum,
-    Operation.MUL: np.multiply,
-    Operation.AND: np.bitwise_and,
-    Operation.OR: np.bitwise_or,
-    Operation.XOR: np.bitwise_xor,
-}
+from collc.spec import Collective, ContractKind, ElementType, Operation, OwnOperation
+from collc.steps import Moves, StepsPhase
+from collc.verify_own import given_of, keeps_own, promised_of
 
 Combine = Callable[[Array, Array], Array]
 
@@ -98,10 +86,12 @@ def promised(schedule: Schedule) -> Mask:
     contract, grid = schedule.collective.contract, schedule.collective.grid
     found = np.zeros((grid.height, grid.width, contract.length), np.bool_)
     x, y = home_pe(schedule)
-    if contract.kind in (ContractKind.REDUCE, ContractKind.GATHER):
+    if contract.own is not None:
+        found = promised_of(schedule.collective)
+    elif contract.kind in (ContractKind.REDUCE, ContractKind.GATHER):
         found[y, x] = True
     elif contract.kind in (ContractKind.SCATTER, ContractKind.REDUCE_SCATTER):
-        for (x, y), part in _slices_of_ranks(schedule):
+        for (x, y), part in owners(schedule.collective):
             found[y, x, part] = True
     else:
         found[:] = True
@@ -146,6 +136,8 @@ def carry_on(schedule: Schedule, given: Array, known: Mask) -> tuple[Array, Mask
     state, knowledge = on_site(grid, after), on_site(grid, known_after)
     state[...] = expected(schedule, state)
     needed = knowledge[y : y + 1, x : x + 1] if rooted else knowledge
+    if schedule.collective.contract.own is not None:
+        needed = needed | ~given_of(schedule.collective)[:, :, None]
     is_known = np.asarray(needed.all(axis=(0, 1, 3)))
     knowledge[...] = promised(schedule)[:, :, None] & is_known[:, None]
     return after, known_after
@@ -176,7 +168,7 @@ def _combine(operation: Operation | OwnOperation) -> Combine:
     """What combines own elements with received ones, in their type."""
     if isinstance(operation, OwnOperation):
         return partial(evaluate, operation.formula)
-    ufunc = _UFUNC[operation]
+    ufunc = UFUNC[operation]
     return lambda own, received: np.asarray(ufunc(own, received, dtype=own.dtype))
 
 
@@ -198,8 +190,24 @@ def _bits(values: Array) -> Array:
 
 def _exchange(phase: StepsPhase, combine: Combine | None, state: Array) -> None:
     """Carry out the steps of a phase: all transfers of a step read before any of them writes."""
-    lines = slice(phase.lines[0], phase.lines[1] + 1)
-    view = state[lines].swapaxes(0, 1) if phase.axis == "x" else state[:, lines]
+    first, last = phase.lines
+    if phase.blocks is None:
+        _carry_steps(phase, combine, _at_places(phase, state, first, last))
+        return
+    for line in range(first, last + 1):
+        begin = phase.blocks.first_of_line(line)
+        view = _at_places(phase, state, line, line)
+        _carry_steps(phase, combine, view[..., begin : begin + phase.slicing.length])
+
+
+def _at_places(phase: StepsPhase, state: Array, first: int, last: int) -> Array:
+    """The vectors of several lines, by place."""
+    lines = slice(first, last + 1)
+    return state[lines].swapaxes(0, 1) if phase.axis == "x" else state[:, lines]
+
+
+def _carry_steps(phase: StepsPhase, combine: Combine | None, view: Array) -> None:
+    """The steps on the vectors of `view`, which come place by place."""
     bounds = [phase.slicing.bound(index) for index in range(phase.slicing.count + 1)]
     for moves in phase.steps if phase.slicing.length else ():
         rows = list(_rows(phase, moves, bounds))
@@ -225,32 +233,19 @@ def _rows(
         yield phase.places[source], taken, phase.places[destination], put, combines
 
 
-def _slices_of_ranks(schedule: Schedule) -> Iterator[tuple[tuple[int, int], slice]]:
-    """PE of every rank of a line, with the elements that belong to it."""
-    collective = schedule.collective
-    runs = [step for step in collective.steps if isinstance(step, RunStep)]
-    ranks = collective.grid.width * collective.grid.height
-    along = runs[-1].axis if runs else "x"
-    places = runs[-1].places if runs else tuple(range(ranks))
-    slicing = Slicing(ranks, collective.contract.length)
-    for rank, place in enumerate(places):
-        part = slice(slicing.bound(rank), slicing.bound(rank + 1))
-        path = collective.path
-        pe = path.places[place] if path else (place, 0) if along == "x" else (0, place)
-        yield pe, part
-
-
 def _keeps_contract(schedule: Schedule, given: Array, wanted: Array) -> bool:
     """Compare the schedule's result with the contract alone, which knows nothing of transfers."""
     contract, (x, y) = schedule.collective.contract, home_pe(schedule)
     kind = contract.kind
+    if contract.own is not None:
+        return keeps_own(schedule.collective, given, wanted)
     if kind.reduces:
         return _is_reduction(schedule, given, wanted)
     if kind is ContractKind.BROADCAST:
         return bool((_bits(wanted) == _bits(given[y, x])).all())
     if kind is ContractKind.BARRIER:
         return True
-    ranks = list(_slices_of_ranks(schedule))
+    ranks = list(owners(schedule.collective))
     same = []
     for (x_of, y_of), part in ranks:
         if kind is ContractKind.SCATTER:
@@ -276,9 +271,9 @@ def _is_reduction(schedule: Schedule, given: Array, wanted: Array) -> bool:
     flat = given.reshape(-1, contract.length)
     asked = promised(schedule)
     if np.issubdtype(given.dtype, np.integer):
-        plain: Array = _UFUNC[operation].reduce(flat, axis=0, dtype=given.dtype)
+        plain: Array = UFUNC[operation].reduce(flat, axis=0, dtype=given.dtype)
         return bool((wanted == plain)[asked].all())
-    plain = _UFUNC[operation].reduce(flat.astype(np.float64), axis=0)
+    plain = UFUNC[operation].reduce(flat.astype(np.float64), axis=0)
     tolerance = len(flat) * float(np.finfo(given.dtype).eps)
     rows = zip(wanted, asked, strict=True)  # row by row, since a grid as float64 takes much room
     return all(np.isclose(row, plain, rtol=tolerance)[mask].all() for row, mask in rows)

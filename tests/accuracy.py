@@ -29,7 +29,7 @@ from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
 
-from sweep import fingerprint
+import fingerprint
 
 import building as b
 from collc.arithmetic import arithmetic_of
@@ -358,7 +358,7 @@ def known(mark: str) -> dict[int, Measured]:
 
 def measured(numbers: Sequence[int], seconds: float, jobs: int) -> Iterator[Measured]:
     """The points with these numbers, as far as they get in so many seconds."""
-    mark, began = fingerprint(), perf_counter()
+    mark, began = fingerprint.of_tools(), perf_counter()
     before = known(mark)
     missing = [number for number in numbers if number not in before]
     yield from (before[number] for number in numbers if number in before)

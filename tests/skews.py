@@ -4,7 +4,8 @@
 
 Each program is compiled once for each target. Its vectors are the same in all runs; the numbers
 that say how long every PE waits before every call come from the seed. What is done is kept in
-build/skews.json, so that an interrupted command goes on; it prints a table at the end.
+build/skews, for each emitted text by itself, so that an interrupted command goes on; it
+prints a table of all that is kept for what is emitted now.
 Run by hand; docs/programs.md keeps a result.
 """
 
@@ -13,10 +14,12 @@ from __future__ import annotations
 import json
 import tempfile
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import click
+import fingerprint
 
 from collc.bundle import ProgramBundle
 from collc.files import write_files
@@ -26,7 +29,7 @@ from collc.run_program import Wanted, compare, copy_in, inputs_of, wanted_of
 from collc.verify import Array
 
 ROOT = Path(__file__).parents[1]
-KEPT = ROOT / "build" / "skews.json"
+KEPT = ROOT / "build" / "skews"
 EXAMPLES = ("program_mixed", "program_grid")
 
 
@@ -50,22 +53,20 @@ def main(
     examples: tuple[str, ...], seeds: int, rounds: int, skew: int, targets: tuple[str, ...]
 ) -> None:
     """Run EXAMPLES with all seeds on all targets; one that goes wrong ends the command."""
-    kept: dict[str, list[int]] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
-    for example in examples or EXAMPLES:
-        for target in targets:
-            key = f"{example} {target} {rounds} rounds skew {skew}"
-            cycles = kept.setdefault(key, [])
-            if len(cycles) < seeds:
-                prepared = _prepared(example, target, rounds, skew)
-                for seed in range(len(cycles) + 1, seeds + 1):
-                    cycles.append(_run(prepared, seed, key))
-                    KEPT.parent.mkdir(exist_ok=True)
-                    KEPT.write_text(json.dumps(kept))
-    print("| program | seeds | fewest cycles | mean | most |")
-    print("|---|---|---|---|---|")
-    for key, cycles in kept.items():
+    rows = []
+    for example, target in product(examples or EXAMPLES, targets):
+        prepared = _prepared(example, target, rounds, skew)
+        key = f"{example} {target} {rounds} rounds skew {skew}"
+        path = KEPT / f"{fingerprint.of_run(prepared.bundle.files, target, skew)}.json"
+        cycles: list[int] = json.loads(path.read_text()) if path.exists() else []
+        for seed in range(len(cycles) + 1, seeds + 1):
+            cycles.append(_run(prepared, seed, key))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(cycles))
         mean = sum(cycles) / len(cycles)
-        print(f"| {key} | {len(cycles)} | {min(cycles)} | {mean:.0f} | {max(cycles)} |")
+        rows.append(f"| {key} | {len(cycles)} | {min(cycles)} | {mean:.0f} | {max(cycles)} |")
+    print("| program | seeds | fewest cycles | mean | most |", "|---|---|---|---|---|", sep="\n")
+    print(*rows, sep="\n")
 
 
 def _prepared(example: str, target: str, rounds: int, skew: int) -> Prepared:

@@ -11,6 +11,7 @@ import numpy as np
 
 import fabsim
 from building import HERE
+from collc.arrays import UFUNC
 from collc.cost import Prediction
 from collc.emit.render import render
 from collc.files import write_files
@@ -19,7 +20,7 @@ from collc.plan import Plan
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.spec import Collective, Contract, ContractKind, ElementType, Limits, Operation, Spec
 from collc.steps import Moves, Slicing, StepsPhase
-from collc.verify import _UFUNC, _reduce, make_input
+from collc.verify import _reduce, make_input
 
 # source, destination, slice, into, count, combines
 Move = tuple[int, int, int, int, int, bool]
@@ -217,7 +218,7 @@ def carried_out(what: Schedule, given: np.ndarray) -> np.ndarray:
             if isinstance(one, StepsPhase):
                 _carry_out(one, operation, state)
             elif isinstance(one, ReducePhase):
-                _reduce(one, _UFUNC[operation], state)
+                _reduce(one, UFUNC[operation], state)
             else:
                 state[:, :] = state[one.y, one.x]
     return state
@@ -235,7 +236,7 @@ def _carry_out(one: StepsPhase, operation: Operation | None, state: np.ndarray) 
             part = before[:, source, bound(first) : bound(first + count)]
             there = lines[:, target, bound(into) : bound(into + count)]
             if moves.combines[i]:
-                part = _UFUNC[operation](there, part, dtype=state.dtype)
+                part = UFUNC[operation](there, part, dtype=state.dtype)
             there[...] = part
 
 

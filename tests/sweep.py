@@ -3,30 +3,31 @@
     python tests/sweep.py [--quick] [--up-to PES] [--jobs N] [--seconds S] [--fresh]
 
 Patterns are those of `collc list`. Progress is kept in build/sweep.jsonl, one line for each
-combination, so that a sweep may be interrupted and goes on where it was; it begins anew when the
-compiler, its data or fabsim has changed. At the end, and when interrupted, docs/sweep.md is
-written from what is there. Exits with 1 if a combination is neither verified nor refused.
+combination, so that a sweep may be interrupted and goes on where it was. When the compiler or its
+data have changed, everything is compiled anew, and what is emitted as before need not be simulated
+again. At the end, and when interrupted, docs/sweep.md is written from what is there. Exits with 1
+if a combination is neither verified nor refused.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import signal
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from itertools import product
 from multiprocessing import Pool
 from pathlib import Path
 from time import monotonic
 
+import fingerprint
+
 import collc
-import fabsim
 from collc.diagnostics import CollcError
 from collc.patterns import Kind, Pattern, all_patterns, instance
 from collc.patterns.facts import contracts_of
@@ -73,6 +74,8 @@ class Outcome:
     words: str = ""
     cycles: int = 0
     predicted: int = 0
+    text: str = ""  # digest of what was simulated, and by what
+    made: str = ""  # fingerprint of compiler and simulator
 
     @property
     def off(self) -> bool:
@@ -105,26 +108,31 @@ def contract_of(name: str) -> collc.spec.ContractKind:
     return contracts_of(patterns()[name])[0]
 
 
-def measure(combination: Combination, seconds: int) -> Outcome:
-    """Compile, run and judge one combination, giving up after so many seconds."""
+def measure(work: tuple[Combination, Outcome | None], mark: str, seconds: int) -> Outcome:
+    """Compile, run and judge one combination, giving up after so many seconds.
+
+    What came of it before is given, since the same text need not be run again.
+    """
+    combination, before = work
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGALRM, _too_long)
     signal.alarm(seconds)
     try:
-        return _measure(combination)
+        outcome = _measure(combination, before)
     except TimeoutError:
-        return Outcome(combination, UNDECIDED, words=f"more than {seconds} s")
+        outcome = Outcome(combination, UNDECIDED, words=f"more than {seconds} s")
     except Exception as error:  # a traceback is the worst of failures, and has to be listed
-        return Outcome(combination, FAILED, words=f"{type(error).__name__}: {error}")
+        outcome = Outcome(combination, FAILED, words=f"{type(error).__name__}: {error}")
     finally:
         signal.alarm(0)
+    return replace(outcome, made=mark)
 
 
 def _too_long(*_: object) -> None:
     raise TimeoutError
 
 
-def _measure(combination: Combination) -> Outcome:
+def _measure(combination: Combination, before: Outcome | None) -> Outcome:
     pattern = patterns()[combination.pattern]
     contract, target = contract_of(pattern.name), combination.target
     order = order_of(pattern, combination)
@@ -135,61 +143,50 @@ def _measure(combination: Combination) -> Outcome:
     except CollcError as error:
         first = error.diagnostics[0]
         return Outcome(combination, REFUSED, code=first.code, words=first.message)
+    text = fingerprint.of_run(bundle.files, target, bundle.plan.collective.contract)
+    predicted = bundle.prediction.cycles
+    if before and before.verdict == VERIFIED and before.text == text:
+        return replace(before, predicted=predicted)
+    outcome = Outcome(combination, FAILED, choice.use, choice.order, predicted=predicted, text=text)
     try:
         report = bundle.run(repeats=2)
     except collc.RunError as error:
-        return Outcome(combination, FAILED, choice.use, choice.order, words=str(error))
-    return Outcome(
-        combination,
-        VERIFIED if report.verified else FAILED,
-        choice.use,
-        choice.order,
-        words=report.problem,
-        cycles=report.cycles,
-        predicted=bundle.prediction.cycles,
-    )
+        return replace(outcome, words=str(error))
+    verdict = VERIFIED if report.verified else FAILED
+    return replace(outcome, verdict=verdict, words=report.problem, cycles=report.cycles)
 
 
-def fingerprint() -> str:
-    """What a verdict depends on: the compiler with its data, and the simulator."""
-    digest = hashlib.sha256()
-    folders = [ROOT / name for name in ("compiler", "grammar", "templates", "examples")]
-    folders.append(Path(fabsim.__file__).parent)
-    for folder in folders:
-        for path in sorted(folder.rglob("*")):
-            if path.suffix in (".py", ".coll", ".lark", ".j2", ".so"):
-                digest.update(path.name.encode() + path.read_bytes())
-    return digest.hexdigest()
-
-
-def read_progress(path: Path, mark: str) -> list[Outcome]:
-    """The verdicts that still hold; a last line that was cut off is left out."""
+def read_progress(path: Path) -> dict[Combination, Outcome]:
+    """What has come of each combination; a last line that was cut off is left out."""
     if not path.exists():
-        return []
+        return {}
     lines = path.read_text(encoding="utf-8").split("\n")[:-1]
-    if not lines or json.loads(lines[0]) != {"fingerprint": mark}:
-        return []
-    found = (json.loads(line) for line in lines[1:])
-    return [Outcome(**(row | {"combination": Combination(**row["combination"])})) for row in found]
+    rows = (json.loads(line) for line in lines)
+    found = (Outcome(**(row | {"combination": Combination(**row["combination"])})) for row in rows)
+    return {outcome.combination: outcome for outcome in found}
 
 
-def write_progress(path: Path, mark: str, outcomes: Iterable[Outcome]) -> None:
+def write_progress(path: Path, outcomes: Iterable[Outcome]) -> None:
     """Begin a file of progress with what is known."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    rows = [{"fingerprint": mark}, *map(asdict, outcomes)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    rows = (json.dumps(asdict(outcome)) + "\n" for outcome in outcomes)
+    path.write_text("".join(rows), encoding="utf-8")
 
 
-def sweep(wanted: list[Combination], known: list[Outcome], options: argparse.Namespace) -> None:
+def sweep(
+    wanted: list[Combination],
+    known: dict[Combination, Outcome],
+    mark: str,
+    options: argparse.Namespace,
+) -> None:
     """Measure what is wanted and not known, adding to `known` and to the file of progress."""
-    done = {outcome.combination for outcome in known}
-    missing = [combination for combination in wanted if combination not in done]
+    missing = [(one, known.get(one)) for one in wanted if one not in held_by(known, mark)]
     began = monotonic()
     try:
         with PROGRESS.open("a", encoding="utf-8") as file, Pool(options.jobs) as pool:
-            outcomes = pool.imap_unordered(partial(measure, seconds=options.seconds), missing)
-            for count, outcome in enumerate(outcomes, 1):
-                known.append(outcome)
+            one_of = partial(measure, mark=mark, seconds=options.seconds)
+            for count, outcome in enumerate(pool.imap_unordered(one_of, missing), 1):
+                known[outcome.combination] = outcome
                 file.write(json.dumps(asdict(outcome)) + "\n")
                 file.flush()
                 if outcome.verdict not in (VERIFIED, REFUSED) or outcome.off:
@@ -203,6 +200,11 @@ def sweep(wanted: list[Combination], known: list[Outcome], options: argparse.Nam
         print("interrupted; the same command goes on from here")
 
 
+def held_by(known: dict[Combination, Outcome], mark: str) -> dict[Combination, Outcome]:
+    """What is known of the compiler and simulator with this fingerprint."""
+    return {one: outcome for one, outcome in known.items() if outcome.made == mark}
+
+
 def _line(outcome: Outcome) -> str:
     one = outcome.combination
     told = outcome.words.partition("\n")[0][:200]
@@ -211,7 +213,7 @@ def _line(outcome: Outcome) -> str:
     return f"{where}: {outcome.verdict}: {told or figures}"
 
 
-def page(outcomes: list[Outcome], mark: str) -> str:
+def page(outcomes: Iterable[Outcome], mark: str) -> str:
     """docs/sweep.md; `mark` is the fingerprint of what was run."""
     wanted = set(combinations(PES, LENGTHS))
     held = sorted(
@@ -325,15 +327,15 @@ def main() -> int:
     """Go on with the sweep, then write the page."""
     options = arguments()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    mark = fingerprint()
-    known = [] if options.fresh else read_progress(PROGRESS, mark)
-    write_progress(PROGRESS, mark, known)
+    mark = fingerprint.of_tools()
+    known = {} if options.fresh else read_progress(PROGRESS)
+    write_progress(PROGRESS, known.values())
     sizes, lengths = (QUICK_PES, QUICK_LENGTHS) if options.quick else (PES, LENGTHS)
     wanted = list(combinations((pes for pes in sizes if pes <= options.up_to), lengths))
-    sweep(wanted, known, options)
+    sweep(wanted, known, mark, options)
+    done = held_by(known, mark)
     if not options.quick:
-        PAGE.write_text(page(known, mark), encoding="utf-8")
-    done = {o.combination: o for o in known}
+        PAGE.write_text(page(done.values(), mark), encoding="utf-8")
     verdicts = Counter(done[one].verdict if one in done else "not run" for one in wanted)
     print(", ".join(f"{count} {verdict}" for verdict, count in verdicts.items()))
     return 1 if verdicts[FAILED] else 0

@@ -11,6 +11,7 @@ from collc.diagnostics import Diagnostic, Span
 from collc.grids import Grid
 from collc.language import parse_file, parse_source, read_source
 from collc.language.limits import expectation_text
+from collc.own_contract import Holdings, OwnContract
 from collc.show import as_json, render, show_spec
 from collc.spec import (
     Algorithm,
@@ -45,10 +46,11 @@ def placeless(value: object) -> object:
         return NOWHERE
     if isinstance(value, tuple):
         return tuple(placeless(part) for part in value)
-    if isinstance(value, Moves):
+    if isinstance(value, Moves | Holdings):
         return tuple(tuple(getattr(value, field.name).tolist()) for field in fields(value))
-    if isinstance(value, Algorithm):
-        return (value.text, value.ranks, value.slices, placeless(value.steps))
+    if isinstance(value, Algorithm | OwnContract):
+        parts = {field.name: getattr(value, field.name) for field in fields(value)}
+        return tuple((name, placeless(part)) for name, part in parts.items())
     if is_dataclass(value) and not isinstance(value, type):
         parts = {field.name: placeless(getattr(value, field.name)) for field in fields(value)}
         return replace(value, **parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import sweep
@@ -23,14 +24,24 @@ def test_algorithms_run_in_both_orders() -> None:
 
 
 def test_a_combination_is_verified() -> None:
-    outcome = sweep.measure(Combination("chain", "wse2", 3, 17), 60)
+    outcome = sweep.measure((Combination("chain", "wse2", 3, 17), None), "mark", 60)
     assert outcome.verdict == sweep.VERIFIED
     assert outcome.cycles > 0
     assert not outcome.off
 
 
+def test_the_same_text_is_not_run_again() -> None:
+    one = Combination("chain", "wse2", 3, 17)
+    first = sweep.measure((one, None), "mark", 60)
+    marked = replace(first, cycles=first.cycles + 1, predicted=0)
+    again = sweep.measure((one, marked), "other", 60)
+    assert again == replace(first, cycles=first.cycles + 1, made="other")
+    assert sweep.measure((one, replace(marked, text="another")), "mark", 60) == first
+    assert sweep.measure((one, replace(marked, verdict=sweep.FAILED)), "mark", 60) == first
+
+
 def test_a_combination_is_refused_with_the_limit() -> None:
-    outcome = sweep.measure(Combination("bruck_all_to_all", "wse3", 3, 1), 60)
+    outcome = sweep.measure((Combination("bruck_all_to_all", "wse3", 3, 1), None), "mark", 60)
     assert outcome.verdict == sweep.REFUSED
     assert outcome.code
     assert outcome.words
@@ -38,18 +49,15 @@ def test_a_combination_is_refused_with_the_limit() -> None:
 
 def test_progress_is_read_back_but_for_a_line_cut_off(tmp_path: Path) -> None:
     path = tmp_path / "progress.jsonl"
-    outcome = Outcome(Combination("chain", "wse2", 3, 17), sweep.VERIFIED, cycles=5, predicted=6)
-    sweep.write_progress(path, "mark", [outcome])
+    assert sweep.read_progress(path) == {}
+    one = Combination("chain", "wse2", 3, 17)
+    outcome = Outcome(one, sweep.VERIFIED, cycles=5, predicted=6, made="mark")
+    sweep.write_progress(path, [outcome])
     with path.open("a") as file:
         file.write('{"combination": {"patt')
-    assert sweep.read_progress(path, "mark") == [outcome]
-
-
-def test_progress_of_another_compiler_is_forgotten(tmp_path: Path) -> None:
-    path = tmp_path / "progress.jsonl"
-    assert sweep.read_progress(path, "mark") == []
-    sweep.write_progress(path, "mark", [])
-    assert sweep.read_progress(path, "other") == []
+    assert sweep.read_progress(path) == {one: outcome}
+    assert sweep.held_by({one: outcome}, "mark") == {one: outcome}
+    assert sweep.held_by({one: outcome}, "other") == {}
 
 
 def test_the_page_counts_verdicts_and_lists_what_misses() -> None:

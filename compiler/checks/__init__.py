@@ -19,6 +19,7 @@ from collc.checks.memory import memory
 from collc.checks.microthreads import microthreads
 from collc.checks.multicast import multicast
 from collc.checks.one_role import one_role
+from collc.checks.paired import paired
 from collc.checks.paths import paths
 from collc.checks.position_sides import position_sides
 from collc.checks.positions import positions
@@ -31,6 +32,7 @@ from collc.checks.switch_colors import switch_colors
 from collc.checks.switches_return import switches_return
 from collc.checks.task_ids import task_ids
 from collc.checks.teardown import nothing_torn_down
+from collc.checks.way_of_jump import way_of_jump
 from collc.diagnostics import Diagnostic
 from collc.plan import Plan
 from collc.schedule import Schedule
@@ -48,6 +50,7 @@ CHECKS: dict[str, Check] = {
     "dsr_ids": dsr_ids,
     "memory": memory,
     "extents": extents,
+    "paired": paired,
     "steps": steps,
     "positions": positions,
     "position_sides": position_sides,
@@ -55,6 +58,7 @@ CHECKS: dict[str, Check] = {
     "paths": paths,
     "exclusive_receive": exclusive_receive,
     "delivery": delivery,
+    "way_of_jump": way_of_jump,
     "switches_return": switches_return,
     "multicast": multicast,
     "nothing_torn_down": nothing_torn_down,

@@ -55,7 +55,8 @@ def _shape_problem(
 ) -> str:
     exchange = phase.exchange
     refused = _refused_combining(element, operation)
-    if exchange is None or exchange.slicing != pattern.slicing:
+    as_scheduled = (pattern.slicing, pattern.blocks)
+    if exchange is None or (exchange.slicing, exchange.blocks) != as_scheduled:
         return "the vector is not cut as the schedule says"
     for index, role in enumerate(phase.roles):
         if role.steps or tuple(lane.name for lane in role.lanes) != exchange.lanes:
@@ -128,13 +129,15 @@ def _walking_problem(loop: Loop, places: Ints, exchange: Exchange) -> str:
     Registers that are not loaded again stand behind the slice of the turn before, or at the first
     slice that there is going that way.
     """
-    slicing, way = exchange.slicing, exchange.walks
-    if (loop.walks is None) != (way == 0):
+    slicing, way = exchange.slicing, exchange.way
+    if exchange.backward and exchange.areas:
+        return "passes elements from the last to the first, and stages what goes the other way"
+    if (loop.walks is None) == exchange.walks:
         return "does not say whether registers walk"
     if loop.walks is None:
         return ""
     walks = values_at(loop.walks, places)
-    if walks.min() < 0 or walks.max() > 1 or way not in {1, -1} or exchange.areas:
+    if walks.min() < 0 or walks.max() > 1 or exchange.areas:
         return "walks in no way that there is"
     here = places[walks > 0]
     if not len(here):
@@ -144,7 +147,7 @@ def _walking_problem(loop: Loop, places: Ints, exchange: Exchange) -> str:
     sends, receives = (kind & int(RowKind.SENDS)) > 0, (kind & int(RowKind.RECEIVES)) > 0
     follows = (
         len(loop.rows) == 1
-        and slicing.length % slicing.count == 0
+        and slicing.even
         and bool((turns <= slicing.count).all() and (shift == way % slicing.count).all())
         and bool((~sends | (sent == 1)).all() and (~receives | (taken == 1)).all())
         and bool((kind & LOADED == 0).all() and (sends | receives).all())

@@ -37,7 +37,7 @@ def _problems(phase: Phase, pattern: StepsPhase, exchange: Exchange) -> tuple[Di
     target, lost = connections(phase, pattern)
     if lost:
         return ()  # another check says so
-    run = run_rows(unrolled(phase, pattern), target, pattern.slicing, exchange.areas)
+    run = run_rows(unrolled(phase, pattern), target, exchange)
     if run.problem:
         return (_wrong(phase, pattern, run.problem),)
     if len(run.stuck):

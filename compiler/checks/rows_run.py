@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from collc.plan import RowKind
-from collc.steps import Slicing, StepsPhase
+from collc.plan import Exchange, RowKind
+from collc.steps import StepsPhase
 from collc.unrolled import NOWHERE, RELAYING, SENDING, Ints, Unrolled
 
 Words = npt.NDArray[np.uint64]
@@ -45,7 +45,8 @@ class Run:
     """The state: by lane the row it is in, what its row has left, whether it waits for the others
     to end the step; by place and slice (of those that are not empty) what is held and staged.
 
-    `problem` says what a transfer did that no program may do.
+    All rows pass their elements from the first to the last, or `backward`. `problem` says what a
+    transfer did that no program may do.
     """
 
     rows: Unrolled
@@ -59,6 +60,7 @@ class Run:
     pass_left: Ints
     into_left: Ints
     waits: npt.NDArray[np.bool_]
+    backward: bool
     problem: str = ""
 
     @property
@@ -67,10 +69,11 @@ class Run:
         return np.flatnonzero(self.at < self.rows.start[1:])
 
 
-def run_rows(rows: Unrolled, target: Ints, slicing: Slicing, areas: int) -> Run:
+def run_rows(rows: Unrolled, target: Ints, exchange: Exchange) -> Run:
     """Run all rows as far as they come."""
+    slicing = exchange.slicing
     lanes = len(target)
-    bounds = np.unique(np.arange(slicing.count + 1) * slicing.length // slicing.count)
+    bounds = np.unique(slicing.bounds)
     source = np.full(lanes, NOWHERE, dtype=np.int64)
     source[target[target != NOWHERE]] = np.flatnonzero(target != NOWHERE)
     places, slices = rows.places, len(bounds) - 1
@@ -81,12 +84,13 @@ def run_rows(rows: Unrolled, target: Ints, slicing: Slicing, areas: int) -> Run:
         source,
         bounds,
         beginning(places, slices),
-        np.zeros((places, max(areas, 1), slices), dtype=np.uint64),
+        np.zeros((places, max(exchange.areas, 1), slices), dtype=np.uint64),
         rows.start[:-1].copy(),
         zeros.copy(),
         zeros.copy(),
         zeros.copy(),
         np.zeros(lanes, dtype=np.bool_),
+        exchange.backward,
     )
     _begin(run, np.flatnonzero(run.at < rows.start[1:]))
     while not run.problem:
@@ -163,8 +167,12 @@ def _move(run: Run, senders: Ints, receivers: Ints, amount: Ints) -> None:
     """Take whole slices from the senders' vectors to the receivers', or their stages."""
     rows, bounds = run.rows, run.bounds
     out, into = run.at[senders], run.at[receivers]
-    first = rows.out_to[out] - run.out_left[senders]
-    there = rows.into_to[into] - run.into_left[receivers]
+    if run.backward:
+        first = rows.out_from[out] + run.out_left[senders] - amount
+        there = rows.into_from[into] + run.into_left[receivers] - amount
+    else:
+        first = rows.out_to[out] - run.out_left[senders]
+        there = rows.into_to[into] - run.into_left[receivers]
     low, high = (np.searchsorted(bounds, edge) for edge in (first, first + amount))
     at, end = (np.searchsorted(bounds, edge) for edge in (there, there + amount))
     whole = (
@@ -216,7 +224,7 @@ def _advance(run: Run) -> bool:
 def due(pattern: StepsPhase) -> Words:
     """What places hold after the phase, by the schedule, of the slices that are not empty."""
     slicing = pattern.slicing
-    bounds = np.arange(slicing.count + 1) * slicing.length // slicing.count
+    bounds = slicing.bounds
     number = np.cumsum(bounds[1:] > bounds[:-1])
     number = np.concatenate(([0], number))  # of each slice, how many before it are not empty
     held = beginning(pattern.ranks, int(number[-1]))

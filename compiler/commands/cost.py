@@ -13,6 +13,7 @@ from collc.by_colors import by_colors, show_by_colors
 from collc.commands.output import facts_of, print_data, print_decisions, warnings_of
 from collc.commands.source import Source, print_warnings, reporting, source_options
 from collc.cost import show_prediction
+from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.networks import cost_on, read_network, show_cost
 from collc.programs import choices_of
 from collc.target import TARGETS
@@ -70,8 +71,8 @@ def command(source: Source, counts: range | None, network: Path | None) -> None:
     if isinstance(bundle, ProgramBundle):
         for selection, found in choices_of(bundle):
             click.echo(show_ranges(selection, found), nl=False)
-        if bundle.plan.reconfiguration_bytes:
-            size = f"{bundle.plan.reconfiguration_bytes} bytes a PE"
+        if reconfiguration_bytes(bundle.plan):
+            size = f"{reconfiguration_bytes(bundle.plan)} bytes a PE"
             click.echo(f"memory for reconfiguration: {size}")
     print_decisions(bundle)
     print_warnings(bundle.warnings, source)

@@ -11,6 +11,7 @@ import click
 from collc.bundle import Bundle, ProgramBundle
 from collc.cost import show_gap
 from collc.diagnostics import Diagnostic
+from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.show import as_json, render
 from collc.tuning.show import decision_as_data, show_decision
 
@@ -54,7 +55,7 @@ def _reconfiguration(bundle: Bundle | ProgramBundle) -> dict[str, int]:
     """Of a program: the memory that handing colors on takes."""
     if isinstance(bundle, Bundle):
         return {}
-    return {"reconfiguration_bytes": bundle.plan.reconfiguration_bytes}
+    return {"reconfiguration_bytes": reconfiguration_bytes(bundle.plan)}
 
 
 def warnings_of(bundle: Bundle | ProgramBundle) -> dict[str, Any]:

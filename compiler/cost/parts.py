@@ -18,7 +18,7 @@ from collc.checks.passages import passages
 from collc.cost.exchange import run_exchange
 from collc.cost.line import LineRun, run_line
 from collc.cost.operations import SLOTS, Costs, Place
-from collc.cost.predict import Mask, Times, lines_of
+from collc.cost.predict import Mask, Times, lines_of, ranks_with_vectors
 from collc.grids import Grid, Lines
 from collc.paths import Path
 from collc.placement import roles_of_ranks
@@ -144,11 +144,11 @@ def _negate_back(part: Part, pattern: ReducePhase | StepsPhase, ends: Ends) -> N
         over += costs.negated_cycles + TESTED
         return
     sent, long, late = (
-        lines_of(of, pattern)[:, 0] for of in (ends.due[1], ends.long, part.late[1])
+        lines_of(of, pattern)[:, pattern.leap] for of in (ends.due[1], ends.long, part.late[1])
     )
-    sent[:] = over[:, 0] - (costs.task - costs.dispatch)
+    sent[:] = over[:, pattern.leap] - (costs.task - costs.dispatch)
     long[:] = costs.negated_cycles
-    over[:, 0] += costs.task + costs.negated_cycles + TESTED + ENDS * costs.scalar + late
+    over[:, pattern.leap] += costs.task + costs.negated_cycles + TESTED + ENDS * costs.scalar + late
 
 
 def _folded(path: Path, shape: tuple[int, ...], ends: Ends) -> Ends:
@@ -167,11 +167,15 @@ def _folded(path: Path, shape: tuple[int, ...], ends: Ends) -> Ends:
 
 def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
     """Each different line of a reduction."""
-    starts = lines_of(part.begun, pattern)
+    places = pattern.place_of
     over, by_task = lines_of(ends.over, pattern), lines_of(ends.by_task, pattern)
+    own = ranks_with_vectors(pattern)
+    at = [places[rank] for rank in own]
     torn = {name: lines_of(times, pattern) for name, times in ends.torn.items()}
-    late = (lines_of(of, pattern) for of in part.late)
-    both = np.concatenate((starts, lines_of(part.depth, pattern), *late), axis=1)
+    begun, depths, *late = (
+        lines_of(of, pattern)[:, list(places)] for of in (part.begun, part.depth, *part.late)
+    )
+    both = np.concatenate((begun, depths, *late), axis=1)
     different, which = np.unique(both, axis=0, return_inverse=True)
     due = [lines_of(of, pattern) for of in ends.due]
     ways = [
@@ -180,22 +184,26 @@ def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
         if way.step.advance is Advance.TEARDOWN
     ]
     for number, found in enumerate(different.tolist()):
-        rows = which.reshape(-1) == number
-        line, deep, *lates = (
-            found[i : i + pattern.ranks] for i in range(0, len(found), pattern.ranks)
-        )
-        places = list(map(Place, line, deep))
+        rows = np.flatnonzero(which.reshape(-1) == number)[:, None]
+        line, deep, *lates = (found[i : i + len(places)] for i in range(0, len(found), len(places)))
+        begins = list(map(Place, line, deep))
         opened = line if part.torn_down else ()
         run = run_line(
-            part.costs, part.phase, pattern, places, opened, list(zip(*lates, strict=True))
+            part.costs, part.phase, pattern, begins, opened, list(zip(*lates, strict=True))
         )
-        ended = [_end_of_rank(part, run, rank) for rank in range(pattern.ranks)]
-        due[0][rows], due[1][rows] = zip(*run.due, strict=True)
-        over[rows], by_task[rows] = [end for end, _ in ended], [told for _, told in ended]
+        ended = [_end_of_rank(part, run, rank) for rank in own]
+        over[rows, at] = [end for end, _ in ended]
+        by_task[rows, at] = [told for _, told in ended]
+        due[0][rows, at] = [run.due[rank][0] for rank in own]
+        due[1][rows, at] = [run.due[rank][1] for rank in own]
         for way in ways:
             left = _control(run, way.source) + run.costs.ramp + 1
+            if pattern.leap and way.destination == 0:  # from the end to the root
+                way_back = range(pattern.leap + 1)
+                torn[way.step.color][rows, list(way_back)] = [left + hops for hops in way_back]
+                continue
             for router in way.last_at:
-                torn[way.step.color][rows, router] = left + way.source - router
+                torn[way.step.color][rows[:, 0], places[router]] = left + way.source - router
 
 
 def _control(run: LineRun, rank: int) -> int:
@@ -228,10 +236,8 @@ def _exchange(part: Part, pattern: StepsPhase, ends: Ends) -> None:
     """All lines of an exchange; at its end each PE tears down the ways on which it has sent."""
     costs, phase = part.costs, part.phase
     starts = lines_of(part.begun, pattern)
-    first = starts.min(axis=1, keepdims=True)  # lines that begin alike, sooner or later, are alike
     deep = lines_of(part.depth, pattern)
-    run = run_exchange(costs, phase, pattern, starts - first + costs.scalar, deep)
-    free = run.time + first
+    free = run_exchange(costs, phase, pattern, starts + costs.scalar, deep).time
     target, _ = connections(phase, pattern)
     closing = np.zeros(starts.shape[1], dtype=np.int64)
     torn = {name: lines_of(times, pattern) for name, times in ends.torn.items()}

@@ -143,7 +143,8 @@ def _reduce(progress: _Progress, phase: Phase, pattern: ReducePhase, goes_on: Ma
     time, depth, done, continued = (
         lines_of(of, pattern) for of in (progress.time, progress.depth, progress.done, goes_on)
     )
-    both, ranks = np.concatenate((time, depth), axis=1), pattern.ranks
+    places, ranks = list(pattern.place_of), pattern.ranks
+    both = np.concatenate((time[:, places], depth[:, places]), axis=1)
     different, which = _different(both)
     runs = [
         run_line(costs, phase, pattern, list(map(Place, line[:ranks], line[ranks:])))
@@ -151,12 +152,21 @@ def _reduce(progress: _Progress, phase: Phase, pattern: ReducePhase, goes_on: Ma
     ]
     progress.time += SLOTS * costs.scalar
     progress.depth += SLOTS
-    time[:] = np.array([[place.time for place in run.after] for run in runs])[which]
-    depth[:] = np.array([[place.depth for place in run.after] for run in runs])[which]
-    done[:] = np.where(continued, 0, np.array([run.done for run in runs])[which])
+    own = ranks_with_vectors(pattern)
+    at = [places[rank] for rank in own]
+    after = [[run.after[rank] for rank in own] for run in runs]
+    time[:, at] = np.array([[place.time for place in one] for one in after])[which]
+    depth[:, at] = np.array([[place.depth for place in one] for one in after])[which]
+    ended = np.array([[run.done[rank] for rank in own] for run in runs])[which]
+    done[:, at] = np.where(continued[:, at], 0, ended)
     progress.end = max(progress.end, *(max(run.end) for run in runs))
     slowest: LineRun = max(runs, key=lambda run: run.end[0])
     progress.paths.append(CriticalPath(phase.name, critical_waits(slowest), pattern.span))
+
+
+def ranks_with_vectors(pattern: ReducePhase) -> list[int]:
+    """The ranks of a line, each at a PE of its own."""
+    return [rank for rank in range(pattern.ranks) if rank != pattern.idle]
 
 
 def _different(lines: Times) -> tuple[Times, Times]:
@@ -197,14 +207,15 @@ def _negate_back(progress: _Progress, pattern: ReducePhase, goes_on: Mask) -> No
     progress.time += costs.scalar
     progress.depth += 1
     time, done, depth = (
-        lines_of(of, pattern)[:, 0] for of in (progress.time, progress.done, progress.depth)
+        lines_of(of, pattern)[:, pattern.leap]
+        for of in (progress.time, progress.done, progress.depth)
     )
     for line, (at, deep) in enumerate(zip(time.tolist(), depth.tolist(), strict=True)):
         place = costs.negated(Place(at, deep))
         time[line] = place.time
         done[line] = costs.done_by_code(place)
     progress.end = max(progress.end, int(time.max()) - 1)
-    done[lines_of(goes_on, pattern)[:, 0]] = 0
+    done[lines_of(goes_on, pattern)[:, pattern.leap]] = 0
 
 
 def _broadcast(progress: _Progress, pattern: BroadcastPhase) -> None:

@@ -62,8 +62,8 @@ def features_of(costs: Costs, rows: Unrolled, exchange: Exchange) -> Features:
     received = [kind for kind in kinds if kind & RECEIVES]
     return Features(
         lanes=rows.lanes,
-        walks=exchange.walks != 0,
-        backward=exchange.walks < 0,
+        walks=exchange.walks,
+        backward=exchange.backward,
         sends=any(kind & SENDS for kind in kinds),
         passes=any(kind & RELAYS for kind in kinds),
         receives=bool(received),

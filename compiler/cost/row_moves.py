@@ -23,13 +23,15 @@ from collc.cost.row_code import (
 from collc.cost.timeline import Code, Timeline
 from collc.unrolled import WALKING
 
+BACKWARD = 4  # instructions that find the vector from its last element on
+ANEW = 3  # and those that find the slice with which all begins anew
 LEAVE = -1  # a further move: what follows the phase is called
 
 
 def begin(line: Timeline, code: Code, deep: int) -> Iterator[Move]:
     """The phase is called; `deep` functions return behind it."""
     text = line.text
-    yield CODE, (8 if text.backward else 3) if text.walks else 0
+    yield CODE, BACKWARD * text.backward + (ANEW + text.backward) * text.walks
     for lane in code.lanes:
         yield CODE, 1 + _prepared(line, code, lane)
     yield from _steps(line, code)
@@ -54,7 +56,8 @@ def _start(line: Timeline, code: Code, lane: int) -> Iterator[Move]:
     code.due[lane] = (kind & OUT > 0) + (kind & RECEIVES > 0)
     for what, number in start(line.text, line.here[at], kind, line.walks[at][row]):
         if what == APPLY:
-            yield CODE, _applying(line, int(line.numbers[at][row][0]), number > 0)
+            size = int(line.numbers[at][row][0]) * line.costs.per_wavelet
+            yield CODE, _applying(line, size, number > 0)
         else:
             yield what, at if what > WAIT else number
 

@@ -32,7 +32,8 @@ from collc.cost.parts import Ends, Part, ends_of, parts_of
 from collc.cost.predict import Mask, Times
 from collc.cost.processor import Piece, Processor, Stretch
 from collc.emit.model import SharedPhase
-from collc.emit.program import shared_of
+from collc.emit.program_phases import shared_of
+from collc.packing import PAIR, WIDE
 from collc.placement import received_colors, sent_colors
 from collc.plan import Phase, Role, SendVector, StoreVectors
 from collc.program import ProgramPlan, Use
@@ -253,19 +254,22 @@ def _part(  # noqa: PLR0913, PLR0917 - what a phase is, and how PEs come to it
     quick = given.controls_ready and all_are and not (costs.maps and phase.exchange is None)
     combining = [i for i, one in enumerate(phases) if one.kind is not ContractKind.BROADCAST]
     restores = costs.negates and use.phase == max(combining, default=-1)
-    shared = _costs(strand.plan, position, use, costs)
+    shared = _costs(strand, position, use, costs)
     in_time = np.zeros_like(ready), np.zeros_like(ready)
     return Part(phase, shared, ready, depth, bool(given.torn_down), quick, restores, in_time)
 
 
-def _costs(plan: ProgramPlan, position: int, use: Use, costs: Costs) -> Costs:
-    """The costs with the queues of the phase's colors, and tasks that phases have in turn."""
+def _costs(strand: Strand, position: int, use: Use, costs: Costs) -> Costs:
+    """The costs with the queues of the phase's colors, and tasks that phases have in turn, if they
+    have not tasks of their own."""
+    plan = strand.plan
     phase, positions = plan.phase(use), dict(use.positions)
     received = {plan.colors[positions[c]] for role in phase.roles for c in received_colors(role)}
     sent = {plan.colors[positions[c]] for role in phase.roles for c in sent_colors(role)}
     words = plan.target
     earlier = sum(_has_first_task(plan.phase(other)) for other in plan.uses[:position])
-    dispatch = 3 * (earlier + 1) + 1
+    own_tasks = any(given.first.tasks for given in strand.given)
+    dispatch = 1 if own_tasks else 3 * (earlier + 1) + 1
     return replace(
         costs,
         output_queue=min(depth_of(words.output_queue_words, c.output_queue) for c in sent),
@@ -273,6 +277,8 @@ def _costs(plan: ProgramPlan, position: int, use: Use, costs: Costs) -> Costs:
         task=costs.task + dispatch,
         dispatch=dispatch,
         frames=2,
+        length=costs.elements // PAIR if phase.paired else costs.elements,
+        group=WIDE if phase.wide else 1,
     )
 
 

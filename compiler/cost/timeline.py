@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from collc.cost.links import Links, shared_links
+from collc.cost.links import Link, Links, shared_links
 from collc.cost.operations import Costs
 from collc.cost.row_code import ENDS, FABRIC, OVER, Features, Here, Move
 from collc.plan import RowKind
@@ -72,9 +72,11 @@ class Timeline:
     queued: Ints  # elements in output queues
     leaving: Ints  # those of them that may go up the one ramp of all lanes of a PE
     goes_up: Ints  # the lane that goes first
-    written: Bools  # by cycle (modulo its depth) and lane, and a last one that stands for none
+    written: Ints  # by cycle (modulo its depth) and lane, and a last one that stands for none
     sent: Bools
-    taken: Bools
+    taken: Ints
+    entered: Ints  # what has gone down the ramp, where that is followed apart
+    held: Ints  # what input queues hold then, whether it can be used or not
     code: list[Code]
     links: Links
     crossing: Ints  # lanes that share links with others
@@ -84,11 +86,13 @@ class Timeline:
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """What a line runs: its rows, by lane where what it sends goes to and what its text knows."""
+    """What a line runs: its rows, by lane where what it sends goes to, over which links, and what
+    its text knows."""
 
     text: Features
     rows: Unrolled
     target: Ints
+    links: dict[int, list[Link]]
     here: list[Here]
 
 
@@ -96,11 +100,10 @@ def timeline(costs: Costs, of: Line, called: Ints) -> Timeline:
     """Before the first cycle; at `called[p]` the code of place p calls the phase."""
     rows, target = of.rows, of.target
     lanes, places = len(target), len(called)
-    place = np.arange(lanes) // rows.lanes
-    hops = np.where(target == NOWHERE, 0, np.abs(target // rows.lanes - place))
+    hops = np.array([len(of.links.get(lane, ())) for lane in range(lanes)], dtype=np.int64)
     source = np.full(lanes, NOWHERE, dtype=np.int64)
     source[target[target != NOWHERE]] = np.flatnonzero(target != NOWHERE)
-    links = shared_links(target, rows.lanes, costs.hop)
+    links = shared_links(of.links, rows.lanes, costs.hop)
     crossing = np.array(list(links.ways), dtype=np.int64)
     kinds, walks, numbers = [], [], []
     for lane in range(lanes):
@@ -109,11 +112,14 @@ def timeline(costs: Costs, of: Line, called: Ints) -> Timeline:
         kinds.append([*rows.kind[own].tolist(), OVER, OVER, OVER])
         walks.append([*rows.walk[own].tolist(), 0, 0, 0])
         into, out = rows.into_to - rows.into_from, rows.out_to - rows.out_from
-        numbers.append(np.stack((into[own], out[own], rows.passed[own]), axis=1))
+        elements = np.stack((into[own], out[own], rows.passed[own]), axis=1)
+        numbers.append(elements // costs.per_wavelet)
     used = [
         [n for n in range(rows.lanes) if len(numbers[p * rows.lanes + n])] for p in range(places)
     ]
     delay = costs.latency(0) - WRITTEN + costs.hop * hops[source]
+    if costs.group > 1:
+        delay = delay - costs.ramp  # until it can go down the ramp
     source[target[crossing]] = NOWHERE
     room = costs.router_queue * (hops + 1) + costs.input_queue
     if len(crossing):  # what waits at a link and what waits for the ramp are not told apart
@@ -129,7 +135,7 @@ def timeline(costs: Costs, of: Line, called: Ints) -> Timeline:
         idle.copy(), called.copy(), idle.copy(), idle > 0, idle.copy(),
         idle.copy(), none - 1, none - 1,
         called.copy(), called.copy(), none.copy(), none.copy(), idle.copy(),
-        log, log.copy(), log.copy(),
+        log.astype(np.int64), log, log.astype(np.int64), log.astype(np.int64), none.copy(),
         [Code(p, used[p], [-1] * rows.lanes, [0] * rows.lanes) for p in range(places)],
         links, crossing,
     )  # fmt: skip

@@ -13,16 +13,22 @@ from dataclasses import dataclass, replace
 from collc.emit.conditions import Cases, cases_of
 from collc.emit.ids import Ids
 from collc.emit.names import NUMPY_TYPE, Combine, combine_of
+from collc.emit.own import OwnModel, own_model
 from collc.emit.paths import PathModel, path_model
 from collc.emit.phases import PhaseModel, Surroundings, coordinates, entries_of, phase_model
-from collc.emit.reference import numpy_callback, numpy_operands, numpy_reduction
+from collc.emit.reference import (
+    numpy_callback,
+    numpy_operands,
+    numpy_places,
+    numpy_reduction,
+)
 from collc.emit.roles import shape_of
 from collc.emit.sites import SiteModel, site_model, where
 from collc.lowering.resources import switched_colors
+from collc.owners import lines_and_ranks
 from collc.plan import Plan, SendVector
 from collc.schedule import Schedule, home_pe
-from collc.spec import ContractKind
-from collc.steps import StepsPhase
+from collc.spec import Collective, ContractKind
 from collc.version import __version__
 
 
@@ -42,7 +48,8 @@ class BundleModel:
     version: str
     kind: str
     by_slices: str
-    places: tuple[int, ...]
+    places: str
+    blocks: int
     width: int
     height: int
     site: SiteModel
@@ -59,6 +66,7 @@ class BundleModel:
     numpy_reduction: str
     numpy_callback: tuple[str, ...]
     numpy_operands: str
+    own: OwnModel | None
     combine: Combine
     colors: tuple[tuple[str, int], ...]
     phases: tuple[PhaseModel, ...]
@@ -82,6 +90,11 @@ class BundleModel:
     root: tuple[int, int]
 
     @property
+    def sets_routers(self) -> bool:
+        """Whether some phase has code for routers that are torn down."""
+        return any(phase.sets_routers for phase in self.phases)
+
+    @property
     def cases(self) -> bool:
         """Whether there is a memory operand for each length."""
         return any(phase.store is not None and phase.store.cases for phase in self.phases)
@@ -97,7 +110,9 @@ class SharedPhase:
     """What a phase of a program of several collectives is given: the positions of its colors among
     the program's, those of them that are torn down, the first positions of the ids it takes,
     whether it loads its registers when it begins, and whether its colors have registers by which
-    control wavelets are sent; `by_color` says that they have some for what is received, too."""
+    control wavelets are sent; `by_color` says that they have some for what is received, too. Its
+    routers that are torn down are the program's from `first_router` on; None: another phase sets
+    them alike. Those of the colors that are `set_elsewhere` stay as another phase has them."""
 
     positions: Mapping[str, int]
     torn_down: frozenset[str]
@@ -105,6 +120,8 @@ class SharedPhase:
     late: bool
     controls_ready: bool
     by_color: bool = False
+    first_router: int | None = None
+    set_elsewhere: frozenset[str] = frozenset()
 
 
 def model_of(
@@ -126,8 +143,9 @@ def model_of(
         source=re.sub(r"[^\w./ +-]", "_", source),
         version=__version__,
         kind=contract.kind.value,
-        by_slices=BY_SLICES.get(contract.kind, ""),
-        places=_places(schedule),
+        by_slices=promise_of(collective),
+        places=numpy_places(collective),
+        blocks=len(lines_and_ranks(collective)[0]) if contract.kind.by_slices else 1,
         width=grid.width,
         height=grid.height,
         site=site_model(grid, root),
@@ -147,6 +165,7 @@ def model_of(
         numpy_reduction=numpy_reduction(contract.operation),
         numpy_callback=numpy_callback(contract.operation),
         numpy_operands=numpy_operands(schedule),
+        own=own_model(collective) if contract.own else None,
         combine=how,
         colors=plan.colors,
         phases=phases,
@@ -180,12 +199,18 @@ BY_SLICES = {
 }
 
 
-def _places(schedule: Schedule) -> tuple[int, ...]:
-    """Where the ranks stand on their line, if the contract is about their slices."""
-    grid = schedule.collective.grid
-    steps = (phase for phase in schedule.phases if isinstance(phase, StepsPhase))
-    line = next(steps, None)
-    return line.places if line else tuple(range(grid.width * grid.height))
+def promise_of(collective: Collective) -> str:
+    """What a contract that is about slices promises, in words; empty for others."""
+    contract, grid = collective.contract, collective.grid
+    if contract.own is not None:
+        return f"Rank r finds what the contract {contract.name} promises it"
+    text = BY_SLICES.get(contract.kind, "")
+    if not text or collective.path is not None or min(grid.width, grid.height) == 1:
+        return text
+    lines, blocks = (
+        ("row", grid.height) if collective.counts_along == "x" else ("column", grid.width)
+    )
+    return f"{text} (ranks {lines} by {lines}: the slices of a {lines} are one of {blocks} blocks)"
 
 
 def _counts(phase: PhaseModel) -> str:
@@ -213,7 +238,8 @@ def headline(plan: Plan) -> str:
     given = contract.run_length
     most = f"{given.name} <= {contract.length}" if given else str(contract.length)
     buffer = f"{contract.buffer}: {contract.element.value}[{most}]{operation}"
-    what = f"{contract.kind.value}({buffer if contract.buffer else ''})"
+    name, _, numbers = contract.name.removesuffix(")").partition("(")
+    what = f"{name}({buffer if contract.buffer else ''}{', ' if numbers else ''}{numbers})"
     return f"{collective.name} = {what} on {where(collective.grid)}"
 
 
@@ -258,6 +284,8 @@ def shared_phase(plan: Plan, how: Combine, index: int, given: SharedPhase, ids: 
         shared=given.positions,
         late=given.late,
         by_color=given.by_color,
+        first_router=given.first_router,
+        set_elsewhere=given.set_elsewhere,
         by_call_back=bool(how.callback),
         torn_down=given.torn_down,
         controls_ready=given.controls_ready,

@@ -6,25 +6,35 @@ on steps, transfers and evaluations stand between a user and an algorithm that d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from collc.diagnostics import Span
 from collc.language import syntax
+from collc.language.each import (
+    as_used,
+    check_required,
+    check_slice,
+    in_full,
+    one,
+    ranks_are,
+    ranks_of,
+    refuse_first,
+    slices_of,
+    slices_taken,
+    with_locals,
+)
 from collc.language.expressions import Binding, Scope, number
 from collc.language.forest import bind
 from collc.language.problems import KnownProblemError, ProblemError, problem, suggest
 from collc.language.ranks import (
     Array,
     Budget,
-    FunctionOf,
     Surroundings,
-    Truths,
     as_array,
     numbers_of,
-    truths_of,
 )
 from collc.language.syntax import AlgorithmDecl, EachDecl, LocalDecl, TreeUse, Word
 from collc.spec import Algorithm
@@ -32,7 +42,6 @@ from collc.steps import Moves
 
 MAX_STEPS = 16_384  # of all algorithms of a file, loops counted each time
 MAX_TRANSFERS = 4_194_304
-MAX_SLICES = 65_535
 _INCLUDED_DEEP = 8
 
 
@@ -95,7 +104,7 @@ class Algorithms:
                 message = f"the functions of {use.name.text} are nested too deep"
                 raise problem("C103", message, use.span, help="write some of them out") from None
             except ProblemError as error:
-                inside = f"in {_full(declaration, values)}"
+                inside = f"in {in_full(declaration, values)}"
                 raise error.with_note(use.span, inside).seen_from(use.span, inside) from None
         return replace(self._made[key], span=use.span)
 
@@ -103,22 +112,18 @@ class Algorithms:
         self, declaration: AlgorithmDecl, values: tuple[int, ...], ranks: int, span: Span
     ) -> Algorithm:
         around = self._surroundings(declaration, values)
-        slices = _slices(declaration, around)
+        slices = slices_of(declaration, around)
         running = _Running(ranks, slices, [])
         self._run(declaration, values, around, running)
-        words = declaration.parameters[1:]
-        given = zip(words, values[1:], strict=True)
-        inside = ", ".join(f"{word.text} = {value}" for word, value in given)
-        text = f"{declaration.name.text}({inside})" if inside else declaration.name.text
         steps = tuple(moves for moves in running.steps if len(moves))
-        return Algorithm(text, ranks, slices, steps, span)
+        return Algorithm(as_used(declaration, values), ranks, slices, steps, span)
 
     def _surroundings(self, declaration: AlgorithmDecl, values: tuple[int, ...]) -> Surroundings:
         numbers = dict(self._numbers)
         words = (word.text for word in declaration.parameters)
         numbers.update(zip(words, values, strict=True))
         around = Surroundings(numbers, {}, self._others, self._budget, {})
-        return _with_locals(declaration.locals, around)
+        return with_locals(declaration.locals, around)
 
     def _run(
         self,
@@ -127,11 +132,7 @@ class Algorithms:
         around: Surroundings,
         running: _Running,
     ) -> None:
-        condition = declaration.condition
-        if condition is not None and not truths_of(condition, around):
-            message = f"{_full(declaration, values)} does not meet what the algorithm requires"
-            help = "choose other numbers, or an algorithm that takes any"
-            raise problem("C158", message, condition.span, help=help)
+        check_required(declaration, values, around)
         self._act(declaration.actions, around, running)
 
     def _act(
@@ -158,15 +159,15 @@ class Algorithms:
         """What each pass through a step or loop sees; problems in a pass tell which it is."""
         if range_ is None:
             self._count(1, span)
-            yield _with_locals(locals_, around)
+            yield with_locals(locals_, around)
             return
-        first, last = _one(range_.first, around), _one(range_.last, around)
+        first, last = one(range_.first, around), one(range_.last, around)
         self._count(max(last - first + 1, 0), range_.span)
         for value in range(first, last + 1):
             numbers = {**around.numbers, range_.name.text: value}
             passes = (*around.passes, f"{range_.name.text} = {value}")
             inside = replace(around, numbers=numbers, passes=passes)
-            yield _with_locals(locals_, inside)
+            yield with_locals(locals_, inside)
 
     def _count(self, passes: int, span: Span) -> None:
         self._steps += passes
@@ -194,14 +195,16 @@ class Algorithms:
             raise problem("C130", message, include.span, help="an algorithm cannot run itself")
         self._count(1, include.span)
         places = bind(declaration, include.arguments, 0, include.span)
-        values = tuple(_one(place.value, around) for place in places)
+        values = tuple(one(place.value, around) for place in places)
         if declaration.parameters and values[0] != running.ranks:
-            message = f"{_full(declaration, values)} is for {values[0]} ranks, not {running.ranks}"
+            message = (
+                f"{in_full(declaration, values)} is for {values[0]} ranks, not {running.ranks}"
+            )
             raise problem("C151", message, include.span, help="give it all ranks")
         inside = self._surroundings(declaration, values)
-        slices = _slices(declaration, inside)
+        slices = slices_of(declaration, inside)
         if slices != running.slices:
-            message = f"{_full(declaration, values)} cuts a vector into {slices} slices"
+            message = f"{in_full(declaration, values)} cuts a vector into {slices} slices"
             help = f"the algorithm that runs it has {running.slices}; both need the same"
             raise problem("C152", message, include.span, help=help)
         running.included += 1
@@ -209,72 +212,16 @@ class Algorithms:
         running.included -= 1
 
 
-def _full(declaration: AlgorithmDecl, values: tuple[int, ...]) -> str:
-    given = zip(declaration.parameters, values, strict=True)
-    inside = ", ".join(f"{word.text} = {value}" for word, value in given)
-    return f"{declaration.name.text}({inside})" if inside else declaration.name.text
-
-
-def _slices(declaration: AlgorithmDecl, around: Surroundings) -> int:
-    if declaration.slices is None:
-        return 1
-    slices = _one(declaration.slices, around)
-    if not 1 <= slices <= MAX_SLICES:
-        message = f"a vector has 1 to {MAX_SLICES} slices, not {slices}"
-        raise problem("C152", message, declaration.slices.span)
-    return slices
-
-
-def _one(expression: syntax.Expression, around: Surroundings) -> int:
-    value = numbers_of(expression, around)
-    assert isinstance(value, int)
-    return value
-
-
-def _with_locals(locals_: tuple[LocalDecl, ...], around: Surroundings) -> Surroundings:
-    """Names declared by `where`; a number without a value is a mistake only where it is used."""
-    for local in locals_:
-        if local.parameters is not None:
-            functions = {**around.functions, local.name.text: FunctionOf(local, around)}
-            around = replace(around, functions=functions)
-        else:
-            value = _value_or_problem(local.value, around)
-            around = replace(around, numbers={**around.numbers, local.name.text: value})
-    return around
-
-
-def _value_or_problem(expression: syntax.Expression, around: Surroundings) -> Binding:
-    try:
-        return _one(expression, around)
-    except ProblemError as error:
-        if error.diagnostic.code == "C157":
-            raise
-        return error
-    except KnownProblemError:
-        return None
-
-
 def _moves(each: EachDecl, around: Surroundings, running: _Running) -> Moves:
     """Transfers of one line, in the order of the sending ranks."""
-    name = each.rank.text
-    ranks = np.arange(running.ranks, dtype=np.int64)
-    arrays = {name: ranks}
-    if each.other is not None:
-        arrays = {
-            name: np.repeat(ranks, running.ranks),
-            each.other.text: np.tile(ranks, running.ranks),
-        }
-    size = len(arrays[name])
-    seen = replace(around, arrays=arrays, size=size, rank=name)
-    if each.condition is not None:
-        seen = _restricted(seen, truths_of(each.condition, seen))
+    seen = ranks_of(each, running.ranks, around)
     if seen.size:
-        first, count = _sent(each, seen, running)
+        first, count = slices_taken(each.sent, running.slices, seen)
         some = count > 0
         seen, first, count = seen.only(some), first[some], count[some]
     if not seen.size:
         return _joined([])
-    source = seen.arrays[name]
+    source = seen.arrays[each.rank.text]
     destination = as_array(numbers_of(each.destination, seen), seen.size)
     _check_ranks(each, destination, seen, running)
     into = first
@@ -291,44 +238,17 @@ def _moves(each: EachDecl, around: Surroundings, running: _Running) -> Moves:
     )
 
 
-def _restricted(seen: Surroundings, holds: bool | Truths) -> Surroundings:
-    chosen = np.full(seen.size, holds) if isinstance(holds, bool) else holds
-    return seen.only(chosen)
-
-
-def _sent(each: EachDecl, seen: Surroundings, running: _Running) -> tuple[Array, Array]:
-    """First slice and number of slices that each rank sends."""
-    if each.sent is None:
-        return np.zeros(seen.size, np.int64), np.full(seen.size, running.slices, np.int64)
-    first = as_array(numbers_of(each.sent.first, seen), seen.size)
-    if each.sent.last is None:
-        return first, np.ones(seen.size, np.int64)
-    last = as_array(numbers_of(each.sent.last, seen), seen.size)
-    outside = (last >= first) & ((first < 0) | (last >= running.slices))
-    _refuse_first(
-        outside,
-        lambda i: f"there are no slices {first[i]} to {last[i]}: {_slices_are(running)}",
-        ("C152", each.sent.span, ""),
-        seen,
-    )
-    return first, np.where(last < first, 0, last - np.minimum(first, last) + 1)
-
-
-def _slices_are(running: _Running) -> str:
-    return "there is one, 0" if running.slices == 1 else f"slices are 0 to {running.slices - 1}"
-
-
 def _check_ranks(each: EachDecl, destination: Array, seen: Surroundings, running: _Running) -> None:
     """Every transfer goes to another rank of the line."""
     source = seen.arrays[each.rank.text]
-    ranks = f"ranks are 0 to {running.ranks - 1}" if running.ranks > 1 else "there is one, 0"
-    _refuse_first(
+    ranks = ranks_are(running.ranks)
+    refuse_first(
         (destination < 0) | (destination >= running.ranks),
         lambda i: f"rank {source[i]} sends to rank {destination[i]}: {ranks}",
         ("C151", each.destination.span, "restrict the ranks that send: `each r where r > 0 : ...`"),
         seen,
     )
-    _refuse_first(
+    refuse_first(
         destination == source,
         lambda i: f"rank {source[i]} sends to itself",
         ("C153", each.destination.span, "leave it out: `each r where ... : ...`"),
@@ -341,12 +261,7 @@ def _check_slices(
 ) -> None:
     """Slices exist on both sides, and what is combined stays in its place."""
     at = each.span if each.sent is None else each.sent.span
-    _refuse_first(
-        (first < 0) | (first >= running.slices),
-        lambda i: f"there is no slice {first[i]}: {_slices_are(running)}",
-        ("C152", at, ""),
-        seen,
-    )
+    check_slice(first, running.slices, at, seen)
     if each.into is None:
         return
     if each.combines:
@@ -356,25 +271,7 @@ def _check_slices(
     if each.sent is None or each.sent.last is not None:
         message = "`as slice` places one slice, and this sends several"
         raise problem("C154", message, each.into.span, help="send `slice E`")
-    _refuse_first(
-        (into < 0) | (into >= running.slices),
-        lambda i: f"there is no slice {into[i]}: {_slices_are(running)}",
-        ("C152", each.into.span, ""),
-        seen,
-    )
-
-
-def _refuse_first(
-    wrong: Truths,
-    message: Callable[[int], str],
-    how: tuple[str, Span, str],
-    seen: Surroundings,
-) -> None:
-    """Report the first rank for which something is wrong: code, place and help."""
-    if wrong.any():
-        index = int(np.flatnonzero(wrong)[0])
-        code, span, help = how
-        raise problem(code, f"{message(index)}{seen.which(index)}", span, help=help)
+    check_slice(into, running.slices, each.into.span, seen)
 
 
 def _joined(parts: list[Moves]) -> Moves:

@@ -138,6 +138,34 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
             name, own, received, element, c[4] is not None, c[5], c[6] or (), self._span(meta)
         )
 
+    def contract_decl(self, meta: Meta, c: list[Any]) -> syntax.OwnContractDecl:
+        name, parameters, slices, condition, local_definitions = c[:5]
+        return syntax.OwnContractDecl(
+            self._word(name),
+            parameters or (),
+            slices,
+            condition,
+            local_definitions or (),
+            tuple(c[5:]),
+            self._span(meta),
+        )
+
+    def held(self, meta: Meta, c: list[Any]) -> syntax.HeldDecl:
+        when, rank, other, condition, holder, has, part, of, whose, into = c
+        return syntax.HeldDecl(
+            self._word(when),
+            self._word(rank),
+            None if other is None else self._word(other),
+            condition,
+            self._word(holder),
+            self._word(has),
+            part,
+            None if of is None else self._word(of),
+            whose,
+            into,
+            self._span(meta),
+        )
+
     def collective(self, meta: Meta, c: list[Any]) -> syntax.CollectiveDecl:
         return syntax.CollectiveDecl(self._word(c[0]), c[1], c[2], tuple(c[3:]), self._span(meta))
 
@@ -150,7 +178,11 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
         if c[1] is not None:
             operation = None if c[4] is None else self._word(c[4])
             buffer = syntax.BufferDecl(self._word(c[1]), self._word(c[2]), c[3], operation)
-        return syntax.ContractDecl(c[0], buffer, self._span(meta))
+        arguments = tuple(given for given in c[5:] if given is not None)
+        return syntax.ContractDecl(c[0], buffer, self._span(meta), arguments)
+
+    def given(self, meta: Meta, c: list[Any]) -> syntax.Argument:
+        return syntax.Argument(self._word(c[0]), c[1], self._span(meta))
 
     def kind(self, meta: Meta, c: list[Any]) -> Word:
         return self._word(c[0])
@@ -170,7 +202,8 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
 
     def run(self, meta: Meta, c: list[Any]) -> syntax.RunClause:
         lines = None if c[0] is None else self._word(c[0])
-        return syntax.RunClause(lines, c[1], c[2], False, self._span(meta))
+        taken = None if c[3] is None else self._word(c[3])
+        return syntax.RunClause(lines, c[1], c[2], False, self._span(meta), taken)
 
     def use(self, meta: Meta, c: list[Any]) -> syntax.TreeUse:
         return syntax.TreeUse(self._word(c[0]), c[1] or (), self._span(meta))

@@ -16,12 +16,20 @@ from collc.grids import Grid
 from collc.language import by_length, syntax
 from collc.language.algorithms import Algorithms
 from collc.language.by_length import ByLength, elaborate_by_length, is_by_length, refused_steps
+from collc.language.contracts import Contracts
 from collc.language.expressions import Binding, Scope, number, truth
 from collc.language.forest import Forest
 from collc.language.grids import elaborate_grids, elaborate_place
 from collc.language.limits import elaborate_expectation, elaborate_limits, elaborate_reserved
-from collc.language.lines import elaborate_lines
-from collc.language.names import Names, check_algorithms, check_orders, check_trees, collect
+from collc.language.lines import Lines, elaborate_lines
+from collc.language.names import (
+    Names,
+    check_algorithms,
+    check_contracts,
+    check_orders,
+    check_trees,
+    collect,
+)
 from collc.language.operations import find_operation, own_operation
 from collc.language.orders import Orders
 from collc.language.parser import LATER, not_supported
@@ -29,6 +37,7 @@ from collc.language.problems import KnownProblemError, Problems, problem, sugges
 from collc.language.program import elaborate_program
 from collc.language.steps import (
     Surroundings,
+    combines,
     direction_of,
     elaborate_steps,
     pe_of,
@@ -75,6 +84,7 @@ def elaborate(
         ("tree", names.trees),
         ("algorithm", names.algorithms),
         ("operation", names.operations),
+        ("contract", names.contracts),
     )
     others = {name: kind for kind, declared in kinds for name in declared}
     scope = Scope(numbers, others)
@@ -83,12 +93,13 @@ def elaborate(
     unusable = check_algorithms(names, problems)
     algorithms = Algorithms(names.algorithms, numbers, others, unusable)
     orders = Orders(names.orders, numbers, others, check_orders(names, problems))
+    contracts = Contracts(names.contracts, numbers, others, check_contracts(names, problems))
     grids = elaborate_grids(names.grids, scope, largest, problems)
     operations = {
         name: problems.attempt(own_operation, declaration, scope)
         for name, declaration in names.operations.items()
     }
-    means = Means(scope, forest, algorithms, orders, operations, largest)
+    means = Means(scope, forest, algorithms, orders, operations, contracts, largest)
     collectives = {
         name: _any_collective(declaration, grids, means, problems, names.collectives)
         for name, declaration in names.collectives.items()
@@ -179,6 +190,7 @@ class Means:
     algorithms: Algorithms
     orders: Orders
     operations: Mapping[str, OwnOperation | None]
+    contracts: Contracts
     target: Target
 
 
@@ -221,6 +233,8 @@ def _collective(
     lines = elaborate_lines(grid, order_clauses, means.orders, scope, problems)
     if lines is None:
         return None
+    if contract is not None and contract.kind is ContractKind.OWN:
+        contract = problems.attempt(_own, declaration.contract, contract, lines, means)
     clauses = tuple(
         clause
         for clause in declaration.clauses
@@ -233,12 +247,24 @@ def _collective(
     root = None if is_open else problems.attempt(root_of, clauses, around)
     if contract is None or limits is None or reserved is None:
         return None
-    problems.attempt(refused_steps, contract, steps)
+    problems.attempt(refused_steps, contract, steps, lines.path)
+    if contract.own is not None and not combines(steps):
+        contract = replace(contract, operation=None)  # it is given for what nothing does
     limits = replace(limits, reserved=reserved)
     wanted = tuple(expectation for expectation in expectations if expectation is not None)
     name = declaration.name.text
     return Collective(
-        name, contract, grid, steps, limits, wanted, declaration.span, root, lines.path, left_open
+        name=name,
+        contract=contract,
+        grid=grid,
+        steps=steps,
+        limits=limits,
+        expectations=wanted,
+        span=declaration.span,
+        root=root,
+        path=lines.path,
+        undecided=left_open,
+        counts_along=lines.counts_along if contract.kind.by_slices else "x",
     )
 
 
@@ -274,13 +300,28 @@ def _clauses(declaration: CollectiveDecl, kind: type[C]) -> tuple[C, ...]:
     return tuple(clause for clause in declaration.clauses if isinstance(clause, kind))
 
 
+def _own(
+    declaration: syntax.ContractDecl, contract: Contract, lines: Lines, means: Means
+) -> Contract:
+    """A contract of the user's own, for the one line that it is about."""
+    line = lines.single
+    if line is None:
+        what = f"{declaration.kind.text}, a contract of one's own, on a grid of several lines"
+        raise not_supported(what, declaration.span)
+    axis = "x" if line is lines.horizontal else "y"
+    return means.contracts.with_promise(declaration, contract, line, axis, means.scope)
+
+
 def _contract(declaration: syntax.ContractDecl, means: Means) -> Contract:
-    kind = _kind(declaration.kind)
+    kind = _kind(declaration.kind, means)
     buffer = declaration.buffer
+    if kind is not ContractKind.OWN and declaration.arguments:
+        message = f"{kind.value} takes a buffer and an operation, and no numbers"
+        raise problem("C114", message, declaration.arguments[0].span, help="leave it out")
     if (kind is ContractKind.BARRIER) != (buffer is None):
         if buffer is None:
-            message = f"{kind.value} needs a buffer"
-            help = f"write {kind.value}(x: f32[B]{', add' if kind.reduces else ''})"
+            message = f"{declaration.kind.text} needs a buffer"
+            help = f"write {declaration.kind.text}(x: f32[B]{', add' if kind.reduces else ''})"
         else:
             message, help = "a barrier moves no vectors, so it has no buffer", "write barrier()"
         raise problem("C147", message, declaration.span, help=help)
@@ -310,8 +351,9 @@ def _run_length(declared: syntax.RunLengthDecl | None, longest: int) -> RunLengt
     return RunLength(declared.name.text, declared.most, declared.span, declared.least, longest)
 
 
-def _kind(word: Word) -> ContractKind:
-    kinds = {kind.value: kind for kind in ContractKind}
+def _kind(word: Word, means: Means) -> ContractKind:
+    kinds = {kind.value: kind for kind in ContractKind if kind.value != ContractKind.OWN.value}
+    kinds |= {name: ContractKind.OWN for name in means.contracts.declared}
     if word.text in LATER:
         raise not_supported(LATER[word.text], word.span)
     if word.text not in kinds:
@@ -328,7 +370,9 @@ def _operation(
     at: Span,
 ) -> Operation | OwnOperation | None:
     word = buffer.operation
-    if not kind.reduces:
+    if kind is ContractKind.OWN and word is None:
+        return None  # whether it needs one depends on the line
+    if not kind.reduces and kind is not ContractKind.OWN:
         if word is not None:
             article = "an" if kind.value[0] == "a" else "a"
             message = f"{article} {kind.value} combines nothing, so it has no operation"

@@ -21,6 +21,7 @@ from collc.language.syntax import (
     Argument,
     Expression,
     OrderDecl,
+    OwnContractDecl,
     TreeDecl,
     Word,
 )
@@ -203,7 +204,7 @@ class Forest:
 
 
 def bind(
-    declaration: OrderDecl | TreeDecl | AlgorithmDecl,
+    declaration: OrderDecl | TreeDecl | AlgorithmDecl | OwnContractDecl,
     arguments: tuple[Argument, ...],
     taken: int,
     span: Span,
@@ -235,13 +236,18 @@ def bind(
 
 
 def _check_argument_name(
-    declaration: OrderDecl | TreeDecl | AlgorithmDecl, word: Word, taken: int
+    declaration: OrderDecl | TreeDecl | AlgorithmDecl | OwnContractDecl, word: Word, taken: int
 ) -> None:
     names = [parameter.text for parameter in declaration.parameters]
     if word.text in names[:taken]:
-        by = {TreeDecl: "reduce", AlgorithmDecl: "run", OrderDecl: "order"}[type(declaration)]
-        what = "the number of ranks" if by != "order" else "a side of the grid"
-        message = f"{word.text} is {what}, which `{by}` fills in"
+        by = {
+            TreeDecl: "`reduce`",
+            AlgorithmDecl: "`run`",
+            OrderDecl: "`order`",
+            OwnContractDecl: "the collective",
+        }[type(declaration)]
+        what = "the number of ranks" if by != "`order`" else "a side of the grid"
+        message = f"{word.text} is {what}, which {by} fills in"
         raise problem("C114", message, word.span, help="leave it out")
     if word.text not in names:
         message = f"{declaration.name.text} has no parameter called {word.text}"

@@ -19,14 +19,19 @@ from collc.language.expressions import (
     unknown_function,
 )
 from collc.language.forest import bind
-from collc.language.names_of_algorithms import Known, check_algorithm, check_order
+from collc.language.names_of_algorithms import (
+    Known,
+    check_algorithm,
+    check_contract,
+    check_order,
+)
 from collc.language.parser import LATER, not_supported, parse_text
 from collc.language.problems import ProblemError, Problems, problem, suggest
 from collc.language.shapes import check_literal
 from collc.language.syntax import AlgorithmDecl, OperationDecl, OrderDecl, TreeDecl, Word
 from collc.language.traverse import walk
-from collc.language.words import ORDER_WORDS, check_words, reserved
-from collc.spec import Operation
+from collc.language.words import ORDER_WORDS, TREE_WORDS, check_words, reserved
+from collc.spec import ContractKind, Operation
 
 PRELUDE_FILE = "prelude.coll"
 
@@ -50,6 +55,7 @@ class Names:
     trees: Mapping[str, TreeDecl]  # with the prelude's
     algorithms: Mapping[str, AlgorithmDecl]  # with the prelude's
     operations: Mapping[str, OperationDecl]
+    contracts: Mapping[str, syntax.OwnContractDecl]
     collectives: Mapping[str, syntax.CollectiveDecl]
     programs: tuple[syntax.ProgramDecl, ...]
 
@@ -66,6 +72,7 @@ def collect(declarations: tuple[syntax.Declaration, ...], problems: Problems) ->
     trees = {name: d for name, d in prelude().items() if isinstance(d, TreeDecl)}
     algorithms = {name: d for name, d in prelude().items() if isinstance(d, AlgorithmDecl)}
     operations: dict[str, OperationDecl] = {}
+    contracts: dict[str, syntax.OwnContractDecl] = {}
     collectives: dict[str, syntax.CollectiveDecl] = {}
     taken = {name: declaration.name for name, declaration in prelude().items()}
     grid_words: dict[str, Word] = {}
@@ -78,12 +85,16 @@ def collect(declarations: tuple[syntax.Declaration, ...], problems: Problems) ->
                 name, taken, problems
             ):
                 orders[name.text] = declaration
-            case TreeDecl(name=name) if _is_free(name, taken, problems):
+            case TreeDecl(name=name) if _is_no_word(name, problems) and _is_free(
+                name, taken, problems
+            ):
                 trees[name.text] = declaration
             case AlgorithmDecl(name=name) if _is_free(name, taken, problems):
                 algorithms[name.text] = declaration
             case OperationDecl(name=name) if _is_free_operation(name, taken, problems):
                 operations[name.text] = declaration
+            case syntax.OwnContractDecl(name=name) if _is_free_contract(name, taken, problems):
+                contracts[name.text] = declaration
             case syntax.GridDecl(name=name) | syntax.PartDecl(name=name) if _is_free(
                 name, grid_words, problems
             ):
@@ -91,7 +102,16 @@ def collect(declarations: tuple[syntax.Declaration, ...], problems: Problems) ->
             case syntax.CollectiveDecl(name=name) if _is_free(name, collective_words, problems):
                 collectives[name.text] = declaration
     return Names(
-        targets, params, grids, orders, trees, algorithms, operations, collectives, programs
+        targets,
+        params,
+        grids,
+        orders,
+        trees,
+        algorithms,
+        operations,
+        contracts,
+        collectives,
+        programs,
     )
 
 
@@ -132,6 +152,16 @@ def check_orders(names: Names, problems: Problems) -> frozenset[str]:
     return frozenset(broken)
 
 
+def check_contracts(names: Names, problems: Problems) -> frozenset[str]:
+    """Report what is wrong with the names in the file's contracts; yields the broken ones."""
+    broken = set()
+    for name, contract in names.contracts.items():
+        for error in check_contract(contract, Known(frozenset(names.params), {}, frozenset())):
+            problems.add(error)
+            broken.add(name)
+    return frozenset(broken)
+
+
 def _check_once(
     word: str,
     declarations: tuple[syntax.TargetDecl, ...] | tuple[syntax.ProgramDecl, ...],
@@ -148,6 +178,14 @@ def _is_no_line(word: Word, problems: Problems) -> bool:
         message = f"{word.text} is an order of the language and cannot be declared"
         problems.add(problem("C109", message, word.span, help="choose another name"))
     return word.text not in ORDER_WORDS
+
+
+def _is_no_word(word: Word, problems: Problems) -> bool:
+    """Whether a tree may have this name, which is no word for what is done with trees."""
+    if word.text in TREE_WORDS:
+        message = f"{word.text} belongs to the language and cannot be declared"
+        problems.add(problem("C109", message, word.span, help="choose another name"))
+    return word.text not in TREE_WORDS
 
 
 def _is_free(word: Word, taken: dict[str, Word], problems: Problems) -> bool:
@@ -167,6 +205,14 @@ def _is_free(word: Word, taken: dict[str, Word], problems: Problems) -> bool:
         place = (before.span, "first declared here")
         problems.add(problem("C108", f"{word.text} is declared twice", word.span, place))
     return False
+
+
+def _is_free_contract(word: Word, taken: dict[str, Word], problems: Problems) -> bool:
+    if word.text in {kind.value for kind in ContractKind}:
+        message = f"{word.text} is a contract of the language and cannot be declared again"
+        problems.add(problem("C109", message, word.span, help="choose another name"))
+        return False
+    return _is_free(word, taken, problems)
 
 
 def _is_free_operation(word: Word, taken: dict[str, Word], problems: Problems) -> bool:

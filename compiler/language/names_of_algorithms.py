@@ -1,4 +1,5 @@
-"""What an algorithm names: its own numbers, functions, loop variables and ranks, and no others."""
+"""What an algorithm, a contract or an order names: its own numbers, functions, loop variables and
+ranks, and no others."""
 
 from __future__ import annotations
 
@@ -21,9 +22,10 @@ from collc.language.syntax import (
     FormulaDecl,
     LocalDecl,
     OrderDecl,
+    OwnContractDecl,
     Word,
 )
-from collc.language.traverse import expressions_of_transfer, walk
+from collc.language.traverse import expressions_of_held, expressions_of_transfer, walk
 from collc.language.words import check_words
 
 MAX_LOOPS_DEEP = 32
@@ -46,17 +48,60 @@ class Known:
 
 def check_algorithm(algorithm: AlgorithmDecl, known: Known) -> Iterator[ProblemError]:
     """Everything that is wrong with the names in an algorithm, in the order of the source."""
-    words = (*algorithm.parameters, *(local.name for local in algorithm.locals))
-    yield from check_words(words)
-    known = known.with_numbers(*algorithm.parameters)
-    inner = known
-    for local in algorithm.locals:
+    yield from _check_head(algorithm, known)
+    yield from _check_actions(algorithm.actions, _within(algorithm, known), 1)
+
+
+def check_contract(contract: OwnContractDecl, known: Known) -> Iterator[ProblemError]:
+    """Everything that is wrong with the names and words in a contract."""
+    yield from _check_head(contract, known)
+    inner = _within(contract, known)
+    for held in contract.held:
+        yield from _check_held(held, inner)
+    if not any(held.when.text == "after" for held in contract.held):
+        message = f"{contract.name.text} promises nothing"
+        help = "say what ranks have `after`"
+        yield problem("C167", message, contract.span, help=help)
+
+
+def _check_head(declared: AlgorithmDecl | OwnContractDecl, known: Known) -> Iterator[ProblemError]:
+    yield from check_words((*declared.parameters, *(local.name for local in declared.locals)))
+    inner = known.with_numbers(*declared.parameters)
+    for local in declared.locals:
         yield from _check_local(local, inner)
         inner = _behind(local, inner)
-    for expression in (algorithm.slices, algorithm.condition):
+    for expression in (declared.slices, declared.condition):
         if expression is not None:
             yield from _check_expression(expression, inner)
-    yield from _check_actions(algorithm.actions, inner, 1)
+
+
+def _within(declared: AlgorithmDecl | OwnContractDecl, known: Known) -> Known:
+    """What is known between the braces."""
+    known = known.with_numbers(*declared.parameters)
+    for local in declared.locals:
+        known = _behind(local, known)
+    return known
+
+
+def _check_held(held: syntax.HeldDecl, known: Known) -> Iterator[ProblemError]:
+    words = (held.rank,) if held.other is None else (held.rank, held.other)
+    yield from check_words(words)
+    wanted = [(held.when, ("before", "after")), (held.has, ("has",))]
+    wanted += [(held.of, ("of",))] if held.of is not None else []
+    for word, spelled in wanted:
+        if word.text not in spelled:
+            expected = " or ".join(f"`{one}`" for one in spelled)
+            yield problem("C105", f"unexpected `{word.text}`, expected {expected}", word.span)
+    if held.holder.text != held.rank.text:
+        message = f"each {held.rank.text} has something, not {held.holder.text}"
+        help = f"write `{held.rank.text} has`"
+        yield problem("C156", message, held.holder.span, help=help)
+    if held.into is not None and (held.part is None or held.part.last is not None):
+        message = "`as slice` places one slice, and these are several"
+        yield problem("C154", message, held.into.span, help="say it of `slice E`")
+    inner = known.with_numbers(*words)
+    for expression in expressions_of_held(held):
+        yield from _check_expression(expression, inner)
 
 
 def check_order(order: OrderDecl, known: Known) -> Iterator[ProblemError]:

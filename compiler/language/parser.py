@@ -25,14 +25,23 @@ MAX_TOKENS = 32_768  # of one declaration; a tree of 1000 ranks by hand has some
 MAX_DEPTH = 100  # of an expression; trees written by hand may be deeper
 
 _BEGINNINGS = frozenset(
-    ("TARGET", "PARAM", "GRID", "TREE", "ALGORITHM", "OPERATION", "COLLECTIVE", "PROGRAM")
+    (
+        "TARGET",
+        "PARAM",
+        "GRID",
+        "TREE",
+        "ALGORITHM",
+        "OPERATION",
+        "CONTRACT",
+        "COLLECTIVE",
+        "PROGRAM",
+    )
 )
 _DECLARED = _BEGINNINGS | {"ORDER"}  # an order is declared where `:` or `=` follows its name
 
 # Words of the language to come: refused by name instead of as a mistake of spelling.
 LATER = {
     "when": "choosing a collective by length",
-    "contract": "contracts of one's own",
     "chunks": "splitting a vector into chunks",
 }
 _INSTEAD = {
@@ -210,7 +219,8 @@ def _spelled(accepted: set[str]) -> str:
     if names >= {"LPAR", "NAME", "INTEGER", "MINUS"}:
         return "an expression"
     if names >= _DECLARED:
-        words = "target, param, grid, order, tree, algorithm, operation, collective or program"
+        words = "target, param, grid, order, tree, algorithm, operation, contract, collective or "
+        words += "program"
         return f"a declaration: {words}"
     spelled = sorted(_spelling(name) for name in names)
     if len(spelled) <= 1:

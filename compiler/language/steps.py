@@ -14,20 +14,33 @@ from collc.language.expressions import Scope, number
 from collc.language.forest import Forest
 from collc.language.lines import Line, Lines
 from collc.language.optimal import OPTIMAL, optimal_tree
-from collc.language.parser import not_supported
 from collc.language.problems import KnownProblemError, Problems, problem, suggest
 from collc.language.shapes import children_of
 from collc.language.syntax import (
     BroadcastClause,
+    Call,
     Expression,
+    Name,
     PeDecl,
     ReduceClause,
     RunClause,
     TreeUse,
     Word,
 )
+from collc.language.twos import is_wide
 from collc.language.undecided import is_auto
-from collc.spec import BroadcastStep, Contract, ContractKind, ReduceStep, RunStep, Step, Tree
+from collc.packing import wavelets
+from collc.schedule import JUMP
+from collc.spec import (
+    BroadcastStep,
+    Contract,
+    ContractKind,
+    ReduceStep,
+    RunStep,
+    Share,
+    Step,
+    Tree,
+)
 from collc.target import Target
 
 StepClause = ReduceClause | BroadcastClause | RunClause
@@ -39,6 +52,9 @@ _BY_TREES = (
     ContractKind.BARRIER,
 )
 _ROOTED = (*_FROM_ROOT, ContractKind.REDUCE, ContractKind.GATHER)
+
+
+LONGEST_LEAPING = 4096  # ranks of a tree that is carried out in steps
 
 
 @dataclass(frozen=True)
@@ -60,7 +76,8 @@ def elaborate_steps(
     _check_then(clauses, problems)
     reductions = tuple(c for c in clauses if isinstance(c, ReduceClause))
     broadcasts = tuple(c for c in clauses if isinstance(c, BroadcastClause))
-    runs = len(reductions) + len(broadcasts) < len(clauses)
+    own = around.contract is not None and around.contract.kind is ContractKind.OWN
+    runs = own or len(reductions) + len(broadcasts) < len(clauses)
     if runs:
         problems.attempt(_check_runs, around)
     else:
@@ -88,17 +105,28 @@ def _without_idle(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     return tuple(step for step in steps if not isinstance(step, ReduceStep) or step in busy)
 
 
+def combines(steps: tuple[Step, ...]) -> bool:
+    """Whether any of the steps combines vectors."""
+    reduced = (len(step.tree.children) > 1 for step in steps if isinstance(step, ReduceStep))
+    moves = (m for step in steps if isinstance(step, RunStep) for m in step.algorithm.steps)
+    return any(reduced) or any(bool(one.combines.any()) for one in moves)
+
+
 def root_of(clauses: tuple[StepClause, ...], around: Surroundings) -> tuple[int, int] | None:
     """The PE a rooted contract starts from or ends at, where algorithms leave it to be said."""
     runs = [clause for clause in clauses if isinstance(clause, RunClause)]
-    if around.contract is None or not runs:
+    leaps = around.lines.path is not None and bool(around.lines.path.leaps)
+    if around.contract is None or not (runs or leaps):
         return None
     kind = around.contract.kind
     said = [clause for clause in clauses if _said(clause) is not None]
     if kind not in _ROOTED:
         wrong = next((clause for clause in runs if clause.root is not None), None)
         if wrong is not None and wrong.root is not None:
-            message = f"{_a(kind)} has no root: it treats all ranks alike"
+            if kind is ContractKind.OWN:
+                message = f"{around.contract.name} has no root: what it promises says where"
+            else:
+                message = f"{_a(kind.value)} has no root: it treats all ranks alike"
             raise problem("C141", message, wrong.root.span, help="leave the place out")
         return None
     if not said:
@@ -112,20 +140,19 @@ def _said(clause: StepClause) -> PeDecl | Expression | None:
     return clause.to if isinstance(clause, ReduceClause) else clause.root
 
 
-def _a(kind: ContractKind) -> str:
-    return f"an {kind.value}" if kind.value[0] == "a" else f"a {kind.value}"
+def _a(kind: str) -> str:
+    return f"an {kind}" if kind[0] == "a" else f"a {kind}"
 
 
 def _check_runs(around: Surroundings) -> None:
-    """Contracts that deal with slices are for lines; slices that change places are equal."""
-    if around.contract is None or not around.contract.kind.by_slices:
+    """Slices that change places are equal."""
+    contract = around.contract
+    if contract is None or contract.kind is not ContractKind.ALL_TO_ALL:
         return
-    contract, lines = around.contract, around.lines
-    if lines.single is None:
-        raise not_supported(f"{contract.kind.value} on a grid of several lines", contract.span)
-    if contract.kind is ContractKind.ALL_TO_ALL and contract.length % lines.single.length:
-        message = f"{contract.length} elements are no {lines.single.length} slices of equal length"
-        help = f"make the length a multiple of {lines.single.length}, the number of ranks"
+    ranks = around.lines.grid.width * around.lines.grid.height
+    if contract.length % ranks:
+        message = f"{contract.length} elements are no {ranks} slices of equal length"
+        help = f"make the length a multiple of {ranks}, the number of ranks"
         raise problem("C155", message, contract.span, help=help)
 
 
@@ -138,7 +165,30 @@ def _run(clause: RunClause, around: Surroundings) -> RunStep:
     first, last = (0, other.length - 1) if every else (other.coordinate(0),) * 2
     algorithm = around.algorithms.unfold(clause.algorithm, line.length, around.scope)
     word = lines.path.word if lines.path else line.word
-    return RunStep(axis, word, line.places, (first, last), algorithm, clause.span)
+    share = _share(axis, around)
+    wide = is_wide(clause, algorithm, around.contract, around.target)
+    return RunStep(
+        axis=axis,
+        order=word,
+        places=line.places,
+        lines=(first, last),
+        algorithm=algorithm,
+        span=clause.span,
+        wide=wide,
+        share=share,
+        across=other.places,
+    )
+
+
+def _share(axis: str, around: Surroundings) -> Share:
+    """Where slices follow each other along a line of a grid, the line has a block of them. In an
+    all_to_all, slices of all lines have to go to each rank of the line."""
+    contract, lines = around.contract, around.lines
+    if contract is None or not contract.kind.by_slices or lines.single is not None:
+        return Share.VECTOR
+    if axis != lines.counts_along:
+        return Share.VECTOR
+    return Share.EVERY_BLOCK if contract.kind is ContractKind.ALL_TO_ALL else Share.OWN_BLOCK
 
 
 def _check_then(clauses: tuple[StepClause, ...], problems: Problems) -> None:
@@ -163,7 +213,7 @@ def _check_contract(
         return
     kind = around.contract.kind
     if kind not in _BY_TREES:
-        message = f"nothing here does what {_a(kind)} promises"
+        message = f"nothing here does what {_a(kind.value)} promises"
         help = "run an algorithm: `run NAME`"
         at = clauses[0].span if clauses else around.contract.span
         raise problem("C140", message, at, (around.contract.span, "promised here"), help=help)
@@ -263,8 +313,22 @@ def _reduction(clause: ReduceClause, line: Line, around: Surroundings) -> Reduce
         message = "a tree has no use for the order ring: its vectors travel one way"
         help = "leave the order out, or run an algorithm"
         raise problem("C143", message, clause.span, (line.span, "the order"), help=help)
+    step = _sides(clause, line, around)
+    path, trees = around.lines.path, (step.tree, *((step.far,) if step.far else ()))
+    branches = any(len(below) > 1 for tree in trees for below in tree.children)
+    if path is not None and path.leaps and branches and line.length > LONGEST_LEAPING:
+        message = f"a tree along an order that leaps has at most {LONGEST_LEAPING} ranks"
+        help = "use an order that goes from neighbour to neighbour, such as snake or hilbert"
+        raise problem("C165", message, clause.span, help=help)
+    return step
+
+
+def _sides(clause: ReduceClause, line: Line, around: Surroundings) -> ReduceStep:
+    """The trees on both sides of the root."""
     root = _end(clause, line, around)
     behind = line.length - 1 - root
+    if clause.tree.name.text == JUMP:
+        return _jump(clause, line, root, around)
     lower, upper = clause.tree, clause.upper or clause.tree
     if root == 0 or behind == 0:
         tree = _tree(upper if root == 0 else lower, line.length, around)
@@ -277,6 +341,35 @@ def _reduction(clause: ReduceClause, line: Line, around: Surroundings) -> Reduce
         root,
         _tree(far, line.length - own_size, around),
     )
+
+
+def _jump(clause: ReduceClause, line: Line, root: int, around: Surroundings) -> ReduceStep:
+    """A tree over all ranks but a root within the line; of all ranks where the root is an end."""
+    use = _base_of(clause)
+    if root in (0, line.length - 1):
+        return ReduceStep(line.order, _tree(use, line.length, around), clause.span, root)
+    tree = _tree(use, line.length - 1, around)
+    return ReduceStep(line.order, tree, clause.span, root, jumps=True)
+
+
+def _base_of(clause: ReduceClause) -> TreeUse:
+    """`two_phase(S = 3)` of `jump(two_phase(S = 3))`."""
+    use = clause.tree
+    if clause.upper is not None:
+        message = "a jump has one tree, on both sides of its root"
+        raise problem("C114", message, clause.upper.span, help="leave the second one out")
+    if len(use.arguments) != 1 or use.arguments[0].name is not None:
+        message = f"{JUMP} takes one tree, by its name"
+        raise problem(
+            "C114", message, use.span, help=f"write {JUMP}(chain) or {JUMP}(two_phase(S = 4))"
+        )
+    base = use.arguments[0].value
+    if isinstance(base, Call):
+        return TreeUse(base.name, base.arguments, base.span)
+    if not isinstance(base, Name):
+        message = f"{JUMP} takes a tree, and this is none"
+        raise problem("C113", message, base.span, help=f"write {JUMP}(chain)")
+    return TreeUse(Word(base.text, base.span), (), base.span)
 
 
 def direction_of(clause: ReduceClause | RunClause, around: Surroundings) -> Line:
@@ -308,7 +401,8 @@ def _tree(use: TreeUse, ranks: int, around: Surroundings) -> Tree:
     if use.name.text == OPTIMAL:
         if around.contract is None:
             raise KnownProblemError
-        return optimal_tree(use, ranks, around.contract.length, around.target)
+        length = wavelets(around.contract, around.target, combines=True)
+        return optimal_tree(use, ranks, length, around.target)
     declaration = forest.tree(use.name)
     first = (ranks,) if declaration.parameters else ()
     call = forest.call(use.name, use.arguments, first, around.scope, use.span)

@@ -339,6 +339,39 @@ class OperationDecl:
 
 
 @dataclass(frozen=True, eq=False)
+class HeldDecl:
+    """`after each r, q where q <= r : r has slice E of q as slice F`; `part` None is all of it.
+
+    `when` is `before` or `after`, `holder` the rank again, `has` and `of` are those words.
+    """
+
+    when: Word
+    rank: Word
+    other: Word | None
+    condition: Expression | None
+    holder: Word
+    has: Word
+    part: SlicesDecl | None
+    of: Word | None
+    whose: Expression
+    into: Expression | None
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class OwnContractDecl:
+    """`contract sums(n, G) slices 1 requires n mod G == 0 where ... { what ranks have }`."""
+
+    name: Word
+    parameters: tuple[Word, ...]
+    slices: Expression | None
+    condition: Expression | None
+    locals: tuple[LocalDecl, ...]
+    held: tuple[HeldDecl, ...]
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
 class RunLengthDecl:
     """`n <= B` with a number for B: a length of the run, at least `least`."""
 
@@ -362,11 +395,13 @@ class BufferDecl:
 
 @dataclass(frozen=True, eq=False)
 class ContractDecl:
-    """`allreduce(x: f32[B], add)`; a barrier has no buffer."""
+    """`allreduce(x: f32[B], add)`; a barrier has no buffer. A contract of one's own may be given
+    numbers: `sums(x: f32[B], add, G = 4)`."""
 
     kind: Word
     buffer: BufferDecl | None
     span: Span
+    arguments: tuple[Argument, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -420,13 +455,15 @@ class BroadcastClause:
 
 @dataclass(frozen=True, eq=False)
 class RunClause:
-    """`run rows by ring_allreduce`; `root` is the place behind `from` or `to`."""
+    """`run rows by ring_allreduce in twos`; `root` is the place behind `from` or `to`, `taken` the
+    word behind `in`."""
 
     lines: Word | None
     algorithm: TreeUse
     root: PeDecl | Expression | None
     then: bool
     span: Span
+    taken: Word | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -563,6 +600,7 @@ Declaration = (
     | TreeDecl
     | AlgorithmDecl
     | OperationDecl
+    | OwnContractDecl
     | CollectiveDecl
     | ProgramDecl
 )

@@ -20,6 +20,7 @@ from collc.language.syntax import (
     Expression,
     FormulaDecl,
     GridDecl,
+    HeldDecl,
     LocalDecl,
     Logic,
     LoopDecl,
@@ -28,6 +29,7 @@ from collc.language.syntax import (
     OperationDecl,
     OrderClause,
     OrderDecl,
+    OwnContractDecl,
     ParamDecl,
     PartDecl,
     PeDecl,
@@ -82,18 +84,26 @@ def expressions_of(declaration: Declaration) -> Iterator[Expression]:
             yield from _expressions_of_order(declaration)
         case TreeDecl() | OperationDecl():
             yield from (declaration.body, *(local.value for local in declaration.locals))
-        case AlgorithmDecl():
-            heads = (declaration.slices, declaration.condition)
-            yield from (e for e in heads if e is not None)
-            yield from (local.value for local in declaration.locals)
-            for action in actions_of(declaration):
-                yield from expressions_of_action(action)
+        case AlgorithmDecl() | OwnContractDecl():
+            yield from _expressions_by_ranks(declaration)
         case CollectiveDecl():
             yield from _expressions_of_collective(declaration)
         case ProgramDecl():
             yield from _expressions_of_program(declaration)
         case _:
             return
+
+
+def _expressions_by_ranks(declaration: AlgorithmDecl | OwnContractDecl) -> Iterator[Expression]:
+    heads = (declaration.slices, declaration.condition)
+    yield from (e for e in heads if e is not None)
+    yield from (local.value for local in declaration.locals)
+    if isinstance(declaration, OwnContractDecl):
+        for held in declaration.held:
+            yield from expressions_of_held(held)
+        return
+    for action in actions_of(declaration):
+        yield from expressions_of_action(action)
 
 
 def _expressions_of_grid(declaration: GridDecl | PartDecl) -> Iterator[Expression]:
@@ -107,6 +117,7 @@ def _expressions_of_grid(declaration: GridDecl | PartDecl) -> Iterator[Expressio
 def _expressions_of_collective(declaration: CollectiveDecl) -> Iterator[Expression]:
     if declaration.contract.buffer is not None:
         yield declaration.contract.buffer.length
+    yield from (argument.value for argument in declaration.contract.arguments)
     for clause in declaration.clauses:
         yield from _expressions_of_clause(clause)
 
@@ -206,4 +217,11 @@ def expressions_of_transfer(transfer: EachDecl) -> Iterator[Expression]:
     """Outermost expressions of an `each` line."""
     sent = transfer.sent or SlicesDecl(transfer.destination, None, transfer.span)
     parts = (transfer.condition, sent.first, sent.last, transfer.destination, transfer.into)
+    yield from dict.fromkeys(part for part in parts if part is not None)
+
+
+def expressions_of_held(held: HeldDecl) -> Iterator[Expression]:
+    """Outermost expressions of a line of a contract of one's own."""
+    part = held.part or SlicesDecl(held.whose, None, held.span)
+    parts = (held.condition, part.first, part.last, held.whose, held.into)
     yield from dict.fromkeys(part for part in parts if part is not None)

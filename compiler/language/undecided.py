@@ -128,6 +128,9 @@ def _check_whole(clause: RunClause, parts: Parts) -> tuple[int, int] | None:
             message = "`run auto` leaves all steps to the compiler"
             before = (clause.span, "here")
             raise problem("C148", message, other.span, before, help="leave one of them out")
+    if parts.contract.own is not None:
+        message = f"`run auto` knows no way to keep {parts.contract.name}, a contract of one's own"
+        raise problem("C148", message, clause.span, help="say the steps: `run NAME`")
     given = clause.lines.span if clause.lines is not None else None
     given = clause.algorithm.arguments[0].span if clause.algorithm.arguments else given
     if given is not None:
@@ -159,7 +162,7 @@ def _check_root(gap: Gap, at: Span, clause: Clause, parts: Parts) -> None:
         return
     free = parts.contract.kind is ContractKind.ALLREDUCE and isinstance(clause, ReduceClause)
     if not free:
-        kind = parts.contract.kind.value
+        kind = parts.contract.name
         message = f"a place is free only for the reductions of an allreduce, this is a {kind}"
         raise problem("C148", message, at, help="name a rank or a PE")
 

@@ -10,6 +10,7 @@ from collc.language.syntax import Word
 from collc.spec import Order
 
 RING, HILBERT = "ring", "hilbert"
+TREE_WORDS = frozenset(("jump",))  # what `reduce` takes beside declared trees
 ORDER_WORDS = frozenset((*(order.value for order in Order), RING, HILBERT))
 
 

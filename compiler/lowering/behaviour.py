@@ -18,20 +18,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from collc.jumps import jump_color
+from collc.lowering.behaving import Behaviour
+from collc.lowering.jump import laid_out
 from collc.lowering.line import LineTree, line_tree, passing_colors
 from collc.lowering.rounds import rounds_for
 from collc.placement import SIDES
 from collc.plan import Advance, ColorUse, Direction, Route, SendVector, Step, StoreVectors
 from collc.schedule import ReducePhase
-
-
-@dataclass(frozen=True)
-class Behaviour:
-    """What one rank does: its steps and its color settings. Ranks that do the same share a role."""
-
-    steps: tuple[Step, ...]
-    colors: tuple[ColorUse, ...]
-    relays: bool
 
 
 @dataclass(frozen=True)
@@ -54,7 +48,7 @@ def behaviours(
 ) -> tuple[Behaviour, ...]:
     """What each rank does; `length` is the vector's, in elements."""
     tree = line_tree(phase.children)
-    names = tuple(f"{phase.name}_{name}" for name in _color_names(max(received_on) + 1))
+    names = _names(phase, max(received_on) + 1)
     line = ColoredLine(tree, received_on, passing_colors(tree, received_on), names)
     known: dict[tuple[object, ...], Behaviour] = {}
     found = []
@@ -69,10 +63,18 @@ def behaviours(
                 relays=bool(passing),
             )
         found.append(known[same])
-    return tuple(found)
+    return laid_out(found, phase, names[-1]) if phase.leap else tuple(found)
 
 
-def _color_names(needed: int) -> tuple[str, ...]:
+def _names(phase: ReducePhase, needed: int) -> tuple[str, ...]:
+    """The colors of a phase; the last one of a jump is that of the sum on its way to the root."""
+    if not phase.leap:
+        return tuple(f"{phase.name}_{name}" for name in color_names(needed))
+    return (*(f"{phase.name}_{name}" for name in color_names(needed - 1)), jump_color(phase))
+
+
+def color_names(needed: int) -> tuple[str, ...]:
+    """What so many colors of a phase are called."""
     return ("even", "odd") if needed <= 2 else tuple(str(number) for number in range(needed))
 
 

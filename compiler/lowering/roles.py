@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collc.lowering.behaviour import Behaviour
+from collc.lowering.behaving import Behaviour
 from collc.lowering.regions import compress
 from collc.paths import Path
 from collc.plan import Advance, Direction, Phase, Region, Role, SendVector, StoreVectors, Strided
@@ -54,11 +54,12 @@ def _regions(
 ) -> tuple[tuple[Region, int], ...]:
     """The roles' ranks in grid coordinates, on all lines."""
     across = Strided(*phase.lines)
+    begin = phase.coordinate(1 if phase.leap else 0)
     found = []
     for role, ranks in enumerate(ranks_of_roles):
         for run in compress(ranks):
             rising = ascending(phase.order)
-            along = run.shifted(phase.home) if rising else run.mirrored(phase.home + 1)
+            along = run.shifted(begin) if rising else run.mirrored(begin + 1)
             region = Region(along, across) if phase.axis == "x" else Region(across, along)
             found.append((region, role))
     return tuple(sorted(found))

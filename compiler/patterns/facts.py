@@ -73,7 +73,7 @@ def facts_of(pattern: Pattern) -> Facts:
     choice, schedule, colors, fewest, refused = _planned(pattern, contract)
     return Facts(
         pattern=pattern,
-        contract=contract.value,
+        contract=schedule.collective.contract.name,
         also=tuple(kind.value for kind in kept[1:]),
         operands=operands,
         example=example,
@@ -211,7 +211,7 @@ def _formula(pattern: Pattern, schedule: Schedule) -> str:
 
 def _part(phase: Phase) -> str:
     if isinstance(phase, ReducePhase):
-        return f"{phase.tree} on {phase.ranks} PEs"
+        return f"{phase.tree} on {phase.pes} PEs"
     if isinstance(phase, StepsPhase):
         return f"{phase.algorithm} on {phase.ranks} PEs"
     return f"broadcast on {phase.width} x {phase.height} PEs"

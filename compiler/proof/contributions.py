@@ -3,7 +3,7 @@
 A vector is cut into segments, so finely that every slice of every phase is a whole number of them.
 At a place, a segment has the set of ranks whose contributions are in it, the segment it was at
 first, and a flaw if contributions were combined that cannot be told apart afterwards. Where their
-order matters it is a run of consecutive ranks, and what does not go on from there is a flaw. Sets
+order matters it is a run of ranks, and what does not go on behind its last one is a flaw. Sets
 are bits of 64-bit words, so that a step moves all its slices by a few array operations.
 """
 
@@ -20,8 +20,9 @@ from collc.steps import Moves, Slicing, StepsPhase
 Integers = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
-# flaws, the worst last: contributions out of rank order, one counted twice, two segments combined
-UNORDERED, TWICE, MIXED = 1, 2, 3
+# flaws, the worst last: what nobody had before or nobody kept, contributions out of rank order, one
+# counted twice, two segments combined
+NOTHING, UNORDERED, TWICE, MIXED = 1, 2, 3, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +43,7 @@ class Cut:
         """The first segment of every slice, and one behind the last; a token is all there is."""
         if slicing.length == 0:
             return np.zeros(slicing.count + 1, np.int64)
-        starts = np.arange(slicing.count + 1, dtype=np.int64) * slicing.length // slicing.count
-        return np.searchsorted(self.bounds, starts)
+        return np.searchsorted(self.bounds, slicing.bounds)
 
 
 def cut_for(length: int, slicings: Iterable[Slicing], finest: bool) -> Cut:
@@ -54,7 +54,7 @@ def cut_for(length: int, slicings: Iterable[Slicing], finest: bool) -> Cut:
         return Cut(np.arange(length + 1, dtype=np.int64))
     bounds = [np.array([0, length], np.int64)]
     for slicing in slicings:
-        bounds.append(np.arange(slicing.count + 1, dtype=np.int64) * length // slicing.count)
+        bounds.append(slicing.bounds)
     return Cut(np.unique(np.concatenate(bounds)))
 
 
@@ -148,10 +148,10 @@ class Contributions:
         combines: npt.NDArray[np.bool_],
     ) -> npt.NDArray[np.int8]:
         """The runs after a combination or overwriting, own ranks first; yields the flaws of what
-        arrives, with those that do not go on where the own ones end."""
+        arrives, with those that do not go on behind the own ones."""
         there = self.run[at]
         joined = np.stack((there[:, 0], run[:, 1]), axis=1)
-        gap = combines & (there[:, 1] + 1 != run[:, 0])
+        gap = combines & (there[:, 1] >= run[:, 0])
         self.run[at] = np.where(combines[:, None], joined, run)
         return np.where(gap, np.maximum(flaw, UNORDERED), flaw).astype(np.int8)
 
@@ -181,11 +181,19 @@ class Contributions:
         mixed = self.origin[destination] != self.origin[source]
         flaw = np.maximum(self.flaw[destination], self.flaw[source])
         if self._ordered:
-            gap = self.run[destination, :, 1] + 1 != self.run[source, :, 0]
+            gap = self.run[destination, :, 1] >= self.run[source, :, 0]
             self.run[destination, :, 1] = self.run[source, :, 1]
             flaw = np.maximum(flaw, np.where(gap, UNORDERED, 0))
         self.flaw[destination] = np.maximum(flaw, np.where(mixed, MIXED, np.where(twice, TWICE, 0)))
         self.who[destination] |= self.who[source]
+
+    def drop(self, places: list[int]) -> None:
+        """What these places have is kept by nobody: they have passed it on as it came in."""
+        self.flaw[places] = np.maximum(self.flaw[places], NOTHING)
+
+    def keep_only(self, has: npt.NDArray[np.bool_]) -> None:
+        """Places have no more than these segments of the block."""
+        self.flaw[~has] = NOTHING
 
     def copy_to_all(self, source: int) -> None:
         """Overwrite every vector with that of one place."""

@@ -7,25 +7,24 @@ first wrong segment is told with what arrived there, step by step.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from collc.diagnostics import Diagnostic, Span
 from collc.proof.contributions import (
     MIXED,
+    NOTHING,
     TWICE,
     UNORDERED,
     Block,
     Contributions,
     Integers,
-    all_of,
     cut_for,
     members,
-    one_of,
 )
+from collc.proof.due import Due, due_of, has_before
 from collc.proof.steps import clashing, follow_steps, order_of, out_of_order, unequal_slices
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, home_pe
 from collc.spec import ContractKind, RunStep
@@ -35,33 +34,17 @@ _MOST_BYTES = 1 << 27  # of a block of contributions; more segments are followed
 _LARGEST_BYTES = 1 << 30  # of segments that change places and have to be followed together
 _SHOWN = 6
 
-_EVERYWHERE = frozenset(
-    (ContractKind.BROADCAST, ContractKind.ALLREDUCE, ContractKind.ALLGATHER, ContractKind.BARRIER)
-)
-
-
-@dataclass(frozen=True, eq=False)
-class Due:
-    """What a contract promises of a block: where, whose contributions, which segment it was.
-
-    `rank_of` is a place, or -1 for the contributions of all.
-    """
-
-    promised: npt.NDArray[np.bool_]
-    rank_of: Integers
-    origin: Integers
-
 
 @dataclass(frozen=True)
 class Wrong:
-    """A segment that does not hold what is due, with what it holds."""
+    """A segment that does not hold what is due, with what it holds; sets are of places."""
 
     rank: int
     segment: int
     who: tuple[int, ...]
     origin: int
     flaw: int
-    due: int  # a place, or -1 for all
+    due: tuple[int, ...]
     due_origin: int
 
 
@@ -74,14 +57,15 @@ class Line:
         self.places = grid.width if axis == "x" else grid.height
         self.axis = axis
         self.steps = [p for p in schedule.phases if isinstance(p, StepsPhase)]
-        steps = (step for step in schedule.collective.steps if isinstance(step, RunStep))
-        runs = [step for step in steps if step.axis == axis]
-        self._places = np.array(runs[-1].places if runs else range(self.places))
+        self._places = np.array(_places_of_ranks(schedule, axis, self.places))
         self._ranks = np.argsort(self._places)
         slicings = [phase.slicing for phase in self.steps]
         if contract.kind.by_slices:
             slicings.append(Slicing(self.places, contract.length))
-        relabels = any((m.into != m.slice).any() for phase in self.steps for m in phase.steps)
+        if contract.own is not None:
+            slicings.append(Slicing(contract.own.slices, contract.length))
+        relabels = contract.own is not None and contract.own.relabels
+        relabels |= any((m.into != m.slice).any() for phase in self.steps for m in phase.steps)
         finest = relabels and len({slicing.count for slicing in slicings}) > 1
         self.cut = cut_for(contract.length, slicings, finest)
         words = (self.places + 63) // 64
@@ -96,7 +80,7 @@ class Line:
             yield Block(first, min(first + size, self.cut.count))
 
     @property
-    def ranks(self) -> npt.NDArray[np.int64]:
+    def ranks(self) -> Integers:
         """The rank at each place."""
         return self._ranks
 
@@ -107,6 +91,21 @@ class Line:
     def place_of(self, rank: int) -> int:
         """The place of a rank."""
         return int(self._places[rank])
+
+    def due(self, block: Block) -> Due:
+        """The postcondition of the contract."""
+        root = home_pe(self.schedule)[0 if self.axis == "x" else 1]
+        return due_of(self.contract, self._places, root, self.cut, block)
+
+
+def _places_of_ranks(schedule: Schedule, axis: str, places: int) -> Sequence[int]:
+    """Where the ranks stand on the line."""
+    collective = schedule.collective
+    if collective.contract.own is not None:
+        return collective.contract.own.places
+    steps = (step for step in collective.steps if isinstance(step, RunStep))
+    runs = [step for step in steps if step.axis == axis]
+    return runs[-1].places if runs else range(places)
 
 
 def prove_line(schedule: Schedule, axis: str) -> Iterator[Diagnostic]:
@@ -124,11 +123,13 @@ def prove_line(schedule: Schedule, axis: str) -> Iterator[Diagnostic]:
     worst: Wrong | None = None
     for block in line.blocks():
         held = Contributions(line.places, block, tokens, ranks)
+        if line.contract.own is not None:
+            held.keep_only(has_before(line.contract.own, line.contract.length, line.cut, block))
         clash = follow_line(line, held)
         if clash is not None:
             yield clash
             return
-        wrong = _first_wrong(line, held, _due(line, block))
+        wrong = _first_wrong(line, held, line.due(block))
         if wrong is not None and (worst is None or wrong.rank < worst.rank):
             worst = wrong
     if worst is not None:
@@ -142,6 +143,8 @@ def follow_line(line: Line, held: Contributions) -> Diagnostic | None:
             for transfer in phase.transfers:
                 source = phase.coordinate(transfer.source)
                 held.combine_all(source, phase.coordinate(transfer.destination))
+            if line.contract.kind is not ContractKind.BARRIER:
+                held.drop([phase.coordinate(r) for r in range(1, phase.ranks) if r != phase.idle])
         elif isinstance(phase, BroadcastPhase):
             held.copy_to_all(phase.x if line.axis == "x" else phase.y)
         else:
@@ -153,52 +156,11 @@ def follow_line(line: Line, held: Contributions) -> Diagnostic | None:
     return None
 
 
-def _due(line: Line, block: Block) -> Due:
-    """The postcondition of the contract."""
-    kind = line.contract.kind
-    shape = (line.places, block.last - block.first)
-    segments = np.arange(block.first, block.last)
-    origin = np.tile(segments, (line.places, 1))
-    root = home_pe(line.schedule)[0 if line.axis == "x" else 1]
-    owner = _owners(line, segments)  # the place that a segment belongs to
-    promised = np.zeros(shape, np.bool_)
-    if kind in _EVERYWHERE or kind is ContractKind.ALL_TO_ALL:
-        promised[:] = True
-    elif kind in (ContractKind.REDUCE, ContractKind.GATHER):
-        promised[root] = True
-    else:
-        promised[owner, np.arange(len(segments))] = True
-    if kind.reduces or kind is ContractKind.BARRIER:
-        rank_of = np.full(shape, -1)
-    elif kind in (ContractKind.BROADCAST, ContractKind.SCATTER):
-        rank_of = np.full(shape, root)
-    else:
-        rank_of = np.tile(owner, (line.places, 1))
-    if kind is ContractKind.ALL_TO_ALL:
-        # Slice c of rank r is slice r of rank c: as far into it as this segment is into its own.
-        starts = line.cut.of_slices(Slicing(line.places, line.contract.length))
-        rank = np.array([line.rank_at(place) for place in range(line.places)])
-        origin = starts[rank][:, None] + (segments - starts[rank[owner]])[None, :]
-    return Due(promised, rank_of, origin)
-
-
-def _owners(line: Line, segments: Integers) -> Integers:
-    """The place whose slice each segment is in."""
-    if not line.contract.kind.by_slices:
-        return np.zeros(len(segments), np.int64)
-    starts = line.cut.of_slices(Slicing(line.places, line.contract.length))
-    ranks = np.searchsorted(starts, segments, side="right") - 1
-    return np.array([line.place_of(int(rank)) for rank in ranks], dtype=np.int64)
-
-
 def _first_wrong(line: Line, held: Contributions, due: Due) -> Wrong | None:
     """The first segment of the first rank that is not as promised."""
-    words = held.who.shape[2]
-    singles = np.stack([one_of(place, words) for place in range(line.places)])
-    sets = np.concatenate([singles, all_of(line.places)[None, :]])  # the last one for -1
     for rank in range(line.places):
         place = line.place_of(rank)
-        differs = (held.who[place] != sets[due.rank_of[place]]).any(axis=-1)
+        differs = (held.who[place] != due.sets[due.who[place]]).any(axis=-1)
         differs |= (held.origin[place] != due.origin[place]) | (held.flaw[place] > 0)
         wrong = np.flatnonzero(differs & due.promised[place])
         if len(wrong):
@@ -209,7 +171,7 @@ def _first_wrong(line: Line, held: Contributions, due: Due) -> Wrong | None:
                 tuple(members(held.who[place, at])),
                 int(held.origin[place, at]),
                 int(held.flaw[place, at]),
-                int(due.rank_of[place, at]),
+                tuple(members(due.sets[due.who[place, at]])),
                 int(due.origin[place, at]),
             )
     return None
@@ -223,11 +185,13 @@ def _explained(line: Line, wrong: Wrong) -> Diagnostic:
     barrier = line.contract.kind is ContractKind.BARRIER
     part = "" if barrier else _part(line, wrong.segment)
     holds = _listed(sorted(line.rank_at(place) for place in wrong.who))
-    due = "all ranks" if wrong.due < 0 else f"rank {line.rank_at(wrong.due)}"
     if barrier:
         missing = _missing(line, wrong)
         message = f"rank {wrong.rank} may end before rank {missing} has begun"
         code = "C201"
+    elif wrong.flaw == NOTHING:
+        code = "C213"
+        message = f"{where} with what nobody had before or kept{part}"
     elif wrong.flaw == TWICE:
         code = "C202"
         message = f"{where} with a contribution counted twice{part}"
@@ -237,9 +201,10 @@ def _explained(line: Line, wrong: Wrong) -> Diagnostic:
         due_part = _elements(line, wrong.due_origin)
         there = "elements of different places combined" if wrong.flaw == MIXED else f"{came}"
         message = f"{where} with {there}{part}, due: {due_part}"
-    elif wrong.due >= 0:
+    elif len(wrong.due) == 1 or set(wrong.due) < set(wrong.who):
         code = "C208"
-        message = f"{where} with what is rank {holds}'s{part}, where {due}'s is due"
+        due = _listed(sorted(line.rank_at(place) for place in wrong.due))
+        message = f"{where} with what is rank {holds}'s{part}, where rank {due}'s is due"
     else:
         code = "C201"
         missing = _missing(line, wrong)
@@ -248,7 +213,7 @@ def _explained(line: Line, wrong: Wrong) -> Diagnostic:
         code,
         f"{message}; {_arrivals(line, wrong)}",
         _span(line),
-        ((line.contract.span, f"the contract is {line.contract.kind.value}"),),
+        ((line.contract.span, f"the contract is {line.contract.name}"),),
         "a transfer is missing, superfluous, misdirected or in the wrong step",
     )
 
@@ -264,7 +229,7 @@ def _unordered(line: Line, wrong: Wrong) -> Diagnostic:
 
 
 def _missing(line: Line, wrong: Wrong) -> int:
-    return min(set(range(line.places)) - {line.rank_at(place) for place in wrong.who})
+    return min(line.rank_at(place) for place in set(wrong.due) - set(wrong.who))
 
 
 def _span(line: Line) -> Span:

@@ -75,7 +75,7 @@ def combining_nothing(schedule: Schedule) -> Iterator[Diagnostic]:
                     f"step {number} of `{phase.name}` combines what rank {moves.source[i]} sends "
                     f"with what rank {moves.destination[i]} has, but there is no operation",
                     phase.span,
-                    ((contract.span, f"a contract without one: {contract.kind.value}"),),
+                    ((contract.span, f"a contract without one: {contract.name}"),),
                     "overwrite with `->`",
                 )
                 break
@@ -99,5 +99,5 @@ def unequal_slices(phase: StepsPhase) -> Iterator[Diagnostic]:
 
 
 def _sizes(slicing: Slicing, slices: npt.NDArray[np.int32]) -> Integers:
-    index = slices.astype(np.int64)
-    return (index + 1) * slicing.length // slicing.count - index * slicing.length // slicing.count
+    sizes: Integers = np.diff(slicing.bounds)[slices]
+    return sizes

@@ -33,6 +33,10 @@ def prove_phase(schedule: Schedule, phase: Phase) -> Iterator[Diagnostic]:
     result = follow(phase)[0]
     operation = schedule.collective.contract.operation
     ordered = operation is not None and not operation.commutative
+    if ordered and phase.leap:
+        how = f"combines rank {_root(schedule, phase)} with the sum of all others"
+        yield out_of_order(phase.name, how, phase.span, order_of(schedule))
+        return
     if ordered and _goes_back(schedule, phase):
         how = f"combines the ranks below {_root(schedule, phase)} from there down to 0"
         yield out_of_order(phase.name, how, phase.span, order_of(schedule))
@@ -83,9 +87,11 @@ def _missing(phase: ReducePhase, result: Vector) -> Diagnostic | None:
     """C201: the first contribution that does not reach rank 0."""
     expected = 0
     for first, last in sorted(result):
+        expected += expected == phase.idle
         if first > expected:
             break
         expected = max(expected, last + 1)
+    expected += expected == phase.idle
     if expected == phase.ranks:
         return None
     return _diagnostic(
@@ -132,6 +138,7 @@ def _not_pre_order(phase: ReducePhase) -> Diagnostic | None:
     """C206: a tree that is no pre-order tree, in which vectors would meet on the line."""
     next_rank, path = 1, [(0, iter(phase.children[0]))]
     while path:
+        next_rank += next_rank == phase.idle
         child = next(path[-1][1], None)
         if child is None:
             path.pop()

@@ -34,16 +34,13 @@ def wanted(*, quick: bool) -> list[tuple[int, int, int, bool]]:
             number,
             index,
             at,
-            series.program is not None and _is_run(figure, at, quick, series.simulated_up_to),
+            series.program is not None
+            and (not quick or (at in figure.quick and not series.is_slow)),
         )
         for number, figure in enumerate(FIGURES)
         for index, series in enumerate(figure.series)
         for at in figure.places
     ]
-
-
-def _is_run(figure: Figure, at: int, quick: bool, last: int) -> bool:
-    return at <= last and (not quick or at in figure.quick)
 
 
 def measured(work: Sequence[tuple[int, int, int, bool]]) -> Iterator[Place]:
@@ -127,12 +124,11 @@ HEAD = (
     "",
     "Made by `collc reproduce --figures docs/figures`. Each cell: cycles by the thesis' formula /",
     "predicted for what is emitted / **simulated on fabsim** (WSE-2, f32, every result checked).",
-    "What is emitted takes a start-up that the formulas leave out. What the compiler has no tree",
-    "or algorithm for (rings and jumps of element-wise chains), or is too large for an exchange by",
-    "steps, has its formula only. Figure 7.6: here columns and row are reduced, then the grid is",
-    "told; the source does an allreduce of each column, then of each row. Rings: the source lets a",
-    "PE send and store an element in one cycle, and begins a step for free; what is emitted begins",
-    "a step in some 200 cycles. The same numbers are in the CSV files beside the pictures.",
+    "What is emitted takes a start-up that the formulas leave out. Jumps have their formula only.",
+    "Figure 7.6: here columns and row are reduced, then the grid is told; the source does an",
+    "allreduce of each column, then of each row. Rings: the source lets a PE send and store an",
+    "element in one cycle, and begins a step for free; what is emitted begins a step in some 80 to",
+    "200 cycles. The same numbers are in the CSV files beside the pictures.",
 )
 
 

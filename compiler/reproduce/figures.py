@@ -17,16 +17,18 @@ from collc.cost import closed_forms as forms
 from collc.cost.closed_forms import RAMP
 from collc.optimum import optimum
 
+ELEMENTS_PER_STEP = 80  # that a PE could pass on in the time it takes to begin a step
+
 
 @dataclass(frozen=True)
 class Series:
     """`formula` gives the cycles of the source's model at a place of the axis, `program` the text
-    of a program; `simulated_up_to` is the last place that is compiled and run."""
+    of a program, which `is_slow` to compile and run."""
 
     label: str
     formula: Callable[[int], float]
     program: Callable[[int], str] | None = None
-    simulated_up_to: int = 10**9
+    is_slow: bool = False
 
 
 @dataclass(frozen=True)
@@ -129,13 +131,25 @@ def _then_broadcast(
     return Series(name, formula, program)
 
 
-def _ring(at_pes: Callable[[int], int], at_length: Callable[[int], int], up_to: int) -> Series:
+def _ring_reduce(pes: int, root: int) -> Series:
+    """Chunks such that filling the ring and passing on a chunk take about as long."""
+
+    def program(at: int) -> str:
+        chunks = max(1, min(at, isqrt(pes * at // ELEMENTS_PER_STEP)))
+        run = f"run ring_reduce(c = {chunks}, root = {root}) to {root}"
+        return row("reduce", run, pes, at, "order ring")
+
+    return Series("ring", lambda at: forms.ring_reduce(pes, at), program, is_slow=True)
+
+
+def _ring(at_pes: Callable[[int], int], at_length: Callable[[int], int]) -> Series:
     def program(at: int) -> str:
         return row("allreduce", "run ring_allreduce", at_pes(at), at_length(at), "order ring")
 
-    return Series(
-        "ring", lambda at: forms.ring_allreduce(at_pes(at), at_length(at)), program, up_to
-    )
+    def formula(at: int) -> float:
+        return forms.ring_allreduce(at_pes(at), at_length(at))
+
+    return Series("ring", formula, program, is_slow=True)
 
 
 def _grid_reduce(name: str, length: int) -> Series:
@@ -255,7 +269,7 @@ FIGURES = (
         _SHORT,
         (
             _left_right("chain", forms.chain, 512, 255),
-            Series("ring", lambda b: forms.ring_reduce(512, b)),
+            _ring_reduce(512, 255),
             Series("jump", lambda b: forms.jump(512, b, 255)),
         ),
     ),
@@ -267,7 +281,7 @@ FIGURES = (
         _SHORT,
         (
             _left_right("two_phase(S = 16)", forms.two_phase, 512, 255),
-            Series("ring", lambda b: forms.ring_reduce(512, b)),
+            _ring_reduce(512, 255),
             Series("jump", lambda b: forms.jump(512, b, 255, forms.two_phase)),
         ),
     ),
@@ -287,7 +301,7 @@ FIGURES = (
         (3,),
         (
             *(_then_broadcast(name, _itself, _same(1028)) for name in TREES),
-            _ring(_itself, _same(1028), 128),
+            _ring(_itself, _same(1028)),
         ),
     ),
     Figure(
@@ -298,7 +312,7 @@ FIGURES = (
         _SHORT,
         (
             *(_then_broadcast(name, _same(512), _itself) for name in TREES),
-            _ring(_same(512), _itself, 0),
+            _ring(_same(512), _itself),
         ),
     ),
     Figure(

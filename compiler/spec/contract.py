@@ -7,6 +7,7 @@ from enum import Enum
 
 from collc.diagnostics import Span
 from collc.formula import Formula
+from collc.own_contract import OwnContract
 
 
 class ElementType(Enum):
@@ -79,6 +80,7 @@ class ContractKind(Enum):
     REDUCE_SCATTER = "reduce_scatter"
     ALL_TO_ALL = "all_to_all"
     BARRIER = "barrier"
+    OWN = "own"  # a contract of one's own says it
 
     @property
     def reduces(self) -> bool:
@@ -119,7 +121,7 @@ class Contract:
     """`allreduce(x: f32[256], add)`; `operation` is None where nothing is combined.
 
     A barrier has no buffer: no name, a length of 0. With a `run_length` vectors have up to `length`
-    elements.
+    elements. `own` is what a contract of the user's own says.
     """
 
     kind: ContractKind
@@ -129,8 +131,19 @@ class Contract:
     operation: Operation | OwnOperation | None
     span: Span
     run_length: RunLength | None = None
+    own: OwnContract | None = None
+
+    @property
+    def names_slices(self) -> bool:
+        """Whether it promises slices, so that it says where they begin."""
+        return self.kind.by_slices or (self.own is not None and self.own.slices > 1)
 
     @property
     def held(self) -> int:
         """Elements of the buffer."""
         return self.run_length.most if self.run_length else self.length
+
+    @property
+    def name(self) -> str:
+        """How the contract is called: `allreduce`, or `sums(G = 4)`."""
+        return self.own.text if self.own else self.kind.value

@@ -42,6 +42,9 @@ class ReduceStep:
     `tree` is that of the root's own side, the root included; if the root is within the line, that
     is the smaller side, of two equal ones that of the lower ranks, and `far` is the tree of the
     other side, without the root, whose own root comes next to it.
+
+    Where it `jumps`, `tree` is that of all ranks but the root; it leads to the end of the line that
+    is nearer to the root, which sends the sum on to it.
     """
 
     order: Order
@@ -49,6 +52,7 @@ class ReduceStep:
     span: Span
     root: int = 0
     far: Tree | None = None
+    jumps: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,12 +79,22 @@ class Algorithm:
     span: Span
 
 
+class Share(Enum):
+    """What part of the vector an algorithm works on along a line of a grid."""
+
+    VECTOR = "vector"
+    OWN_BLOCK = "own_block"  # every line has a block of the vector
+    EVERY_BLOCK = "every_block"  # the same in all blocks
+
+
 @dataclass(frozen=True)
 class RunStep:
     """An algorithm run along lines of one axis, "x" or "y".
 
     `order` is a word of the language, `places[r]` is where it puts rank r on a line. `lines` are
-    the coordinates, on the other axis, of the first and the last line.
+    the coordinates, on the other axis, of the first and the last line. If it is `wide`, an
+    instruction takes two wavelets of the fabric. If it works on a `share` of the vector,
+    `across[b]` is the coordinate of the line whose block is b.
     """
 
     axis: str
@@ -89,6 +103,9 @@ class RunStep:
     lines: tuple[int, int]
     algorithm: Algorithm
     span: Span
+    wide: bool = False
+    share: Share = Share.VECTOR
+    across: tuple[int, ...] = ()
 
 
 Step = ReduceStep | BroadcastStep | RunStep

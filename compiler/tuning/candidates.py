@@ -15,7 +15,8 @@ from math import isqrt
 import numpy as np
 
 from collc.optimum import optimum
-from collc.spec import Collective, ContractKind, Gap, Undecided
+from collc.packing import WIDE, elements_of_wavelet, takes_several, wavelets
+from collc.spec import Collective, Contract, ContractKind, Gap, Undecided
 from collc.target import Target
 from collc.tuning.steps_model import step_begins
 
@@ -91,6 +92,10 @@ ALGORITHMS: dict[ContractKind, tuple[Pattern, ...]] = {
         Pattern("dissemination_barrier", 1, doubling=True),
     ),
 }
+_BOTH_WAYS = (
+    Pattern("ring_allreduce", 2),
+    Pattern("halving_doubling", 2, doubling=True),
+)
 _CHUNKS = (2, 8)
 _LONGEST_PATH = 4096  # ranks of a path that is tried; its length alone costs 6 cycles a PE
 _SIDES_AND_MULTICAST = 5  # phases of an allreduce with a root within both axes
@@ -180,11 +185,14 @@ def _algorithms(
     once to everybody; each time one PE sends and one takes it.
     """
     contract = collective.contract
-    moved = 0
+    moved, length = 0, wavelets(contract, target, combines=True)
     if contract.kind is ContractKind.ALLREDUCE:
-        moved = 4 * contract.length * (ranks - 1) // ranks
+        moved = 4 * length * (ranks - 1) // ranks
+        for pattern in _wide_patterns(contract, target):
+            at_least = max((moved // WIDE, "bandwidth"), pattern.at_least(ranks, 0, target))
+            yield f"{pattern.text} in twos", at_least
     for pattern in ALGORITHMS.get(contract.kind, ()):
-        at_least = max((moved, "bandwidth"), pattern.at_least(ranks, contract.length, target))
+        at_least = max((moved, "bandwidth"), pattern.at_least(ranks, length, target))
         names = [pattern.text]
         if "{group}" in pattern.text:
             groups = (g for g in range(2, ranks + 1) if _is_power(ranks, g))
@@ -192,6 +200,13 @@ def _algorithms(
         elif "{chunks}" in pattern.text:
             names = [pattern.text.format(chunks=chunks) for chunks in _CHUNKS]
         yield from ((name, at_least) for name in names)
+
+
+def _wide_patterns(contract: Contract, target: Target) -> tuple[Pattern, ...]:
+    """Those in which PEs send and receive at once, if instructions can take two wavelets."""
+    group = WIDE * elements_of_wavelet(contract)
+    able = takes_several(contract, target) and contract.length % group == 0
+    return _BOTH_WAYS if able and contract.run_length is None else ()
 
 
 def _is_power(number: int, base: int) -> bool:
@@ -211,7 +226,8 @@ def _roots(collective: Collective, ranks: int, target: Target) -> tuple[int, ...
     combined in their order."""
     if not commutes(collective):
         return (0,)
-    best = best_root(ranks, collective.contract.length, target)
+    length = wavelets(collective.contract, target, combines=True)
+    best = best_root(ranks, length, target)
     return tuple(dict.fromkeys((0, best, ranks // 2)))
 
 
@@ -248,11 +264,27 @@ def _on_grid(collective: Collective, undecided: Undecided, target: Target) -> It
         across, down = (
             dict(_algorithms(collective, extent, target)) for extent in undecided.extents
         )
+        at = "" if undecided.root is None else f" {_word(kind)} {_place(undecided)}"
         for name in (name for name in across if name in down):
             for order in _orders(collective, undecided, name):
-                text = f"{order}run columns by {name} then run rows by {name}"
+                first, last = _lines_of_steps(collective)
+                text = f"{order}run {first} by {name}{at} then run {last} by {name}{at}"
                 cycles, term = (across[name][0] + down[name][0], across[name][1])
                 yield Written(text, cycles, term)
+
+
+def _lines_of_steps(collective: Collective) -> tuple[str, str]:
+    """The lines of algorithms along both axes, in their order. Where a contract is about slices it
+    is theirs, and among the lines of a rooted one there is only that of the root."""
+    kind = collective.contract.kind
+    within, among = ("rows", "column") if collective.counts_along == "x" else ("columns", "row")
+    if kind is ContractKind.GATHER:
+        return within, among
+    if kind is ContractKind.SCATTER:
+        return among, within
+    if kind is ContractKind.ALLGATHER:
+        return within, f"{among}s"
+    return (f"{among}s", within) if kind.by_slices else ("columns", "rows")
 
 
 def _places(

@@ -10,6 +10,7 @@ import steps_patterns as s
 
 from collc.checks import check_plan
 from collc.lowering import build_plan, candidate_plans
+from collc.pipeline import compile_text
 from collc.plan import Direction, Loop, Number, Phase, Plan, Role, Route, Row, RowKind
 from collc.schedule import Schedule
 from collc.spec import Operation
@@ -111,9 +112,44 @@ def test_a_loop_without_turns_is_refused():
 def test_registers_walk_where_slices_are_equally_long(length):
     schedule, plan = planned(replace(RING, length=length))
     exchange = plan.phases[0].exchange
-    assert exchange.walks == (-1 if length == 24 else 0)
-    turned = replace(exchange, walks=1)
+    assert exchange.walks == exchange.backward == (length == 24)
+    other = replace(exchange, walks=not exchange.walks)
+    assert "C319" in codes(schedule, with_phase(plan, replace(plan.phases[0], exchange=other)))
+
+
+def test_registers_that_walk_the_other_way_are_refused():
+    schedule, plan = planned(RING)
+    turned = replace(plan.phases[0].exchange, backward=False)
     assert "C319" in codes(schedule, with_phase(plan, replace(plan.phases[0], exchange=turned)))
+
+
+SCATTERING = """\
+target wse2
+grid row = 6 x 1
+collective it = scatter(x: f32[20]) on row {
+    run linear_scatter
+}
+program { it }
+"""
+
+
+def test_slices_that_fall_are_one_row_from_the_last_element_on():
+    bundle = compile_text(SCATTERING, "test.coll", {})
+    schedule, plan = bundle.schedule, bundle.plan
+    exchange = plan.phases[0].exchange
+    assert exchange.backward
+    assert not exchange.walks
+    assert first_row(plan).out_count == Number(5)
+    other = replace(exchange, backward=False)
+    assert "C322" in codes(schedule, with_phase(plan, replace(plan.phases[0], exchange=other)))
+
+
+def test_a_stage_is_not_filled_from_the_last_element_on():
+    schedule, plan = planned(DOUBLING)
+    exchange = plan.phases[0].exchange
+    assert exchange.areas
+    other = replace(exchange, backward=True)
+    assert "C319" in codes(schedule, with_phase(plan, replace(plan.phases[0], exchange=other)))
 
 
 @pytest.mark.parametrize(

@@ -102,8 +102,8 @@ def _by_relays(traffic: Traffic, wiring: Wiring, slicing: Slicing, received: Int
     lanes = {"forward": 1, "backward": -1}
     signs = [lanes[name] for name in wiring.lanes]
     lane = np.where(way == signs[0], 0, len(signs) - 1)
-    order = np.argsort(np.lexsort((np.arange(len(traffic)), -way * traffic.source)))
-    bounds = np.arange(slicing.count + 1) * slicing.length // slicing.count
+    order = np.argsort(np.lexsort((np.arange(len(traffic)), -far, -way * traffic.source)))
+    bounds = slicing.bounds
     elements = bounds[traffic.first + traffic.count] - bounds[traffic.first]
     return Parts(
         traffic.source[of] + way[of] * hop,
@@ -140,7 +140,7 @@ def _applied(traffic: Traffic, wiring: Wiring, staged: Bools, bits: Ints, areas:
     )
 
 
-def merged(parts: Parts, circuits: bool) -> Parts:
+def merged(parts: Parts, circuits: bool, way: int = 1) -> Parts:
     """Neighbouring parts of a lane that one operation can do, made one.
 
     What is relayed counts together; sending, receiving and applying go on over slices that follow
@@ -149,12 +149,13 @@ def merged(parts: Parts, circuits: bool) -> Parts:
     """
     if len(parts) < 2:
         return parts
-    starts = np.flatnonzero(np.concatenate(([True], ~_joins(parts, circuits))))
+    starts = np.flatnonzero(np.concatenate(([True], ~_joins(parts, circuits, way))))
     counts = np.add.reduceat(parts.count, starts)
-    return Parts(**(vars(parts.chosen(starts)) | {"count": counts}))
+    firsts = np.minimum.reduceat(parts.first, starts)
+    return Parts(**(vars(parts.chosen(starts)) | {"first": firsts, "count": counts}))
 
 
-def _joins(parts: Parts, circuits: bool) -> Bools:
+def _joins(parts: Parts, circuits: bool, way: int) -> Bools:
     """Which parts go on from the one before them."""
     before, here = parts.chosen(slice(None, -1)), parts.chosen(slice(1, None))  # type: ignore[arg-type]
     alike = np.ones(len(here), dtype=np.bool_)
@@ -162,9 +163,12 @@ def _joins(parts: Parts, circuits: bool) -> Bools:
         alike &= getattr(before, field) == getattr(here, field)
     if circuits:
         alike &= (here.kind & APPLIES) > 0
-    follows = np.where(
-        here.kind == RELAYS, ~_full(parts, alike), before.first + before.count == here.first
+    next_to = (
+        before.first + before.count == here.first
+        if way > 0
+        else here.first + here.count == before.first
     )
+    follows = np.where(here.kind == RELAYS, ~_full(parts, alike), next_to)
     result: Bools = alike & follows
     return result
 

@@ -1,0 +1,252 @@
+"""Contracts of the user's own: what every rank of a line has before, and what it has after.
+
+A contract is worked out for the line, the numbers and the length that it is used with, and checked
+to be one that can be kept: only what somebody has before is promised, each contribution once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from collc.language.each import (
+    as_used,
+    check_required,
+    check_slice,
+    in_full,
+    ranks_are,
+    ranks_of,
+    refuse_first,
+    slices_of,
+    slices_taken,
+    with_locals,
+)
+from collc.language.expressions import Binding, Scope, number
+from collc.language.forest import bind
+from collc.language.lines import Line
+from collc.language.problems import KnownProblemError, ProblemError, problem
+from collc.language.ranks import Array, Budget, Surroundings, as_array, numbers_of
+from collc.language.syntax import ContractDecl, HeldDecl, OwnContractDecl
+from collc.own_contract import Holdings, OwnContract
+from collc.spec import Contract
+from collc.steps import Slicing
+
+MAX_PROMISES = 4_194_304  # slices of ranks, of one contract
+
+
+@dataclass(frozen=True)
+class _Slices:
+    """Holdings slice by slice."""
+
+    holder: Array
+    into: Array
+    whose: Array
+    slice: Array
+
+    def only(self, chosen: Array) -> _Slices:
+        """Some of the rows, by their indices."""
+        return _Slices(*(getattr(self, f.name)[chosen] for f in fields(_Slices)))
+
+    def in_order(self) -> _Slices:
+        """The rows by rank and by the slice that they are in; what is in one stands together."""
+        return self.only(np.lexsort((self.slice, self.whose, self.into, self.holder)))
+
+
+class Contracts:
+    """All contracts of a file; `broken` ones have been reported and are not looked at."""
+
+    def __init__(
+        self,
+        declared: Mapping[str, OwnContractDecl],
+        numbers: Mapping[str, Binding],
+        others: Mapping[str, str],
+        broken: frozenset[str],
+    ) -> None:
+        self.declared = declared
+        self._numbers = numbers
+        self._others = others
+        self._broken = broken
+        self._budget = Budget()
+
+    def with_promise(
+        self, used: ContractDecl, contract: Contract, line: Line, axis: str, scope: Scope
+    ) -> Contract:
+        """The contract of a collective on a line with what it says; raises `ProblemError`."""
+        name = used.kind.text
+        if name in self._broken:
+            raise KnownProblemError
+        declaration = self.declared[name]
+        taken = min(1, len(declaration.parameters))
+        given = bind(declaration, used.arguments, taken, used.span)
+        values = ((line.length,) * taken) + tuple(number(one.value, scope) for one in given)
+        try:
+            own = self._worked_out(declaration, values, line, axis)
+            _check_promise(declaration, own, contract)
+        except ProblemError as error:
+            inside = f"in {in_full(declaration, values)}"
+            raise error.with_note(used.span, inside) from None
+        return replace(contract, own=replace(own, span=declaration.span))
+
+    def _worked_out(
+        self, declaration: OwnContractDecl, values: tuple[int, ...], line: Line, axis: str
+    ) -> OwnContract:
+        words = (word.text for word in declaration.parameters)
+        numbers = {**self._numbers, **dict(zip(words, values, strict=True))}
+        around = Surroundings(numbers, {}, self._others, self._budget, {})
+        around = with_locals(declaration.locals, around)
+        check_required(declaration, values, around)
+        slices = slices_of(declaration, around)
+        before, after = (
+            [_holdings(one, line.length, slices, around) for one in declaration.held if is_(one)]
+            for is_ in (_is_before, _is_after)
+        )
+        return OwnContract(
+            text=as_used(declaration, values),
+            ranks=line.length,
+            slices=slices,
+            given=_joined(before) if before else None,
+            promised=_joined(after),
+            axis=axis,
+            order=line.word,
+            places=line.places,
+            span=declaration.span,
+        )
+
+
+def _is_before(held: HeldDecl) -> bool:
+    return held.when.text == "before"
+
+
+def _is_after(held: HeldDecl) -> bool:
+    return not _is_before(held)
+
+
+def _holdings(held: HeldDecl, ranks: int, slices: int, around: Surroundings) -> Holdings:
+    """What one line says, rank by rank."""
+    seen = ranks_of(held, ranks, around)
+    if seen.size:
+        first, count = slices_taken(held.part, slices, seen)
+        some = count > 0
+        seen, first, count = seen.only(some), first[some], count[some]
+    if not seen.size:
+        return _joined([])
+    holder = seen.arrays[held.rank.text]
+    whose = as_array(numbers_of(held.whose, seen), seen.size)
+    refuse_first(
+        (whose < 0) | (whose >= ranks),
+        lambda i: f"rank {holder[i]} is to have what is rank {whose[i]}'s: {ranks_are(ranks)}",
+        ("C151", held.whose.span, "restrict the ranks: `each r where r > 0 : ...`"),
+        seen,
+    )
+    check_slice(first, slices, held.span if held.part is None else held.part.span, seen)
+    into = first
+    if held.into is not None:
+        into = as_array(numbers_of(held.into, seen), seen.size)
+        check_slice(into, slices, held.into.span, seen)
+    if _is_before(held):
+        refuse_first(
+            (whose != holder) | (into != first),
+            lambda i: (
+                f"before, rank {holder[i]} has slices of its own vector only, in their places"
+            ),
+            ("C167", held.whose.span, f"write `of {held.rank.text}`"),
+            seen,
+        )
+    columns = (holder, whose, first, into, count)
+    return Holdings(*(column.astype(np.int32) for column in columns))
+
+
+def _joined(parts: Sequence[Holdings]) -> Holdings:
+    """Several lines as one."""
+    empty = np.zeros(0, np.int32)
+    nothing = Holdings(empty, empty, empty, empty, empty)
+    return Holdings(
+        *(
+            np.concatenate([getattr(part, f.name) for part in (nothing, *parts)])
+            for f in fields(Holdings)
+        )
+    )
+
+
+def _check_promise(declaration: OwnContractDecl, own: OwnContract, contract: Contract) -> None:
+    """C167, C155, C147: what is promised can be kept."""
+    if int(own.promised.count.sum()) > MAX_PROMISES:
+        message = f"these are more than {MAX_PROMISES} slices of ranks"
+        raise problem("C157", message, declaration.name.span)
+    promised = _by_slice(own.promised).in_order()
+    _check_given(declaration, own, promised)
+    same = (promised.holder[1:] == promised.holder[:-1]) & (promised.into[1:] == promised.into[:-1])
+    moved = same & (promised.slice[1:] != promised.slice[:-1])
+    twice = same & ~moved & (promised.whose[1:] == promised.whose[:-1])
+    if moved.any():
+        i = int(np.flatnonzero(moved)[0])
+        message = (
+            f"{_place(promised, i)} is to have slice {promised.slice[i]} of rank "
+            f"{promised.whose[i]} and slice {promised.slice[i + 1]} of rank {promised.whose[i + 1]}"
+        )
+        help = "what is combined stands in one place of the vectors"
+        raise problem("C167", message, declaration.name.span, help=help)
+    if twice.any():
+        i = int(np.flatnonzero(twice)[0])
+        message = f"{_place(promised, i)} is to have the contribution of rank {promised.whose[i]} "
+        message += "twice"
+        raise problem(
+            "C167", message, declaration.name.span, help="restrict one of the lines: `where`"
+        )
+    if same.any() and contract.operation is None:
+        i = int(np.flatnonzero(same)[0])
+        message = f"{own.text} needs an operation: {_place(promised, i)} is to have what rank "
+        message += f"{promised.whose[i]} and rank {promised.whose[i + 1]} have"
+        help = f"write ({contract.buffer}: {contract.element.value}[...], add)"
+        raise problem("C147", message, contract.span, help=help)
+    _check_lengths(own, promised, contract)
+
+
+def _place(promised: _Slices, i: int) -> str:
+    return f"slice {promised.into[i]} of rank {promised.holder[i]}"
+
+
+def _by_slice(held: Holdings) -> _Slices:
+    """Every slice by itself."""
+    count = held.count
+    row = np.repeat(np.arange(len(held), dtype=np.int64), count)
+    within = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+    return _Slices(
+        holder=held.holder[row].astype(np.int64),
+        into=held.into[row] + within,
+        whose=held.whose[row].astype(np.int64),
+        slice=held.slice[row] + within,
+    )
+
+
+def _check_given(declaration: OwnContractDecl, own: OwnContract, promised: _Slices) -> None:
+    """C167: promised is only what somebody has."""
+    if own.given is None:
+        return
+    given = _by_slice(own.given)
+    has = np.unique(given.holder * own.slices + given.slice)
+    wrong = np.flatnonzero(~np.isin(promised.whose * own.slices + promised.slice, has))
+    if len(wrong):
+        i = int(wrong[0])
+        message = f"rank {promised.holder[i]} is to have slice {promised.slice[i]} of rank "
+        message += f"{promised.whose[i]}, who does not have it before"
+        help = "say so: `before each r : r has slice E of r`; without `before`, all have all"
+        raise problem("C167", message, declaration.name.span, help=help)
+
+
+def _check_lengths(own: OwnContract, promised: _Slices, contract: Contract) -> None:
+    """C155: slices that change places are of one length."""
+    slicing = Slicing(own.slices, contract.length)
+    bounds = np.arange(own.slices + 1, dtype=np.int64) * slicing.length // slicing.count
+    sizes = np.diff(bounds)
+    wrong = np.flatnonzero(sizes[promised.slice] != sizes[promised.into])
+    if len(wrong):
+        i = int(wrong[0])
+        message = (
+            f"{own.text} puts slice {promised.slice[i]} of {sizes[promised.slice[i]]} elements "
+        )
+        message += f"as slice {promised.into[i]} of {sizes[promised.into[i]]}"
+        help = f"make the length a multiple of {own.slices}, the number of slices"
+        raise problem("C155", message, contract.span, help=help)

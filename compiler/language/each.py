@@ -1,0 +1,164 @@
+"""What lines `each r, q where ... : slice E` of algorithms and of contracts have in common: the
+names around them, the ranks they are for, and the slices they speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from collc.diagnostics import Span
+from collc.language import syntax
+from collc.language.expressions import Binding
+from collc.language.problems import KnownProblemError, ProblemError, problem
+from collc.language.ranks import (
+    Array,
+    FunctionOf,
+    Surroundings,
+    Truths,
+    as_array,
+    numbers_of,
+    truths_of,
+)
+from collc.language.syntax import AlgorithmDecl, EachDecl, HeldDecl, LocalDecl, OwnContractDecl
+
+MAX_SLICES = 65_535
+MAX_RANKS_OF_PAIRS = 6_000  # 36 million pairs
+
+
+def one(expression: syntax.Expression, around: Surroundings) -> int:
+    """The one number that an expression without ranks stands for."""
+    value = numbers_of(expression, around)
+    assert isinstance(value, int)
+    return value
+
+
+def with_locals(locals_: tuple[LocalDecl, ...], around: Surroundings) -> Surroundings:
+    """Names declared by `where`; a number without a value is a mistake only where it is used."""
+    for local in locals_:
+        if local.parameters is not None:
+            functions = {**around.functions, local.name.text: FunctionOf(local, around)}
+            around = replace(around, functions=functions)
+        else:
+            value = _value_or_problem(local.value, around)
+            around = replace(around, numbers={**around.numbers, local.name.text: value})
+    return around
+
+
+def _value_or_problem(expression: syntax.Expression, around: Surroundings) -> Binding:
+    try:
+        return one(expression, around)
+    except ProblemError as error:
+        if error.diagnostic.code == "C157":
+            raise
+        return error
+    except KnownProblemError:
+        return None
+
+
+def check_required(
+    declaration: AlgorithmDecl | OwnContractDecl, values: tuple[int, ...], around: Surroundings
+) -> None:
+    """C158: the numbers are those that an algorithm or a contract is made for."""
+    condition = declaration.condition
+    if condition is not None and not truths_of(condition, around):
+        what = "algorithm" if isinstance(declaration, AlgorithmDecl) else "contract"
+        message = f"{in_full(declaration, values)} does not meet what the {what} requires"
+        article = "an" if what == "algorithm" else "a"
+        help = f"choose other numbers, or {article} {what} that takes any"
+        raise problem("C158", message, condition.span, help=help)
+
+
+def in_full(declaration: AlgorithmDecl | OwnContractDecl, values: tuple[int, ...]) -> str:
+    """`butterfly(n = 9, G = 3)`."""
+    given = zip(declaration.parameters, values, strict=True)
+    inside = ", ".join(f"{word.text} = {value}" for word, value in given)
+    return f"{declaration.name.text}({inside})" if inside else declaration.name.text
+
+
+def as_used(declaration: AlgorithmDecl | OwnContractDecl, values: tuple[int, ...]) -> str:
+    """The same without the number of ranks, which its use fills in: `butterfly(G = 3)`."""
+    given = zip(declaration.parameters[1:], values[1:], strict=True)
+    inside = ", ".join(f"{word.text} = {value}" for word, value in given)
+    return f"{declaration.name.text}({inside})" if inside else declaration.name.text
+
+
+def slices_of(declaration: AlgorithmDecl | OwnContractDecl, around: Surroundings) -> int:
+    """Into how many slices a vector is cut."""
+    if declaration.slices is None:
+        return 1
+    slices = one(declaration.slices, around)
+    if not 1 <= slices <= MAX_SLICES:
+        message = f"a vector has 1 to {MAX_SLICES} slices, not {slices}"
+        raise problem("C152", message, declaration.slices.span)
+    return slices
+
+
+def ranks_of(each: EachDecl | HeldDecl, ranks: int, around: Surroundings) -> Surroundings:
+    """The ranks that a line is for, or the pairs of them, with their names as arrays."""
+    name = each.rank.text
+    if each.other is not None and ranks > MAX_RANKS_OF_PAIRS:
+        message = f"these are all pairs of {ranks} ranks, more than {MAX_RANKS_OF_PAIRS}"
+        raise problem("C157", message, each.span, help="say it of each rank: `each r : ...`")
+    numbers = np.arange(ranks, dtype=np.int64)
+    arrays = {name: numbers}
+    if each.other is not None:
+        arrays = {name: np.repeat(numbers, ranks), each.other.text: np.tile(numbers, ranks)}
+    seen = replace(around, arrays=arrays, size=len(arrays[name]), rank=name)
+    if each.condition is None:
+        return seen
+    holds = truths_of(each.condition, seen)
+    return seen.only(np.full(seen.size, holds) if isinstance(holds, bool) else holds)
+
+
+def slices_taken(
+    part: syntax.SlicesDecl | None, slices: int, seen: Surroundings
+) -> tuple[Array, Array]:
+    """First slice and number of slices for each of the ranks."""
+    if part is None:
+        return np.zeros(seen.size, np.int64), np.full(seen.size, slices, np.int64)
+    first = as_array(numbers_of(part.first, seen), seen.size)
+    if part.last is None:
+        return first, np.ones(seen.size, np.int64)
+    last = as_array(numbers_of(part.last, seen), seen.size)
+    outside = (last >= first) & ((first < 0) | (last >= slices))
+    refuse_first(
+        outside,
+        lambda i: f"there are no slices {first[i]} to {last[i]}: {_slices_are(slices)}",
+        ("C152", part.span, ""),
+        seen,
+    )
+    return first, np.where(last < first, 0, last - np.minimum(first, last) + 1)
+
+
+def check_slice(at: Array, slices: int, span: Span, seen: Surroundings) -> None:
+    """C152: a slice that does not exist."""
+    refuse_first(
+        (at < 0) | (at >= slices),
+        lambda i: f"there is no slice {at[i]}: {_slices_are(slices)}",
+        ("C152", span, ""),
+        seen,
+    )
+
+
+def _slices_are(slices: int) -> str:
+    return "there is one, 0" if slices == 1 else f"slices are 0 to {slices - 1}"
+
+
+def ranks_are(ranks: int) -> str:
+    """Which ranks there are, for messages."""
+    return f"ranks are 0 to {ranks - 1}" if ranks > 1 else "there is one, 0"
+
+
+def refuse_first(
+    wrong: Truths,
+    message: Callable[[int], str],
+    how: tuple[str, Span, str],
+    seen: Surroundings,
+) -> None:
+    """Report the first rank for which something is wrong: code, place and help."""
+    if wrong.any():
+        index = int(np.flatnonzero(wrong)[0])
+        code, span, help = how
+        raise problem(code, f"{message(index)}{seen.which(index)}", span, help=help)

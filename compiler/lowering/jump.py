@@ -1,0 +1,37 @@
+"""What the ranks of a jump do, laid out on the places of their line (`collc.jumps`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from collc.jumps import Sides, turned
+from collc.lowering.behaving import Behaviour
+from collc.lowering.line import LineTree, line_tree
+from collc.placement import SIDES
+from collc.plan import ColorUse, Route
+from collc.schedule import ReducePhase
+
+
+def without_root(tree: LineTree) -> LineTree:
+    """The tree that leads to the end of the line: its rank 0 is rank 1 of the jump."""
+    children = (tuple(child - 1 for child in below) for below in tree.children[1:])
+    return line_tree(tuple(children))
+
+
+def laid_out(
+    behaviours: Sequence[Behaviour], phase: ReducePhase, color: str
+) -> tuple[Behaviour, ...]:
+    """What is done at each place, from the nearer end on; `color` is that of the sum."""
+    near, far = sides = SIDES[phase.order]
+    root, *others = (_turned(one, color, sides) for one in behaviours)
+    passing = ColorUse(color, (Route(near, (far,)),))
+    for place in range(1, phase.leap):
+        others[place] = replace(others[place], colors=(*others[place].colors, passing))
+    over = others[phase.leap]  # what the root's router does for the others
+    others[phase.leap] = Behaviour(root.steps, (*over.colors, *root.colors), over.relays)
+    return tuple(others)
+
+
+def _turned(here: Behaviour, color: str, sides: Sides) -> Behaviour:
+    return replace(here, colors=tuple(turned(use, color, sides) for use in here.colors))
