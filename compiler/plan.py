@@ -274,6 +274,9 @@ class Exchange:
     Where the exchange `walks`, there are loops whose registers go on from slice to slice by
     themselves. All rows pass their elements from the first to the last, or, `backward`, from the
     last to the first; whoever walks goes the same way from slice to slice.
+
+    `by_length` says that the length is given when the program runs, up to that of `slicing`. Then
+    rows count slices in what passes, too, and a PE looks up where they begin.
     """
 
     slicing: Slicing
@@ -281,6 +284,7 @@ class Exchange:
     lanes: tuple[str, ...]
     walks: bool = False
     backward: bool = False
+    by_length: bool = False
 
     @property
     def way(self) -> int:

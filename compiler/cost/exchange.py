@@ -11,6 +11,7 @@ from collc.cost.row_code import FABRIC, RECEIVES, SENDS, Here, features_of
 from collc.cost.rows import run_timeline
 from collc.cost.timeline import Line
 from collc.plan import Phase
+from collc.run_lengths import exchange_of_length
 from collc.steps import StepsPhase
 from collc.unrolled import Ints, Unrolled, connections, roles_of_places, unrolled
 
@@ -29,6 +30,7 @@ def run_exchange(
     costs: Costs, phase: Phase, pattern: StepsPhase, called: Ints, deep: Ints
 ) -> ExchangeRun:
     """Evaluate a phase; `called` is [line, place], `deep` how many functions return behind it."""
+    phase, pattern = exchange_of_length(phase, pattern, costs.length)
     assert phase.exchange is not None, "a phase made of steps is an exchange"
     rows = unrolled(phase, pattern)
     target, _ = connections(phase, pattern)

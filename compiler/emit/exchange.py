@@ -84,6 +84,7 @@ class LaneModel:
 @dataclass(frozen=True)
 class ExchangeModel:
     """What the text of an exchange needs. `slice_length` is -1 where slices differ in length;
+    `by_length` says that they have the lengths of the run;
     `all_kinds` is the conjunction of the bits of the rows that are prepared. The
     rest says what any row does."""
 
@@ -94,6 +95,7 @@ class ExchangeModel:
     row_numbers: int
     walks: bool
     backward: bool
+    by_length: bool
     lanes: tuple[LaneModel, ...]
     tables: tuple[TableModel, ...]
     all_kinds: str
@@ -127,6 +129,7 @@ def exchange_model(
         row_numbers=row_numbers(phase),
         walks=exchange.walks,
         backward=exchange.backward,
+        by_length=exchange.by_length,
         lanes=lanes,
         tables=tuple(TableModel(name, values) for values, name in tables.items()),
         all_kinds=" & ".join(f"{lane.name}_kind" for lane in lanes),

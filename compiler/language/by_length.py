@@ -28,6 +28,7 @@ from collc.language.words import reserved
 from collc.spec import Collective, Contract, ContractKind, RunLength, RunStep, Selection, Step
 
 MAX_ALTERNATIVES = 16  # each is code in every PE
+MOST_CUTS = 4096  # slices whose beginnings a PE keeps, two bytes each
 ANY_LENGTH = (ContractKind.BROADCAST, ContractKind.REDUCE, ContractKind.ALLREDUCE)
 
 _HELP = "name it in the contract: `x: f32[n <= B]`"
@@ -108,11 +109,20 @@ def refused_steps(contract: Contract, steps: tuple[Step, ...]) -> None:
         help = "give it a fixed length; broadcast, reduce and allreduce may have one of the run"
         raise problem("C172", message, contract.span, help=help)
     for step in (step for step in steps if isinstance(step, RunStep)):
-        message = f"{step.algorithm.text} cuts vectors into slices, whose lengths are known "
-        message += "when compiled"
-        at = (contract.run_length.span, "the length is known when the program runs")
-        help = "reduce by a tree and broadcast, or give the collective a fixed length"
-        raise problem("C172", message, step.span, at, help=help)
+        if step.algorithm.slices > MOST_CUTS:
+            message = (
+                f"{step.algorithm.text} cuts vectors into {step.algorithm.slices} slices, and "
+            )
+            message += f"at most {MOST_CUTS} are cut while the program runs"
+            at = (contract.run_length.span, "the length is known when the program runs")
+            help = "take fewer slices, or give the collective a fixed length"
+            raise problem("C172", message, step.span, at, help=help)
+        if any((moves.into != moves.slice).any() for moves in step.algorithm.steps):
+            message = f"{step.algorithm.text} puts slices into the places of others, and they may "
+            message += "be of other lengths when the program runs"
+            at = (contract.run_length.span, "the length is known when the program runs")
+            help = "leave slices in their places, or give the collective a fixed length"
+            raise problem("C172", message, step.span, at, help=help)
 
 
 def _select_clauses(declaration: CollectiveDecl) -> tuple[SelectClause, ...]:

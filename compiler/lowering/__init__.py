@@ -115,7 +115,8 @@ def _exchanges(
     """A phase made of steps along circuits, if the colors suffice for them, and by relays."""
     contract = schedule.collective.contract
     by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
-    path = schedule.collective.path
+    path, by_length = schedule.collective.path, contract.run_length is not None
+    lowered = partial(steps_phase, by_call_back=by_call_back, path=path, by_length=by_length)
     traffic = traffic_of(phase)
     exchanges = sum(isinstance(other, StepsPhase) for other in schedule.phases)
     others = len(schedule.phases) - exchanges
@@ -126,10 +127,8 @@ def _exchanges(
     if direct is not None and direct.color_count <= max(most, by_relays.color_count):
         registers = 3 * len(direct.lanes) * exchanges + 2 * others
         walks = registers <= len(target.dsr_ids)
-        lower = partial(steps_phase, by_call_back=by_call_back, path=path, may_walk=walks)
-        yield partial(lower, phase, traffic, direct)
-    lower = partial(steps_phase, by_call_back=by_call_back, path=path, may_walk=False)
-    yield partial(lower, phase, traffic, by_relays)
+        yield partial(lowered, phase, traffic, direct, may_walk=walks)
+    yield partial(lowered, phase, traffic, by_relays, may_walk=False)
 
 
 def numbered_plan(schedule: Schedule, phases: tuple[Phase, ...], target: Target) -> Plan:

@@ -86,7 +86,9 @@ def _exchange_bytes(phase: Phase, element: ElementType, length: int) -> int:
     if phase.exchange is None:
         return 0
     lanes = len(phase.exchange.lanes)
-    return phase.exchange.areas * _vector_bytes(element, length) + 2 * lanes * row_numbers(phase)
+    cuts = 2 * (phase.exchange.slicing.count + 1) if phase.exchange.by_length else 0
+    stage = phase.exchange.areas * _vector_bytes(element, length)
+    return stage + 2 * lanes * row_numbers(phase) + cuts
 
 
 def loop_header(exchange: Exchange) -> int:
