@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from collc.bundle import Bundle, ProgramBundle
 from collc.diagnostics import CollcError, Diagnostic
 from collc.language import read_source
-from collc.pipeline import Bundle, compile_text
-from collc.programs import ProgramBundle, compile_any
+from collc.pipeline import compile_text
+from collc.programs import compile_any
 from collc.run import RunError, RunReport
 from collc.version import __version__
 

@@ -39,6 +39,10 @@ class CollcError(Exception):
         self.diagnostics = tuple(sorted(diagnostics, key=_place))
         super().__init__("; ".join(f"{d.code}: {d.message}" for d in self.diagnostics))
 
+    def __reduce__(self) -> tuple[type[CollcError], tuple[tuple[Diagnostic, ...]]]:
+        """How it gets from one process to another: by what it was made from."""
+        return type(self), (self.diagnostics,)
+
 
 def _place(diagnostic: Diagnostic) -> tuple[str, int, int, str, str]:
     at = diagnostic.at

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 
-def write_files(directory: Path, texts: Mapping[str, str]) -> None:
-    """Write `texts` into `directory`, which is made if absent.
+def write_files(directory: Path, contents: Mapping[str, str | bytes]) -> None:
+    """Write files into `directory`, which is made if absent; texts as UTF-8.
 
     Every file is first written beside its place; only when all are there are they moved into it,
     and whatever goes wrong then puts the old files back, so that a full disk or an interrupt
@@ -19,11 +19,11 @@ def write_files(directory: Path, texts: Mapping[str, str]) -> None:
     Raises OSError when the directory cannot be written.
     """
     with _made(directory), _staging(directory) as staging:
-        for name, text in texts.items():
+        for name, content in contents.items():
             path = staging / name
-            path.write_text(text, encoding="utf-8", newline="\n")
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
             path.chmod(0o755 if name.endswith(".sh") else 0o644)
-        _move(texts, staging, directory)
+        _move(contents, staging, directory)
 
 
 @contextlib.contextmanager

@@ -3,83 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
-from pathlib import Path
+from dataclasses import replace
 
+from collc.bundle import Bundle
 from collc.checks import check_plan
 from collc.cost import Prediction, predict, unmet_expectations
 from collc.diagnostics import CollcError, Diagnostic
 from collc.emit.render import render
 from collc.emit.reserved import unusable_names
-from collc.files import write_files
 from collc.language import parse_source
 from collc.lowering import build_plan
 from collc.lowering.resources import left_by
 from collc.plan import Plan
 from collc.proof import prove
-from collc.run import Progress, RunReport, run_bundle
 from collc.schedule import Schedule, build_schedule
-from collc.spec import Collective, Decision, Spec
+from collc.spec import Collective, Spec
 from collc.target import TARGETS, Target
 from collc.tokens import with_tokens
 from collc.tuning import decided
-from collc.tuning.stalls import stalls
 from collc.tuning.trees import with_chosen_trees
-
-
-@dataclass(frozen=True)
-class Bundle:
-    """A compiled program: the emitted files and every value on the way to them."""
-
-    spec: Spec
-    schedule: Schedule
-    plan: Plan
-    prediction: Prediction
-    files: Mapping[str, str]
-
-    @property
-    def decisions(self) -> tuple[Decision, ...]:
-        """What was chosen where the program left something to the compiler."""
-        decision = self.schedule.collective.decision
-        return (decision,) if decision is not None else ()
-
-    @cached_property
-    def warnings(self) -> tuple[Diagnostic, ...]:
-        """What is right and could be better."""
-        return tuple(stalls(self.schedule, self.prediction, self.plan.target))
-
-    @property
-    def color_count(self) -> int:
-        """Colors that the collective uses."""
-        return len(self.plan.colors)
-
-    @property
-    def memory_bytes(self) -> int:
-        """Estimated memory of the largest PE class."""
-        return self.plan.code_bytes + self.plan.data_bytes
-
-    def write(self, directory: str | Path) -> None:
-        """Write the files into `directory`, all or none. Raises OSError."""
-        write_files(Path(directory), self.files)
-
-    def run(
-        self, *, seed: int = 1, repeats: int = 1, progress: Progress | None = None
-    ) -> RunReport:
-        """Run the emitted text on fabsim with random input and compare with NumPy, `repeats` times
-        on one load of the program.
-
-        `progress` is called now and then with the cycle the run has reached. Raises CollcError
-        when fabsim is not installed and RunError when the run does not come to its end.
-        """
-        return run_bundle(
-            self.files,
-            self.schedule,
-            self.spec.target,
-            seed=seed,
-            repeats=repeats,
-            progress=progress,
-        )
 
 
 def compile_text(
@@ -109,7 +51,7 @@ def compile_collective(spec: Spec, schedule: Schedule) -> Bundle:
         t.name for t in TARGETS.values() if t.name == spec.target or fits(schedule, plan, t)
     )
     files = render(spec, schedule, plan, prediction, architectures)
-    return Bundle(spec, schedule, plan, prediction, files)
+    return Bundle(spec, plan, prediction, files, schedule)
 
 
 def prove_text(
@@ -125,6 +67,10 @@ def prove_text(
 
 def of_one(spec: Spec) -> Spec:
     """The Spec, if its program is one collective; raises CollcError."""
+    if spec.program is not None and spec.program.selections:
+        message = "this is about a collective of one length, and the program is given its own"
+        help = f"say how long its vectors are, without a `{spec.program.lengths[0][0]} <=`"
+        raise CollcError([Diagnostic("C107", message, spec.program.span, help=help)])
     if spec.program is not None:
         message = "this is about one collective, and the program runs several, or several times"
         help = "name one of them in `program { ... }`"

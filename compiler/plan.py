@@ -300,7 +300,9 @@ class Phase:
     ("columns", "row", "broadcast"); `axis` is "x", "y" or "xy": the coordinates a role depends on.
     `exchange` is there in a phase made of steps, whose roles have lanes (D21). With a `path` all
     this is said of the row that the path is unfolded to: x is a place, WEST the way back to the
-    place before, EAST the way on to the next (D29).
+    place before, EAST the way on to the next (D29). If it is `paired`,
+    16-bit elements travel two to a wavelet (D75); if it is `wide`, an instruction takes two
+    wavelets (D76).
     """
 
     name: str
@@ -312,6 +314,8 @@ class Phase:
     regions: tuple[tuple[Region, int], ...]
     exchange: Exchange | None = None
     path: Path | None = None
+    paired: bool = False
+    wide: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,108 +1,42 @@
-"""Programs of several collectives: from a Spec to a bundle, and running it."""
+"""Programs of several collectives: from a Spec to a bundle."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
-from pathlib import Path
+from dataclasses import replace
 
+from collc.bundle import Bundle, ProgramBundle
 from collc.checks.choices import one_root
 from collc.checks.program import check_program
-from collc.cost import Prediction, unmet_expectations
+from collc.cost import unmet_expectations
 from collc.cost.predict import predict
 from collc.cost.program import predict_program
-from collc.diagnostics import Diagnostic
 from collc.emit.render import render_program
 from collc.emit.reserved import unusable_in_program, unusable_lengths, unusable_names
-from collc.files import write_files
 from collc.language import parse_source
 from collc.lowering.sharing import build_program_plan
 from collc.lowering.strands import build_strands
-from collc.pipeline import Bundle, compile_collective, proved, refuse_if_any
+from collc.pipeline import compile_collective, proved, refuse_if_any
 from collc.program import ProgramPlan
 from collc.proof import prove
-from collc.run import Progress, RunReport
-from collc.run_lengths import Lengths
-from collc.run_program import run_program
 from collc.schedule import Schedule, build_schedule
 from collc.show import show_steps
-from collc.spec import Decision, Program, Reconfigure, Selection, Spec
+from collc.spec import Program, Reconfigure, Selection, Spec
 from collc.target import TARGETS, Target
 from collc.tokens import with_tokens
 from collc.tuning import decided
 from collc.tuning.by_length import Planned, Range, ranges, with_limits
-from collc.tuning.stalls import stalls
 from collc.tuning.trees import with_chosen_trees
 
 
-@dataclass(frozen=True)
-class ProgramBundle:
-    """A compiled program of several collectives: its files and every value on the way to them."""
-
-    spec: Spec
-    plan: ProgramPlan
-    prediction: Prediction
-    files: Mapping[str, str]
-
-    @property
-    def decisions(self) -> tuple[Decision, ...]:
-        """What was chosen where the program left something to the compiler."""
-        found = (schedule.collective.decision for schedule in self.plan.schedules)
-        return tuple(decision for decision in found if decision is not None)
-
-    @cached_property
-    def warnings(self) -> tuple[Diagnostic, ...]:
-        """What is right and could be better."""
-        plans = zip(self.plan.schedules, self.plan.plans, strict=True)
-        return tuple(w for one in plans for w in stalls(one[0], predict(*one), self.plan.target))
-
-    @property
-    def color_count(self) -> int:
-        """Colors that the program uses."""
-        return len(self.plan.colors)
-
-    @property
-    def memory_bytes(self) -> int:
-        """Estimated memory of the largest PE class."""
-        return self.plan.code_bytes + self.plan.data_bytes
-
-    def predicted(self, lengths: Lengths) -> Prediction:
-        """What a run takes with these lengths."""
-        return predict_program(self.plan, lengths)
-
-    def choices(self) -> Iterator[tuple[Selection, list[Range]]]:
-        """Every choice by length, with what each of its alternatives takes."""
-        made = zip(self.plan.schedules, self.plan.plans, strict=True)
-        of_name = {plan.collective.name: Planned(schedule, plan) for schedule, plan in made}
-        for one in self.plan.program.selections:
-            planned = [of_name[name] for name in one.names]
-            texts = [show_steps(alternative.plan.collective) for alternative in planned]
-            yield one, ranges(one, planned, texts)
-
-    def write(self, directory: str | Path) -> None:
-        """Write the files into `directory`, all or none. Raises OSError."""
-        write_files(Path(directory), self.files)
-
-    def run(
-        self,
-        *,
-        seed: int = 1,
-        repeats: int = 1,
-        lengths: Lengths | None = None,
-        progress: Progress | None = None,
-    ) -> RunReport:
-        """Run the emitted text on fabsim with random input and compare with NumPy, `repeats` times
-        on one load of the program; `lengths` as in `run_program`. Raises as `Bundle.run` does."""
-        return run_program(
-            self.files,
-            self.plan,
-            self.spec.target,
-            seed=seed,
-            repeats=repeats,
-            lengths=lengths,
-            progress=progress,
-        )
+def choices_of(bundle: ProgramBundle) -> Iterator[tuple[Selection, list[Range]]]:
+    """Every choice by length, with what each of its alternatives takes."""
+    made = zip(bundle.plan.schedules, bundle.plan.plans, strict=True)
+    of_name = {plan.collective.name: Planned(schedule, plan) for schedule, plan in made}
+    for one in bundle.plan.program.selections:
+        planned = [of_name[name] for name in one.names]
+        texts = [show_steps(alternative.plan.collective) for alternative in planned]
+        yield one, ranges(one, planned, texts)
 
 
 def compile_any(
@@ -158,7 +92,7 @@ def compile_program(spec: Spec, program: Program, skew: int = 0) -> ProgramBundl
     )
     prediction = predict_program(plan)
     architectures = tuple(
-        t.name for t in TARGETS.values() if t is machine or _fits(schedules, program, t)
+        t.name for t in TARGETS.values() if t is machine or _fits(plan, schedules, program, t)
     )
     files = render_program(spec, plan, prediction, architectures, skew)
     return ProgramBundle(spec, plan, prediction, files)
@@ -177,11 +111,21 @@ def prove_all(spec: Spec) -> tuple[Schedule, ...]:
     return schedules
 
 
-def _fits(schedules: tuple[Schedule, ...], program: Program, target: Target) -> bool:
-    """Whether there is a plan for a target; then the files serve it, too."""
-    return not check_program(_planned(schedules, program, target))
+def _fits(
+    made: ProgramPlan, schedules: tuple[Schedule, ...], program: Program, target: Target
+) -> bool:
+    """Whether there is a plan for a target whose elements travel as in the one made; then the files
+    serve it, too."""
+    plan = _planned(schedules, program, target)
+    return _paired(plan) == _paired(made) and not check_program(plan)
+
+
+def _paired(plan: ProgramPlan) -> list[bool]:
+    return [phase.paired for one in plan.plans for phase in one.phases]
 
 
 def _planned(schedules: tuple[Schedule, ...], program: Program, target: Target) -> ProgramPlan:
     build = build_strands if program.together else build_program_plan
+    if program.selections:  # registers are shared by phases whose elements go one by one (D39)
+        target = replace(target, pairs=False)
     return build(schedules, program, target)

@@ -48,6 +48,53 @@ class RunReport:
     lengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one launch: fabsim's account of it, what is wrong in words (empty if nothing
+    is), and the lengths it was given."""
+
+    launch: Any
+    problem: str
+    lengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+def run_texts(
+    texts: Mapping[str, str],
+    arch: str,
+    size: str,
+    turns: int,
+    turn: Callable[[Any, int], Outcome],
+) -> RunReport:
+    """Compile `texts` with fabsim, load them once, take turns on the simulator, from number 0 on.
+
+    All have to be right, and the report is on the slowest. Raises CollcError when fabsim is not
+    installed, RunError when a run does not end; `size` is what memory may be too small for.
+    """
+    fabsim = fabsim_module()
+    began = time.perf_counter()
+    try:
+        with tempfile.TemporaryDirectory(prefix="collc-run-") as directory:
+            write_files(Path(directory), texts)
+            program = fabsim.compile(str(Path(directory) / "layout.csl"), arch=arch)
+        simulator = fabsim.Simulator(program)
+        outcomes = [turn(simulator, number) for number in range(turns)]
+        simulator.stop()
+    except (fabsim.CslError, fabsim.SimulationError) as error:
+        raise RunError(str(error)) from error
+    except MemoryError as error:
+        raise RunError(f"this computer's memory is too small for {size}") from error
+    problem = next((one.problem for one in outcomes if one.problem), "")
+    slowest = max(outcomes, key=lambda one: int(one.launch.cycles))
+    return RunReport(
+        verified=not problem,
+        problem=problem,
+        cycles=slowest.launch.cycles,
+        tile_cycles=slowest.launch.tile_cycles,
+        wall_seconds=time.perf_counter() - began,
+        lengths=slowest.lengths,
+    )
+
+
 def run_bundle(  # noqa: PLR0913 - what to run, then how
     texts: Mapping[str, str],
     schedule: Schedule,
@@ -57,48 +104,25 @@ def run_bundle(  # noqa: PLR0913 - what to run, then how
     repeats: int = 1,
     progress: Progress | None = None,
 ) -> RunReport:
-    """Compile `texts` with fabsim, run them on random input, compare with NumPy.
-
-    `repeats` runs follow each other on one load of the program, each with input of its own; all
-    have to be right, and the report is on the slowest. Raises CollcError when fabsim is not
-    installed, RunError when a run does not end.
-    """
-    fabsim = fabsim_module()
+    """Run `texts` on random input and compare with NumPy; `repeats` runs follow each other on one
+    load of the program, each with input of its own. Raises as `run_texts`."""
     collective = schedule.collective
     grid, contract = collective.grid, collective.contract
     area = (0, 0, grid.width, grid.height, contract.length)
-    began = time.perf_counter()
-    cycles, problem = 0, ""
-    try:
-        with tempfile.TemporaryDirectory(prefix="collc-run-") as directory:
-            write_files(Path(directory), texts)
-            program = fabsim.compile(str(Path(directory) / "layout.csl"), arch=arch)
-        simulator = fabsim.Simulator(program)
-        for turn in range(repeats):
-            given = make_input(collective, seed + turn)
-            if contract.buffer:
-                simulator.memcpy_h2d(contract.buffer, given.reshape(-1), *area)
-            launch = simulator.launch("run", progress=progress)
-            if contract.buffer:
-                found = simulator.memcpy_d2h(contract.buffer, given.dtype, *area)
-            else:
-                found = tokens_of(simulator, collective.name, given) if schedule.phases else given
-            cycles = max(cycles, launch.cycles)
-            problem = problem or mismatch(schedule, given, found.reshape(given.shape))
-        simulator.stop()
-    except (fabsim.CslError, fabsim.SimulationError) as error:
-        raise RunError(str(error)) from error
-    except MemoryError as error:
-        size = f"{grid.width} x {grid.height} PEs of {contract.length} elements"
-        raise RunError(f"this computer's memory is too small for {size}") from error
-    wall_seconds = time.perf_counter() - began
-    return RunReport(
-        verified=not problem,
-        problem=problem,
-        cycles=cycles,
-        tile_cycles=launch.tile_cycles,
-        wall_seconds=wall_seconds,
-    )
+
+    def turn(simulator: Any, number: int) -> Outcome:  # noqa: ANN401 - see `fabsim_module`
+        given = make_input(collective, seed + number)
+        if contract.buffer:
+            simulator.memcpy_h2d(contract.buffer, given.reshape(-1), *area)
+        launch = simulator.launch("run", progress=progress)
+        if contract.buffer:
+            found = simulator.memcpy_d2h(contract.buffer, given.dtype, *area)
+        else:
+            found = tokens_of(simulator, collective.name, given) if schedule.phases else given
+        return Outcome(launch, mismatch(schedule, given, found.reshape(given.shape)))
+
+    size = f"{grid.width} x {grid.height} PEs of {contract.length} elements"
+    return run_texts(texts, arch, size, repeats, turn)
 
 
 def tokens_of(simulator: Any, module: str, given: Array) -> Array:  # noqa: ANN401 - see `fabsim_module`

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
-import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from collc.arrays import Array, Mask
 from collc.emit.program import strand_name
-from collc.files import write_files
 from collc.program import ProgramPlan
-from collc.run import Progress, RunError, RunReport, fabsim_module, tokens_of
+from collc.run import Outcome, Progress, RunReport, run_texts, tokens_of
 from collc.run_lengths import Lengths, lengths_of_run, of_length
 from collc.spec import Collective
 from collc.verify import carry_on, carry_on_in_part, describe, make_input
@@ -33,43 +29,24 @@ def run_program(  # noqa: PLR0913 - what to run, then how
     lengths: Lengths | None = None,
     progress: Progress | None = None,
 ) -> RunReport:
-    """Compile `texts` with fabsim, run them on random input, compare with NumPy.
+    """Run `texts` on random input and compare with NumPy.
 
     Each round has vectors of its own, all of which are compared as far as the contracts promise
     something. `lengths` are those of the run, by name, for each round; where there are none they
     are random. `repeats` launches follow each other on one load. Raises as
-    `collc.run.run_bundle`.
+    `collc.run.run_texts`.
     """
-    fabsim = fabsim_module()
-    began = time.perf_counter()
-    cycles, problem = 0, ""
-    of_run: dict[str, tuple[int, ...]] = {}
-    try:
-        with tempfile.TemporaryDirectory(prefix="collc-run-") as directory:
-            write_files(Path(directory), texts)
-            program = fabsim.compile(str(Path(directory) / "layout.csl"), arch=arch)
-        simulator = fabsim.Simulator(program)
-        for turn in range(repeats):
-            given = inputs_of(plan, seed + turn)
-            of_run = lengths_of_run(plan.program, lengths or {}, seed + turn)
-            copy_in(simulator, plan, given, seed + turn)
-            copy_lengths(simulator, plan, of_run)
-            launch = simulator.launch("run", progress=progress)
-            cycles = max(cycles, launch.cycles)
-            problem = problem or compare(simulator, plan, wanted_of(plan, given, of_run))
-        simulator.stop()
-    except (fabsim.CslError, fabsim.SimulationError) as error:
-        raise RunError(str(error)) from error
-    except MemoryError as error:
-        raise RunError("this computer's memory is too small for this grid") from error
-    return RunReport(
-        verified=not problem,
-        problem=problem,
-        cycles=cycles,
-        tile_cycles=launch.tile_cycles,
-        wall_seconds=time.perf_counter() - began,
-        lengths=of_run,
-    )
+
+    def turn(simulator: Any, number: int) -> Outcome:  # noqa: ANN401 - see `fabsim_module`
+        given = inputs_of(plan, seed + number)
+        of_run = lengths_of_run(plan.program, lengths or {}, seed + number)
+        copy_in(simulator, plan, given, seed + number)
+        copy_lengths(simulator, plan, of_run)
+        launch = simulator.launch("run", progress=progress)
+        return Outcome(launch, compare(simulator, plan, wanted_of(plan, given, of_run)), of_run)
+
+    grid = plan.plans[0].collective.grid.whole
+    return run_texts(texts, arch, f"{grid.width} x {grid.height} PEs", repeats, turn)
 
 
 def _buffers(plan: ProgramPlan) -> dict[str, Collective]:

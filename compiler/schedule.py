@@ -15,12 +15,13 @@ from functools import cached_property
 
 from collc.diagnostics import Span
 from collc.grids import Grid
-from collc.spec import BroadcastStep, Collective, Order, ReduceStep, RunStep, Tree
+from collc.spec import BroadcastStep, Collective, Contract, Order, ReduceStep, RunStep, Tree
 from collc.steps import Slicing, StepsPhase
 
 Children = tuple[tuple[int, ...], ...]
 
 JUMP = "jump"  # a tree over all ranks but the root, whose sum comes to it from the nearer end
+PAIR_BYTES = 2  # of an element of which a wavelet has room for two
 
 REVERSED = {
     Order.WEST_TO_EAST: Order.EAST_TO_WEST,
@@ -256,12 +257,23 @@ def _run(step: RunStep, collective: Collective) -> Iterator[StepsPhase]:
         axis=step.axis,
         places=step.places,
         lines=step.lines,
-        slicing=Slicing(step.algorithm.slices, collective.contract.length),
+        slicing=_slicing(step, collective.contract),
         steps=step.algorithm.steps,
         algorithm=step.algorithm.text,
         order=step.order,
         span=step.span,
+        wide=step.wide,
     )
+
+
+def _slicing(step: RunStep, contract: Contract) -> Slicing:
+    """Elements that an instruction takes at once are cut as one, where the contract leaves open
+    where slices begin, or where all slices are made of them anyway: two of 16 bits, which may
+    travel in a wavelet, and what two wavelets have, if the step is wide."""
+    length, slices = contract.length, step.algorithm.slices
+    grain = (2 if contract.element.bytes == PAIR_BYTES else 1) * (2 if step.wide else 1)
+    fits = length % (grain * slices if contract.names_slices else grain) == 0
+    return Slicing(slices, length, grain if fits and contract.run_length is None else 1)
 
 
 def _home(step: ReduceStep, grid: Grid) -> int:

@@ -270,7 +270,7 @@ def _step(step: Step, collective: Collective) -> str:
         lines = every if step.lines == (0, across - 1) else one
         by = f"{lines} by " if wide else ""
         root = f" from {collective.root}" if collective.root else ""
-        return f"run {by}{step.algorithm.text}{root}"
+        return f"run {by}{step.algorithm.text}{root}{' in twos' * step.wide}"
     horizontal = step.order in (Order.WEST_TO_EAST, Order.EAST_TO_WEST)
     lines = "" if not wide else "row by " if horizontal else "columns by "
     return f"reduce {lines}{_tree_texts(step)} to {step.root}"

@@ -21,14 +21,26 @@ Ranks = npt.NDArray[np.int32]
 @dataclass(frozen=True)
 class Slicing:
     """A vector of `length` elements in `count` slices; slice i is elements bound(i) to
-    bound(i + 1) - 1."""
+    bound(i + 1) - 1. Elements that stay together, so many as the `grain`, are cut as one."""
 
     count: int
     length: int
+    grain: int = 1
 
     def bound(self, index: int) -> int:
         """The first element of slice `index`; `bound(count)` is the length."""
-        return index * self.length // self.count
+        return index * (self.length // self.grain) // self.count * self.grain
+
+    @property
+    def bounds(self) -> npt.NDArray[np.int64]:
+        """Where every slice begins, and last the length."""
+        index = np.arange(self.count + 1, dtype=np.int64)
+        return index * (self.length // self.grain) // self.count * self.grain
+
+    @property
+    def even(self) -> bool:
+        """Whether all slices have the same length."""
+        return self.length % (self.count * self.grain) == 0
 
     def size(self, first: int, count: int = 1) -> int:
         """Elements in `count` slices from `first` on."""
@@ -64,6 +76,7 @@ class StepsPhase:
     0..ranks - 1 occurs once; `order` is the word for that. `lines` are the coordinates, on the
     other axis, of the first and the last of the parallel lines. `algorithm` is how the source names
     it (`butterfly(G = 3)`). In a barrier vectors have no elements, and every transfer is a token.
+    If it is `wide`, an instruction takes two wavelets of the fabric.
     """
 
     name: str
@@ -75,6 +88,7 @@ class StepsPhase:
     algorithm: str
     order: str
     span: Span
+    wide: bool = False
 
     @property
     def ranks(self) -> int:

@@ -29,6 +29,9 @@ class Target:
     dsr_ids: tuple[int, ...]  # per file, beside memcpy, which takes 0 of dest and src1 [doc]
     memory_bytes: int  # per PE [doc]
     max_extent: int  # 0x7fff means endless [ex]
+    # operations that an instruction does on one element only, by the bytes of that [doc]
+    one_by_one: frozenset[tuple[str, int]]
+    pairs: bool  # whether two 16-bit elements may travel in a wavelet [doc]
     # cycles, see docs/machine.md, "Timing"
     hop: int  # router to router [thesis]
     ramp: int  # T_R, one way between router and processor [thesis]
@@ -44,6 +47,8 @@ class Target:
 
 
 _WSE2_COLORS = tuple(range(0, 21))
+_PRODUCTS = frozenset((("mul", 4),))
+_MAXIMA = frozenset((name, size) for name in ("max", "min") for size in (2, 4))
 
 WSE2 = Target(
     name="wse2",
@@ -62,6 +67,8 @@ WSE2 = Target(
     dsr_ids=tuple(range(1, 8)),
     memory_bytes=48 * 1024,
     max_extent=0x7FFE,
+    one_by_one=_PRODUCTS | _MAXIMA,
+    pairs=True,
     hop=1,
     ramp=2,
     dsr_load=18,
@@ -92,6 +99,8 @@ WSE3 = Target(
     dsr_ids=tuple(range(1, 8)),
     memory_bytes=48 * 1024,
     max_extent=0x7FFE,
+    one_by_one=_PRODUCTS,
+    pairs=True,
     hop=1,
     ramp=2,
     dsr_load=11,

@@ -139,7 +139,7 @@ def _in_elements(rows: Ints, start: Ints, lanes: int, exchange: Exchange) -> Unr
     slicing = exchange.slicing
     written, area = rows[:, 0] & ((1 << AREA_BITS) - 1), rows[:, 0] >> AREA_BITS
     kind = written
-    bounds = np.arange(slicing.count + 1, dtype=np.int64) * slicing.length // slicing.count
+    bounds = slicing.bounds
 
     def bound(slices: Ints) -> Ints:
         return bounds[np.minimum(slices, slicing.count)]

@@ -16,8 +16,9 @@ from pathlib import Path
 
 import click
 
-from collc.pipeline import Bundle, compile_text
-from collc.programs import ProgramBundle, compile_any
+from collc.bundle import Bundle, ProgramBundle
+from collc.pipeline import compile_text
+from collc.programs import choices_of, compile_any
 from collc.show import show_spec
 from collc.spec import Selection, Spec
 
@@ -52,7 +53,7 @@ def main(
     values = {name: int(value) for name, _, value in (d.partition("=") for d in definitions)}
     bundle = compile_any(file.read_text(), file.name, values, target)
     assert isinstance(bundle, ProgramBundle)
-    ((selection, ranges), *_) = bundle.choices()
+    ((selection, ranges), *_) = choices_of(bundle)
     patterns = [*dict.fromkeys(one.text for one in ranges), *beside]
     print(f"{file.name} {' '.join(definitions)} {bundle.spec.target}, {bundle.color_count} colors")
     for one in ranges:

@@ -21,8 +21,9 @@ from typing import Any
 import click
 import fingerprint
 
+from collc.bundle import ProgramBundle
 from collc.files import write_files
-from collc.programs import ProgramBundle, compile_any
+from collc.programs import compile_any
 from collc.run import fabsim_module
 from collc.run_program import Wanted, compare, copy_in, inputs_of, wanted_of
 from collc.verify import Array

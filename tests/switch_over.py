@@ -1,8 +1,11 @@
 """What taking turns on few colors costs, in cycles of two collectives: against the same two on
 colors of their own, as many for each as it may use here.
 
-    python tests/switch_over.py [P] [B] [COLORS] [--target wse3]
+    python tests/switch_over.py [P] [B] [COLORS] [--target wse3] [--auto]
     python tests/switch_over.py --sweep     # other P and B, both targets: the largest of each
+
+Colors are torn down behind each use; with --auto only where the compiler chooses so, and the two
+collectives are different ones with buffers of their own, also where their patterns are the same.
 
 The table has a row for what comes first and a column for what follows. Run by hand;
 docs/programs.md keeps a result.
@@ -36,28 +39,29 @@ SWEEP_COLORS = 3
 @click.argument("length", type=int, default=16)
 @click.argument("colors", type=int, default=3)
 @click.option("--target", default="wse2")
+@click.option("--auto", is_flag=True, help="What the compiler chooses, not always a teardown.")
 @click.option("--sweep", is_flag=True, help="Other sizes and targets, only the largest of each.")
-def main(ranks: int, length: int, colors: int, target: str, sweep: bool) -> None:
+def main(ranks: int, length: int, colors: int, target: str, auto: bool, sweep: bool) -> None:
     """Measure all pairs of patterns on RANKS PEs with LENGTH elements and COLORS colors."""
     if sweep:
         print("| target | P | B | largest | of | chain, then broadcast | mean |")
         print("|---|---|---|---|---|---|---|")
         for of, p, b in product(("wse2", "wse3"), SWEEP_RANKS, SWEEP_LENGTHS):
-            print(f"| {of} | {p} | {b} | {_summary(p, b, of)} |", flush=True)
+            print(f"| {of} | {p} | {b} | {_summary(p, b, of, auto)} |", flush=True)
         return
     patterns = [name for name in PATTERNS if name != "ring" or colors > 2]
     print(f"P = {ranks}, B = {length}, {colors} colors, {target}")
     print("| first, then | " + " | ".join(patterns) + " |")
     print("|---|" + "---|" * len(patterns))
     for first in patterns:
-        row = [extra((first, then), ranks, length, colors, target) for then in patterns]
+        row = [extra((first, then), ranks, length, colors, target, auto) for then in patterns]
         print(f"| {first} | " + " | ".join(map(str, row)) + " |", flush=True)
 
 
-def _summary(ranks: int, length: int, target: str) -> str:
+def _summary(ranks: int, length: int, target: str, auto: bool) -> str:
     """The largest and what it is of, that of a chain before a broadcast, the mean."""
     extras = {
-        pair: extra(pair, ranks, length, SWEEP_COLORS, target)
+        pair: extra(pair, ranks, length, SWEEP_COLORS, target, auto)
         for pair in product(PATTERNS, PATTERNS)
     }
     worst = max(extras, key=lambda pair: extras[pair])
@@ -72,9 +76,12 @@ def _after_chain(extras: dict[tuple[str, str], int]) -> Iterator[int]:
             yield extra
 
 
-def extra(calls: tuple[str, str], ranks: int, length: int, colors: int, target: str) -> int:
+def extra(
+    calls: tuple[str, str], ranks: int, length: int, colors: int, target: str, auto: bool = False
+) -> int:
     """Both times with the plans that the limit of colors leaves for each of the two."""
-    text = program_of(calls, f"within colors <= {colors} reconfigure teardown", target=target)
+    limits = f"within colors <= {colors}" + " reconfigure teardown" * (not auto)
+    text = program_of(calls, limits, target=target, others=auto)
     spec, in_turns = planned(text, {"P": ranks, "B": length})
     plans = tuple(fastest(one, in_turns.target, colors) for one in in_turns.schedules)
     unlimited = replace(in_turns.program, colors=None)

@@ -40,14 +40,14 @@ def test_a_failed_write_leaves_the_old_files(
     error: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_files(tmp_path, OLD)
-    plain = Path.write_text
+    plain = Path.write_bytes
 
-    def failing(path: Path, text: str, **options: str) -> int:
+    def failing(path: Path, content: bytes) -> int:
         if path.name == "b.csl":
             raise error
-        return plain(path, text, **options)
+        return plain(path, content)
 
-    monkeypatch.setattr(Path, "write_text", failing)
+    monkeypatch.setattr(Path, "write_bytes", failing)
     with pytest.raises(type(error)):
         write_files(tmp_path, NEW)
     assert contents(tmp_path) == OLD
@@ -88,7 +88,7 @@ def test_directories_made_in_vain_are_taken_away_again(
     def full(*_: object, **__: object) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(OSError, match="No space"):
         write_files(tmp_path / "deep" / "out", NEW)
     assert not list(tmp_path.iterdir())

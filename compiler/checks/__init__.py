@@ -19,6 +19,7 @@ from collc.checks.memory import memory
 from collc.checks.microthreads import microthreads
 from collc.checks.multicast import multicast
 from collc.checks.one_role import one_role
+from collc.checks.paired import paired
 from collc.checks.paths import paths
 from collc.checks.position_sides import position_sides
 from collc.checks.positions import positions
@@ -49,6 +50,7 @@ CHECKS: dict[str, Check] = {
     "dsr_ids": dsr_ids,
     "memory": memory,
     "extents": extents,
+    "paired": paired,
     "steps": steps,
     "positions": positions,
     "position_sides": position_sides,

@@ -10,11 +10,12 @@ from collc.checks.ledger import kept_by
 from collc.checks.strands import strands
 from collc.checks.teardown import teardown
 from collc.diagnostics import Diagnostic
+from collc.lowering.configuration import differing
 from collc.lowering.resources import colors_of, switched_colors
 from collc.lowering.sharing import OWN_TASKS, color_registers, shared_dsrs, shared_tasks
 from collc.placement import received_colors, sent_colors
 from collc.plan import Plan, Role
-from collc.program import ProgramPlan
+from collc.program import ProgramPlan, Use
 
 # what is the program's and not a collective's
 SHARED = frozenset(
@@ -77,7 +78,8 @@ def _colors(plan: ProgramPlan) -> Iterator[Diagnostic]:
 
 
 def _turns(plan: ProgramPlan) -> Iterator[Diagnostic]:
-    """C333: colors of a phase that are not told apart, or uses of a color with nothing between."""
+    """C333: colors of a phase that are not told apart, or uses of a color that set its routers
+    differently, with nothing between."""
     for use in plan.uses:
         needed = set(colors_of([plan.phase(use)]))
         taken = [k for _, k in use.positions]
@@ -89,11 +91,12 @@ def _turns(plan: ProgramPlan) -> Iterator[Diagnostic]:
         ):
             yield _shared("C333", plan, f"`{plan.label(use)}` has not a color for each of its own")
     for k, color in enumerate(plan.colors):
-        users = [plan.label(use) for use in plan.uses if k in dict(use.positions).values()]
-        if len(users) > 1 and not color.torn_down:
-            message = (
-                f"`{users[0]}` and `{users[1]}` both use color {color.number}, which stays as it is"
-            )
+        found = None if color.torn_down else differing(plan, k)
+        if found:
+            one, other, where = found
+            message = f"`{plan.label(one)}` and `{plan.label(other)}` both use color "
+            message += f"{color.number}, which stays as it is, but set its routers differently "
+            message += where
             yield _shared("C333", plan, message)
 
 
@@ -127,7 +130,8 @@ def _queues(plan: ProgramPlan) -> Iterator[Diagnostic]:
 def _clashes(
     plan: ProgramPlan, queues: Sequence[int], colors_of_role: Callable[[Role], Iterator[str]]
 ) -> Iterator[int]:
-    """Queues that some PE may need for two colors: of one role, or of two phases."""
+    """Queues that some PE may need for two colors: of one role, or of two phases. Phases that set
+    the routers of both colors alike have them on the same PEs, which one role tells."""
     user: dict[int, tuple[int, int]] = {}  # by queue: color, and the use that has it
     for i, use in enumerate(plan.uses):
         positions = dict(use.positions)
@@ -137,8 +141,17 @@ def _clashes(
             yield from (queue for queue in set(mine) if mine.count(queue) > 1)
             for k in taken:
                 color, at = user.setdefault(queues[k], (k, i))
-                if color != k and at != i:
+                if color != k and at != i and not _both_stay(plan, plan.uses[at], use, color, k):
                     yield queues[k]
+
+
+def _both_stay(plan: ProgramPlan, one: Use, other: Use, *colors: int) -> bool:
+    """Whether two uses have both of these colors, which stay as they are."""
+    return all(
+        not plan.colors[k].torn_down and {k} <= set(dict(use.positions).values())
+        for use in (one, other)
+        for k in colors
+    )
 
 
 def _microthreads(plan: ProgramPlan) -> Iterator[Diagnostic]:

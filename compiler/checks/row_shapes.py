@@ -146,7 +146,7 @@ def _walking_problem(loop: Loop, places: Ints, exchange: Exchange) -> str:
     sends, receives = (kind & int(RowKind.SENDS)) > 0, (kind & int(RowKind.RECEIVES)) > 0
     follows = (
         len(loop.rows) == 1
-        and slicing.length % slicing.count == 0
+        and slicing.even
         and bool((turns <= slicing.count).all() and (shift == way % slicing.count).all())
         and bool((~sends | (sent == 1)).all() and (~receives | (taken == 1)).all())
         and bool((kind & LOADED == 0).all() and (sends | receives).all())

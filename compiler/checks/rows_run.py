@@ -73,7 +73,7 @@ def run_rows(rows: Unrolled, target: Ints, exchange: Exchange) -> Run:
     """Run all rows as far as they come."""
     slicing = exchange.slicing
     lanes = len(target)
-    bounds = np.unique(np.arange(slicing.count + 1) * slicing.length // slicing.count)
+    bounds = np.unique(slicing.bounds)
     source = np.full(lanes, NOWHERE, dtype=np.int64)
     source[target[target != NOWHERE]] = np.flatnonzero(target != NOWHERE)
     places, slices = rows.places, len(bounds) - 1
@@ -224,7 +224,7 @@ def _advance(run: Run) -> bool:
 def due(pattern: StepsPhase) -> Words:
     """What places hold after the phase, by the schedule, of the slices that are not empty."""
     slicing = pattern.slicing
-    bounds = np.arange(slicing.count + 1) * slicing.length // slicing.count
+    bounds = slicing.bounds
     number = np.cumsum(bounds[1:] > bounds[:-1])
     number = np.concatenate(([0], number))  # of each slice, how many before it are not empty
     held = beginning(pattern.ranks, int(number[-1]))

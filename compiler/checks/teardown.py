@@ -15,7 +15,7 @@ vector of the next phase out of a queue before its own part of this one is compl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 
 from collc.checks.passages import passages
 from collc.diagnostics import Diagnostic
@@ -66,14 +66,16 @@ def _not_torn_down(plan: ProgramPlan, use: Use, torn: Set[str]) -> str:
         for color in sent_colors(role):
             if color in torn and not _tears_down(role, color):
                 return f"role `{role.name}` does not tear down `{color}`, which it sends on"
+            if color not in torn and _tears_down(role, color, any):
+                return f"role `{role.name}` tears down `{color}`, which is never set again"
     return ""
 
 
-def _tears_down(role: Role, color: str) -> bool:
+def _tears_down(role: Role, color: str, of: Callable[[Iterable[bool]], bool] = all) -> bool:
     """Whether a PE that sends on a color tears its way down at the end."""
     sends = (s for s in role.steps if isinstance(s, SendVector) and s.color == color)
     lanes = (lane for lane in role.lanes if lane.sends_on == color)
-    return all(s.advance is Advance.TEARDOWN for s in sends) and all(n.tears_down for n in lanes)
+    return of([*(s.advance is Advance.TEARDOWN for s in sends), *(n.tears_down for n in lanes)])
 
 
 def _along_line(phase: Phase, pattern: ReducePhase, torn: Set[str]) -> str:

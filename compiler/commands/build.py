@@ -7,13 +7,12 @@ from pathlib import Path
 
 import click
 
+from collc.bundle import Bundle, ProgramBundle
 from collc.commands.directory import directory, write
 from collc.commands.output import facts_of, print_data, print_decisions, resources_of, warnings_of
 from collc.commands.source import Source, print_warnings, reporting, source_options
 from collc.lowering import show_plan
 from collc.lowering.show_program import show_program
-from collc.pipeline import Bundle
-from collc.programs import ProgramBundle
 from collc.schedule import Schedule
 from collc.show import show_spec
 from collc.show_schedule import show_schedule
@@ -44,7 +43,7 @@ def command(source: Source, output: Path | None, dump: str | None) -> None:
         _print_dump(bundle, dump, source)
         return
     directory = output or Path("out") / source.file.stem
-    write(bundle, directory)
+    write(bundle.files, directory)
     if source.as_data:
         print_data(facts_of(bundle) | warnings_of(bundle) | {"directory": str(directory)})
         return
@@ -63,10 +62,8 @@ def _print_dump(bundle: Bundle | ProgramBundle, stage: str, source: Source) -> N
 
 
 def _dumped(bundle: Bundle | ProgramBundle, stage: str) -> str:
+    if stage != "plan":
+        return _FRONT[stage](bundle.spec, bundle.schedules)
     if isinstance(bundle, ProgramBundle):
-        if stage == "plan":
-            return show_program(bundle.plan)
-        return _FRONT[stage](bundle.spec, bundle.plan.schedules)
-    if stage == "plan":
-        return show_plan(bundle.plan)
-    return _FRONT[stage](bundle.spec, (bundle.schedule,))
+        return show_program(bundle.plan)
+    return show_plan(bundle.plan)

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import click
 
+from collc.bundle import Bundle, ProgramBundle
 from collc.by_colors import by_colors, show_by_colors
 from collc.commands.output import facts_of, print_data, print_decisions, warnings_of
 from collc.commands.source import Source, print_warnings, reporting, source_options
 from collc.cost import show_prediction
+from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.networks import cost_on, read_network, show_cost
-from collc.pipeline import Bundle
-from collc.programs import ProgramBundle
+from collc.programs import choices_of
 from collc.target import TARGETS
 from collc.tuning.by_length import show_ranges
 from collc.tuning.show import show_terms
@@ -59,7 +60,7 @@ def command(source: Source, counts: range | None, network: Path | None) -> None:
     if source.as_data:
         facts = facts_of(bundle) | warnings_of(bundle)
         if isinstance(bundle, ProgramBundle):
-            choices = {one.name: list(map(asdict, found)) for one, found in bundle.choices()}
+            choices = {one.name: list(map(asdict, found)) for one, found in choices_of(bundle)}
             facts |= {"choices": choices} if choices else {}
         print_data(facts | {"prediction": asdict(bundle.prediction)})
         return
@@ -68,10 +69,10 @@ def command(source: Source, counts: range | None, network: Path | None) -> None:
         cycles, target = bundle.prediction.cycles, bundle.plan.target
         click.echo(show_terms(bundle.schedule, cycles, target), nl=False)
     if isinstance(bundle, ProgramBundle):
-        for selection, found in bundle.choices():
+        for selection, found in choices_of(bundle):
             click.echo(show_ranges(selection, found), nl=False)
-        if bundle.plan.reconfiguration_bytes:
-            size = f"{bundle.plan.reconfiguration_bytes} bytes a PE"
+        if reconfiguration_bytes(bundle.plan):
+            size = f"{reconfiguration_bytes(bundle.plan)} bytes a PE"
             click.echo(f"memory for reconfiguration: {size}")
     print_decisions(bundle)
     print_warnings(bundle.warnings, source)

@@ -1,14 +1,14 @@
-"""The option `-o DIRECTORY`, and writing there."""
+"""The option `-o DIRECTORY`, or another that names one, and writing there."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
 from collc.diagnostics import CollcError, Diagnostic
-from collc.pipeline import Bundle
-from collc.programs import ProgramBundle
+from collc.files import write_files
 
 
 def directory(_: click.Context, __: click.Parameter, value: str | None) -> Path | None:
@@ -18,11 +18,11 @@ def directory(_: click.Context, __: click.Parameter, value: str | None) -> Path 
     return Path(value) if value is not None else None
 
 
-def write(bundle: Bundle | ProgramBundle, directory: Path) -> None:
-    """Write the files of a bundle; raises CollcError where that cannot be done."""
+def write(contents: Mapping[str, str | bytes], directory: Path) -> None:
+    """Write files, all or none; raises CollcError where that cannot be done."""
     try:
-        bundle.write(directory)
+        write_files(directory, contents)
     except OSError as error:
         message = f"cannot write {directory}: {error.strerror or error}"
-        help = "name a directory that can be written with -o"
+        help = "name a directory that can be written"
         raise CollcError([Diagnostic("C502", message, None, help=help)]) from error

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from collc.commands.directory import directory, write
 from collc.commands.output import print_data
 from collc.commands.source import Source, reporting, source_options
 from collc.networks.chakra import traces_of
@@ -15,21 +16,21 @@ from collc.networks.chakra import traces_of
 @source_options
 @click.option(
     "--chakra",
-    "directory",
-    type=click.Path(path_type=Path, file_okay=False),
+    "output",
+    callback=directory,
+    metavar="DIRECTORY",
     required=True,
     help="Write a Chakra execution trace here, NAME.RANK.et for each rank.",
 )
 @reporting
-def command(source: Source, directory: Path) -> None:
+def command(source: Source, output: Path) -> None:
     """Write FILE's schedule for tools that simulate other networks, such as ASTRA-sim."""
     _, schedule = source.prove()
-    name, traces = schedule.collective.name, list(traces_of(schedule))
-    directory.mkdir(parents=True, exist_ok=True)
-    for rank, trace in enumerate(traces):
-        (directory / f"{name}.{rank}.et").write_bytes(trace)
-    count, size = len(traces), sum(map(len, traces))
+    name = schedule.collective.name
+    traces = {f"{name}.{rank}.et": trace for rank, trace in enumerate(traces_of(schedule))}
+    write(traces, output)
+    count, size = len(traces), sum(map(len, traces.values()))
     if source.as_data:
-        print_data({"directory": str(directory), "name": name, "files": count, "bytes": size})
+        print_data({"directory": str(output), "name": name, "files": count, "bytes": size})
     else:
-        click.echo(f"{count} files, {size} bytes: {directory / name}.RANK.et")
+        click.echo(f"{count} files, {size} bytes: {output / name}.RANK.et")

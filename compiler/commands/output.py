@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import click
 
+from collc.bundle import Bundle, ProgramBundle
 from collc.cost import show_gap
-from collc.pipeline import Bundle
-from collc.programs import ProgramBundle
-from collc.show import as_json
+from collc.diagnostics import Diagnostic
+from collc.lowering.reconfiguration import reconfiguration_bytes
+from collc.show import as_json, render
 from collc.tuning.show import decision_as_data, show_decision
 
 FAULT, USAGE, WRONG_RUN = 1, 2, 3
@@ -19,6 +21,14 @@ FAULT, USAGE, WRONG_RUN = 1, 2, 3
 def print_data(data: dict[str, Any]) -> None:
     """Print one JSON object."""
     click.echo(json.dumps(data, indent=2))
+
+
+def report(diagnostics: Iterable[Diagnostic], sources: Mapping[str, str], *, as_data: bool) -> None:
+    """Print problems; `sources` are the texts that they quote, by file."""
+    if as_data:
+        print_data({"diagnostics": [as_json(d) for d in diagnostics]})
+    else:
+        click.echo("\n".join(render(d, sources) for d in diagnostics), err=True, nl=False)
 
 
 def facts_of(bundle: Bundle | ProgramBundle) -> dict[str, Any]:
@@ -45,7 +55,7 @@ def _reconfiguration(bundle: Bundle | ProgramBundle) -> dict[str, int]:
     """Of a program: the memory that handing colors on takes."""
     if isinstance(bundle, Bundle):
         return {}
-    return {"reconfiguration_bytes": bundle.plan.reconfiguration_bytes}
+    return {"reconfiguration_bytes": reconfiguration_bytes(bundle.plan)}
 
 
 def warnings_of(bundle: Bundle | ProgramBundle) -> dict[str, Any]:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import product
-from multiprocessing import Pool
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +13,14 @@ import click
 from rich.console import Console
 from rich.progress import track
 
-from collc.commands.output import FAULT, WRONG_RUN
+from collc.commands.directory import write
+from collc.commands.output import FAULT, WRONG_RUN, print_data, report
+from collc.commands.source import definitions_of
 from collc.diagnostics import CollcError, Diagnostic
-from collc.plot.draw import best_map, curves, gap_map, require, save
-from collc.plot.points import Point, Subject, measure, subject_of
-from collc.plot.table import as_csv
+from collc.plot.draw import best_map, curves, ending_of, gap_map, picture, require
+from collc.plot.points import Point, Work, measured, refuse_unknown_sizes, subject_of
+from collc.plot.table import as_csv, point_as_data
 from collc.run import RunError
-from collc.show import render
 from collc.target import TARGETS
 
 Range = tuple[str, tuple[int, ...]]
@@ -66,101 +64,142 @@ def _ranges(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> l
     help="What to vary, doubling; FIRST..LAST:STEP in steps; A,B,C for a list. Cycles take one, "
     "the maps two.",
 )
-@click.option("-D", "given", multiple=True, callback=_ranges, metavar="NAME=VALUE", help="A size.")
+@click.option(
+    "-D",
+    "given",
+    multiple=True,
+    callback=definitions_of,
+    metavar="NAME=VALUE",
+    help="A size that stays, such as P=512; may be repeated.",
+)
 @click.option("--target", type=click.Choice(sorted(TARGETS)), default="wse2", show_default=True)
 @click.option("--simulate", is_flag=True, help="Also run every point on fabsim.")
 @click.option("-o", "output", type=click.Path(path_type=Path), help="The picture: .png or .svg.")
 @click.option("--csv", "table", type=click.Path(path_type=Path), help="The same data as CSV.")
+@click.option("--json", "as_data", is_flag=True, help="Print the same data as one JSON object.")
 def command(  # noqa: PLR0913, PLR0917 - what the command line may say
     what: str,
     subjects: tuple[str, ...],
     ranges: list[Range],
-    given: list[Range],
+    given: dict[str, int],
     target: str,
     simulate: bool,
     output: Path | None,
     table: Path | None,
+    as_data: bool,
 ) -> None:
     """Draw what patterns and FILEs cost.
 
-    SUBJECTS are .coll files or patterns of `collc list`, such as "two_phase(S = 8)".
+    SUBJECTS are .coll files or patterns of `collc list`, such as "two_phase(S = 8)", for P PEs in a
+    row (64 unless said) and B elements (256).
 
-    cycles: cycles over one size, lines as predicted, marks as simulated, the bound dashed.
-    gap: cycles over the bound, of the best of them, over two sizes.
-    best: which of them is the fastest, over two sizes.
+    cycles: over one size, lines as predicted, marks as simulated, the bound dashed.
+
+    gap: over two sizes, predicted cycles of the best of them over the bound.
+
+    best: over two sizes, which of them has the fewest predicted cycles.
+
+    What has been run is kept in the user's cache folder, so that an interrupted command goes on
+    where it was.
     """
-    wanted = 1 if what == "cycles" else 2
-    if len({name for name, _ in ranges}) != wanted:
-        raise click.UsageError(
-            f"{what} goes over {wanted} size{'s' * (wanted > 1)}: --over B=1..8192"
-        )
-    if not (output or table):
-        raise click.UsageError("say where to: -o FILE.svg, --csv FILE.csv, or both")
+    subjects = tuple(dict.fromkeys(subjects))
+    _refuse_sizes(what, [name for name, _ in ranges], given)
+    if not (output or table or as_data):
+        raise click.UsageError("say where to: -o FILE.svg, --csv FILE.csv, or --json")
     try:
-        if output:
-            require()
+        _refuse_places(output, table)
         points = _measured(subjects, ranges, given, target, simulate)
         if table:
-            table.write_text(as_csv(points), encoding="utf-8")
+            write({table.name: as_csv(points)}, table.parent)
         if output:
             title = _title(what, subjects, given, target)
-            save(_drawn(what, points, [name for name, _ in ranges], title), output)
+            drawn = _drawn(what, points, [name for name, _ in ranges], title)
+            write({output.name: picture(drawn, output)}, output.parent)
     except CollcError as error:
-        click.echo("\n".join(render(d, {}) for d in error.diagnostics), err=True, nl=False)
+        report(error.diagnostics, {}, as_data=as_data)
         sys.exit(FAULT)
     except RunError as error:
         click.echo(f"collc: the run failed: {error}", err=True)
         sys.exit(WRONG_RUN)
+    if as_data:
+        print_data({"points": list(map(point_as_data, points))})
+        return
     written = " and ".join(str(path) for path in (output, table) if path)
     click.echo(f"{len(points)} points, in {written}")
     for line in _left_out(points):
         click.echo(line)
 
 
+def _refuse_sizes(what: str, over: list[str], given: dict[str, int]) -> None:
+    """Wrong usage: too many sizes, too few, or one twice."""
+    wanted = 1 if what == "cycles" else 2
+    if len(over) != wanted:
+        raise click.UsageError(
+            f"{what} goes over {wanted} size{'s' * (wanted > 1)}: --over B=1..8192"
+        )
+    for name in over:
+        if over.count(name) > 1 or name in given:
+            raise click.UsageError(f"{name} is given twice")
+
+
+def _refuse_places(output: Path | None, table: Path | None) -> None:
+    """What cannot be drawn or written, found out before anything is measured."""
+    if output:
+        require()
+        ending_of(output)
+    for path in (output, table):
+        if path and not path.parent.is_dir():
+            message, help = f"there is no directory {path.parent}", "make it, or name another"
+            raise CollcError([Diagnostic("C502", message, None, help=help)])
+
+
 def _measured(
-    names: Sequence[str], ranges: list[Range], given: list[Range], target: str, simulate: bool
+    names: Sequence[str],
+    ranges: list[Range],
+    given: dict[str, int],
+    target: str,
+    simulate: bool,
 ) -> list[Point]:
     """All points, on all cores; raises CollcError if a subject has none, RunError."""
-    sizes = [*ranges, *given]
+    subjects = list(map(subject_of, names))
+    over = [name for name, _ in ranges]
+    for subject in subjects:
+        refuse_unknown_sizes(subject, [*over, *given])
     work = [
-        (subject, dict(zip([name for name, _ in sizes], values, strict=True)))
-        for subject in map(subject_of, names)
-        for values in product(*(values for _, values in sizes))
+        Work(subject, dict(zip(over, values, strict=True)) | given, target, simulate)
+        for subject in subjects
+        for values in product(*(values for _, values in ranges))
     ]
     if len(work) > _MOST_POINTS:
         raise click.UsageError(f"these are {len(work)} points; {_MOST_POINTS} are the most")
-    console = Console(stderr=True)
-    one = partial(_one, target=target, simulate=simulate)
-    with Pool(min(len(work), os.cpu_count() or 1)) as pool:
-        running = pool.imap(one, work)
-        shown = track(
-            running, "measuring", len(work), console=console, disable=not console.is_terminal
-        )
-        points = list(shown)
+    points = list(_shown(work))
     for name in names:
         _refuse_if_empty(name, [point for point in points if point.subject == name])
     return points
 
 
-def _one(work: tuple[Subject, dict[str, int]], target: str, simulate: bool) -> Point:
-    return measure(*work, target, simulate)
+def _shown(work: Sequence[Work]) -> Iterator[Point]:
+    """The points, with a bar on a terminal."""
+    console = Console(stderr=True)
+    silent = not console.is_terminal
+    return iter(track(measured(work), "measuring", len(work), console=console, disable=silent))
 
 
 def _refuse_if_empty(name: str, points: list[Point]) -> None:
     if all(point.refused for point in points):
-        code = points[0].refused
-        message = f"{name} cannot be had at any of these sizes: {code}"
-        help = f"`collc explain {code}` says what that is; `collc check` says where"
+        first = points[0]
+        message = f"{name} cannot be had at any of these sizes: {first.refused}: {first.why}"
+        help = f"`collc explain {first.refused}` says more"
         raise CollcError([Diagnostic("C702", message, None, help=help)])
 
 
-def _title(what: str, names: Sequence[str], given: list[Range], target: str) -> str:
+def _title(what: str, names: Sequence[str], given: dict[str, int], target: str) -> str:
     words = {
         "cycles": "Cycles",
         "gap": f"Gap to the bound: {', '.join(names)}",
         "best": "The fewest predicted cycles",
     }
-    sizes = "".join(f", {name} = {', '.join(map(str, values))}" for name, values in given)
+    sizes = "".join(f", {name} = {value}" for name, value in given.items())
     return f"{words[what]} on {target}{sizes}"
 
 
@@ -171,11 +210,11 @@ def _drawn(what: str, points: Sequence[Point], over: list[str], title: str) -> A
 
 
 def _left_out(points: Sequence[Point]) -> Iterator[str]:
-    """Which points are missing, by subject and reason."""
-    counts: dict[tuple[str, str], int] = {}
+    """Which points are missing, by subject and reason, each with the first message."""
+    found: dict[tuple[str, str], list[Point]] = {}
     for point in points:
         if point.refused:
-            key = (point.subject, point.refused)
-            counts[key] = counts.get(key, 0) + 1
-    for (name, code), count in counts.items():
-        yield f"  {name}: left out {count}, refused with {code}"
+            found.setdefault((point.subject, point.refused), []).append(point)
+    for (name, code), missing in found.items():
+        count = len(missing)
+        yield f"  {name}: left out {count}, refused with {code}: {missing[0].why}"

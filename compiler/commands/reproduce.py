@@ -9,13 +9,13 @@ import click
 from rich.console import Console
 from rich.progress import track
 
-from collc.commands.output import FAULT, WRONG_RUN, print_data
+from collc.commands.directory import directory, write
+from collc.commands.output import FAULT, WRONG_RUN, print_data, report
 from collc.diagnostics import CollcError
 from collc.plot.draw import require
 from collc.reproduce import claims, reproduce, rows_as_data, summary, tables_of
-from collc.reproduce.figure_points import left_out, measured, page, wanted, write
+from collc.reproduce.figure_points import files_of, left_out, measured, wanted
 from collc.run import RunError
-from collc.show import render
 
 
 @click.command()
@@ -23,11 +23,17 @@ from collc.show import render
 @click.option("--quick", is_flag=True, help="Take some values of long ranges, not all of them.")
 @click.option(
     "--figures",
-    type=click.Path(path_type=Path, file_okay=False),
+    callback=directory,
+    metavar="DIRECTORY",
     help="Also simulate the series of the thesis' figures, and put pictures and tables here.",
 )
 def command(as_data: bool, quick: bool, figures: Path | None) -> None:
-    """Compute the numbers of the published sources anew, and compare."""
+    """Compute the numbers of the published sources anew, and compare.
+
+    A table for each source: what it claims, its number, ours, and the verdict. The exit status is 1
+    if a verdict is not the one on record. What --figures has run is kept in the user's cache
+    folder, so that an interrupted run goes on where it was.
+    """
     progress = Console(stderr=True)
     rows = list(
         track(
@@ -53,7 +59,7 @@ def command(as_data: bool, quick: bool, figures: Path | None) -> None:
         sys.exit(FAULT)
 
 
-def _draw(directory: Path, *, quick: bool) -> None:
+def _draw(into: Path, *, quick: bool) -> None:
     """Measure and write all figures; say what was left out. Ends the process where that fails."""
     console = Console(stderr=True)
     work = wanted(quick=quick)
@@ -62,17 +68,15 @@ def _draw(directory: Path, *, quick: bool) -> None:
         running = measured(work)
         silent = not console.is_terminal
         places = list(track(running, "simulating", len(work), console=console, disable=silent))
-        written = write(places, directory)
-        (directory / "figures.md").write_text(page(places), encoding="utf-8")
+        made = files_of(places)
+        write(made, into)
     except CollcError as error:
-        click.echo("\n".join(render(d, {}) for d in error.diagnostics), err=True, nl=False)
+        report(error.diagnostics, {}, as_data=False)
         sys.exit(FAULT)
     except RunError as error:
         click.echo(f"collc: the run failed: {error}", err=True)
         sys.exit(WRONG_RUN)
     count = sum(place.simulated > 0 for place in places)
-    click.echo(
-        f"{count} points simulated; {len(written)} files and figures.md in {directory}", err=True
-    )
+    click.echo(f"{count} points simulated; {len(made)} files in {into}", err=True)
     if missing := left_out(places):
         click.echo(f"by formula only: {missing}", err=True)

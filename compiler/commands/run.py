@@ -14,10 +14,10 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from collc.bundle import ProgramBundle
 from collc.commands.directory import directory, write
 from collc.commands.output import WRONG_RUN, facts_of, print_data
 from collc.commands.source import Source, reporting, source_options
-from collc.programs import ProgramBundle
 from collc.run import RunError, RunReport
 from collc.run_lengths import checked_lengths
 
@@ -85,7 +85,7 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
     except RunError as error:
         report = error
     if output:
-        write(bundle, output)
+        write(bundle.files, output)
     facts = facts_of(bundle) | _run_facts(report)
     if isinstance(bundle, ProgramBundle) and facts["lengths"]:
         facts["predicted_cycles"] = bundle.predicted(facts["lengths"]).cycles

@@ -13,19 +13,22 @@ from typing import Any
 
 import click
 
-from collc.commands.output import FAULT, print_data
+from collc.bundle import Bundle, ProgramBundle
+from collc.commands.output import FAULT, report
 from collc.diagnostics import CollcError, Diagnostic
 from collc.language import read_source
 from collc.language.source import MAX_SOURCE_BYTES
-from collc.pipeline import Bundle, prove_text
-from collc.programs import ProgramBundle, compile_any, prove_program
+from collc.pipeline import prove_text
+from collc.programs import compile_any, prove_program
 from collc.schedule import Schedule
-from collc.show import as_json, render
+from collc.show import render
 from collc.spec import Spec
 from collc.target import TARGETS
 
 
-def _definition(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, int]:
+def definitions_of(
+    _: click.Context, __: click.Parameter, values: tuple[str, ...]
+) -> dict[str, int]:
     """`NAME=VALUE` options as a dictionary; a repeated name is a mistake."""
     definitions: dict[str, int] = {}
     for text in values:
@@ -47,7 +50,7 @@ def source_options(command: Callable[..., None]) -> Callable[..., None]:
             "-D",
             "definitions",
             multiple=True,
-            callback=_definition,
+            callback=definitions_of,
             metavar="NAME=VALUE",
             help="Set a parameter; may be repeated.",
         ),
@@ -132,12 +135,10 @@ def reporting(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _report(diagnostics: tuple[Diagnostic, ...], source: Source) -> None:
-    if source.as_data:
-        print_data({"diagnostics": [as_json(d) for d in diagnostics]})
-        return
     sources = {str(source.file): source.quotable()}
     if source.network is not None:
         sources[str(source.network)] = replace(source, file=source.network).quotable()
-    click.echo("\n".join(render(d, sources) for d in diagnostics), err=True, nl=False)
-    count = len(diagnostics)
-    click.echo(f"\n{count} problem{'s' if count > 1 else ''}; nothing was written", err=True)
+    report(diagnostics, sources, as_data=source.as_data)
+    if not source.as_data:
+        count = len(diagnostics)
+        click.echo(f"\n{count} problem{'s' if count > 1 else ''}; nothing was written", err=True)

@@ -6,21 +6,26 @@ import csv
 import io
 import os
 import re
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+import sys
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from multiprocessing import Pool
+from typing import Any, TypeVar
 
 import click
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import track
 
-from collc.commands.output import print_data
+from collc.commands.output import WRONG_RUN, print_data
 from collc.commands.source import Source, reporting, source_options
+from collc.kept import on_all_cores
+from collc.run import RunError
 from collc.tuning.lengths import Question, Row, crossing_of_plans, different, rows_of, sampled
 from collc.tuning.remembered import Remembered
 from collc.tuning.show import plan_as_data
+
+Answer = TypeVar("Answer")
 
 
 def _over(_: click.Context, __: click.Parameter, value: str) -> tuple[str, range]:
@@ -63,11 +68,19 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
     Choices are kept in the user's cache folder, so that an interrupted run goes on where it was.
     """
     name, lengths = over
+    if name in source.definitions:
+        raise click.UsageError(f"{name} is what --over varies; leave out -D {name}=...")
+    if source.as_data + as_csv + as_clause > 1:
+        raise click.UsageError("--json, --csv and --select are three forms of one table; name one")
     question = Question(source.text, str(source.file), source.definitions, source.target, name)
     remembered = Remembered(question)
     rows = _rows(question, remembered, lengths, jobs)
     if measure:
-        rows = _measured(question, remembered, rows, jobs)
+        try:
+            rows = _measured(question, remembered, rows, jobs)
+        except RunError as error:
+            click.echo(f"collc: the run failed: {error}", err=True)
+            sys.exit(WRONG_RUN)
     if source.as_data:
         print_data({"file": str(source.file), "over": name, "rows": list(map(_as_data, rows))})
     elif as_csv:
@@ -80,56 +93,48 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
 
 def _rows(question: Question, remembered: Remembered, lengths: range, jobs: int) -> list[Row]:
     wanted = sampled(lengths)
-    missing = [length for length in wanted if length not in remembered.known]
-    with _progress("choosing", len(missing)) as advance, ProcessPoolExecutor(jobs) as pool:
-        futures = [pool.submit(question.decide, length) for length in missing]
-        try:
-            for length, future in zip(missing, futures, strict=True):
-                remembered.keep(length, future.result())
-                advance()
-            chosen = {length: remembered.known[length] for length in wanted}
-            crossings = {
-                low: pool.submit(crossing_of_plans, question.least, low, high, plans)
-                for low, high, plans in different(chosen)
-            }
-            last = {low: found.result() for low, found in crossings.items()}
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return list(rows_of(chosen, last))
+    deciding = on_all_cores(question.decide, wanted, remembered.plan, remembered.keep, jobs)
+    chosen = dict(zip(wanted, _shown(deciding, "choosing", len(wanted)), strict=True))
+    crossings = list(different(chosen))
+    with Pool(max(1, min(len(crossings), jobs))) as pool:
+        found = pool.starmap(partial(crossing_of_plans, question.least), crossings)
+    return list(
+        rows_of(chosen, {low: last for (low, *_), last in zip(crossings, found, strict=True)})
+    )
 
 
-@contextmanager
-def _progress(what: str, total: int) -> Iterator[Callable[[], None]]:
-    """A bar on a terminal."""
+def _shown(answers: Iterable[Answer], what: str, total: int) -> Iterable[Answer]:
+    """The same, with a bar on a terminal."""
     console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda: bar.advance(task)
+    silent = not console.is_terminal
+    return track(answers, what, total, console=console, transient=True, disable=silent)
 
 
 def _measured(question: Question, remembered: Remembered, rows: list[Row], jobs: int) -> list[Row]:
-    """The rows with the simulated cycles of their first and last length; each run is kept."""
+    """The rows with the simulated cycles of their first and last length; each run is kept. Raises
+    RunError."""
     ends = {row: tuple(dict.fromkeys((row.first, row.last))) for row in rows}
-    wanted = {(row.plan.text, length) for row, lengths in ends.items() for length in lengths}
-    missing = sorted(wanted - set(remembered.cycles), key=lambda one: one[1])
-    with _progress("running", len(missing)) as advance, ProcessPoolExecutor(jobs) as pool:
-        futures = [pool.submit(_simulated, question, *one) for one in missing]
-        try:
-            for one, future in zip(missing, futures, strict=True):
-                remembered.keep_cycles(*one, future.result())
-                advance()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    wanted = [(row.plan.text, length) for row, lengths in ends.items() for length in lengths]
+
+    def known(one: tuple[str, int]) -> int | None:
+        return remembered.cycles(*one)
+
+    def keep(one: tuple[str, int], cycles: int) -> None:
+        remembered.keep_cycles(*one, cycles)
+
+    running = on_all_cores(partial(_simulated, question), wanted, known, keep, jobs)
+    found = dict(zip(wanted, _shown(running, "running", len(wanted)), strict=True))
     return [
-        replace(row, measured=tuple(remembered.cycles[row.plan.text, n] for n in lengths))
+        replace(row, measured=tuple(found[row.plan.text, length] for length in lengths))
         for row, lengths in ends.items()
     ]
 
 
-def _simulated(question: Question, plan: str, length: int) -> int:
-    return question.bundle(plan, length).run().cycles
+def _simulated(question: Question, one: tuple[str, int]) -> int:
+    report = question.bundle(*one).run()
+    if not report.verified:
+        raise RunError(f"{one[0]} for {question.name} = {one[1]}: {report.problem}")
+    return report.cycles
 
 
 def _as_data(row: Row) -> dict[str, Any]:

@@ -3,10 +3,9 @@
 The argument is in docs/bounds.md. What is assumed of the machine: a processor puts at most one
 wavelet a cycle on its ramp and takes at most one from it; a link carries one a cycle and
 direction; what is sent in cycle t is used `d` hops on in cycle t + 2 ramp + d hop + 1 at the
-earliest; an operation on the fabric handles one word a cycle, and sends it or stores it. Of the
-program: a wavelet tells of one word of the vector, which is one element of 32 bits or two of 16.
-Start-up is left out. In reading order: `bound_of`, contracts about whole vectors, contracts about
-slices, distances.
+earliest. Of the program: a wavelet tells of one word of the vector, which is one element of 32 bits
+or two of 16. Start-up is left out. In reading order: `bound_of`, contracts about whole vectors,
+contracts about slices, distances.
 """
 
 from __future__ import annotations
@@ -47,10 +46,10 @@ def bound_of(schedule: Schedule, target: Target) -> int:
         return 0
     if contract.kind.by_slices:
         return _slices(contract, grid, beyond, machine)
-    words = _words(contract.length, contract.element)
+    words = words_of(contract)
     message = words + machine.visit + machine.hop * (len(beyond) - 1)
     if contract.kind is ContractKind.ALLREDUCE:
-        message = max(message, 2 * words)  # every PE sends them all, and stores them all
+        message = max(message, _told(words, int(beyond[0]), machine))
     if contract.kind.reduces and words:  # the tokens of a barrier have no length
         return max(message, _reduction(words, beyond, machine))
     return message
@@ -61,9 +60,20 @@ _ROOTED = frozenset(
 )
 
 
+def words_of(contract: Contract) -> int:
+    """The wavelets that a vector fills."""
+    return _words(contract.length, contract.element)
+
+
 def _words(elements: int, element: ElementType) -> int:
     """The wavelets that so many elements fill."""
     return -(-elements * element.bytes // 4)
+
+
+def _told(words: int, pes: int, machine: _Machine) -> int:
+    """Until the first PE knows what all have of a word, all but one have told something of it; then
+    all but that one have to be told. So many wavelets are taken by all PEs together."""
+    return -(-2 * (pes - 1) * words // pes) + machine.visit + machine.hop
 
 
 def _reduction(words: int, beyond: Integers, machine: _Machine) -> int:
@@ -92,12 +102,9 @@ def _slices(contract: Contract, grid: Grid, beyond: Integers, machine: _Machine)
         words = _words(elements, contract.element)
         if words:
             least = max(least, words + machine.hop * distance + machine.visit)
-    others = _words(length - larger, contract.element)
-    if contract.kind in (ContractKind.ALLGATHER, ContractKind.REDUCE_SCATTER):
-        return max(least, others + _words(smaller, contract.element))
     if contract.kind is ContractKind.ALL_TO_ALL and smaller:
         crossing = _crossing(grid, _words(smaller, contract.element))
-        return max(least, 2 * others, crossing + machine.visit + machine.hop)
+        return max(least, crossing + machine.visit + machine.hop)
     return least
 
 

@@ -35,8 +35,9 @@ def cycles_of(schedule: Schedule, plan: Plan) -> int:
     axes = _Axes(costs, schedule, plan, reductions[0])
     for index, pattern in enumerate(reductions):
         axes.reduce(index, pattern, last=index == len(schedule.phases) - 1)
-    multicast = schedule.phases[-1]
-    return axes.multicast(multicast) if isinstance(multicast, BroadcastPhase) else axes.done
+    last = len(schedule.phases) - 1
+    multicast = schedule.phases[last]
+    return axes.multicast(last, multicast) if isinstance(multicast, BroadcastPhase) else axes.done
 
 
 def _along_axes(schedule: Schedule) -> tuple[ReducePhase, ...]:
@@ -105,9 +106,9 @@ class _Axes:
         self.latest += 2 * SLOTS * costs.scalar
         self.done = max(self.done, began + int(run.done[0 if last else 1 :].max()))
 
-    def multicast(self, pattern: BroadcastPhase) -> int:
+    def multicast(self, index: int, pattern: BroadcastPhase) -> int:
         """The cycle in which all are done to whom the root sends its vector."""
-        costs = self.costs
+        costs = costs_of_phase(self.costs, self.plan, index)
         root = costs.called(self._at_home())
         first = costs.returned(root, costs.issued(root, "send"))
         across = max(pattern.x, pattern.width - 1 - pattern.x)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from collc.cost.operations import Costs
-from collc.cost.row_code import FABRIC, RECEIVES, SENDS, Here, features_of
+from collc.cost.row_code import CODE, FABRIC, RECEIVES, SENDS, WAIT, Here, features_of
+from collc.cost.row_moves import begin
 from collc.cost.rows import run_timeline
-from collc.cost.timeline import Line
+from collc.cost.timeline import Line, timeline
 from collc.plan import Phase
 from collc.run_lengths import exchange_of_length
 from collc.steps import StepsPhase
@@ -29,22 +30,39 @@ class ExchangeRun:
 def run_exchange(
     costs: Costs, phase: Phase, pattern: StepsPhase, called: Ints, deep: Ints
 ) -> ExchangeRun:
-    """Evaluate a phase; `called` is [line, place], `deep` how many functions return behind it."""
-    phase, pattern = exchange_of_length(phase, pattern, costs.length)
-    assert phase.exchange is not None, "a phase made of steps is an exchange"
-    rows = unrolled(phase, pattern)
-    target, _ = connections(phase, pattern)
-    text = features_of(costs, rows, phase.exchange)
-    line = Line(text, rows, target, _here(rows, phase, pattern))
-    both = np.concatenate((called, deep), axis=1)
+    """Evaluate a phase; `called` is [line, place], `deep` how many functions return behind it.
+    Lines that begin alike, sooner or later, are alike."""
+    line = _line(costs, phase, pattern)
+    first = called.min(axis=1, keepdims=True) - costs.scalar
+    both = np.concatenate((called - first, deep), axis=1)
     different, which = np.unique(both, axis=0, return_inverse=True)
     places = pattern.ranks
     runs = [run_timeline(costs, line, one[:places], one[places:]) for one in different]
     which = which.reshape(-1)
     return ExchangeRun(
-        np.stack([run.free for run in runs])[which],
-        np.stack([run.ended for run in runs])[which],
+        np.stack([run.free for run in runs])[which] + first,
+        np.stack([run.ended for run in runs])[which] + first,
     )
+
+
+def begun_by(costs: Costs, phase: Phase, pattern: StepsPhase) -> Ints:
+    """By place: cycles of the code that begins a phase, from its call to its return."""
+    none = np.zeros(pattern.ranks, dtype=np.int64)
+    line = timeline(costs, _line(costs, phase, pattern), none)
+    for code in line.code:
+        if code.lanes:
+            none[code.place] = sum(n for what, n in begin(line, code, 0) if what in (CODE, WAIT))
+    return none
+
+
+def _line(costs: Costs, phase: Phase, pattern: StepsPhase) -> Line:
+    """What a line of the phase runs."""
+    phase, pattern = exchange_of_length(phase, pattern, costs.length)
+    assert phase.exchange is not None, "a phase made of steps is an exchange"
+    rows = unrolled(phase, pattern)
+    target, _ = connections(phase, pattern)
+    text = features_of(costs, rows, phase.exchange)
+    return Line(text, rows, target, _here(rows, phase, pattern))
 
 
 def _here(rows: Unrolled, phase: Phase, pattern: StepsPhase) -> list[Here]:

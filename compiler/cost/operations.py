@@ -13,8 +13,10 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from collc.arithmetic import Arithmetic, arithmetic_of
+from collc.packing import PAIR, WIDE
 from collc.plan import Plan
 from collc.spec import Contract
+from collc.target import Target
 
 
 @dataclass(frozen=True)
@@ -72,15 +74,17 @@ class Place:
 
 @dataclass(frozen=True)
 class Costs:
-    """All in cycles, but `length`, the queues and the rates, which are in elements.
+    """All in cycles, but `length` and the queues, which are in wavelets, and `elements` and the
+    rates. `length` is that of a vector in the phase under evaluation.
 
     `combine` is the time of an element where two are combined, `answer` that from taking an
     element to sending the result on. `task` is the time from an activation to the task's first
     instruction, `frames` how many functions deep that is, `dispatch` the part of it in which a task
-    that several phases have finds out whose it is.
+    that several phases have finds out whose it is. `group` wavelets are taken by an instruction.
     """
 
     length: int
+    elements: int
     arithmetic: Arithmetic
     combine: int
     answer: int
@@ -99,6 +103,12 @@ class Costs:
     input_queue: int
     frames: int = 1
     dispatch: int = 0
+    group: int = 1
+
+    @property
+    def per_wavelet(self) -> int:
+        """Elements of a wavelet in the phase under evaluation."""
+        return self.elements // self.length if self.length else 1
 
     @property
     def maps(self) -> bool:
@@ -120,7 +130,7 @@ class Costs:
         return 2 * self.ramp + self.hop * distance + 1
 
     def buffered(self, distance: int) -> int:
-        """Elements under way between two PEs when the receiver does not take any."""
+        """Wavelets under way between two PEs when the receiver does not take any."""
         return self.router_queue * (distance + 1) + self.output_queue + self.input_queue
 
     def called(self, place: Place) -> Place:
@@ -148,7 +158,7 @@ class Costs:
     @property
     def negated_cycles(self) -> int:
         """A pass over the vector that changes its sign."""
-        return self.issued(Place(0, 0), "negate") + ceil(self.length / self.negate_rate)
+        return self.issued(Place(0, 0), "negate") + ceil(self.elements / self.negate_rate)
 
     def negated(self, place: Place) -> Place:
         """Behind such a pass."""
@@ -180,11 +190,12 @@ def costs_of(plan: Plan) -> Costs:
     combine = arithmetic.cycles_per_element(target)
     return Costs(
         length=contract.length,
+        elements=contract.length,
         arithmetic=arithmetic,
         combine=combine,
         answer=combine - 1,
         negate_rate=target.negate_words // (contract.element.bytes // 2),
-        apply_rate=target.negate_words // (contract.element.bytes // 2),
+        apply_rate=_combining_rate(contract, target),
         move_rate=target.negate_words // (contract.element.bytes // 2),
         preparations=_preparations(contract, arithmetic),
         load=target.dsr_load,
@@ -199,6 +210,13 @@ def costs_of(plan: Plan) -> Costs:
     )
 
 
+def _combining_rate(contract: Contract, target: Target) -> int:
+    """Elements a cycle that are combined in memory."""
+    operation, size = contract.operation, contract.element.bytes
+    alone = operation is not None and (operation.value, size) in target.one_by_one
+    return 1 if alone else target.negate_words // (size // 2)
+
+
 def _preparations(contract: Contract, arithmetic: Arithmetic) -> dict[str, Preparation]:
     if arithmetic.kind == "map":
         return BY_CALL_BACK
@@ -206,16 +224,19 @@ def _preparations(contract: Contract, arithmetic: Arithmetic) -> dict[str, Prepa
 
 
 def costs_of_phase(costs: Costs, plan: Plan, index: int) -> Costs:
-    """The costs with the queues that serve a phase (the first ones of its lanes)."""
-    target = plan.target
+    """The costs with the queues that serve a phase (the first ones of its lanes), and with the
+    wavelets of a vector in it."""
+    target, position, paired = plan.target, index, plan.phases[index].paired
     index = sum(len(p.exchange.lanes) if p.exchange else 1 for p in plan.phases[:index])
     return replace(
         costs,
         output_queue=depth_of(target.output_queue_words, plan.output_queues[index]),
         input_queue=depth_of(target.input_queue_words, plan.input_queues[index]),
+        length=costs.elements // PAIR if paired else costs.elements,
+        group=WIDE if plan.phases[position].wide else 1,
     )
 
 
 def depth_of(words: tuple[int, ...], queue: int) -> int:
-    """Elements that a queue holds; a plan may ask for more queues than there are."""
+    """Wavelets that a queue holds; a plan may ask for more queues than there are."""
     return words[min(queue, len(words) - 1)]

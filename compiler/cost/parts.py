@@ -47,14 +47,14 @@ class Ends:
 
 @dataclass(frozen=True)
 class Part:
-    """A phase with what it costs; at `begun[x, y]` the code of a PE, `depth` calls deep, calls its
-    first function, and its routers that were torn down are open. A PE that is `quick` does not wait
+    """A phase with what it costs; at `begun[x, y]` the code of a PE, `depth[x, y]` calls deep, calls
+    its first function, and its routers that were torn down are open. A PE that is `quick` does not wait
     for the control wavelet that it sends last; what `restores` changes the sign of the result."""
 
     phase: Phase
     costs: Costs
     begun: Times
-    depth: int
+    depth: Times
     torn_down: bool
     quick: bool
     restores: bool
@@ -77,12 +77,13 @@ def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:
     ends = _idle(whole)
     grid = plan.plans[use.collective].collective.grid
     known: dict[bytes, Ends] = {}
-    arrays = (whole.begun, ends.over, ends.by_task, *ends.torn.values())
-    for begun, over, told, *torn in zip(*(parts_of(grid, of) for of in arrays), strict=True):
+    arrays = (whole.begun, whole.depth, ends.over, ends.by_task, *ends.torn.values())
+    for begun, depth, over, told, *torn in zip(*(parts_of(grid, of) for of in arrays), strict=True):
         first = begun.min()
-        key = (begun - first).tobytes()
+        key = (begun - first).tobytes() + depth.tobytes()
         if key not in known:
-            known[key] = _ends_of_part(plan, use, replace(whole, begun=begun - first))
+            part = replace(whole, begun=begun - first, depth=depth)
+            known[key] = _ends_of_part(plan, use, part)
         found = known[key]
         over[:], told[:] = found.over + first, found.by_task
         for name, times in zip(ends.torn, torn, strict=True):
@@ -96,7 +97,8 @@ def _ends_of_part(plan: ProgramPlan, use: Use, part: Part) -> Ends:
         return _broadcast(part, pattern)
     shape = part.begun.shape
     if phase.path is not None:
-        part = replace(part, begun=part.begun[phase.path.x, phase.path.y][:, None])
+        x, y = phase.path.x, phase.path.y
+        part = replace(part, begun=part.begun[x, y][:, None], depth=part.depth[x, y][:, None])
     ends = _idle(part)
     if isinstance(pattern, StepsPhase):
         _exchange(part, pattern, ends)
@@ -147,15 +149,18 @@ def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
     own = ranks_with_vectors(pattern)
     at = [places[rank] for rank in own]
     torn = {name: lines_of(times, pattern) for name, times in ends.torn.items()}
-    different, which = np.unique(starts, axis=0, return_inverse=True)
+    depths = lines_of(part.depth, pattern)[:, list(places)]
+    both = np.concatenate((starts, depths), axis=1)
+    different, which = np.unique(both, axis=0, return_inverse=True)
     ways = [
         way
         for way in passages(pattern, roles_of_ranks(part.phase, pattern))
         if way.step.advance is Advance.TEARDOWN
     ]
-    for number, line in enumerate(different.tolist()):
+    for number, found in enumerate(different.tolist()):
         rows = np.flatnonzero(which.reshape(-1) == number)[:, None]
-        begins = [Place(time, part.depth) for time in line]
+        line, deep = found[: len(places)], found[len(places) :]
+        begins = list(map(Place, line, deep))
         opened = line if part.torn_down else ()
         run = run_line(part.costs, part.phase, pattern, begins, opened)
         ended = [_end_of_rank(part, run, rank) for rank in own]
@@ -201,10 +206,8 @@ def _exchange(part: Part, pattern: StepsPhase, ends: Ends) -> None:
     """All lines of an exchange; at its end each PE tears down the ways on which it has sent."""
     costs, phase = part.costs, part.phase
     starts = lines_of(part.begun, pattern)
-    first = starts.min(axis=1, keepdims=True)  # lines that begin alike, sooner or later, are alike
-    deep = np.full_like(starts, part.depth)
-    run = run_exchange(costs, phase, pattern, starts - first + costs.scalar, deep)
-    free = run.time + first
+    deep = lines_of(part.depth, pattern)
+    free = run_exchange(costs, phase, pattern, starts + costs.scalar, deep).time
     target, _ = connections(phase, pattern)
     closing = np.zeros(starts.shape[1], dtype=np.int64)
     torn = {name: lines_of(times, pattern) for name, times in ends.torn.items()}
@@ -232,7 +235,7 @@ def _broadcast(part: Part, pattern: BroadcastPhase) -> Ends:
     x, y = np.indices(begun.shape)
     distances = np.abs(x - pattern.x) + np.abs(y - pattern.y)
     at = (pattern.x, pattern.y)
-    root = costs.called(Place(int(begun[at]), part.depth))
+    root = costs.called(Place(int(begun[at]), int(part.depth[at])))
     first = costs.returned(root, costs.issued(root, "send"))
     way = begun.copy() if part.torn_down else np.zeros_like(begun)
     way[at] = first + costs.ramp + 1

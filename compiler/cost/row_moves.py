@@ -59,7 +59,8 @@ def _start(line: Timeline, code: Code, lane: int) -> Iterator[Move]:
     code.due[lane] = (kind & OUT > 0) + (kind & RECEIVES > 0)
     for what, number in start(line.text, line.here[at], kind, line.walks[at][row]):
         if what == APPLY:
-            yield CODE, _applying(line, int(line.numbers[at][row][0]), number > 0)
+            size = int(line.numbers[at][row][0]) * line.costs.per_wavelet
+            yield CODE, _applying(line, size, number > 0)
         else:
             yield what, at if what > WAIT else number
 

@@ -79,10 +79,14 @@ def _cycle(line: Timeline, now: int) -> int:
     for lane in line.links.arriving.pop(now, ()):
         line.landing[lane] += 1
     line.leaving += line.written[(now - WRITTEN) & mask, :-1]
-    _land(line, now)
+    if line.costs.group > 1:
+        line.arrived += line.entered[(now - line.costs.ramp) & mask, :-1]
+    else:
+        _land(line, now)
     _go_up(line, now)
-    free = line.queued < (line.room if len(line.crossing) else line.costs.output_queue)
-    high = (line.left > 0) & (line.arrived > 0) & (~line.passing | free)
+    group = line.costs.group
+    free = line.queued + group <= (line.room if len(line.crossing) else line.costs.output_queue)
+    high = (line.left > 0) & (line.arrived >= group) & (~line.passing | free)
     low = (line.sends > 0) & free
     lanes = range(line.rows.lanes)
     highs, lows = ([able[n :: len(lanes)] for n in lanes] for able in (high, low))
@@ -96,10 +100,12 @@ def _cycle(line: Timeline, now: int) -> int:
         _in_turns(line, lows, line.sending)
     moves = bool(high.any() or low.any())
     passed = high & line.passing
-    line.written[now & mask, :-1] = low | passed
-    line.taken[now & mask, :-1] = high
+    line.written[now & mask, :-1] = (low | passed) * group
+    line.taken[now & mask, :-1] = high * group
     if moves:
         _move(line, now, high, low, passed)
+    if group > 1:
+        _enter(line, now)
     if coding.any():
         line.slots -= coding
         for place in np.flatnonzero(coding & (line.slots <= 0)).tolist():
@@ -117,6 +123,21 @@ def _land(line: Timeline, now: int) -> None:
     _one_of_each(line, able, line.favoured)
     line.landing -= able
     line.arrived += able
+    line.last = now
+
+
+def _enter(line: Timeline, now: int) -> None:
+    """Where an instruction takes two elements it waits for the second, so it counts that a queue
+    holds what comes down the ramp before it can be used."""
+    able = (line.landing > 0) & (line.held < line.costs.input_queue)
+    entered = line.entered[now & (len(line.entered) - 1), :-1]
+    entered[:] = 0
+    if not able.any():
+        return
+    _one_of_each(line, able, line.favoured)
+    line.landing -= able
+    line.held += able
+    entered += able
     line.last = now
 
 
@@ -183,10 +204,12 @@ def _leaves(line: Timeline, lane: int, place: Ints) -> None:
 
 def _move(line: Timeline, now: int, high: Bools, low: Bools, passed: Bools) -> None:
     """Elements are taken and sent."""
-    line.left -= high
-    line.arrived -= high
-    line.sends -= low
-    line.queued += low | passed
+    group = line.costs.group
+    line.left -= high * group
+    line.arrived -= high * group
+    line.held -= high * group
+    line.sends -= low * group
+    line.queued += (low | passed) * group
     line.last = now
     for able, left, place in (
         (high, line.left, line.taking),

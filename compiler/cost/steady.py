@@ -9,8 +9,10 @@ code goes on.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from collc.cost.timeline import Bools, Timeline
 from collc.unrolled import Ints
@@ -38,9 +40,11 @@ class Snapshot:
     arrived: Ints
     room: Ints
     turn: Ints
-    written: Bools
+    written: Ints
     sent: Bools
-    taken: Bools
+    taken: Ints
+    entered: Ints
+    held: Ints
 
 
 def snapshot(line: Timeline, now: int) -> Snapshot | None:
@@ -67,10 +71,12 @@ def snapshot(line: Timeline, now: int) -> Snapshot | None:
         _by_age(line.written, now),
         _by_age(line.sent, now),
         _by_age(line.taken, now),
+        _by_age(line.entered, now),
+        line.held.copy(),
     )
 
 
-def _by_age(log: Bools, now: int) -> Bools:
+def _by_age(log: npt.NDArray[Any], now: int) -> npt.NDArray[Any]:
     return np.roll(log, -(now % len(log)), axis=0)
 
 
@@ -91,6 +97,7 @@ def leap(line: Timeline, before: Snapshot, now: int) -> int:
     line.written[...] = np.roll(line.written, over % len(line.written), axis=0)
     line.sent[...] = np.roll(line.sent, over % len(line.sent), axis=0)
     line.taken[...] = np.roll(line.taken, over % len(line.taken), axis=0)
+    line.entered[...] = np.roll(line.entered, over % len(line.entered), axis=0)
     line.last += over
     return now + over
 
@@ -113,4 +120,6 @@ def _same(line: Timeline, before: Snapshot, now: int) -> bool:
         and same(_by_age(line.written, now), before.written)
         and same(_by_age(line.sent, now), before.sent)
         and same(_by_age(line.taken, now), before.taken)
+        and same(_by_age(line.entered, now), before.entered)
+        and same(line.held, before.held)
     )

@@ -73,9 +73,11 @@ class Timeline:
     queued: Ints  # elements in output queues
     leaving: Ints  # those of them that may go up the one ramp of all lanes of a PE
     goes_up: Ints  # the lane that goes first
-    written: Bools  # by cycle (modulo its depth) and lane, and a last one that stands for none
+    written: Ints  # by cycle (modulo its depth) and lane, and a last one that stands for none
     sent: Bools
-    taken: Bools
+    taken: Ints
+    entered: Ints  # what has gone down the ramp, where that is followed apart
+    held: Ints  # what input queues hold then, whether it can be used or not
     code: list[Code]
     links: Links
     crossing: Ints  # lanes that share links with others
@@ -113,11 +115,14 @@ def timeline(costs: Costs, of: Line, called: Ints) -> Timeline:
         planned.append([*there[own].tolist(), OVER, OVER, OVER])
         walks.append([*rows.walk[own].tolist(), 0, 0, 0])
         into, out = rows.into_to - rows.into_from, rows.out_to - rows.out_from
-        numbers.append(np.stack((into[own], out[own], rows.passed[own]), axis=1))
+        elements = np.stack((into[own], out[own], rows.passed[own]), axis=1)
+        numbers.append(elements // costs.per_wavelet)
     used = [
         [n for n in range(rows.lanes) if len(numbers[p * rows.lanes + n])] for p in range(places)
     ]
     delay = costs.latency(0) - WRITTEN + costs.hop * hops[source]
+    if costs.group > 1:
+        delay = delay - costs.ramp  # until it can go down the ramp
     source[target[crossing]] = NOWHERE
     room = costs.router_queue * (hops + 1) + costs.input_queue
     if len(crossing):  # what waits at a link and what waits for the ramp are not told apart
@@ -133,7 +138,7 @@ def timeline(costs: Costs, of: Line, called: Ints) -> Timeline:
         idle.copy(), called.copy(), idle.copy(), idle > 0, idle.copy(),
         idle.copy(), none - 1, none - 1,
         called.copy(), called.copy(), none.copy(), none.copy(), idle.copy(),
-        log, log.copy(), log.copy(),
+        log.astype(np.int64), log, log.astype(np.int64), log.astype(np.int64), none.copy(),
         [Code(p, used[p], [-1] * rows.lanes, [0] * rows.lanes) for p in range(places)],
         links, crossing,
     )  # fmt: skip

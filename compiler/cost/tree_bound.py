@@ -10,11 +10,13 @@ In reading order: the phases of a schedule, a line.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
+from collc.cost.bound import words_of
 from collc.cost.operations import Costs, Place
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 
@@ -30,6 +32,7 @@ def tree_bound_of(schedule: Schedule, costs: Costs, first_call: Place) -> int | 
     reductions = [phase for phase in phases if isinstance(phase, ReducePhase)]
     if not reductions or any(phase.leap for phase in reductions):
         return None
+    costs = replace(costs, length=words_of(schedule.collective.contract))
     place, end, index = first_call, 0, 0
     while index < len(phases):
         phase = phases[index]

@@ -84,12 +84,13 @@ class LaneModel:
 @dataclass(frozen=True)
 class ExchangeModel:
     """What the text of an exchange needs. `slice_length` is -1 where slices differ in length;
-    `by_length` says that they have the lengths of the run;
-    `all_kinds` is the conjunction of the bits of the rows that are prepared. The
-    rest says what any row does."""
+    `by_length` says that they have the lengths of the run; `grain` elements are cut as one;
+    `all_kinds` is the conjunction of the bits of the rows that are prepared. The rest says what any
+    row does."""
 
     slices: int
     slice_length: int
+    grain: int
     areas: int
     header: int
     row_numbers: int
@@ -123,7 +124,8 @@ def exchange_model(
     kinds = _kinds(phase)
     return ExchangeModel(
         slices=slicing.count,
-        slice_length=-1 if slicing.length % slicing.count else slicing.length // slicing.count,
+        slice_length=slicing.length // slicing.count if slicing.even else -1,
+        grain=slicing.grain,
         areas=exchange.areas,
         header=loop_header(exchange),
         row_numbers=row_numbers(phase),
@@ -316,7 +318,7 @@ def _lane_values(lane: Lane, phase: Phase) -> Iterator[tuple[str, str]]:
     kinds = [row.kind for row in rows]
     if (
         rows
-        and slicing.length >= slicing.count  # no slice is empty
+        and slicing.length >= slicing.count * slicing.grain  # no slice is empty
         and all(kind.offset & both == both and not _varies(kind) for kind in kinds)
     ):
         yield f"{lane.name}_both", "true"

@@ -84,6 +84,11 @@ class BundleModel:
     root: tuple[int, int]
 
     @property
+    def sets_routers(self) -> bool:
+        """Whether some phase has code for routers that are torn down."""
+        return any(phase.sets_routers for phase in self.phases)
+
+    @property
     def cases(self) -> bool:
         """Whether there is a memory operand for each length."""
         return any(phase.store is not None and phase.store.cases for phase in self.phases)
@@ -99,7 +104,9 @@ class SharedPhase:
     """What a phase of a program of several collectives is given: the positions of its colors among
     the program's, those of them that are torn down, the first positions of the ids it takes,
     whether it loads its registers when it begins, and whether its colors have registers by which
-    control wavelets are sent; `by_color` says that they have some for what is received, too."""
+    control wavelets are sent; `by_color` says that they have some for what is received, too. Its
+    routers that are torn down are the program's from `first_router` on; None: another phase sets
+    them alike. Those of the colors that are `set_elsewhere` stay as another phase has them."""
 
     positions: Mapping[str, int]
     torn_down: frozenset[str]
@@ -107,6 +114,8 @@ class SharedPhase:
     late: bool
     controls_ready: bool
     by_color: bool = False
+    first_router: int | None = None
+    set_elsewhere: frozenset[str] = frozenset()
 
 
 def model_of(
@@ -272,6 +281,8 @@ def shared_phase(plan: Plan, how: Combine, index: int, given: SharedPhase, ids: 
         shared=given.positions,
         late=given.late,
         by_color=given.by_color,
+        first_router=given.first_router,
+        set_elsewhere=given.set_elsewhere,
         by_call_back=bool(how.callback),
         torn_down=given.torn_down,
         controls_ready=given.controls_ready,

@@ -18,7 +18,7 @@ from collc.emit.exchange import (
     exchange_role,
 )
 from collc.emit.ids import Ids
-from collc.emit.lengths import cases_of_length, memory_operand
+from collc.emit.lengths import cases_of_length
 from collc.emit.names import Combine
 from collc.emit.roles import (
     Field,
@@ -56,7 +56,6 @@ class StoreSlot:
     next: str
     own: int
     cases: tuple[str, ...]
-    first_case: str
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,9 @@ class PhaseModel:
     received while it sends are loaded elsewhere, `quick` that a function is called at the end of a
     PE that sends a control wavelet last, by the register that its color has for that. `torn_down`
     are its colors that are torn down behind it, `routers` how they are set before it, `positions`
-    where they are among the program's.
+    where colors are among the program's; its routers are the program's from `first_router`
+    on, or None if another phase has code that sets them alike. `simd` is
+    the mode of its fabric operands.
     """
 
     name: str
@@ -116,6 +117,7 @@ class PhaseModel:
     routes: tuple[RoutesModel, ...]
     routers: tuple[RoutersModel, ...]
     torn_down: tuple[str, ...]
+    first_router: int | None
     positions: Mapping[str, int]
     cases: Cases
     on_path: bool  # whether a PE's part depends on its place on the path, not on x and y
@@ -135,7 +137,13 @@ class PhaseModel:
     late: bool
     quick: bool
     by_color: bool
+    simd: str
     behind: str
+
+    @property
+    def sets_routers(self) -> bool:
+        """Whether there is code for the routers of colors that are torn down."""
+        return self.first_router is not None and bool(self.torn_down)
 
     @property
     def calls_end(self) -> bool:
@@ -163,6 +171,8 @@ class Surroundings:
     by_call_back: bool = False
     torn_down: frozenset[str] = frozenset()
     controls_ready: bool = False
+    first_router: int | None = None
+    set_elsewhere: frozenset[str] = frozenset()
 
 
 def phase_model(
@@ -186,9 +196,10 @@ def phase_model(
         about=phase.about,
         fields=fields,
         roles=roles,
-        routes=routes_models(phase, around.torn_down),
+        routes=routes_models(phase, around.torn_down | around.set_elsewhere),
         routers=routers_models(phase, around.torn_down) if around.torn_down else (),
         torn_down=tuple(sorted(around.torn_down)),
+        first_router=around.first_router,
         positions=around.shared or {},
         cases=cases_of(
             phase.regions, (grid.width, grid.height), len(phase.roles), coordinates(phase)
@@ -218,8 +229,16 @@ def phase_model(
         late=around.late,
         quick=quick,
         by_color=around.by_color,
+        simd=_simd_mode(phase),
         behind=behind,
     )
+
+
+def _simd_mode(phase: Phase) -> str:
+    """What an instruction takes of the fabric, in CSL; empty for an element."""
+    if phase.wide:
+        return "simd_64"
+    return "simd_32" if phase.paired else ""
 
 
 def _is_quick(phase: Phase, shape: Shape | None, around: Surroundings) -> bool:
@@ -288,7 +307,6 @@ def _store_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
         next=slots[1],
         own=ids.owns if by_length else -1,  # the sending operation's, if that has one
         cases=cases,
-        first_case=memory_operand(name, given.least) if given else "",
     )
 
 

@@ -10,31 +10,35 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from collc.emit.ids import Ids
 from collc.emit.lengths import halved
-from collc.emit.model import BundleModel, SharedPhase, model_of, shared_phase
-from collc.emit.names import combine_of
+from collc.emit.model import BundleModel, SharedPhase, model_of
 from collc.emit.phases import PhaseModel
+from collc.emit.program_colors import (
+    ColorModel,
+    color_models,
+    moving_routers,
+    routers_of,
+)
+from collc.emit.program_phases import controls_ready, shared_of
+from collc.lowering.configuration import setters
 from collc.lowering.resources import switched_colors
 from collc.lowering.sharing import OWN_TASKS
-from collc.placement import received_colors, sent_colors
-from collc.plan import Phase
-from collc.program import ProgramPlan, Use
+from collc.program import ProgramPlan
 from collc.version import __version__
 
 STRANDS = ("collectives", "beside")  # what begins the names of their modules; then beside_2, ...
-FILES = ("source", "dest", "own")  # of DSRs, as `Ids` names them
 
 
 @dataclass(frozen=True)
 class Step:
     """A phase of the program: `module` is its collective, `name` its own name, `begins` what
-    begins it; `first` and `last` are said of its collective."""
+    begins it, `opens` what sets its routers; `first` and `last` are said of its collective."""
 
     index: int
     module: str
     name: str
     begins: str
+    opens: str
     torn_down: bool
     first: bool
     last: bool
@@ -47,19 +51,6 @@ class Part:
     step: int
     condition: str
     function: str
-
-
-@dataclass(frozen=True)
-class ColorModel:
-    """A color of the program: the conditions that this PE receives on it, and sends, and that its
-    switch moves here in some phase."""
-
-    index: int
-    number: int
-    torn_down: bool
-    receives: str
-    sends: str
-    moves: str
 
 
 @dataclass(frozen=True)
@@ -105,7 +96,9 @@ class CallModel:
 class ProgramModel:
     """Everything that the templates of a program print; `file` begins the names of its modules, and
     `others` are those of the strands beside it. `turns` are its calls by index, those together that
-    are in flight at the same time, each with the strand that it belongs to."""
+    are in flight at the same time, each with the strand that it belongs to. `routers` are what
+    phases set on colors that are torn down, `moving` those whose switch moves on some PE.
+    """
 
     file: str
     others: tuple[str, ...]
@@ -124,6 +117,8 @@ class ProgramModel:
     rounds: int
     colors: tuple[ColorModel, ...]
     torn_down: bool
+    routers: tuple[str, ...]
+    moving: tuple[str, ...]
     controls_ready: bool
     switched: bool
     by_color: int
@@ -134,6 +129,11 @@ class ProgramModel:
     task_ids: tuple[int, ...]
     dsr_ids: tuple[int, ...]
     skew: int
+
+    @property
+    def first_torn_down(self) -> int:
+        """The first color that is torn down."""
+        return next(color.index for color in self.colors if color.torn_down)
 
     @property
     def own(self) -> bool:
@@ -184,8 +184,10 @@ def program_model(
         lengths=plan.program.lengths,
         turns=_turns(plan),
         rounds=plan.program.rounds,
-        colors=tuple(_colors(plan)),
+        colors=tuple(color_models(plan)),
         torn_down=any(color.torn_down for color in plan.colors),
+        routers=tuple(routers_of(plan)),
+        moving=tuple(moving_routers(plan)),
         controls_ready=controls_ready(plan),
         switched=any(switched_colors(one.phases) for one in plan.plans),
         by_color=max((one.collective.contract.length for one in plan.plans), default=0)
@@ -220,9 +222,14 @@ def _beginning(module: ModuleModel) -> Iterator[str]:
     if not module.steps:
         yield f"{module.m.name}_run(buffer, n);"
         return
-    first = module.steps[0].index
-    yield from (f"{module.m.name}.prepare(buffer, n);", f"begin_{first}();")
-    yield from (f"phase = {first};", "return;")  # for tasks, which come later
+    first = module.steps[0]
+    yield f"{module.m.name}.prepare(buffer, n);"
+    begins = f"{module.m.name}.{first.begins}();"
+    if first.torn_down:
+        yield f"if ({first.opens}()) {{ {begins} }} else {{ begin_{first.index}(); }}"
+    else:
+        yield begins
+    yield from (f"phase = {first.index};", "return;")  # for tasks, which come later
 
 
 def strand_models(plan: ProgramPlan, source: str, skew: int) -> tuple[ProgramModel, ...]:
@@ -271,7 +278,8 @@ def _module(plan: ProgramPlan, index: int, source: str, shared: list[SharedPhase
 def _steps(
     plan: ProgramPlan, models: list[BundleModel], shared: list[SharedPhase]
 ) -> Iterator[Step]:
-    for index, (use, given) in enumerate(zip(plan.uses, shared, strict=True)):
+    found = zip(plan.uses, shared, setters(plan), strict=True)
+    for index, (use, given, setter) in enumerate(found):
         of = plan.plans[use.collective]
         phase = models[use.collective].phases[use.phase]
         at_once = given.by_color and not given.late
@@ -280,120 +288,11 @@ def _steps(
             module=of.collective.name,
             name=phase.name,
             begins=phase.first if at_once else f"{phase.name}_start",
+            opens=f"{plan.label(plan.uses[setter])}_open",
             torn_down=any(plan.colors[k].torn_down for _, k in use.positions),
             first=use.phase == 0,
             last=use.phase == len(of.phases) - 1,
         )
-
-
-def shared_of(plan: ProgramPlan) -> list[SharedPhase]:
-    """What each use is given. Registers are loaded at compile time as long as there are enough for
-    all phases; those that are left go to the other phases in turn. Where collectives are chosen by
-    length, those for what is received on a color while a PE sends are shared by all phases."""
-    ready = controls_ready(plan)
-    bare = [_bare(plan, use, ready) for use in plan.uses]
-    needs = [_needs(plan, use, given) for use, given in zip(plan.uses, bare, strict=True)]
-    by_color = bool(plan.program.selections)
-    apart = by_color and sum(need.tasks for need in needs) <= len(plan.task_ids) - OWN_TASKS
-    used = Ids(
-        sources=len(plan.colors) if by_color else 0,
-        dests=len(plan.colors) if ready else 0,
-        owns=int(by_color),
-    )
-    widest = [max((getattr(need, f"{file}s") for need in needs), default=0) for file in FILES]
-    total = [
-        sum((getattr(need, f"{file}s") for need in needs), getattr(used, f"{file}s"))
-        for file in FILES
-    ]
-    room = len(plan.dsr_ids)
-    kept = [0 if max(total) <= room else most for most in widest]
-    found = []
-    for given, need in zip(bare, needs, strict=True):
-        after = [getattr(used, f"{f}s") + getattr(need, f"{f}s") for f in FILES]
-        late = any(a + k > room for a, k in zip(after, kept, strict=True))
-        start = [room - k for k in kept] if late else [getattr(used, f"{f}s") for f in FILES]
-        if not late:
-            used.sources, used.dests, used.owns = after
-        owns = start[2] if need.owns or not by_color else 0
-        first = Ids(sources=start[0], dests=start[1], owns=owns, tasks=used.tasks)
-        used.tasks += need.tasks if apart else 0
-        found.append(replace(given, first=first, late=late))
-    return found
-
-
-def controls_ready(plan: ProgramPlan) -> bool:
-    """Whether every color has a register by which control wavelets are sent: some color is torn
-    down, the registers suffice, and no operation on another color has the microthread that sends
-    them, so that the next phase may begin meanwhile."""
-    inputs = {color.input_queue for color in plan.colors}
-    outputs = {color.output_queue for color in plan.colors}
-    if inputs & outputs or not any(color.torn_down for color in plan.colors):
-        return False
-    needs = (_needs(plan, use, _bare(plan, use, True)).dests for use in plan.uses)
-    return len(plan.colors) + max(needs, default=0) <= len(plan.dsr_ids)
-
-
-def _bare(plan: ProgramPlan, use: Use, ready: bool) -> SharedPhase:
-    """What a use is given, but for the ids."""
-    return SharedPhase(
-        positions=dict(use.positions),
-        torn_down=frozenset(n for n, k in use.positions if plan.colors[k].torn_down),
-        first=Ids(),
-        late=False,
-        controls_ready=ready,
-        by_color=bool(plan.program.selections),
-    )
-
-
-def _needs(plan: ProgramPlan, use: Use, given: SharedPhase) -> Ids:
-    """How many ids of each kind a phase takes. The register of the own vector, which is loaded at
-    run time, is the same for all where those of the colors are."""
-    of = plan.plans[use.collective]
-    ids = Ids()
-    shared_phase(of, combine_of(of.collective.contract), use.phase, given, ids)
-    if given.by_color and plan.phase(use).exchange is None:
-        ids.owns = 0
-    return ids
-
-
-def _colors(plan: ProgramPlan) -> Iterator[ColorModel]:
-    for index, color in enumerate(plan.colors):
-        receives: list[str] = []
-        sends: list[str] = []
-        moves: list[str] = []
-        for use in plan.uses:
-            names = {name for name, k in use.positions if k == index}
-            if names:
-                phase = plan.phase(use)
-                module = plan.plans[use.collective].collective.name
-                receives += _conditions(phase, module, "in", names, index)
-                sends += _conditions(phase, module, "out", names, index)
-                if color.torn_down:
-                    moves += _moves(phase, module, names)
-        conditions = (_any(receives), _any(sends), _any(moves))
-        yield ColorModel(index, color.number, color.torn_down, *conditions)
-
-
-def _conditions(phase: Phase, module: str, way: str, names: set[str], index: int) -> Iterator[str]:
-    """That a PE receives (or sends) on a color of the program in one phase."""
-    colors_of_role = received_colors if way == "in" else sent_colors
-    if not any(names & set(colors_of_role(role)) for role in phase.roles):
-        return
-    verb = "receives" if way == "in" else "sends"
-    for lane in phase.exchange.lanes if phase.exchange else ("",):
-        of = f"{module}.{phase.name}.{lane}_" if lane else f"{module}.{phase.name}."
-        yield f"({of}{verb} and ({of}queue_{way} == {index}))"
-
-
-def _moves(phase: Phase, module: str, names: set[str]) -> Iterator[str]:
-    """That the switch of a torn-down color has several positions on a PE in one phase."""
-    for name in sorted(names & switched_colors([phase])):
-        router = f"params.{module}.{phase.name}_routers.{name}"
-        yield f"({router}.moves_rx or {router}.moves_tx)"
-
-
-def _any(conditions: list[str]) -> str:
-    return " or ".join(conditions) or "false"
 
 
 def _tasks(plan: ProgramPlan, modules: tuple[ModuleModel, ...]) -> tuple[tuple[Part, ...], ...]:

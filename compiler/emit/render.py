@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from collc.cost import Prediction
 from collc.emit.model import BundleModel, model_of
 from collc.emit.program import ProgramModel, program_model, strand_models
+from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.plan import Plan
 from collc.program import ProgramPlan
 from collc.schedule import Schedule
@@ -157,6 +158,9 @@ def render_program(
             for module in strand.modules:
                 texts[f"{module.m.name}_{part}.csl"] = template.render(m=module.m)
             texts[f"{strand.file}_{part}.csl"] = shared.render(p=strand)
+            if part == "pe" and strand.torn_down:
+                registers = environment.get_template("registers.csl.j2")
+                texts[f"{strand.file}_registers.csl"] = registers.render(p=strand)
     kind = "strands" if len(strands) > 1 else "program"
     names = {f"{kind}_layout.csl": "layout.csl", f"{kind}_pe.csl": "pe_program.csl"}
     names["program_run.py"] = "run.py"
@@ -216,7 +220,7 @@ def _program_manifest(
             "dsr_ids": plan.dsr_ids,
             "code_bytes_estimate": plan.code_bytes,
             "data_bytes": plan.data_bytes,
-            "reconfiguration_bytes": plan.reconfiguration_bytes,
+            "reconfiguration_bytes": reconfiguration_bytes(plan),
         },
         "prediction": {
             "cycles": prediction.cycles,

@@ -202,7 +202,8 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
 
     def run(self, meta: Meta, c: list[Any]) -> syntax.RunClause:
         lines = None if c[0] is None else self._word(c[0])
-        return syntax.RunClause(lines, c[1], c[2], False, self._span(meta))
+        taken = None if c[3] is None else self._word(c[3])
+        return syntax.RunClause(lines, c[1], c[2], False, self._span(meta), taken)
 
     def use(self, meta: Meta, c: list[Any]) -> syntax.TreeUse:
         return syntax.TreeUse(self._word(c[0]), c[1] or (), self._span(meta))

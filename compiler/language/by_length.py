@@ -108,21 +108,28 @@ def refused_steps(contract: Contract, steps: tuple[Step, ...]) -> None:
         message = f"{who} deals with slices, whose lengths are known when compiled"
         help = "give it a fixed length; broadcast, reduce and allreduce may have one of the run"
         raise problem("C172", message, contract.span, help=help)
+    at = (contract.run_length.span, "the length is known when the program runs")
     for step in (step for step in steps if isinstance(step, RunStep)):
-        if step.algorithm.slices > MOST_CUTS:
-            message = (
-                f"{step.algorithm.text} cuts vectors into {step.algorithm.slices} slices, and "
-            )
-            message += f"at most {MOST_CUTS} are cut while the program runs"
-            at = (contract.run_length.span, "the length is known when the program runs")
-            help = "take fewer slices, or give the collective a fixed length"
-            raise problem("C172", message, step.span, at, help=help)
-        if any((moves.into != moves.slice).any() for moves in step.algorithm.steps):
-            message = f"{step.algorithm.text} puts slices into the places of others, and they may "
-            message += "be of other lengths when the program runs"
-            at = (contract.run_length.span, "the length is known when the program runs")
-            help = "leave slices in their places, or give the collective a fixed length"
-            raise problem("C172", message, step.span, at, help=help)
+        why, help = _refused_run(step)
+        if why:
+            help = f"{help}, or give the collective a fixed length"
+            raise problem("C172", why, step.span, at, help=help)
+
+
+def _refused_run(step: RunStep) -> tuple[str, str]:
+    """Why an algorithm cannot go by a length of the run, and what would help."""
+    name, slices = step.algorithm.text, step.algorithm.slices
+    if step.wide:
+        return f"{name} takes wavelets in twos, and slices may be of any length", "leave that out"
+    if slices > MOST_CUTS:
+        message = (
+            f"{name} cuts vectors into {slices} slices, and at most {MOST_CUTS} are cut while "
+        )
+        return message + "the program runs", "take fewer slices"
+    if any((moves.into != moves.slice).any() for moves in step.algorithm.steps):
+        message = f"{name} puts slices into the places of others, and they may be of other lengths "
+        return message + "when the program runs", "leave slices in their places"
+    return "", ""
 
 
 def _select_clauses(declaration: CollectiveDecl) -> tuple[SelectClause, ...]:

@@ -27,7 +27,7 @@ OPTIMAL = "optimal"
 
 
 def optimal_tree(use: TreeUse, ranks: int, length: int, target: Target) -> Tree:
-    """The model's optimum for `ranks` ranks and `length` elements, with all its candidates."""
+    """The model's optimum for vectors of `length` wavelets, with all its candidates."""
     if use.arguments:
         message = "the tree optimal takes no numbers: it follows from the line and the length"
         raise problem("C114", message, use.span, help="write `reduce optimal`")

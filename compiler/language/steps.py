@@ -28,9 +28,19 @@ from collc.language.syntax import (
     TreeUse,
     Word,
 )
+from collc.language.twos import is_wide
 from collc.language.undecided import is_auto
+from collc.packing import wavelets
 from collc.schedule import JUMP
-from collc.spec import BroadcastStep, Contract, ContractKind, ReduceStep, RunStep, Step, Tree
+from collc.spec import (
+    BroadcastStep,
+    Contract,
+    ContractKind,
+    ReduceStep,
+    RunStep,
+    Step,
+    Tree,
+)
 from collc.target import Target
 
 StepClause = ReduceClause | BroadcastClause | RunClause
@@ -152,7 +162,8 @@ def _run(clause: RunClause, around: Surroundings) -> RunStep:
     first, last = (0, other.length - 1) if every else (other.coordinate(0),) * 2
     algorithm = around.algorithms.unfold(clause.algorithm, line.length, around.scope)
     word = lines.path.word if lines.path else line.word
-    return RunStep(axis, word, line.places, (first, last), algorithm, clause.span)
+    wide = is_wide(clause, algorithm, around.contract, around.target)
+    return RunStep(axis, word, line.places, (first, last), algorithm, clause.span, wide)
 
 
 def _check_then(clauses: tuple[StepClause, ...], problems: Problems) -> None:
@@ -353,7 +364,8 @@ def _tree(use: TreeUse, ranks: int, around: Surroundings) -> Tree:
     if use.name.text == OPTIMAL:
         if around.contract is None:
             raise KnownProblemError
-        return optimal_tree(use, ranks, around.contract.length, around.target)
+        length = wavelets(around.contract, around.target, combines=True)
+        return optimal_tree(use, ranks, length, around.target)
     declaration = forest.tree(use.name)
     first = (ranks,) if declaration.parameters else ()
     call = forest.call(use.name, use.arguments, first, around.scope, use.span)

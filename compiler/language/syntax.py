@@ -455,13 +455,15 @@ class BroadcastClause:
 
 @dataclass(frozen=True, eq=False)
 class RunClause:
-    """`run rows by ring_allreduce`; `root` is the place behind `from` or `to`."""
+    """`run rows by ring_allreduce in twos`; `root` is the place behind `from` or `to`, `taken` the
+    word behind `in`."""
 
     lines: Word | None
     algorithm: TreeUse
     root: PeDecl | Expression | None
     then: bool
     span: Span
+    taken: Word | None = None
 
 
 @dataclass(frozen=True, eq=False)

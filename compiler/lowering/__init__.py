@@ -8,6 +8,7 @@ fewest predicted cycles, of equals the one with the fewest colors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache, partial
 from itertools import product
 
@@ -20,9 +21,10 @@ from collc.lowering.colorings import by_parity, without_control
 from collc.lowering.jump import without_root
 from collc.lowering.line import LineTree, line_tree
 from collc.lowering.roles import reduce_phase
-from collc.lowering.rounds import FEW, one_by_one
+from collc.lowering.rounds import few, one_by_one
 from collc.lowering.show import show_plan
 from collc.lowering.steps import circuits, relays, steps_phase, traffic_of
+from collc.packing import goes_in_pairs, slices_go_in_pairs
 from collc.plan import Advance, Phase, Plan, SendVector
 from collc.run_lengths import has_cases
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
@@ -86,12 +88,17 @@ def _ways(
 ) -> Iterator[Callable[[], Phase]]:
     """All ways to carry out a phase, each worked out when it is asked for."""
     if isinstance(phase, BroadcastPhase):
-        yield partial(broadcast_phase, phase)
+        yield partial(_multicast, schedule, phase, target)
     elif isinstance(phase, StepsPhase):
         yield from _exchanges(schedule, phase, target)
     else:
         for coloring in COLORINGS.values():
             yield partial(_reduction, schedule, phase, coloring, target)
+
+
+def _multicast(schedule: Schedule, phase: BroadcastPhase, target: Target) -> Phase:
+    contract = schedule.collective.contract
+    return replace(broadcast_phase(phase), paired=goes_in_pairs(contract, target, combines=False))
 
 
 def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, target: Target) -> Phase:
@@ -104,9 +111,10 @@ def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, targe
         received_on = coloring(tree)
     done = behaviours(phase, received_on, contract.length, target.max_extent)
     lowered = reduce_phase(phase, done, schedule.collective.path)
+    lowered = replace(lowered, paired=goes_in_pairs(contract, target, combines=True))
     if contract.run_length is None:
         return lowered
-    return one_by_one(lowered, FEW if has_cases(contract) else phase.ranks)
+    return one_by_one(lowered, few(target) if has_cases(contract) else phase.ranks)
 
 
 def _exchanges(
@@ -116,7 +124,10 @@ def _exchanges(
     contract = schedule.collective.contract
     by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
     path, by_length = schedule.collective.path, contract.run_length is not None
-    lowered = partial(steps_phase, by_call_back=by_call_back, path=path, by_length=by_length)
+    paired = slices_go_in_pairs(phase, contract, target)
+    lowered = partial(
+        steps_phase, by_call_back=by_call_back, path=path, paired=paired, by_length=by_length
+    )
     traffic = traffic_of(phase)
     exchanges = sum(isinstance(other, StepsPhase) for other in schedule.phases)
     others = len(schedule.phases) - exchanges
@@ -126,7 +137,8 @@ def _exchanges(
     # where neither keeps the limit, the refusal names the fewest colors
     if direct is not None and direct.color_count <= max(most, by_relays.color_count):
         registers = 3 * len(direct.lanes) * exchanges + 2 * others
-        walks = registers <= len(target.dsr_ids)
+        # backwards an instruction takes two elements at most
+        walks = registers <= len(target.dsr_ids) and not (paired and phase.wide)
         yield partial(lowered, phase, traffic, direct, may_walk=walks)
     yield partial(lowered, phase, traffic, by_relays, may_walk=False)
 

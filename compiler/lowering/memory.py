@@ -8,15 +8,13 @@ run-time library with memcpy.
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
 from collc.identity import remembered
 from collc.plan import BY_WAVELET, Exchange, Lane, Loop, Phase, Plan, SendVector
 from collc.spec import ElementType
-from collc.target import Target
 from collc.unrolled import Ints, values_at
 
 RUNTIME_BYTES = 2048  # library start-up and memcpy command handling
@@ -29,27 +27,6 @@ ROUTER_BYTES = 60  # setting a router on one color
 SMALL_DATA_BYTES = 64  # descriptors, pointers, counters
 
 INSTRUCTION_BYTES = 4  # with a constant of 16 bits in it [guess]
-
-
-@dataclass(frozen=True)
-class TeardownCode:
-    """Instructions of what there is only because colors are torn down, counted in programs that
-    fabsim compiled: for every program, phase, phase made of steps besides, router that a phase
-    sets, and switch among those; once if any switch moves; and bytes that each such router keeps.
-    """
-
-    program: int
-    phase: int
-    steps: int
-    router: int
-    switch: int
-    switches: int
-    kept_bytes: int
-
-
-BY_REGISTERS = TeardownCode(28, 14, 20, 9, 1, 0, 0)
-BY_LIBRARY = TeardownCode(80, 18, 20, 19, 8, 30, 4)  # asked at start what registers are to hold
-FLAG_BYTES = 4
 
 
 def code_bytes(phases: Sequence[Phase]) -> int:
@@ -136,28 +113,6 @@ def program_code_bytes(plans: Sequence[Plan]) -> int:
     phases = [phase for plan in plans for phase in plan.phases]
     routers = sum(max(len(role.colors) for role in phase.roles) for phase in phases)
     return code_bytes(phases) + TURN_BYTES * len(phases) + ROUTER_BYTES * routers
-
-
-def reconfiguration_bytes(uses: Sequence[tuple[Phase, Set[str]]], target: Target) -> int:
-    """What the colors' being torn down takes of the PE that sets most routers: code and data. Each
-    phase comes with its colors that are torn down."""
-    if not any(torn for _, torn in uses):
-        return 0
-    code = BY_REGISTERS if target.registers_known else BY_LIBRARY
-    routers = [_most_routers(phase, torn) for phase, torn in uses if torn]
-    set_, moved = sum(most for most, _ in routers), sum(most for _, most in routers)
-    made_of_steps = sum(phase.exchange is not None for phase, torn in uses if torn)
-    instructions = code.program + code.phase * len(routers) + code.steps * made_of_steps
-    instructions += code.router * set_
-    instructions += code.switch * moved + code.switches * (moved > 0)
-    return INSTRUCTION_BYTES * instructions + code.kept_bytes * set_ + FLAG_BYTES
-
-
-def _most_routers(phase: Phase, torn: Set[str]) -> tuple[int, int]:
-    """Of all roles: the most routers that are torn down, and of them the most that move."""
-    uses = [[use for use in role.colors if use.color in torn] for role in phase.roles]
-    moved = ([use for use in of if len(use.positions) > 1] for of in uses)
-    return max(map(len, uses)), max(map(len, moved))
 
 
 def program_data_bytes(plans: Sequence[Plan], rounds: int) -> int:

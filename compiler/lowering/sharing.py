@@ -1,8 +1,9 @@
 """How the collectives of a program share colors, queues and task ids.
 
 If there are colors and queues for all phases, every phase has its own and nothing is reconfigured.
-Otherwise phases take turns: each takes the colors that were used longest ago, so that their
-teardown is over when it begins.
+If there are enough for phases to share them with those that set all routers alike, nothing is
+reconfigured either. Otherwise phases take turns: each takes the colors that were used longest ago,
+so that their teardown is over when it begins.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from itertools import count
 
 from collc.cost import predict
 from collc.lowering import candidate_plans, memory
+from collc.lowering.configuration import configuration
 from collc.lowering.resources import (
     QueueNeed,
     colors_of,
@@ -56,9 +58,11 @@ def share(
 ) -> ProgramPlan:
     """The plan of a program whose collectives have these plans and run one after the other."""
     most = len(target.colors) if program.colors is None else program.colors
-    with_own = apart(schedules, chosen, program, target)
-    if program.reconfigure is Reconfigure.AUTO and fits(with_own, most):
-        return with_own
+    if program.reconfigure is Reconfigure.AUTO:
+        for alike in (False, True):
+            unchanged = apart(schedules, chosen, program, target, alike)
+            if fits(unchanged, most):
+                return unchanged
     return _in_turns(schedules, chosen, program, target)
 
 
@@ -115,27 +119,53 @@ def _kept_apart(colors: tuple[str, ...], together: list[set[str]]) -> tuple[int,
 
 
 def apart(
-    schedules: tuple[Schedule, ...], plans: tuple[Plan, ...], program: Program, target: Target
+    schedules: tuple[Schedule, ...],
+    plans: tuple[Plan, ...],
+    program: Program,
+    target: Target,
+    alike: bool = False,
 ) -> ProgramPlan:
-    """Every phase with colors and queues of its own."""
+    """Every phase with colors and queues of its own, or of those that set all routers `alike`."""
     named = _named(plans)
+    owners = _owners(named, plans) if alike else list(range(len(named)))
+    owning = [one for i, one in enumerate(named) if owners[i] == i]
     needs = [
         QueueNeed(max(one.inputs) + 1, max(one.outputs) + 1, one.phase.exchange is not None)
-        for one in named
+        for one in owning
     ]
     queues = deal_queues(needs, target)
-    switched = [color in switched_colors([one.phase]) for one in named for color in one.colors]
+    switched = [color in switched_colors([one.phase]) for one in owning for color in one.colors]
     numbers = iter(_color_numbers(switched, target))
     colors: list[SharedColor] = []
-    uses: list[Use] = []
-    for one, (inputs, outputs) in zip(named, queues, strict=True):
-        positions = tuple((name, len(colors) + k) for k, name in enumerate(one.colors))
-        uses.append(Use(one.collective, one.index, positions))
+    first: dict[int, int] = {}  # color of each that has its own
+    for owner, (inputs, outputs) in zip(dict.fromkeys(owners), queues, strict=True):
+        first[owner] = len(colors)
         colors += (
             SharedColor(next(numbers), inputs[into], outputs[out], torn_down=False)
-            for into, out in zip(one.inputs, one.outputs, strict=True)
+            for into, out in zip(named[owner].inputs, named[owner].outputs, strict=True)
         )
-    return _numbered(schedules, plans, program, target, tuple(uses), tuple(colors))
+    uses = tuple(
+        Use(
+            one.collective,
+            one.index,
+            tuple((name, first[owner] + k) for k, name in enumerate(one.colors)),
+        )
+        for one, owner in zip(named, owners, strict=True)
+    )
+    return _numbered(schedules, plans, program, target, uses, tuple(colors))
+
+
+def _owners(named: Sequence[_Named], plans: Sequence[Plan]) -> list[int]:
+    """For each phase the first that sets all routers as it does, color by color, and has as many
+    queues."""
+    first: dict[tuple[object, ...], int] = {}
+    found = []
+    for i, one in enumerate(named):
+        collective = plans[one.collective].collective
+        sets = (configuration(collective, one.phase, color) for color in one.colors)
+        steps = one.phase.exchange is not None
+        found.append(first.setdefault((*sets, one.inputs, one.outputs, steps), i))
+    return found
 
 
 def _in_turns(
@@ -152,7 +182,9 @@ def _in_turns(
         for one, taken in zip(named, positions, strict=True)
     )
     users = [sum(k in taken for taken in positions) for k in range(kept)]
-    torn = [users[k] > 1 or program.reconfigure is Reconfigure.TEARDOWN for k in range(kept)]
+    forced = program.reconfigure is Reconfigure.TEARDOWN
+    reset = {k for k in range(kept) if forced or _changes(named, positions, plans, k)}
+    torn = _with_neighbors(reset, positions)
     switched = {
         place
         for one, taken in zip(named, positions, strict=True)
@@ -167,13 +199,13 @@ def _in_turns(
         kept,
     )
     colors = tuple(
-        SharedColor(numbers[k], inputs[k], outputs[k], torn[k]) for k in range(kept) if users[k]
+        SharedColor(numbers[k], inputs[k], outputs[k], k in torn) for k in range(kept) if users[k]
     )
     changed = tuple(
         replace(
             plan,
             phases=tuple(
-                with_teardown(plan.phases[use.phase], {n for n, k in use.positions if torn[k]})
+                with_teardown(plan.phases[use.phase], {n for n, k in use.positions if k in torn})
                 for use in uses
                 if use.collective == i
             ),
@@ -181,6 +213,29 @@ def _in_turns(
         for i, plan in enumerate(plans)
     )
     return _numbered(schedules, changed, program, target, uses, colors)
+
+
+def _changes(
+    named: Sequence[_Named],
+    positions: Sequence[tuple[int, ...]],
+    plans: Sequence[Plan],
+    color: int,
+) -> bool:
+    """Whether phases set the routers of a color differently."""
+    sets = (
+        configuration(plans[one.collective].collective, one.phase, one.colors[taken.index(color)])
+        for one, taken in zip(named, positions, strict=True)
+        if color in taken
+    )
+    first = next(sets, None)
+    return any(other != first for other in sets)
+
+
+def _with_neighbors(torn: set[int], positions: Sequence[tuple[int, ...]]) -> set[int]:
+    """Also the colors of phases that have such a one: a phase all of whose colors are torn down
+    goes on without waiting for its last control wavelet."""
+    more = {k for taken in positions if torn & set(taken) for k in taken} | torn
+    return torn if more == torn else _with_neighbors(more, positions)
 
 
 def _pairs_of_queues(target: Target) -> int:
@@ -254,16 +309,6 @@ def _numbered(  # noqa: PLR0913, PLR0917 - the parts of a plan
         dsr_ids=target.dsr_ids,
         code_bytes=memory.program_code_bytes(numbered),
         data_bytes=memory.program_data_bytes(numbered, program.rounds),
-        reconfiguration_bytes=memory.reconfiguration_bytes(
-            [
-                (
-                    numbered[use.collective].phases[use.phase],
-                    {name for name, place in use.positions if colors[place].torn_down},
-                )
-                for use in uses
-            ],
-            target,
-        ),
     )
 
 

@@ -165,6 +165,5 @@ def _together(
         dsr_ids=target.dsr_ids,
         code_bytes=memory.program_code_bytes(in_order),
         data_bytes=memory.program_data_bytes(in_order, program.rounds),
-        reconfiguration_bytes=sum(one.reconfiguration_bytes for one in strands),
         strands=strands,
     )

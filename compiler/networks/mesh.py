@@ -117,9 +117,9 @@ def _sizes(phase: StepsPhase, index: int) -> Ints:
     moves, slicing = phase.steps[index], phase.slicing
     if slicing.length == 0:
         return np.ones(len(moves), dtype=np.int64)
-    first = moves.slice.astype(np.int64)
-    last = first + moves.count
-    return last * slicing.length // slicing.count - first * slicing.length // slicing.count
+    bounds = slicing.bounds
+    sizes: Ints = bounds[moves.slice + moves.count] - bounds[moves.slice]
+    return sizes
 
 
 def _broadcast(links: _Links, phase: BroadcastPhase, length: int) -> None:

@@ -175,9 +175,9 @@ def _whole_vectors(pairs: list[tuple[int, int]], length: int, combines: bool) ->
 
 def _elements(moves: Moves, slicing: Slicing) -> Ints:
     """How many elements each transfer takes."""
-    first, count = moves.slice.astype(np.int64), moves.count.astype(np.int64)
-    length, slices = slicing.length, slicing.count
-    return (first + count) * length // slices - first * length // slices
+    bounds = slicing.bounds
+    sizes: Ints = bounds[moves.slice + moves.count] - bounds[moves.slice]
+    return sizes
 
 
 def _merged(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
@@ -40,15 +41,23 @@ class Line:
     style: str = "model"
 
 
-def save(figure: Any, path: Path) -> None:  # noqa: ANN401 - matplotlib's, see `_figure`
-    """Write a picture in the format that the name's ending says; raises CollcError, OSError."""
+def ending_of(path: Path) -> str:
+    """The format of a picture, as its name says; raises CollcError."""
     ending = path.suffix.lower()
     if ending not in (".png", ".svg"):
         raise CollcError(
             [Diagnostic("C702", f"cannot draw {path}", None, help="name a .png or an .svg file")]
         )
+    return ending
+
+
+def picture(figure: Any, path: Path) -> bytes:  # noqa: ANN401 - matplotlib's, see `_figure`
+    """The file of a picture with this name; raises CollcError."""
+    ending = ending_of(path)
     metadata = {"Software": None} if ending == ".png" else {"Date": None, "Creator": None}
-    figure.savefig(path, metadata=metadata, dpi=110)
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format=ending[1:], metadata=metadata, dpi=110)
+    return drawn.getvalue()
 
 
 def lines(title: str, across: str, drawn: Sequence[Line], *, linear: bool = False) -> Any:  # noqa: ANN401

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from collc.diagnostics import CollcError, Diagnostic
+from collc.kept import Kept, on_all_cores
 from collc.language import read_source
 from collc.patterns import Pattern, all_patterns, instance, uses
 from collc.patterns.facts import contracts_of
@@ -16,6 +17,8 @@ from collc.run import RunError
 from collc.spec import ContractKind
 from collc.target import TARGETS
 from collc.tokens import with_tokens
+
+PATTERN_SIZES = ("P", "B")
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,8 @@ class Subject:
 
 @dataclass(frozen=True)
 class Point:
-    """A subject at some sizes; `refused` is the code of a message, and then all else is 0."""
+    """A subject at some sizes, in cycles; `refused` is the code of a message, `why` what it says,
+    and then all else is 0."""
 
     subject: str
     target: str
@@ -44,6 +48,7 @@ class Point:
     tree_bound: int = 0
     simulated: int = 0
     refused: str = ""
+    why: str = ""
 
     @property
     def gap(self) -> float:
@@ -67,34 +72,71 @@ def subject_of(name: str) -> Subject:
     return Subject(name, uses(pattern, name, contract), pattern, contract)
 
 
-def measure(subject: Subject, parameters: Mapping[str, int], target: str, simulate: bool) -> Point:
-    """The subject at these sizes. Raises RunError where a run comes to no end or a wrong result,
-    and CollcError where there is no fabsim to simulate with."""
+def refuse_unknown_sizes(subject: Subject, names: Sequence[str]) -> None:
+    """Raise CollcError for a size that a pattern does not have; files say themselves what they
+    have."""
+    if subject.pattern is None:
+        return
+    for name in names:
+        if name not in PATTERN_SIZES:
+            message = f"{subject.name} has no size {name}"
+            help = "patterns have P PEs and B elements; their own numbers stand with the name"
+            raise CollcError([Diagnostic("C702", message, None, help=help)])
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is to be measured: a subject at some sizes, predicted or also run."""
+
+    subject: Subject
+    parameters: Mapping[str, int]
+    target: str
+    simulate: bool
+
+
+def measured(work: Sequence[Work]) -> Iterator[Point]:
+    """All points, in order, on all cores; what has been run before is known. Raises RunError where
+    a run comes to no end or a wrong result, and CollcError where there is no fabsim to run on."""
+    kept = Kept("plot", "points")
+
+    def known(one: Work) -> Point | None:
+        fields = kept.get(_key(one))
+        return Point(**fields) if fields else None
+
+    def keep(one: Work, point: Point) -> None:
+        if one.simulate:  # a prediction is as soon made as read
+            kept.keep(_key(one), asdict(point))
+
+    return on_all_cores(measure, work, known, keep)
+
+
+def _key(work: Work) -> list[object]:
+    sizes = sorted(work.parameters.items())
+    return [work.subject.name, work.subject.text, sizes, work.target, work.simulate]
+
+
+def measure(work: Work) -> Point:
+    """One point; raises as `measured` does."""
+    subject, parameters, target = work.subject, work.parameters, work.target
     try:
         text, given = _program(subject, parameters, target)
-        if simulate:
+        if work.simulate:
             bundle = compile_text(text, subject.name, given, target)
             prediction = bundle.prediction
         else:
             spec, schedule = prove_text(text, subject.name, given, target)
             _, prediction = planned(with_tokens(schedule), TARGETS[spec.target])
     except CollcError as error:
-        return Point(subject.name, target, parameters, refused=error.diagnostics[0].code)
+        first = error.diagnostics[0]
+        return Point(subject.name, target, parameters, refused=first.code, why=first.message)
     simulated = 0
-    if simulate:
+    if work.simulate:
         report = bundle.run()
         if not report.verified:
             raise RunError(f"{subject.name}: {report.problem}")
         simulated = report.cycles
-    return Point(
-        subject.name,
-        target,
-        parameters,
-        prediction.cycles,
-        prediction.bound,
-        prediction.tree_bound or 0,
-        simulated,
-    )
+    bounds = prediction.bound, prediction.tree_bound or 0
+    return Point(subject.name, target, parameters, prediction.cycles, *bounds, simulated)
 
 
 def _program(

@@ -1,10 +1,11 @@
-"""The points of a figure as CSV."""
+"""The points of a figure as CSV, and as plain data."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Sequence
+from typing import Any
 
 from collc.plot.points import Point
 
@@ -25,3 +26,18 @@ def as_csv(points: Sequence[Point]) -> str:
             (point.subject, point.target, *sizes, *known, point.simulated or "", point.refused)
         )
     return text.getvalue()
+
+
+def point_as_data(point: Point) -> dict[str, Any]:
+    """The same of one point; what is not known is None."""
+    return {
+        "subject": point.subject,
+        "target": point.target,
+        "sizes": dict(point.parameters),
+        "predicted": point.predicted or None,
+        "bound": point.bound or None,
+        "tree_bound": point.tree_bound or None,
+        "gap": round(point.gap, 4) or None,
+        "simulated": point.simulated or None,
+        "refused": point.refused or None,
+    }

@@ -43,8 +43,7 @@ class Cut:
         """The first segment of every slice, and one behind the last; a token is all there is."""
         if slicing.length == 0:
             return np.zeros(slicing.count + 1, np.int64)
-        starts = np.arange(slicing.count + 1, dtype=np.int64) * slicing.length // slicing.count
-        return np.searchsorted(self.bounds, starts)
+        return np.searchsorted(self.bounds, slicing.bounds)
 
 
 def cut_for(length: int, slicings: Iterable[Slicing], finest: bool) -> Cut:
@@ -55,7 +54,7 @@ def cut_for(length: int, slicings: Iterable[Slicing], finest: bool) -> Cut:
         return Cut(np.arange(length + 1, dtype=np.int64))
     bounds = [np.array([0, length], np.int64)]
     for slicing in slicings:
-        bounds.append(np.arange(slicing.count + 1, dtype=np.int64) * length // slicing.count)
+        bounds.append(slicing.bounds)
     return Cut(np.unique(np.concatenate(bounds)))
 
 

@@ -99,5 +99,5 @@ def unequal_slices(phase: StepsPhase) -> Iterator[Diagnostic]:
 
 
 def _sizes(slicing: Slicing, slices: npt.NDArray[np.int32]) -> Integers:
-    index = slices.astype(np.int64)
-    return (index + 1) * slicing.length // slicing.count - index * slicing.length // slicing.count
+    sizes: Integers = np.diff(slicing.bounds)[slices]
+    return sizes

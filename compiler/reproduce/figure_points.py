@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from multiprocessing import Pool
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from collc.kept import Kept, on_all_cores
 from collc.pipeline import compile_text
-from collc.plot.draw import Line, lines, save
+from collc.plot.draw import Line, lines, picture
 from collc.reproduce.figures import FIGURES, Figure
 from collc.run import RunError
 
@@ -45,9 +44,19 @@ def wanted(*, quick: bool) -> list[tuple[int, int, int, bool]]:
 
 
 def measured(work: Sequence[tuple[int, int, int, bool]]) -> Iterator[Place]:
-    """All places, in order, on all cores. Raises CollcError, RunError."""
-    with Pool(os.cpu_count() or 1) as pool:
-        yield from pool.imap(_measure, work)
+    """All places, in order, on all cores; what has been run before is known. Raises CollcError,
+    RunError."""
+    kept = Kept("reproduce", "figures")
+
+    def known(one: tuple[int, int, int, bool]) -> Place | None:
+        fields = kept.get(one)
+        return Place(**fields) if fields else None
+
+    def keep(one: tuple[int, int, int, bool], place: Place) -> None:
+        if place.simulated:
+            kept.keep(one, asdict(place))
+
+    return on_all_cores(_measure, work, known, keep)
 
 
 def _measure(one: tuple[int, int, int, bool]) -> Place:
@@ -73,18 +82,17 @@ def left_out(places: Sequence[Place]) -> str:
     return ", ".join(f"{count} of figure {figure}" for figure, count in skipped.items())
 
 
-def write(places: Sequence[Place], directory: Path) -> list[Path]:
-    """A picture and a table for each figure. Raises CollcError without matplotlib, OSError."""
-    directory.mkdir(parents=True, exist_ok=True)
-    written = []
+def files_of(places: Sequence[Place]) -> dict[str, str | bytes]:
+    """By name: a picture and a table for each figure, and a page with all of them. Raises
+    CollcError without matplotlib."""
+    made: dict[str, str | bytes] = {"figures.md": page(places)}
     for figure in FIGURES:
         mine = [place for place in places if place.figure == figure.id]
-        name = directory / f"figure_{figure.id.replace('.', '_')}"
-        picture = lines(_title(figure), figure.axis, list(_drawn(mine)), linear=figure.linear)
-        save(picture, name.with_suffix(".svg"))
-        name.with_suffix(".csv").write_text(_table(mine), encoding="utf-8")
-        written += [name.with_suffix(".svg"), name.with_suffix(".csv")]
-    return written
+        name = f"figure_{figure.id.replace('.', '_')}"
+        drawn = lines(_title(figure), figure.axis, list(_drawn(mine)), linear=figure.linear)
+        made[f"{name}.svg"] = picture(drawn, Path(f"{name}.svg"))
+        made[f"{name}.csv"] = _table(mine)
+    return made
 
 
 def _title(figure: Figure) -> str:

@@ -15,7 +15,8 @@ from math import isqrt
 import numpy as np
 
 from collc.optimum import optimum
-from collc.spec import Collective, ContractKind, Gap, Undecided
+from collc.packing import WIDE, elements_of_wavelet, takes_several, wavelets
+from collc.spec import Collective, Contract, ContractKind, Gap, Undecided
 from collc.target import Target
 from collc.tuning.steps_model import step_begins
 
@@ -91,6 +92,10 @@ ALGORITHMS: dict[ContractKind, tuple[Pattern, ...]] = {
         Pattern("dissemination_barrier", 1, doubling=True),
     ),
 }
+_BOTH_WAYS = (
+    Pattern("ring_allreduce", 2),
+    Pattern("halving_doubling", 2, doubling=True),
+)
 _CHUNKS = (2, 8)
 _LONGEST_PATH = 4096  # ranks of a path that is tried; its length alone costs 6 cycles a PE
 _SIDES_AND_MULTICAST = 5  # phases of an allreduce with a root within both axes
@@ -182,11 +187,14 @@ def _algorithms(
     contract = collective.contract
     if contract.run_length is not None:
         return  # for every limit all lengths would have to be evaluated, row by row
-    moved = 0
+    moved, length = 0, wavelets(contract, target, combines=True)
     if contract.kind is ContractKind.ALLREDUCE:
-        moved = 4 * contract.length * (ranks - 1) // ranks
+        moved = 4 * length * (ranks - 1) // ranks
+        for pattern in _wide_patterns(contract, target):
+            at_least = max((moved // WIDE, "bandwidth"), pattern.at_least(ranks, 0, target))
+            yield f"{pattern.text} in twos", at_least
     for pattern in ALGORITHMS.get(contract.kind, ()):
-        at_least = max((moved, "bandwidth"), pattern.at_least(ranks, contract.length, target))
+        at_least = max((moved, "bandwidth"), pattern.at_least(ranks, length, target))
         names = [pattern.text]
         if "{group}" in pattern.text:
             groups = (g for g in range(2, ranks + 1) if _is_power(ranks, g))
@@ -194,6 +202,13 @@ def _algorithms(
         elif "{chunks}" in pattern.text:
             names = [pattern.text.format(chunks=chunks) for chunks in _CHUNKS]
         yield from ((name, at_least) for name in names)
+
+
+def _wide_patterns(contract: Contract, target: Target) -> tuple[Pattern, ...]:
+    """Those in which PEs send and receive at once, if instructions can take two wavelets."""
+    group = WIDE * elements_of_wavelet(contract)
+    able = takes_several(contract, target) and contract.length % group == 0
+    return _BOTH_WAYS if able and contract.run_length is None else ()
 
 
 def _is_power(number: int, base: int) -> bool:
@@ -213,7 +228,8 @@ def _roots(collective: Collective, ranks: int, target: Target) -> tuple[int, ...
     combined in their order."""
     if not commutes(collective):
         return (0,)
-    best = best_root(ranks, collective.contract.length, target)
+    length = wavelets(collective.contract, target, combines=True)
+    best = best_root(ranks, length, target)
     return tuple(dict.fromkeys((0, best, ranks // 2)))
 
 

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
+from collc.bundle import Bundle
 from collc.language import parse_source
-from collc.pipeline import Bundle, compile_collective, of_one, proved
+from collc.pipeline import compile_collective, of_one, proved
 from collc.schedule import build_schedule
 from collc.spec import Collective, Considered, Spec
 from collc.target import TARGETS

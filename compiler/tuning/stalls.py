@@ -14,6 +14,7 @@ from collc.cost.line import Wait
 from collc.diagnostics import Diagnostic
 from collc.language.optimal import OPTIMAL, best_tree
 from collc.lowering import build_plan
+from collc.packing import wavelets
 from collc.schedule import ReducePhase, Schedule, build_schedule
 from collc.spec import Collective, ReduceStep, Tree
 from collc.target import Target
@@ -66,7 +67,8 @@ def _other(tree: str) -> str:
 
 def _better(collective: Collective, target: Target) -> Collective:
     """The collective with the compiler's choice for each of its trees."""
-    length = collective.contract.length or 1  # the token of a barrier
+    # 1 for the token of a barrier
+    length = wavelets(collective.contract, target, combines=True) or 1
 
     def best(tree: Tree) -> Tree:
         return best_tree(len(tree.children), length, target, tree.span)

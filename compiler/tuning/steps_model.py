@@ -33,7 +33,8 @@ class Steps:
 
 def follow_steps(phase: StepsPhase, target: Target) -> Steps:
     """Follow all steps of a phase."""
-    bounds = np.arange(phase.slicing.count + 1) * phase.slicing.length // phase.slicing.count
+    # two elements may be sent and taken as one where they are cut as one
+    bounds = phase.slicing.bounds // phase.slicing.grain
     places = np.array(phase.places)
     time = np.zeros(phase.ranks, dtype=np.int64)
     busy, rows, hops = time.copy(), time.copy(), 0

@@ -23,6 +23,7 @@ from collc.cost import predict
 from collc.diagnostics import Span
 from collc.grids import Grid
 from collc.lowering import build_plan
+from collc.packing import wavelets
 from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule, build_schedule
 from collc.spec import (
     Collective,
@@ -76,16 +77,16 @@ def least_terms(schedule: Schedule, target: Target) -> Terms:
         return Terms()
     contract = schedule.collective.contract
     combining = arithmetic_of(contract.element, contract.operation).cycles_per_element(target)
-    stretched = combining * (contract.length - 1) + 1
     terms = Terms(start_up=_start_up(schedule, target))
     for group in _groups(schedule.phases):
         first = group[0]
         if isinstance(first, BroadcastPhase):
-            terms += _multicast(first, contract.length, target)
+            terms += _multicast(first, wavelets(contract, target, combines=False), target)
         elif isinstance(first, StepsPhase):
             terms += _exchange(first, target)
         else:
             trees = tuple(phase for phase in group if isinstance(phase, ReducePhase))
+            stretched = combining * (wavelets(contract, target, combines=True) - 1) + 1
             terms += _reduction(trees, stretched, target)
     return terms
 

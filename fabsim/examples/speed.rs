@@ -92,7 +92,7 @@ fn program(receive: Option<u8>, send: Option<u8>, length: u16) -> TileProgram {
     };
     let mut program = TileProgram {
         file: "pe.csl".into(),
-        functions: vec![run],
+        functions: vec![Arc::new(run)],
         memory_bytes: u32::from(VECTOR) + 4 * u32::from(length),
         memory: vec![(0, vec![VECTOR])],
         symbols: vec![Symbol {

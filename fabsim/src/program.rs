@@ -177,7 +177,8 @@ pub enum Filter {
 pub struct TileProgram {
     /// The file given to `@set_tile_code`.
     pub file: String,
-    pub functions: Vec<Function>,
+    /// Programs share functions that are alike, so that those of many PEs stay in the caches.
+    pub functions: Vec<Arc<Function>>,
     /// The float format of 16 bits.
     pub half: ScalarType,
     pub tasks: Vec<TaskBinding>,
@@ -296,7 +297,7 @@ pub struct FifoSetup {
 // Scalar code
 
 /// A function or task body. Slots `0..params` hold the arguments.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Function {
     pub name: String,
     pub params: u16,
@@ -359,7 +360,7 @@ pub enum CompareOp {
     Ge,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Inst {
     Const {
         dst: Slot,
@@ -646,6 +647,14 @@ pub enum DsdShape {
 }
 
 impl DsdShape {
+    /// The mode of a fabric operand.
+    pub fn simd(&self) -> Option<Simd> {
+        match self {
+            DsdShape::FabIn { simd, .. } | DsdShape::FabOut { simd, .. } => Some(*simd),
+            _ => None,
+        }
+    }
+
     /// That of operations on it, if it names one.
     pub fn priority(&self) -> Option<Priority> {
         match self {
@@ -678,7 +687,7 @@ pub struct Dsr {
 }
 
 /// An operand of a DSD operation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Operand {
     /// The slot holds a packed `Dsd`.
     Dsd(Slot),
@@ -688,7 +697,7 @@ pub enum Operand {
     Pointer(Slot, ScalarType),
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct DsdOperation {
     pub opcode: Opcode,
     pub dest: Operand,
@@ -698,7 +707,7 @@ pub struct DsdOperation {
     pub result: Option<Slot>,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct OpOptions {
     pub is_async: bool,
     pub on_done: Option<Completion>,
@@ -709,13 +718,13 @@ pub struct OpOptions {
 }
 
 /// What a finished operation does; the slot holds the id.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Completion {
     Activate(Slot),
     Unblock(BlockKind, Slot),
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum OnControl {
     Terminate,
     Activate(Slot),
@@ -723,7 +732,7 @@ pub enum OnControl {
 }
 
 /// `@map`: one call of `function` per element.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct MapOperation {
     pub function: FunctionId,
     /// One per parameter, with the element type the callback takes.
@@ -732,7 +741,7 @@ pub struct MapOperation {
 }
 
 /// `@load_to_dsr` at run time.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct DsrLoad {
     pub dsr: Dsr,
     pub dsd: Slot,

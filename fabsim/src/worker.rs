@@ -11,7 +11,7 @@ use crate::fabric::{Delivery, Looked, Looking, Moving, NO_FLOW};
 use crate::flow::{Flows, Site, STREAK};
 use crate::pe::plan::PePlan;
 use crate::pe::queues::{Entry, Tag};
-use crate::pe::{Env, Next, Pe};
+use crate::pe::{takes_pairs, Env, Next, Pe};
 use crate::probe::{Probe, RampPassage, Silent, Turn};
 use crate::report::Fault;
 
@@ -366,7 +366,13 @@ fn up_the_ramp<P: Probe>(
         let Some(channel) = looking.accepts_from_ce(pe, head.color()) else {
             continue;
         };
-        made_room = !queue.ring.has_room() || state.core.attention;
+        let waited_for = match queue.ring.room() {
+            0 => true,
+            // An operation may wait for room for two.
+            1 => takes_pairs(&state.threads, state.main.running.as_deref()),
+            _ => false,
+        };
+        made_room = waited_for || state.core.attention;
         queue.ring.pop();
         probe.went_up(RampPassage {
             cycle: now,

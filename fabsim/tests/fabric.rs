@@ -5,6 +5,7 @@ mod support;
 use fabsim::host::{SimOptions, VisitOrder};
 use fabsim::program::*;
 use fabsim::report::SimError;
+use std::sync::Arc;
 use support::*;
 
 const BUFFER: u16 = 32;
@@ -191,7 +192,7 @@ fn two_arrivals_one_cycle_apart_are_fine() {
         dst: Slot(9),
         src: Slot(9),
     };
-    let function = &mut late.program.functions[0];
+    let function = Arc::make_mut(&mut late.program.functions[0]);
     function.slots = 10;
     function.code.insert(0, delay);
     let design = design(
@@ -446,7 +447,7 @@ fn two_colors_share_a_link_turn_by_turn() {
     tile.program.functions.clear();
     tile.program.symbols.clear();
     tile.export("run", code);
-    tile.program.functions[0].slots = 10;
+    Arc::make_mut(&mut tile.program.functions[0]).slots = 10;
     let mut other = receiver(0, 20);
     other.input_queue(3, 1);
     let both =

@@ -20,7 +20,8 @@ def shown(name: str, files: dict[str, str]) -> dict[str, str]:
     """The files of a bundle that are kept. The hashes of the manifest follow from the others."""
     kept = {file: text for file, text in files.items() if file != "manifest.json"}
     if name in PROGRAMS:
-        return {file: text for file, text in kept.items() if file.endswith("_pe.csl")}
+        modules = ("_pe.csl", "registers.csl")
+        return {file: text for file, text in kept.items() if file.endswith(modules)}
     return kept if name in SHOWN else {}
 
 

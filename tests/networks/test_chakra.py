@@ -1,6 +1,7 @@
 """Chakra traces, read back by a decoder of their own: every message has two ends that agree, and
 carrying the nodes out in the order of their dependencies gives what the schedule promises."""
 
+import json
 from collections import defaultdict
 from pathlib import Path
 
@@ -111,3 +112,16 @@ def test_too_many_messages_are_refused(monkeypatch):
     result = CliRunner().invoke(commands, ["export", "examples/chain.coll", "--chakra", "x"])
     assert result.exit_code == 1
     assert "C604" in result.output
+
+
+@pytest.mark.parametrize(("directory", "status"), [("", 2), ("file/et", 1)])
+def test_traces_go_nowhere_but_where_they_are_to(directory, status, tmp_path, monkeypatch):
+    source = str(Path("examples/chain.coll").resolve())
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("")
+    arguments = ["export", source, "--chakra", directory, "--json"]
+    result = CliRunner().invoke(commands, arguments)
+    assert result.exit_code == status
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    if status == 1:
+        assert json.loads(result.stdout)["diagnostics"][0]["code"] == "C502"

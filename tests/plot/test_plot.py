@@ -1,6 +1,7 @@
 """`collc plot`: the data, the pictures, what is refused."""
 
 import csv
+import json
 import sys
 
 import pytest
@@ -8,6 +9,12 @@ from click.testing import CliRunner
 
 from collc.cli import commands
 from collc.commands.plot import over_of
+from collc.plot import points
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 
 def plot(*arguments):
@@ -39,7 +46,7 @@ def test_the_table_has_every_point_and_says_what_was_refused(tmp_path):
     given = ("--over", "B=1,20000", "-D", "P=4", "--simulate", "--csv", table)
     result = plot("cycles", "chain", "two_phase(S = 2)", *given)
     assert result.exit_code == 0, result.output
-    assert "chain: left out 1, refused with C" in result.output
+    assert "chain: left out 1, refused with C308: " in result.output
     rows = list(csv.DictReader(table.open()))
     assert [(row["subject"], row["B"]) for row in rows] == [
         ("chain", "1"),
@@ -48,6 +55,16 @@ def test_the_table_has_every_point_and_says_what_was_refused(tmp_path):
         ("two_phase(S = 2)", "20000"),
     ]
     assert rows[0]["simulated"] == rows[0]["predicted"] and rows[1]["predicted"] == ""
+
+
+def test_the_same_as_data_and_what_has_been_run_is_not_run_again(monkeypatch):
+    given = ("cycles", "chain", "chain", "--over", "B=1,20000", "-D", "P=4", "--simulate", "--json")
+    printed = plot(*given).stdout
+    first, refused = json.loads(printed)["points"]
+    assert first["simulated"] == first["predicted"] and first["sizes"] == {"B": 1, "P": 4}
+    assert refused["refused"] == "C308" and refused["predicted"] is None
+    monkeypatch.setattr(points, "measure", None)
+    assert plot(*given).stdout == printed
 
 
 def test_pictures_are_the_same_every_time(tmp_path):
@@ -68,6 +85,11 @@ def test_pictures_are_the_same_every_time(tmp_path):
     [
         (("cycles", "chain", "--over", "B=1..4"), 2, "say where to"),
         (("gap", "chain", "--over", "B=1..4", "--csv", "x"), 2, "goes over 2 sizes"),
+        (("gap", "chain", "--over", "B=1", "--over", "B=2", "--csv", "x"), 2, "B is given twice"),
+        (("cycles", "chain", "--over", "B=1", "-D", "B=2", "--csv", "x"), 2, "B is given twice"),
+        (("cycles", "chain", "--over", "B=1", "-D", "P=1..4", "--csv", "x"), 2, "not NAME=INTEGER"),
+        (("cycles", "chain", "--over", "Q=1..4", "--csv", "x"), 1, "chain has no size Q"),
+        (("cycles", "chain", "--over", "B=1", "--csv", "no/x"), 1, "there is no directory no"),
         (("cycles", "no_such", "--over", "B=1..4", "--csv", "x"), 1, "no pattern called no_such"),
         (("cycles", "chain", "--over", "B=90000", "--csv", "x"), 1, "cannot be had"),
         (("cycles", "chain", "--over", "B=1", "-o", "x.pdf"), 1, ".png or an .svg"),

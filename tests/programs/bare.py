@@ -32,7 +32,7 @@ def planned(
 
 
 def run_planned(spec: Spec, plan: ProgramPlan, skew: int = 0, seed: int = 1) -> RunReport:
-    """Emit a plan and run it; raises as `collc.run.run_bundle`."""
+    """Emit a plan and run it; raises as `collc.run.run_texts`."""
     nothing = Prediction(0, 0, {}, ())  # nobody reads it
     texts = render_program(spec, plan, nothing, (), skew)
     return run_program(texts, plan, spec.target, seed=seed)

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import collc
+from collc.bundle import ProgramBundle
 from collc.grids import Grid
 from collc.language import parse_source
-from collc.programs import ProgramBundle, compile_any
+from collc.programs import compile_any
 from collc.verify import on_site
 from fabsim.cslc import compile_command
 

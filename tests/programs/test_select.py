@@ -12,12 +12,13 @@ import pytest
 from click.testing import CliRunner
 from programs.texts import by_length
 
+from collc.bundle import ProgramBundle
 from collc.checks.program import check_program
 from collc.cli import commands
 from collc.commands.tune import clause_of
 from collc.diagnostics import CollcError
 from collc.language import parse_source
-from collc.programs import ProgramBundle, compile_any
+from collc.programs import choices_of, compile_any
 from collc.run_lengths import lengths_of_run
 from collc.show import show_spec
 from collc.spec import Considered
@@ -140,7 +141,7 @@ def limits(alternatives: str, most: int = 600, ranks: int = 32) -> tuple[int | N
 
 def test_limits_that_are_left_open_are_where_the_next_is_predicted_to_be_faster() -> None:
     made = bundle(EXAMPLE.read_text(), P=32, B=600)
-    ((_, ranges),) = made.choices()
+    ((_, ranges),) = choices_of(made)
     assert len(ranges) > 2
     for one, following in pairwise(ranges):
         assert one.next_cycles is not None

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 import collc
+from collc.bundle import ProgramBundle
 from collc.checks.strands import strands
 from collc.program import ProgramPlan
-from collc.programs import ProgramBundle, compile_any
+from collc.programs import compile_any
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "program_together.coll"
 TEXT = """target {target}

@@ -17,17 +17,22 @@ PATTERNS = {
 }
 
 
-def program_of(calls: Sequence[str], limits: str, rounds: int = 1, target: str = "wse2") -> str:
-    """A program that calls these patterns in order, with parameters P and B; a pattern that is
-    called again is the same collective on the same buffer."""
-    used = dict.fromkeys(calls)
-    names = {pattern: f"c{i}" for i, pattern in enumerate(used)}
+def program_of(
+    calls: Sequence[str],
+    limits: str,
+    rounds: int = 1,
+    target: str = "wse2",
+    others: bool = False,
+) -> str:
+    """A program that calls these patterns in order, with parameters P and B. A pattern that is
+    called again is the same collective on the same buffer, or one of the `others`."""
+    used = list(calls) if others else list(dict.fromkeys(calls))
     lines = [f"target {target}", "param P = 8", "param B = 4", "grid row = P x 1"]
     lines += [
-        f"collective {name} = {PATTERNS[pattern].format(b=f'v{i}')}"
-        for i, (pattern, name) in enumerate(names.items())
+        f"collective c{i} = {PATTERNS[pattern].format(b=f'v{i}')}" for i, pattern in enumerate(used)
     ]
-    words = " ".join(names[pattern] for pattern in calls)
+    order = range(len(used)) if others else map(used.index, calls)
+    words = " ".join(f"c{i}" for i in order)
     body = f"repeat {rounds} {{ {words} }}" if rounds > 1 else words
     return "\n".join([*lines, f"program {{ {body} {limits} }}"]) + "\n"
 

@@ -1,12 +1,13 @@
 """The figures of the thesis: programs that are what the formulas speak of, tables, pictures."""
 
 import csv
+import io
 
 import pytest
 
 from collc.pipeline import compile_text
 from collc.reproduce import figure_points
-from collc.reproduce.figure_points import Place, left_out, page, wanted, write
+from collc.reproduce.figure_points import Place, files_of, left_out, measured, page, wanted
 from collc.reproduce.figures import FIGURES
 
 ON_512_PES = ("5.5", "5.8", "5.9", "6.5", "6.6", "6.7", "7.5")  # by hand, into docs/figures
@@ -47,14 +48,22 @@ def places():
                 yield Place(figure.id, series.label, at, 10.0 + at, 2 * at + 1, 2 * at + 2)
 
 
-def test_tables_and_pictures(tmp_path, monkeypatch):
+def test_what_has_been_run_is_not_run_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    work = [next(one for one in wanted(quick=True) if one[3])]
+    first = list(measured(work))
+    monkeypatch.setattr(figure_points, "_measure", None)
+    assert first[0].simulated > 0 and list(measured(work)) == first
+
+
+def test_tables_and_pictures(monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(figure_points, "FIGURES", FIGURES[:1])  # a picture takes a second
     made = list(places())
     made[0] = Place(made[0].figure, made[0].series, made[0].at, 11.0)
-    written = write(made, tmp_path)
-    assert len(written) == 2
-    rows = list(csv.DictReader((tmp_path / "figure_4_2.csv").open()))
+    written = files_of(made)
+    assert list(written) == ["figures.md", "figure_4_2.svg", "figure_4_2.csv"]
+    rows = list(csv.DictReader(io.StringIO(written["figure_4_2.csv"])))
     assert (rows[0]["formula"], rows[0]["simulated"]) == ("11", "")
     assert rows[1]["simulated"] == "6"
     assert left_out(made) == "1 of figure 4.2"

@@ -11,6 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from collc.cli import commands
+from collc.commands import tune
+from collc.run import RunError
 from collc.spec import Considered
 from collc.tuning.lengths import Question, crossing_of_plans, rows_of, sampled
 from collc.tuning.remembered import Remembered
@@ -59,11 +61,14 @@ def test_answers_are_kept_and_broken_lines_left_out(tmp_path: Path) -> None:
     first = Remembered(question, tmp_path)
     first.keep(7, plan("a"))
     first.keep_cycles("a", 7, 40)
-    (file,) = tmp_path.iterdir()
-    file.write_text(file.read_text() + '[8, {"text"')
+    (file,) = (tmp_path / "tune").iterdir()
+    file.write_text(file.read_text() + '\n[8, {"text"')
+    first.keep(9, plan("b"))
     again = Remembered(question, tmp_path)
-    assert again.known == {7: plan("a")} and again.cycles == {("a", 7): 40}
-    assert Remembered(Question("other", "f.coll", {}, None, "B"), tmp_path).known == {}
+    assert again.plan(7) == plan("a") and again.plan(9) == plan("b")
+    assert again.cycles("a", 7) == 40
+    assert again.plan(8) is None and again.cycles("a", 9) is None
+    assert Remembered(Question("other", "f.coll", {}, None, "B"), tmp_path).plan(7) is None
 
 
 def test_the_table_comes_in_every_form() -> None:
@@ -76,6 +81,32 @@ def test_the_table_comes_in_every_form() -> None:
     clause = printed(*arguments, "--select")
     assert clause.startswith("select by n {") and f"else: {rows[-1]['plan']}" in clause
     assert rows[0]["plan"] in printed(*arguments, "--measure")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (("--over", "Q=1..8"), 1, "C120"),
+        (("--over", "B=1..9999"), 1, "C122"),
+        (("--over", "B=1..8", "-D", "B=4"), 2, "leave out -D B=..."),
+        (("--over", "B=1..8", "--json", "--csv"), 2, "three forms of one table"),
+    ],
+)
+def test_refusals(arguments: tuple[str, ...], status: int, words: str) -> None:
+    result = CliRunner().invoke(commands, ["tune", ROW, "-D", "P=5", *arguments])
+    assert result.exit_code == status and words in result.output
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+
+
+def test_a_wrong_run_is_no_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tune, "_simulated", _wrong)
+    given = ["tune", ROW, "-D", "P=5", "--over", "B=1..2", "--measure"]
+    result = CliRunner().invoke(commands, given)
+    assert result.exit_code == 3 and "the run failed: of PE (0, 0)" in result.output
+
+
+def _wrong(*_: object) -> int:
+    raise RunError("of PE (0, 0)")
 
 
 def test_plans_that_lost_are_shown_with_what_they_take() -> None:
@@ -93,3 +124,8 @@ def test_of_the_plans_that_nothing_beats_the_slower_take_fewer_colors_or_less_me
     )["pareto"]
     cycles = [one["cycles"] for one in table]
     assert cycles == sorted(cycles) and table[-1]["colors"] <= table[0]["colors"]
+
+
+def test_a_length_of_the_run_is_no_length_to_choose_a_plan_for() -> None:
+    result = CliRunner().invoke(commands, ["explain", "plan", "examples/select.coll"])
+    assert result.exit_code == 1 and "the program is given its own" in result.output

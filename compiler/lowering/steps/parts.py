@@ -107,7 +107,7 @@ def _by_relays(traffic: Traffic, wiring: Wiring, slicing: Slicing | None, receiv
     order = np.argsort(np.lexsort((np.arange(len(traffic)), -far, -way * traffic.source)))
     passed, first = traffic.count, traffic.first
     if slicing is not None:
-        bounds = np.arange(slicing.count + 1) * slicing.length // slicing.count
+        bounds = slicing.bounds
         passed = bounds[traffic.first + traffic.count] - bounds[traffic.first]
         first = np.zeros_like(first)
     return Parts(

@@ -37,7 +37,7 @@ class LaneProgram:
 
 def way_to_walk(programs: Sequence[LaneProgram], slicing: Slicing) -> int:
     """1 or -1, whichever saves more loads; 0 if none does or slices differ in length."""
-    if slicing.count == 1 or slicing.length % slicing.count:
+    if slicing.count == 1 or not slicing.even:
         return 0
     saved = {way: _saved(programs, slicing.count, way) for way in (1, -1)}
     best = max(saved, key=lambda way: saved[way])

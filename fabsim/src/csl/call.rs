@@ -12,6 +12,7 @@ use super::{err, Res};
 use crate::diagnostic::Diagnostic;
 use crate::program::{FunctionId, Inst, Slot, Span};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// More function instances in one program are refused.
 const MAX_INSTANCES: usize = 4000;
@@ -473,7 +474,7 @@ impl Compiler {
         if tile.program.functions.len() <= at {
             tile.program.functions.resize_with(at + 1, Default::default);
         }
-        tile.program.functions[at] = function;
+        tile.program.functions[at] = Arc::new(function);
         Ok(())
     }
 }

@@ -12,10 +12,11 @@ use super::tile::TileState;
 use super::types::{Ty, Types};
 use super::value::{ModuleId, Value};
 use super::{err, CompileOptions, Res};
-use crate::program::{Arch, Slot, Span};
-use std::collections::HashMap;
+use crate::program::{Arch, Function, Slot, Span};
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Depth of evaluation (nested expressions, statements and calls) that is refused.
 pub const MAX_DEPTH: u32 = 3000;
@@ -42,6 +43,8 @@ pub struct Compiler {
     pub depth: u32,
     pub messages: Messages,
     pub memo: Memo,
+    /// The functions of all tile programs, each once.
+    pub functions: HashSet<Arc<Function>>,
 }
 
 /// What part of a program is being evaluated: it decides which builtins are allowed.
@@ -189,6 +192,7 @@ impl Compiler {
             depth: 0,
             messages: Messages::default(),
             memo: Memo::default(),
+            functions: HashSet::new(),
         }
     }
 

@@ -16,6 +16,7 @@ use crate::program::{
 };
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What is known of the tile program while it is compiled.
 #[derive(Default)]
@@ -86,6 +87,7 @@ impl Compiler {
         check_recursion(&tile)?;
         check_teardown(&tile)?;
         self.check_exports(&tile, exports)?;
+        self.share_functions(&mut tile.program);
         tile.program.half = self.options.fp16.scalar();
         tile.program.tasks = tile
             .bound
@@ -100,6 +102,18 @@ impl Compiler {
         tile.program.variables = self.variables(modules);
         self.modules.truncate(modules);
         Ok((tile.program, tile.colors))
+    }
+
+    /// Functions that another program has as well become one.
+    fn share_functions(&mut self, program: &mut TileProgram) {
+        for function in &mut program.functions {
+            match self.functions.get(function) {
+                Some(known) => *function = Arc::clone(known),
+                None => {
+                    self.functions.insert(Arc::clone(function));
+                }
+            }
+        }
     }
 
     /// Evaluates the globals of the root module and of all it imports, then their comptime blocks;

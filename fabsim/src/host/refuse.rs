@@ -3,7 +3,7 @@
 use crate::fabric::registers::is_known;
 use crate::limits::COLORS;
 use crate::pe::opcode::info;
-use crate::program::{Design, DsdShape, Inst, RouterSetup, Simd, TileProgram};
+use crate::program::{Design, DsdShape, Inst, RouterSetup, TileProgram};
 use crate::report::SimError;
 
 /// Refuses a design that needs anything missing.
@@ -104,23 +104,16 @@ fn lacking_in_program(program: &TileProgram) -> Vec<String> {
     for &(address, _) in program.config.iter().filter(|(at, _)| !is_known(*at)) {
         need(true, &format!("configuration word {address:#06x}"));
     }
-    for shape in &program.shapes {
-        let (simd, transform) = match shape {
-            DsdShape::FabIn {
-                simd,
-                control_transform,
-                ..
-            }
-            | DsdShape::FabOut {
-                simd,
-                control_transform,
-                ..
-            } => (*simd, *control_transform),
-            DsdShape::Mem1d { .. } | DsdShape::Mem4d { .. } | DsdShape::Fifo { .. } => continue,
-        };
-        need(simd != Simd::One, "simd modes");
-        need(transform, "control_transform");
-    }
+    let transforms = program.shapes.iter().any(|shape| match shape {
+        DsdShape::FabIn {
+            control_transform, ..
+        }
+        | DsdShape::FabOut {
+            control_transform, ..
+        } => *control_transform,
+        DsdShape::Mem1d { .. } | DsdShape::Mem4d { .. } | DsdShape::Fifo { .. } => false,
+    });
+    need(transforms, "control_transform");
     for inst in program.functions.iter().flat_map(|f| &f.code) {
         if let Some(what) = lacking_in_instruction(inst) {
             need(true, &what);

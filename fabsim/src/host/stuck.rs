@@ -249,10 +249,13 @@ fn operation(
 ) -> Waiting {
     let mut wants: Vec<String> = Vec::new();
     for &queue in op.inputs.iter().flatten() {
+        // What comes down the ramp is there in time.
+        let supply = op.supply(&state.core, queue, u64::MAX);
         let queue = &state.core.inputs[usize::from(queue)];
-        if queue.ring.is_empty() {
+        if supply.have < supply.need {
+            let second = if supply.have > 0 { "second " } else { "" };
             wants.push(format!(
-                "a wavelet of color {} (input queue {}{})",
+                "a {second}wavelet of color {} (input queue {}{})",
                 queue.color,
                 queue.id,
                 not_delivered(machine, (pe, state), queue)
@@ -261,10 +264,7 @@ fn operation(
     }
     let starved = !wants.is_empty();
     if let Port::Output(sender) = &op.dest {
-        if !state.core.outputs[usize::from(sender.queue)]
-            .ring
-            .has_room()
-        {
+        if !op.has_room(&state.core) {
             let id = plan.outputs[usize::from(sender.queue)].id;
             wants.push(format!(
                 "room for color {} (output queue {id})",

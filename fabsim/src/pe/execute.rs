@@ -1,7 +1,7 @@
 //! What each instruction of a function does.
 
 use super::core::{Core, LoadedDsr};
-use super::interpret::{Caller, Doing, Flow, Main, Threads};
+use super::interpret::{Caller, Doing, Flow, Main, Site, Threads};
 use super::issue::{block_target, control_action, done_action, issue};
 use super::map::MapRun;
 use super::plan::PePlan;
@@ -21,7 +21,7 @@ impl Main {
     pub(super) fn execute(
         &mut self,
         inst: &Inst,
-        (span, time): (Span, u64),
+        (site, time): (Site, u64),
         core: &mut Core,
         threads: &mut Threads,
         env: &mut Env,
@@ -58,15 +58,15 @@ impl Main {
             Inst::Load { dst, address, .. } if self.leads_to_register(*address, env) => {
                 let (dst, address) = (*dst, *address);
                 let read = Inst::ReadConfig { dst, address };
-                self.through_pointer(&read, address, (span, time), core, (threads, env))
+                self.through_pointer(&read, address, (site, time), core, (threads, env))
             }
             Inst::Store { src, address, .. } if self.leads_to_register(*address, env) => {
                 let (src, address) = (*src, *address);
                 let write = Inst::WriteConfig { address, src };
-                self.through_pointer(&write, address, (span, time), core, (threads, env))
+                self.through_pointer(&write, address, (site, time), core, (threads, env))
             }
-            Inst::Operation(op) => self.operation(op, span, core, threads, env),
-            Inst::Map(map) => self.map(map, span, core, (threads, env)),
+            Inst::Operation(op) => self.operation(op, site.span(), core, threads, env),
+            Inst::Map(map) => self.map(map, site.span(), core, (threads, env)),
             // Registers are shared with the router: they are used in their own cycle.
             Inst::ReadConfig { .. } | Inst::WriteConfig { .. } if time > env.now => {
                 Ok(Flow::Again(0))
@@ -83,7 +83,7 @@ impl Main {
                 Ok(Flow::Next(env.plan.timing.scalar_cycles))
             }
             straight => self
-                .straight_instruction(straight, (span, time), core, env)
+                .straight_instruction(straight, (site, time), core, env)
                 .map(Flow::Next),
         }
     }
@@ -98,7 +98,7 @@ impl Main {
         &mut self,
         inst: &Inst,
         address: Slot,
-        at: (Span, u64),
+        at: (Site, u64),
         core: &mut Core,
         (threads, env): (&mut Threads, &mut Env),
     ) -> Result<Flow, Fault> {
@@ -113,7 +113,7 @@ impl Main {
     fn straight_instruction(
         &mut self,
         inst: &Inst,
-        (span, time): (Span, u64),
+        (site, time): (Site, u64),
         core: &mut Core,
         env: &mut Env,
     ) -> Result<u64, Fault> {
@@ -141,7 +141,7 @@ impl Main {
                 self.set(*dst, convert(*from, *to, self.get(*a)));
             }
             Inst::LoadDsr(load) => {
-                core.load_dsr(self.loaded_dsr(load, span));
+                core.load_dsr(self.loaded_dsr(load, site.span()));
                 return Ok(timing.dsr_load_cycles);
             }
             Inst::Activate { id } => core.activate(self.get(*id) as u8),

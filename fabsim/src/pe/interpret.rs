@@ -10,7 +10,7 @@ use super::operation::Running;
 use super::plan::PePlan;
 use super::{Env, Next};
 use crate::probe::Executed;
-use crate::program::{FunctionId, Slot, Span};
+use crate::program::{Function, FunctionId, Slot, Span};
 use crate::report::Fault;
 
 /// Instructions run at once at most, so that a loop without end still lets cycles pass.
@@ -60,6 +60,23 @@ pub struct Main {
     pub doing: Doing,
     /// The operation at the program counter has paid for its operands.
     pub(super) charged: bool,
+}
+
+/// Where an instruction stands. Few ask for its place in the source.
+#[derive(Clone, Copy)]
+pub(super) struct Site<'a> {
+    function: &'a Function,
+    at: usize,
+}
+
+impl Site<'_> {
+    pub(super) fn span(self) -> Span {
+        self.function
+            .spans
+            .get(self.at)
+            .copied()
+            .unwrap_or_default()
+    }
 }
 
 /// What an instruction does to the flow.
@@ -239,7 +256,7 @@ impl Main {
             let function = plan.program.functions.get(frame.function as usize);
             let function = function.ok_or_else(|| Fault::new("a call to no function"))?;
             let at = frame.pc as usize;
-            let span = function.spans.get(at).copied().unwrap_or_default();
+            let site = Site { function, at };
             if let Some(executed) = &mut env.executed {
                 executed.push(Executed::Instruction {
                     cycle: time,
@@ -249,10 +266,10 @@ impl Main {
                 });
             }
             let flow = match function.code.get(at) {
-                Some(inst) => self.execute(inst, (span, time), core, threads, env),
+                Some(inst) => self.execute(inst, (site, time), core, threads, env),
                 None => Ok(self.leave_function(None)),
             };
-            match flow.map_err(|fault| fault.at(span))? {
+            match flow.map_err(|fault| fault.at(site.span()))? {
                 Flow::Next(cost) => {
                     self.advance(at as u32 + 1);
                     time += cost;

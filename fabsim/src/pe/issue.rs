@@ -7,9 +7,10 @@ use super::opcode::info;
 use super::operation::{elements, rate, Kernel, Running, INFINITE};
 use super::plan::PePlan;
 use super::port::{Port, Sender, Tensor};
+use super::simd::lanes;
 use crate::program::{
     Arch, BlockKind, BlockTarget, Completion, Dsd, DsdOperation, DsdShape, DsrFile, OnControl,
-    OpOptions, Opcode, Operand, Priority, Slot, Span,
+    OpOptions, Opcode, Operand, Priority, Simd, Slot, Span,
 };
 use crate::report::Fault;
 
@@ -62,6 +63,8 @@ struct Ready<'a> {
     extent: Option<u32>,
     dsr: Option<&'a LoadedDsr>,
     priority: Option<Priority>,
+    /// Of a fabric operand.
+    simd: Option<Simd>,
 }
 
 /// Makes ports of operands.
@@ -85,6 +88,7 @@ impl<'a> Operands<'a> {
                     extent: Some(extent),
                     dsr: None,
                     priority: self.priority(dsd),
+                    simd: self.simd(dsd),
                 })
             }
             Operand::Dsr(dsr) => {
@@ -100,6 +104,7 @@ impl<'a> Operands<'a> {
                     extent: Some(extent),
                     dsr: Some(loaded),
                     priority: self.priority(loaded.dsd),
+                    simd: self.simd(loaded.dsd),
                 })
             }
             Operand::Scalar(slot, ty) => Ok(Ready {
@@ -110,6 +115,7 @@ impl<'a> Operands<'a> {
                 extent: None,
                 dsr: None,
                 priority: None,
+                simd: None,
             }),
             Operand::Pointer(slot, ty) => Ok(Ready {
                 port: Port::Line {
@@ -120,14 +126,20 @@ impl<'a> Operands<'a> {
                 extent: None,
                 dsr: None,
                 priority: None,
+                simd: None,
             }),
         }
     }
 
     /// The port of any operand and its extent, for `@map`.
     pub fn any(&self, operand: &Operand, bytes: u8) -> Result<(Port, Option<u32>), Fault> {
-        self.ready(operand, bytes)
-            .map(|ready| (ready.port, ready.extent))
+        let ready = self.ready(operand, bytes)?;
+        if ready.simd.is_some_and(|mode| mode != Simd::One) {
+            return Err(Fault::new(
+                "a SIMD mode at @map: what that does is not documented",
+            ));
+        }
+        Ok((ready.port, ready.extent))
     }
 
     /// The elements of an operand, if it is a FIFO whose length is set.
@@ -205,6 +217,11 @@ impl<'a> Operands<'a> {
         shape.priority()
     }
 
+    fn simd(&self, dsd: Dsd) -> Option<Simd> {
+        let shape = self.plan.program.shapes.get(usize::from(dsd.shape))?;
+        shape.simd()
+    }
+
     fn start(&self, dsd: Dsd, indexed: bool) -> Result<i64, Fault> {
         let offset = if indexed { i64::from(self.index) } else { 0 };
         Ok(word_address(u64::from(dsd.base))? + offset)
@@ -231,11 +248,18 @@ impl<'a> Operands<'a> {
             control,
             advance_switch,
             wavelet_index_offset,
+            simd,
             ..
         } = shape
         else {
             return Err(Fault::new("not a fabout operand"));
         };
+        if *simd != Simd::One && (*control || *wavelet_index_offset) {
+            return Err(Fault::new(
+                "a fabout operand with a SIMD mode and 'control' or 'wavelet_index_offset': \
+                 what that does is not documented",
+            ));
+        }
         let missing = || Fault::new(format!("output queue {id} does not exist on this machine"));
         let queue = self.plan.output(*id).ok_or_else(missing)?;
         let plan = &self.plan.outputs[usize::from(queue)];
@@ -385,11 +409,16 @@ fn running(
     }
     let count = sources.len().min(3);
     let per_cycle = rate(plan.arch, op.opcode, &used).max(1);
+    let all = std::iter::once(dest).chain(sources);
+    let modes: Vec<Simd> = all.filter_map(|r| r.simd).collect();
+    let lanes = lanes(plan.arch, op.opcode, &modes, &used, length)?;
+    let grouped = per_cycle != 1 || lanes.is_some();
     Ok(Running {
+        lanes,
         half: plan.program.half,
         opcode: op.opcode,
         priority: Priority::default(),
-        kernel: Kernel::of(op.opcode, &dest.port, &ports[..count], per_cycle),
+        kernel: Kernel::of(op.opcode, &dest.port, &ports[..count], grouped),
         thread: 0,
         span,
         per_cycle,

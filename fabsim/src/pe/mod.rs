@@ -18,6 +18,7 @@ pub mod port;
 pub mod queues;
 pub mod scalar;
 pub mod settings;
+pub mod simd;
 mod system;
 pub mod tasks;
 
@@ -296,6 +297,12 @@ impl Pe {
         let begin = env.now.max(env.plan.timing.start_up_cycles) + cost;
         self.main.start(env.plan, function, &args, begin);
     }
+}
+
+/// Whether an operation takes several elements of the fabric by one instruction.
+pub fn takes_pairs(threads: &[Running], main: Option<&Running>) -> bool {
+    let mut running = threads.iter().chain(main);
+    running.any(|running| running.lanes.is_some())
 }
 
 fn note_start(env: &mut Env, function: FunctionId) {

@@ -5,6 +5,7 @@ use super::fifo::End;
 use super::opcode::{element, info, Sources};
 use super::plan::PePlan;
 use super::port::{send, Port};
+use super::simd::Lanes;
 use crate::program::{Arch, Dsr, Opcode, Priority, ScalarType, Slot, Span};
 use crate::report::Fault;
 
@@ -24,7 +25,7 @@ pub fn elements(extent: u16) -> u32 {
 /// How the value of an element comes about: the commonest ways without a look into the table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kernel {
-    /// Not an element a cycle between queues and memory: FIFOs, several elements, `@dfilt`.
+    /// Not an element a cycle between queues and memory: FIFOs, several elements, SIMD modes, `@dfilt`.
     Special,
     Any,
     /// The first source as it is.
@@ -34,11 +35,11 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    /// The way for an operation with these ports.
-    pub fn of(opcode: Opcode, dest: &Port, sources: &[Port], per_cycle: u8) -> Kernel {
+    /// The way for an operation with these ports; `grouped` ones take several elements at a time.
+    pub fn of(opcode: Opcode, dest: &Port, sources: &[Port], grouped: bool) -> Kernel {
         let mut ports = sources.iter().chain([dest]);
         let fifo = ports.any(|port| matches!(port, Port::Fifo { .. }));
-        if fifo || per_cycle != 1 || opcode == Opcode::Dfilt {
+        if fifo || grouped || opcode == Opcode::Dfilt {
             return Kernel::Special;
         }
         let wide = sources.iter().all(|port| port.bytes() == 4);
@@ -71,6 +72,8 @@ pub struct Running {
     pub dest: Port,
     pub sources: [Port; 3],
     // From here on: what its beginning and end need.
+    /// What the SIMD mode of its fabric operands makes of it, if that is more than an element.
+    pub lanes: Option<Lanes>,
     pub length: u32,
     pub span: Span,
     /// The program's float format of 16 bits.
@@ -95,6 +98,9 @@ impl Running {
         if self.uses_fifo() && self.fifo_elements(core) == 0 {
             return self.stops_at_fifo;
         }
+        if self.kernel == Kernel::Special && self.lanes.is_some() {
+            return self.can_step_lanes(core, now);
+        }
         let room = match self.output {
             Some(queue) => core.outputs[usize::from(queue)].ring.has_room(),
             None => true,
@@ -104,6 +110,16 @@ impl Running {
             .iter()
             .flatten()
             .all(|&queue| core.inputs[usize::from(queue)].ring.is_ready(now))
+    }
+
+    /// `can_step` for SIMD modes; a command at the head of a queue is met at once.
+    fn can_step_lanes(&self, core: &Core, now: u64) -> bool {
+        self.control_waiting(core, now).is_some()
+            || self.has_room(core)
+                && self.inputs.iter().flatten().all(|&queue| {
+                    let supply = self.supply(core, queue, now);
+                    supply.have >= supply.need
+                })
     }
 
     /// Whether it goes on until something stops it.
@@ -172,6 +188,10 @@ impl Running {
                 self.meet_control(core, plan, queue)?;
                 return Ok(true);
             }
+        }
+        if let Some(lanes) = self.lanes {
+            self.step_lanes(core, lanes, now, plan.timing.onramp_cycles)?;
+            return Ok(self.ended(core, plan));
         }
         let ready = now + plan.timing.onramp_cycles;
         let mut group = u32::from(self.per_cycle).min(self.remaining);
@@ -267,6 +287,14 @@ impl Running {
         Ok(true)
     }
 
+    /// Completes it if nothing is left to do.
+    fn ended(&self, core: &mut Core, plan: &PePlan) -> bool {
+        if self.remaining == 0 {
+            self.complete(core, plan);
+        }
+        self.remaining == 0
+    }
+
     #[inline]
     fn control_waiting(&self, core: &Core, now: u64) -> Option<u8> {
         let mut queues = self.inputs.iter().flatten().copied();
@@ -320,6 +348,11 @@ pub fn rate(arch: Arch, opcode: Opcode, ports: &[&Port]) -> u8 {
     if ports.iter().any(|port| port.is_fabric()) {
         return 1;
     }
+    memory_rate(arch, opcode, ports)
+}
+
+/// The documented rate of an operation, lowered by the strides of its operands in memory.
+pub fn memory_rate(arch: Arch, opcode: Opcode, ports: &[&Port]) -> u8 {
     let strides = ports.iter().filter_map(|port| {
         let wide = port.bytes() == 4;
         port.stride().map(|stride| stride_limit(stride, wide))

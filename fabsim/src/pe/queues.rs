@@ -88,6 +88,12 @@ impl Ring {
         self.len < self.depth
     }
 
+    /// For how many more there is room.
+    #[inline]
+    pub fn room(&self) -> u8 {
+        self.depth.saturating_sub(self.len)
+    }
+
     #[inline]
     pub fn len(&self) -> u8 {
         self.len
@@ -120,6 +126,12 @@ impl Ring {
     #[inline]
     pub fn is_ready(&self, now: u64) -> bool {
         self.len > self.unready(now)
+    }
+
+    /// How many wavelets can be used.
+    #[inline]
+    pub fn ready_count(&self, now: u64) -> u8 {
+        self.len.saturating_sub(self.unready(now))
     }
 
     /// The oldest wavelet, if it can be used.

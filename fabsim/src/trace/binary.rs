@@ -5,6 +5,7 @@
 use super::event::{Event, Name, Record, Thread, Visit};
 use crate::fabric::grid::Grid;
 use crate::fabric::wavelet::Wavelet;
+use crate::pe::simd::Supply;
 use crate::program::{Direction, Directions};
 use std::io::{self, Read, Write};
 
@@ -84,7 +85,14 @@ impl<W: Write> BinaryWriter<W> {
                 source,
                 color,
                 queue,
-            } => self.fields(10, &[pe, source.into(), color.into(), queue.into()]),
+                supply: Supply { have, need, bits },
+            } => {
+                let supply = [have.into(), need.into(), bits.into()];
+                self.fields(10, &[pe, source.into(), color.into(), queue.into()])?;
+                supply
+                    .iter()
+                    .try_for_each(|&field| put(&mut self.out, field))
+            }
             Event::Stalled { reason } => self.fields(11, &[pe, reason.0.into()]),
         }
     }
@@ -238,6 +246,11 @@ impl<R: Read> BinaryReader<R> {
                 source: self.small()?,
                 color: self.small()?,
                 queue: self.small()?,
+                supply: Supply {
+                    have: self.small()?,
+                    need: self.small()?,
+                    bits: self.small()?,
+                },
             },
             11 => Event::Stalled {
                 reason: self.name_index()?,

@@ -1,6 +1,7 @@
 //! What a trace records, independent of the form it is written in.
 
 use crate::fabric::wavelet::Wavelet;
+use crate::pe::simd::Supply;
 use crate::program::{Direction, Directions};
 
 /// A name in the table of a trace: an opcode, a reason to wait, operands.
@@ -44,7 +45,12 @@ pub enum Event {
     /// Nothing is executed from here on.
     Idle,
     /// An operation waits for a wavelet of source operand `source`.
-    Starved { source: u8, color: u8, queue: u8 },
+    Starved {
+        source: u8,
+        color: u8,
+        queue: u8,
+        supply: Supply,
+    },
     /// An operation waits for something else.
     Stalled { reason: Name },
 }

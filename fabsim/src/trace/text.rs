@@ -3,6 +3,7 @@
 use super::event::{Event, Record, Thread, Visit};
 use crate::fabric::grid::{Grid, PeIndex};
 use crate::fabric::wavelet::Wavelet;
+use crate::pe::simd::Supply;
 use crate::program::{Direction, Directions};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -116,8 +117,10 @@ fn describe(event: &Event, names: &[String]) -> String {
             source,
             color,
             queue,
+            supply: Supply { have, need, bits },
         } => format!(
-            ": Not enough wavelets (0/1) for SRC{source} with C{color}, IN_Q[{queue}], SIMD-1"
+            ": Not enough wavelets ({have}/{need}) for SRC{source} with C{color}, IN_Q[{queue}], \
+             SIMD-{bits}"
         ),
         Event::Stalled { reason } => format!(": Pipe: 2, Msg: stall: {}", name(reason)),
     }

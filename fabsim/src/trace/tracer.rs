@@ -202,11 +202,13 @@ impl Tracer {
                 source,
                 color,
                 queue,
+                supply,
             } => {
                 return Event::Starved {
                     source,
                     color,
                     queue,
+                    supply,
                 }
             }
             Wait::Output { queue } => format!("OUT_Q[{queue}] full"),

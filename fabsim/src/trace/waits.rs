@@ -5,6 +5,7 @@ use crate::pe::map::MapRun;
 use crate::pe::operation::Running;
 use crate::pe::plan::PePlan;
 use crate::pe::port::Port;
+use crate::pe::simd::Supply;
 use crate::pe::{Doing, Pe};
 use crate::program::Span;
 
@@ -12,7 +13,12 @@ use crate::program::Span;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Wait {
     /// No wavelet for a source operand.
-    Input { source: u8, color: u8, queue: u8 },
+    Input {
+        source: u8,
+        color: u8,
+        queue: u8,
+        supply: Supply,
+    },
     /// No room in an output queue.
     Output { queue: u8 },
     /// No element in a FIFO, or no room.
@@ -74,14 +80,29 @@ fn each_operation<'a>(state: &'a Pe, mut visit: impl FnMut(Span, Waiting<'a>)) {
 }
 
 fn of_map(state: &Pe, plan: &PePlan, map: &MapRun, now: u64, all: &mut Vec<Wait>) {
-    of_ports(state, plan, map.inputs.iter(), now, all);
-    of_output(state, plan, map.output.as_ref(), all);
+    let supply = |queue: u8| {
+        let have = state.core.inputs[usize::from(queue)].ring.ready_count(now);
+        Supply {
+            have: have.min(1),
+            need: 1,
+            bits: 1,
+        }
+    };
+    of_ports(state, plan, map.inputs.iter(), supply, all);
+    if let Some(Port::Output(sender)) = &map.output {
+        let place = usize::from(sender.queue);
+        let has_room = state.core.outputs[place].ring.has_room();
+        of_output(plan, place, has_room, all);
+    }
 }
 
 fn of_operation(state: &Pe, plan: &PePlan, op: &Running, now: u64, all: &mut Vec<Wait>) {
     let sources = op.sources.iter().take(usize::from(op.source_count));
-    of_ports(state, plan, sources, now, all);
-    of_output(state, plan, Some(&op.dest), all);
+    let supply = |queue| op.supply(&state.core, queue, now);
+    of_ports(state, plan, sources, supply, all);
+    if let Some(queue) = op.output {
+        of_output(plan, usize::from(queue), op.has_room(&state.core), all);
+    }
     let mut fifos = op.fifos.iter().flatten();
     if fifos.any(|&(n, end): &(u8, End)| state.core.fifos[usize::from(n)].available(end) == 0) {
         all.push(Wait::Fifo);
@@ -92,7 +113,7 @@ fn of_ports<'a>(
     state: &Pe,
     plan: &PePlan,
     ports: impl Iterator<Item = &'a Port>,
-    now: u64,
+    supply: impl Fn(u8) -> Supply,
     all: &mut Vec<Wait>,
 ) {
     for (n, port) in ports.enumerate() {
@@ -100,22 +121,21 @@ fn of_ports<'a>(
             continue;
         };
         let place = usize::from(*queue);
-        if state.core.inputs[place].head(now).is_none() {
+        let supply = supply(*queue);
+        if supply.have < supply.need {
             all.push(Wait::Input {
                 source: n as u8,
                 color: state.core.inputs[place].color,
                 queue: plan.inputs[place].id,
+                supply,
             });
         }
     }
 }
 
-fn of_output(state: &Pe, plan: &PePlan, port: Option<&Port>, all: &mut Vec<Wait>) {
-    if let Some(Port::Output(sender)) = port {
-        let place = usize::from(sender.queue);
-        if !state.core.outputs[place].ring.has_room() {
-            let queue = plan.outputs[place].id;
-            all.push(Wait::Output { queue });
-        }
+fn of_output(plan: &PePlan, place: usize, has_room: bool, all: &mut Vec<Wait>) {
+    if !has_room {
+        let queue = plan.outputs[place].id;
+        all.push(Wait::Output { queue });
     }
 }

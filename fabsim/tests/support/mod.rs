@@ -230,13 +230,13 @@ impl Tile1 {
             line: (id + 1) * 10 + n,
             column: 1,
         });
-        self.program.functions.push(Function {
+        self.program.functions.push(Arc::new(Function {
             name: format!("f{id}"),
             params,
             slots: code.slots.max(params),
             spans: spans.collect(),
             code: code.code,
-        });
+        }));
         FunctionId(id)
     }
 

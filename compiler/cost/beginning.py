@@ -1,0 +1,60 @@
+"""The code that begins a phase, by PE: how long it keeps the PE from what is called behind it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from collc.cost.exchange import begun_by
+from collc.cost.operations import SLOTS, Costs, Place
+from collc.cost.parts import ENDS, parts_of
+from collc.cost.predict import Times, lines_of
+from collc.plan import CopyVector, Phase, Region, Role, StoreVectors
+from collc.program import ProgramPlan, Use
+from collc.steps import StepsPhase
+
+
+def code_of_start(plan: ProgramPlan, use: Use, costs: Costs) -> Times:
+    """From the call of a phase's first function to its return."""
+    collective = plan.plans[use.collective].collective
+    grid, phase, pattern = collective.grid, plan.phase(use), plan.pattern(use)
+    code = np.full((grid.whole.width, grid.whole.height), 2 * SLOTS + ENDS, dtype=np.int64)
+    for part in parts_of(grid, code):
+        if isinstance(pattern, StepsPhase):
+            _exchange(part, phase, pattern, costs)
+            continue
+        for region, number in phase.regions:
+            part[places_of(phase, region)] = _code(phase.roles[number], costs)
+    return code
+
+
+def _exchange(part: Times, phase: Phase, pattern: StepsPhase, costs: Costs) -> None:
+    begun = begun_by(costs, phase, pattern)
+    if phase.path is not None:
+        part[phase.path.x, phase.path.y] = begun
+    else:
+        lines_of(part, pattern)[:] = begun
+
+
+def _code(role: Role, costs: Costs) -> int:
+    """What a role does first, with the functions that lead there and their returns."""
+    if not role.steps:
+        return 2 * SLOTS + ENDS
+    first, *others = role.steps
+    if isinstance(first, StoreVectors):
+        alone = costs.by_length and first.vectors == first.rounds
+        issued = costs.issued(Place(0, 0), "store_one" if alone else "store")
+        loads = costs.scalar + costs.load if others and not alone and not costs.maps else 0
+        return issued + loads + 2
+    if isinstance(first, CopyVector):
+        return costs.issued(Place(0, 0), "copy") + 2 * SLOTS
+    adds = first.combines_from is not None
+    return costs.issued(Place(0, 0), "add" if adds else "send") + 2 * SLOTS
+
+
+def places_of(phase: Phase, region: Region) -> tuple[Times, Times]:
+    """The PEs of a region as indices."""
+    along = np.array(list(region.x), dtype=np.int64)
+    if phase.path is not None:
+        return phase.path.x[along], phase.path.y[along]
+    across = np.array(list(region.y), dtype=np.int64)
+    return along[:, None], across[None, :]

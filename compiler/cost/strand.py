@@ -1,0 +1,264 @@
+"""One strand of a program: what its calls take on every PE, phase by phase.
+
+A PE begins its next phase when its own part of the one before is done and, where colors are torn
+down, when the teardowns of those that it sets have come to its router. A program without joined
+calls is one strand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from collc.cost.beginning import code_of_start, places_of
+from collc.cost.calls import (
+    CALLED_AT,
+    ENDED,
+    FRAMES_WITHIN,
+    LAST_CONTROL,
+    LOADING,
+    NEXT_PHASE,
+    NOTHING,
+    PATIENCE,
+    RETURNS,
+    START,
+    TOLD,
+    Calls,
+)
+from collc.cost.operations import Costs, depth_of
+from collc.cost.parts import Ends, Part, ends_of, parts_of
+from collc.cost.predict import Mask, Times
+from collc.cost.processor import Piece, Processor
+from collc.emit.model import SharedPhase
+from collc.emit.program_phases import shared_of
+from collc.packing import PAIR, WIDE
+from collc.placement import received_colors, sent_colors
+from collc.plan import Phase, Role, SendVector, StoreVectors
+from collc.program import ProgramPlan, Use
+from collc.spec import ContractKind
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a collective of a strand, by its index: when the code of PEs comes to its first phase,
+    and how deep in calls that is, with what follows before the code lets operations have the PE."""
+
+    index: int
+    costs: Costs
+    reached: Times
+    depth: Times
+
+
+@dataclass(frozen=True)
+class Switched:
+    """The colors that a phase finds torn down, by name and position; by PE: which its router has,
+    how many these are, and how many of them move."""
+
+    colors: tuple[tuple[str, int], ...]
+    used: tuple[Mask, ...]
+    count: Times
+    moving: Times
+
+
+@dataclass
+class Strand:
+    """`torn[k]` is from when on routers say that color k is torn down. `switching` is by how much
+    setting routers has put off the last PE's beginnings."""
+
+    plan: ProgramPlan
+    calls: Calls
+    torn: list[Times]
+    given: list[SharedPhase]
+    registers: list[Times]  # that each use loads when it begins
+    switched: list[Switched]  # by each use
+    told: list[Piece] = field(default_factory=list)  # of teardowns, tasks that are due
+    switching: int = 0
+
+    def call(self, call: Call, processor: Processor | None = None) -> Generator[Times, None, Times]:
+        """Phase by phase: gives when PEs come to one before that is looked at, and returns when the
+        part of each is over. On a `processor` that has other calls as well, code waits for it."""
+        reached, depth = call.reached, call.depth
+        uses = list(self.plan.uses_of(call.index))
+        over = reached if uses else self._through(call, processor)
+        for position, use in uses:
+            yield reached
+            begun = _opened(self, position, reached)
+            self.switching += int(begun.max() - reached.max())
+            ready = begun + START + self.loading(position, call.costs)
+            if processor is not None and reached is not call.reached:
+                code = code_of_start(self.plan, use, call.costs)
+                processor.hold(reached - NEXT_PHASE, ready + code + FRAMES_WITHIN)
+            costs = _costs(self, position, use, call.costs)
+            ends = ends_of(self.plan, use, _part(self, position, use, costs, ready, depth))
+            over = ends.over + self.calls.to_end(use) * ends.by_task
+            for name, torn in ends.torn.items():
+                self.torn[dict(use.positions)[name]] = torn
+            if processor is not None:
+                over = self._in_turn(position, use, costs, ends, over, processor)
+            reached, depth = over + NEXT_PHASE, np.full_like(depth, FRAMES_WITHIN)
+        return over
+
+    def _through(self, call: Call, processor: Processor | None) -> Times:
+        """When the part of each PE is over if it has nothing to do but to say so."""
+        task = self.calls.through(call.costs)
+        due = call.reached + call.depth - CALLED_AT
+        if processor is not None:
+            begun, *_ = processor.take_all(
+                [Piece(due, np.full_like(due, task + ENDED)), *self.told]
+            )
+            self.told = []
+            return begun + task
+        colors = zip(self.plan.colors, self.torn, strict=True)
+        if any(torn.any() for color, torn in colors if color.torn_down):
+            task += TOLD  # the task has waited for the end of the call before
+        return due + task
+
+    def loading(self, position: int, costs: Costs) -> Times:
+        """What a use takes to load the registers that are not loaded yet when it begins."""
+        loads = self.registers[position]
+        return loads * costs.load + LOADING * (loads > 0)
+
+    def started(self, call: Call) -> Times:
+        """When the code that begins a call has returned."""
+        for position, use in self.plan.uses_of(call.index):
+            begun = _opened(self, position, call.reached) + START
+            code = code_of_start(self.plan, use, call.costs)
+            return begun + self.loading(position, call.costs) + code + RETURNS
+        return call.reached + NOTHING
+
+    def _in_turn(
+        self, position: int, use: Use, costs: Costs, ends: Ends, over: Times, processor: Processor
+    ) -> Times:
+        """When the parts are over if code waits for other code. Tasks that are told of teardowns
+        before run before; the others wait for what begins behind the end."""
+        task = self.plan.target.task_start + self.calls.to_end(use)
+        length = np.where(ends.by_task, task, costs.task + LAST_CONTROL)
+        due, told = over - length, np.full_like(over, TOLD)
+        switched = self.switched[position]
+        new = [
+            (ends.torn[name], used)
+            for (name, _), used in zip(switched.colors, switched.used, strict=True)
+        ]
+        before = [*self.told, *(Piece(torn, told, used & (torn <= due)) for torn, used in new)]
+        self.told = [Piece(torn, told, used & (torn > due)) for torn, used in new]
+        begun: Times = processor.take_all([Piece(due, length + ENDED), *before])[0]
+        return begun + length
+
+
+def strand_of(plan: ProgramPlan, none: Times, joined: bool) -> Strand:
+    """A strand before the launch; `none` is 0 for every PE. Calls that are `joined` are in flight
+    beside those of other strands."""
+    torn_down = any(color.torn_down for color in plan.colors)
+    shared = shared_of(plan)
+    return Strand(
+        plan,
+        Calls(plan, torn_down, joined),
+        [none.copy() for _ in plan.colors],
+        shared,
+        _registers(plan, shared),
+        [_switched(plan, use) for use in plan.uses],
+    )
+
+
+def _registers(plan: ProgramPlan, shared: list[SharedPhase]) -> list[Times]:
+    """By use and PE: how many registers are loaded when the phase begins; those of most phases
+    have been since the program was loaded."""
+    grid = plan.plans[0].collective.grid.whole
+    found = []
+    for use, given in zip(plan.uses, shared, strict=True):
+        loads = np.zeros((grid.width, grid.height), dtype=np.int64)
+        phase = plan.phase(use)
+        for part in parts_of(plan.plans[use.collective].collective.grid, loads):
+            for region, number in phase.regions if given.late else ():
+                part[places_of(phase, region)] = _loaded(phase.roles[number])
+        found.append(loads)
+    return found
+
+
+def _loaded(role: Role) -> int:
+    """Fabric operands of a role: each operation has one, where two vectors are combined two."""
+    both = sum(isinstance(s, SendVector) and s.combines_from is not None for s in role.steps)
+    lanes = ((n.receives_on is not None) + (n.sends_on is not None) for n in role.lanes if n.loops)
+    return len(role.steps) + both + sum(lanes)
+
+
+def _part(
+    strand: Strand, position: int, use: Use, costs: Costs, ready: Times, depth: Times
+) -> Part:
+    """What is evaluated: a PE may be quick only if all colors of the phase are torn down."""
+    given = strand.given[position]
+    all_are = set(given.torn_down) == set(given.positions)
+    phases = strand.plan.plans[use.collective].phases
+    phase = phases[use.phase]
+    quick = given.controls_ready and all_are and not (costs.maps and phase.exchange is None)
+    combining = [i for i, one in enumerate(phases) if one.kind is not ContractKind.BROADCAST]
+    restores = costs.negates and use.phase == max(combining, default=-1)
+    return Part(phase, costs, ready, depth, bool(given.torn_down), quick, restores)
+
+
+def _costs(strand: Strand, position: int, use: Use, costs: Costs) -> Costs:
+    """The costs with the queues of the phase's colors, and tasks that phases have in turn, if they
+    have not tasks of their own."""
+    plan = strand.plan
+    phase, positions = plan.phase(use), dict(use.positions)
+    received = {plan.colors[positions[c]] for role in phase.roles for c in received_colors(role)}
+    sent = {plan.colors[positions[c]] for role in phase.roles for c in sent_colors(role)}
+    words = plan.target
+    earlier = sum(_has_first_task(plan.phase(other)) for other in plan.uses[:position])
+    own_tasks = any(given.first.tasks for given in strand.given)
+    dispatch = 1 if own_tasks else 3 * (earlier + 1) + 1
+    return replace(
+        costs,
+        output_queue=min(depth_of(words.output_queue_words, c.output_queue) for c in sent),
+        input_queue=min(depth_of(words.input_queue_words, c.input_queue) for c in received),
+        task=costs.task + dispatch,
+        dispatch=dispatch,
+        frames=2,
+        length=costs.elements // PAIR if phase.paired else costs.elements,
+        group=WIDE if phase.wide else 1,
+    )
+
+
+def _has_first_task(phase: Phase) -> bool:
+    """Whether all PEs of a phase have the first of the tasks that phases share."""
+    steps = (step for role in phase.roles for step in role.steps)
+    return phase.exchange is None and not any(isinstance(s, StoreVectors) for s in steps)
+
+
+def _opened(strand: Strand, position: int, reached: Times) -> Times:
+    """When PEs that have come to a phase have set their routers."""
+    switched = strand.switched[position]
+    if not switched.colors:
+        return reached
+    awaited = reached.copy()
+    for mask, (_, k) in zip(switched.used, switched.colors, strict=True):
+        awaited = np.where(mask, np.maximum(awaited, strand.torn[k]), awaited)
+    calls, colors = strand.calls, switched.count
+    looks = np.maximum(-(-(awaited - reached - 1) // calls.looked(colors)), 0)
+    found = reached + looks * calls.looked(colors)
+    patient = looks < PATIENCE
+    found = np.where(patient, found, awaited + calls.by_task(position))
+    set_: Times = found + calls.opened(colors, switched.moving)
+    return set_
+
+
+def _switched(plan: ProgramPlan, use: Use) -> Switched:
+    """What a use finds torn down."""
+    grid = plan.plans[use.collective].collective.grid
+    phase = plan.phase(use)
+    shape = (grid.whole.width, grid.whole.height)
+    colors = tuple((name, k) for name, k in use.positions if plan.colors[k].torn_down)
+    names = [name for name, _ in colors]
+    used = [np.zeros(shape, dtype=np.bool_) for _ in names]
+    moving = np.zeros(shape, dtype=np.int64)
+    for part, *parts in zip(*(parts_of(grid, of) for of in (moving, *used)), strict=True):
+        for region, number in phase.regions if names else ():
+            places = places_of(phase, region)
+            for color in phase.roles[number].colors:
+                if color.color in names:
+                    parts[names.index(color.color)][places] = True
+                    part[places] += len(color.positions) > 1
+    count: Times = np.sum(used, axis=0, dtype=np.int64) if names else moving
+    return Switched(colors, tuple(used), count, moving)

@@ -1,0 +1,111 @@
+"""What phases set routers to: whether two uses of a color do so alike, at every PE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from collc.grids import Grid
+from collc.paths import Path
+from collc.plan import Phase, Route
+from collc.program import ProgramPlan, Use
+from collc.spec import Collective
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """The routers of a color in one phase: the distinct settings, and for each PE, row by row,
+    which of them it has, 0 for none. Of a grid that lies on another one `place` says where; with a
+    `path` PEs are places on it."""
+
+    place: tuple[object, ...]
+    path: Path | None
+    width: int
+    settings: tuple[tuple[Route, ...], ...]
+    of_pes: bytes
+
+    def at(self, pe: int) -> tuple[Route, ...]:
+        """The positions of one PE's router."""
+        number = self.of_pes[pe]
+        return self.settings[number - 1] if number else ()
+
+
+def configuration(collective: Collective, phase: Phase, color: str) -> Configuration:
+    """How a phase sets the routers of one of its symbolic colors."""
+    settings = tuple(sorted(set(_settings(phase, color)), key=str))
+    lined = collective.lined if phase.path else collective.grid
+    of_pes = np.zeros((lined.height, lined.width), dtype=np.uint8)
+    for region, index in phase.regions:
+        for used in phase.roles[index].colors:
+            if used.color == color:
+                number = settings.index(used.positions) + 1
+                of_pes[np.ix_(list(region.y), list(region.x))] = number
+    place = _place(collective.grid)
+    return Configuration(place, phase.path, lined.width, settings, of_pes.tobytes())
+
+
+def _settings(phase: Phase, color: str) -> Iterator[tuple[Route, ...]]:
+    for role in phase.roles:
+        yield from (use.positions for use in role.colors if use.color == color)
+
+
+def _place(grid: Grid) -> tuple[object, ...]:
+    """Where a grid lies, whatever it is called."""
+    site = grid.site
+    if site is None:
+        return grid.width, grid.height
+    return grid.width, grid.height, site.x, site.y, site.lines, site.copies
+
+
+def configurations(plan: ProgramPlan, color: int) -> list[tuple[Use, Configuration]]:
+    """The uses of a color of the program, each with what it sets."""
+    return [
+        (use, configuration(plan.plans[use.collective].collective, plan.phase(use), name))
+        for use in plan.uses
+        for name, k in use.positions
+        if k == color
+    ]
+
+
+def differing(plan: ProgramPlan, color: int) -> tuple[Use, Use, str] | None:
+    """Two uses of a color that do not set its routers alike, and where; None if all do."""
+    found = configurations(plan, color)
+    for use, other in found[1:]:
+        first, one = found[0]
+        if one != other:
+            return first, use, _where(one, other)
+    return None
+
+
+def _where(one: Configuration, other: Configuration) -> str:
+    """The first PE that is set differently."""
+    if (one.place, one.path) != (other.place, other.path):
+        return "on other PEs"
+    pe = next(pe for pe in range(len(one.of_pes)) if one.at(pe) != other.at(pe))
+    if one.path:
+        return f"at place {pe} of the path"
+    return f"at PE ({pe % one.width}, {pe // one.width})"
+
+
+def torn_down_by(plan: ProgramPlan, use: Use) -> tuple[str, ...]:
+    """The symbolic colors of a use that are torn down, in order."""
+    return tuple(sorted(name for name, k in use.positions if plan.colors[k].torn_down))
+
+
+def setters(plan: ProgramPlan) -> tuple[int, ...]:
+    """For each use the first one that sets routers as it does, which may be itself: one piece of
+    code for both. The order of symbolic colors is that of registers, so it has to be the same."""
+    first: dict[tuple[object, ...], int] = {}
+    found = []
+    for index, use in enumerate(plan.uses):
+        torn = torn_down_by(plan, use)
+        found.append(first.setdefault(_sets(plan, use, torn), index) if torn else index)
+    return tuple(found)
+
+
+def _sets(plan: ProgramPlan, use: Use, names: Sequence[str]) -> tuple[object, ...]:
+    collective, position = plan.plans[use.collective].collective, dict(use.positions)
+    phase = plan.phase(use)
+    return tuple((position[name], configuration(collective, phase, name)) for name in names)

@@ -1,0 +1,49 @@
+"""The Spec: a `.coll` file with its parameters bound and its trees unfolded.
+
+Made by `collc.language`, read by `collc.schedule`. Every value is frozen, has its ranges checked
+and its names resolved; spans point into the source for later messages. Reading order: `contract`,
+`steps`, `limits`, `decision`, `collective`, `program`.
+"""
+
+from collc.spec.collective import Collective, Undecided
+from collc.spec.contract import (
+    Contract,
+    ContractKind,
+    ElementType,
+    Operation,
+    OwnOperation,
+    RunLength,
+)
+from collc.spec.decision import Considered, Decision, Gap
+from collc.spec.limits import Expectation, Limits, Reserved
+from collc.spec.program import Parameter, Program, Reconfigure, Selection, Spec
+from collc.spec.steps import Algorithm, BroadcastStep, Order, ReduceStep, RunStep, Step, Tree
+
+__all__ = [
+    "Algorithm",
+    "BroadcastStep",
+    "Collective",
+    "Considered",
+    "Contract",
+    "ContractKind",
+    "Decision",
+    "ElementType",
+    "Expectation",
+    "Gap",
+    "Limits",
+    "Operation",
+    "Order",
+    "OwnOperation",
+    "Parameter",
+    "Program",
+    "Reconfigure",
+    "ReduceStep",
+    "Reserved",
+    "RunLength",
+    "RunStep",
+    "Selection",
+    "Spec",
+    "Step",
+    "Tree",
+    "Undecided",
+]

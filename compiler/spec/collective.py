@@ -1,0 +1,64 @@
+"""One collective with all that is said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from collc.diagnostics import Span
+from collc.grids import Grid
+from collc.paths import Path
+from collc.spec.contract import Contract
+from collc.spec.decision import Decision, Gap
+from collc.spec.limits import Expectation, Limits
+from collc.spec.steps import Step
+
+
+@dataclass(frozen=True, eq=False)
+class Undecided:
+    """What a collective leaves to the compiler, and how to say it in full.
+
+    It is everything (`run auto`) or the numbers of `gaps`. `extents` are the numbers of ranks
+    along the lines of its grid, of a path or a single line one number; `ordered` says whether
+    an order of the ranks is given, `root` where it has to start or end, if that is said. `fill`
+    takes a number for each gap, `write` all steps as text; both give the collective in full
+    and raise `CollcError`.
+    """
+
+    gaps: tuple[Gap, ...]
+    extents: tuple[int, ...]
+    ordered: bool
+    root: tuple[int, int] | None
+    fill: Callable[[tuple[int, ...]], Collective]
+    write: Callable[[str], Collective]
+    span: Span
+
+
+@dataclass(frozen=True)
+class Collective:
+    """One collective: contract, grid, steps in order, limits, expectations.
+
+    As long as it is `undecided` it has no steps; `decision` is how it came to them. `root` is the
+    PE that a rooted contract starts from or ends at. None: reductions end at rank 0 and a broadcast
+    step says where it starts. `path` is the order of all PEs that its other steps go along; None:
+    they go along rows and columns.
+    """
+
+    name: str
+    contract: Contract
+    grid: Grid
+    steps: tuple[Step, ...]
+    limits: Limits
+    expectations: tuple[Expectation, ...]
+    span: Span
+    root: tuple[int, int] | None = None
+    path: Path | None = None
+    undecided: Undecided | None = None
+    decision: Decision | None = None
+
+    @property
+    def lined(self) -> Grid:
+        """The grid whose rows and columns its steps go along: with a path a row, the path's."""
+        if self.path is None:
+            return self.grid
+        return replace(self.grid, width=len(self.path), height=1)

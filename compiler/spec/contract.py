@@ -1,0 +1,149 @@
+"""What a collective promises, about which vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from collc.diagnostics import Span
+from collc.formula import Formula
+from collc.own_contract import OwnContract
+
+
+class ElementType(Enum):
+    """Element types of a buffer, spelled as in CSL."""
+
+    F32 = "f32"
+    F16 = "f16"
+    I32 = "i32"
+    U32 = "u32"
+    I16 = "i16"
+    U16 = "u16"
+
+    @property
+    def bytes(self) -> int:
+        """Size of one element in bytes."""
+        return 4 if self.value.endswith("32") else 2
+
+
+class Operation(Enum):
+    """Reduction operations of the language; all are associative and commutative up to rounding."""
+
+    ADD = "add"
+    MAX = "max"
+    MIN = "min"
+    MUL = "mul"
+    AND = "and"
+    OR = "or"
+    XOR = "xor"
+
+    @property
+    def commutative(self) -> bool:
+        """Whether operands may be taken out of rank order."""
+        return True
+
+    @property
+    def bitwise(self) -> bool:
+        """Whether it combines the binary digits of integers."""
+        return self in (Operation.AND, Operation.OR, Operation.XOR)
+
+    def combines(self, element: ElementType) -> bool:
+        """Whether elements of this type can be combined."""
+        return not self.bitwise or element not in (ElementType.F32, ElementType.F16)
+
+
+@dataclass(frozen=True)
+class OwnOperation:
+    """An operation of the user's own, on elements of one type. That it is associative, and that it
+    is commutative if it is so called, is the user's word.
+
+    `operands` are the names of the own and of the received element, `value` that of the operation.
+    """
+
+    value: str
+    operands: tuple[str, str]
+    element: ElementType
+    commutative: bool
+    formula: Formula
+    span: Span
+
+
+class ContractKind(Enum):
+    """What a collective promises."""
+
+    BROADCAST = "broadcast"
+    REDUCE = "reduce"
+    ALLREDUCE = "allreduce"
+    SCATTER = "scatter"
+    GATHER = "gather"
+    ALLGATHER = "allgather"
+    REDUCE_SCATTER = "reduce_scatter"
+    ALL_TO_ALL = "all_to_all"
+    BARRIER = "barrier"
+    OWN = "own"  # a contract of one's own says it
+
+    @property
+    def reduces(self) -> bool:
+        """Whether it combines vectors, and so has an operation."""
+        return self in (ContractKind.REDUCE, ContractKind.ALLREDUCE, ContractKind.REDUCE_SCATTER)
+
+    @property
+    def by_slices(self) -> bool:
+        """Whether slice r of a vector belongs to rank r."""
+        return self in _BY_SLICES
+
+
+_BY_SLICES = frozenset(
+    (
+        ContractKind.SCATTER,
+        ContractKind.GATHER,
+        ContractKind.ALLGATHER,
+        ContractKind.REDUCE_SCATTER,
+        ContractKind.ALL_TO_ALL,
+    )
+)
+
+
+@dataclass(frozen=True)
+class RunLength:
+    """`n <= B`: a length that is given when the program runs, by this name. The buffer holds `most`
+    elements; what is said here is for `least` to `longest` of them."""
+
+    name: str
+    most: int
+    span: Span
+    least: int
+    longest: int
+
+
+@dataclass(frozen=True)
+class Contract:
+    """`allreduce(x: f32[256], add)`; `operation` is None where nothing is combined.
+
+    A barrier has no buffer: no name, a length of 0. With a `run_length` vectors have up to `length`
+    elements. `own` is what a contract of the user's own says.
+    """
+
+    kind: ContractKind
+    buffer: str
+    element: ElementType
+    length: int
+    operation: Operation | OwnOperation | None
+    span: Span
+    run_length: RunLength | None = None
+    own: OwnContract | None = None
+
+    @property
+    def names_slices(self) -> bool:
+        """Whether it promises slices, so that it says where they begin."""
+        return self.kind.by_slices or (self.own is not None and self.own.slices > 1)
+
+    @property
+    def held(self) -> int:
+        """Elements of the buffer."""
+        return self.run_length.most if self.run_length else self.length
+
+    @property
+    def name(self) -> str:
+        """How the contract is called: `allreduce`, or `sums(G = 4)`."""
+        return self.own.text if self.own else self.kind.value

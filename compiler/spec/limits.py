@@ -1,0 +1,42 @@
+"""What a collective may use, and what is expected of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from collc.diagnostics import Span
+
+
+@dataclass(frozen=True)
+class Reserved:
+    """Numbers that the program around a collective, or around several, uses, in rising order; none
+    is for a collective. `clauses` are the places that say so."""
+
+    colors: tuple[int, ...] = ()
+    input_queues: tuple[int, ...] = ()
+    output_queues: tuple[int, ...] = ()
+    tasks: tuple[int, ...] = ()
+    dsrs: tuple[int, ...] = ()
+    clauses: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the collective may use; None is the target's own limit."""
+
+    colors: int | None
+    colors_span: Span | None
+    reserved: Reserved = Reserved()
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """`expect cycles <= 1.4 * bound`: predicted `quantity` ("cycles", "colors", "memory_bytes")
+    compared with `factor * bound` if `times_bound`, else with `factor`."""
+
+    quantity: str
+    relation: str
+    factor: float
+    times_bound: bool
+    text: str
+    span: Span

@@ -1,0 +1,109 @@
+"""A whole file: its parameters, its collectives, and what it runs of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+
+from collc.diagnostics import Span
+from collc.spec.collective import Collective
+from collc.spec.contract import RunLength
+from collc.spec.limits import Reserved
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter and the value it got."""
+
+    name: str
+    value: int
+    span: Span
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A collective with a length that is given when the program runs: `select by n { ... }`, or one
+    way for all lengths.
+
+    `names` are those of its alternatives, each a collective of the Spec, for short vectors first.
+    Alternative i is for lengths up to `limits[i]`, the last one for all that are left; None is a
+    limit that is left to the compiler. `fill` gives an alternative, by its index, for vectors of at
+    least and at most so many elements; it raises `CollcError`.
+    """
+
+    name: str
+    length: RunLength
+    names: tuple[str, ...]
+    limits: tuple[int | None, ...]
+    span: Span
+    fill: Callable[[int, int, int], Collective] = field(compare=False, repr=False)
+
+    def chosen(self, length: int) -> str:
+        """The alternative for a length; all limits are known."""
+        below = sum(limit is not None and limit < length for limit in self.limits)
+        return self.names[below]
+
+    def lengths(self, index: int) -> tuple[int, int]:
+        """The first and the last length of an alternative; all limits are known."""
+        limits = [0, *(limit or 0 for limit in self.limits), self.length.most]
+        return limits[index] + 1, limits[index + 1]
+
+
+class Reconfigure(Enum):
+    """How a color gets from one use of a program to the next, spelled as in the language."""
+
+    AUTO = "auto"  # what costs least: a color for each use where there are enough of them
+    TEARDOWN = "teardown"  # colors are torn down behind every use
+
+
+@dataclass(frozen=True)
+class Program:
+    """What a program of several calls runs: `rounds` times the collectives of `calls`, by name;
+    those of `selections` stand for their alternatives.
+
+    `colors` is the most that all of them may use together; None is the target's own limit.
+    `reserved` is what the program around them uses. The calls whose indices are in `together` are
+    in flight at the same time as the one before them.
+    """
+
+    calls: tuple[str, ...]
+    rounds: int
+    colors: int | None
+    colors_span: Span | None
+    reconfigure: Reconfigure
+    span: Span
+    reserved: Reserved = field(default_factory=Reserved)
+    selections: tuple[Selection, ...] = ()
+    together: tuple[int, ...] = ()
+
+    @property
+    def lengths(self) -> tuple[tuple[str, int], ...]:
+        """The lengths that are given when the program runs, each with the most that it can be."""
+        most: dict[str, int] = {}
+        for one in self.selections:
+            given = one.length
+            most[given.name] = min(given.most, most.get(given.name, given.most))
+        return tuple(sorted(most.items()))
+
+    @property
+    def turns(self) -> tuple[tuple[int, ...], ...]:
+        """The indices of the calls, those together that are in flight at the same time."""
+        turns: list[tuple[int, ...]] = []
+        for call in range(len(self.calls)):
+            with_last = (*turns.pop(), call) if call in self.together else (call,)
+            turns.append(with_last)
+        return tuple(turns)
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A whole file: target name ("wse2" or "wse3"), parameters, the collectives it runs in order of
+    their first calls. `program` is None where that is one collective, called once.
+    """
+
+    file: str
+    target: str
+    parameters: tuple[Parameter, ...]
+    collectives: tuple[Collective, ...]
+    program: Program | None = None

@@ -1,0 +1,55 @@
+"""Elements go in pairs only where the machine takes both, and there is an even number of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import building as b
+from collc.checks import CHECKS
+from collc.lowering import build_plan
+from collc.plan import Plan
+from collc.schedule import Schedule, build_schedule
+from collc.spec import Collective, ElementType, Operation
+from collc.target import WSE2, WSE3, Target
+
+
+def of(collective: Collective, element: ElementType, operation: Operation | None) -> Collective:
+    contract = replace(collective.contract, element=element)
+    if operation is not None:
+        contract = replace(contract, operation=operation)
+    return replace(collective, contract=contract)
+
+
+def planned(collective: Collective, target: Target = WSE2) -> tuple[Schedule, Plan]:
+    schedule = build_schedule(collective)
+    return schedule, build_plan(schedule, target)
+
+
+@pytest.mark.parametrize(
+    ("element", "operation", "length", "target", "expected"),
+    [
+        (ElementType.F16, Operation.ADD, 16, WSE2, [True, True]),
+        (ElementType.F16, Operation.ADD, 17, WSE2, [False, False]),
+        (ElementType.F16, Operation.MIN, 16, WSE2, [False, True]),
+        (ElementType.F16, Operation.MIN, 16, WSE3, [True, True]),
+        (ElementType.U16, Operation.XOR, 2, WSE2, [True, True]),
+        (ElementType.I16, Operation.MAX, 16, WSE3, [False, True]),
+        (ElementType.F32, Operation.ADD, 16, WSE2, [False, False]),
+    ],
+)
+def test_what_goes_in_pairs(element, operation, length, target, expected):
+    collective = of(b.line_allreduce(b.chain(4), length), element, operation)
+    _, plan = planned(collective, target)
+    assert [phase.paired for phase in plan.phases] == expected
+
+
+def test_pairs_that_cannot_be():
+    schedule, plan = planned(of(b.line_reduce(b.chain(4)), ElementType.F16, Operation.MAX), WSE3)
+    check = CHECKS["paired"]
+    assert not list(check(schedule, plan))
+    (problem,) = check(schedule, replace(plan, target=WSE2))
+    assert problem.code == "C337"
+    odd = replace(schedule.collective, contract=replace(schedule.collective.contract, length=15))
+    assert [p.code for p in check(replace(schedule, collective=odd), plan)] == ["C337"]
