@@ -17,7 +17,7 @@ Ranks are evaluated from the far end on, since data flows towards rank 0.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from collc.cost.contention import Crowd
 from collc.cost.leaps import Distances, distances
@@ -51,7 +51,9 @@ class LineRun:
     cycle in which router r lets a vector pass (0: not known yet); `gate[r]` the last router that
     the vector of r waits at; `waits[r]` what held up each vector that r takes. `frame[r]` is where
     the code of r sends; `after[r]` where it calls what follows, `done[r]` when it is done if
-    nothing does. `far` is how far ranks are apart.
+    nothing does. Two tasks of r may be between operations, one behind storing and one behind
+    sending: `late[r]` are the cycles by which they begin late, `due[r]` when they are due, -1 if
+    there are none. `far` is how far ranks are apart.
     """
 
     costs: Costs
@@ -68,6 +70,8 @@ class LineRun:
     frame: list[Place]
     after: list[Place]
     done: list[int]
+    late: Sequence[tuple[int, int]]
+    due: list[tuple[int, int]]
     far: Distances
 
     def hops(self, source: int, rank: int) -> int:
@@ -81,15 +85,16 @@ class LineRun:
         return self.far.at[rank] - self.far.at[nearer]
 
 
-def run_line(
+def run_line(  # noqa: PLR0913, PLR0917 - what runs, and what holds it up
     costs: Costs,
     phase: Phase,
     pattern: ReducePhase,
     ready: Sequence[Place],
     opened: Sequence[int] = (),
+    late: Sequence[tuple[int, int]] = (),
 ) -> LineRun:
     """Evaluate a phase; at `ready[r]` the code of rank r calls it. Where routers let nothing pass
-    before that, `opened[r]` is when they do."""
+    before that, `opened[r]` is when they do. `late` as in `LineRun`."""
     roles = tuple(role for role in roles_of_ranks(phase, pattern) if role is not None)
     assert len(roles) == pattern.ranks, "every rank has a role"
     opens = [_closed(role, pattern) for role in roles]
@@ -112,6 +117,8 @@ def run_line(
         frame=list(ready),
         after=list(ready),
         done=[0] * pattern.ranks,
+        late=late or [(0, 0)] * pattern.ranks,
+        due=[(-1, -1)] * pattern.ranks,
         far=distances(phase, pattern, costs.length // costs.latency(1)),
     )
     for rank in reversed(range(pattern.ranks)):
@@ -132,6 +139,9 @@ def _run_rank(run: LineRun, rank: int) -> None:
     for step in run.roles[rank].steps:
         if isinstance(step, StoreVectors):
             place = _store(run, rank, step, [next(children) for _ in range(step.vectors)], place)
+            if len(run.roles[rank].steps) > 1 and not run.costs.maps:
+                run.due[rank] = (place.time - run.costs.task, -1)
+                place = replace(place, time=place.time + run.late[rank][0])
         elif isinstance(step, SendVector):
             sends = True
             _send(run, rank, step, next(children, None), run.costs.called(place))
@@ -337,6 +347,8 @@ def _finish(run: LineRun, source: int, rank: int, end: int, step: SendVector) ->
         place = costs.called(place)
     run.done[source] = costs.done_by_code(place) if by_code else costs.done(end)
     if step.advance in BY_WAVELET:
+        run.due[source] = (run.due[source][0], place.time - costs.task)
+        place = replace(place, time=place.time + run.late[source][1])
         end = costs.returned(place, costs.issued(place, "control"))
         place = costs.after(end)
         run.done[source] = costs.done(end)
