@@ -15,7 +15,7 @@ from collc.spec import Collective, Contract, Program
 Lengths = Mapping[str, Sequence[int]]  # by name, one for each round
 
 
-MOST_CASES = 16  # lengths of the run that have a memory operand each, ready when compiled
+MOST_CASES = 18  # lengths of the run that have a memory operand each, ready when compiled
 
 
 def has_cases(contract: Contract) -> bool:

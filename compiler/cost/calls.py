@@ -27,6 +27,7 @@ NEXT_PHASE = 2  # the phase noted; what begins it called
 START = 2  # what starts the phase is called, and the first of its functions
 LOADING = 2  # a function that loads registers is called, and returns
 COMPLETE = 2  # the teardown task let go on, the caller told
+IN_PLACE = 5  # less where a choice by length has the code that opens routers in its own
 RETURNS = 4  # from the first of a phase's functions to what called the collective
 TOLD = 23  # a task that is told of a teardown
 LAST_CONTROL = 5  # a control wavelet that ends a part is issued, and what follows called
@@ -57,7 +58,13 @@ class Calls:
         else:
             complete = (COMPLETE - self.joined) * self.torn_down
             behind = complete + CALLED + NEW_ROUND * new_round + MISSING * self.joined
-        return behind + TEST * (turn + 1) + self.joined
+        return behind + self._asked(turn) + self.joined
+
+    def _asked(self, turn: int) -> int:
+        """The tests which turn is next. A call with a length of the run is made at once."""
+        program = self.plan.program
+        at_once = len(program.calls) == 1 and program.rounds == 1 and bool(program.lengths)
+        return 0 if at_once else TEST * (turn + 1)
 
     def to_run(self, costs: Costs, collective: Collective) -> int:
         """From there to where its first phase begins."""
@@ -88,9 +95,10 @@ class Calls:
 
     def opened(self, colors: Ints, moving: Ints) -> Ints:
         """From calling what looks to the call of what starts the phase, where all are torn down."""
+        in_place = IN_PLACE * bool(self.plan.program.selections)
         if self.plan.target.registers_known:
-            return 6 + 7 * colors + moving
-        return 8 + 4 * colors + 2 * moving
+            return 6 + 7 * colors + moving - in_place
+        return 8 + 4 * colors + 2 * moving - in_place
 
     def by_task(self, index: int) -> int:
         """From a teardown to the look behind it, if the PE has stopped looking."""

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from collc.cost.contention import Crowd
+from collc.cost.leaps import Distances, distances
 from collc.cost.operations import LAST_ROUND, NEXT_ROUND, ROUND_OF_CALL_BACKS, Costs, Place
 from collc.placement import passes_on, roles_of_ranks
 from collc.plan import BY_WAVELET, Advance, Phase, Role, SendVector, StoreVectors
@@ -50,7 +51,7 @@ class LineRun:
     cycle in which router r lets a vector pass (0: not known yet); `gate[r]` the last router that
     the vector of r waits at; `waits[r]` what held up each vector that r takes. `frame[r]` is where
     the code of r sends; `after[r]` where it calls what follows, `done[r]` when it is done if
-    nothing does.
+    nothing does. `far` is how far ranks are apart.
     """
 
     costs: Costs
@@ -67,6 +68,17 @@ class LineRun:
     frame: list[Place]
     after: list[Place]
     done: list[int]
+    far: Distances
+
+    def hops(self, source: int, rank: int) -> int:
+        """How far a rank is from the one that receives its vector."""
+        if self.pattern.leap:
+            return self.pattern.hops(source, rank)
+        return self.apart(source, rank)
+
+    def apart(self, rank: int, nearer: int) -> int:
+        """How far a rank is from one nearer to the root."""
+        return self.far.at[rank] - self.far.at[nearer]
 
 
 def run_line(
@@ -100,6 +112,7 @@ def run_line(
         frame=list(ready),
         after=list(ready),
         done=[0] * pattern.ranks,
+        far=distances(phase, pattern, costs.length // costs.latency(1)),
     )
     for rank in reversed(range(pattern.ranks)):
         _run_rank(run, rank)
@@ -226,13 +239,15 @@ def _send(run: LineRun, rank: int, step: SendVector, source: int | None, place: 
     if source is None or costs.combine == 1:  # slower vectors leave room for others
         contended = run.crowd.delay(rank, step.color, run.first[rank])
         run.last[rank] = max(run.last[rank], run.first[rank] + costs.length - 1 + contended)
+    shared = run.first[rank] + run.far.load[rank] * (costs.length - 1)
+    run.last[rank] = max(run.last[rank], shared)
     run.crowd.join(rank, step.color, run.first[rank])
 
 
 def _take(run: LineRun, rank: int, source: int, before: int, reason: str) -> tuple[int, int]:
     """When, after cycle `before`, `rank` uses the first and the last element of `source`."""
     costs = run.costs
-    latency = costs.latency(run.pattern.hops(source, rank))
+    latency = costs.latency(run.hops(source, rank))
     arrival = run.first[source] + latency
     opened, router = _opened(run, rank, source)
     start = max(arrival, opened, before + 1)
@@ -259,7 +274,10 @@ def _opened(run: LineRun, rank: int, source: int) -> tuple[int, int]:
     before = [child for child in run.pattern.children[rank] if child < source]
     nearest = max(before, default=rank + 1)
     times = (
-        (run.opens[router].get(color, 0) + costs.hop * (router - rank) + costs.ramp + 1, router)
+        (
+            run.opens[router].get(color, 0) + costs.hop * run.apart(router, rank) + costs.ramp + 1,
+            router,
+        )
         for router in range(nearest, source)
         if color in run.opens[router]
     )
@@ -292,7 +310,7 @@ def _settle(run: LineRun, source: int, rank: int, start: int, end: int) -> None:
 def _held_by_receiver(run: LineRun, source: int, rank: int, start: int, end: int) -> int:
     """The last element leaves when the receiver has made room for it."""
     costs = run.costs
-    hops = run.pattern.hops(source, rank)
+    hops = run.hops(source, rank)
     queued = costs.buffered(hops)
     if queued >= costs.length:
         return 0
@@ -303,11 +321,11 @@ def _held_by_receiver(run: LineRun, source: int, rank: int, start: int, end: int
 def _held_at_gate(run: LineRun, source: int) -> int:
     """The last element leaves when those before it have passed a router that opened late."""
     costs, gate = run.costs, run.gate[source]
-    queued = costs.router_queue * (source - gate) + costs.output_queue
+    queued = costs.router_queue * run.apart(source, gate) + costs.output_queue
     if not gate or queued >= costs.length:
         return 0
     opened = run.opens[gate][_send_step(run, source).color]
-    return opened + costs.length - 1 - queued + costs.hop * (source - gate)
+    return opened + costs.length - 1 - queued + costs.hop * run.apart(source, gate)
 
 
 def _finish(run: LineRun, source: int, rank: int, end: int, step: SendVector) -> None:
@@ -323,7 +341,7 @@ def _finish(run: LineRun, source: int, rank: int, end: int, step: SendVector) ->
         place = costs.after(end)
         run.done[source] = costs.done(end)
     if step.advance is Advance.CONTROL:
-        _open(run, rank, step.color, end + costs.ramp + costs.hop * (source - rank) + 1)
+        _open(run, rank, step.color, end + costs.ramp + costs.hop * run.apart(source, rank) + 1)
         _open(run, source, step.color, end + costs.ramp + costs.hop + 1)
     elif step.advance is Advance.OWN_ROUTER:
         _open(run, source, step.color, end + costs.ramp + 1)

@@ -206,10 +206,8 @@ def _exchange(part: Part, pattern: StepsPhase, ends: Ends) -> None:
     """All lines of an exchange; at its end each PE tears down the ways on which it has sent."""
     costs, phase = part.costs, part.phase
     starts = lines_of(part.begun, pattern)
-    first = starts.min(axis=1, keepdims=True)  # lines that begin alike, sooner or later, are alike
     deep = lines_of(part.depth, pattern)
-    run = run_exchange(costs, phase, pattern, starts - first + costs.scalar, deep)
-    free = run.time + first
+    free = run_exchange(costs, phase, pattern, starts + costs.scalar, deep).time
     target, _ = connections(phase, pattern)
     closing = np.zeros(starts.shape[1], dtype=np.int64)
     torn = {name: lines_of(times, pattern) for name, times in ends.torn.items()}

@@ -90,7 +90,7 @@ class Strand:
             if processor is not None and reached is not call.reached:
                 code = code_of_start(self.plan, use, call.costs)
                 processor.hold(reached - NEXT_PHASE, ready + code + FRAMES_WITHIN)
-            costs = _costs(self.plan, position, use, call.costs)
+            costs = _costs(self, position, use, call.costs)
             ends = ends_of(self.plan, use, _part(self, position, use, costs, ready, depth))
             over = ends.over + self.calls.to_end(use) * ends.by_task
             for name, torn in ends.torn.items():
@@ -198,14 +198,17 @@ def _part(
     return Part(phase, costs, ready, depth, bool(given.torn_down), quick, restores)
 
 
-def _costs(plan: ProgramPlan, position: int, use: Use, costs: Costs) -> Costs:
-    """The costs with the queues of the phase's colors, and tasks that phases have in turn."""
+def _costs(strand: Strand, position: int, use: Use, costs: Costs) -> Costs:
+    """The costs with the queues of the phase's colors, and tasks that phases have in turn, if they
+    have not tasks of their own."""
+    plan = strand.plan
     phase, positions = plan.phase(use), dict(use.positions)
     received = {plan.colors[positions[c]] for role in phase.roles for c in received_colors(role)}
     sent = {plan.colors[positions[c]] for role in phase.roles for c in sent_colors(role)}
     words = plan.target
     earlier = sum(_has_first_task(plan.phase(other)) for other in plan.uses[:position])
-    dispatch = 3 * (earlier + 1) + 1
+    own_tasks = any(given.first.tasks for given in strand.given)
+    dispatch = 1 if own_tasks else 3 * (earlier + 1) + 1
     return replace(
         costs,
         output_queue=min(depth_of(words.output_queue_words, c.output_queue) for c in sent),

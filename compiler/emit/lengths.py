@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 
 
 def cases_of_length(phase: str, least: int, most: int) -> tuple[str, ...]:
-    """Statements that give `stored` the memory operand for n elements, `least` to `most`."""
+    """Statements that return the memory operand for n elements, `least` to `most`."""
     operands = [(n, memory_operand(phase, n)) for n in range(least, most + 1)]
-    return tuple(halved("n", [(n, (f"stored = {operand};",)) for n, operand in operands]))
+    return tuple(halved("n", [(n, (f"return {operand};",)) for n, operand in operands]))
 
 
 def memory_operand(phase: str, length: int) -> str:

@@ -222,9 +222,14 @@ def _beginning(module: ModuleModel) -> Iterator[str]:
     if not module.steps:
         yield f"{module.m.name}_run(buffer, n);"
         return
-    first = module.steps[0].index
-    yield from (f"{module.m.name}.prepare(buffer, n);", f"begin_{first}();")
-    yield from (f"phase = {first};", "return;")  # for tasks, which come later
+    first = module.steps[0]
+    yield f"{module.m.name}.prepare(buffer, n);"
+    begins = f"{module.m.name}.{first.begins}();"
+    if first.torn_down:
+        yield f"if ({first.opens}()) {{ {begins} }} else {{ begin_{first.index}(); }}"
+    else:
+        yield begins
+    yield from (f"phase = {first.index};", "return;")  # for tasks, which come later
 
 
 def strand_models(plan: ProgramPlan, source: str, skew: int) -> tuple[ProgramModel, ...]:

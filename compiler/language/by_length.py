@@ -25,7 +25,17 @@ from collc.language.syntax import (
 )
 from collc.language.undecided import is_auto
 from collc.language.words import reserved
-from collc.spec import Collective, Contract, ContractKind, RunLength, RunStep, Selection, Step
+from collc.paths import Path
+from collc.spec import (
+    Collective,
+    Contract,
+    ContractKind,
+    ReduceStep,
+    RunLength,
+    RunStep,
+    Selection,
+    Step,
+)
 
 MAX_ALTERNATIVES = 16  # each is code in every PE
 ANY_LENGTH = (ContractKind.BROADCAST, ContractKind.REDUCE, ContractKind.ALLREDUCE)
@@ -98,7 +108,7 @@ def elaborate_by_length(
     return ByLength(Selection(name, length, choice.names, limits, span, fill), complete)
 
 
-def refused_steps(contract: Contract, steps: tuple[Step, ...]) -> None:
+def refused_steps(contract: Contract, steps: tuple[Step, ...], path: Path | None) -> None:
     """Raise a problem for what cannot go by a length of the run (C172)."""
     if contract.run_length is None:
         return
@@ -107,11 +117,19 @@ def refused_steps(contract: Contract, steps: tuple[Step, ...]) -> None:
         message = f"{who} deals with slices, whose lengths are known when compiled"
         help = "give it a fixed length; broadcast, reduce and allreduce may have one of the run"
         raise problem("C172", message, contract.span, help=help)
-    for step in (step for step in steps if isinstance(step, RunStep)):
-        message = f"{step.algorithm.text} cuts vectors into slices, whose lengths are known "
+    leaping = path.word if path is not None and path.leaps else ""
+    for step in (step for step in steps if isinstance(step, RunStep | ReduceStep)):
+        by_tree = "reduce by a tree and broadcast"
+        if isinstance(step, RunStep):
+            message = f"{step.algorithm.text} cuts vectors into slices, whose lengths are known "
+        elif leaping:
+            message = f"vectors that are reduced along {leaping}, which leaps, have a length known "
+            by_tree = "use an order without leaps"
+        else:
+            continue
         message += "when compiled"
         at = (contract.run_length.span, "the length is known when the program runs")
-        help = "reduce by a tree and broadcast, or give the collective a fixed length"
+        help = f"{by_tree}, or give the collective a fixed length"
         raise problem("C172", message, step.span, at, help=help)
 
 

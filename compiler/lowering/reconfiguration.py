@@ -80,14 +80,16 @@ def _of_strand(plan: ProgramPlan) -> int:
     made_of_steps = sum(plan.phase(use).exchange is not None for use in torn)
     setting = [plan.uses[i] for i in dict.fromkeys(setters(plan)) if plan.uses[i] in torn]
     instructions = code.program + code.phase * len(torn) + code.steps * made_of_steps
-    instructions += code.setting * len(setting) + _on_a_pe(plan, setting, code)
+    # what chooses by length has a copy of the code that sets routers
+    times = 2 if plan.program.selections else 1
+    instructions += times * code.setting * len(setting) + _on_a_pe(plan, setting, code, times)
     routers = [(use, name) for use in setting for name in torn_down_by(plan, use)]
     switched = any(name in switched_colors([plan.phase(use)]) for use, name in routers)
     data = len(routers) * (code.router_bytes + code.switch_bytes * switched)
     return INSTRUCTION_BYTES * instructions + code.program_bytes + data
 
 
-def _on_a_pe(plan: ProgramPlan, setting: Sequence[Use], code: TeardownCode) -> int:
+def _on_a_pe(plan: ProgramPlan, setting: Sequence[Use], code: TeardownCode, times: int) -> int:
     """Instructions for routers and switches, of the PE that has most of them. Where the phases lie
     on several rectangles, or along paths, there need be no such PE."""
     lying: dict[tuple[object, ...], list[Use]] = {}
@@ -95,17 +97,17 @@ def _on_a_pe(plan: ProgramPlan, setting: Sequence[Use], code: TeardownCode) -> i
         one = plan.plans[use.collective].collective
         lying.setdefault((one.grid, one.path), []).append(use)
     return sum(
-        max(_instructions(settings, code) for settings in _on_pes(plan, uses))
+        max(_instructions(settings, code, times) for settings in _on_pes(plan, uses))
         for uses in lying.values()
     )
 
 
-def _instructions(settings: Sequence[_Setting], code: TeardownCode) -> int:
+def _instructions(settings: Sequence[_Setting], code: TeardownCode, times: int) -> int:
     moving = {one.color for one in settings if one.way}
     ways = {one.way for one in settings if one.way}
     written = sum(one.color in moving for one in settings)
     instructions = code.router * len(settings) + code.switch * written
-    return instructions + code.some_switch * bool(ways) + code.way * len(ways)
+    return times * instructions + code.some_switch * bool(ways) + code.way * len(ways)
 
 
 def _on_pes(plan: ProgramPlan, uses: Sequence[Use]) -> Iterator[list[_Setting]]:

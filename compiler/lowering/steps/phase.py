@@ -22,7 +22,7 @@ from collc.lowering.steps.traffic import Bools, Ints, Traffic
 from collc.lowering.steps.walks import LaneForm, LaneProgram, walking, way_to_walk
 from collc.lowering.steps.wiring import Wiring
 from collc.paths import Path
-from collc.plan import Exchange, Lane, Loop, Number, Phase, Region, Role, Row, Strided
+from collc.plan import Exchange, Lane, Loop, Number, Phase, Region, Role, Row, Strided, Way
 from collc.spec import ContractKind
 from collc.steps import StepsPhase
 
@@ -40,12 +40,14 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
     *,
     by_call_back: bool,
     path: Path | None = None,
+    ways: tuple[Way, ...] = (),
     may_walk: bool = True,
     paired: bool = False,
 ) -> Phase:
     """The plan's phase of `pattern` on the lanes of `wiring`. With a `path`, which is a row when
-    unfolded, it goes along that. Registers walk from slice to slice where that saves loads and
-    `may_walk` says that there are enough of them; elements go in pairs if it is `paired`."""
+    unfolded, it goes along that; where it leaps, on `ways`. Registers walk from slice to slice
+    where that saves loads and `may_walk` says that there are enough of them; elements go in pairs
+    if it is `paired`."""
     slicing = pattern.slicing
     stages, areas = staged(traffic, pattern.ranks, by_call_back)
     single = parts_of(traffic, wiring, slicing, stages, areas)
@@ -82,8 +84,10 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
             wiring.lanes,
             walks != 0,
             backward or walks < 0,
+            pattern.blocks,
         ),
         path=path,
+        ways=ways,
         paired=paired,
         wide=pattern.wide,
     )
