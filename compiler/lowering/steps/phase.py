@@ -48,8 +48,8 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
     """The plan's phase of `pattern` on the lanes of `wiring`. With a `path`, which is a row when
     unfolded, it goes along that; where it leaps, on `ways`. Registers walk from slice to slice
     where that saves loads and `may_walk` says that there are enough of them; slices whose lengths
-    are those of the run are looked up instead (`by_length`). Elements go in pairs if it is `paired`.
-    """
+    are those of the run are looked up instead (`by_length`). Elements go in pairs where it is
+    `paired`."""
     slicing = pattern.slicing
     stages, areas = staged(traffic, pattern.ranks, by_call_back)
     single = parts_of(traffic, wiring, None if by_length else slicing, stages, areas)
