@@ -276,6 +276,9 @@ class Exchange:
     themselves. All rows pass their elements from the first to the last, or, `backward`, from the
     last to the first; whoever walks goes the same way from slice to slice. With `blocks`
     the vectors are those of a line's block.
+
+    `by_length` says that the length is given when the program runs, up to that of `slicing`. Then
+    rows count slices in what passes, too, and a PE looks up where they begin.
     """
 
     slicing: Slicing
@@ -284,6 +287,7 @@ class Exchange:
     walks: bool = False
     backward: bool = False
     blocks: Blocks | None = None
+    by_length: bool = False
 
     @property
     def way(self) -> int:

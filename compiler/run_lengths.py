@@ -9,8 +9,10 @@ from math import log
 import numpy as np
 
 from collc.diagnostics import CollcError, Diagnostic
+from collc.plan import Phase
 from collc.schedule import Schedule
 from collc.spec import Collective, Contract, Program
+from collc.steps import StepsPhase
 
 Lengths = Mapping[str, Sequence[int]]  # by name, one for each round
 
@@ -73,7 +75,23 @@ def _refused(message: str) -> CollcError:
 
 def of_length(schedule: Schedule, length: int) -> Schedule:
     """What is run for vectors of a length: the same steps, with fewer elements."""
-    return replace(schedule, collective=collective_of_length(schedule.collective, length))
+    phases = tuple(
+        replace(phase, slicing=replace(phase.slicing, length=length))
+        if isinstance(phase, StepsPhase)
+        else phase
+        for phase in schedule.phases
+    )
+    return Schedule(collective_of_length(schedule.collective, length), phases)
+
+
+def exchange_of_length(phase: Phase, pattern: StepsPhase, length: int) -> tuple[Phase, StepsPhase]:
+    """A phase made of steps, and its pattern, for vectors of a length of the run; as they are where
+    their length is known."""
+    if phase.exchange is None or not phase.exchange.by_length:
+        return phase, pattern
+    slicing = replace(pattern.slicing, length=length)
+    exchange = replace(phase.exchange, slicing=slicing)
+    return replace(phase, exchange=exchange), replace(pattern, slicing=slicing)
 
 
 def collective_of_length(collective: Collective, length: int) -> Collective:

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from collc.identity import remembered
-from collc.plan import AREA_BITS, Direction, Lane, Number, Phase, Role, Route, RowKind
-from collc.steps import Slicing, StepsPhase
+from collc.plan import AREA_BITS, Direction, Exchange, Lane, Number, Phase, Role, Route, RowKind
+from collc.steps import StepsPhase
 
 Ints = npt.NDArray[np.int64]
 
@@ -97,7 +97,7 @@ def unrolled(phase: Phase, pattern: StepsPhase) -> Unrolled:
             for place, own in zip(places, found, strict=True):
                 rows[place * lanes + index] = own
     start = np.concatenate(([0], np.cumsum([len(own) for own in rows]))).astype(np.int64)
-    return _in_elements(np.concatenate([empty, *rows]), start, lanes, slicing)
+    return _in_elements(np.concatenate([empty, *rows]), start, lanes, phase.exchange)
 
 
 def _rows_of(lane: Lane, places: list[int], slices: int, way: int) -> list[Ints]:
@@ -134,8 +134,9 @@ def _walk(turns: Ints, way: int, slices: int) -> Ints:
     return found
 
 
-def _in_elements(rows: Ints, start: Ints, lanes: int, slicing: Slicing) -> Unrolled:
+def _in_elements(rows: Ints, start: Ints, lanes: int, exchange: Exchange) -> Unrolled:
     """Slices as elements; what moves none is dropped."""
+    slicing = exchange.slicing
     written, area = rows[:, 0] & ((1 << AREA_BITS) - 1), rows[:, 0] >> AREA_BITS
     kind = written
     bounds = slicing.bounds
@@ -144,7 +145,10 @@ def _in_elements(rows: Ints, start: Ints, lanes: int, slicing: Slicing) -> Unrol
         return bounds[np.minimum(slices, slicing.count)]
 
     out = (kind & SENDING) > 0
-    passed = np.where((kind & RELAYING) > 0, rows[:, 2], 0)
+    passed = rows[:, 2]
+    if exchange.by_length:
+        passed = bound(rows[:, 1] + rows[:, 2]) - bound(rows[:, 1])
+    passed = np.where((kind & RELAYING) > 0, passed, 0)
     into = (kind & TAKING) > 0
     out_from, out_to = bound(rows[:, 1] * out), bound((rows[:, 1] + rows[:, 2]) * out)
     into_from, into_to = bound(rows[:, 3] * into), bound((rows[:, 3] + rows[:, 4]) * into)

@@ -12,7 +12,7 @@ from collc.checks.teardown import teardown
 from collc.diagnostics import Diagnostic
 from collc.lowering.configuration import differing
 from collc.lowering.resources import colors_of, switched_colors
-from collc.lowering.sharing import OWN_TASKS, shared_dsrs, shared_tasks
+from collc.lowering.sharing import OWN_TASKS, color_registers, shared_dsrs, shared_tasks
 from collc.placement import received_colors, sent_colors
 from collc.plan import Plan, Role
 from collc.program import ProgramPlan, Use
@@ -211,6 +211,12 @@ def _dsr_ids(plan: ProgramPlan) -> Iterator[Diagnostic]:
         message = f"a phase of the program needs {needed} DSRs of one file, {plan.target.name} has "
         message += f"{available} beside memcpy"
         yield _shared("C307", plan, message, resources=("dsr_ids",))
+    elif color_registers(plan) > available:
+        message = (
+            f"the program has {len(plan.colors)} colors, and {available} DSRs of one file for "
+        )
+        message += "what is received on them"
+        yield _shared("C307", plan, message, resources=("dsr_ids", "colors"))
 
 
 def _memory(plan: ProgramPlan) -> Iterator[Diagnostic]:

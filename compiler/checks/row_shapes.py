@@ -107,7 +107,7 @@ def _lane_problem(lane: Lane, places: Ints, exchange: Exchange, refused: tuple[i
     rows = np.concatenate(found, axis=1)
     if rows[:5].min() < 0 or rows[:5].max() + slices > LARGEST + 1:
         return "has numbers of more than 16 bits"
-    return _row_problem(lane, rows[0], exchange, refused) or _range_problem(rows, slices)
+    return _row_problem(lane, rows[0], exchange, refused) or _range_problem(rows, exchange)
 
 
 def _numbers(row: Row, places: Ints) -> Ints:
@@ -155,11 +155,12 @@ def _walking_problem(loop: Loop, places: Ints, exchange: Exchange) -> str:
     return "" if follows else "has turns that do not follow each other"
 
 
-def _range_problem(rows: Ints, slices: int) -> str:
+def _range_problem(rows: Ints, exchange: Exchange) -> str:
     """What is wrong with the slices of rows, given as numbers, shift and turns."""
     kind, first, count, into, into_count, shift, turns = rows
+    slices, out = exchange.slicing.count, USES_OUT if exchange.by_length else SENDS
     for used, low, size in (
-        ((kind & SENDS) > 0, first, count),
+        ((kind & out) > 0, first, count),
         ((kind & USES_INTO) > 0, into, into_count),
     ):
         ranges = np.stack((low, size, shift, turns))[:, used]

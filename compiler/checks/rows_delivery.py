@@ -15,7 +15,8 @@ from collc.checks.row_shapes import shape_problem
 from collc.checks.rows_run import Run, due, run_rows
 from collc.diagnostics import Diagnostic
 from collc.identity import remembered
-from collc.plan import Exchange, Phase, Plan, RowKind
+from collc.plan import Phase, Plan, RowKind
+from collc.run_lengths import exchange_of_length
 from collc.schedule import Schedule
 from collc.steps import StepsPhase
 from collc.unrolled import connections, unrolled
@@ -29,15 +30,16 @@ def rows_delivery(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
         if not isinstance(pattern, StepsPhase) or phase.exchange is None:
             continue
         if not shape_problem(plan, phase, pattern):  # else another check says so
-            yield from _problems(phase, pattern, phase.exchange)
+            yield from _problems(*exchange_of_length(phase, pattern, pattern.slicing.count))
 
 
 @remembered
-def _problems(phase: Phase, pattern: StepsPhase, exchange: Exchange) -> tuple[Diagnostic, ...]:
+def _problems(phase: Phase, pattern: StepsPhase) -> tuple[Diagnostic, ...]:
+    assert phase.exchange is not None, "a phase made of steps is an exchange"
     target, lost = connections(phase, pattern)
     if lost:
         return ()  # another check says so
-    run = run_rows(unrolled(phase, pattern), target, exchange)
+    run = run_rows(unrolled(phase, pattern), target, phase.exchange)
     if run.problem:
         return (_wrong(phase, pattern, run.problem),)
     if len(run.stuck):

@@ -16,6 +16,7 @@ from collc.diagnostics import Diagnostic
 from collc.identity import remembered
 from collc.pairs import pairs
 from collc.plan import Phase, Plan, RowKind
+from collc.run_lengths import exchange_of_length
 from collc.schedule import Schedule
 from collc.steps import StepsPhase
 from collc.unrolled import Ints, Unrolled, unrolled
@@ -31,7 +32,7 @@ def rows_hazards(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
         if not isinstance(pattern, StepsPhase) or phase.exchange is None:
             continue
         if not shape_problem(plan, phase, pattern):  # else another check says so
-            yield from _problems(phase, pattern)
+            yield from _problems(*exchange_of_length(phase, pattern, pattern.slicing.count))
 
 
 @remembered

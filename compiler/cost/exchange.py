@@ -14,6 +14,7 @@ from collc.cost.row_moves import begin
 from collc.cost.rows import run_timeline
 from collc.cost.timeline import Line, timeline
 from collc.plan import Phase
+from collc.run_lengths import exchange_of_length
 from collc.steps import StepsPhase
 from collc.unrolled import NOWHERE, Ints, Unrolled, connections, roles_of_places, unrolled
 
@@ -58,6 +59,7 @@ def begun_by(costs: Costs, phase: Phase, pattern: StepsPhase) -> Ints:
 
 def _line(costs: Costs, phase: Phase, pattern: StepsPhase) -> Line:
     """What a line of the phase runs."""
+    phase, pattern = exchange_of_length(phase, pattern, costs.length)
     assert phase.exchange is not None, "a phase made of steps is an exchange"
     rows = unrolled(phase, pattern)
     target, _ = connections(phase, pattern)

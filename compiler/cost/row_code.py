@@ -27,6 +27,7 @@ Move = tuple[int, int]  # one of these, and a number
 TEST = 3  # a bit of a row is taken, compared, branched on
 COUNTER = 3  # a variable is read, changed, written
 CHECKED = 3  # a variable is read, compared, branched on
+LOOKED_UP = 16  # where slices begin and end: two entries of a table, a difference, a test
 ENTRY = 4  # of a table, at a distance: added, scaled, added, read
 
 
@@ -37,6 +38,7 @@ class Features:
     lanes: int
     walks: bool
     backward: bool
+    cuts: int  # slices whose beginnings are looked up; 0 if rows say them
     sends: bool
     passes: bool
     receives: bool
@@ -64,6 +66,7 @@ def features_of(costs: Costs, rows: Unrolled, exchange: Exchange) -> Features:
         lanes=rows.lanes,
         walks=exchange.walks,
         backward=exchange.backward,
+        cuts=exchange.slicing.count if exchange.by_length else 0,
         sends=any(kind & SENDS for kind in kinds),
         passes=any(kind & RELAYS for kind in kinds),
         receives=bool(received),
@@ -180,6 +183,8 @@ def _apply(text: Features, kind: int) -> Iterator[Move]:
 def prepared(text: Features, here: Here, kind: int) -> int:
     """Instructions that prepare a row, with call and return."""
     count = 1 + 6
+    if text.cuts:
+        count += LOOKED_UP * ((here.sends and kind & OUT > 0) + (text.receives and kind & INTO > 0))
     if here.sends:
         mixed = text.passes and text.sends
         sending = bool(kind & SENDS) if mixed else text.sends

@@ -25,6 +25,7 @@ from collc.unrolled import WALKING
 
 BACKWARD = 4  # instructions that find the vector from its last element on
 ANEW = 3  # and those that find the slice with which all begins anew
+CUTS, CUT = 60, 12  # a vector is cut into slices, and what each of them takes
 LEAVE = -1  # a further move: what follows the phase is called
 
 
@@ -32,6 +33,8 @@ def begin(line: Timeline, code: Code, deep: int) -> Iterator[Move]:
     """The phase is called; `deep` functions return behind it."""
     text = line.text
     yield CODE, BACKWARD * text.backward + (ANEW + text.backward) * text.walks
+    if text.cuts:
+        yield CODE, CUTS + CUT * text.cuts  # as after another length
     for lane in code.lanes:
         yield CODE, 1 + _prepared(line, code, lane)
     yield from _steps(line, code)
@@ -45,7 +48,7 @@ def _lane(line: Timeline, code: Code, lane: int) -> int:
 def _prepared(line: Timeline, code: Code, lane: int) -> int:
     """Instructions that prepare the row behind the one under way."""
     at = _lane(line, code, lane)
-    return prepared(line.text, line.here[at], line.kinds[at][code.row[lane] + 1])
+    return prepared(line.text, line.here[at], line.planned[at][code.row[lane] + 1])
 
 
 def _start(line: Timeline, code: Code, lane: int) -> Iterator[Move]:

@@ -46,6 +46,7 @@ class Timeline:
     rows: Unrolled
     here: list[Here]
     kinds: list[list[int]]
+    planned: list[list[int]]  # the kinds of rows before it is known that they move nothing
     walks: list[list[int]]
     numbers: list[Ints]
     target: Ints
@@ -105,11 +106,14 @@ def timeline(costs: Costs, of: Line, called: Ints) -> Timeline:
     source[target[target != NOWHERE]] = np.flatnonzero(target != NOWHERE)
     links = shared_links(of.links, rows.lanes, costs.hop)
     crossing = np.array(list(links.ways), dtype=np.int64)
-    kinds, walks, numbers = [], [], []
+    kinds, planned, walks, numbers = [], [], [], []
     for lane in range(lanes):
         own = np.arange(*rows.start[lane : lane + 2])
-        own = own[(rows.kind[own] & (FABRIC | APPLIES | ENDS)) > 0]
+        # what moves nothing has no row, unless that depends on the length of the run
+        there = rows.written if of.text.cuts else rows.kind
+        own = own[(there[own] & (FABRIC | APPLIES | ENDS)) > 0]
         kinds.append([*rows.kind[own].tolist(), OVER, OVER, OVER])
+        planned.append([*there[own].tolist(), OVER, OVER, OVER])
         walks.append([*rows.walk[own].tolist(), 0, 0, 0])
         into, out = rows.into_to - rows.into_from, rows.out_to - rows.out_from
         elements = np.stack((into[own], out[own], rows.passed[own]), axis=1)
@@ -129,7 +133,7 @@ def timeline(costs: Costs, of: Line, called: Ints) -> Timeline:
     none = np.zeros(lanes, dtype=np.int64)
     idle = np.zeros(places, dtype=np.int64)
     return Timeline(
-        costs, of.text, rows, of.here, kinds, walks, numbers, target, source, hops, delay,
+        costs, of.text, rows, of.here, kinds, planned, walks, numbers, target, source, hops, delay,
         none.copy(), none > 0, none.copy(), none.copy(), idle.copy(), none.copy(),
         room,
         idle.copy(), called.copy(), idle.copy(), idle > 0, idle.copy(),

@@ -86,6 +86,7 @@ class LaneModel:
 class ExchangeModel:
     """What the text of an exchange needs. `length` is that of what is cut into slices, the vector
     or, `in_blocks`, a line's block of it; `slice_length` is -1 where slices differ in length;
+    `by_length` says that they have the lengths of the run;
     `grain` elements are cut as one; `all_kinds` is the conjunction of the bits of the rows that are
     prepared. The rest says what any row does."""
 
@@ -99,6 +100,7 @@ class ExchangeModel:
     row_numbers: int
     walks: bool
     backward: bool
+    by_length: bool
     lanes: tuple[LaneModel, ...]
     tables: tuple[TableModel, ...]
     all_kinds: str
@@ -135,6 +137,7 @@ def exchange_model(
         row_numbers=row_numbers(phase),
         walks=exchange.walks,
         backward=exchange.backward,
+        by_length=exchange.by_length,
         lanes=lanes,
         tables=tuple(TableModel(name, values) for values, name in tables.items()),
         all_kinds=" & ".join(f"{lane.name}_kind" for lane in lanes),

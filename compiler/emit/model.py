@@ -218,6 +218,7 @@ def _counts(phase: PhaseModel) -> str:
     vector; empty if none does."""
     store, send = phase.store, phase.send
     conditions = (
+        (phase.exchange is not None, "takes_part"),
         (store is not None and (store.task < 0 or store.cases), "stored > 0"),
         (send is not None and send.combines and not send.source, "combines"),
         (phase.copy is not None, "copies"),

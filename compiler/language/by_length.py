@@ -38,6 +38,7 @@ from collc.spec import (
 )
 
 MAX_ALTERNATIVES = 16  # each is code in every PE
+MOST_CUTS = 4096  # slices whose beginnings a PE keeps, two bytes each
 ANY_LENGTH = (ContractKind.BROADCAST, ContractKind.REDUCE, ContractKind.ALLREDUCE)
 
 _HELP = "name it in the contract: `x: f32[n <= B]`"
@@ -118,19 +119,33 @@ def refused_steps(contract: Contract, steps: tuple[Step, ...], path: Path | None
         help = "give it a fixed length; broadcast, reduce and allreduce may have one of the run"
         raise problem("C172", message, contract.span, help=help)
     leaping = path.word if path is not None and path.leaps else ""
+    at = (contract.run_length.span, "the length is known when the program runs")
     for step in (step for step in steps if isinstance(step, RunStep | ReduceStep)):
-        by_tree = "reduce by a tree and broadcast"
-        if isinstance(step, RunStep):
-            message = f"{step.algorithm.text} cuts vectors into slices, whose lengths are known "
-        elif leaping:
-            message = f"vectors that are reduced along {leaping}, which leaps, have a length known "
-            by_tree = "use an order without leaps"
-        else:
-            continue
-        message += "when compiled"
-        at = (contract.run_length.span, "the length is known when the program runs")
-        help = f"{by_tree}, or give the collective a fixed length"
-        raise problem("C172", message, step.span, at, help=help)
+        why = help = ""
+        if leaping:
+            why = f"vectors that go along {leaping}, which leaps, have a length known when compiled"
+            help = "use an order without leaps"
+        elif isinstance(step, RunStep):
+            why, help = _refused_run(step)
+        if why:
+            help = f"{help}, or give the collective a fixed length"
+            raise problem("C172", why, step.span, at, help=help)
+
+
+def _refused_run(step: RunStep) -> tuple[str, str]:
+    """Why an algorithm cannot go by a length of the run, and what would help."""
+    name, slices = step.algorithm.text, step.algorithm.slices
+    if step.wide:
+        return f"{name} takes wavelets in twos, and slices may be of any length", "leave that out"
+    if slices > MOST_CUTS:
+        message = (
+            f"{name} cuts vectors into {slices} slices, and at most {MOST_CUTS} are cut while "
+        )
+        return message + "the program runs", "take fewer slices"
+    if any((moves.into != moves.slice).any() for moves in step.algorithm.steps):
+        message = f"{name} puts slices into the places of others, and they may be of other lengths "
+        return message + "when the program runs", "leave slices in their places"
+    return "", ""
 
 
 def _select_clauses(declaration: CollectiveDecl) -> tuple[SelectClause, ...]:

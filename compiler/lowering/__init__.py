@@ -144,8 +144,10 @@ def _exchanges(
     direct, by_relays = _wirings(phase, traffic, schedule.collective.path)
     most = schedule.collective.limits.colors or len(target.colors)
     paired = slices_go_in_pairs(phase, contract, target)
-    path = schedule.collective.path
-    lower = partial(steps_phase, by_call_back=by_call_back, path=path, paired=paired)
+    path, by_length = schedule.collective.path, contract.run_length is not None
+    lower = partial(
+        steps_phase, by_call_back=by_call_back, path=path, paired=paired, by_length=by_length
+    )
     # where neither keeps the limit, the refusal names the fewest colors
     if direct is not None and direct[0].color_count <= max(most, by_relays[0].color_count):
         registers = 3 * len(direct[0].lanes) * exchanges + 2 * others

@@ -62,8 +62,9 @@ def _vector_bytes(element: ElementType, length: int) -> int:
 
 def _exchange_bytes(exchange: Exchange, phase: Phase, element: ElementType) -> int:
     """The stage, and the rows of all lanes."""
+    cuts = 2 * (exchange.slicing.count + 1) if exchange.by_length else 0
     stage = exchange.areas * _vector_bytes(element, exchange.slicing.length)
-    return stage + 2 * len(exchange.lanes) * row_numbers(phase)
+    return stage + 2 * len(exchange.lanes) * row_numbers(phase) + cuts
 
 
 def loop_header(exchange: Exchange) -> int:

@@ -92,7 +92,8 @@ class _Numbers:
             if isinstance(phase, BroadcastPhase) or phase.axis in seen:
                 continue
             seen.add(phase.axis)
-            self._ranks[phase.axis][_places(phase)] = np.arange(phase.ranks)
+            numbers = phase.place_of if isinstance(phase, ReducePhase) else range(phase.ranks)
+            self._ranks[phase.axis][_places(phase)] = numbers
 
     def along(self, axis: str, places: Ints, lines: Ints) -> Ints:
         """Numbers of the ranks at places of an axis: a row for each of several lines across."""

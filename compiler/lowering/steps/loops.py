@@ -29,10 +29,11 @@ class Stretch:
     shift: Ints
 
 
-def loops_in(rows: Ints, slices: int) -> list[Stretch]:
-    """The rows [places, rows, FIELDS] as stretches in order, greedily the longest repetition."""
+def loops_in(rows: Ints, slices: int, reads: int = SENDS) -> list[Stretch]:
+    """The rows [places, rows, FIELDS] as stretches in order, greedily the longest repetition. Rows
+    of the kinds `reads` say which slices they put out."""
     places, total, _ = rows.shape
-    shifts = [_shifts(rows, size, slices) for size in range(1, LONGEST + 1)]
+    shifts = [_shifts(rows, size, slices, reads) for size in range(1, LONGEST + 1)]
     found: list[Stretch] = []
     at = plain = 0
     while at < total:
@@ -79,14 +80,14 @@ def _same(window: Ints) -> tuple[int, Ints]:
     return int(broken.argmax()) if broken.any() else window.shape[1], value
 
 
-def _shifts(rows: Ints, size: int, slices: int) -> Ints:
+def _shifts(rows: Ints, size: int, slices: int, reads: int) -> Ints:
     """[places, rows - size]: by how many slices a row goes on in the row `size` behind it."""
     before, behind = rows[:, :-size], rows[:, size:]
     if before.shape[1] == 0:
         return np.zeros((len(rows), 0), dtype=np.int64)
     alike = (before[:, :, [0, 2, 4]] == behind[:, :, [0, 2, 4]]).all(axis=2)
     kind = before[:, :, 0]
-    out = _shift(before, behind, 1, (kind & SENDS) > 0, slices)
+    out = _shift(before, behind, 1, (kind & reads) > 0, slices)
     into = _shift(before, behind, 3, (kind & (RECEIVES | APPLIES)) > 0, slices)
     both = np.where(out == ANY, into, np.where((into == ANY) | (into == out), out, NONE))
     result: Ints = np.where(alike, both, NONE)

@@ -28,7 +28,8 @@ MOST = 0x7FFE  # elements of one operation, on any target
 @dataclass(frozen=True, eq=False)
 class Parts:
     """Arrays, one entry a part. `time` is twice the step, one more where a stage is applied;
-    `kind` bits of `RowKind`; `first` and `count` the slices, of a relay 0 and the elements."""
+    `kind` bits of `RowKind`; `first` and `count` the slices, of a relay 0 and the elements, or the
+    slices, too, where their lengths are those of the run."""
 
     place: Ints
     lane: Ints
@@ -54,9 +55,10 @@ def joined(parts: list[Parts]) -> Parts:
 
 
 def parts_of(
-    traffic: Traffic, wiring: Wiring, slicing: Slicing, staged: Bools, areas: Ints
+    traffic: Traffic, wiring: Wiring, slicing: Slicing | None, staged: Bools, areas: Ints
 ) -> Parts:
-    """The parts of all places, sorted by place, lane and time, then in order."""
+    """The parts of all places, sorted by place, lane and time, then in order. Without a `slicing`
+    lengths are not known, and relays count slices."""
     bits = np.where(traffic.combines, int(RowKind.COMBINES), 0)
     received = RECEIVES | np.where(staged, int(RowKind.STAGES) | (areas << AREA_BITS), bits)
     laid = (
@@ -91,7 +93,7 @@ def _along_circuits(traffic: Traffic, wiring: Wiring, received: Ints) -> Parts:
     return joined([sent, taken])
 
 
-def _by_relays(traffic: Traffic, wiring: Wiring, slicing: Slicing, received: Ints) -> Parts:
+def _by_relays(traffic: Traffic, wiring: Wiring, slicing: Slicing | None, received: Ints) -> Parts:
     """Each transfer at all places from its source to its target."""
     way = np.sign(traffic.target - traffic.source)
     far = np.abs(traffic.target - traffic.source)
@@ -103,16 +105,19 @@ def _by_relays(traffic: Traffic, wiring: Wiring, slicing: Slicing, received: Int
     signs = [lanes[name] for name in wiring.lanes]
     lane = np.where(way == signs[0], 0, len(signs) - 1)
     order = np.argsort(np.lexsort((np.arange(len(traffic)), -far, -way * traffic.source)))
-    bounds = slicing.bounds
-    elements = bounds[traffic.first + traffic.count] - bounds[traffic.first]
+    passed, first = traffic.count, traffic.first
+    if slicing is not None:
+        bounds = slicing.bounds
+        passed = bounds[traffic.first + traffic.count] - bounds[traffic.first]
+        first = np.zeros_like(first)
     return Parts(
         traffic.source[of] + way[of] * hop,
         lane[of],
         2 * traffic.step[of],
         order[of],
         kind,
-        np.where(is_last, traffic.into[of], np.where(is_first, traffic.first[of], 0)),
-        np.where(is_first | is_last, traffic.count[of], elements[of]),
+        np.where(is_last, traffic.into[of], np.where(is_first, traffic.first[of], first[of])),
+        np.where(is_first | is_last, traffic.count[of], passed[of]),
     )
 
 
@@ -140,22 +145,22 @@ def _applied(traffic: Traffic, wiring: Wiring, staged: Bools, bits: Ints, areas:
     )
 
 
-def merged(parts: Parts, circuits: bool, way: int = 1) -> Parts:
+def merged(parts: Parts, circuits: bool, way: int = 1, *, by_length: bool = False) -> Parts:
     """Neighbouring parts of a lane that one operation can do, made one.
 
     What is relayed counts together; sending, receiving and applying go on over slices that follow
     each other. Circuits keep one operation a transfer at both ends, so that the n-th of a step is
-    the n-th for both.
+    the n-th for both. `by_length` says that relays count slices, which then have to follow, too.
     """
     if len(parts) < 2:
         return parts
-    starts = np.flatnonzero(np.concatenate(([True], ~_joins(parts, circuits, way))))
+    starts = np.flatnonzero(np.concatenate(([True], ~_joins(parts, circuits, way, by_length))))
     counts = np.add.reduceat(parts.count, starts)
     firsts = np.minimum.reduceat(parts.first, starts)
     return Parts(**(vars(parts.chosen(starts)) | {"first": firsts, "count": counts}))
 
 
-def _joins(parts: Parts, circuits: bool, way: int) -> Bools:
+def _joins(parts: Parts, circuits: bool, way: int, by_length: bool) -> Bools:
     """Which parts go on from the one before them."""
     before, here = parts.chosen(slice(None, -1)), parts.chosen(slice(1, None))  # type: ignore[arg-type]
     alike = np.ones(len(here), dtype=np.bool_)
@@ -168,7 +173,9 @@ def _joins(parts: Parts, circuits: bool, way: int) -> Bools:
         if way > 0
         else here.first + here.count == before.first
     )
-    follows = np.where(here.kind == RELAYS, ~_full(parts, alike), next_to)
+    follows = next_to
+    if not by_length:
+        follows = np.where(here.kind == RELAYS, ~_full(parts, alike), next_to)
     result: Bools = alike & follows
     return result
 

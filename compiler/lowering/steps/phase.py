@@ -43,25 +43,29 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
     ways: tuple[Way, ...] = (),
     may_walk: bool = True,
     paired: bool = False,
+    by_length: bool = False,
 ) -> Phase:
     """The plan's phase of `pattern` on the lanes of `wiring`. With a `path`, which is a row when
     unfolded, it goes along that; where it leaps, on `ways`. Registers walk from slice to slice
-    where that saves loads and `may_walk` says that there are enough of them; elements go in pairs
-    if it is `paired`."""
+    where that saves loads and `may_walk` says that there are enough of them; slices whose lengths
+    are those of the run are looked up instead (`by_length`). Elements go in pairs where it is
+    `paired`."""
     slicing = pattern.slicing
     stages, areas = staged(traffic, pattern.ranks, by_call_back)
-    single = parts_of(traffic, wiring, slicing, stages, areas)
-    parts = merged(single, bool(wiring.circuits))
+    single = parts_of(traffic, wiring, None if by_length else slicing, stages, areas)
+    parts = merged(single, bool(wiring.circuits), by_length=by_length)
     backward = False
-    if not wiring.circuits and not stages.any():
+    if not wiring.circuits and not stages.any() and not by_length:
         other = merged(single, circuits=False, way=-1)
         if len(other) < len(parts):
             parts, backward = other, True
     rows = rows_of(parts, bool(wiring.circuits))
     formulas: Formulas = {}
-    groups = _groups(pattern, wiring, rows, formulas)
+    reads = SENDS | RELAYS if by_length else SENDS
+    groups = _groups(pattern, wiring, rows, formulas, reads)
     programs = _programs(groups)
-    walks = way_to_walk(programs, slicing) if may_walk and not stages.any() else 0
+    may_walk = may_walk and not stages.any() and not by_length
+    walks = way_to_walk(programs, slicing) if may_walk else 0
     loops = {
         id(lane): _loops(walking(lane, slicing.count, walks), slicing.count, formulas)
         for lane in programs
@@ -85,6 +89,7 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
             walks != 0,
             backward or walks < 0,
             pattern.blocks,
+            by_length,
         ),
         path=path,
         ways=ways,
@@ -98,17 +103,19 @@ def _programs(groups: list[Group]) -> list[LaneProgram]:
     return list({id(lane): lane for _, lanes in groups for lane in lanes}.values())
 
 
-def _groups(pattern: StepsPhase, wiring: Wiring, rows: Rows, formulas: Formulas) -> list[Group]:
+def _groups(
+    pattern: StepsPhase, wiring: Wiring, rows: Rows, formulas: Formulas, reads: int
+) -> list[Group]:
     """The roles: by form, or with rows for all steps if that takes fewer numbers."""
-    by_form = _by_form(pattern, wiring, rows)
+    by_form = _by_form(pattern, wiring, rows, reads)
     if len(by_form) <= MOST_FORMS:
         return by_form
-    alike = _with_all_steps(pattern, wiring, rows)
+    alike = _with_all_steps(pattern, wiring, rows, reads)
     slices = pattern.slicing.count
     return min(by_form, alike, key=lambda groups: _size(groups, slices, formulas))
 
 
-def _by_form(pattern: StepsPhase, wiring: Wiring, rows: Rows) -> list[Group]:
+def _by_form(pattern: StepsPhase, wiring: Wiring, rows: Rows, reads: int) -> list[Group]:
     """Places with the same routes and loops of the same form."""
     lanes = len(wiring.lanes)
     bounds = np.searchsorted(
@@ -121,8 +128,8 @@ def _by_form(pattern: StepsPhase, wiring: Wiring, rows: Rows) -> list[Group]:
         for lane in range(lanes):
             low, high = bounds[place * lanes + lane : place * lanes + lane + 2]
             values = rows.values[None, low:high]
-            stretches = loops_in(values, pattern.slicing.count)
-            own.append(_program(np.array([place]), values, stretches))
+            stretches = loops_in(values, pattern.slicing.count, reads)
+            own.append(_program(np.array([place]), values, stretches, reads))
         programs.append(own)
         forms = tuple(lane.form for lane in own)
         found.setdefault((wiring.at(place), forms), []).append(place)
@@ -137,10 +144,11 @@ def _stacked(programs: list[LaneProgram]) -> LaneProgram:
         programs[0].form,
         np.concatenate([one.places for one in programs]),
         np.concatenate([one.numbers for one in programs]),
+        programs[0].reads,
     )
 
 
-def _with_all_steps(pattern: StepsPhase, wiring: Wiring, rows: Rows) -> list[Group]:
+def _with_all_steps(pattern: StepsPhase, wiring: Wiring, rows: Rows, reads: int) -> list[Group]:
     """Places with the same routes; all that have a lane share its program, in which they have rows
     of the same steps."""
     has_lane = np.array(
@@ -152,8 +160,8 @@ def _with_all_steps(pattern: StepsPhase, wiring: Wiring, rows: Rows) -> list[Gro
     programs = []
     for lane, table in enumerate(padded(rows, pattern.ranks)):
         places = np.flatnonzero(has_lane[:, lane])
-        stretches = loops_in(table[places], pattern.slicing.count)
-        programs.append(_program(places, table[places], stretches))
+        stretches = loops_in(table[places], pattern.slicing.count, reads)
+        programs.append(_program(places, table[places], stretches, reads))
     idle = LaneProgram((), np.arange(0), np.zeros((0, 0), dtype=np.int64))
     found: dict[object, list[int]] = {}
     for place in range(pattern.ranks):
@@ -170,7 +178,7 @@ def _with_all_steps(pattern: StepsPhase, wiring: Wiring, rows: Rows) -> list[Gro
     ]
 
 
-def _program(places: Ints, rows: Ints, stretches: Sequence[Stretch]) -> LaneProgram:
+def _program(places: Ints, rows: Ints, stretches: Sequence[Stretch], reads: int) -> LaneProgram:
     """The numbers of the loops: turns and shift, then the rows of one turn."""
     columns = [np.zeros((len(rows), 0), dtype=np.int64)]
     for stretch in stretches:
@@ -178,7 +186,7 @@ def _program(places: Ints, rows: Ints, stretches: Sequence[Stretch]) -> LaneProg
         turn = rows[:, stretch.first : stretch.first + stretch.size]
         columns += [head, turn.reshape(len(rows), -1)]
     form = tuple((stretch.size, int(stretch.turns > 1)) for stretch in stretches)
-    return LaneProgram(form, places, np.concatenate(columns, axis=1))
+    return LaneProgram(form, places, np.concatenate(columns, axis=1), reads)
 
 
 def _size(groups: list[Group], slices: int, formulas: Formulas) -> int:
@@ -218,7 +226,7 @@ def _used(program: LaneProgram) -> Bools:
     used = np.ones(program.numbers.shape, dtype=np.bool_)
     for at in _row_columns(program):
         kind = program.numbers[:, at]
-        used[:, at + 1] = (kind & SENDS) > 0
+        used[:, at + 1] = (kind & program.reads) > 0
         used[:, at + 2] = (kind & (SENDS | RELAYS)) > 0
         used[:, at + 3 : at + 5] = ((kind & (RECEIVES | APPLIES)) > 0)[:, None]
     return used

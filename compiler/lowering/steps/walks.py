@@ -26,11 +26,13 @@ LOADED = int(RowKind.RELAYS | RowKind.STAGES | RowKind.APPLIES)  # rows with ope
 
 @dataclass(frozen=True, eq=False)
 class LaneProgram:
-    """The loops of a lane at several places, as [places, numbers]; `form` says how to read it."""
+    """The loops of a lane at several places, as [places, numbers]; `form` says how to read it.
+    Rows of the kinds `reads` say which slices they put out."""
 
     form: LaneForm
     places: Ints
     numbers: Ints
+    reads: int = SENDS
 
 
 def way_to_walk(programs: Sequence[LaneProgram], slicing: Slicing) -> int:
@@ -61,7 +63,8 @@ def walking(program: LaneProgram, slices: int, way: int) -> LaneProgram:
         parts += [program.numbers[:, begin : at + 2], walks[:, None].astype(np.int64)]
         begin = at + 2
     parts.append(program.numbers[:, begin:])
-    return LaneProgram(program.form, program.places, np.concatenate(parts, axis=1))
+    numbers = np.concatenate(parts, axis=1)
+    return LaneProgram(program.form, program.places, numbers, program.reads)
 
 
 def _walks(program: LaneProgram, slices: int, way: int) -> Iterator[tuple[int, Bools]]:
