@@ -1,9 +1,12 @@
-"""A path: an order of all PEs of a grid, each next to the one before, as in a snake.
+"""A path: an order of all PEs of a grid, as in a snake.
 
 A path is a row that has been folded into the grid. Whatever goes along it, tree or steps, is
 planned, proved and checked on the row: place i of the row is PE `places[i]`, west is the side of
 place i - 1, east that of place i + 1. Only where code is written, where PEs start a multicast, and
 where results are compared does it matter which PE a place is (D29).
+
+Where a PE is not next to the one before, the path leaps: a way through the routers of other PEs
+leads from one to the other (D66).
 """
 
 from __future__ import annotations
@@ -37,6 +40,32 @@ class Path:
         return {pe: place for place, pe in enumerate(self.places)}
 
     @cached_property
+    def leaps(self) -> frozenset[int]:
+        """The places that are not next to the place before them."""
+        return frozenset(leaps(self.places))
+
+    def crosses(self, place: int, other: int) -> bool:
+        """Whether the path leaps between two places."""
+        first, last = sorted((place, other))
+        return bool(self._leaps_up_to[last] > self._leaps_up_to[first])
+
+    @cached_property
+    def _leaps_up_to(self) -> npt.NDArray[np.int64]:
+        """How many leaps there are up to each place."""
+        found = np.zeros(len(self), dtype=np.int64)
+        found[list(self.leaps)] = 1
+        return np.cumsum(found)
+
+    def way(self, source: int, target: int) -> tuple[Pe, ...]:
+        """The PEs from one place to another: along a column, then along a row, or that way back."""
+        if target < source:
+            return self.way(target, source)[::-1]
+        (x, y), (to_x, to_y) = self.places[source], self.places[target]
+        column = ((x, at) for at in _between(y, to_y))
+        row = ((at, to_y) for at in _between(x, to_x))
+        return *column, *row, (to_x, to_y)
+
+    @cached_property
     def x(self) -> npt.NDArray[np.int64]:
         """The column of each place."""
         return np.array([x for x, _ in self.places], dtype=np.int64)
@@ -45,6 +74,11 @@ class Path:
     def y(self) -> npt.NDArray[np.int64]:
         """The row of each place."""
         return np.array([y for _, y in self.places], dtype=np.int64)
+
+
+def _between(first: int, end: int) -> range:
+    """The coordinates from `first` on, up to the one before `end`."""
+    return range(first, end, 1 if end > first else -1)
 
 
 def leaps(places: Iterable[Pe]) -> Iterator[int]:

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, IntFlag
+from itertools import pairwise
 
 from collc.paths import Path
 from collc.spec import Collective, ContractKind, ElementType, Operation, Order, OwnOperation
-from collc.steps import Slicing
+from collc.steps import Blocks, Slicing
 from collc.target import Target
 
 
@@ -273,7 +274,8 @@ class Exchange:
 
     Where the exchange `walks`, there are loops whose registers go on from slice to slice by
     themselves. All rows pass their elements from the first to the last, or, `backward`, from the
-    last to the first; whoever walks goes the same way from slice to slice.
+    last to the first; whoever walks goes the same way from slice to slice. With `blocks`
+    the vectors are those of a line's block.
 
     `by_length` says that the length is given when the program runs, up to that of `slicing`. Then
     rows count slices in what passes, too, and a PE looks up where they begin.
@@ -284,12 +286,37 @@ class Exchange:
     lanes: tuple[str, ...]
     walks: bool = False
     backward: bool = False
+    blocks: Blocks | None = None
     by_length: bool = False
 
     @property
     def way(self) -> int:
         """The step from one element to the next."""
         return -1 if self.backward else 1
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a color leads from a PE to another that is not next to it: the PEs whose routers it goes
+    through, each next to the one before, with both ends."""
+
+    color: str
+    pes: tuple[tuple[int, int], ...]
+
+    @property
+    def routes(self) -> Iterator[tuple[tuple[int, int], Route]]:
+        """What is set at each of the routers."""
+        sides = [_side(*pair) for pair in pairwise(self.pes)]
+        comes = [Direction.RAMP, *(side.opposite for side in sides)]
+        for pe, receive, send in zip(self.pes, comes, [*sides, Direction.RAMP], strict=True):
+            yield pe, Route(receive, (send,))
+
+
+def _side(pe: tuple[int, int], other: tuple[int, int]) -> Direction:
+    """On which side of a PE its neighbour is."""
+    if pe[1] == other[1]:
+        return Direction.EAST if other[0] > pe[0] else Direction.WEST
+    return Direction.SOUTH if other[1] > pe[1] else Direction.NORTH
 
 
 @dataclass(frozen=True)
@@ -300,9 +327,9 @@ class Phase:
     ("columns", "row", "broadcast"); `axis` is "x", "y" or "xy": the coordinates a role depends on.
     `exchange` is there in a phase made of steps, whose roles have lanes (D21). With a `path` all
     this is said of the row that the path is unfolded to: x is a place, WEST the way back to the
-    place before, EAST the way on to the next (D29). If it is `paired`,
-    16-bit elements travel two to a wavelet (D75); if it is `wide`, an instruction takes two
-    wavelets (D76).
+    place before, EAST the way on to the next (D29). Where an order leaps, `ways` say where colors
+    lead on the grid that go to a place that is no neighbour. If it is `paired`, 16-bit elements
+    travel two to a wavelet (D75); if it is `wide`, an instruction takes two wavelets (D76).
     """
 
     name: str
@@ -314,6 +341,7 @@ class Phase:
     regions: tuple[tuple[Region, int], ...]
     exchange: Exchange | None = None
     path: Path | None = None
+    ways: tuple[Way, ...] = ()
     paired: bool = False
     wide: bool = False
 

@@ -15,8 +15,18 @@ from functools import cached_property
 
 from collc.diagnostics import Span
 from collc.grids import Grid
-from collc.spec import BroadcastStep, Collective, Contract, Order, ReduceStep, RunStep, Tree
-from collc.steps import Slicing, StepsPhase
+from collc.spec import (
+    BroadcastStep,
+    Collective,
+    Contract,
+    Order,
+    ReduceStep,
+    RunStep,
+    Share,
+    Tree,
+)
+from collc.steps import Blocks, Slicing, StepsPhase
+from collc.tree_steps import chunks_of, steps_of_tree
 
 Children = tuple[tuple[int, ...], ...]
 
@@ -169,7 +179,8 @@ def build_schedule(collective: Collective) -> Schedule:
             phases += _broadcast(step, collective.grid)
             holders = {"x": (0, grid.width - 1), "y": (0, grid.height - 1)}
         else:
-            phases += _reduce(step, grid, holders)
+            reduced = _reduce(step, grid, holders)
+            phases += (_without_passing(phase, collective) for phase in reduced)
             home = _home(step, grid)
             holders[axis_of(step.order)] = (home, home)
     return Schedule(collective, tuple(_with_unique_names(phases)))
@@ -198,6 +209,33 @@ def _reduce(
                 tree=tree.text,
                 span=step.span,
             )
+
+
+def _without_passing(phase: ReducePhase, collective: Collective) -> ReducePhase | StepsPhase:
+    """A tree along an order that leaps goes by steps, unless no vector passes any leap, as in a
+    chain. Steps are of the whole line, in which some may have no part."""
+    path = collective.path
+    if path is None or not path.leaps:
+        return phase
+    ends = ((phase.coordinate(t.source), phase.coordinate(t.destination)) for t in phase.transfers)
+    if not phase.leap and all(
+        abs(one - other) == 1 or not path.crosses(one, other) for one, other in ends
+    ):
+        return phase
+    length = collective.contract.length
+    chunks = chunks_of(phase.children, length)
+    places = [phase.coordinate(rank) for rank in range(phase.ranks)]
+    return StepsPhase(
+        name=phase.name,
+        axis=phase.axis,
+        places=tuple(range(len(path))),
+        lines=phase.lines,
+        slicing=Slicing(chunks, length),
+        steps=steps_of_tree(phase.children, places, chunks),
+        algorithm=phase.tree,
+        order=path.word,
+        span=phase.span,
+    )
 
 
 def _jump(step: ReduceStep, name: str, grid: Grid, lines: tuple[int, int]) -> ReducePhase:
@@ -252,27 +290,37 @@ def _run(step: RunStep, collective: Collective) -> Iterator[StepsPhase]:
         return
     grid = collective.lined
     alone = min(grid.width, grid.height) == 1
+    slices, steps = step.algorithm.slices, step.algorithm.steps
+    length, blocks = collective.contract.length, None
+    if step.share is Share.OWN_BLOCK:
+        blocks = Blocks(length, step.across)
+        length = blocks.longest
+    elif step.share is Share.EVERY_BLOCK:
+        steps = tuple(moves.in_every_block(len(step.across), slices) for moves in steps)
+        slices *= len(step.across)
     yield StepsPhase(
         name="exchange" if alone else _line_name(step.axis, grid, step.lines),
         axis=step.axis,
         places=step.places,
         lines=step.lines,
-        slicing=_slicing(step, collective.contract),
-        steps=step.algorithm.steps,
+        slicing=_slicing(step, slices, length, collective.contract),
+        steps=steps,
         algorithm=step.algorithm.text,
         order=step.order,
         span=step.span,
+        blocks=blocks,
         wide=step.wide,
     )
 
 
-def _slicing(step: RunStep, contract: Contract) -> Slicing:
+def _slicing(step: RunStep, slices: int, length: int, contract: Contract) -> Slicing:
     """Elements that an instruction takes at once are cut as one, where the contract leaves open
     where slices begin, or where all slices are made of them anyway: two of 16 bits, which may
     travel in a wavelet, and what two wavelets have, if the step is wide."""
-    length, slices = contract.length, step.algorithm.slices
     grain = (2 if contract.element.bytes == PAIR_BYTES else 1) * (2 if step.wide else 1)
     fits = length % (grain * slices if contract.names_slices else grain) == 0
+    if step.share is Share.OWN_BLOCK:  # where blocks differ, some begin anywhere
+        fits = fits and contract.length % len(step.across) == 0
     return Slicing(slices, length, grain if fits and contract.run_length is None else 1)
 
 

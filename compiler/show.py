@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from importlib.resources import files
 
 from collc.diagnostics import Diagnostic, Span
@@ -129,7 +130,8 @@ def show_steps(collective: Collective) -> str:
     """The order and the steps of a collective in a line, as they would be written."""
     orders = dict.fromkeys(_orders(collective))
     usual = {Order.WEST_TO_EAST.value, Order.NORTH_TO_SOUTH.value}
-    order = f"order {', '.join(orders)} " if orders.keys() - usual else ""
+    unusual = orders.keys() - usual or collective.counts_along == "y"
+    order = f"order {', '.join(orders)} " if unusual else ""
     return order + " then ".join(_step(step, collective) for step in collective.steps)
 
 
@@ -252,11 +254,17 @@ def _orders(collective: Collective) -> Iterator[str]:
         return
     if collective.contract.own is not None:
         yield collective.contract.own.order
-    for step in collective.steps:
+    for step in sorted(collective.steps, key=partial(_is_named_later, collective)):
         if isinstance(step, ReduceStep):
             yield step.order.value
         elif isinstance(step, RunStep):
             yield step.order
+
+
+def _is_named_later(collective: Collective, step: Step) -> bool:
+    """Whether a step goes across the lines along which ranks are counted; their order is first."""
+    by_slices = collective.contract.kind.by_slices
+    return by_slices and isinstance(step, RunStep) and step.axis != collective.counts_along
 
 
 def _step(step: Step, collective: Collective) -> str:

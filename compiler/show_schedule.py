@@ -126,6 +126,7 @@ def _show_steps(phase: StepsPhase) -> Iterator[str]:
     yield (
         f"  {phase.name}: {phase.algorithm} over {phase.ranks} ranks, {phase.order}, "
         f"{_counted(count, 'line')}, {_counted(slices, 'slice')} of {_counted(length, 'element')}"
+        f"{', a block of the vector for each line' if phase.blocks else ''}"
     )
     transfers = sum(len(moves) for moves in phase.steps)
     if phase.ranks > SHOWN_RANKS or transfers > SHOWN_TRANSFERS:

@@ -47,6 +47,32 @@ class Slicing:
         return self.bound(first + count) - self.bound(first)
 
 
+@dataclass(frozen=True)
+class Blocks:
+    """A vector of `length` elements cut into one block for each of several parallel lines, as
+    evenly as integers allow; the line at coordinate `lines[b]` works on block b.
+
+    Lines work on as many elements as the longest block has. Where a block has one less, that is
+    the first element of the next block as well, which nobody there has a use for yet, or any more.
+    """
+
+    length: int
+    lines: tuple[int, ...]
+
+    @property
+    def longest(self) -> int:
+        """How many elements each line works on."""
+        return -(-self.length // len(self.lines))
+
+    def first(self, block: int) -> int:
+        """The first element of a block."""
+        return block * self.length // len(self.lines)
+
+    def first_of_line(self, coordinate: int) -> int:
+        """The first element that a line works on."""
+        return self.first(self.lines.index(coordinate))
+
+
 @dataclass(frozen=True, eq=False)
 class Moves:
     """The transfers of one step, in order, as arrays of equal length.
@@ -67,6 +93,16 @@ class Moves:
     def __len__(self) -> int:
         return len(self.source)
 
+    def in_every_block(self, blocks: int, slices: int) -> Moves:
+        """The same transfers in each of so many blocks of so many slices, block by block."""
+        shift = np.repeat(np.arange(blocks, dtype=np.int32) * slices, len(self))
+        source, destination, slice_, into, count = (
+            np.tile(part, blocks)
+            for part in (self.source, self.destination, self.slice, self.into, self.count)
+        )
+        combines = np.tile(self.combines, blocks)
+        return Moves(source, destination, slice_ + shift, into + shift, count, combines)
+
 
 @dataclass(frozen=True, eq=False)
 class StepsPhase:
@@ -76,6 +112,7 @@ class StepsPhase:
     0..ranks - 1 occurs once; `order` is the word for that. `lines` are the coordinates, on the
     other axis, of the first and the last of the parallel lines. `algorithm` is how the source names
     it (`butterfly(G = 3)`). In a barrier vectors have no elements, and every transfer is a token.
+    With `blocks` every line works on its block of the vector; `slicing` is that of a block.
     If it is `wide`, an instruction takes two wavelets of the fabric.
     """
 
@@ -88,6 +125,7 @@ class StepsPhase:
     algorithm: str
     order: str
     span: Span
+    blocks: Blocks | None = None
     wide: bool = False
 
     @property

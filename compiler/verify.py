@@ -15,9 +15,10 @@ import numpy as np
 from collc.arrays import UFUNC, Array, Mask
 from collc.formula import evaluate
 from collc.grids import Grid, Lines, Site
+from collc.owners import owners
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, home_pe
-from collc.spec import Collective, ContractKind, ElementType, Operation, OwnOperation, RunStep
-from collc.steps import Moves, Slicing, StepsPhase
+from collc.spec import Collective, ContractKind, ElementType, Operation, OwnOperation
+from collc.steps import Moves, StepsPhase
 from collc.verify_own import given_of, keeps_own, promised_of
 
 Combine = Callable[[Array, Array], Array]
@@ -90,7 +91,7 @@ def promised(schedule: Schedule) -> Mask:
     elif contract.kind in (ContractKind.REDUCE, ContractKind.GATHER):
         found[y, x] = True
     elif contract.kind in (ContractKind.SCATTER, ContractKind.REDUCE_SCATTER):
-        for (x, y), part in _slices_of_ranks(schedule):
+        for (x, y), part in owners(schedule.collective):
             found[y, x, part] = True
     else:
         found[:] = True
@@ -189,8 +190,24 @@ def _bits(values: Array) -> Array:
 
 def _exchange(phase: StepsPhase, combine: Combine | None, state: Array) -> None:
     """Carry out the steps of a phase: all transfers of a step read before any of them writes."""
-    lines = slice(phase.lines[0], phase.lines[1] + 1)
-    view = state[lines].swapaxes(0, 1) if phase.axis == "x" else state[:, lines]
+    first, last = phase.lines
+    if phase.blocks is None:
+        _carry_steps(phase, combine, _at_places(phase, state, first, last))
+        return
+    for line in range(first, last + 1):
+        begin = phase.blocks.first_of_line(line)
+        view = _at_places(phase, state, line, line)
+        _carry_steps(phase, combine, view[..., begin : begin + phase.slicing.length])
+
+
+def _at_places(phase: StepsPhase, state: Array, first: int, last: int) -> Array:
+    """The vectors of several lines, by place."""
+    lines = slice(first, last + 1)
+    return state[lines].swapaxes(0, 1) if phase.axis == "x" else state[:, lines]
+
+
+def _carry_steps(phase: StepsPhase, combine: Combine | None, view: Array) -> None:
+    """The steps on the vectors of `view`, which come place by place."""
     bounds = [phase.slicing.bound(index) for index in range(phase.slicing.count + 1)]
     for moves in phase.steps if phase.slicing.length else ():
         rows = list(_rows(phase, moves, bounds))
@@ -216,21 +233,6 @@ def _rows(
         yield phase.places[source], taken, phase.places[destination], put, combines
 
 
-def _slices_of_ranks(schedule: Schedule) -> Iterator[tuple[tuple[int, int], slice]]:
-    """PE of every rank of a line, with the elements that belong to it."""
-    collective = schedule.collective
-    runs = [step for step in collective.steps if isinstance(step, RunStep)]
-    ranks = collective.grid.width * collective.grid.height
-    along = runs[-1].axis if runs else "x"
-    places = runs[-1].places if runs else tuple(range(ranks))
-    slicing = Slicing(ranks, collective.contract.length)
-    for rank, place in enumerate(places):
-        part = slice(slicing.bound(rank), slicing.bound(rank + 1))
-        path = collective.path
-        pe = path.places[place] if path else (place, 0) if along == "x" else (0, place)
-        yield pe, part
-
-
 def _keeps_contract(schedule: Schedule, given: Array, wanted: Array) -> bool:
     """Compare the schedule's result with the contract alone, which knows nothing of transfers."""
     contract, (x, y) = schedule.collective.contract, home_pe(schedule)
@@ -243,7 +245,7 @@ def _keeps_contract(schedule: Schedule, given: Array, wanted: Array) -> bool:
         return bool((_bits(wanted) == _bits(given[y, x])).all())
     if kind is ContractKind.BARRIER:
         return True
-    ranks = list(_slices_of_ranks(schedule))
+    ranks = list(owners(schedule.collective))
     same = []
     for (x_of, y_of), part in ranks:
         if kind is ContractKind.SCATTER:

@@ -1,7 +1,9 @@
-"""A path goes from neighbour to neighbour, on the grid, and comes to no PE twice.
+"""A path stays on the grid and comes to no PE twice; where it leaps, ways lead on.
 
 What goes along a path is planned and checked on a row. That is the same thing if, and only if, each
-place has the ones before and behind it as neighbours, and routers send to no other side.
+place has the ones before and behind it as neighbours, and routers send to no other side. A color
+that goes to a place that is no neighbour has a way there, from router to router, and none of these
+routers has it for anything else.
 """
 
 from __future__ import annotations
@@ -10,32 +12,38 @@ from collections.abc import Iterator
 
 from collc.diagnostics import Diagnostic
 from collc.grids import Grid
-from collc.paths import Path, leaps
+from collc.paths import Path, Pe
+from collc.placement import roles_of_ranks, sent_colors
 from collc.plan import Direction, Phase, Plan, Role
-from collc.schedule import Schedule
+from collc.schedule import Phase as Pattern
+from collc.schedule import ReducePhase, Schedule
+from collc.steps import StepsPhase
+from collc.unrolled import NOWHERE, connections, roles_of_places
 
 _ALONG = frozenset((Direction.RAMP, Direction.WEST, Direction.EAST))
 
 
 def paths(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
-    """C330: a path that is none, or a phase that leaves it."""
+    """C330: a path that is none, or a phase that leaves it, or ways that lead elsewhere."""
     for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
         if phase.path is None:
             continue
-        problem = _path_problem(phase.path, schedule.collective.grid) or _leaves(phase)
+        grid = schedule.collective.grid
+        problem = (
+            _path_problem(phase.path, grid)
+            or _leaves(phase)
+            or _ways_problem(phase, phase.path, pattern)
+        )
         if problem:
             yield Diagnostic(
                 "C330",
                 f"in `{phase.name}` {problem}",
                 pattern.span,
-                help="an order has to go from neighbour to neighbour; please report this",
+                help="what follows each other has to be connected; please report this",
             )
 
 
 def _path_problem(path: Path, grid: Grid) -> str:
-    leap = next(leaps(path.places), None)
-    if leap is not None:
-        return f"PE {path.places[leap]} is not next to PE {path.places[leap - 1]}"
     if len(set(path.places)) != len(path):
         return "the path comes to a PE twice"
     outside = (
@@ -56,3 +64,59 @@ def _leaves(phase: Phase) -> str:
 def _sides(role: Role) -> set[Direction]:
     routes = [route for use in role.colors for route in use.positions]
     return {side for route in routes for side in (route.receive, *route.send)}
+
+
+def _ways_problem(phase: Phase, path: Path, pattern: Pattern) -> str:
+    """What is wrong with the ways of a phase; nothing if they are its leaps, and meet nothing."""
+    if not path.leaps and not phase.ways:
+        return ""
+    used, due = _hops(phase, path, pattern)
+    for way in phase.ways:
+        steps = zip(way.pes, way.pes[1:], strict=False)
+        if any(abs(x - a) + abs(y - b) != 1 for (x, y), (a, b) in steps):
+            return f"a way of `{way.color}` is not connected"
+        ends = (way.pes[0], way.pes[-1], way.color)
+        if ends not in due:
+            return f"a way of `{way.color}` leads from PE {way.pes[0]} to PE {way.pes[-1]}"
+        due.remove(ends)
+        for pe in way.pes:
+            if (pe, way.color) in used:
+                return f"two ways of `{way.color}` meet at PE {pe}"
+            used.add((pe, way.color))
+    return next((f"`{c}` has no way from PE {a} to PE {b}" for a, b, c in sorted(due)), "")
+
+
+def _hops(
+    phase: Phase, path: Path, pattern: Pattern
+) -> tuple[set[tuple[Pe, str]], set[tuple[Pe, Pe, str]]]:
+    """The colors of routers that are set for neighbours, and what needs ways: from where, to where,
+    on which color."""
+    by_ways = {way.color for way in phase.ways}
+    used: set[tuple[Pe, str]] = set()
+    due: set[tuple[Pe, Pe, str]] = set()
+    for place, other, color in _sent(phase, pattern):
+        if path.crosses(place, other) or color in by_ways:
+            due.add((path.places[place], path.places[other], color))
+        else:
+            between = range(min(place, other), max(place, other) + 1)
+            used |= {(path.places[at], color) for at in between}
+    return used, due
+
+
+def _sent(phase: Phase, pattern: Pattern) -> Iterator[tuple[int, int, str]]:
+    """From which place something goes to which, on what color."""
+    if isinstance(pattern, ReducePhase):
+        of_ranks = roles_of_ranks(phase, pattern)
+        for transfer in pattern.transfers:
+            sender = of_ranks[transfer.source]
+            place, other = map(pattern.coordinate, (transfer.source, transfer.destination))
+            for color in sent_colors(sender) if sender else ():
+                yield place, other, color
+    elif isinstance(pattern, StepsPhase):
+        target, _ = connections(phase, pattern)
+        for place, role in enumerate(roles_of_places(phase, pattern)):
+            lanes = role.lanes if role else ()
+            for index, lane in enumerate(lanes):
+                to = int(target[place * len(lanes) + index])
+                if lane.sends_on is not None and to != NOWHERE:
+                    yield place, to // len(lanes), lane.sends_on

@@ -55,7 +55,8 @@ def _shape_problem(
 ) -> str:
     exchange = phase.exchange
     refused = _refused_combining(element, operation)
-    if exchange is None or exchange.slicing != pattern.slicing:
+    as_scheduled = (pattern.slicing, pattern.blocks)
+    if exchange is None or (exchange.slicing, exchange.blocks) != as_scheduled:
         return "the vector is not cut as the schedule says"
     for index, role in enumerate(phase.roles):
         if role.steps or tuple(lane.name for lane in role.lanes) != exchange.lanes:

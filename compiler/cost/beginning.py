@@ -58,3 +58,25 @@ def places_of(phase: Phase, region: Region) -> tuple[Times, Times]:
         return phase.path.x[along], phase.path.y[along]
     across = np.array(list(region.y), dtype=np.int64)
     return along[:, None], across[None, :]
+
+
+ROWS_BUSY = 85  # percent of the time that a PE works while it runs rows [fit]
+
+
+def work_of(plan: ProgramPlan, use: Use, costs: Costs, lasts: Times) -> Times:
+    """Cycles that the elements of a phase take of a PE, or its rows with their code; the phase
+    `lasts` so long."""
+    collective = plan.plans[use.collective].collective
+    phase = plan.phase(use)
+    work = np.zeros_like(lasts)
+    for part, long in zip(
+        parts_of(collective.grid, work), parts_of(collective.grid, lasts), strict=True
+    ):
+        for region, number in phase.regions:
+            places, role = places_of(phase, region), phase.roles[number]
+            if phase.exchange is not None:
+                part[places] = long[places] * ROWS_BUSY // 100
+                continue
+            vectors = sum(s.vectors if isinstance(s, StoreVectors) else 1 for s in role.steps)
+            part[places] = vectors * costs.length * costs.combine
+    return work

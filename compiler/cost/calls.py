@@ -31,6 +31,7 @@ IN_PLACE = 5  # less where a choice by length has the code that opens routers in
 RETURNS = 4  # from the first of a phase's functions to what called the collective
 TOLD = 23  # a task that is told of a teardown
 LAST_CONTROL = 5  # a control wavelet that ends a part is issued, and what follows called
+BETWEEN = 8  # the code of a task between two operations of a phase
 ENDED = 10  # behind the end of a part, where that of another is missing
 CALLED_AT = 2  # functions less deep, where a collective is called
 NOTHING = 2  # a collective of one PE: a task is activated, and returned

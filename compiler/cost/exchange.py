@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
+from collc.cost.links import Link, links_on_line
 from collc.cost.operations import Costs
 from collc.cost.row_code import CODE, FABRIC, RECEIVES, SENDS, WAIT, Here, features_of
 from collc.cost.row_moves import begin
@@ -14,7 +16,7 @@ from collc.cost.timeline import Line, timeline
 from collc.plan import Phase
 from collc.run_lengths import exchange_of_length
 from collc.steps import StepsPhase
-from collc.unrolled import Ints, Unrolled, connections, roles_of_places, unrolled
+from collc.unrolled import NOWHERE, Ints, Unrolled, connections, roles_of_places, unrolled
 
 DEPTH = 2  # the task, and what begins steps and finds that there are no more
 
@@ -62,7 +64,22 @@ def _line(costs: Costs, phase: Phase, pattern: StepsPhase) -> Line:
     rows = unrolled(phase, pattern)
     target, _ = connections(phase, pattern)
     text = features_of(costs, rows, phase.exchange)
-    return Line(text, rows, target, _here(rows, phase, pattern))
+    links = _links(target, rows.lanes, phase)
+    return Line(text, rows, target, links, _here(rows, phase, pattern))
+
+
+def _links(target: Ints, lanes: int, phase: Phase) -> dict[int, list[Link]]:
+    """The links that each lane uses: of the row, or of the grid where an order leaps."""
+    if phase.path is None or not phase.ways:
+        return links_on_line(target, lanes)
+    ways = {(way.pes[0], way.pes[-1]): way.pes for way in phase.ways}
+    pes = phase.path.places
+    ends = {
+        lane: (pes[lane // lanes], pes[to // lanes])
+        for lane, to in enumerate(target.tolist())
+        if to != NOWHERE
+    }
+    return {lane: list(pairwise(ways.get(pair, pair))) for lane, pair in ends.items()}
 
 
 def _here(rows: Unrolled, phase: Phase, pattern: StepsPhase) -> list[Here]:

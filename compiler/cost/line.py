@@ -17,9 +17,10 @@ Ranks are evaluated from the far end on, since data flows towards rank 0.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from collc.cost.contention import Crowd
+from collc.cost.leaps import Distances, distances
 from collc.cost.operations import LAST_ROUND, NEXT_ROUND, ROUND_OF_CALL_BACKS, Costs, Place
 from collc.placement import passes_on, roles_of_ranks
 from collc.plan import BY_WAVELET, Advance, Phase, Role, SendVector, StoreVectors
@@ -50,7 +51,9 @@ class LineRun:
     cycle in which router r lets a vector pass (0: not known yet); `gate[r]` the last router that
     the vector of r waits at; `waits[r]` what held up each vector that r takes. `frame[r]` is where
     the code of r sends; `after[r]` where it calls what follows, `done[r]` when it is done if
-    nothing does.
+    nothing does. Two tasks of r may be between operations, one behind storing and one behind
+    sending: `late[r]` are the cycles by which they begin late, `due[r]` when they are due, -1 if
+    there are none. `far` is how far ranks are apart.
     """
 
     costs: Costs
@@ -67,17 +70,31 @@ class LineRun:
     frame: list[Place]
     after: list[Place]
     done: list[int]
+    late: Sequence[tuple[int, int]]
+    due: list[tuple[int, int]]
+    far: Distances
+
+    def hops(self, source: int, rank: int) -> int:
+        """How far a rank is from the one that receives its vector."""
+        if self.pattern.leap:
+            return self.pattern.hops(source, rank)
+        return self.apart(source, rank)
+
+    def apart(self, rank: int, nearer: int) -> int:
+        """How far a rank is from one nearer to the root."""
+        return self.far.at[rank] - self.far.at[nearer]
 
 
-def run_line(
+def run_line(  # noqa: PLR0913, PLR0917 - what runs, and what holds it up
     costs: Costs,
     phase: Phase,
     pattern: ReducePhase,
     ready: Sequence[Place],
     opened: Sequence[int] = (),
+    late: Sequence[tuple[int, int]] = (),
 ) -> LineRun:
     """Evaluate a phase; at `ready[r]` the code of rank r calls it. Where routers let nothing pass
-    before that, `opened[r]` is when they do."""
+    before that, `opened[r]` is when they do. `late` as in `LineRun`."""
     roles = tuple(role for role in roles_of_ranks(phase, pattern) if role is not None)
     assert len(roles) == pattern.ranks, "every rank has a role"
     opens = [_closed(role, pattern) for role in roles]
@@ -100,6 +117,9 @@ def run_line(
         frame=list(ready),
         after=list(ready),
         done=[0] * pattern.ranks,
+        late=late or [(0, 0)] * pattern.ranks,
+        due=[(-1, -1)] * pattern.ranks,
+        far=distances(phase, pattern, costs.length // costs.latency(1)),
     )
     for rank in reversed(range(pattern.ranks)):
         _run_rank(run, rank)
@@ -119,6 +139,9 @@ def _run_rank(run: LineRun, rank: int) -> None:
     for step in run.roles[rank].steps:
         if isinstance(step, StoreVectors):
             place = _store(run, rank, step, [next(children) for _ in range(step.vectors)], place)
+            if len(run.roles[rank].steps) > 1 and not run.costs.maps:
+                run.due[rank] = (place.time - run.costs.task, -1)
+                place = replace(place, time=place.time + run.late[rank][0])
         elif isinstance(step, SendVector):
             sends = True
             _send(run, rank, step, next(children, None), run.costs.called(place))
@@ -226,13 +249,15 @@ def _send(run: LineRun, rank: int, step: SendVector, source: int | None, place: 
     if source is None or costs.combine == 1:  # slower vectors leave room for others
         contended = run.crowd.delay(rank, step.color, run.first[rank])
         run.last[rank] = max(run.last[rank], run.first[rank] + costs.length - 1 + contended)
+    shared = run.first[rank] + run.far.load[rank] * (costs.length - 1)
+    run.last[rank] = max(run.last[rank], shared)
     run.crowd.join(rank, step.color, run.first[rank])
 
 
 def _take(run: LineRun, rank: int, source: int, before: int, reason: str) -> tuple[int, int]:
     """When, after cycle `before`, `rank` uses the first and the last element of `source`."""
     costs = run.costs
-    latency = costs.latency(run.pattern.hops(source, rank))
+    latency = costs.latency(run.hops(source, rank))
     arrival = run.first[source] + latency
     opened, router = _opened(run, rank, source)
     start = max(arrival, opened, before + 1)
@@ -259,7 +284,10 @@ def _opened(run: LineRun, rank: int, source: int) -> tuple[int, int]:
     before = [child for child in run.pattern.children[rank] if child < source]
     nearest = max(before, default=rank + 1)
     times = (
-        (run.opens[router].get(color, 0) + costs.hop * (router - rank) + costs.ramp + 1, router)
+        (
+            run.opens[router].get(color, 0) + costs.hop * run.apart(router, rank) + costs.ramp + 1,
+            router,
+        )
         for router in range(nearest, source)
         if color in run.opens[router]
     )
@@ -292,7 +320,7 @@ def _settle(run: LineRun, source: int, rank: int, start: int, end: int) -> None:
 def _held_by_receiver(run: LineRun, source: int, rank: int, start: int, end: int) -> int:
     """The last element leaves when the receiver has made room for it."""
     costs = run.costs
-    hops = run.pattern.hops(source, rank)
+    hops = run.hops(source, rank)
     queued = costs.buffered(hops)
     if queued >= costs.length:
         return 0
@@ -303,11 +331,11 @@ def _held_by_receiver(run: LineRun, source: int, rank: int, start: int, end: int
 def _held_at_gate(run: LineRun, source: int) -> int:
     """The last element leaves when those before it have passed a router that opened late."""
     costs, gate = run.costs, run.gate[source]
-    queued = costs.router_queue * (source - gate) + costs.output_queue
+    queued = costs.router_queue * run.apart(source, gate) + costs.output_queue
     if not gate or queued >= costs.length:
         return 0
     opened = run.opens[gate][_send_step(run, source).color]
-    return opened + costs.length - 1 - queued + costs.hop * (source - gate)
+    return opened + costs.length - 1 - queued + costs.hop * run.apart(source, gate)
 
 
 def _finish(run: LineRun, source: int, rank: int, end: int, step: SendVector) -> None:
@@ -319,11 +347,13 @@ def _finish(run: LineRun, source: int, rank: int, end: int, step: SendVector) ->
         place = costs.called(place)
     run.done[source] = costs.done_by_code(place) if by_code else costs.done(end)
     if step.advance in BY_WAVELET:
+        run.due[source] = (run.due[source][0], place.time - costs.task)
+        place = replace(place, time=place.time + run.late[source][1])
         end = costs.returned(place, costs.issued(place, "control"))
         place = costs.after(end)
         run.done[source] = costs.done(end)
     if step.advance is Advance.CONTROL:
-        _open(run, rank, step.color, end + costs.ramp + costs.hop * (source - rank) + 1)
+        _open(run, rank, step.color, end + costs.ramp + costs.hop * run.apart(source, rank) + 1)
         _open(run, source, step.color, end + costs.ramp + costs.hop + 1)
     elif step.advance is Advance.OWN_ROUTER:
         _open(run, source, step.color, end + costs.ramp + 1)

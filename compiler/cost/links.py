@@ -7,13 +7,15 @@ the other, each a hop later than the one before, or as soon after that as the li
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 from collc.unrolled import NOWHERE, Ints
 
 MANY = 4096  # cycles in which a link is taken, before those that are over are dropped
 
-Link = tuple[int, int]  # the place behind which it is, and its direction
+Link = Hashable  # on a line the place behind which it is, and its direction
 
 
 @dataclass
@@ -40,13 +42,18 @@ class Links:
         self.arriving[now + delay + waited].append(target)
 
 
-def shared_links(target: Ints, lanes: int, hop: int) -> Links:
-    """`target` is the lane that gets what a lane sends."""
-    ways = {
+def links_on_line(target: Ints, lanes: int) -> dict[int, list[Link]]:
+    """The links that each lane's elements use, one after the other; `target` is where they go."""
+    return {
         lane: list(_way(lane // lanes, to // lanes))
         for lane, to in enumerate(target.tolist())
         if to != NOWHERE
     }
+
+
+def shared_links(used: Mapping[int, Sequence[Link]], lanes: int, hop: int) -> Links:
+    """`used` are the links of each lane that sends."""
+    ways = {lane: list(zip(links, count())) for lane, links in used.items()}
     places: defaultdict[Link, set[int]] = defaultdict(set)
     for lane, way in ways.items():
         for link, _ in way:
@@ -58,6 +65,6 @@ def shared_links(target: Ints, lanes: int, hop: int) -> Links:
     return Links({lane: way for lane, way in shared.items() if way}, hop)
 
 
-def _way(start: int, end: int) -> list[tuple[Link, int]]:
+def _way(start: int, end: int) -> Iterator[Link]:
     step = 1 if end > start else -1
-    return [((place, step), hops) for hops, place in enumerate(range(start, end, step))]
+    return ((place, step) for place in range(start, end, step))

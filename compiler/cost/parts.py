@@ -38,18 +38,22 @@ LANE_FRAMES = 5  # functions that return behind that
 @dataclass
 class Ends:
     """By PE: when its part is over, and whether a task is told of it; by symbolic color, from when
-    on its router is torn down."""
+    on its router is torn down. `due` are two tasks between operations, behind storing and behind
+    sending: when they are, -1 if there are none; the second is `long` by so many cycles."""
 
     over: Times
     by_task: Mask
     torn: dict[str, Times]
+    due: tuple[Times, Times]
+    long: Times
 
 
 @dataclass(frozen=True)
 class Part:
-    """A phase with what it costs; at `begun[x, y]` the code of a PE, `depth[x, y]` calls deep, calls
-    its first function, and its routers that were torn down are open. A PE that is `quick` does not wait
-    for the control wavelet that it sends last; what `restores` changes the sign of the result."""
+    """A phase with what it costs; at `begun[x, y]` the code of a PE, `depth[x, y]` calls deep,
+    calls its first function, and its routers that were torn down are open. A PE that is `quick`
+    does not wait for the control wavelet that it sends last; what `restores` changes the sign of
+    the result. The two tasks between operations (`Ends`) begin so many cycles `late`."""
 
     phase: Phase
     costs: Costs
@@ -58,6 +62,7 @@ class Part:
     torn_down: bool
     quick: bool
     restores: bool
+    late: tuple[Times, Times]
 
 
 def parts_of(grid: Grid, of: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
@@ -77,35 +82,44 @@ def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:
     ends = _idle(whole)
     grid = plan.plans[use.collective].collective.grid
     known: dict[bytes, Ends] = {}
-    arrays = (whole.begun, whole.depth, ends.over, ends.by_task, *ends.torn.values())
-    for begun, depth, over, told, *torn in zip(*(parts_of(grid, of) for of in arrays), strict=True):
+    given = (whole.begun, whole.depth, *whole.late)
+    arrays = (ends.over, ends.by_task, ends.long, *ends.due, *ends.torn.values())
+    for (begun, depth, *late), (over, told, long, stored, sent, *torn) in zip(
+        zip(*(parts_of(grid, of) for of in given), strict=True),
+        zip(*(parts_of(grid, of) for of in arrays), strict=True),
+        strict=True,
+    ):
         first = begun.min()
-        key = (begun - first).tobytes() + depth.tobytes()
+        key = b"".join(of.tobytes() for of in (begun - first, depth, *late))
         if key not in known:
-            part = replace(whole, begun=begun - first, depth=depth)
+            part = replace(whole, begun=begun - first, depth=depth, late=(late[0], late[1]))
             known[key] = _ends_of_part(plan, use, part)
         found = known[key]
-        over[:], told[:] = found.over + first, found.by_task
+        over[:], told[:], long[:] = found.over + first, found.by_task, found.long
+        for times, due in zip((stored, sent), found.due, strict=True):
+            times[:] = np.where(due < 0, -1, due + first)
         for name, times in zip(ends.torn, torn, strict=True):
             times[:] = found.torn[name] + first
     return ends
 
 
 def _ends_of_part(plan: ProgramPlan, use: Use, part: Part) -> Ends:
-    phase, pattern, costs = part.phase, plan.pattern(use), part.costs
+    phase, pattern = part.phase, plan.pattern(use)
     if isinstance(pattern, BroadcastPhase):
         return _broadcast(part, pattern)
     shape = part.begun.shape
     if phase.path is not None:
         x, y = phase.path.x, phase.path.y
-        part = replace(part, begun=part.begun[x, y][:, None], depth=part.depth[x, y][:, None])
+        arrays = (part.begun, part.depth, *part.late)
+        begun, depth, stored, sent = (of[x, y][:, None] for of in arrays)
+        part = replace(part, begun=begun, depth=depth, late=(stored, sent))
     ends = _idle(part)
     if isinstance(pattern, StepsPhase):
         _exchange(part, pattern, ends)
     else:
         _reduce(part, pattern, ends)
     if part.restores:
-        _negate_back(pattern, costs, ends)
+        _negate_back(part, pattern, ends)
     return ends if phase.path is None else _folded(phase.path, shape, ends)
 
 
@@ -118,16 +132,23 @@ def _idle(part: Part) -> Ends:
         over,
         np.ones(over.shape, dtype=np.bool_),
         {color: part.begun.copy() for color in sorted(colors)},
+        (np.full_like(part.begun, -1), np.full_like(part.begun, -1)),
+        np.zeros_like(part.begun),
     )
 
 
-def _negate_back(pattern: ReducePhase | StepsPhase, costs: Costs, ends: Ends) -> None:
+def _negate_back(part: Part, pattern: ReducePhase | StepsPhase, ends: Ends) -> None:
     """PEs with the result pass over it once more; behind a reduction that takes a task more."""
-    over = lines_of(ends.over, pattern)
+    costs, over = part.costs, lines_of(ends.over, pattern)
     if isinstance(pattern, StepsPhase):
         over += costs.negated_cycles + TESTED
-    else:
-        over[:, pattern.leap] += costs.task + costs.negated_cycles + TESTED + ENDS * costs.scalar
+        return
+    sent, long, late = (
+        lines_of(of, pattern)[:, pattern.leap] for of in (ends.due[1], ends.long, part.late[1])
+    )
+    sent[:] = over[:, pattern.leap] - (costs.task - costs.dispatch)
+    long[:] = costs.negated_cycles
+    over[:, pattern.leap] += costs.task + costs.negated_cycles + TESTED + ENDS * costs.scalar + late
 
 
 def _folded(path: Path, shape: tuple[int, ...], ends: Ends) -> Ends:
@@ -138,20 +159,25 @@ def _folded(path: Path, shape: tuple[int, ...], ends: Ends) -> Ends:
     torn = {name: np.zeros_like(over) for name in ends.torn}
     for name, times in ends.torn.items():
         torn[name][path.x, path.y] = times[:, 0]
-    return Ends(over, told, torn)
+    due, long = (np.full_like(over, -1), np.full_like(over, -1)), np.zeros_like(over)
+    for times, found in zip((*due, long), (*ends.due, ends.long), strict=True):
+        times[path.x, path.y] = found[:, 0]
+    return Ends(over, told, torn, due, long)
 
 
 def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
     """Each different line of a reduction."""
     places = pattern.place_of
-    starts = lines_of(part.begun, pattern)[:, list(places)]
     over, by_task = lines_of(ends.over, pattern), lines_of(ends.by_task, pattern)
     own = ranks_with_vectors(pattern)
     at = [places[rank] for rank in own]
     torn = {name: lines_of(times, pattern) for name, times in ends.torn.items()}
-    depths = lines_of(part.depth, pattern)[:, list(places)]
-    both = np.concatenate((starts, depths), axis=1)
+    begun, depths, *late = (
+        lines_of(of, pattern)[:, list(places)] for of in (part.begun, part.depth, *part.late)
+    )
+    both = np.concatenate((begun, depths, *late), axis=1)
     different, which = np.unique(both, axis=0, return_inverse=True)
+    due = [lines_of(of, pattern) for of in ends.due]
     ways = [
         way
         for way in passages(pattern, roles_of_ranks(part.phase, pattern))
@@ -159,13 +185,17 @@ def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
     ]
     for number, found in enumerate(different.tolist()):
         rows = np.flatnonzero(which.reshape(-1) == number)[:, None]
-        line, deep = found[: len(places)], found[len(places) :]
+        line, deep, *lates = (found[i : i + len(places)] for i in range(0, len(found), len(places)))
         begins = list(map(Place, line, deep))
         opened = line if part.torn_down else ()
-        run = run_line(part.costs, part.phase, pattern, begins, opened)
+        run = run_line(
+            part.costs, part.phase, pattern, begins, opened, list(zip(*lates, strict=True))
+        )
         ended = [_end_of_rank(part, run, rank) for rank in own]
         over[rows, at] = [end for end, _ in ended]
         by_task[rows, at] = [told for _, told in ended]
+        due[0][rows, at] = [run.due[rank][0] for rank in own]
+        due[1][rows, at] = [run.due[rank][1] for rank in own]
         for way in ways:
             left = _control(run, way.source) + run.costs.ramp + 1
             if pattern.leap and way.destination == 0:  # from the end to the root
@@ -249,10 +279,12 @@ def _broadcast(part: Part, pattern: BroadcastPhase) -> Ends:
     end = np.maximum(start, _held_up(costs, copies, distances, sides)) + costs.length - 1
     ends = _idle(part)
     ends.over = end + 1 + costs.task - costs.dispatch
-    issued = costs.issued(costs.after(int(end[at])), "control")
+    control = costs.after(int(end[at]))
+    issued = costs.issued(control, "control") + int(part.late[1][at])
     steps = (step for role in part.phase.roles for step in role.steps)
     if any(isinstance(step, SendVector) and step.advance in BY_WAVELET for step in steps):
         ends.over[at], ends.by_task[at] = _sent(part, issued)
+        ends.due[1][at] = control.time - costs.task
     ends.torn = {name: issued + 1 + costs.ramp + 1 + distances for name in ends.torn}
     return ends
 

@@ -8,7 +8,7 @@ in its strand, and a PE goes on when its part of all of them is over.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,7 +17,6 @@ from collc.cost.bound import bound_of
 from collc.cost.calls import FRAMES, FRAMES_AT_LAUNCH
 from collc.cost.operations import costs_of
 from collc.cost.predict import Prediction, Times
-from collc.cost.processor import Processor
 from collc.cost.strand import Call, Strand, strand_of
 from collc.program import ProgramPlan
 from collc.run_lengths import Lengths, collective_of_length
@@ -26,6 +25,7 @@ from collc.spec import Collective
 FOLLOWED = 3  # rounds
 FOLLOWED_OF_STEPS = 2  # where phases are made of steps, which take long to evaluate
 FOLLOWED_BY_LENGTH = 32  # where each has a length of its own
+MOST_TRIED = 6  # times that joined calls are followed
 FINISHED = 9  # from the end of the last part until the host may go on
 
 
@@ -49,7 +49,6 @@ class _Run:
     of_name: dict[str, Strand]
     over: Times
     lengths: Lengths = field(default_factory=dict)  # of the run
-    processor: Processor = field(default_factory=Processor)
 
     @property
     def switching(self) -> int:
@@ -107,11 +106,7 @@ def _turn(run: _Run, number: int, place: int) -> Iterator[tuple[str, int]]:
     of the last PE."""
     before, switching = int(run.over.max()), run.switching
     calls = _calls(run, number, place)
-    processor = run.processor if run.plan.strands else None
-    if processor is not None:
-        processor.forget(int(run.over.min()))
-        processor.hold(run.over, calls[-1][0].started(calls[-1][1]))
-    ends = _side_by_side([strand.call(call, processor) for strand, call in calls])
+    ends = _beside_each_other(run, calls) if run.plan.strands else _alone(calls)
     put_off = run.switching - switching
     for call, over in zip(run.plan.program.turns[place], ends, strict=True):
         run.over = np.maximum(run.over, over)
@@ -123,47 +118,58 @@ def _turn(run: _Run, number: int, place: int) -> Iterator[tuple[str, int]]:
 def _calls(run: _Run, number: int, place: int) -> list[tuple[Strand, Call]]:
     """The calls of a turn, each begun behind the code that begins the one before."""
     plan, first = run.plan, number == 0 and place == 0
-    reached = run.over
-    calls: list[tuple[Strand, Call]] = []
-    begun: list[Times] = []
-    for call in plan.program.turns[place]:
+    turn = plan.program.turns[place]
+    reached, calls = run.over, list[tuple[Strand, Call]]()
+    for call in turn:
         index, collective = run.called(number, call)
         name = plan.plans[index].collective.name
-        strand, costs = (
-            run.of_name[name],
-            costs_of(replace(plan.plans[index], collective=collective)),
-        )
-        if not calls:
+        strand = run.of_name[name]
+        costs = costs_of(replace(plan.plans[index], collective=collective))
+        if call == turn[0]:
             reached = reached + strand.calls.to_turn(place, launch=first, new_round=place == 0)
         reached = reached + strand.calls.to_run(costs, collective)
         depth = np.full_like(reached, FRAMES_AT_LAUNCH if first else FRAMES)
-        calls.append((strand, Call(strand.plan.index_of(name, 0), costs, reached, depth)))
-        if len(plan.program.turns[place]) > 1:
-            reached = strand.started(calls[-1][1])
-            begun.append(reached)
-    behind = (reached - code for code in begun)  # what is called before operations have the PE
-    return (
-        [
-            (strand, replace(call, depth=call.depth + more))
-            for (strand, call), more in zip(calls, behind, strict=True)
-        ]
-        if begun
-        else calls
-    )
+        made = Call(strand.plan.index_of(name, 0), costs, reached, depth)
+        if plan.strands:
+            reached = strand.returned(made)
+            made = replace(made, depth=depth - reached)
+        calls.append((strand, made))
+    if not plan.strands:
+        return calls
+    # operations have the PE when all code has returned, also that which begins the calls behind
+    return [(strand, replace(call, depth=call.depth + reached)) for strand, call in calls]
 
 
-def _side_by_side(calls: Sequence[Generator[Times, None, Times]]) -> list[Times]:
-    """When each is over. The next phase looked at is that of the call whose PEs come to it first."""
-    ends: dict[int, Times] = {}
-    due = dict.fromkeys(range(len(calls)), 0.0)
-    while due:
-        call = min(due, key=lambda one: due[one])
-        try:
-            due[call] = float(next(calls[call]).mean())
-        except StopIteration as over:
-            ends[call] = over.value
-            del due[call]
-    return [ends[call] for call in range(len(calls))]
+def _alone(calls: Sequence[tuple[Strand, Call]]) -> list[Times]:
+    """When calls are over that have the processors to themselves."""
+    return [strand.call(call) for strand, call in calls]
+
+
+def _beside_each_other(run: _Run, calls: Sequence[tuple[Strand, Call]]) -> list[Times]:
+    """When calls are over that share the processors: each is followed beside the code of the others
+    as it was found before, until nothing changes or it has been tried often enough."""
+    start, (strand, last) = np.zeros_like(run.over), calls[-1]
+    beginning = start, start, strand.returned(last)  # nothing that is due runs before that
+    calls[0][0].told = [piece for one in run.strands for piece in one.told]  # whosever it is
+    for one in run.strands:
+        one.told = one.told if one is calls[0][0] else []
+    tried: dict[int, Strand] = {}
+    ends: list[Times] = []
+    for _ in range(MOST_TRIED):
+        before, ends = ends, []
+        for number, (strand, call) in enumerate(calls):
+            others = [one for n, one in tried.items() if n != number]
+            code = [stretch for one in others for stretch in one.code()]
+            work = [stretch for one in others for stretch in one.work()]
+            tried[number] = strand.beside([beginning, *code], work)
+            ends.append(tried[number].call(call))
+        if len(calls) == 1 or (before and all(map(np.array_equal, before, ends))):
+            break
+    over = np.maximum.reduce(ends)
+    for number, (strand, _) in enumerate(calls):
+        strand.torn, strand.told = tried[number].torn, tried[number].left_over(over)
+        strand.switching = tried[number].switching
+    return ends
 
 
 def _bounds(run: _Run, rounds: int) -> Iterator[int]:

@@ -105,6 +105,7 @@ def _cycle(line: Timeline, now: int) -> int:
     if moves:
         _move(line, now, high, low, passed)
     if group > 1:
+        line.held -= high * group
         _enter(line, now)
     if coding.any():
         line.slots -= coding
@@ -207,7 +208,6 @@ def _move(line: Timeline, now: int, high: Bools, low: Bools, passed: Bools) -> N
     group = line.costs.group
     line.left -= high * group
     line.arrived -= high * group
-    line.held -= high * group
     line.sends -= low * group
     line.queued += (low | passed) * group
     line.last = now

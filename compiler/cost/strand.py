@@ -7,13 +7,13 @@ calls is one strand.
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from collc.cost.beginning import code_of_start, places_of
+from collc.cost.beginning import code_of_start, places_of, work_of
 from collc.cost.calls import (
+    BETWEEN,
     CALLED_AT,
     ENDED,
     FRAMES_WITHIN,
@@ -30,7 +30,7 @@ from collc.cost.calls import (
 from collc.cost.operations import Costs, depth_of
 from collc.cost.parts import Ends, Part, ends_of, parts_of
 from collc.cost.predict import Mask, Times
-from collc.cost.processor import Piece, Processor
+from collc.cost.processor import Piece, Processor, Stretch
 from collc.emit.model import SharedPhase
 from collc.emit.program_phases import shared_of
 from collc.packing import PAIR, WIDE
@@ -42,8 +42,9 @@ from collc.spec import ContractKind
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a collective of a strand, by its index: when the code of PEs comes to its first phase,
-    and how deep in calls that is, with what follows before the code lets operations have the PE."""
+    """A call of a collective of a strand, by its index: the cycle in which the code of a PE comes
+    to its first phase, and how deep in calls that is, with what the code does behind it before it
+    lets operations have the PE."""
 
     index: int
     costs: Costs
@@ -64,8 +65,9 @@ class Switched:
 
 @dataclass
 class Strand:
-    """`torn[k]` is from when on routers say that color k is torn down. `switching` is by how much
-    setting routers has put off the last PE's beginnings."""
+    """`torn[k]` is from when on routers say that color k is torn down. `switching` is by how many
+    cycles setting routers has put off the last PE's beginnings. `told` are tasks that tell of
+    teardowns and have not run, `due` is when the last task was that ended a phase."""
 
     plan: ProgramPlan
     calls: Calls
@@ -73,78 +75,135 @@ class Strand:
     given: list[SharedPhase]
     registers: list[Times]  # that each use loads when it begins
     switched: list[Switched]  # by each use
-    told: list[Piece] = field(default_factory=list)  # of teardowns, tasks that are due
+    told: list[Piece] = field(default_factory=list)
     switching: int = 0
+    processor: Processor | None = None  # where other calls may be in flight
+    due: Times = field(default_factory=lambda: np.zeros((1, 1), dtype=np.int64))
 
-    def call(self, call: Call, processor: Processor | None = None) -> Generator[Times, None, Times]:
-        """Phase by phase: gives when PEs come to one before that is looked at, and returns when the
-        part of each is over. On a `processor` that has other calls as well, code waits for it."""
-        reached, depth = call.reached, call.depth
+    def beside(self, others: list[Stretch], work: list[Stretch]) -> Strand:
+        """The strand as it is, to try what it does beside code and work of others."""
+        processor = Processor(others, others_work=work)
+        return replace(self, torn=list(self.torn), processor=processor)
+
+    def call(self, call: Call) -> Times:
+        """Follow a call phase by phase; when the part of each PE is over."""
+        over = reached = call.reached
+        depth = call.depth
         uses = list(self.plan.uses_of(call.index))
-        over = reached if uses else self._through(call, processor)
         for position, use in uses:
-            yield reached
             begun = _opened(self, position, reached)
             self.switching += int(begun.max() - reached.max())
             ready = begun + START + self.loading(position, call.costs)
-            if processor is not None and reached is not call.reached:
-                code = code_of_start(self.plan, use, call.costs)
-                processor.hold(reached - NEXT_PHASE, ready + code + FRAMES_WITHIN)
-            costs = _costs(self, position, use, call.costs)
-            ends = ends_of(self.plan, use, _part(self, position, use, costs, ready, depth))
-            over = ends.over + self.calls.to_end(use) * ends.by_task
-            for name, torn in ends.torn.items():
-                self.torn[dict(use.positions)[name]] = torn
-            if processor is not None:
-                over = self._in_turn(position, use, costs, ends, over, processor)
+            if self.processor is not None and position != uses[0][0]:
+                returned = ready + code_of_start(self.plan, use, call.costs) + FRAMES_WITHIN
+                self.processor.hold(self.due, over, returned)
+            part = _part(self, position, use, call.costs, ready, depth)
+            over = self._over(position, use, part)
             reached, depth = over + NEXT_PHASE, np.full_like(depth, FRAMES_WITHIN)
-        return over
+        return over if uses else self._through(call)
 
-    def _through(self, call: Call, processor: Processor | None) -> Times:
+    def left_over(self, over: Times) -> list[Piece]:
+        """The tasks that tell of teardowns and have not begun when the turn is over."""
+        assert self.processor is not None, "one that has no others beside it leaves none"
+        begun = self.processor.would_take(self.told) if self.told else []
+        return [
+            replace(piece, on=piece.on & (begin >= over))
+            for piece, begin in zip(self.told, begun, strict=True)
+        ]
+
+    def code(self) -> list[Stretch]:
+        """When its code has run, and is going to."""
+        if self.processor is None or not self.told:
+            return [] if self.processor is None else self.processor.given
+        after = Processor(self.processor.others, list(self.processor.given))
+        after.take(self.told)
+        return after.given
+
+    def work(self) -> list[Stretch]:
+        """What its phases have the processors do."""
+        return self.processor.work if self.processor is not None else []
+
+    def _over(self, position: int, use: Use, part: Part) -> Times:
+        """When the part of each PE of a phase is over."""
+        ends = ends_of(self.plan, use, part)
+        if self.processor is not None and (np.stack(ends.due) >= 0).any():
+            ends = self._between(use, part, ends, self.processor)
+        over = ends.over + self.calls.to_end(use) * ends.by_task
+        if self.processor is not None:
+            late = self.processor.put_off(part.begun, over)
+            work = work_of(self.plan, use, part.costs, over - part.begun)
+            self.processor.work.append((part.begun, over + late, work))
+            over += late
+            ends = replace(ends, torn={name: torn + late for name, torn in ends.torn.items()})
+        for name, torn in ends.torn.items():
+            self.torn[dict(use.positions)[name]] = torn
+        if self.processor is None:
+            return over
+        task = self.plan.target.task_start + self.calls.to_end(use)
+        length = np.where(ends.by_task, task, part.costs.task + LAST_CONTROL)
+        return self._told_of_end(over - length, length, self._teardowns(position, ends))
+
+    def _through(self, call: Call) -> Times:
         """When the part of each PE is over if it has nothing to do but to say so."""
         task = self.calls.through(call.costs)
         due = call.reached + call.depth - CALLED_AT
-        if processor is not None:
-            begun, *_ = processor.take_all(
-                [Piece(due, np.full_like(due, task + ENDED)), *self.told]
-            )
-            self.told = []
-            return begun + task
+        if self.processor is not None:
+            return self._told_of_end(due, np.full_like(due, task), [])
         colors = zip(self.plan.colors, self.torn, strict=True)
         if any(torn.any() for color, torn in colors if color.torn_down):
             task += TOLD  # the task has waited for the end of the call before
         return due + task
+
+    def _told_of_end(self, due: Times, length: Times, teardowns: list[Piece]) -> Times:
+        """When a part is over whose last task is due in a cycle. Tasks that tell of earlier
+        teardowns run before; the others wait for what begins behind the end."""
+        assert self.processor is not None, "one that has no others beside it does not wait"
+        earlier = [replace(piece, on=piece.on & (piece.due <= due)) for piece in teardowns]
+        self.due = due
+        pieces = [
+            Piece(due, length + ENDED, np.ones_like(due, dtype=np.bool_)),
+            *self.told,
+            *earlier,
+        ]
+        self.told = [replace(piece, on=piece.on & (piece.due > due)) for piece in teardowns]
+        return self.processor.take(pieces)[0] + length
+
+    def _teardowns(self, position: int, ends: Ends) -> list[Piece]:
+        """The tasks that tell a PE of the teardowns behind a phase."""
+        switched = self.switched[position]
+        return [
+            Piece(ends.torn[name], np.full_like(ends.over, TOLD), used, system=True)
+            for (name, _), used in zip(switched.colors, switched.used, strict=True)
+        ]
+
+    def _between(self, use: Use, part: Part, ends: Ends, processor: Processor) -> Ends:
+        """What comes of a phase if the tasks between its operations wait for other code."""
+        length = np.full_like(ends.over, part.costs.task + BETWEEN)
+        lengths = length, length + ends.long
+        pieces = [
+            Piece(due, cycles, due >= 0) for due, cycles in zip(ends.due, lengths, strict=True)
+        ]
+        begun = processor.would_take([*pieces, *self.told])
+        late = [np.where(due >= 0, at - due, 0) for due, at in zip(ends.due, begun, strict=False)]
+        found = ends_of(self.plan, use, replace(part, late=(late[0], late[1])))
+        # where no task is told of the end, the one that sends a control wavelet is the last one
+        there = found.due[0] >= 0, (found.due[1] >= 0) & found.by_task
+        for due, waits, cycles, on in zip(found.due, late, lengths, there, strict=True):
+            processor.hold(due, due + waits, due + waits + cycles * on)
+        return found
 
     def loading(self, position: int, costs: Costs) -> Times:
         """What a use takes to load the registers that are not loaded yet when it begins."""
         loads = self.registers[position]
         return loads * costs.load + LOADING * (loads > 0)
 
-    def started(self, call: Call) -> Times:
+    def returned(self, call: Call) -> Times:
         """When the code that begins a call has returned."""
         for position, use in self.plan.uses_of(call.index):
             begun = _opened(self, position, call.reached) + START
             code = code_of_start(self.plan, use, call.costs)
             return begun + self.loading(position, call.costs) + code + RETURNS
         return call.reached + NOTHING
-
-    def _in_turn(
-        self, position: int, use: Use, costs: Costs, ends: Ends, over: Times, processor: Processor
-    ) -> Times:
-        """When the parts are over if code waits for other code. Tasks that are told of teardowns
-        before run before; the others wait for what begins behind the end."""
-        task = self.plan.target.task_start + self.calls.to_end(use)
-        length = np.where(ends.by_task, task, costs.task + LAST_CONTROL)
-        due, told = over - length, np.full_like(over, TOLD)
-        switched = self.switched[position]
-        new = [
-            (ends.torn[name], used)
-            for (name, _), used in zip(switched.colors, switched.used, strict=True)
-        ]
-        before = [*self.told, *(Piece(torn, told, used & (torn <= due)) for torn, used in new)]
-        self.told = [Piece(torn, told, used & (torn > due)) for torn, used in new]
-        begun: Times = processor.take_all([Piece(due, length + ENDED), *before])[0]
-        return begun + length
 
 
 def strand_of(plan: ProgramPlan, none: Times, joined: bool) -> Strand:
@@ -184,7 +243,7 @@ def _loaded(role: Role) -> int:
     return len(role.steps) + both + sum(lanes)
 
 
-def _part(
+def _part(  # noqa: PLR0913, PLR0917 - what a phase is, and how PEs come to it
     strand: Strand, position: int, use: Use, costs: Costs, ready: Times, depth: Times
 ) -> Part:
     """What is evaluated: a PE may be quick only if all colors of the phase are torn down."""
@@ -195,7 +254,9 @@ def _part(
     quick = given.controls_ready and all_are and not (costs.maps and phase.exchange is None)
     combining = [i for i, one in enumerate(phases) if one.kind is not ContractKind.BROADCAST]
     restores = costs.negates and use.phase == max(combining, default=-1)
-    return Part(phase, costs, ready, depth, bool(given.torn_down), quick, restores)
+    shared = _costs(strand, position, use, costs)
+    in_time = np.zeros_like(ready), np.zeros_like(ready)
+    return Part(phase, shared, ready, depth, bool(given.torn_down), quick, restores, in_time)
 
 
 def _costs(strand: Strand, position: int, use: Use, costs: Costs) -> Costs:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from collc.cost.links import Links, shared_links
+from collc.cost.links import Link, Links, shared_links
 from collc.cost.operations import Costs
 from collc.cost.row_code import ENDS, FABRIC, OVER, Features, Here, Move
 from collc.plan import RowKind
@@ -87,11 +87,13 @@ class Timeline:
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """What a line runs: its rows, by lane where what it sends goes to and what its text knows."""
+    """What a line runs: its rows, by lane where what it sends goes to, over which links, and what
+    its text knows."""
 
     text: Features
     rows: Unrolled
     target: Ints
+    links: dict[int, list[Link]]
     here: list[Here]
 
 
@@ -99,11 +101,10 @@ def timeline(costs: Costs, of: Line, called: Ints) -> Timeline:
     """Before the first cycle; at `called[p]` the code of place p calls the phase."""
     rows, target = of.rows, of.target
     lanes, places = len(target), len(called)
-    place = np.arange(lanes) // rows.lanes
-    hops = np.where(target == NOWHERE, 0, np.abs(target // rows.lanes - place))
+    hops = np.array([len(of.links.get(lane, ())) for lane in range(lanes)], dtype=np.int64)
     source = np.full(lanes, NOWHERE, dtype=np.int64)
     source[target[target != NOWHERE]] = np.flatnonzero(target != NOWHERE)
-    links = shared_links(target, rows.lanes, costs.hop)
+    links = shared_links(of.links, rows.lanes, costs.hop)
     crossing = np.array(list(links.ways), dtype=np.int64)
     kinds, planned, walks, numbers = [], [], [], []
     for lane in range(lanes):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from collc.emit.blocks import first_of_block
 from collc.emit.ids import Ids
 from collc.emit.roles import Field, RoleModel
 from collc.lowering.memory import lane_numbers, loop_header, row_numbers
@@ -83,12 +84,15 @@ class LaneModel:
 
 @dataclass(frozen=True)
 class ExchangeModel:
-    """What the text of an exchange needs. `slice_length` is -1 where slices differ in length;
-    `by_length` says that they have the lengths of the run; `grain` elements are cut as one;
-    `all_kinds` is the conjunction of the bits of the rows that are prepared. The rest says what any
-    row does."""
+    """What the text of an exchange needs. `length` is that of what is cut into slices, the vector
+    or, `in_blocks`, a line's block of it; `slice_length` is -1 where slices differ in length;
+    `by_length` says that they have the lengths of the run;
+    `grain` elements are cut as one; `all_kinds` is the conjunction of the bits of the rows that are
+    prepared. The rest says what any row does."""
 
     slices: int
+    length: int
+    in_blocks: bool
     slice_length: int
     grain: int
     areas: int
@@ -124,6 +128,8 @@ def exchange_model(
     kinds = _kinds(phase)
     return ExchangeModel(
         slices=slicing.count,
+        length=slicing.length,
+        in_blocks=exchange.blocks is not None,
         slice_length=slicing.length // slicing.count if slicing.even else -1,
         grain=slicing.grain,
         areas=exchange.areas,
@@ -260,6 +266,8 @@ def exchange_fields(exchange: Exchange, any_color: str, by_color: bool) -> tuple
         Field("place", "u16", "on the line", "0"),
         Field("lanes", "u16", "with rows", "0"),
     ]
+    if exchange.blocks is not None:
+        fields.append(Field("first", "u16", "element of its block", "0"))
     for lane in exchange.lanes:
         fields += [
             Field(f"{lane}_rows", "u16", "which, 0 if there are none", "0"),
@@ -283,16 +291,20 @@ def exchange_role(
     phase: Phase,
     fields: tuple[Field, ...],
     queues: Mapping[str, int] | None,
-    place: str,
+    at: tuple[str, str],
 ) -> RoleModel:
-    """A role as a row of the phase's struct; `queues` has the positions of the colors' queues,
-    `place` is what the emitted code calls a PE's place on its line."""
+    """A role as a row of the phase's struct; `queues` has the positions of the colors' queues, `at`
+    is what the emitted code calls a PE's place on its line, and the line's coordinate."""
     role = phase.roles[index]
     values = {field.name: field.idle for field in fields}
+    place, line = at
     values |= {"place": place}
-    for at, lane in enumerate(role.lanes):
+    if phase.exchange and phase.exchange.blocks:
+        values |= {"first": first_of_block(phase.exchange.blocks, line)}
+    for number, lane in enumerate(role.lanes):
         values |= dict(_lane_values(lane, phase))
-        values[f"{lane.name}_rows"] = str(_program_numbers(phase, at).get(id(lane.loops), 0))
+        programs = _program_numbers(phase, number)
+        values[f"{lane.name}_rows"] = str(programs.get(id(lane.loops), 0))
         if queues is not None:
             values |= dict(_shared_values(lane, queues))
     used = sum(1 for lane in role.lanes if lane.loops)

@@ -16,14 +16,19 @@ from collc.emit.names import NUMPY_TYPE, Combine, combine_of
 from collc.emit.own import OwnModel, own_model
 from collc.emit.paths import PathModel, path_model
 from collc.emit.phases import PhaseModel, Surroundings, coordinates, entries_of, phase_model
-from collc.emit.reference import numpy_callback, numpy_operands, numpy_reduction
+from collc.emit.reference import (
+    numpy_callback,
+    numpy_operands,
+    numpy_places,
+    numpy_reduction,
+)
 from collc.emit.roles import shape_of
 from collc.emit.sites import SiteModel, site_model, where
 from collc.lowering.resources import switched_colors
+from collc.owners import lines_and_ranks
 from collc.plan import Plan, SendVector
-from collc.schedule import Schedule, home_pe, pes_of_ranks
-from collc.spec import Contract, ContractKind
-from collc.steps import StepsPhase
+from collc.schedule import Schedule, home_pe
+from collc.spec import Collective, ContractKind
 from collc.version import __version__
 
 
@@ -43,7 +48,8 @@ class BundleModel:
     version: str
     kind: str
     by_slices: str
-    places: tuple[int, ...]
+    places: str
+    blocks: int
     width: int
     height: int
     site: SiteModel
@@ -137,8 +143,9 @@ def model_of(
         source=re.sub(r"[^\w./ +-]", "_", source),
         version=__version__,
         kind=contract.kind.value,
-        by_slices=promise_of(contract),
-        places=_places(schedule),
+        by_slices=promise_of(collective),
+        places=numpy_places(collective),
+        blocks=len(lines_and_ranks(collective)[0]) if contract.kind.by_slices else 1,
         width=grid.width,
         height=grid.height,
         site=site_model(grid, root),
@@ -192,21 +199,18 @@ BY_SLICES = {
 }
 
 
-def promise_of(contract: Contract) -> str:
+def promise_of(collective: Collective) -> str:
     """What a contract that is about slices promises, in words; empty for others."""
+    contract, grid = collective.contract, collective.grid
     if contract.own is not None:
         return f"Rank r finds what the contract {contract.name} promises it"
-    return BY_SLICES.get(contract.kind, "")
-
-
-def _places(schedule: Schedule) -> tuple[int, ...]:
-    """Where the ranks stand on their line, if the contract is about their slices."""
-    grid, own = schedule.collective.grid, schedule.collective.contract.own
-    if own is not None:
-        return tuple(y * grid.width + x for x, y in pes_of_ranks(schedule.collective))
-    steps = (phase for phase in schedule.phases if isinstance(phase, StepsPhase))
-    line = next(steps, None)
-    return line.places if line else tuple(range(grid.width * grid.height))
+    text = BY_SLICES.get(contract.kind, "")
+    if not text or collective.path is not None or min(grid.width, grid.height) == 1:
+        return text
+    lines, blocks = (
+        ("row", grid.height) if collective.counts_along == "x" else ("column", grid.width)
+    )
+    return f"{text} (ranks {lines} by {lines}: the slices of a {lines} are one of {blocks} blocks)"
 
 
 def _counts(phase: PhaseModel) -> str:

@@ -33,6 +33,7 @@ from collc.emit.roles import (
     shape_of,
 )
 from collc.emit.sites import site_model
+from collc.emit.ways import WaysModel, ways_model
 from collc.grids import Grid
 from collc.plan import Phase, Plan, StoreVectors
 from collc.spec import Contract
@@ -121,6 +122,7 @@ class PhaseModel:
     positions: Mapping[str, int]
     cases: Cases
     on_path: bool  # whether a PE's part depends on its place on the path, not on x and y
+    ways: WaysModel | None
     idle: bool  # whether some PEs take no part
     idle_values: tuple[str, ...]
     input: str
@@ -205,6 +207,7 @@ def phase_model(
             phase.regions, (grid.width, grid.height), len(phase.roles), coordinates(phase)
         ),
         on_path=phase.path is not None,
+        ways=ways_model(phase.ways, plan.collective.grid),
         idle=covered < grid.width * grid.height,
         idle_values=tuple(f".{field.name} = {field.idle}," for field in fields),
         input=_queue(f"{phase.name}.queue_in", "inputs", ids, around)
@@ -271,8 +274,9 @@ def _struct(
         any_color = min(use.color for role in phase.roles for use in role.colors)
         fields = exchange_fields(phase.exchange, any_color, queues is not None)
         site = site_model(grid, (0, 0))
-        place = "p" if phase.path else site.x if phase.axis == "x" else site.y
-        rows = (exchange_role(i, phase, fields, queues, place) for i in range(len(phase.roles)))
+        at = (site.x, site.y) if phase.axis == "x" else (site.y, site.x)
+        at = ("p", "0") if phase.path else at
+        rows = (exchange_role(i, phase, fields, queues, at) for i in range(len(phase.roles)))
         return fields, tuple(rows)
     rows = (role_model(i, role, shape, queues) for i, role in enumerate(phase.roles))
     return fields_of(shape, queues is not None), tuple(rows)

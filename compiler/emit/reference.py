@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collc.emit.formulas import numpy_body
 from collc.emit.names import NUMPY_REDUCTION
-from collc.schedule import Schedule, ascending, axis_of
-from collc.spec import Operation, OwnOperation, ReduceStep, RunStep
+from collc.owners import lines_and_ranks, owners
+from collc.schedule import Schedule, ascending, axis_of, pes_of_ranks
+from collc.spec import Collective, Operation, OwnOperation, ReduceStep, RunStep
 
 
 def numpy_reduction(operation: Operation | OwnOperation | None) -> str:
@@ -41,3 +42,31 @@ def _index(places: list[int]) -> str:
     if places == sorted(places):
         return ":"
     return "::-1" if places == sorted(places, reverse=True) else str(places)
+
+
+def numpy_places(collective: Collective) -> str:
+    """The numbers of the PEs of all ranks, in the order of the ranks, where a contract speaks of
+    them; PEs are numbered by rows."""
+    grid, path, contract = collective.grid, collective.path, collective.contract
+    if contract.own is not None:
+        return str([y * grid.width + x for x, y in pes_of_ranks(collective)])
+    if not contract.kind.by_slices:
+        return ""
+    lines, ranks = lines_and_ranks(collective)
+    if path is not None or min(grid.width, grid.height) == 1:
+        return str([y * grid.width + x for (x, y), _ in owners(collective)])
+    outer, inner = ("y", "x") if collective.counts_along == "x" else ("x", "y")
+    loops = f"for {outer} in {_listed(lines)} for {inner} in {_listed(ranks)}"
+    return f"[y * {grid.width} + x {loops}]"
+
+
+def _listed(places: tuple[int, ...]) -> str:
+    """Coordinates as NumPy text, as a range if they are one."""
+    count = len(places)
+    for there, text in (
+        (range(count), f"range({count})"),
+        (range(count)[::-1], f"range({count - 1}, -1, -1)"),
+    ):
+        if places == tuple(there):
+            return text
+    return str(list(places))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from collc.plan import (
     BY_WAVELET,
@@ -172,11 +173,18 @@ def routes_models(phase: Phase, torn_down: Set[str] = frozenset()) -> tuple[Rout
     """The distinct color settings of a phase, in the order of the roles, but for the colors that
     are set while the program runs."""
     words = SIDES_OF_PATH if phase.path else {}
-    found = _by_setting(phase, lambda use: use.color not in torn_down)
-    return tuple(
-        RoutesModel(condition, tuple((use.color, _setting(use, words)) for use in colors))
-        for condition, colors in found
-    )
+    set_elsewhere = torn_down | {way.color for way in phase.ways}
+    found = _by_setting(phase, lambda use: use.color not in set_elsewhere)
+    return tuple(routes_model(condition, colors, words) for condition, colors in found)
+
+
+def routes_model(
+    condition: str,
+    colors: Iterable[ColorUse],
+    words: Mapping[Direction, str] = MappingProxyType({}),
+) -> RoutesModel:
+    """The settings of some colors where a condition holds; `words` are those of a path's sides."""
+    return RoutesModel(condition, tuple((use.color, _setting(use, words)) for use in colors))
 
 
 def _by_setting(

@@ -25,7 +25,17 @@ from collc.language.syntax import (
 )
 from collc.language.undecided import is_auto
 from collc.language.words import reserved
-from collc.spec import Collective, Contract, ContractKind, RunLength, RunStep, Selection, Step
+from collc.paths import Path
+from collc.spec import (
+    Collective,
+    Contract,
+    ContractKind,
+    ReduceStep,
+    RunLength,
+    RunStep,
+    Selection,
+    Step,
+)
 
 MAX_ALTERNATIVES = 16  # each is code in every PE
 MOST_CUTS = 4096  # slices whose beginnings a PE keeps, two bytes each
@@ -99,7 +109,7 @@ def elaborate_by_length(
     return ByLength(Selection(name, length, choice.names, limits, span, fill), complete)
 
 
-def refused_steps(contract: Contract, steps: tuple[Step, ...]) -> None:
+def refused_steps(contract: Contract, steps: tuple[Step, ...], path: Path | None) -> None:
     """Raise a problem for what cannot go by a length of the run (C172)."""
     if contract.run_length is None:
         return
@@ -108,9 +118,15 @@ def refused_steps(contract: Contract, steps: tuple[Step, ...]) -> None:
         message = f"{who} deals with slices, whose lengths are known when compiled"
         help = "give it a fixed length; broadcast, reduce and allreduce may have one of the run"
         raise problem("C172", message, contract.span, help=help)
+    leaping = path.word if path is not None and path.leaps else ""
     at = (contract.run_length.span, "the length is known when the program runs")
-    for step in (step for step in steps if isinstance(step, RunStep)):
-        why, help = _refused_run(step)
+    for step in (step for step in steps if isinstance(step, RunStep | ReduceStep)):
+        why = help = ""
+        if leaping:
+            why = f"vectors that go along {leaping}, which leaps, have a length known when compiled"
+            help = "use an order without leaps"
+        elif isinstance(step, RunStep):
+            why, help = _refused_run(step)
         if why:
             help = f"{help}, or give the collective a fixed length"
             raise problem("C172", why, step.span, at, help=help)

@@ -247,14 +247,24 @@ def _collective(
     root = None if is_open else problems.attempt(root_of, clauses, around)
     if contract is None or limits is None or reserved is None:
         return None
-    problems.attempt(refused_steps, contract, steps)
+    problems.attempt(refused_steps, contract, steps, lines.path)
     if contract.own is not None and not combines(steps):
         contract = replace(contract, operation=None)  # it is given for what nothing does
     limits = replace(limits, reserved=reserved)
     wanted = tuple(expectation for expectation in expectations if expectation is not None)
     name = declaration.name.text
     return Collective(
-        name, contract, grid, steps, limits, wanted, declaration.span, root, lines.path, left_open
+        name=name,
+        contract=contract,
+        grid=grid,
+        steps=steps,
+        limits=limits,
+        expectations=wanted,
+        span=declaration.span,
+        root=root,
+        path=lines.path,
+        undecided=left_open,
+        counts_along=lines.counts_along if contract.kind.by_slices else "x",
     )
 
 

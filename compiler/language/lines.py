@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from collc.diagnostics import Span
 from collc.grids import Grid
 from collc.language.expressions import Scope
-from collc.language.orders import Orders, check_neighbours, check_no_arguments
+from collc.language.orders import Orders, check_no_arguments
 from collc.language.problems import Problems, problem
 from collc.language.syntax import OrderClause, TreeUse
 from collc.language.words import HILBERT, ORDER_WORDS, RING
@@ -58,7 +58,7 @@ class Lines:
     grid: Grid
     horizontal: Line
     vertical: Line
-    said: frozenset[Order]  # the orders that the collective names
+    said: tuple[Order, ...]  # the orders that the collective names, as they follow each other
     path: Path | None = None  # an order of all PEs; `horizontal` is that path unfolded then
 
     @property
@@ -69,8 +69,14 @@ class Lines:
         if self.grid.width > 1 and self.grid.height > 1:
             return None
         if self.grid.width == self.grid.height:
-            return self.vertical if self.said and not self.said & HORIZONTAL else self.horizontal
+            across = not self.said or set(self.said) & HORIZONTAL
+            return self.horizontal if across else self.vertical
         return self.horizontal if self.grid.width > 1 else self.vertical
+
+    @property
+    def counts_along(self) -> str:
+        """The axis that is named first: along it the ranks of a grid follow each other."""
+        return "y" if self.said and self.said[0] not in HORIZONTAL else "x"
 
     def place(self, rank: int, line: Line) -> tuple[int, int]:
         """PE of a rank of a single line."""
@@ -117,7 +123,7 @@ def elaborate_lines(
     _check_direction(grid, chosen, problems)
     across, across_span = chosen.get(True, (Order.WEST_TO_EAST, None))
     down, down_span = chosen.get(False, (Order.NORTH_TO_SOUTH, None))
-    said = frozenset(order for order, _ in chosen.values())
+    said = tuple(order for order, _ in chosen.values())
     horizontal_line = Line(across, grid.width, across_span)
     return Lines(grid, horizontal_line, Line(down, grid.height, down_span), said)
 
@@ -125,9 +131,8 @@ def elaborate_lines(
 def _path(use: TreeUse, grid: Grid, orders: Orders, scope: Scope) -> Lines:
     """All PEs in one order."""
     path = orders.path(use, grid, scope)
-    check_neighbours(path, use)
     row, rest = Line(Order.WEST_TO_EAST, len(path), use.span), Line(Order.NORTH_TO_SOUTH, 1, None)
-    return Lines(grid, row, rest, frozenset(), path)
+    return Lines(grid, row, rest, (), path)
 
 
 def _check_alone(use: TreeUse, uses: tuple[TreeUse, ...], problems: Problems) -> None:
@@ -148,7 +153,7 @@ def _ring(grid: Grid, uses: tuple[TreeUse, ...], problems: Problems) -> Lines:
     span = first.span
     across = Line(Order.WEST_TO_EAST, grid.width, span, ring=True)
     down = Line(Order.NORTH_TO_SOUTH, grid.height, span, ring=True)
-    return Lines(grid, across, down, frozenset())
+    return Lines(grid, across, down, ())
 
 
 _ORDERS: Mapping[str, Order] = {order.value: order for order in Order}

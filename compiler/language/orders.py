@@ -18,7 +18,7 @@ from collc.language.problems import KnownProblemError, ProblemError, problem, su
 from collc.language.ranks import Array, Budget, FunctionOf, Surroundings, as_array, numbers_of
 from collc.language.syntax import FormulaDecl, LocalDecl, OrderDecl, PeDecl, TreeUse
 from collc.language.words import HILBERT, ORDER_WORDS
-from collc.paths import Path, Pe, hilbert, leaps
+from collc.paths import Path, Pe, hilbert
 
 MAX_PLACES = 65_534  # emitted programs count places, and two more, in 16 bits
 
@@ -87,20 +87,6 @@ def check_no_arguments(use: TreeUse) -> None:
     if use.arguments:
         message = f"{use.name.text} takes no arguments"
         raise problem("C114", message, use.span, help=f"write {use.name.text}")
-
-
-def check_neighbours(path: Path, use: TreeUse) -> None:
-    """C166: from PE to PE along a path it is one hop."""
-    leap = next(leaps(path.places), None)
-    if leap is None:
-        return
-    before, behind = path.places[leap - 1 : leap + 1]
-    message = (
-        f"{path.word} goes from PE {before} to PE {behind}, which is no neighbour: "
-        "vectors cannot pass from rank to rank"
-    )
-    help = "use an order that goes from neighbour to neighbour, such as snake or hilbert"
-    raise problem("C166", message, use.span, help=help)
 
 
 def _places(declaration: OrderDecl, grid: Grid, around: Surroundings) -> tuple[Pe, ...]:

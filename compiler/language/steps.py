@@ -14,7 +14,6 @@ from collc.language.expressions import Scope, number
 from collc.language.forest import Forest
 from collc.language.lines import Line, Lines
 from collc.language.optimal import OPTIMAL, optimal_tree
-from collc.language.parser import not_supported
 from collc.language.problems import KnownProblemError, Problems, problem, suggest
 from collc.language.shapes import children_of
 from collc.language.syntax import (
@@ -38,6 +37,7 @@ from collc.spec import (
     ContractKind,
     ReduceStep,
     RunStep,
+    Share,
     Step,
     Tree,
 )
@@ -52,6 +52,9 @@ _BY_TREES = (
     ContractKind.BARRIER,
 )
 _ROOTED = (*_FROM_ROOT, ContractKind.REDUCE, ContractKind.GATHER)
+
+
+LONGEST_LEAPING = 4096  # ranks of a tree that is carried out in steps
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,8 @@ def combines(steps: tuple[Step, ...]) -> bool:
 def root_of(clauses: tuple[StepClause, ...], around: Surroundings) -> tuple[int, int] | None:
     """The PE a rooted contract starts from or ends at, where algorithms leave it to be said."""
     runs = [clause for clause in clauses if isinstance(clause, RunClause)]
-    if around.contract is None or not runs:
+    leaps = around.lines.path is not None and bool(around.lines.path.leaps)
+    if around.contract is None or not (runs or leaps):
         return None
     kind = around.contract.kind
     said = [clause for clause in clauses if _said(clause) is not None]
@@ -141,15 +145,14 @@ def _a(kind: str) -> str:
 
 
 def _check_runs(around: Surroundings) -> None:
-    """Contracts that deal with slices are for lines; slices that change places are equal."""
-    if around.contract is None or not around.contract.kind.by_slices:
+    """Slices that change places are equal."""
+    contract = around.contract
+    if contract is None or contract.kind is not ContractKind.ALL_TO_ALL:
         return
-    contract, lines = around.contract, around.lines
-    if lines.single is None:
-        raise not_supported(f"{contract.kind.value} on a grid of several lines", contract.span)
-    if contract.kind is ContractKind.ALL_TO_ALL and contract.length % lines.single.length:
-        message = f"{contract.length} elements are no {lines.single.length} slices of equal length"
-        help = f"make the length a multiple of {lines.single.length}, the number of ranks"
+    ranks = around.lines.grid.width * around.lines.grid.height
+    if contract.length % ranks:
+        message = f"{contract.length} elements are no {ranks} slices of equal length"
+        help = f"make the length a multiple of {ranks}, the number of ranks"
         raise problem("C155", message, contract.span, help=help)
 
 
@@ -162,8 +165,30 @@ def _run(clause: RunClause, around: Surroundings) -> RunStep:
     first, last = (0, other.length - 1) if every else (other.coordinate(0),) * 2
     algorithm = around.algorithms.unfold(clause.algorithm, line.length, around.scope)
     word = lines.path.word if lines.path else line.word
+    share = _share(axis, around)
     wide = is_wide(clause, algorithm, around.contract, around.target)
-    return RunStep(axis, word, line.places, (first, last), algorithm, clause.span, wide)
+    return RunStep(
+        axis=axis,
+        order=word,
+        places=line.places,
+        lines=(first, last),
+        algorithm=algorithm,
+        span=clause.span,
+        wide=wide,
+        share=share,
+        across=other.places,
+    )
+
+
+def _share(axis: str, around: Surroundings) -> Share:
+    """Where slices follow each other along a line of a grid, the line has a block of them. In an
+    all_to_all, slices of all lines have to go to each rank of the line."""
+    contract, lines = around.contract, around.lines
+    if contract is None or not contract.kind.by_slices or lines.single is not None:
+        return Share.VECTOR
+    if axis != lines.counts_along:
+        return Share.VECTOR
+    return Share.EVERY_BLOCK if contract.kind is ContractKind.ALL_TO_ALL else Share.OWN_BLOCK
 
 
 def _check_then(clauses: tuple[StepClause, ...], problems: Problems) -> None:
@@ -288,6 +313,18 @@ def _reduction(clause: ReduceClause, line: Line, around: Surroundings) -> Reduce
         message = "a tree has no use for the order ring: its vectors travel one way"
         help = "leave the order out, or run an algorithm"
         raise problem("C143", message, clause.span, (line.span, "the order"), help=help)
+    step = _sides(clause, line, around)
+    path, trees = around.lines.path, (step.tree, *((step.far,) if step.far else ()))
+    branches = any(len(below) > 1 for tree in trees for below in tree.children)
+    if path is not None and path.leaps and branches and line.length > LONGEST_LEAPING:
+        message = f"a tree along an order that leaps has at most {LONGEST_LEAPING} ranks"
+        help = "use an order that goes from neighbour to neighbour, such as snake or hilbert"
+        raise problem("C165", message, clause.span, help=help)
+    return step
+
+
+def _sides(clause: ReduceClause, line: Line, around: Surroundings) -> ReduceStep:
+    """The trees on both sides of the root."""
     root = _end(clause, line, around)
     behind = line.length - 1 - root
     if clause.tree.name.text == JUMP:

@@ -23,9 +23,20 @@ from collc.lowering.line import LineTree, line_tree
 from collc.lowering.roles import reduce_phase
 from collc.lowering.rounds import few, one_by_one
 from collc.lowering.show import show_plan
-from collc.lowering.steps import circuits, relays, steps_phase, traffic_of
+from collc.lowering.steps import (
+    Traffic,
+    circuits,
+    leaping_circuits,
+    leaping_relays,
+    leaping_tree,
+    relays,
+    steps_phase,
+    traffic_of,
+)
+from collc.lowering.steps.ways import Wired
 from collc.packing import goes_in_pairs, slices_go_in_pairs
-from collc.plan import Advance, Phase, Plan, SendVector
+from collc.paths import Path
+from collc.plan import Advance, Phase, Plan, SendVector, Way
 from collc.run_lengths import has_cases
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.schedule import Phase as SchedulePhase
@@ -45,7 +56,9 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
     """
     candidates = candidate_plans(schedule, target)
     first = next(candidates)
-    alone = not _has_control(first) and not any(map(_relays_need_fewer, schedule.phases))
+    alone = not _has_control(first) and not any(
+        _relays_need_fewer(phase, schedule.collective.path) for phase in schedule.phases
+    )
     if resources.within_budget(first) and alone:
         return first  # no other coloring is faster without control wavelets, and none needs fewer
     plans = (first, *candidates)
@@ -61,14 +74,12 @@ def _has_control(plan: Plan) -> bool:
     return any(isinstance(step, SendVector) and step.advance is Advance.CONTROL for step in steps)
 
 
-def _relays_need_fewer(phase: SchedulePhase) -> bool:
+def _relays_need_fewer(phase: SchedulePhase, path: Path | None) -> bool:
     """Whether circuits take more colors than relays, and so have to be faster to be worth it."""
     if not isinstance(phase, StepsPhase):
         return False
-    traffic = traffic_of(phase)
-    direct = circuits(traffic, phase.ranks, phase.axis, phase.name)
-    by_relays = relays(traffic, phase.ranks, phase.axis, phase.name)
-    return direct is not None and direct.color_count > by_relays.color_count
+    direct, by_relays = _wirings(phase, traffic_of(phase), path)
+    return direct is not None and direct[0].color_count > by_relays[0].color_count
 
 
 def _colors(plan: Plan) -> int:
@@ -104,14 +115,18 @@ def _multicast(schedule: Schedule, phase: BroadcastPhase, target: Target) -> Pha
 def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, target: Target) -> Phase:
     contract = schedule.collective.contract
     tree = line_tree(phase.children)
+    path = schedule.collective.path
+    ways: tuple[Way, ...] = ()
     if phase.leap:
         others = coloring(without_root(tree))
         received_on = (max(others) + 1, *others)  # the sum has a color of its own
     else:
         received_on = coloring(tree)
+    if path is not None and path.leaps:
+        received_on, ways = leaping_tree(phase, path, received_on)
     done = behaviours(phase, received_on, contract.length, target.max_extent)
-    lowered = reduce_phase(phase, done, schedule.collective.path)
-    lowered = replace(lowered, paired=goes_in_pairs(contract, target, combines=True))
+    paired = goes_in_pairs(contract, target, combines=True)
+    lowered = replace(reduce_phase(phase, done, path), ways=ways, paired=paired)
     if contract.run_length is None:
         return lowered
     return one_by_one(lowered, few(target) if has_cases(contract) else phase.ranks)
@@ -123,24 +138,35 @@ def _exchanges(
     """A phase made of steps along circuits, if the colors suffice for them, and by relays."""
     contract = schedule.collective.contract
     by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
-    path, by_length = schedule.collective.path, contract.run_length is not None
-    paired = slices_go_in_pairs(phase, contract, target)
-    lowered = partial(
-        steps_phase, by_call_back=by_call_back, path=path, paired=paired, by_length=by_length
-    )
     traffic = traffic_of(phase)
     exchanges = sum(isinstance(other, StepsPhase) for other in schedule.phases)
     others = len(schedule.phases) - exchanges
-    direct = circuits(traffic, phase.ranks, phase.axis, phase.name)
-    by_relays = relays(traffic, phase.ranks, phase.axis, phase.name)
+    direct, by_relays = _wirings(phase, traffic, schedule.collective.path)
     most = schedule.collective.limits.colors or len(target.colors)
+    paired = slices_go_in_pairs(phase, contract, target)
+    path, by_length = schedule.collective.path, contract.run_length is not None
+    lower = partial(
+        steps_phase, by_call_back=by_call_back, path=path, paired=paired, by_length=by_length
+    )
     # where neither keeps the limit, the refusal names the fewest colors
-    if direct is not None and direct.color_count <= max(most, by_relays.color_count):
-        registers = 3 * len(direct.lanes) * exchanges + 2 * others
+    if direct is not None and direct[0].color_count <= max(most, by_relays[0].color_count):
+        registers = 3 * len(direct[0].lanes) * exchanges + 2 * others
         # backwards an instruction takes two elements at most
         walks = registers <= len(target.dsr_ids) and not (paired and phase.wide)
-        yield partial(lowered, phase, traffic, direct, may_walk=walks)
-    yield partial(lowered, phase, traffic, by_relays, may_walk=False)
+        yield partial(lower, phase, traffic, direct[0], ways=direct[1], may_walk=walks)
+    yield partial(lower, phase, traffic, by_relays[0], ways=by_relays[1], may_walk=False)
+
+
+def _wirings(phase: StepsPhase, traffic: Traffic, path: Path | None) -> tuple[Wired | None, Wired]:
+    """Circuits, if there are any, and relays, with the ways that they take where an order leaps."""
+    if path is not None and path.leaps:
+        return (
+            leaping_circuits(traffic, path, phase.axis, phase.name),
+            leaping_relays(traffic, path, phase.axis, phase.name),
+        )
+    direct = circuits(traffic, phase.ranks, phase.axis, phase.name)
+    by_relays = relays(traffic, phase.ranks, phase.axis, phase.name)
+    return None if direct is None else (direct, ()), (by_relays, ())
 
 
 def numbered_plan(schedule: Schedule, phases: tuple[Phase, ...], target: Target) -> Plan:

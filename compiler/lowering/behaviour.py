@@ -69,11 +69,12 @@ def behaviours(
 def _names(phase: ReducePhase, needed: int) -> tuple[str, ...]:
     """The colors of a phase; the last one of a jump is that of the sum on its way to the root."""
     if not phase.leap:
-        return tuple(f"{phase.name}_{name}" for name in _color_names(needed))
-    return (*(f"{phase.name}_{name}" for name in _color_names(needed - 1)), jump_color(phase))
+        return tuple(f"{phase.name}_{name}" for name in color_names(needed))
+    return (*(f"{phase.name}_{name}" for name in color_names(needed - 1)), jump_color(phase))
 
 
-def _color_names(needed: int) -> tuple[str, ...]:
+def color_names(needed: int) -> tuple[str, ...]:
+    """What so many colors of a phase are called."""
     return ("even", "odd") if needed <= 2 else tuple(str(number) for number in range(needed))
 
 

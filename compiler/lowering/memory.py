@@ -50,7 +50,9 @@ def _operations(phase: Phase) -> list[int]:
 
 def data_bytes(element: ElementType, length: int, phases: Sequence[Phase]) -> int:
     """The vector, rounded up to 32-bit words, what exchanges need, and small data, in bytes."""
-    exchanges = sum(_exchange_bytes(phase, element, length) for phase in phases)
+    exchanges = sum(
+        _exchange_bytes(phase.exchange, phase, element) for phase in phases if phase.exchange
+    )
     return _vector_bytes(element, length) + exchanges + SMALL_DATA_BYTES
 
 
@@ -58,14 +60,11 @@ def _vector_bytes(element: ElementType, length: int) -> int:
     return (element.bytes * length + 3) // 4 * 4
 
 
-def _exchange_bytes(phase: Phase, element: ElementType, length: int) -> int:
+def _exchange_bytes(exchange: Exchange, phase: Phase, element: ElementType) -> int:
     """The stage, and the rows of all lanes."""
-    if phase.exchange is None:
-        return 0
-    lanes = len(phase.exchange.lanes)
-    cuts = 2 * (phase.exchange.slicing.count + 1) if phase.exchange.by_length else 0
-    stage = phase.exchange.areas * _vector_bytes(element, length)
-    return stage + 2 * lanes * row_numbers(phase) + cuts
+    cuts = 2 * (exchange.slicing.count + 1) if exchange.by_length else 0
+    stage = exchange.areas * _vector_bytes(element, exchange.slicing.length)
+    return stage + 2 * len(exchange.lanes) * row_numbers(phase) + cuts
 
 
 def loop_header(exchange: Exchange) -> int:

@@ -8,11 +8,12 @@ routers. An element is a wavelet.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from collc.networks.rounds import Ints
-from collc.paths import Path
+from collc.paths import Path, Pe
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.steps import StepsPhase
 
@@ -75,13 +76,30 @@ def mesh_use(schedule: Schedule) -> MeshUse:
 
 def _fold(row: _Links, path: Path, links: _Links) -> None:
     """Put what goes along a path on the links of the grid: hop i is from place i to i + 1."""
+    for leap in sorted(path.leaps):
+        for loads, source, target in ((row.east[0], leap - 1, leap), (row.west[0], leap, leap - 1)):
+            for hop in pairwise(path.way(source, target)):
+                _add(links, *hop, int(loads[leap - 1]))
     here, there = slice(None, -1), slice(1, None)
     for loads, start, end in ((row.east[0], here, there), (row.west[0], there, here)):
         for axis, along, across in (("x", path.x, path.y), ("y", path.y, path.x)):
             step = along[end] - along[start]
             growing, falling = links.of(axis)
-            for onto, goes, first in ((growing, step == 1, start), (falling, step == -1, end)):
+            across_step = across[end] - across[start]
+            for onto, goes, first in (
+                (growing, (step == 1) & (across_step == 0), start),
+                (falling, (step == -1) & (across_step == 0), end),
+            ):
                 np.add.at(onto, (across[start][goes], along[first][goes]), loads[goes])
+
+
+def _add(links: _Links, pe: Pe, other: Pe, wavelets: int) -> None:
+    """Put wavelets on the link from one PE to its neighbour."""
+    (x, y), (to_x, to_y) = pe, other
+    if y == to_y:
+        links.of("x")[to_x < x][y, min(x, to_x)] += wavelets
+    else:
+        links.of("y")[to_y < y][x, min(y, to_y)] += wavelets
 
 
 def _use(name: str, loads: Ints) -> DirectionUse:

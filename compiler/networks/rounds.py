@@ -9,7 +9,7 @@ last. A broadcast, which routers would copy on the wafer, goes along a binomial 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -92,7 +92,8 @@ class _Numbers:
             if isinstance(phase, BroadcastPhase) or phase.axis in seen:
                 continue
             seen.add(phase.axis)
-            self._ranks[phase.axis][_places(phase)] = np.arange(phase.ranks)
+            numbers = phase.place_of if isinstance(phase, ReducePhase) else range(phase.ranks)
+            self._ranks[phase.axis][_places(phase)] = numbers
 
     def along(self, axis: str, places: Ints, lines: Ints) -> Ints:
         """Numbers of the ranks at places of an axis: a row for each of several lines across."""
@@ -126,7 +127,8 @@ def _rounds(phase: Phase, numbers: _Numbers, length: int) -> Iterator[Round]:
     if isinstance(phase, ReducePhase):
         own = tree_rounds(phase.children, length)
     else:
-        own = rounds_of_steps(phase.steps, Slicing(phase.slicing.count, length))
+        part = length if phase.blocks is None else replace(phase.blocks, length=length).longest
+        own = rounds_of_steps(phase.steps, Slicing(phase.slicing.count, part))
     lines = np.arange(phase.lines[0], phase.lines[1] + 1)
     number = numbers.along(phase.axis, _places(phase), lines)
     yield from (_on_lines(r, number) for r in own)

@@ -2,7 +2,7 @@
 
 Reading order: `trees` (one tree on a line), `contributions` and `steps` (algorithms that go by
 steps), `due` (what contracts promise), `line` (a whole collective on a line), `grid` (phases that
-follow each other on a grid).
+follow each other on a grid), `blocks` (slices on a grid, along one axis and then along the other).
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.diagnostics import Diagnostic
+from collc.proof.blocks import prove_blocks
 from collc.proof.grid import prove_contract
 from collc.proof.line import prove_line
 from collc.proof.steps import combining_nothing
 from collc.proof.trees import follow, prove_phase, show_vector
 from collc.schedule import Schedule, unfolded
-from collc.spec import ContractKind, RunStep
+from collc.spec import ContractKind
+from collc.steps import StepsPhase
 
 __all__ = ["follow", "prove", "show_vector"]
 
@@ -36,12 +38,14 @@ def prove(schedule: Schedule) -> Iterator[Diagnostic]:
     if found:
         return
     grid = schedule.collective.grid
-    by_steps = any(isinstance(step, RunStep) for step in schedule.collective.steps)
+    by_steps = any(isinstance(phase, StepsPhase) for phase in schedule.phases)
     whole = schedule.collective.contract.kind in _OF_WHOLE_VECTORS
     own = schedule.collective.contract.own
     if own is not None:
         yield from prove_line(schedule, own.axis)
     elif min(grid.width, grid.height) == 1 and (by_steps or not whole):
         yield from prove_line(schedule, "x" if grid.height == 1 else "y")
+    elif not whole:
+        yield from prove_blocks(schedule)
     else:
         yield from prove_contract(schedule)

@@ -17,7 +17,16 @@ from collc.spec.contract import (
 from collc.spec.decision import Considered, Decision, Gap
 from collc.spec.limits import Expectation, Limits, Reserved
 from collc.spec.program import Parameter, Program, Reconfigure, Selection, Spec
-from collc.spec.steps import Algorithm, BroadcastStep, Order, ReduceStep, RunStep, Step, Tree
+from collc.spec.steps import (
+    Algorithm,
+    BroadcastStep,
+    Order,
+    ReduceStep,
+    RunStep,
+    Share,
+    Step,
+    Tree,
+)
 
 __all__ = [
     "Algorithm",
@@ -42,6 +51,7 @@ __all__ = [
     "RunLength",
     "RunStep",
     "Selection",
+    "Share",
     "Spec",
     "Step",
     "Tree",

@@ -41,7 +41,8 @@ class Collective:
     As long as it is `undecided` it has no steps; `decision` is how it came to them. `root` is the
     PE that a rooted contract starts from or ends at. None: reductions end at rank 0 and a broadcast
     step says where it starts. `path` is the order of all PEs that its other steps go along; None:
-    they go along rows and columns.
+    they go along rows and columns. Where a contract is about slices, ranks of a grid are counted
+    along the axis `counts_along`, line by line.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Collective:
     path: Path | None = None
     undecided: Undecided | None = None
     decision: Decision | None = None
+    counts_along: str = "x"
 
     @property
     def lined(self) -> Grid:

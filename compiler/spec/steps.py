@@ -79,13 +79,22 @@ class Algorithm:
     span: Span
 
 
+class Share(Enum):
+    """What part of the vector an algorithm works on along a line of a grid."""
+
+    VECTOR = "vector"
+    OWN_BLOCK = "own_block"  # every line has a block of the vector
+    EVERY_BLOCK = "every_block"  # the same in all blocks
+
+
 @dataclass(frozen=True)
 class RunStep:
     """An algorithm run along lines of one axis, "x" or "y".
 
     `order` is a word of the language, `places[r]` is where it puts rank r on a line. `lines` are
     the coordinates, on the other axis, of the first and the last line. If it is `wide`, an
-    instruction takes two wavelets of the fabric.
+    instruction takes two wavelets of the fabric. If it works on a `share` of the vector,
+    `across[b]` is the coordinate of the line whose block is b.
     """
 
     axis: str
@@ -95,6 +104,8 @@ class RunStep:
     algorithm: Algorithm
     span: Span
     wide: bool = False
+    share: Share = Share.VECTOR
+    across: tuple[int, ...] = ()
 
 
 Step = ReduceStep | BroadcastStep | RunStep

@@ -266,11 +266,27 @@ def _on_grid(collective: Collective, undecided: Undecided, target: Target) -> It
         across, down = (
             dict(_algorithms(collective, extent, target)) for extent in undecided.extents
         )
+        at = "" if undecided.root is None else f" {_word(kind)} {_place(undecided)}"
         for name in (name for name in across if name in down):
             for order in _orders(collective, undecided, name):
-                text = f"{order}run columns by {name} then run rows by {name}"
+                first, last = _lines_of_steps(collective)
+                text = f"{order}run {first} by {name}{at} then run {last} by {name}{at}"
                 cycles, term = (across[name][0] + down[name][0], across[name][1])
                 yield Written(text, cycles, term)
+
+
+def _lines_of_steps(collective: Collective) -> tuple[str, str]:
+    """The lines of algorithms along both axes, in their order. Where a contract is about slices it
+    is theirs, and among the lines of a rooted one there is only that of the root."""
+    kind = collective.contract.kind
+    within, among = ("rows", "column") if collective.counts_along == "x" else ("columns", "row")
+    if kind is ContractKind.GATHER:
+        return within, among
+    if kind is ContractKind.SCATTER:
+        return among, within
+    if kind is ContractKind.ALLGATHER:
+        return within, f"{among}s"
+    return (f"{among}s", within) if kind.by_slices else ("columns", "rows")
 
 
 def _places(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import steps_patterns as s
 
@@ -33,9 +35,23 @@ def test_prediction_is_near_the_simulator(name, ranks, length, target):
     assert abs(predict(schedule, plan).cycles - cycles) <= START_UP + 0.02 * cycles
 
 
-@pytest.mark.parametrize("name", ["ring_allreduce", "recursive_doubling", "neighbours"])
-def test_what_repeats_is_counted_as_if_it_were_run(name, monkeypatch):
+def in_twos(schedule):
+    phases = (replace(p, wide=True, slicing=replace(p.slicing, grain=2)) for p in schedule.phases)
+    return replace(schedule, phases=tuple(phases))
+
+
+@pytest.mark.parametrize(
+    ("name", "wide"),
+    [
+        ("ring_allreduce", False),
+        ("ring_allreduce", True),
+        ("recursive_doubling", False),
+        ("neighbours", False),
+    ],
+)
+def test_what_repeats_is_counted_as_if_it_were_run(name, wide, monkeypatch):
     schedule = s.Line(name, 8, 20_000, ring=name == "ring_allreduce").schedule()
+    schedule = in_twos(schedule) if wide else schedule
     plan = build_plan(schedule, WSE2)
     leaps = []
     leap = rows.leap

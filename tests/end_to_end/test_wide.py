@@ -6,6 +6,7 @@ import pytest
 
 from collc.language import parse_source
 from collc.pipeline import Bundle, compile_text
+from collc.programs import compile_any
 from collc.show import show_steps
 from collc.target import TARGETS
 from collc.tuning import decided
@@ -76,3 +77,16 @@ def test_an_exchange_both_ways_is_chosen_for_long_vectors_of_few():
     collective total = allreduce(x: f32[2048], add) on pair { run auto } program { total }"""
     spec = parse_source(text, {}, None, file="test.coll")
     assert show_steps(decided(spec.collectives[0], TARGETS["wse2"])).endswith(" in twos")
+
+
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+def test_phases_that_take_turns_on_colors_each_have_their_mode(target: str) -> None:
+    text = f"""target {target} grid row = 4 x 1
+    collective halves = allreduce(x: f16[8], add) on row {{
+        order west_to_east reduce chain to 0 then broadcast from 0
+    }}
+    collective odd = reduce(y: f16[7], add) on row {{ order west_to_east reduce chain to 0 }}
+    collective twos = allreduce(z: f32[8], add) on row {{ order ring run ring_allreduce in twos }}
+    program {{ halves odd twos reconfigure teardown }}"""
+    report = compile_any(text, "test.coll", {}).run(repeats=2)
+    assert report.verified, report.problem

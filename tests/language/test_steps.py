@@ -110,7 +110,7 @@ def test_a_broadcast_starts_at_a_rank_or_a_pe(
         ("allreduce", "5 x 1", "reduce chain to 2 then broadcast from 0", ["C141"]),
         ("reduce", "5 x 1", "order north_to_south reduce chain", ["C143"]),
         ("reduce", "5 x 1", "reduce optimal(S = 3)", ["C114"]),
-        ("reduce", "5 x 2", "order row_major reduce chain", ["C166"]),
+        ("reduce", "70 x 70", "order row_major reduce binomial", ["C165"]),
         ("reduce", "5 x 2", "order snake reduce row by chain", ["C144"]),
         ("reduce", "5 x 2", "order snake reduce chain to 10", ["C142"]),
         ("allreduce", "5 x 2", "order snake reduce chain to 5 then broadcast from 4", ["C141"]),

@@ -1,12 +1,24 @@
 """Phases made of steps: from transfers of slices to lanes and rows.
 
 In reading order: `traffic` (all transfers as arrays), `wiring` (how lanes reach their receivers),
-`hazards` (what has to be staged), `parts` (what each lane has to do, in which order), `rows` (what
-it does at a time), `loops` and `numbers` (the same in few words), `phase` (roles and regions).
+`ways` (the same where an order leaps), `hazards` (what has to be staged), `parts` (what each lane
+has to do, in which order), `rows` (what it does at a time), `loops` and `numbers` (the same in few
+words), `phase` (roles and regions).
 """
 
 from collc.lowering.steps.phase import steps_phase
 from collc.lowering.steps.traffic import Traffic, traffic_of
+from collc.lowering.steps.ways import leaping_circuits, leaping_relays, leaping_tree
 from collc.lowering.steps.wiring import Wiring, circuits, relays
 
-__all__ = ["Traffic", "Wiring", "circuits", "relays", "steps_phase", "traffic_of"]
+__all__ = [
+    "Traffic",
+    "Wiring",
+    "circuits",
+    "leaping_circuits",
+    "leaping_relays",
+    "leaping_tree",
+    "relays",
+    "steps_phase",
+    "traffic_of",
+]

@@ -22,7 +22,7 @@ from collc.lowering.steps.traffic import Bools, Ints, Traffic
 from collc.lowering.steps.walks import LaneForm, LaneProgram, walking, way_to_walk
 from collc.lowering.steps.wiring import Wiring
 from collc.paths import Path
-from collc.plan import Exchange, Lane, Loop, Number, Phase, Region, Role, Row, Strided
+from collc.plan import Exchange, Lane, Loop, Number, Phase, Region, Role, Row, Strided, Way
 from collc.spec import ContractKind
 from collc.steps import StepsPhase
 
@@ -40,14 +40,16 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
     *,
     by_call_back: bool,
     path: Path | None = None,
+    ways: tuple[Way, ...] = (),
     may_walk: bool = True,
     paired: bool = False,
     by_length: bool = False,
 ) -> Phase:
     """The plan's phase of `pattern` on the lanes of `wiring`. With a `path`, which is a row when
-    unfolded, it goes along that. Registers walk from slice to slice where that saves loads and
-    `may_walk` says that there are enough of them; slices whose lengths are those of the run are
-    looked up instead (`by_length`). Elements go in pairs if it is `paired`."""
+    unfolded, it goes along that; where it leaps, on `ways`. Registers walk from slice to slice
+    where that saves loads and `may_walk` says that there are enough of them; slices whose lengths
+    are those of the run are looked up instead (`by_length`). Elements go in pairs if it is `paired`.
+    """
     slicing = pattern.slicing
     stages, areas = staged(traffic, pattern.ranks, by_call_back)
     single = parts_of(traffic, wiring, None if by_length else slicing, stages, areas)
@@ -86,9 +88,11 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
             wiring.lanes,
             walks != 0,
             backward or walks < 0,
+            pattern.blocks,
             by_length,
         ),
         path=path,
+        ways=ways,
         paired=paired,
         wide=pattern.wide,
     )

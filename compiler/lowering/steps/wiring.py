@@ -10,8 +10,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -22,6 +23,7 @@ MOST_LANES = 2
 
 FORWARD = {"x": Direction.EAST, "y": Direction.SOUTH}
 RELAY_LANES = ("forward", "backward")
+Pair = tuple[int, int]  # a source and a target
 CIRCUIT_LANES = (("lane",), ("first", "second"))
 
 
@@ -55,8 +57,28 @@ class Wiring:
         return len({use.color for uses in self.colors for use in uses})
 
 
-def circuits(traffic: Traffic, ranks: int, axis: str, name: str) -> Wiring | None:
-    """A circuit for every pair; None if some PE would need too many lanes."""
+def colored(pairs: list[Pair]) -> dict[Pair, int]:
+    """The fewest colors such that circuits of one color share no router: taken from the low end,
+    each circuit gets the lowest color that is free at its first router."""
+    numbers: dict[Pair, int] = {}
+    ends: list[int] = []
+    for pair in sorted(pairs, key=lambda pair: (min(pair), max(pair), pair)):
+        free = (number for number, end in enumerate(ends) if end < min(pair))
+        number = next(free, len(ends))
+        ends[number : number + 1] = [max(pair)]
+        numbers[pair] = number
+    return numbers
+
+
+def circuits(
+    traffic: Traffic,
+    ranks: int,
+    axis: str,
+    name: str,
+    numbered: Callable[[list[Pair]], dict[Pair, int]] = colored,
+) -> Wiring | None:
+    """A circuit for every pair, on the colors that they are `numbered` by; None if some PE would
+    need too many lanes."""
     if not len(traffic):
         return None
     pairs = sorted(set(zip(traffic.source.tolist(), traffic.target.tolist(), strict=True)))
@@ -69,7 +91,7 @@ def circuits(traffic: Traffic, ranks: int, axis: str, name: str) -> Wiring | Non
     receives: list[list[str | None]] = [[None] * lanes for _ in range(ranks)]
     sends: list[list[str | None]] = [[None] * lanes for _ in range(ranks)]
     lane_of = {}
-    for (source, target), number in _colored(pairs).items():
+    for (source, target), number in numbered(pairs).items():
         color = f"{name}_{number}"
         # the lanes of a PE that sends both ways go each one way
         out = sorted(outs[source], reverse=True).index(target)
@@ -94,19 +116,6 @@ def _by_place(ranks: int, pairs: Iterator[tuple[int, int]]) -> list[list[int]]:
     return others
 
 
-def _colored(pairs: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
-    """The fewest colors such that circuits of one color share no router: taken from the low end,
-    each circuit gets the lowest color that is free at its first router."""
-    numbers: dict[tuple[int, int], int] = {}
-    ends: list[int] = []
-    for pair in sorted(pairs, key=lambda pair: (min(pair), max(pair), pair)):
-        free = (number for number, end in enumerate(ends) if end < min(pair))
-        number = next(free, len(ends))
-        ends[number : number + 1] = [max(pair)]
-        numbers[pair] = number
-    return numbers
-
-
 def _circuit(source: int, target: int, forward: Direction) -> Iterator[tuple[int, Route]]:
     """The routes from `source` to `target`."""
     onward = forward if target > source else forward.opposite
@@ -121,16 +130,24 @@ def _uses(routes: dict[str, Route]) -> tuple[ColorUse, ...]:
     return tuple(ColorUse(color, (routes[color],)) for color in sorted(routes))
 
 
-def relays(traffic: Traffic, ranks: int, axis: str, name: str) -> Wiring:
-    """Lanes between neighbours, as far as something passes there."""
+def relays(
+    traffic: Traffic,
+    ranks: int,
+    axis: str,
+    name: str,
+    own: Mapping[Pair, str] = MappingProxyType({}),
+) -> Wiring:
+    """Lanes between neighbours, as far as something passes there. Hops may have their `own` colors,
+    by the places that they connect."""
     ways = [sign for sign in (1, -1) if ((traffic.target - traffic.source) * sign > 0).any()]
     lanes = tuple(RELAY_LANES[0 if sign > 0 else 1] for sign in ways)
     routes: list[dict[str, Route]] = [{} for _ in range(ranks)]
     receives: list[list[str | None]] = [[None] * len(ways) for _ in range(ranks)]
     sends: list[list[str | None]] = [[None] * len(ways) for _ in range(ranks)]
     for lane, sign in enumerate(ways):
-        for place in _used_hops(traffic, ranks, sign):
-            color = f"{name}_{lanes[lane]}_{'odd' if place % 2 else 'even'}"
+        for place in hops_of(traffic, ranks, sign):
+            by_parity = f"{name}_{lanes[lane]}_{'odd' if place % 2 else 'even'}"
+            color = own.get((place, place + sign), by_parity)
             sends[place][lane] = receives[place + sign][lane] = color
             for at, route in _circuit(place, place + sign, FORWARD[axis]):
                 routes[at][color] = route
@@ -143,7 +160,7 @@ def relays(traffic: Traffic, ranks: int, axis: str, name: str) -> Wiring:
     )
 
 
-def _used_hops(traffic: Traffic, ranks: int, sign: int) -> list[int]:
+def hops_of(traffic: Traffic, ranks: int, sign: int) -> list[int]:
     """The places from which something goes to the next place that way."""
     chosen = (traffic.target - traffic.source) * sign > 0
     change: Ints = np.zeros(ranks + 1, dtype=np.int64)

@@ -1,0 +1,40 @@
+"""A tree along an order that leaps: how far ranks are, and which links ways have in common."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+from collc.cost.links import Link
+from collc.plan import Phase
+from collc.schedule import ReducePhase
+
+
+@dataclass(frozen=True)
+class Distances:
+    """By rank: how many hops it is from the root, and how many vectors are on their way over one of
+    the links from it to the rank before at the same time."""
+
+    at: Sequence[int]
+    load: Sequence[int]
+
+
+def distances(phase: Phase, pattern: ReducePhase, reach: int) -> Distances:
+    """Of every rank; vectors of ranks that are more than `reach` apart do not meet. Without leaps
+    ranks are a hop apart and have links of their own."""
+    if phase.path is None or not phase.ways:
+        return Distances(range(pattern.ranks), [1] * pattern.ranks)
+    ways = {(way.pes[0], way.pes[-1]): way.pes for way in phase.ways}
+    pes = [phase.path.places[pattern.coordinate(rank)] for rank in range(pattern.ranks)]
+    hops = [list(pairwise(ways.get((pe, near), (pe, near)))) for near, pe in pairwise(pes)]
+    users: defaultdict[Link, list[int]] = defaultdict(list)
+    for index, links in enumerate(hops):
+        for link in links:
+            users[link].append(index)
+    load = [1] + [
+        max(sum(abs(other - index) <= reach for other in users[link]) for link in links)
+        for index, links in enumerate(hops)
+    ]
+    return Distances([0, *accumulate(map(len, hops))], load)
