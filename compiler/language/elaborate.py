@@ -35,14 +35,8 @@ from collc.language.orders import Orders
 from collc.language.parser import LATER, not_supported
 from collc.language.problems import KnownProblemError, Problems, problem, suggest
 from collc.language.program import elaborate_program
-from collc.language.steps import (
-    Surroundings,
-    combines,
-    direction_of,
-    elaborate_steps,
-    pe_of,
-    root_of,
-)
+from collc.language.step_places import Surroundings, direction_of, pe_of
+from collc.language.steps import combines, elaborate_steps, root_of
 from collc.language.syntax import CollectiveDecl, Word
 from collc.language.undecided import Parts, leaves_open, undecided
 from collc.spec import (

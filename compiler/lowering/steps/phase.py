@@ -16,7 +16,7 @@ from collc.lowering.roles import where
 from collc.lowering.steps.hazards import staged
 from collc.lowering.steps.loops import Stretch, loops_in
 from collc.lowering.steps.numbers import number_of
-from collc.lowering.steps.parts import APPLIES, RECEIVES, RELAYS, SENDS, merged, parts_of
+from collc.lowering.steps.parts import APPLIES, RECEIVES, RELAYS, SENDS, Parts, merged, parts_of
 from collc.lowering.steps.rows import FIELDS, Rows, padded, rows_of
 from collc.lowering.steps.traffic import Bools, Ints, Traffic
 from collc.lowering.steps.walks import LaneForm, LaneProgram, walking, way_to_walk
@@ -53,19 +53,14 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
     slicing = pattern.slicing
     stages, areas = staged(traffic, pattern.ranks, by_call_back)
     single = parts_of(traffic, wiring, None if by_length else slicing, stages, areas)
-    parts = merged(single, bool(wiring.circuits), by_length=by_length)
-    backward = False
-    if not wiring.circuits and not stages.any() and not by_length:
-        other = merged(single, circuits=False, way=-1)
-        if len(other) < len(parts):
-            parts, backward = other, True
+    one_way = bool(stages.any()) or by_length
+    parts, backward = _merged(single, wiring, by_length, one_way)
     rows = rows_of(parts, bool(wiring.circuits))
     formulas: Formulas = {}
     reads = SENDS | RELAYS if by_length else SENDS
     groups = _groups(pattern, wiring, rows, formulas, reads)
     programs = _programs(groups)
-    may_walk = may_walk and not stages.any() and not by_length
-    walks = way_to_walk(programs, slicing) if may_walk else 0
+    walks = way_to_walk(programs, slicing) if may_walk and not one_way else 0
     loops = {
         id(lane): _loops(walking(lane, slicing.count, walks), slicing.count, formulas)
         for lane in programs
@@ -96,6 +91,16 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
         paired=paired,
         wide=pattern.wide,
     )
+
+
+def _merged(single: Parts, wiring: Wiring, by_length: bool, one_way: bool) -> tuple[Parts, bool]:
+    """The parts with neighbours made one, and whether elements then go from the last to the first,
+    which they do on relays where that leaves fewer parts."""
+    parts = merged(single, bool(wiring.circuits), by_length=by_length)
+    if wiring.circuits or one_way:
+        return parts, False
+    other = merged(single, circuits=False, way=-1)
+    return (other, True) if len(other) < len(parts) else (parts, False)
 
 
 def _programs(groups: list[Group]) -> list[LaneProgram]:

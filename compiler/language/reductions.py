@@ -1,0 +1,104 @@
+"""A reduction: the trees on both sides of its root, or the one of a jump."""
+
+from __future__ import annotations
+
+from collc.language.lines import Line
+from collc.language.optimal import OPTIMAL, optimal_tree
+from collc.language.problems import KnownProblemError, problem
+from collc.language.shapes import children_of
+from collc.language.step_places import Surroundings, end_of
+from collc.language.syntax import Call, Name, ReduceClause, TreeUse, Word
+from collc.packing import wavelets
+from collc.schedule import JUMP
+from collc.spec import ReduceStep, Tree
+
+LONGEST_LEAPING = 4096  # ranks of a tree that is carried out in steps
+
+
+def reduction_of(clause: ReduceClause, line: Line, around: Surroundings) -> ReduceStep:
+    """The step that reduces lines. Raises CollcError."""
+    if line.ring and line.length > 1 and line.span is not None:
+        message = "a tree has no use for the order ring: its vectors travel one way"
+        help = "leave the order out, or run an algorithm"
+        raise problem("C143", message, clause.span, (line.span, "the order"), help=help)
+    step = _sides(clause, line, around)
+    path, trees = around.lines.path, (step.tree, *((step.far,) if step.far else ()))
+    branches = any(len(below) > 1 for tree in trees for below in tree.children)
+    if path is not None and path.leaps and branches and line.length > LONGEST_LEAPING:
+        message = f"a tree along an order that leaps has at most {LONGEST_LEAPING} ranks"
+        help = "use an order that goes from neighbour to neighbour, such as snake or hilbert"
+        raise problem("C165", message, clause.span, help=help)
+    return step
+
+
+def _sides(clause: ReduceClause, line: Line, around: Surroundings) -> ReduceStep:
+    """The trees on both sides of the root."""
+    root = end_of(clause, line, around)
+    behind = line.length - 1 - root
+    if clause.tree.name.text == JUMP:
+        return _jump(clause, line, root, around)
+    lower, upper = clause.tree, clause.upper or clause.tree
+    if root == 0 or behind == 0:
+        tree = _tree(upper if root == 0 else lower, line.length, around)
+        return ReduceStep(line.order, tree, clause.span, root)
+    own, own_size, far = (lower, root + 1, upper) if root <= behind else (upper, behind + 1, lower)
+    return ReduceStep(
+        line.order,
+        _tree(own, own_size, around),
+        clause.span,
+        root,
+        _tree(far, line.length - own_size, around),
+    )
+
+
+def _jump(clause: ReduceClause, line: Line, root: int, around: Surroundings) -> ReduceStep:
+    """A tree over all ranks but a root within the line; of all ranks where the root is an end."""
+    use = _base_of(clause)
+    if root in (0, line.length - 1):
+        return ReduceStep(line.order, _tree(use, line.length, around), clause.span, root)
+    tree = _tree(use, line.length - 1, around)
+    return ReduceStep(line.order, tree, clause.span, root, jumps=True)
+
+
+def _base_of(clause: ReduceClause) -> TreeUse:
+    """`two_phase(S = 3)` of `jump(two_phase(S = 3))`."""
+    use = clause.tree
+    if clause.upper is not None:
+        message = "a jump has one tree, on both sides of its root"
+        raise problem("C114", message, clause.upper.span, help="leave the second one out")
+    if len(use.arguments) != 1 or use.arguments[0].name is not None:
+        message = f"{JUMP} takes one tree, by its name"
+        raise problem(
+            "C114", message, use.span, help=f"write {JUMP}(chain) or {JUMP}(two_phase(S = 4))"
+        )
+    base = use.arguments[0].value
+    if isinstance(base, Call):
+        return TreeUse(base.name, base.arguments, base.span)
+    if not isinstance(base, Name):
+        message = f"{JUMP} takes a tree, and this is none"
+        raise problem("C113", message, base.span, help=f"write {JUMP}(chain)")
+    return TreeUse(Word(base.text, base.span), (), base.span)
+
+
+def _tree(use: TreeUse, ranks: int, around: Surroundings) -> Tree:
+    """A tree for so many ranks of a line."""
+    forest = around.forest
+    if use.name.text == OPTIMAL:
+        if around.contract is None:
+            raise KnownProblemError
+        length = wavelets(around.contract, around.target, combines=True)
+        return optimal_tree(use, ranks, length, around.target)
+    declaration = forest.tree(use.name)
+    first = (ranks,) if declaration.parameters else ()
+    call = forest.call(use.name, use.arguments, first, around.scope, use.span)
+    shape = forest.unfold(call)
+    if shape.size != ranks:
+        own = "1 rank" if shape.size == 1 else f"{shape.size} ranks"
+        pes = "1 PE" if ranks == 1 else f"{ranks} PEs"
+        message = f"{forest.text(call)} has {own}, the line it is to reduce has {pes}"
+        grid = around.lines.grid
+        declared = (declaration.span, f"{use.name.text} is declared here")
+        size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
+        help = "a tree needs one rank for every PE of the line"
+        raise problem("C132", message, use.span, declared, size, help=help)
+    return Tree(forest.text(call), children_of(shape), use.span)

@@ -1,0 +1,105 @@
+"""Where steps act: along which lines, at which PEs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from collc.diagnostics import Span
+from collc.language.algorithms import Algorithms
+from collc.language.expressions import Scope, number
+from collc.language.forest import Forest
+from collc.language.lines import Line, Lines
+from collc.language.problems import problem, suggest
+from collc.language.syntax import Expression, PeDecl, ReduceClause, RunClause, Word
+from collc.spec import Contract
+from collc.target import Target
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the steps of one collective rest on."""
+
+    contract: Contract | None  # None: its problem has been reported
+    lines: Lines
+    scope: Scope
+    forest: Forest
+    algorithms: Algorithms
+    target: Target
+
+
+def direction_of(clause: ReduceClause | RunClause, around: Surroundings) -> Line:
+    """The lines that a clause goes along."""
+    verb = "reduce" if isinstance(clause, ReduceClause) else "run"
+    return direction(clause.lines, clause.span, verb, around.lines)
+
+
+def direction(word: Word | None, span: Span, verb: str, lines: Lines) -> Line:
+    """The lines that a clause names, or the only one."""
+    grid = lines.grid
+    if word is None:
+        if lines.single is None:
+            size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
+            what = {"reduce": "a reduction says what it reduces", "run": "`run` says along what"}
+            help = f"write `{verb} columns by ...`, then `{verb} row by ...`"
+            raise problem("C144", f"on a grid, {what[verb]}", span, size, help=help)
+        return lines.single
+    if lines.path is not None:
+        message = f"{lines.path.word} is one order of all PEs, it has no {word.text}"
+        raise problem("C144", message, word.span, help=f"leave `{word.text} by` out")
+    known = {"row": True, "rows": True, "column": False, "columns": False}
+    if word.text not in known:
+        help = suggest(word.text, ("columns", "row"))
+        raise problem("C111", f"{word.text} names no lines of a grid", word.span, help=help)
+    return lines.horizontal if known[word.text] else lines.vertical
+
+
+def end_of(clause: ReduceClause, line: Line, around: Surroundings) -> int:
+    """The rank of its lines that a reduction ends at."""
+    if clause.to is None:
+        return 0
+    if not isinstance(clause.to, PeDecl):
+        rank = number(clause.to, around.scope)
+        if not 0 <= rank < line.length:
+            message = f"there is no rank {rank} on a line of {line.length} PEs"
+            help = f"ranks are 0 to {line.length - 1}"
+            raise problem("C142", message, clause.to.span, help=help)
+        return rank
+    x, y = pe_of(clause.to, around)
+    if around.lines.path is not None:
+        return around.lines.path.place_of((x, y))
+    return line.places.index(x if line is around.lines.horizontal else y)
+
+
+def end_of_all(reductions: tuple[ReduceClause, ...], around: Surroundings) -> tuple[int, int]:
+    """The PE that ends with the result of all reductions."""
+    x, y = around.lines.corner
+    for clause in reductions:
+        line = direction(clause.lines, clause.span, "reduce", around.lines)
+        if around.lines.path is not None:
+            return around.lines.place(end_of(clause, line, around), line)
+        place = line.coordinate(end_of(clause, line, around))
+        x, y = (place, y) if line is around.lines.horizontal else (x, place)
+    return x, y
+
+
+def pe_of(root: PeDecl | Expression, around: Surroundings) -> tuple[int, int]:
+    """PE that a place means: given as such, or as a rank of the line."""
+    lines, grid = around.lines, around.lines.grid
+    size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
+    if isinstance(root, PeDecl):
+        x, y = number(root.x, around.scope), number(root.y, around.scope)
+        if not (0 <= x < grid.width and 0 <= y < grid.height):
+            help = f"x is 0 to {grid.width - 1}, y is 0 to {grid.height - 1}"
+            raise problem("C142", f"PE ({x}, {y}) is not on the grid", root.span, size, help=help)
+        return x, y
+    rank, line = number(root, around.scope), lines.single
+    if rank == 0:
+        return lines.corner
+    if line is None:
+        help = "write `from (x, y)`; only rank 0, where both orders start, has a number"
+        raise problem("C142", f"a grid has no rank {rank}", root.span, size, help=help)
+    if not 0 <= rank < line.length:
+        message = f"there is no rank {rank} on a line of {line.length} PEs"
+        help = f"ranks are 0 to {line.length - 1}"
+        raise problem("C142", message, root.span, size, help=help)
+    return lines.place(rank, line)
