@@ -34,8 +34,7 @@ def wanted(*, quick: bool) -> list[tuple[int, int, int, bool]]:
             number,
             index,
             at,
-            series.program is not None
-            and (not quick or (at in figure.quick and not series.is_slow)),
+            not quick or (at in figure.quick and not series.is_slow),
         )
         for number, figure in enumerate(FIGURES)
         for index, series in enumerate(figure.series)
@@ -64,7 +63,7 @@ def _measure(one: tuple[int, int, int, bool]) -> Place:
     figure = FIGURES[number]
     series = figure.series[index]
     known = (figure.id, series.label, at, series.formula(at))
-    if not runs or series.program is None:
+    if not runs:
         return Place(*known)
     bundle = compile_text(series.program(at), f"figure {figure.id}", {})
     report = bundle.run()
@@ -124,7 +123,7 @@ HEAD = (
     "",
     "Made by `collc reproduce --figures docs/figures`. Each cell: cycles by the thesis' formula /",
     "predicted for what is emitted / **simulated on fabsim** (WSE-2, f32, every result checked).",
-    "What is emitted takes a start-up that the formulas leave out. Jumps have their formula only.",
+    "What is emitted takes a start-up that the formulas leave out.",
     "Figure 7.6: here columns and row are reduced, then the grid is told; the source does an",
     "allreduce of each column, then of each row. Rings: the source lets a PE send and store an",
     "element in one cycle, and begins a step for free; what is emitted begins a step in some 80 to",

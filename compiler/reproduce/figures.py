@@ -1,9 +1,5 @@
 """The figures of the thesis that can be had anew: its formulas, this project's prediction of what
-it emits, and the simulation of that, for every series.
-
-A series without a program is a pattern that the compiler has no tree or algorithm for; it is drawn
-by its formula only.
-"""
+it emits, and the simulation of that, for every series."""
 
 from __future__ import annotations
 
@@ -27,7 +23,7 @@ class Series:
 
     label: str
     formula: Callable[[int], float]
-    program: Callable[[int], str] | None = None
+    program: Callable[[int], str]
     is_slow: bool = False
 
 
@@ -113,6 +109,13 @@ def _left_right(use: str, form: forms.Form, pes: int, root: int) -> Series:
         return row("reduce", f"reduce {use} to {root}", pes, at)
 
     return Series("left-right", lambda at: forms.left_right(pes, at, root, form, form), program)
+
+
+def _jump(use: str, form: forms.Form, pes: int, root: int) -> Series:
+    def program(at: int) -> str:
+        return row("reduce", f"reduce jump({use}) to {root}", pes, at)
+
+    return Series("jump", lambda at: forms.jump(pes, at, root, form), program)
 
 
 def _then_broadcast(
@@ -270,7 +273,7 @@ FIGURES = (
         (
             _left_right("chain", forms.chain, 512, 255),
             _ring_reduce(512, 255),
-            Series("jump", lambda b: forms.jump(512, b, 255)),
+            _jump("chain", forms.chain, 512, 255),
         ),
     ),
     Figure(
@@ -282,7 +285,7 @@ FIGURES = (
         (
             _left_right("two_phase(S = 16)", forms.two_phase, 512, 255),
             _ring_reduce(512, 255),
-            Series("jump", lambda b: forms.jump(512, b, 255, forms.two_phase)),
+            _jump(f"two_phase(S = {_group(511)})", forms.two_phase, 512, 255),
         ),
     ),
     Figure(
