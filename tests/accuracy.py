@@ -9,7 +9,7 @@ or gives a wrong result.
 
     python tests/accuracy.py [points] [first] [--seconds S] [--jobs N]
 
-2000 points, from number 0 on. What has been measured is kept in build/accuracy.jsonl: the same
+2060 points, from number 0 on. What has been measured is kept in build/accuracy.jsonl: the same
 command goes on where it was interrupted, as long as compiler and fabsim are the same.
 """
 
@@ -401,7 +401,7 @@ def report(found: Sequence[Measured]) -> bool:
 def main() -> int:
     """Measure the points and report."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("count", type=int, nargs="?", default=2000)
+    parser.add_argument("count", type=int, nargs="?", default=2060)
     parser.add_argument("first", type=int, nargs="?", default=0)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="end after these")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
