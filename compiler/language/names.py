@@ -208,19 +208,24 @@ def _is_free(word: Word, taken: dict[str, Word], problems: Problems) -> bool:
 
 
 def _is_free_contract(word: Word, taken: dict[str, Word], problems: Problems) -> bool:
-    if word.text in {kind.value for kind in ContractKind}:
-        message = f"{word.text} is a contract of the language and cannot be declared again"
-        problems.add(problem("C109", message, word.span, help="choose another name"))
-        return False
-    return _is_free(word, taken, problems)
+    return _is_new(word, {kind.value for kind in ContractKind}, "a contract", problems) and (
+        _is_free(word, taken, problems)
+    )
 
 
 def _is_free_operation(word: Word, taken: dict[str, Word], problems: Problems) -> bool:
-    if word.text in {operation.value for operation in Operation}:
-        message = f"{word.text} is an operation of the language and cannot be declared again"
-        problems.add(problem("C109", message, word.span, help="choose another name"))
-        return False
-    return _is_free(word, taken, problems)
+    return _is_new(word, {one.value for one in Operation}, "an operation", problems) and (
+        _is_free(word, taken, problems)
+    )
+
+
+def _is_new(word: Word, known: set[str], kind: str, problems: Problems) -> bool:
+    """Whether the language has nothing of this kind with this name; else it is reported."""
+    if word.text not in known:
+        return True
+    message = f"{word.text} is {kind} of the language and cannot be declared again"
+    problems.add(problem("C109", message, word.span, help="choose another name"))
+    return False
 
 
 def _check_tree(tree: TreeDecl, names: Names, longest_line: int) -> Iterator[ProblemError]:
