@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from collc.own_contract import Holdings, OwnContract
-from collc.show_algorithm import free_word, values_of
+from collc.show_algorithm import cases_of
 
 
 def show_contracts(used: Sequence[OwnContract]) -> list[str]:
@@ -15,18 +15,9 @@ def show_contracts(used: Sequence[OwnContract]) -> list[str]:
 
 
 def _declaration(name: str, uses: list[OwnContract]) -> str:
-    given = [values_of(use.text) for use in uses]
-    ranks, rank = (free_word(word, given[0]) for word in ("n", "r"))
-    cases: dict[str, OwnContract] = {}
-    for use, values in zip(uses, given, strict=True):
-        wanted = {ranks: str(use.ranks), **values}
-        condition = " and ".join(f"{word} == {value}" for word, value in wanted.items())
-        cases[condition] = use
-    *earlier, (_, last) = cases.items()
-    slices = "".join(f"{c} ? {use.slices} : " for c, use in earlier) + str(last.slices)
-    lines = [f"contract {name}({', '.join((ranks, *given[0]))}) slices {slices} {{"]
-    for condition, use in cases.items():
-        guard = f" and {condition}" if len(cases) > 1 else ""
+    head, rank, cases = cases_of(name, uses)
+    lines = [f"contract {head} {{"]
+    for use, guard in cases:
         before = use.given
         lines += _held("before", before, rank, guard) if before is not None else ()
         if before is not None and not len(before):
