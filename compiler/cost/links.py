@@ -1,45 +1,53 @@
 """Links between routers that the ways of several lanes use.
 
-A link carries one element a cycle over all colors. An element uses the links of its way one after
-the other, each a hop later than the one before, or as soon after that as the link is free.
+A link carries one element a cycle over all colors; `collc.cost.cycles` keeps account of who takes
+it when.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import count
+from dataclasses import dataclass
+from itertools import accumulate
 
+import numpy as np
+
+from collc.cost.cycles import NONE, NOW, STORED, Arrays, take
 from collc.unrolled import NOWHERE, Ints
-
-MANY = 4096  # cycles in which a link is taken, before those that are over are dropped
 
 Link = Hashable  # on a line the place behind which it is, and its direction
 
 
 @dataclass
-class Links:
-    """By sending lane (place * lanes + lane), for those that share links with another place: the
-    links shared, and how many hops behind the sender. By link: when it is taken. By cycle: the
-    lanes at which elements arrive in it."""
+class SharedLinks:
+    """The links that lanes of several places use.
 
-    ways: dict[int, list[tuple[Link, int]]]
-    hop: int
-    taken: defaultdict[Link, set[int]] = field(default_factory=lambda: defaultdict(set))
-    arriving: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    `lanes` are those that use them; the links of `lanes[n]` are the entries `first[n]` to
+    `first[n + 1]` of `entries`, which has [0, entry] the number of a link and [1, entry] how many
+    hops behind the sender it is. `taken` is the table of the cycles in which links are taken.
+    """
 
-    def send(self, lane: int, target: int, now: int, delay: int) -> None:
-        """An element leaves; where nothing is in its way, it arrives after `delay`."""
-        waited = 0
-        for link, hops in self.ways[lane]:
-            taken = self.taken[link]
-            while now + waited + hops * self.hop in taken:
-                waited += 1
-            taken.add(now + waited + hops * self.hop)
-            if len(taken) > MANY:
-                self.taken[link] = {cycle for cycle in taken if cycle >= now}
-        self.arriving[now + delay + waited].append(target)
+    lanes: list[int]
+    first: list[int]
+    entries: Ints
+    taken: Ints
+
+
+def rebuilt(line: Arrays) -> Arrays:
+    """The table of taken links without what is over, and with room for more."""
+    clock, taken = line.clock, line.taken
+    known = taken[:, (taken[0] != NONE) & (taken[1] >= clock[NOW])]
+    table = _table(known.shape[1] + line.links.shape[1])
+    clock[STORED] = 0
+    for link, cycle in known.T.tolist():
+        take(clock, table, link, cycle)
+    return line._replace(taken=table)
+
+
+def _table(entries: int) -> Ints:
+    """An empty table, with room for some times as many entries as there are to be stored."""
+    return np.full((2, 8 << entries.bit_length()), NONE, dtype=np.int64)
 
 
 def links_on_line(target: Ints, lanes: int) -> dict[int, list[Link]]:
@@ -51,18 +59,26 @@ def links_on_line(target: Ints, lanes: int) -> dict[int, list[Link]]:
     }
 
 
-def shared_links(used: Mapping[int, Sequence[Link]], lanes: int, hop: int) -> Links:
+def shared_links(used: Mapping[int, Sequence[Link]], lanes: int) -> SharedLinks:
     """`used` are the links of each lane that sends."""
-    ways = {lane: list(zip(links, count())) for lane, links in used.items()}
     places: defaultdict[Link, set[int]] = defaultdict(set)
-    for lane, way in ways.items():
-        for link, _ in way:
+    for lane, way in used.items():
+        for link in way:
             places[link].add(lane // lanes)
-    shared = {
-        lane: [(link, hops) for link, hops in way if len(places[link]) > 1]
-        for lane, way in ways.items()
+    numbers = {link: number for number, link in enumerate(places) if len(places[link]) > 1}
+    ways = {
+        lane: [(numbers[link], hops) for hops, link in enumerate(way) if link in numbers]
+        for lane, way in used.items()
     }
-    return Links({lane: way for lane, way in shared.items() if way}, hop)
+    ways = {lane: way for lane, way in ways.items() if way}
+    entries = [entry for way in ways.values() for entry in way]
+    first = [0, *accumulate(map(len, ways.values()))]
+    return SharedLinks(
+        list(ways),
+        first,
+        np.array(entries, dtype=np.int64).reshape(-1, 2).T.copy(),
+        _table(len(entries)),
+    )
 
 
 def _way(start: int, end: int) -> Iterator[Link]:

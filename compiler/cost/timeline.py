@@ -6,18 +6,35 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
-from collc.cost.links import Link, Links, shared_links
+from collc.cost.cycles import (
+    CROSSES,
+    DELAY,
+    END_LINK,
+    FIRST_LINK,
+    HOPS,
+    LANE_FIELDS,
+    LOGS,
+    NONE,
+    NOW,
+    PLACE_FIELDS,
+    READY,
+    ROOM,
+    SENDING,
+    SOURCE,
+    TAKING,
+    TARGET,
+    UP,
+    Arrays,
+)
+from collc.cost.links import Link, SharedLinks, shared_links
 from collc.cost.operations import Costs
 from collc.cost.row_code import ENDS, FABRIC, OVER, Features, Here, Move
 from collc.plan import RowKind
 from collc.unrolled import NOWHERE, Ints, Unrolled
 
-Bools = npt.NDArray[np.bool_]
-
 APPLIES = int(RowKind.APPLIES)
-WRITTEN = 2  # cycles from the instruction that writes an element to its way up the ramp
+WORTH = 200  # elements that operations have left at least, when repetition is looked for
 
 
 @dataclass
@@ -36,9 +53,9 @@ class Code:
 
 @dataclass
 class Timeline:
-    """By lane: elements that operations have left, that have arrived and not been taken, that there
-    is room for. By place: instructions and cycles until the code goes on. `free` is when the
-    code calls what follows, `ended` the last busy cycle.
+    """The state of `collc.cost.cycles`, and what the code does in between.
+
+    By place, `free` is when the code calls what follows, `ended` the last busy cycle.
     """
 
     costs: Costs
@@ -48,41 +65,17 @@ class Timeline:
     kinds: list[list[int]]
     planned: list[list[int]]  # the kinds of rows before it is known that they move nothing
     walks: list[list[int]]
-    numbers: list[Ints]
-    target: Ints
-    source: Ints
-    hops: Ints
-    delay: Ints  # until what was sent to a lane has arrived
-    left: Ints
-    passing: Bools
-    sends: Ints
-    landing: Ints  # elements at the router, for the one ramp of all lanes of a PE
-    favoured: Ints  # the lane that goes down it first
-    arrived: Ints
-    room: Ints
-    slots: Ints
-    ready: Ints
-    wait: Ints
-    active: Bools
-    turn: Ints
-    threads: Ints  # operations under way, in a list
-    taking: Ints  # where in it a lane's operation is that receives or lets pass
-    sending: Ints  # and the one that only sends
+    numbers: list[list[list[int]]]  # elements of a row that come in, go out, and are let pass
+    code: list[Code]
+    links: SharedLinks
+    state: Arrays
     free: Ints
     ended: Ints
-    queued: Ints  # elements in output queues
-    leaving: Ints  # those of them that may go up the one ramp of all lanes of a PE
-    goes_up: Ints  # the lane that goes first
-    written: Ints  # by cycle (modulo its depth) and lane, and a last one that stands for none
-    sent: Bools
-    taken: Ints
-    entered: Ints  # what has gone down the ramp, where that is followed apart
-    held: Ints  # what input queues hold then, whether it can be used or not
-    code: list[Code]
-    links: Links
-    crossing: Ints  # lanes that share links with others
-    last: int = 0  # the cycle in which something was sent or taken last
-    moves: int = 0  # how often code has gone on
+
+    @property
+    def now(self) -> int:
+        """The cycle under way."""
+        return int(self.state.clock[NOW])
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,14 +93,8 @@ class Line:
 def timeline(costs: Costs, of: Line, called: Ints) -> Timeline:
     """Before the first cycle; at `called[p]` the code of place p calls the phase."""
     rows, target = of.rows, of.target
-    lanes, places = len(target), len(called)
-    hops = np.array([len(of.links.get(lane, ())) for lane in range(lanes)], dtype=np.int64)
-    source = np.full(lanes, NOWHERE, dtype=np.int64)
-    source[target[target != NOWHERE]] = np.flatnonzero(target != NOWHERE)
-    links = shared_links(of.links, rows.lanes, costs.hop)
-    crossing = np.array(list(links.ways), dtype=np.int64)
     kinds, planned, walks, numbers = [], [], [], []
-    for lane in range(lanes):
+    for lane in range(len(target)):
         own = np.arange(*rows.start[lane : lane + 2])
         # what moves nothing has no row, unless that depends on the length of the run
         there = rows.written if of.text.cuts else rows.kind
@@ -117,29 +104,67 @@ def timeline(costs: Costs, of: Line, called: Ints) -> Timeline:
         walks.append([*rows.walk[own].tolist(), 0, 0, 0])
         into, out = rows.into_to - rows.into_from, rows.out_to - rows.out_from
         elements = np.stack((into[own], out[own], rows.passed[own]), axis=1)
-        numbers.append(elements // costs.per_wavelet)
-    used = [
-        [n for n in range(rows.lanes) if len(numbers[p * rows.lanes + n])] for p in range(places)
+        numbers.append((elements // costs.per_wavelet).tolist())
+    code = [
+        Code(
+            place,
+            [n for n in range(rows.lanes) if numbers[place * rows.lanes + n]],
+            [NONE] * rows.lanes,
+            [0] * rows.lanes,
+        )
+        for place in range(len(called))
     ]
-    delay = costs.latency(0) - WRITTEN + costs.hop * hops[source]
-    if costs.group > 1:
-        delay = delay - costs.ramp  # until it can go down the ramp
-    source[target[crossing]] = NOWHERE
-    room = costs.router_queue * (hops + 1) + costs.input_queue
-    if len(crossing):  # what waits at a link and what waits for the ramp are not told apart
-        room = room + costs.output_queue
-    depth = 1 << int(max(delay.max(), hops.max() + 2)).bit_length()
-    log = np.zeros((depth, lanes + 1), dtype=np.bool_)
-    none = np.zeros(lanes, dtype=np.int64)
-    idle = np.zeros(places, dtype=np.int64)
+    links = shared_links(of.links, rows.lanes)
     return Timeline(
-        costs, of.text, rows, of.here, kinds, planned, walks, numbers, target, source, hops, delay,
-        none.copy(), none > 0, none.copy(), none.copy(), idle.copy(), none.copy(),
-        room,
-        idle.copy(), called.copy(), idle.copy(), idle > 0, idle.copy(),
-        idle.copy(), none - 1, none - 1,
-        called.copy(), called.copy(), none.copy(), none.copy(), idle.copy(),
-        log.astype(np.int64), log, log.astype(np.int64), log.astype(np.int64), none.copy(),
-        [Code(p, used[p], [-1] * rows.lanes, [0] * rows.lanes) for p in range(places)],
-        links, crossing,
+        costs, of.text, rows, of.here, kinds, planned, walks, numbers, code, links,
+        _state(costs, of, links, called), called.copy(), called.copy(),
     )  # fmt: skip
+
+
+def _state(costs: Costs, of: Line, links: SharedLinks, called: Ints) -> Arrays:
+    lanes, due = _lanes(costs, of, links)
+    places = np.zeros((PLACE_FIELDS, len(called)), dtype=np.int64)
+    places[READY] = called
+    depth = 1 << int(max(lanes[DELAY].max(), lanes[HOPS].max() + 2)).bit_length()
+    queues, count = (costs.output_queue, costs.input_queue), len(of.target)
+    return Arrays(
+        machine=np.array((costs.ramp, costs.hop, *queues, costs.group, WORTH), dtype=np.int64),
+        clock=np.array((called.min(initial=0), 0, 0, 0), dtype=np.int64),
+        lanes=lanes,
+        places=places,
+        logs=np.zeros((LOGS, depth, count), dtype=np.int64),
+        links=links.entries,
+        taken=links.taken,
+        due=due,
+        high=np.zeros(count, dtype=np.bool_),
+        low=np.zeros(count, dtype=np.bool_),
+        able=np.zeros(count, dtype=np.bool_),
+        ended=np.zeros(2 * count, dtype=np.int64),
+        coding=np.zeros(len(called), dtype=np.int64),
+    )
+
+
+def _lanes(costs: Costs, of: Line, links: SharedLinks) -> tuple[Ints, Ints]:
+    """The lanes before the first cycle, and what is due at those that share links."""
+    count = len(of.target)
+    lanes = np.zeros((LANE_FIELDS, count), dtype=np.int64)
+    lanes[[SOURCE, TAKING, SENDING, CROSSES]] = NONE
+    hops = np.array([len(of.links.get(lane, ())) for lane in range(count)], dtype=np.int64)
+    lanes[TARGET], lanes[HOPS] = of.target, hops
+    source = np.full(count, NOWHERE, dtype=np.int64)
+    source[of.target[of.target != NOWHERE]] = np.flatnonzero(of.target != NOWHERE)
+    lanes[DELAY] = costs.latency(0) - UP + costs.hop * hops[source]
+    if costs.group > 1:
+        lanes[DELAY] -= costs.ramp  # until it can go down the ramp
+    lanes[ROOM] = costs.router_queue * (hops + 1) + costs.input_queue
+    if links.lanes:  # what waits at a link and what waits for the ramp are not told apart
+        lanes[ROOM] += costs.output_queue
+        lanes[CROSSES, links.lanes] = np.arange(len(links.lanes))
+        lanes[FIRST_LINK, links.lanes], lanes[END_LINK, links.lanes] = (
+            links.first[:-1],
+            links.first[1:],
+        )
+        source[of.target[links.lanes]] = NOWHERE
+    lanes[SOURCE] = source
+    most = int(lanes[ROOM, links.lanes].max(initial=0))
+    return lanes, np.zeros((len(links.lanes), most), dtype=np.int64)

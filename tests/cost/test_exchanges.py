@@ -8,7 +8,8 @@ import pytest
 import steps_patterns as s
 
 import accuracy
-from collc.cost import predict, rows
+from collc.cost import exchange, predict, rows, timeline
+from collc.cost.cycles import BUDGET
 from collc.lowering import build_plan
 from collc.target import TARGETS, WSE2
 
@@ -53,19 +54,25 @@ def test_what_repeats_is_counted_as_if_it_were_run(name, wide, monkeypatch):
     schedule = s.Line(name, 8, 20_000, ring=name == "ring_allreduce").schedule()
     schedule = in_twos(schedule) if wide else schedule
     plan = build_plan(schedule, WSE2)
-    leaps = []
-    leap = rows.leap
+    leapt = predict_following(schedule, plan, monkeypatch)
+    monkeypatch.setattr(timeline, "WORTH", 10**9)
+    followed = predict_following(schedule, plan, monkeypatch)
+    assert leapt[0] == followed[0]
+    assert leapt[1] < 0.7 * followed[1]
 
-    def counted(line, before, now):
-        found = leap(line, before, now)
-        leaps.append(found > now)
-        return found
 
-    monkeypatch.setattr(rows, "leap", counted)
+def predict_following(schedule, plan, monkeypatch):
+    """The cycles predicted, and lanes times cycles that were followed for that."""
+    lines = []
+
+    def kept(*given):
+        lines.append(rows.run_timeline(*given))
+        return lines[-1]
+
+    monkeypatch.setattr(exchange, "run_timeline", kept)
+    monkeypatch.setattr(rows, "EVENT", 0)
     cycles = predict(schedule, plan).cycles
-    assert any(leaps)
-    monkeypatch.setattr(rows, "snapshot", lambda line, now: None)
-    assert predict(schedule, plan).cycles == cycles
+    return cycles, sum(rows.MOST // 2 - int(line.state.clock[BUDGET]) for line in lines)
 
 
 @pytest.mark.parametrize("name", ["binary_tree_broadcast", "binary_tree_reduce"])
