@@ -7,22 +7,21 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-import fabsim
-
 ROOT = Path(__file__).parents[1]
-READ = (".py", ".coll", ".lark", ".j2", ".so")
+READ = (".py", ".coll", ".lark", ".j2", ".rs", ".lock")
+SIMULATOR = ("fabsim/src", "fabsim/python", "fabsim/Cargo.lock")
+DIGITS = 12
 
 
 def of_tools() -> str:
     """Of the compiler with its data, and of the simulator."""
-    folders = (ROOT / name for name in ("compiler", "grammar", "templates", "examples"))
-    return _of_folders(*folders, Path(fabsim.__file__).parent)
+    return _of_folders("compiler", "grammar", "templates", "examples", *SIMULATOR)
 
 
 @lru_cache(maxsize=1)
 def of_simulator() -> str:
-    """Of the installed simulator."""
-    return _of_folders(Path(fabsim.__file__).parent)
+    """Of the simulator's text; that the one installed is made of it sees `make setup` to."""
+    return _of_folders(*SIMULATOR)
 
 
 def of_run(files: Mapping[str, str], *promised: object) -> str:
@@ -32,13 +31,13 @@ def of_run(files: Mapping[str, str], *promised: object) -> str:
     for name, text in sorted(files.items()):
         if name.endswith(".csl"):
             digest.update(f"{name}\n{text}".encode())
-    return digest.hexdigest()
+    return digest.hexdigest()[:DIGITS]
 
 
-def _of_folders(*folders: Path) -> str:
+def _of_folders(*names: str) -> str:
     digest = hashlib.sha256()
-    for folder in folders:
-        for path in sorted(folder.rglob("*")):
+    for name in names:
+        for path in sorted((ROOT / name, *(ROOT / name).rglob("*"))):
             if path.suffix in READ:
                 digest.update(path.name.encode() + path.read_bytes())
-    return digest.hexdigest()
+    return digest.hexdigest()[:DIGITS]

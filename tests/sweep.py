@@ -3,15 +3,17 @@
     python tests/sweep.py [--quick] [--up-to PES] [--jobs N] [--seconds S] [--fresh]
 
 Patterns are those of `collc list`. Progress is kept in build/sweep.jsonl, one line for each
-combination, so that a sweep may be interrupted and goes on where it was. When the compiler or its
-data have changed, everything is compiled anew, and what is emitted as before need not be simulated
-again. At the end, and when interrupted, docs/sweep.md is written from what is there. Exits with 1
-if a combination is neither verified nor refused.
+combination, so that a sweep may be interrupted and goes on where it was. At the end, and when
+interrupted, docs/sweep.csv, the table of all verdicts, and docs/sweep.md, what it comes to, are
+written from what is there. When the compiler or its data have changed, everything is compiled anew,
+and what is emitted as before need not be simulated again; so it is from one clone to the next, as
+the table says which text was run. Exits with 1 if a combination is neither verified nor refused.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import os
 import signal
@@ -35,7 +37,7 @@ from collc.pipeline import compile_text
 
 ROOT = Path(__file__).parents[1]
 PROGRESS = ROOT / "build" / "sweep.jsonl"
-PAGE = ROOT / "docs" / "sweep.md"
+TABLE, PAGE = ROOT / "docs" / "sweep.csv", ROOT / "docs" / "sweep.md"
 TARGETS = ("wse2", "wse3")
 PES = (*range(1, 18), 31, 32, 33, 64, 100, 512)
 LENGTHS = (1, 2, 3, 17, 64, 1000)
@@ -44,12 +46,12 @@ START_UP = 90  # cycles that a prediction may be off besides its 2 %
 VERIFIED, REFUSED, FAILED, UNDECIDED = "verified", "refused", "failed", "no verdict"
 
 INTRODUCTION = """\
-Made by `make sweep` (`python tests/sweep.py`), which goes on where it was interrupted. Every
-pattern of [patterns.md](patterns.md) on P PEs (grids: as many or a few fewer) with B elements of
-f32 (in an all_to_all: from each to each), on WSE-2 and WSE-3. Algorithms run in the orders
-`west_to_east` and `ring` in turn. Verified means: run on fabsim twice on one load, every element
-that the contract promises equal to NumPy's bit by bit. `collc explain CODE` says what a refusal
-means."""
+Made by `make sweep` (`python tests/sweep.py`), which goes on where it was interrupted;
+[sweep.csv](sweep.csv) has every verdict. Every pattern of [patterns.md](patterns.md) on P PEs
+(grids: as many or a few fewer) with B elements of f32 (in an all_to_all: from each to each), on
+WSE-2 and WSE-3. Algorithms run in the orders `west_to_east` and `ring` in turn. Verified means: run
+on fabsim twice on one load, every element that the contract promises equal to NumPy's bit by bit.
+`collc explain CODE` says what a refusal means."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class Outcome:
     cycles: int = 0
     predicted: int = 0
     text: str = ""  # digest of what was simulated, and by what
-    made: str = ""  # fingerprint of compiler and simulator
+    made: str = ""  # digest of compiler and simulator
 
     @property
     def off(self) -> bool:
@@ -166,6 +168,38 @@ def read_progress(path: Path) -> dict[Combination, Outcome]:
     return {outcome.combination: outcome for outcome in found}
 
 
+FIELDS = (
+    "pattern", "target", "pes", "length", "verdict", "cycles", "predicted", "code", "words", "use",
+    "order", "text", "made",
+)  # fmt: skip
+
+
+def read_table(path: Path) -> dict[Combination, Outcome]:
+    """The verdicts of docs/sweep.csv."""
+    if not path.exists():
+        return {}
+    found = {}
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            own = {name: int(row.pop(name)) for name in ("pes", "length")}
+            one = Combination(row.pop("pattern"), row.pop("target"), **own)
+            figures = {name: int(row.pop(name)) for name in ("cycles", "predicted")}
+            found[one] = Outcome(one, **row, **figures)
+    return found
+
+
+def write_table(path: Path, outcomes: Iterable[Outcome]) -> None:
+    """Write docs/sweep.csv, in the order of the sweep."""
+    known = {outcome.combination: outcome for outcome in outcomes}
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        table.writeheader()
+        for one in combinations(PES, LENGTHS):
+            if one in known:
+                row = asdict(known[one])
+                table.writerow(row.pop("combination") | row)
+
+
 def write_progress(path: Path, outcomes: Iterable[Outcome]) -> None:
     """Begin a file of progress with what is known."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -214,7 +248,7 @@ def _line(outcome: Outcome) -> str:
 
 
 def page(outcomes: Iterable[Outcome], mark: str) -> str:
-    """docs/sweep.md; `mark` is the fingerprint of what was run."""
+    """docs/sweep.md; `mark` is the digest of what was run."""
     wanted = set(combinations(PES, LENGTHS))
     held = sorted(
         (o for o in outcomes if o.combination in wanted),
@@ -244,7 +278,7 @@ def _part_run(held: list[Outcome], mark: str) -> Iterator[str]:
     parts = [f"{counts[pes]} of {of_size} at P = {pes}" for pes in PES if 0 < counts[pes] < of_size]
     none = [str(pes) for pes in PES if not counts[pes]]
     yield f"Run: {len(held)} of {of_size * len(PES)} combinations, with B in {_listed(LENGTHS)};"
-    yield f"compiler and simulator had the fingerprint {mark[:12]}."
+    yield f"compiler and simulator had the digest {mark}."
     if whole:
         yield f"All of P = {', '.join(whole)}."
     if parts:
@@ -328,13 +362,14 @@ def main() -> int:
     options = arguments()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     mark = fingerprint.of_tools()
-    known = {} if options.fresh else read_progress(PROGRESS)
+    known = {} if options.fresh else read_table(TABLE) | read_progress(PROGRESS)
     write_progress(PROGRESS, known.values())
     sizes, lengths = (QUICK_PES, QUICK_LENGTHS) if options.quick else (PES, LENGTHS)
     wanted = list(combinations((pes for pes in sizes if pes <= options.up_to), lengths))
     sweep(wanted, known, mark, options)
     done = held_by(known, mark)
     if not options.quick:
+        write_table(TABLE, done.values())
         PAGE.write_text(page(done.values(), mark), encoding="utf-8")
     verdicts = Counter(done[one].verdict if one in done else "not run" for one in wanted)
     print(", ".join(f"{count} {verdict}" for verdict, count in verdicts.items()))

@@ -60,6 +60,18 @@ def test_progress_is_read_back_but_for_a_line_cut_off(tmp_path: Path) -> None:
     assert sweep.held_by({one: outcome}, "other") == {}
 
 
+def test_the_table_of_verdicts_is_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.csv"
+    assert sweep.read_table(path) == {}
+    ones = list(sweep.combinations((2, 3), (17,)))[:2]
+    outcomes = [
+        Outcome(ones[0], sweep.VERIFIED, "chain()", "ring", cycles=5, predicted=6, text="t"),
+        Outcome(ones[1], sweep.REFUSED, code="C302", words='needs "3", or\nmore', made="mark"),
+    ]
+    sweep.write_table(path, reversed(outcomes))
+    assert list(sweep.read_table(path).values()) == outcomes
+
+
 def test_the_page_counts_verdicts_and_lists_what_misses() -> None:
     chain = [Combination("chain", target, 2, 17) for target in ("wse2", "wse3")]
     outcomes = [
