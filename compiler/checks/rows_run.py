@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from collc.checks.chains import follow
 from collc.plan import Exchange, RowKind
 from collc.steps import StepsPhase
 from collc.unrolled import NOWHERE, RELAYING, SENDING, Ints, Unrolled
@@ -131,7 +132,7 @@ def _transfer(run: Run) -> bool:
     senders = np.flatnonzero((run.out_left > 0) & (run.target != NOWHERE))
     if not len(senders):
         return False
-    receivers, amount = _chains(run, senders)
+    receivers, amount = follow(senders, run.target, run.out_left, run.pass_left, run.into_left)
     ready = amount > 0
     senders, receivers, amount = senders[ready], receivers[ready], amount[ready]
     if not len(senders):
@@ -140,27 +141,6 @@ def _transfer(run: Run) -> bool:
     run.out_left[senders] -= amount
     run.into_left[receivers] -= amount
     return True
-
-
-def _chains(run: Run, senders: Ints) -> tuple[Ints, Ints]:
-    """For each sender the lane that takes what it sends, and how much may move; what passes other
-    PEs is taken off what they still let pass."""
-    at = run.target[senders]
-    amount = run.out_left[senders].copy()
-    passing = run.pass_left[at] > 0
-    ways = []
-    while passing.any():
-        moving = np.flatnonzero(passing)
-        ways.append((moving, at[moving]))
-        amount[moving] = np.minimum(amount[moving], run.pass_left[at[moving]])
-        at = at.copy()
-        at[moving] = run.target[at[moving]]
-        amount[moving] = np.where(at[moving] == NOWHERE, 0, amount[moving])
-        passing[moving] = (at[moving] != NOWHERE) & (run.pass_left[at[moving]] > 0)
-    amount = np.where(at == NOWHERE, 0, np.minimum(amount, run.into_left[at]))
-    for moving, lanes in ways:
-        run.pass_left[lanes] -= amount[moving]
-    return at, amount
 
 
 def _move(run: Run, senders: Ints, receivers: Ints, amount: Ints) -> None:

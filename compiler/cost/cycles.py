@@ -1,18 +1,17 @@
-"""The cycles of a line of rows, compiled by Numba; between them `collc.cost.rows` follows the code.
+"""The cycles of a line of rows, in compiled loops; between them `collc.cost.rows` follows the code.
 
-Numba keeps what it compiled by the text of this file, so nothing is imported that could change
-elsewhere. In reading order: the state, `advance`, what a cycle is made of, links that several lanes
-use, and what repeats, which is leapt over.
+In reading order: the state, `advance`, what a cycle is made of, links that several lanes use, and
+what repeats, which is leapt over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from collc.compiled import compiled
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -72,12 +71,7 @@ class Arrays(NamedTuple):
     coding: Ints  # places whose code goes on, in this cycle
 
 
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    compiled: Callable[..., Any] = njit(cache=True, error_model="numpy", no_cfunc_wrapper=True)(function)
-    return compiled
-
-
-@_compiled
+@compiled
 def advance(line: Arrays) -> tuple[int, int, int]:
     """Run the cycles from the clock's on until an operation ends or code goes on. Returns what it
     ended with, and how many lanes in `ended` and places in `coding` something has happened to in
@@ -106,7 +100,7 @@ def advance(line: Arrays) -> tuple[int, int, int]:
     return SPENT, 0, 0
 
 
-@_compiled
+@compiled
 def _end(line: Arrays) -> int:
     """Why there is no further cycle."""
     if not _goes_on(line):
@@ -117,7 +111,7 @@ def _end(line: Arrays) -> int:
     return FULL if line.due.size and 2 * stored > line.taken.shape[1] else NONE
 
 
-@_compiled
+@compiled
 def _goes_on(line: Arrays) -> bool:
     """Whether code runs or operations are under way."""
     for place in range(line.places.shape[1]):
@@ -129,7 +123,7 @@ def _goes_on(line: Arrays) -> bool:
     return False
 
 
-@_compiled
+@compiled
 def _is_flying(line: Arrays) -> bool:
     """Whether elements are on their way over shared links."""
     for lane in range(line.lanes.shape[1] * (line.due.size > 0)):
@@ -138,7 +132,7 @@ def _is_flying(line: Arrays) -> bool:
     return False
 
 
-@_compiled
+@compiled
 def _sleep(line: Arrays) -> bool:
     """Nothing moves until code goes on; whether any does."""
     wakes = np.int64(NEVER)
@@ -149,7 +143,7 @@ def _sleep(line: Arrays) -> bool:
     return bool(wakes < NEVER)
 
 
-@_compiled
+@compiled
 def _cycle(line: Arrays) -> tuple[bool, int, int]:
     """One cycle; whether code has had a slot, and how many are in `coding` and `ended`."""
     alone = line.machine[GROUP] == 1
@@ -168,7 +162,7 @@ def _cycle(line: Arrays) -> tuple[bool, int, int]:
     return coded, coding, ended
 
 
-@_compiled
+@compiled
 def _arrive(line: Arrays) -> None:
     """What was sent, taken and written some cycles ago shows."""
     lanes, logs, due = line.lanes, line.logs, line.due
@@ -188,7 +182,7 @@ def _arrive(line: Arrays) -> None:
             lanes[FIRST_DUE, lane] = (lanes[FIRST_DUE, lane] + 1) % due.shape[1]
 
 
-@_compiled
+@compiled
 def _land(line: Arrays, holds: int) -> None:
     """Elements go down the ramp, one in a cycle, while there is room in the queue of their lane,
     which field `holds` counts."""
@@ -205,7 +199,7 @@ def _land(line: Arrays, holds: int) -> None:
             line.clock[LATEST] = now
 
 
-@_compiled
+@compiled
 def _go_up(line: Arrays) -> None:
     """Elements of output queues go up the ramp, one in a cycle, while there is room ahead."""
     lanes, now = line.lanes, line.clock[NOW]
@@ -221,7 +215,7 @@ def _go_up(line: Arrays) -> None:
             line.clock[LATEST] = now
 
 
-@_compiled
+@compiled
 def _one_of_each(line: Arrays, first: int) -> None:
     """Of two lanes of a PE that are able one, that of field `first`; the other one is the next."""
     if line.lanes.shape[1] == line.places.shape[1]:
@@ -232,7 +226,7 @@ def _one_of_each(line: Arrays, first: int) -> None:
             line.places[first, place] = 1 - line.places[first, place]
 
 
-@_compiled
+@compiled
 def _slots(line: Arrays) -> tuple[bool, int]:
     """Who has the slot of each PE: what receives or lets pass, then the code, then what only sends.
     Returns whether code has had a slot, and for how many places it was an instruction's last."""
@@ -263,7 +257,7 @@ def _slots(line: Arrays) -> tuple[bool, int]:
     return coded, last
 
 
-@_compiled
+@compiled
 def _in_turns(line: Arrays, able: Bools, place: int, at: int) -> None:
     """Of two operations of a PE that are able the next one in its list goes first, after the one
     that went last; field `at` of the lanes says where in the list they are."""
@@ -278,7 +272,7 @@ def _in_turns(line: Arrays, able: Bools, place: int, at: int) -> None:
             places[TURN, place] = lanes[at, lane] + 1
 
 
-@_compiled
+@compiled
 def _move(line: Arrays) -> int:
     """Elements are taken and sent; how many operations end with it, those that take first."""
     lanes, logs, high, low, clock = line.lanes, line.logs, line.high, line.low, line.clock
@@ -307,7 +301,7 @@ def _move(line: Arrays) -> int:
     return ended
 
 
-@_compiled
+@compiled
 def _leave(line: Arrays, lane: int, at: int) -> None:
     """An operation that has ended leaves the list of its PE; the one behind it is the next."""
     lanes, places = line.lanes, line.places
@@ -322,7 +316,7 @@ def _leave(line: Arrays, lane: int, at: int) -> None:
     places[TURN, place] = gone
 
 
-@_compiled
+@compiled
 def _cross(line: Arrays) -> None:
     """What has been sent over links that others use too is on its way. A link carries an element in
     a cycle; an element uses the links of its way one after the other, each a hop later than the one
@@ -341,7 +335,7 @@ def _cross(line: Arrays) -> None:
         lanes[FLYING, lane] += 1
 
 
-@_compiled
+@compiled
 def take(clock: Ints, taken: Ints, link: int, cycle: int) -> int:
     """The first cycle from `cycle` on in which the link is free; it is taken then."""
     mask = taken.shape[1] - 1
@@ -357,14 +351,14 @@ def take(clock: Ints, taken: Ints, link: int, cycle: int) -> int:
     return cycle
 
 
-@_compiled
+@compiled
 def _entry(link: int, cycle: int) -> int:
     """Where in a table an entry is looked for first."""
     mixed = (link * SPREAD + cycle) * SPREAD
     return mixed ^ (mixed >> 32)
 
 
-@_compiled
+@compiled
 def _is_steady(line: Arrays) -> bool:
     """Whether operations have much left, and no code waits for more than a slot."""
     if line.due.size:
@@ -381,7 +375,7 @@ def _is_steady(line: Arrays) -> bool:
     return some
 
 
-@_compiled
+@compiled
 def _is_as(line: Arrays, seen: int, lanes: Ints, places: Ints, logs: Ints) -> bool:
     """Whether all that decides what comes next is as it was in cycle `seen`. No operation has ended
     since, so what operations have left need not be the same."""
@@ -403,7 +397,7 @@ def _is_as(line: Arrays, seen: int, lanes: Ints, places: Ints, logs: Ints) -> bo
     return True
 
 
-@_compiled
+@compiled
 def _same(some: Ints, others: Ints) -> bool:
     different = 0
     for index in range(len(some)):
@@ -411,7 +405,7 @@ def _same(some: Ints, others: Ints) -> bool:
     return different == 0
 
 
-@_compiled
+@compiled
 def _leap(line: Arrays, seen: int, before: Ints) -> None:
     """Go on with the cycle as many repetitions later as no operation ends in; `before` are the
     lanes in cycle `seen`."""

@@ -34,16 +34,20 @@ def loops_in(rows: Ints, slices: int, reads: int = SENDS) -> list[Stretch]:
     of the kinds `reads` say which slices they put out."""
     places, total, _ = rows.shape
     shifts = [_shifts(rows, size, slices, reads) for size in range(1, LONGEST + 1)]
+    ends = [_ends(shift) for shift in shifts]
     found: list[Stretch] = []
     at = plain = 0
     while at < total:
-        best = max(_candidates(shifts, at, total), key=_gain, default=None)
-        if best is None or _gain(best) <= 0:
+        turns = [1 + max(end[at] - at, 0) // size for size, end in enumerate(ends, start=1)]
+        gains = [_gain(size, number) for size, number in enumerate(turns, start=1)]
+        best = gains.index(max(gains))
+        if gains[best] <= 0:
             at += 1
             continue
         found += _once(plain, at, places)
-        found.append(best)
-        at = plain = at + best.size * best.turns
+        shift = _first_known(shifts[best][:, at:], ends[best][at] - at, best + 1)
+        found.append(Stretch(at, best + 1, turns[best], shift))
+        at = plain = at + (best + 1) * turns[best]
     return [*found, *_once(plain, total, places)]
 
 
@@ -52,32 +56,39 @@ def _once(first: int, end: int, places: int) -> Iterator[Stretch]:
         yield Stretch(first, end - first, 1, np.zeros(places, dtype=np.int64))
 
 
-def _gain(stretch: Stretch) -> int:
+def _gain(size: int, turns: int) -> int:
     """Numbers saved, less the headers of the loop and of what follows."""
-    return (stretch.turns - 1) * stretch.size * FIELDS - 2 * HEADER
+    return (turns - 1) * size * FIELDS - 2 * HEADER
 
 
-def _candidates(shifts: list[Ints], at: int, total: int) -> Iterator[Stretch]:
-    """The repetitions of each size that begin with row `at`."""
-    for size, shift in enumerate(shifts, start=1):
-        if at + 2 * size > total:
-            continue
-        width = size
-        same, value = _same(shift[:, at : at + width])
-        while same == width and at + width < shift.shape[1]:
-            width *= 2
-            same, value = _same(shift[:, at : at + width])
-        if same >= size:
-            yield Stretch(at, size, 1 + same // size, value)
+def _first_known(shift: Ints, same: int, size: int) -> Ints:
+    """By place, the first shift that is known; 0 where it may be any. A place where it may be any
+    for `same` rows does best to have one that fits a little behind them, too."""
+    width = size
+    while width <= same and width < shift.shape[1]:
+        width *= 2
+    known = shift[:, :width] >= 0
+    found: Ints = shift[np.arange(len(shift)), known.argmax(axis=1)]
+    return np.where(known.any(axis=1), found, 0)
 
 
-def _same(window: Ints) -> tuple[int, Ints]:
-    """How many columns, from the first on, have one shift at each place, and that."""
-    known = window >= 0
-    first = known.argmax(axis=1)
-    value: Ints = np.where(known.any(axis=1), window[np.arange(len(window)), first], 0)
-    broken = ((known & (window != value[:, None])) | (window == NONE)).any(axis=0)
-    return int(broken.argmax()) if broken.any() else window.shape[1], value
+def _ends(shift: Ints) -> list[int]:
+    """For each row, the first one behind it that does not go on by the same shift as all between
+    do, at some place; rows at the end of the lane have none behind them."""
+    places, columns = shift.shape
+    column = np.arange(columns)
+    # by place, the next column from each one on in which a shift is known
+    following = np.where(shift >= 0, column, columns)
+    following = np.minimum.accumulate(following[:, ::-1], axis=1)[:, ::-1]
+    following = np.concatenate((following, np.full((places, 1), columns)), axis=1)
+    # a known shift is broken by the next known one, if that is another
+    after = following[np.arange(places)[:, None], column + 1]
+    padded = np.concatenate((shift, np.full((places, 1), ANY)), axis=1)
+    other = np.take_along_axis(padded, after, axis=1)
+    broken = np.where((shift >= 0) & (after < columns) & (other != shift), after, columns)
+    broken = np.where(shift == NONE, column, broken).min(axis=0, initial=columns)
+    ends = np.minimum.accumulate(broken[::-1])[::-1].tolist()
+    return [*ends, *([0] * (LONGEST + 1))]
 
 
 def _shifts(rows: Ints, size: int, slices: int, reads: int) -> Ints:
