@@ -11,11 +11,13 @@ from typing import Any, TypeVar
 
 from numba import njit
 
+to_machine_code: Any = njit  # its types do not know all options
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def compiled(function: Function) -> Function:
     """The function as machine code; it has to see to it that nothing is divided by zero."""
-    made: Any = njit(cache=True, error_model="numpy", no_cfunc_wrapper=True)
-    machine_code: Function = made(function)
-    return machine_code
+    made: Function = to_machine_code(cache=True, error_model="numpy", no_cfunc_wrapper=True)(
+        function
+    )
+    return made
