@@ -1,7 +1,7 @@
 """Functions that Numba compiles, the first time they are called after installation.
 
-What is compiled is kept, by the text of the file the function is in, in the package's folder or
-the user's cache; so such a file imports nothing that could change without it, but this.
+What is compiled is kept in the package's folder, or else in the user's cache, by the text of the
+file that the function is in; so such a file imports nothing that could change, but this.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def compiled(function: Function) -> Function:
     """The function as machine code; it has to see to it that nothing is divided by zero."""
-    made: Function = to_machine_code(cache=True, error_model="numpy", no_cfunc_wrapper=True)(
-        function
-    )
+    options = {"error_model": "numpy", "no_cfunc_wrapper": True}
+    try:
+        made: Function = to_machine_code(cache=True, **options)(function)
+    except RuntimeError:  # neither folder can be written to: compiled in every process
+        made = to_machine_code(**options)(function)
     return made
