@@ -16,27 +16,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from collc.lowering.steps.meetings import meetings
 from collc.lowering.steps.traffic import Bools, Ints, Traffic
-from collc.pairs import pairs
 
 
 def staged(traffic: Traffic, ranks: int, by_call_back: bool) -> tuple[Bools, Ints]:
     """Which transfers are staged at their destination, and in which area."""
     receiving = traffic.step * ranks + traffic.target
     sending = traffic.step * ranks + traffic.source
-    end = traffic.into + traffic.count
-    of, other = pairs(receiving, sending)
-    sent_too = (traffic.first[other] < end[of]) & (
-        traffic.into[of] < traffic.first[other] + traffic.count[other]
+    sent_too, crowded, areas = meetings(
+        np.stack([np.argsort(key, kind="stable") for key in (receiving, sending)]),
+        receiving,
+        sending,
+        np.stack((traffic.into, traffic.into + traffic.count)),
+        np.stack((traffic.first, traffic.first + traffic.count)),
     )
-    of_two, other_two = pairs(receiving, receiving)
-    meets = (traffic.into[other_two] < end[of_two]) & (traffic.into[of_two] < end[other_two])
-    meets &= of_two != other_two
-    crowded: Bools = np.zeros(len(traffic), dtype=np.bool_)
-    crowded[of_two[meets]] = True
-    areas: Ints = np.zeros(len(traffic), dtype=np.int64)
-    earlier = crowded[of_two] & crowded[other_two] & (other_two < of_two)
-    np.add.at(areas, of_two[earlier], 1)
-    result: Bools = (traffic.combines & by_call_back) | crowded
-    result[of[sent_too]] = True
+    result: Bools = (traffic.combines & by_call_back) | crowded | sent_too
     return result, areas
