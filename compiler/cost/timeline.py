@@ -13,8 +13,8 @@ from collc.cost.cycles import (
     END_LINK,
     FIRST_LINK,
     HOPS,
+    KINDS,
     LANE_FIELDS,
-    LOGS,
     NONE,
     NOW,
     PLACE_FIELDS,
@@ -129,10 +129,11 @@ def _state(costs: Costs, of: Line, links: SharedLinks, called: Ints) -> Arrays:
     queues, count = (costs.output_queue, costs.input_queue), len(of.target)
     return Arrays(
         machine=np.array((costs.ramp, costs.hop, *queues, costs.group, WORTH), dtype=np.int64),
-        clock=np.array((called.min(initial=0), 0, 0, 0), dtype=np.int64),
+        clock=np.array((called.min(), 0, 0, 0, 0), dtype=np.int64),
         lanes=lanes,
         places=places,
-        logs=np.zeros((LOGS, depth, count), dtype=np.int64),
+        agenda=np.zeros((KINDS, depth, count), dtype=np.int64),
+        marks=np.zeros(depth, dtype=np.int64),
         links=links.entries,
         taken=links.taken,
         due=due,
@@ -164,7 +165,6 @@ def _lanes(costs: Costs, of: Line, links: SharedLinks) -> tuple[Ints, Ints]:
             links.first[:-1],
             links.first[1:],
         )
-        source[of.target[links.lanes]] = NOWHERE
     lanes[SOURCE] = source
     most = int(lanes[ROOM, links.lanes].max(initial=0))
     return lanes, np.zeros((len(links.lanes), most), dtype=np.int64)
