@@ -9,9 +9,9 @@ from collc.checks import CHECKS
 from collc.checks.ledger import kept_by
 from collc.checks.strands import strands
 from collc.checks.teardown import teardown
+from collc.checks.turns import turns
 from collc.diagnostics import Diagnostic
-from collc.lowering.configuration import differing
-from collc.lowering.resources import colors_of, switched_colors
+from collc.lowering.resources import switched_colors
 from collc.lowering.sharing import OWN_TASKS, color_registers, shared_dsrs, shared_tasks
 from collc.placement import received_colors, sent_colors
 from collc.plan import Plan, Role
@@ -94,29 +94,6 @@ def _colors(plan: ProgramPlan) -> Iterator[Diagnostic]:
             f"the program needs {len(numbers)} colors, {target.name} has {len(target.colors)}",
             resources=("colors",),
         )
-
-
-def _turns(plan: ProgramPlan) -> Iterator[Diagnostic]:
-    """C333: colors of a phase that are not told apart, or uses of a color that set its routers
-    differently, with nothing between."""
-    for use in plan.uses:
-        needed = set(colors_of([plan.phase(use)]))
-        taken = [k for _, k in use.positions]
-        named = {name for name, _ in use.positions} >= needed
-        if (
-            not named
-            or len(set(taken)) < len(taken)
-            or not set(taken) <= set(range(len(plan.colors)))
-        ):
-            yield _shared("C333", plan, f"`{plan.label(use)}` has not a color for each of its own")
-    for k, color in enumerate(plan.colors):
-        found = None if color.torn_down else differing(plan, k)
-        if found:
-            one, other, where = found
-            message = f"`{plan.label(one)}` and `{plan.label(other)}` both use color "
-            message += f"{color.number}, which stays as it is, but set its routers differently "
-            message += where
-            yield _shared("C333", plan, message)
 
 
 def _switch_colors(plan: ProgramPlan) -> Iterator[Diagnostic]:
@@ -246,7 +223,7 @@ def _shared(
 
 PROGRAM_CHECKS: dict[str, Callable[[ProgramPlan], Iterator[Diagnostic]]] = {
     "colors": _colors,
-    "turns": _turns,
+    "turns": turns,
     "switch_colors": _switch_colors,
     "queues": _queues,
     "microthreads": _microthreads,
