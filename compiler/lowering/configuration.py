@@ -89,8 +89,12 @@ def differing(plan: ProgramPlan, color: int) -> tuple[Use, Use, str] | None:
 def _where(one: Configuration, other: Configuration) -> str:
     """The first PE that is set differently, as the whole grid counts it."""
     if (one.place, one.path) != (other.place, other.path):
-        first = next(pe for pe, number in enumerate(other.of_pes) if number)
-        return f"on other PEs, such as {other.name_of(first)}"
+        how = (
+            "on other PEs, such as"
+            if one.place != other.place
+            else "along another path, such as at"
+        )
+        return f"{how} {other.name_of(next(pe for pe, has in enumerate(other.of_pes) if has))}"
     return "at " + one.name_of(
         next(pe for pe in range(len(one.of_pes)) if one.at(pe) != other.at(pe))
     )
