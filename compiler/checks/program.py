@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from collc.checks import CHECKS
+from collc.checks.leaps import leaps
 from collc.checks.ledger import kept_by
 from collc.checks.strands import strands
 from collc.checks.teardown import teardown
@@ -42,7 +43,7 @@ def check_program(plan: ProgramPlan) -> tuple[Diagnostic, ...]:
         if name not in SHARED
         for problem in check(schedule, _by_itself(one))
     )
-    leaping = tuple(_leaps(plan))
+    leaping = tuple(leaps(plan))
     if leaping:
         return leaping  # it is shared as if it did not leap
     apart = tuple(strands(plan))
@@ -55,22 +56,6 @@ def _by_itself(plan: Plan) -> Plan:
     """The plan with a number of its own for each symbolic color: that phases which share a color
     do not meet on it is shown by `teardown`."""
     return replace(plan, colors=tuple((name, i) for i, (name, _) in enumerate(plan.colors)))
-
-
-def _leaps(plan: ProgramPlan) -> Iterator[Diagnostic]:
-    """C338: ways through routers of other PEs on colors that are torn down."""
-    for use in plan.uses:
-        ways = plan.phase(use).ways
-        torn = {name for name, k in use.positions if plan.colors[k].torn_down}
-        if any(way.color in torn for way in ways):
-            yield Diagnostic(
-                "C338",
-                f"`{plan.label(use)}` leads to PEs that are no neighbours on colors that are torn "
-                "down behind it",
-                plan.pattern(use).span,
-                ((plan.program.span, "colors take turns in this program"),),
-                "allow more colors, or use an order without leaps, such as snake or hilbert",
-            )
 
 
 def _colors(plan: ProgramPlan) -> Iterator[Diagnostic]:
