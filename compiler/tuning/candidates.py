@@ -146,7 +146,7 @@ def _on_line(collective: Collective, undecided: Undecided, target: Target) -> It
         for root in _roots(collective, ranks, target):
             text = f"reduce {{tree}} to {root} then broadcast from auto"
             yield from _with_trees(text, _trees(ranks))
-    at = "" if undecided.root is None else f" {_word(kind)} {place}"
+    at = "" if undecided.root is None else f" {kind.root_word} {place}"
     for name, at_least in _algorithms(collective, ranks, target):
         for order in _orders(collective, undecided, name):
             yield Written(f"{order}run {name}{at}", *at_least)
@@ -162,10 +162,6 @@ def _with_trees(text: str, trees: tuple[str, ...]) -> Iterator[Written]:
 def _place(undecided: Undecided) -> str:
     """Where the contract says that it starts or ends; rank 0 if it says nothing."""
     return "0" if undecided.root is None else f"({undecided.root[0]}, {undecided.root[1]})"
-
-
-def _word(kind: ContractKind) -> str:
-    return "from" if kind in (ContractKind.BROADCAST, ContractKind.SCATTER) else "to"
 
 
 def _orders(collective: Collective, undecided: Undecided, name: str) -> tuple[str, ...]:
@@ -266,7 +262,7 @@ def _on_grid(collective: Collective, undecided: Undecided, target: Target) -> It
         across, down = (
             dict(_algorithms(collective, extent, target)) for extent in undecided.extents
         )
-        at = "" if undecided.root is None else f" {_word(kind)} {_place(undecided)}"
+        at = "" if undecided.root is None else f" {kind.root_word} {_place(undecided)}"
         for name in (name for name in across if name in down):
             for order in _orders(collective, undecided, name):
                 first, last = _lines_of_steps(collective)
