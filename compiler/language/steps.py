@@ -266,7 +266,8 @@ def _broadcast(
     clause: BroadcastClause, around: Surroundings, reductions: tuple[ReduceClause, ...]
 ) -> BroadcastStep:
     kind = around.contract and around.contract.kind
-    if is_auto(clause.root) and kind == ContractKind.ALLREDUCE and reductions:
+    to_all = kind in (ContractKind.ALLREDUCE, ContractKind.BARRIER)
+    if is_auto(clause.root) and to_all and reductions:
         return BroadcastStep(*end_of_all(reductions, around), clause.span)
     x, y = pe_of(clause.root, around)
     if kind == ContractKind.ALLREDUCE and reductions:
