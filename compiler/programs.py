@@ -19,6 +19,7 @@ from collc.lowering.strands import build_strands
 from collc.pipeline import compile_collective, proved, refuse_if_any
 from collc.program import ProgramPlan
 from collc.proof import prove
+from collc.remedies import with_remedies
 from collc.schedule import Schedule, build_schedule
 from collc.show import show_steps
 from collc.spec import Program, Reconfigure, Selection, Spec
@@ -83,7 +84,7 @@ def compile_program(spec: Spec, program: Program, skew: int = 0) -> ProgramBundl
     schedules = tuple(map(with_tokens, prove_all(spec)))
     refuse_if_any(one_root(program, schedules))
     plan = replace(_planned(schedules, program, machine), skewed=skew > 0)
-    refuse_if_any(check_program(plan))
+    refuse_if_any(with_remedies(check_program(plan), plan))
     refuse_if_any(
         problem
         for schedule, one in zip(plan.schedules, plan.plans, strict=True)
