@@ -9,6 +9,7 @@ from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.lowering.show import show_plan
 from collc.plan import Plan
 from collc.program import ProgramPlan
+from collc.spec import Reconfigure
 
 
 def show_program(plan: ProgramPlan) -> str:
@@ -35,7 +36,9 @@ def _colors(plan: ProgramPlan) -> Iterator[str]:
 def _torn_down(plan: ProgramPlan, color: int) -> str:
     found = differing(plan, color)
     if found is None:
-        return "torn down behind each use, since the program says so"
+        forced = plan.program.reconfigure is Reconfigure.TEARDOWN
+        why = "the program says so" if forced else "a color in use with it is"
+        return f"torn down behind each use, since {why}"
     one, other, where = found
     who = f"{plan.label(one)} and {plan.label(other)}"
     return f"torn down behind each use, since {who} set its routers differently {where}"
@@ -44,7 +47,13 @@ def _torn_down(plan: ProgramPlan, color: int) -> str:
 def _stays(plan: ProgramPlan, color: int, users: int) -> str:
     moves = any(len(one) > 1 for _, sets in configurations(plan, color) for one in sets.settings)
     back = " and its switches are set back behind the last vector" if moves else ""
-    why = "it has one use" if users == 1 else f"its {users} uses set its routers alike"
+    kinds = {sets for _, sets in configurations(plan, color)}
+    alike = (
+        "set its routers alike"
+        if len(kinds) == 1
+        else "set its routers alike, or have none in common"
+    )
+    why = "it has one use" if users == 1 else f"its {users} uses {alike}"
     return f"stays as it is, since {why}{back}"
 
 
