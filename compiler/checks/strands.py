@@ -8,7 +8,7 @@ from itertools import combinations
 from collc.arithmetic import arithmetic_of
 from collc.checks.ledger import kept_by
 from collc.diagnostics import Diagnostic
-from collc.lowering.sharing import OWN_TASKS, fits, shared_dsrs, shared_tasks
+from collc.lowering.sharing import fits, shared_dsrs, shared_tasks
 from collc.program import ProgramPlan
 
 # what strands may lack, and the target's fields that it is about
@@ -54,7 +54,7 @@ def _shortage(plan: ProgramPlan, what: str, resources: tuple[str, ...]) -> Diagn
 def _needs(strand: ProgramPlan, what: str) -> int:
     """How much a strand needs of something by itself."""
     if what == "task ids":
-        return OWN_TASKS + shared_tasks(strand.plans)
+        return strand.own_tasks + shared_tasks(strand.plans)
     return shared_dsrs(strand.plans) if what == "DSRs" else len(strand.colors)
 
 
@@ -89,7 +89,7 @@ def _occupied(strand: ProgramPlan) -> dict[str, set[int]]:
 def _lacks(strand: ProgramPlan) -> Iterator[str]:
     """What a strand lacks of what the others leave."""
     most = strand.program.colors
-    tasks = OWN_TASKS + shared_tasks(strand.plans)
+    tasks = strand.own_tasks + shared_tasks(strand.plans)
     if not fits(strand, len(strand.colors) if most is None else most):
         yield "colors with queues"
     if not set(strand.task_ids[:tasks]) <= set(strand.target.local_task_ids):

@@ -14,7 +14,6 @@ from collc.lowering.configuration import (
     setters,
     torn_down_by,
 )
-from collc.lowering.sharing import OWN_TASKS
 from collc.program import ProgramPlan, Use
 
 FILES = ("source", "dest", "own")  # of DSRs, as `Ids` names them
@@ -29,7 +28,7 @@ def shared_of(plan: ProgramPlan) -> list[SharedPhase]:
     bare = list(_with_routers(plan, bare))
     needs = [_needs(plan, use, given) for use, given in zip(plan.uses, bare, strict=True)]
     by_color = bool(plan.program.selections)
-    apart = by_color and sum(need.tasks for need in needs) <= len(plan.task_ids) - OWN_TASKS
+    apart = by_color and sum(need.tasks for need in needs) <= len(plan.task_ids) - plan.own_tasks
     used = Ids(
         sources=len(plan.colors) if by_color else 0,
         dests=len(plan.colors) if ready else 0,

@@ -30,12 +30,10 @@ from collc.lowering.resources import (
 from collc.lowering.teardown import with_teardown
 from collc.placement import received_colors, sent_colors
 from collc.plan import Phase, Plan
-from collc.program import ProgramPlan, SharedColor, Use
+from collc.program import ProgramPlan, SharedColor, Use, own_tasks
 from collc.schedule import Schedule
 from collc.spec import Collective, ContractKind, Program, Reconfigure
 from collc.target import Target
-
-OWN_TASKS = 2  # of a program: a phase is complete, a color is torn down
 
 
 def build_program_plan(
@@ -342,6 +340,7 @@ def _numbered(  # noqa: PLR0913, PLR0917 - the parts of a plan
     )
     used = {color.number for color in colors}
     free = [number for number in target.local_task_ids if number not in used]
+    own = own_tasks(colors)
     return ProgramPlan(
         target=target,
         program=program,
@@ -349,7 +348,7 @@ def _numbered(  # noqa: PLR0913, PLR0917 - the parts of a plan
         plans=numbered,
         uses=uses,
         colors=colors,
-        task_ids=take(free, OWN_TASKS + _tasks(plans, program, len(free))),
+        task_ids=take(free, own + _tasks(plans, program, len(free) - own)),
         dsr_ids=target.dsr_ids,
         code_bytes=memory.program_code_bytes(numbered),
         data_bytes=memory.program_data_bytes(numbered, program.rounds),
@@ -378,7 +377,7 @@ def _tasks(plans: Sequence[Plan], program: Program, free: int) -> int:
     if not program.selections:
         return shared
     all_apart = sum(task_ids_of_phase(phase) for plan in plans for phase in plan.phases)
-    return max(shared, min(all_apart, free - OWN_TASKS))
+    return max(shared, min(all_apart, free))
 
 
 def color_registers(plan: ProgramPlan) -> int:

@@ -129,7 +129,7 @@ def test_what_cannot_be_together_is_refused(calls: str, code: str) -> None:
 @pytest.mark.parametrize(
     ("limit", "ledger"),
     [
-        ("reserve tasks 8 .. 20", "too few task ids for what is in flight at the same time, 5 for"),
+        ("reserve tasks 8 .. 20", "too few task ids for what is in flight at the same time, 4 for"),
         ("reserve dsrs 1 .. 4", "too few DSRs for what is in flight at the same time, 2 for"),
         ("reserve input_queues 3 .. 7, output_queues 3 .. 5", "1 numbers for queues, 1 of input"),
     ],
