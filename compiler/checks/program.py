@@ -7,13 +7,14 @@ from dataclasses import replace
 from itertools import combinations
 
 from collc.checks import CHECKS
+from collc.checks.leaps import leaps
 from collc.checks.ledger import kept_by
 from collc.checks.strands import strands
 from collc.checks.teardown import teardown
+from collc.checks.turns import turns
 from collc.diagnostics import Diagnostic
-from collc.lowering.configuration import differing
 from collc.lowering.presence import Mask, receiving, sending
-from collc.lowering.resources import colors_of, switched_colors
+from collc.lowering.resources import switched_colors
 from collc.lowering.sharing import color_registers, shared_dsrs, shared_tasks
 from collc.placement import received_colors, sent_colors
 from collc.plan import Phase, Plan
@@ -47,7 +48,7 @@ def check_program(plan: ProgramPlan) -> tuple[Diagnostic, ...]:
         if name not in SHARED
         for problem in check(schedule, _by_itself(one))
     )
-    leaping = tuple(_leaps(plan))
+    leaping = tuple(leaps(plan))
     if leaping:
         return leaping  # it is shared as if it did not leap
     apart = tuple(strands(plan))
@@ -60,22 +61,6 @@ def _by_itself(plan: Plan) -> Plan:
     """The plan with a number of its own for each symbolic color: that phases which share a color
     do not meet on it is shown by `teardown`."""
     return replace(plan, colors=tuple((name, i) for i, (name, _) in enumerate(plan.colors)))
-
-
-def _leaps(plan: ProgramPlan) -> Iterator[Diagnostic]:
-    """C338: ways through routers of other PEs on colors that are torn down."""
-    for use in plan.uses:
-        ways = plan.phase(use).ways
-        torn = {name for name, k in use.positions if plan.colors[k].torn_down}
-        if any(way.color in torn for way in ways):
-            yield Diagnostic(
-                "C338",
-                f"`{plan.label(use)}` leads to PEs that are no neighbours on colors that are torn "
-                "down behind it",
-                plan.pattern(use).span,
-                ((plan.program.span, "colors take turns in this program"),),
-                "allow more colors, or use an order without leaps, such as snake or hilbert",
-            )
 
 
 def _colors(plan: ProgramPlan) -> Iterator[Diagnostic]:
@@ -99,29 +84,6 @@ def _colors(plan: ProgramPlan) -> Iterator[Diagnostic]:
             f"the program needs {len(numbers)} colors, {target.name} has {len(target.colors)}",
             resources=("colors",),
         )
-
-
-def _turns(plan: ProgramPlan) -> Iterator[Diagnostic]:
-    """C333: colors of a phase that are not told apart, or uses of a color that set its routers
-    differently, with nothing between."""
-    for use in plan.uses:
-        needed = set(colors_of([plan.phase(use)]))
-        taken = [k for _, k in use.positions]
-        named = {name for name, _ in use.positions} >= needed
-        if (
-            not named
-            or len(set(taken)) < len(taken)
-            or not set(taken) <= set(range(len(plan.colors)))
-        ):
-            yield _shared("C333", plan, f"`{plan.label(use)}` has not a color for each of its own")
-    for k, color in enumerate(plan.colors):
-        found = None if color.torn_down else differing(plan, k)
-        if found:
-            one, other, where = found
-            message = f"`{plan.label(one)}` and `{plan.label(other)}` both use color "
-            message += f"{color.number}, which stays as it is, but set its routers differently "
-            message += where
-            yield _shared("C333", plan, message)
 
 
 def _switch_colors(plan: ProgramPlan) -> Iterator[Diagnostic]:
@@ -242,7 +204,7 @@ def _shared(
 
 PROGRAM_CHECKS: dict[str, Callable[[ProgramPlan], Iterator[Diagnostic]]] = {
     "colors": _colors,
-    "turns": _turns,
+    "turns": turns,
     "switch_colors": _switch_colors,
     "queues": _queues,
     "microthreads": _microthreads,

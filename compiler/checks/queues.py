@@ -1,4 +1,5 @@
-"""Every phase has an input and an output queue of its own, an exchange one of each a lane."""
+"""Every phase has an input and an output queue, an exchange one of each a lane, and no PE has one
+queue for two of them: it is bound to a color when the program begins."""
 
 from __future__ import annotations
 
@@ -7,19 +8,25 @@ from collections.abc import Iterator
 from collc.checks.ledger import knob, reservations
 from collc.diagnostics import Diagnostic
 from collc.lowering.resources import queues_of_phase
+from collc.lowering.slots import clashes, slots_of
 from collc.plan import Plan
 from collc.schedule import Schedule
 
 
 def queues(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
-    """C305: too few queues, or one queue for two phases."""
+    """C305: too few queues, or one queue of a PE for two phases."""
+    slots = slots_of(plan)
     both = (
-        ("input", plan.input_queues, plan.target.input_queues),
-        ("output", plan.output_queues, plan.target.output_queues),
+        ("input", plan.input_queues, plan.target.input_queues, slots.inputs),
+        ("output", plan.output_queues, plan.target.output_queues, slots.outputs),
     )
-    for kind, used, available in both:
+    for kind, used, available, having in both:
         needed = sum(queues_of_phase(phase) for phase in plan.phases)
-        if len(used) < needed or len(set(used)) < len(used) or not set(used) <= set(available):
+        if (
+            len(used) < needed
+            or not set(used) <= set(available)
+            or any(clashes(having, used[: len(having)]))
+        ):
             yield Diagnostic(
                 "C305",
                 f"{len(plan.phases)} phases need {needed} {kind} queues and get {_list(used)}, "
