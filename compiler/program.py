@@ -31,6 +31,12 @@ class SharedColor:
     torn_down: bool
 
 
+def own_tasks(colors: tuple[SharedColor, ...]) -> int:
+    """Task ids of a program with these colors for itself: a phase is complete, and, where colors
+    are torn down, one is."""
+    return 1 + any(color.torn_down for color in colors)
+
+
 @dataclass(frozen=True)
 class Use:
     """A phase as the program sees it: whose it is, and the position of each symbolic color it uses
@@ -66,6 +72,11 @@ class ProgramPlan:
     data_bytes: int
     skewed: bool = False
     strands: tuple[ProgramPlan, ...] = ()
+
+    @property
+    def own_tasks(self) -> int:
+        """How many of the task ids are the program's own; they come before those of phases."""
+        return own_tasks(self.colors)
 
     @cached_property
     def calls(self) -> tuple[int, ...]:

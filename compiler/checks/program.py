@@ -15,7 +15,7 @@ from collc.checks.turns import turns
 from collc.diagnostics import Diagnostic
 from collc.lowering.presence import Mask, receiving, sending
 from collc.lowering.resources import switched_colors
-from collc.lowering.sharing import OWN_TASKS, color_registers, shared_dsrs, shared_tasks
+from collc.lowering.sharing import color_registers, shared_dsrs, shared_tasks
 from collc.placement import received_colors, sent_colors
 from collc.plan import Phase, Plan
 from collc.program import ProgramPlan
@@ -155,7 +155,7 @@ def _task_ids(plan: ProgramPlan) -> Iterator[Diagnostic]:
     """C306: too few task ids."""
     used, colors = plan.task_ids, {color.number for color in plan.colors}
     free = [number for number in plan.target.local_task_ids if number not in colors]
-    needed = OWN_TASKS + shared_tasks(plan.plans)
+    needed = plan.own_tasks + shared_tasks(plan.plans)
     if len(used) < needed or len(set(used)) < len(used) or not set(used) <= set(free):
         message = f"the program needs {needed} local task ids, {plan.target.name} has {len(free)}"
         message += " beside memcpy and its colors"

@@ -6,21 +6,27 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from collc.arithmetic import arithmetic_of
+from collc.checks.ledger import kept_by
 from collc.diagnostics import Diagnostic
-from collc.lowering.sharing import OWN_TASKS, fits, shared_dsrs, shared_tasks
+from collc.lowering.sharing import fits, shared_dsrs, shared_tasks
 from collc.program import ProgramPlan
+
+# what strands may lack, and the target's fields that it is about
+_RESOURCES = {
+    "colors with queues": ("colors", "input_queues", "output_queues"),
+    "task ids": ("local_task_ids", "colors"),
+    "DSRs": ("dsr_ids",),
+}
 
 
 def strands(plan: ProgramPlan) -> Iterator[Diagnostic]:
     """C334: too little for all strands, or something that two of them have; C335: a call-back."""
     for strand in plan.strands:
         yield from _call_backs(plan, strand)
-    lacking = [(strand, what) for strand in plan.strands for what in _lacks(strand)]
-    for what in dict.fromkeys(what for _, what in lacking):
-        who = ", ".join(_names(strand) for strand, lacks in lacking if lacks == what)
-        message = f"there are too few {what} for {who} beside what is in flight at the same time"
-        help = "run some of them one after the other, or use patterns with fewer colors"
-        yield _refused(plan, "C334", message, help)
+    lacking = {what for strand in plan.strands for what in _lacks(strand)}
+    for what, resources in _RESOURCES.items():
+        if what in lacking:
+            yield _shortage(plan, what, resources)
     if lacking:
         return  # numbers were made up for them
     for one, other in combinations(plan.strands, 2):
@@ -30,6 +36,42 @@ def strands(plan: ProgramPlan) -> Iterator[Diagnostic]:
                 message = f"{_names(one)} and {_names(other)} are in flight at the same time, "
                 message += f"and both have {what} {min(common)}"
                 yield _refused(plan, "C334", message, "run one after the other: leave `and` out")
+
+
+def _shortage(plan: ProgramPlan, what: str, resources: tuple[str, ...]) -> Diagnostic:
+    """What each strand needs of something, and what there is of it for all."""
+    each = [f"{_needs(strand, what)} for {_names(strand)}" for strand in plan.strands]
+    needed = f"{', '.join(each[:-1])} and {each[-1]}"
+    message = f"too few {what} for what is in flight at the same time, {needed}: "
+    message += f"{plan.target.name} has {_available(plan, what)}"
+    help = "run some of them one after the other, or use patterns with fewer colors"
+    kept = kept_by(plan.program.reserved, *resources)
+    if kept:
+        help += ", or reserve less"
+    return Diagnostic("C334", message, plan.program.span, kept, help)
+
+
+def _needs(strand: ProgramPlan, what: str) -> int:
+    """How much a strand needs of something by itself."""
+    if what == "task ids":
+        return strand.own_tasks + shared_tasks(strand.plans)
+    return shared_dsrs(strand.plans) if what == "DSRs" else len(strand.colors)
+
+
+def _available(plan: ProgramPlan, what: str) -> str:
+    """What there is of something for all strands together."""
+    target = plan.target
+    if what == "task ids":
+        colors = {color.number for color in plan.colors}
+        free = sum(number not in colors for number in target.local_task_ids)
+        return f"{free} beside memcpy and these colors"
+    if what == "DSRs":
+        return f"{len(target.dsr_ids)} of a file beside memcpy"
+    of_program = plan.program.colors
+    most = len(target.colors) if of_program is None else of_program
+    into, out = set(target.input_queues), set(target.output_queues)
+    queues = f"{len(into | out)} numbers for queues, {len(into)} of input and {len(out)} of output"
+    return f"{min(most, len(target.colors))} colors and {queues}"
 
 
 def _occupied(strand: ProgramPlan) -> dict[str, set[int]]:
@@ -47,9 +89,9 @@ def _occupied(strand: ProgramPlan) -> dict[str, set[int]]:
 def _lacks(strand: ProgramPlan) -> Iterator[str]:
     """What a strand lacks of what the others leave."""
     most = strand.program.colors
-    tasks = OWN_TASKS + shared_tasks(strand.plans)
+    tasks = strand.own_tasks + shared_tasks(strand.plans)
     if not fits(strand, len(strand.colors) if most is None else most):
-        yield "colors and queues"
+        yield "colors with queues"
     if not set(strand.task_ids[:tasks]) <= set(strand.target.local_task_ids):
         yield "task ids"
     if len(strand.dsr_ids) < shared_dsrs(strand.plans):

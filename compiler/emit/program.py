@@ -22,7 +22,6 @@ from collc.emit.program_colors import (
 from collc.emit.program_phases import controls_ready, shared_of
 from collc.lowering.configuration import setters
 from collc.lowering.resources import switched_colors
-from collc.lowering.sharing import OWN_TASKS
 from collc.program import ProgramPlan
 from collc.version import __version__
 
@@ -117,6 +116,7 @@ class ProgramModel:
     rounds: int
     colors: tuple[ColorModel, ...]
     torn_down: bool
+    own_tasks: int
     routers: tuple[str, ...]
     moving: tuple[str, ...]
     controls_ready: bool
@@ -186,6 +186,7 @@ def program_model(
         rounds=plan.program.rounds,
         colors=tuple(color_models(plan)),
         torn_down=any(color.torn_down for color in plan.colors),
+        own_tasks=plan.own_tasks,
         routers=tuple(routers_of(plan)),
         moving=tuple(moving_routers(plan)),
         controls_ready=controls_ready(plan),
@@ -268,7 +269,7 @@ def _module(plan: ProgramPlan, index: int, source: str, shared: list[SharedPhase
         switched=any(switched_colors(one.phases) for one in plan.plans),
         input_queues=tuple(color.input_queue for color in plan.colors),
         output_queues=tuple(color.output_queue for color in plan.colors),
-        task_ids=plan.task_ids[OWN_TASKS:],
+        task_ids=plan.task_ids[plan.own_tasks :],
         source_dsr_ids=plan.dsr_ids,
         dest_dsr_ids=plan.dsr_ids,
         own_dsr_ids=plan.dsr_ids,
@@ -297,7 +298,7 @@ def _steps(
 
 def _tasks(plan: ProgramPlan, modules: tuple[ModuleModel, ...]) -> tuple[tuple[Part, ...], ...]:
     """What each of the tasks that phases share does in every phase."""
-    parts: list[list[Part]] = [[] for _ in plan.task_ids[OWN_TASKS:]]
+    parts: list[list[Part]] = [[] for _ in plan.task_ids[plan.own_tasks :]]
     for module in modules:
         for step, phase in zip(module.steps, module.m.phases, strict=True):
             for task, condition, function in _functions(phase):

@@ -8,8 +8,12 @@ from dataclasses import replace
 from collc.emit.ids import Ids
 from collc.emit.model import SharedPhase, shared_phase
 from collc.emit.names import combine_of
-from collc.lowering.configuration import setters, torn_down_by
-from collc.lowering.sharing import OWN_TASKS
+from collc.lowering.configuration import (
+    Configuration,
+    configuration,
+    setters,
+    torn_down_by,
+)
 from collc.program import ProgramPlan, Use
 
 FILES = ("source", "dest", "own")  # of DSRs, as `Ids` names them
@@ -21,10 +25,10 @@ def shared_of(plan: ProgramPlan) -> list[SharedPhase]:
     length, those for what is received on a color while a PE sends are shared by all phases."""
     ready = controls_ready(plan)
     bare = [_bare(plan, use, ready) for use in plan.uses]
-    bare = list(_with_routers(bare, setters(plan)))
+    bare = list(_with_routers(plan, bare))
     needs = [_needs(plan, use, given) for use, given in zip(plan.uses, bare, strict=True)]
     by_color = bool(plan.program.selections)
-    apart = by_color and sum(need.tasks for need in needs) <= len(plan.task_ids) - OWN_TASKS
+    apart = by_color and sum(need.tasks for need in needs) <= len(plan.task_ids) - plan.own_tasks
     used = Ids(
         sources=len(plan.colors) if by_color else 0,
         dests=len(plan.colors) if ready else 0,
@@ -51,17 +55,23 @@ def shared_of(plan: ProgramPlan) -> list[SharedPhase]:
     return found
 
 
-def _with_routers(bare: list[SharedPhase], setters: tuple[int, ...]) -> Iterator[SharedPhase]:
+def _with_routers(plan: ProgramPlan, bare: list[SharedPhase]) -> Iterator[SharedPhase]:
     """What uses are given, with the numbers of the routers that they set, none where another use
-    sets them alike, and the colors that an earlier use has set for good."""
+    sets them alike, and the colors that an earlier use has set alike for good."""
     routers = 0
-    stay: set[int] = set()
-    for index, (given, setter) in enumerate(zip(bare, setters, strict=True)):
-        again = frozenset(name for name, k in given.positions.items() if k in stay)
+    stay: set[tuple[int, Configuration]] = set()
+    for index, (use, given, setter) in enumerate(zip(plan.uses, bare, setters(plan), strict=True)):
+        own, phase = plan.plans[use.collective].collective, plan.phase(use)
+        set_for_good = {
+            name: (k, configuration(own, phase, name))
+            for name, k in use.positions
+            if name not in given.torn_down
+        }
         first = routers if setter == index else None
-        yield replace(given, first_router=first, set_elsewhere=again - given.torn_down)
+        again = frozenset(name for name, setting in set_for_good.items() if setting in stay)
+        yield replace(given, first_router=first, set_elsewhere=again)
         routers += len(given.torn_down) * (setter == index)
-        stay |= set(given.positions.values())
+        stay |= set(set_for_good.values())
 
 
 def controls_ready(plan: ProgramPlan) -> bool:

@@ -50,7 +50,8 @@ def between_uses(plan: ProgramPlan) -> Iterator[BetweenUses]:
     for index, color in enumerate(plan.colors):
         sets = configurations(plan, index)
         uses = [use for use, _ in sets]
-        why = _torn_down(plan, index, uses) if color.torn_down else _stays(plan, uses)
+        alike = len({one for _, one in sets}) == 1
+        why = _torn_down(plan, index, uses) if color.torn_down else _stays(plan, uses, alike)
         moves = any(len(routes) > 1 for _, one in sets for routes in one.settings)
         labels = tuple(map(plan.label, uses))
         yield BetweenUses(color, why, moves and not color.torn_down, labels)
@@ -73,9 +74,10 @@ def _torn_down(plan: ProgramPlan, color: int, uses: list[Use]) -> str:
     return f"{plan.label(beside)} has color {number} torn down, too"
 
 
-def _stays(plan: ProgramPlan, uses: list[Use]) -> str:
+def _stays(plan: ProgramPlan, uses: list[Use], alike: bool) -> str:
     if len(uses) > 1:
-        return f"its {len(uses)} uses set its routers alike"
+        apart = "" if alike else ", or have none in common"
+        return f"its {len(uses)} uses set its routers alike{apart}"
     calls = _calls(plan, uses[0])
     if calls == 1:
         return "it has one use, which is called once"

@@ -1,4 +1,5 @@
-"""What phases set routers to: whether two uses of a color do so alike, at every PE."""
+"""What phases set routers to: whether two uses of a color do so alike, at every PE, or have no
+router in common."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from collc.grids import Grid
+from collc.lowering.presence import Mask, routing
 from collc.paths import Path
 from collc.plan import Phase, Route
 from collc.program import ProgramPlan, Use
@@ -76,13 +78,35 @@ def configurations(plan: ProgramPlan, color: int) -> list[tuple[Use, Configurati
     ]
 
 
+Setting = tuple[Collective, Phase, str]  # a phase of a collective, and one of its colors
+
+
 def differing(plan: ProgramPlan, color: int) -> tuple[Use, Use, str] | None:
-    """Two uses of a color that do not set its routers alike, and where; None if all do."""
-    found = configurations(plan, color)
-    for use, other in found[1:]:
-        first, one = found[0]
-        if one != other:
-            return first, use, _where(one, other)
+    """Two uses of a color that have routers in common and do not set them alike, and where; None if
+    there are none."""
+    uses = [(use, name) for use in plan.uses for name, k in use.positions if k == color]
+    settings = [
+        (plan.plans[use.collective].collective, plan.phase(use), name) for use, name in uses
+    ]
+    found = first_differing(settings)
+    if found is None:
+        return None
+    one, other = (configuration(*settings[i]) for i in found)
+    return uses[found[0]][0], uses[found[1]][0], _where(one, other)
+
+
+def first_differing(settings: Sequence[Setting]) -> tuple[int, int] | None:
+    """The first two of these that have routers in common and do not set all of theirs alike."""
+    distinct: dict[Configuration, tuple[int, Mask]] = {}
+    for index, (collective, phase, name) in enumerate(settings):
+        own = configuration(collective, phase, name)
+        if own in distinct:
+            continue
+        routers = routing(collective, phase)[name]
+        for before, others in distinct.values():
+            if bool((routers & others).any()):
+                return before, index
+        distinct[own] = index, routers
     return None
 
 

@@ -40,6 +40,15 @@ def routing(collective: Collective, phase: Phase) -> dict[str, Mask]:
     return found
 
 
+def touched_by(collective: Collective, phase: Phase) -> Mask:
+    """The PEs whose routers a phase sets, on whatever color."""
+    whole = collective.grid.whole
+    found = np.zeros((whole.height, whole.width), dtype=np.bool_)
+    for mask in routing(collective, phase).values():
+        found |= mask
+    return found
+
+
 def _masks(
     collective: Collective, phase: Phase, colors_of_role: Callable[[Role], Iterable[str]]
 ) -> dict[str, Mask]:

@@ -1,21 +1,22 @@
 """How the collectives of a program share colors, queues and task ids.
 
 If there are colors and queues for all phases, every phase has its own and nothing is reconfigured.
-If there are enough for phases to share them with those that set all routers alike, nothing is
-reconfigured either. Otherwise phases take turns: each takes the colors that were used longest ago,
-so that their teardown is over when it begins.
+If there are enough for phases to share them with those that set all routers alike or lie on other
+PEs, nothing is reconfigured either. Otherwise phases take turns: each takes the colors that were
+used longest ago, so that their teardown is over when it begins.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import combinations, count
 
 from collc.cost import predict
 from collc.lowering import candidate_plans, memory
 from collc.lowering.color_queues import queues_of_colors, too_few_queues
-from collc.lowering.configuration import configuration
+from collc.lowering.configuration import configuration, first_differing
+from collc.lowering.presence import touched_by
 from collc.lowering.resources import (
     QueueNeed,
     colors_of,
@@ -29,12 +30,10 @@ from collc.lowering.resources import (
 from collc.lowering.teardown import with_teardown
 from collc.placement import received_colors, sent_colors
 from collc.plan import Phase, Plan
-from collc.program import ProgramPlan, SharedColor, Use
+from collc.program import ProgramPlan, SharedColor, Use, own_tasks
 from collc.schedule import Schedule
-from collc.spec import ContractKind, Program, Reconfigure
+from collc.spec import Collective, ContractKind, Program, Reconfigure
 from collc.target import Target
-
-OWN_TASKS = 2  # of a program: a phase is complete, a color is torn down
 
 
 def build_program_plan(
@@ -126,16 +125,27 @@ def apart(
     target: Target,
     alike: bool = False,
 ) -> ProgramPlan:
-    """Every phase with colors and queues of its own, or of those that set all routers `alike`."""
+    """Every phase with colors and queues of its own, or, if `alike`, with those of phases that set
+    all routers alike or lie on other PEs."""
     named = _named(plans)
     owners = _owners(named, plans) if alike else list(range(len(named)))
-    owning = [one for i, one in enumerate(named) if owners[i] == i]
+    owning = [named[owner] for owner in dict.fromkeys(owners)]
     needs = [
         QueueNeed(max(one.inputs) + 1, max(one.outputs) + 1, one.phase.exchange is not None)
         for one in owning
     ]
     queues = deal_queues(needs, target)
-    switched = [color in switched_colors([one.phase]) for one in owning for color in one.colors]
+    moving = {
+        (owner, k)
+        for one, owner in zip(named, owners, strict=True)
+        for k, color in enumerate(one.colors)
+        if color in switched_colors([one.phase])
+    }
+    switched = [
+        (owner, k) in moving
+        for owner in dict.fromkeys(owners)
+        for k in range(len(named[owner].colors))
+    ]
     numbers = iter(_color_numbers(switched, target))
     colors: list[SharedColor] = []
     first: dict[int, int] = {}  # color of each that has its own
@@ -157,16 +167,47 @@ def apart(
 
 
 def _owners(named: Sequence[_Named], plans: Sequence[Plan]) -> list[int]:
-    """For each phase the first that sets all routers as it does, color by color, and has as many
-    queues."""
-    first: dict[tuple[object, ...], int] = {}
-    found = []
-    for i, one in enumerate(named):
-        collective = plans[one.collective].collective
-        sets = (configuration(collective, one.phase, color) for color in one.colors)
-        steps = one.phase.exchange is not None
-        found.append(first.setdefault((*sets, one.inputs, one.outputs, steps), i))
+    """For each phase one whose colors and queues it can have: all others that have them set all
+    routers as it does, color by color, or lie on PEs apart from its own. Those with most colors
+    come first, since others may do with some of theirs."""
+    members: dict[int, list[int]] = {}  # by owner
+    sets = [_kind(one, plans[one.collective].collective) for one in named]
+    masks = [touched_by(plans[one.collective].collective, one.phase) for one in named]
+    found = list(range(len(named)))
+    for i in sorted(found, key=lambda i: -len(named[i].colors)):
+        one = named[i]
+        owner = next(
+            (
+                first
+                for first, others in members.items()
+                if all(sets[i] == sets[o] or not (masks[i] & masks[o]).any() for o in others)
+                and _goes_into(one, named[first])
+            ),
+            i,
+        )
+        members.setdefault(owner, []).append(i)
+        found[i] = owner
     return found
+
+
+def _kind(one: _Named, collective: Collective) -> tuple[object, ...]:
+    """What phases have alike that set all routers alike and have as many queues."""
+    sets = (configuration(collective, one.phase, color) for color in one.colors)
+    return (*sets, one.inputs, one.outputs, one.phase.exchange is not None)
+
+
+def _goes_into(one: _Named, owner: _Named) -> bool:
+    """Whether the queues of a phase serve another one."""
+    pairs = list(combinations(range(len(one.colors)), 2))
+    return (
+        len(one.colors) <= len(owner.colors)
+        and (one.phase.exchange is None or owner.phase.exchange is not None)
+        and all(
+            mine[k] == mine[n] or theirs[k] != theirs[n]
+            for mine, theirs in ((one.inputs, owner.inputs), (one.outputs, owner.outputs))
+            for k, n in pairs
+        )
+    )
 
 
 def _in_turns(
@@ -223,14 +264,13 @@ def _changes(
     plans: Sequence[Plan],
     color: int,
 ) -> bool:
-    """Whether phases set the routers of a color differently."""
-    sets = (
-        configuration(plans[one.collective].collective, one.phase, one.colors[taken.index(color)])
+    """Whether phases set routers that they have in common differently on a color."""
+    settings = [
+        (plans[one.collective].collective, one.phase, one.colors[taken.index(color)])
         for one, taken in zip(named, positions, strict=True)
         if color in taken
-    )
-    first = next(sets, None)
-    return any(other != first for other in sets)
+    ]
+    return first_differing(settings) is not None
 
 
 def _with_neighbors(torn: set[int], positions: Sequence[tuple[int, ...]]) -> set[int]:
@@ -300,6 +340,7 @@ def _numbered(  # noqa: PLR0913, PLR0917 - the parts of a plan
     )
     used = {color.number for color in colors}
     free = [number for number in target.local_task_ids if number not in used]
+    own = own_tasks(colors)
     return ProgramPlan(
         target=target,
         program=program,
@@ -307,7 +348,7 @@ def _numbered(  # noqa: PLR0913, PLR0917 - the parts of a plan
         plans=numbered,
         uses=uses,
         colors=colors,
-        task_ids=take(free, OWN_TASKS + _tasks(plans, program, len(free))),
+        task_ids=take(free, own + _tasks(plans, program, len(free) - own)),
         dsr_ids=target.dsr_ids,
         code_bytes=memory.program_code_bytes(numbered),
         data_bytes=memory.program_data_bytes(numbered, program.rounds),
@@ -336,7 +377,7 @@ def _tasks(plans: Sequence[Plan], program: Program, free: int) -> int:
     if not program.selections:
         return shared
     all_apart = sum(task_ids_of_phase(phase) for plan in plans for phase in plan.phases)
-    return max(shared, min(all_apart, free - OWN_TASKS))
+    return max(shared, min(all_apart, free))
 
 
 def color_registers(plan: ProgramPlan) -> int:

@@ -2,7 +2,8 @@
 
 Calls that are joined go to different strands. A strand is a program of its own, whose calls follow
 each other; what it occupies on a PE is taken off the machine before the next one is planned. So
-nothing of two strands can meet but on links and ramps, where they take turns word by word.
+nothing of two strands can meet but on links and ramps, where they take turns word by word. Calls on
+PEs apart need no strands.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice, product
 
+import numpy as np
+
 from collc.lowering import memory
+from collc.lowering.presence import Mask, touched_by
 from collc.lowering.resources import left_by
 from collc.lowering.sharing import fastest_plans, fits, share, shared_dsrs, widest
 from collc.plan import Plan
@@ -29,6 +33,9 @@ def build_strands(schedules: tuple[Schedule, ...], program: Program, target: Tar
     it asks for more than there is, and a check refuses it."""
     target = left_by(program.reserved, target)
     chosen = fastest_plans(schedules, program, target)
+    program = in_parts(program, chosen)
+    if not program.together:
+        return share(schedules, chosen, program, target)
     members = strands_of(program, [one.collective.name for one in chosen])
     parts = tuple(_part(program, members, chosen, i) for i in range(len(members)))
     machines = _dsrs_apart(members, chosen, target)
@@ -40,6 +47,42 @@ def build_strands(schedules: tuple[Schedule, ...], program: Program, target: Tar
         if _wants(best) == (False, 0):
             break
     return _together(schedules, members, program, target, best)
+
+
+def in_parts(program: Program, plans: tuple[Plan, ...]) -> Program:
+    """The program with calls one after the other that are in flight at the same time as they are:
+    no PE has a part in both, nor in calls that either of them is joined with, and what a PE has no
+    part in returns at once."""
+    touched = {one.collective.name: _touched(one) for one in plans}
+    turns = [
+        group
+        for turn in program.turns
+        for group in _meeting(turn, [touched[program.calls[call]] for call in turn])
+    ]
+    calls = tuple(program.calls[call] for group in turns for call in group)
+    firsts = {sum(map(len, turns[:i])) for i in range(len(turns))}
+    together = tuple(call for call in range(len(calls)) if call not in firsts)
+    return replace(program, calls=calls, together=together)
+
+
+def _touched(plan: Plan) -> Mask:
+    """The PEs whose routers a collective sets."""
+    whole = plan.collective.grid.whole
+    found = np.zeros((whole.height, whole.width), dtype=np.bool_)
+    for phase in plan.phases:
+        found |= touched_by(plan.collective, phase)
+    return found
+
+
+def _meeting(calls: tuple[int, ...], touched: list[Mask]) -> list[list[int]]:
+    """Calls in groups, of which none has a PE in common with another."""
+    groups: list[tuple[list[int], Mask]] = []
+    for call, mask in zip(calls, touched, strict=True):
+        met = [group for group in groups if bool((group[1] & mask).any())]
+        groups = [group for group in groups if not bool((group[1] & mask).any())]
+        members = sorted([call, *(c for group in met for c in group[0])])
+        groups.append((members, np.logical_or.reduce([mask, *(group[1] for group in met)])))
+    return sorted(members for members, _ in groups)
 
 
 def _wants(strands: tuple[ProgramPlan, ...]) -> tuple[bool, int]:

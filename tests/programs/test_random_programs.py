@@ -18,6 +18,12 @@ CASES = int(os.environ.get("COLLC_PROGRAMS", "500"))
 FIRST = int(os.environ.get("COLLC_FIRST_PROGRAM", "0"))
 
 TREES = ("chain", "star", "binomial", "two_phase(S = 2)", "two_phase(S = 3)", "optimal")
+BY_STEPS = {
+    "allreduce": ("ring_allreduce", "halving_doubling", "recursive_doubling"),
+    "reduce_scatter": ("ring_reduce_scatter",),
+    "allgather": ("ring_allgather",),
+    "barrier": ("dissemination_barrier", "linear_barrier"),
+}
 TYPES = ("f32", "i16", "u32")
 
 
@@ -40,7 +46,10 @@ def random_program(rng: random.Random) -> str:
 
 def collective_on(rng: random.Random, place: str, buffer: str, width: int, height: int) -> str:
     """A collective on a place of so many PEs."""
-    what = f"{buffer}: {rng.choice(TYPES)}[{rng.choice((1, 2, 3, 7, 12))}]"
+    length = rng.choice((1, 2, 3, 7, 12))
+    if min(width, height) == 1 and rng.random() < 0.25:
+        return by_steps(rng, place, buffer, max(width, height), length)
+    what = f"{buffer}: {rng.choice(TYPES)}[{length}]"
     kind = rng.choice(("broadcast", "reduce", "allreduce", "barrier"))
     x, y = rng.randrange(width), rng.randrange(height)
     if kind == "broadcast":
@@ -50,6 +59,18 @@ def collective_on(rng: random.Random, place: str, buffer: str, width: int, heigh
     steps, home = _reduction(rng, width, height)
     last = "" if kind == "reduce" else f" then broadcast from {home}"
     return f"{kind}({operands}) on {place} {{ {steps}{last} }}"
+
+
+def by_steps(rng: random.Random, place: str, buffer: str, ranks: int, length: int) -> str:
+    """A collective on a line of so many PEs by an algorithm made of steps."""
+    kind = rng.choice(sorted(BY_STEPS))
+    ring = "order ring " if rng.random() < 0.5 else ""
+    run = f"on {place} {{ {ring}run {rng.choice(BY_STEPS[kind])} }}"
+    if kind == "barrier":
+        return f"barrier() {run}"
+    operation = "" if kind == "allgather" else f", {rng.choice(('add', 'max', 'min'))}"
+    slices = 1 if kind == "allreduce" else ranks  # of which each PE gives or gets one
+    return f"{kind}({buffer}: {rng.choice(TYPES)}[{length * slices}]{operation}) {run}"
 
 
 def _reduction(rng: random.Random, width: int, height: int) -> tuple[str, str]:

@@ -126,6 +126,22 @@ def test_what_cannot_be_together_is_refused(calls: str, code: str) -> None:
     assert code in {diagnostic.code for diagnostic in caught.value.diagnostics}
 
 
+@pytest.mark.parametrize(
+    ("limit", "ledger"),
+    [
+        ("reserve tasks 8 .. 20", "too few task ids for what is in flight at the same time, 4 for"),
+        ("reserve dsrs 1 .. 4", "too few DSRs for what is in flight at the same time, 2 for"),
+        ("reserve input_queues 3 .. 7, output_queues 3 .. 5", "1 numbers for queues, 1 of input"),
+    ],
+)
+def test_what_is_too_little_is_said_of_each(limit: str, ledger: str) -> None:
+    with pytest.raises(collc.CollcError) as caught:
+        compiled(f"rows and columns {limit}")
+    messages = [d.message for d in caught.value.diagnostics if d.code == "C334"]
+    assert any(ledger in message for message in messages), messages
+    assert all("`rows`" in message and "`columns`" in message for message in messages)
+
+
 def test_a_call_back_may_run_by_itself_in_such_a_program() -> None:
     report = compiled("rows and columns, whole", skew=30).run()
     assert report.verified, report.problem
