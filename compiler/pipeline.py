@@ -69,7 +69,8 @@ def of_one(spec: Spec) -> Spec:
     """The Spec, if its program is one collective; raises CollcError."""
     if spec.program is not None and spec.program.selections:
         message = "this is about a collective of one length, and the program is given its own"
-        help = f"say how long its vectors are, without a `{spec.program.lengths[0][0]} <=`"
+        help = f"say how long its vectors are, without a `{spec.program.lengths[0][0]} <=`; "
+        help += "what each alternative takes is in the table of `collc cost`"
         raise CollcError([Diagnostic("C107", message, spec.program.span, help=help)])
     if spec.program is not None:
         message = "this is about one collective, and the program runs several, or several times"

@@ -19,6 +19,7 @@ from collc.lowering.strands import build_strands
 from collc.pipeline import compile_collective, proved, refuse_if_any
 from collc.program import ProgramPlan
 from collc.proof import prove
+from collc.remedies import with_remedies
 from collc.schedule import Schedule, build_schedule
 from collc.show import show_steps
 from collc.spec import Program, Reconfigure, Selection, Spec
@@ -78,12 +79,8 @@ def compile_program(spec: Spec, program: Program, skew: int = 0) -> ProgramBundl
     """Compile what a Spec says to a bundle, or raise CollcError with every problem found. With a
     `skew` PEs wait before each call, up to so many turns of an empty loop."""
     machine = TARGETS[spec.target]
-    refuse_if_any(unusable_in_program(spec.collectives))
-    refuse_if_any(unusable_lengths(program.selections, spec.collectives))
-    schedules = tuple(map(with_tokens, prove_all(spec)))
-    refuse_if_any(one_root(program, schedules))
-    plan = replace(_planned(schedules, program, machine), skewed=skew > 0)
-    refuse_if_any(check_program(plan))
+    schedules = proved_together(spec, program)
+    plan = replace(planned_program(schedules, program, machine), skewed=skew > 0)
     refuse_if_any(
         problem
         for schedule, one in zip(plan.schedules, plan.plans, strict=True)
@@ -96,6 +93,25 @@ def compile_program(spec: Spec, program: Program, skew: int = 0) -> ProgramBundl
     )
     files = render_program(spec, plan, prediction, architectures, skew)
     return ProgramBundle(spec, plan, prediction, files)
+
+
+def proved_together(spec: Spec, program: Program) -> tuple[Schedule, ...]:
+    """What `prove_all` gives, with barriers as vectors, for collectives that can be in one program;
+    raises CollcError."""
+    refuse_if_any(unusable_in_program(spec.collectives))
+    refuse_if_any(unusable_lengths(program.selections, spec.collectives))
+    schedules = tuple(map(with_tokens, prove_all(spec)))
+    refuse_if_any(one_root(program, schedules))
+    return schedules
+
+
+def planned_program(
+    schedules: tuple[Schedule, ...], program: Program, target: Target
+) -> ProgramPlan:
+    """A plan that keeps all limits; raises CollcError if there is none."""
+    plan = _planned(schedules, program, target)
+    refuse_if_any(with_remedies(check_program(plan), plan))
+    return plan
 
 
 def prove_all(spec: Spec) -> tuple[Schedule, ...]:

@@ -364,6 +364,20 @@ def home_pe(schedule: Schedule) -> tuple[int, int]:
     return sources[0] if sources else (0, 0)
 
 
+def corner_of(collective: Collective) -> tuple[int, int]:
+    """(x, y) of the PE that is rank 0 along every axis that a step goes along; a path is laid out
+    as a row."""
+    extents = {"x": collective.grid.width, "y": collective.grid.height}
+    place = {"x": 0, "y": 0}
+    for step in reversed(collective.steps):  # the first along an axis counts
+        if isinstance(step, RunStep):
+            place[step.axis] = step.places[0]
+        elif isinstance(step, ReduceStep):
+            axis = axis_of(step.order)
+            place[axis] = 0 if ascending(step.order) else extents[axis] - 1
+    return place["x"], place["y"]
+
+
 def pes_of_ranks(collective: Collective) -> tuple[tuple[int, int], ...]:
     """(x, y) of every rank that a contract of the user's own speaks of."""
     own, path = collective.contract.own, collective.path

@@ -17,7 +17,7 @@ from collc.language.limits import RESOURCES
 from collc.language.names import PRELUDE_FILE, prelude
 from collc.language.shapes import Children
 from collc.language.words import HILBERT
-from collc.schedule import JUMP
+from collc.schedule import JUMP, axis_of
 from collc.show_algorithm import show_algorithm, values_of
 from collc.show_contract import show_contracts
 from collc.show_operation import show_operation
@@ -132,7 +132,7 @@ def show_steps(collective: Collective) -> str:
     usual = {Order.WEST_TO_EAST.value, Order.NORTH_TO_SOUTH.value}
     unusual = orders.keys() - usual or collective.counts_along == "y"
     order = f"order {', '.join(orders)} " if unusual else ""
-    return order + " then ".join(_step(step, collective) for step in collective.steps)
+    return order + " then ".join(_step_texts(collective))
 
 
 def _headline(span: Span | None, text: str) -> str:
@@ -203,8 +203,8 @@ def _steps(collective: Collective) -> Iterator[str]:
     orders = dict.fromkeys(_orders(collective))
     if orders:
         yield "    order " + ", ".join(orders)
-    for index, step in enumerate(collective.steps):
-        yield f"    {'then ' if index else ''}{_step(step, collective)}"
+    for index, step in enumerate(_step_texts(collective)):
+        yield f"    {'then ' if index else ''}{step}"
 
 
 def _choice(selection: Selection, alternatives: list[Collective]) -> Iterator[str]:
@@ -267,21 +267,32 @@ def _is_named_later(collective: Collective, step: Step) -> bool:
     return by_slices and isinstance(step, RunStep) and step.axis != collective.counts_along
 
 
-def _step(step: Step, collective: Collective) -> str:
-    grid = collective.grid
-    wide = grid.width > 1 and grid.height > 1 and collective.path is None
-    if isinstance(step, BroadcastStep):
-        return f"broadcast from ({step.x}, {step.y})"
-    if isinstance(step, RunStep):
-        one, every = ("row", "rows") if step.axis == "x" else ("column", "columns")
-        across = grid.height if step.axis == "x" else grid.width
-        lines = every if step.lines == (0, across - 1) else one
-        by = f"{lines} by " if wide else ""
-        root = f" from {collective.root}" if collective.root else ""
-        return f"run {by}{step.algorithm.text}{root}{' in twos' * step.wide}"
-    horizontal = step.order in (Order.WEST_TO_EAST, Order.EAST_TO_WEST)
-    lines = "" if not wide else "row by " if horizontal else "columns by "
-    return f"reduce {lines}{_tree_texts(step)} to {step.root}"
+def _step_texts(collective: Collective) -> Iterator[str]:
+    """The steps, as they would be written."""
+    reduced: set[str] = set()  # axes along which one rank of a line has what there is of it
+    for step in collective.steps:
+        if isinstance(step, BroadcastStep):
+            reduced.clear()
+            yield f"broadcast from ({step.x}, {step.y})"
+        elif isinstance(step, RunStep):
+            grid = collective.grid
+            across = grid.height if step.axis == "x" else grid.width
+            lines = _lines_by(step.axis, collective, every=step.lines == (0, across - 1))
+            root = collective.root
+            place = f" {collective.contract.kind.root_word} {root}" if root else ""
+            yield f"run {lines}{step.algorithm.text}{place}{' in twos' * step.wide}"
+        else:
+            axis = axis_of(step.order)
+            lines = _lines_by(axis, collective, every=reduced <= {axis})
+            reduced.add(axis)
+            yield f"reduce {lines}{_tree_texts(step)} to {step.root}"
+
+
+def _lines_by(axis: str, collective: Collective, *, every: bool) -> str:
+    """Which lines a step goes along, where there are several."""
+    if min(collective.grid.width, collective.grid.height) == 1 or collective.path is not None:
+        return ""
+    return f"{'row' if axis == 'x' else 'column'}{'s' * every} by "
 
 
 def _tree_texts(step: ReduceStep) -> str:

@@ -12,7 +12,7 @@ from collc.grids import Grid
 from collc.language import parse_file, parse_source, read_source
 from collc.language.limits import expectation_text
 from collc.own_contract import Holdings, OwnContract
-from collc.show import as_json, render, show_spec
+from collc.show import as_json, render, show_spec, show_steps
 from collc.spec import (
     Algorithm,
     BroadcastStep,
@@ -153,6 +153,43 @@ def test_a_tree_used_for_columns_and_row_is_shown_as_one() -> None:
     shown = show_spec(parse_source(text))
     assert "tree mine(n) = n == 4 ? 0 <- [1, 2, 3] : 0 <- [1, 2]\n" in shown
     assert placeless(parse_source(shown)) == placeless(parse_source(text))
+
+
+@pytest.mark.parametrize(
+    ("contract", "steps"),
+    [
+        ("reduce", "reduce columns by chain to 2 then reduce row by star to 1"),
+        ("reduce", "reduce rows by chain to 1 then reduce column by star to 2"),
+        ("allreduce", "reduce rows by star to 0 then reduce column by chain to 0"),
+        (
+            "reduce",
+            "run columns by pipelined_reduce(c = 2) to (0, 0) then reduce rows by chain to 0",
+        ),
+        (
+            "reduce",
+            "run rows by pipelined_reduce(c = 2) to (1, 2) "
+            "then run column by pipelined_reduce(c = 2) to (1, 2)",
+        ),
+    ],
+)
+def test_steps_on_a_grid_are_shown_in_the_words_they_are_written_in(
+    contract: str, steps: str
+) -> None:
+    back = " then broadcast from (0, 0)" if contract == "allreduce" else ""
+    text = f"""target wse2 grid g = 3 x 4
+    collective c = {contract}(x: i32[12], add) on g {{ {steps}{back} }}
+    program {{ c }}"""
+    spec = parse_source(text)
+    assert show_steps(spec.collectives[0]) == steps + back
+    lines = [line.strip().removeprefix("then ") for line in show_spec(spec).splitlines()]
+    assert set((steps + back).split(" then ")) <= set(lines)
+
+
+def test_a_root_that_something_is_sent_from_is_shown_so() -> None:
+    text = """target wse2 grid g = 4 x 1
+    collective c = scatter(x: i32[12]) on g { run linear_scatter from (0, 0) }
+    program { c }"""
+    assert show_steps(parse_source(text).collectives[0]) == "run linear_scatter from (0, 0)"
 
 
 def diagnostic(line: int, column: int, end: int) -> Diagnostic:

@@ -5,14 +5,21 @@ from __future__ import annotations
 import re
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
 from collc.bundle import Bundle, ProgramBundle
-from collc.by_colors import by_colors, show_by_colors
+from collc.by_colors import (
+    by_colors,
+    program_by_colors,
+    show_by_colors,
+    show_program_by_colors,
+)
 from collc.commands.output import facts_of, print_data, print_decisions, warnings_of
 from collc.commands.source import Source, print_warnings, reporting, source_options
 from collc.cost import show_prediction
+from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.networks import cost_on, read_network, show_cost
 from collc.programs import choices_of
@@ -38,7 +45,7 @@ def _range(_: click.Context, __: click.Parameter, value: str | None) -> range | 
     "counts",
     callback=_range,
     metavar="FIRST..LAST",
-    help="Predict for each number of colors that the collective may use.",
+    help="Predict for each number of colors that FILE's program may use.",
 )
 @click.option(
     "--network",
@@ -58,10 +65,8 @@ def command(source: Source, counts: range | None, network: Path | None) -> None:
         return
     bundle = source.compile()
     if source.as_data:
-        facts = facts_of(bundle) | warnings_of(bundle)
-        if isinstance(bundle, ProgramBundle):
-            choices = {one.name: list(map(asdict, found)) for one, found in choices_of(bundle)}
-            facts |= {"choices": choices} if choices else {}
+        of_program = _data_of_program(bundle) if isinstance(bundle, ProgramBundle) else {}
+        facts = facts_of(bundle) | warnings_of(bundle) | of_program
         print_data(facts | {"prediction": asdict(bundle.prediction)})
         return
     click.echo(show_prediction(bundle.prediction), nl=False)
@@ -69,13 +74,27 @@ def command(source: Source, counts: range | None, network: Path | None) -> None:
         cycles, target = bundle.prediction.cycles, bundle.plan.target
         click.echo(show_terms(bundle.schedule, cycles, target), nl=False)
     if isinstance(bundle, ProgramBundle):
-        for selection, found in choices_of(bundle):
-            click.echo(show_ranges(selection, found), nl=False)
-        if reconfiguration_bytes(bundle.plan):
-            size = f"{reconfiguration_bytes(bundle.plan)} bytes a PE"
-            click.echo(f"memory for reconfiguration: {size}")
+        _print_program(bundle)
     print_decisions(bundle)
     print_warnings(bundle.warnings, source)
+
+
+def _data_of_program(bundle: ProgramBundle) -> dict[str, Any]:
+    """What there is to say of a program only."""
+    choices = {one.name: list(map(asdict, found)) for one, found in choices_of(bundle)}
+    colors = [color.as_data() for color in between_uses(bundle.plan)]
+    return ({"choices": choices} if choices else {}) | {"between_uses": colors}
+
+
+def _print_program(bundle: ProgramBundle) -> None:
+    """The same as text."""
+    for selection, found in choices_of(bundle):
+        click.echo(show_ranges(selection, found), nl=False)
+    if reconfiguration_bytes(bundle.plan):
+        size = f"{reconfiguration_bytes(bundle.plan)} bytes a PE"
+        click.echo(f"memory for reconfiguration: {size}")
+    for color in between_uses(bundle.plan):
+        click.echo(color.show())
 
 
 def _print_network_cost(source: Source, file: Path) -> None:
@@ -91,11 +110,17 @@ def _print_network_cost(source: Source, file: Path) -> None:
 
 
 def _print_by_colors(source: Source, counts: range) -> None:
-    spec, _ = source.prove()
-    rows = list(by_colors(spec.collectives[0], TARGETS[spec.target], counts))
+    spec = source.parse()
+    if spec.program is None:
+        spec, _ = source.prove()
+        alone = list(by_colors(spec.collectives[0], TARGETS[spec.target], counts))
+        rows, table = list(map(asdict, alone)), show_by_colors(alone)
+    else:
+        together = list(program_by_colors(spec, spec.program, counts))
+        rows, table = list(map(asdict, together)), show_program_by_colors(together)
     if source.as_data:
         params = {p.name: p.value for p in spec.parameters}
         head = {"file": spec.file, "target": spec.target, "params": params}
-        print_data(head | {"by_colors": [asdict(row) for row in rows]})
+        print_data(head | {"by_colors": rows})
     else:
-        click.echo(show_by_colors(rows), nl=False)
+        click.echo(table, nl=False)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from collc.commands.output import print_data
 from collc.commands.source import Source, reporting, source_options
 from collc.explain import explained_codes, explanation
-from collc.language import parse_source
 from collc.pipeline import of_one
-from collc.target import TARGETS
+from collc.spec import Collective
+from collc.target import TARGETS, Target
 from collc.tuning import decided
 from collc.tuning.pareto import pareto, show_pareto
 from collc.tuning.show import plan_as_data, show_plans
@@ -64,26 +66,39 @@ def command(context: click.Context, as_data: bool) -> None:
 @click.option("--pareto", "by_colors", is_flag=True, help="Show what fewer colors cost.")
 @reporting
 def plan(source: Source, by_colors: bool) -> None:
-    """Show the best plan for FILE's contract and those that lost; its own steps are left aside."""
-    given, file = source.definitions, str(source.file)
-    spec = of_one(parse_source(source.text, given, source.target, file=file, leave_open=True))
-    collective, machine = spec.collectives[0], TARGETS[spec.target]
-    head = {
-        "file": file,
-        "target": spec.target,
-        "params": {p.name: p.value for p in spec.parameters},
+    """Show the best plan for FILE's contract and those that lost; its own steps are left aside.
+
+    Of a program each collective is taken by itself.
+    """
+    spec = source.parse(leave_open=True)
+    if spec.program is None or spec.program.selections:
+        spec = of_one(spec)
+    machine = TARGETS[spec.target]
+    found = {
+        one.name: _of_pareto(one, machine) if by_colors else _of_decision(one, machine)
+        for one in spec.collectives
     }
-    if by_colors:
-        best = pareto(collective, machine)
-        if source.as_data:
-            print_data(head | {"pareto": list(map(plan_as_data, best))})
-        else:
-            click.echo(show_pareto(best), nl=False)
+    if source.as_data:
+        params = {p.name: p.value for p in spec.parameters}
+        head = {"file": spec.file, "target": spec.target, "params": params}
+        several = {"collectives": {name: data for name, (data, _) in found.items()}}
+        print_data(head | (several if spec.program else found[spec.collectives[0].name][0]))
         return
+    texts = [
+        text if spec.program is None else f"{name}\n{text}" for name, (_, text) in found.items()
+    ]
+    click.echo("\n".join(texts), nl=False)
+
+
+def _of_pareto(collective: Collective, machine: Target) -> tuple[dict[str, Any], str]:
+    """The plans that nothing beats, as data and as a table."""
+    best = pareto(collective, machine)
+    return {"pareto": list(map(plan_as_data, best))}, show_pareto(best)
+
+
+def _of_decision(collective: Collective, machine: Target) -> tuple[dict[str, Any], str]:
+    """The best plan and those that lost, likewise."""
     decision = decided(collective, machine).decision
     assert decision is not None, "all steps are left open"
-    if source.as_data:
-        lost = list(map(plan_as_data, decision.lost))
-        print_data(head | {"chosen": plan_as_data(decision.chosen), "lost": lost})
-    else:
-        click.echo(show_plans(decision), nl=False)
+    lost = list(map(plan_as_data, decision.lost))
+    return {"chosen": plan_as_data(decision.chosen), "lost": lost}, show_plans(decision)

@@ -16,7 +16,7 @@ import click
 from collc.bundle import Bundle, ProgramBundle
 from collc.commands.output import FAULT, report
 from collc.diagnostics import CollcError, Diagnostic
-from collc.language import read_source
+from collc.language import parse_source, read_source
 from collc.language.source import MAX_SOURCE_BYTES
 from collc.pipeline import prove_text
 from collc.programs import compile_any, prove_program
@@ -82,6 +82,11 @@ class Source:
     def compile(self, skew: int = 0) -> Bundle | ProgramBundle:
         """The file's bundle; raises as `text` does, and CollcError for a program at fault."""
         return compile_any(self.text, str(self.file), self.definitions, self.target, skew)
+
+    def parse(self, *, leave_open: bool = False) -> Spec:
+        """What the file says, with `leave_open` as if all steps were `auto`; raises likewise."""
+        given, file = self.definitions, str(self.file)
+        return parse_source(self.text, given, self.target, file=file, leave_open=leave_open)
 
     def prove(self) -> tuple[Spec, Schedule]:
         """What the file says and how it is done, without looking at a machine; raises likewise."""

@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from collc.cost import Prediction
 from collc.emit.model import BundleModel, model_of
 from collc.emit.program import ProgramModel, program_model, strand_models
+from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.plan import Plan
 from collc.program import ProgramPlan
@@ -204,18 +205,7 @@ def _program_manifest(
             for one in plan.plans
         },
         "resources": {
-            "colors": [
-                {
-                    "number": color.number,
-                    "input_queue": color.input_queue,
-                    "output_queue": color.output_queue,
-                    "torn_down": color.torn_down,
-                    "used_by": [
-                        plan.label(use) for use in plan.uses if i in dict(use.positions).values()
-                    ],
-                }
-                for i, color in enumerate(plan.colors)
-            ],
+            "colors": [color.as_data() for color in between_uses(plan)],
             "local_task_ids": plan.task_ids,
             "dsr_ids": plan.dsr_ids,
             "code_bytes_estimate": plan.code_bytes,

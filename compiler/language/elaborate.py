@@ -272,7 +272,8 @@ def _left_open(
     if around.contract is None:
         raise KnownProblemError
 
-    direction, root = partial(direction_of, around=around), partial(pe_of, around=around)
+    word = around.contract.kind.root_word
+    direction, root = partial(direction_of, around=around), partial(pe_of, around=around, word=word)
     anew = partial(_elaborated_anew, grids=grids, means=means)
     return undecided(Parts(declaration, around.contract, around.lines, direction, root, anew))
 

@@ -82,8 +82,8 @@ def end_of_all(reductions: tuple[ReduceClause, ...], around: Surroundings) -> tu
     return x, y
 
 
-def pe_of(root: PeDecl | Expression, around: Surroundings) -> tuple[int, int]:
-    """PE that a place means: given as such, or as a rank of the line."""
+def pe_of(root: PeDecl | Expression, around: Surroundings, word: str = "from") -> tuple[int, int]:
+    """PE that a place means: given as such, or as a rank of the line; `word` stands before it."""
     lines, grid = around.lines, around.lines.grid
     size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
     if isinstance(root, PeDecl):
@@ -96,7 +96,7 @@ def pe_of(root: PeDecl | Expression, around: Surroundings) -> tuple[int, int]:
     if rank == 0:
         return lines.corner
     if line is None:
-        help = "write `from (x, y)`; only rank 0, where both orders start, has a number"
+        help = f"write `{word} (x, y)`; only rank 0, where both orders start, has a number"
         raise problem("C142", f"a grid has no rank {rank}", root.span, size, help=help)
     if not 0 <= rank < line.length:
         message = f"there is no rank {rank} on a line of {line.length} PEs"

@@ -29,14 +29,18 @@ from collc.spec import (
 )
 
 StepClause = ReduceClause | BroadcastClause | RunClause
-_FROM_ROOT = (ContractKind.BROADCAST, ContractKind.SCATTER)
 _BY_TREES = (
     ContractKind.BROADCAST,
     ContractKind.REDUCE,
     ContractKind.ALLREDUCE,
     ContractKind.BARRIER,
 )
-_ROOTED = (*_FROM_ROOT, ContractKind.REDUCE, ContractKind.GATHER)
+_ROOTED = (
+    ContractKind.BROADCAST,
+    ContractKind.SCATTER,
+    ContractKind.REDUCE,
+    ContractKind.GATHER,
+)
 
 
 def elaborate_steps(
@@ -101,9 +105,9 @@ def root_of(clauses: tuple[StepClause, ...], around: Surroundings) -> tuple[int,
         return None
     if not said:
         return around.lines.corner
-    place = _said(said[0] if kind in _FROM_ROOT else said[-1])
+    place = _said(said[0] if kind.root_word == "from" else said[-1])
     assert place is not None
-    return pe_of(place, around)
+    return pe_of(place, around, kind.root_word)
 
 
 def _said(clause: StepClause) -> PeDecl | Expression | None:
@@ -262,7 +266,8 @@ def _broadcast(
     clause: BroadcastClause, around: Surroundings, reductions: tuple[ReduceClause, ...]
 ) -> BroadcastStep:
     kind = around.contract and around.contract.kind
-    if is_auto(clause.root) and kind == ContractKind.ALLREDUCE and reductions:
+    to_all = kind in (ContractKind.ALLREDUCE, ContractKind.BARRIER)
+    if is_auto(clause.root) and to_all and reductions:
         return BroadcastStep(*end_of_all(reductions, around), clause.span)
     x, y = pe_of(clause.root, around)
     if kind == ContractKind.ALLREDUCE and reductions:

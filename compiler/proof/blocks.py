@@ -80,9 +80,8 @@ def _problem(schedule: Schedule) -> Diagnostic | None:
         return _refused(schedule, what, names, axes[-1].phases[0].span if axes else None)
     if order_of(schedule) is not None:
         how = "combines ranks of several lines in another order than theirs"
-        return out_of_order(
-            axes[-1].phases[0].name, how, axes[-1].phases[0].span, order_of(schedule)
-        )
+        last = axes[-1].phases[0]
+        return out_of_order(schedule, last.algorithm, how, last.span)
     within_first = axes[0].axis == collective.counts_along
     if kind in _WITHIN_FIRST | _AMONG_FIRST and within_first != (kind in _WITHIN_FIRST):
         return _wrong_order(schedule, axes)

@@ -157,7 +157,7 @@ def _outcome(
         return frozenset(int(place) for place in np.flatnonzero(right))
     if unordered:
         how = "combines ranks in another order than theirs"
-        return out_of_order(phase.name, how, phase.span, order_of(schedule))
+        return out_of_order(schedule, phase.algorithm, how, phase.span)
     if sources is None:
         what = f"no PE of a line ends `{phase.name}` with the contributions of all its ranks"
     else:

@@ -224,8 +224,8 @@ def _unordered(line: Line, wrong: Wrong) -> Diagnostic:
         f"does not combine in the order of ranks what rank {wrong.rank} ends with"
         f"{_part(line, wrong.segment)}; {_arrivals(line, wrong)}"
     )
-    name = line.steps[-1].name if line.steps else line.schedule.phases[-1].name
-    return out_of_order(name, how, _span(line), order_of(line.schedule))
+    name = line.steps[-1].algorithm if line.steps else line.schedule.phases[-1].name
+    return out_of_order(line.schedule, name, how, _span(line))
 
 
 def _missing(line: Line, wrong: Wrong) -> int:
@@ -268,7 +268,7 @@ def _listed(ranks: list[int]) -> str:
 def _arrivals(line: Line, wrong: Wrong) -> str:
     """The transfers that wrote a segment, in order."""
     place, found = line.place_of(wrong.rank), []
-    for phase in line.steps:
+    for phase, name in zip(line.steps, _names(line.steps), strict=True):
         starts = line.cut.of_slices(phase.slicing)
         block = Block(wrong.segment, wrong.segment + 1)
         rank = phase.places.index(place)
@@ -280,11 +280,19 @@ def _arrivals(line: Line, wrong: Wrong) -> str:
             for index in np.flatnonzero(there):
                 arrow = "=>" if moves.combines[index] else "->"
                 source = moves.source[index]
-                found.append(f"{phase.name} step {number} from rank {source} ({arrow})")
+                found.append(f"{name} step {number} from rank {source} ({arrow})")
     if not found:
         return "nothing arrives there"
     shown = found if len(found) <= _SHOWN else [*found[: _SHOWN - 1], "...", found[-1]]
     return f"what arrives there: {', '.join(shown)}"
+
+
+def _names(phases: Sequence[StepsPhase]) -> Iterator[str]:
+    """The algorithms of phases; one that runs again is numbered."""
+    runs: dict[str, int] = {}
+    for phase in phases:
+        number = runs[phase.algorithm] = runs.get(phase.algorithm, 0) + 1
+        yield phase.algorithm if number == 1 else f"{phase.algorithm} (run {number})"
 
 
 def _too_large(line: Line) -> Diagnostic:

@@ -9,9 +9,12 @@ import numpy.typing as npt
 
 from collc.diagnostics import Diagnostic, Span
 from collc.proof.contributions import Contributions, Cut, Integers, carried
+from collc.proof.keeping_order import keeping_order
 from collc.schedule import Schedule
 from collc.spec import ContractKind, OwnOperation
 from collc.steps import Slicing, StepsPhase
+
+_BY_HAND = "let a rank combine what it has with what the ranks right behind it have, nearest first"
 
 
 def follow_steps(phase: StepsPhase, cut: Cut, held: Contributions) -> tuple[int, int, int] | None:
@@ -35,21 +38,15 @@ def clashing(phase: StepsPhase, step: int, place: int, part: str) -> Diagnostic:
     )
 
 
-KEEPS_ORDER = (
-    "a tree that ends at rank 0 keeps the order, `reduce binomial to 0`, and so does the algorithm "
-    "`pipelined_reduce`; `then broadcast from 0` brings the result to all"
-)
-
-
-def out_of_order(name: str, how: str, at: Span, operation: OwnOperation | None) -> Diagnostic:
+def out_of_order(schedule: Schedule, name: str, how: str, at: Span) -> Diagnostic:
     """C203: contributions that are not combined in the order of their ranks."""
+    operation, found = order_of(schedule), keeping_order(schedule)
     declared = ((operation.span, "not called commutative here"),) if operation else ()
+    quoted = " or ".join(f"`{steps}`" for steps in found)
+    advice = f"write {quoted}, which keep the contract and the order" if found else _BY_HAND
+    help = f"{advice}; if the order does not matter, call the operation `commutative`"
     return Diagnostic(
-        "C203",
-        f"the operation is not commutative, and `{name}` {how}",
-        at,
-        declared,
-        KEEPS_ORDER,
+        "C203", f"the operation is not commutative, and `{name}` {how}", at, declared, help
     )
 
 

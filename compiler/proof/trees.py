@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.diagnostics import Diagnostic
-from collc.proof.steps import order_of, out_of_order
+from collc.proof.steps import out_of_order
 from collc.schedule import Action, Phase, ReducePhase, Schedule, axis_of
 from collc.spec import ReduceStep
 
@@ -35,11 +35,11 @@ def prove_phase(schedule: Schedule, phase: Phase) -> Iterator[Diagnostic]:
     ordered = operation is not None and not operation.commutative
     if ordered and phase.leap:
         how = f"combines rank {_root(schedule, phase)} with the sum of all others"
-        yield out_of_order(phase.name, how, phase.span, order_of(schedule))
+        yield out_of_order(schedule, phase.name, how, phase.span)
         return
     if ordered and _goes_back(schedule, phase):
         how = f"combines the ranks below {_root(schedule, phase)} from there down to 0"
-        yield out_of_order(phase.name, how, phase.span, order_of(schedule))
+        yield out_of_order(schedule, phase.name, how, phase.span)
         return
     problems = (_missing(phase, result), _repeated(phase, result))
     yield from (problem for problem in problems if problem)

@@ -92,6 +92,11 @@ class ContractKind(Enum):
         """Whether slice r of a vector belongs to rank r."""
         return self in _BY_SLICES
 
+    @property
+    def root_word(self) -> str:
+        """The word before the root of a rooted one: it goes `from` there, or `to` there."""
+        return "from" if self in (ContractKind.BROADCAST, ContractKind.SCATTER) else "to"
+
 
 _BY_SLICES = frozenset(
     (

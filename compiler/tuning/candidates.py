@@ -96,6 +96,7 @@ _BOTH_WAYS = (
     Pattern("ring_allreduce", 2),
     Pattern("halving_doubling", 2, doubling=True),
 )
+_TO_ALL = (ContractKind.ALLREDUCE, ContractKind.BARRIER)  # a sum, or a token, and back
 _CHUNKS = (2, 8)
 _LONGEST_PATH = 4096  # ranks of a path that is tried; its length alone costs 6 cycles a PE
 _LONGEST_OF_STEPS = 64  # ranks along the axes of a grid: on more, trees are faster by far
@@ -141,11 +142,11 @@ def _on_line(collective: Collective, undecided: Undecided, target: Target) -> It
         yield Written(f"broadcast from {place}")
     elif kind is ContractKind.REDUCE:
         yield from _with_trees("reduce {tree} to " + place, _trees(ranks))
-    elif kind is ContractKind.ALLREDUCE:
+    elif kind in _TO_ALL:
         for root in _roots(collective, ranks, target):
             text = f"reduce {{tree}} to {root} then broadcast from auto"
             yield from _with_trees(text, _trees(ranks))
-    at = "" if undecided.root is None else f" {_word(kind)} {place}"
+    at = "" if undecided.root is None else f" {kind.root_word} {place}"
     for name, at_least in _algorithms(collective, ranks, target):
         for order in _orders(collective, undecided, name):
             yield Written(f"{order}run {name}{at}", *at_least)
@@ -161,10 +162,6 @@ def _with_trees(text: str, trees: tuple[str, ...]) -> Iterator[Written]:
 def _place(undecided: Undecided) -> str:
     """Where the contract says that it starts or ends; rank 0 if it says nothing."""
     return "0" if undecided.root is None else f"({undecided.root[0]}, {undecided.root[1]})"
-
-
-def _word(kind: ContractKind) -> str:
-    return "from" if kind in (ContractKind.BROADCAST, ContractKind.SCATTER) else "to"
 
 
 def _orders(collective: Collective, undecided: Undecided, name: str) -> tuple[str, ...]:
@@ -227,7 +224,7 @@ def _roots(collective: Collective, ranks: int, target: Target) -> tuple[int, ...
     combined in their order."""
     if not commutes(collective):
         return (0,)
-    length = wavelets(collective.contract, target, combines=True)
+    length = wavelets(collective.contract, target, combines=True) or 1  # the token of a barrier
     best = best_root(ranks, length, target)
     return tuple(dict.fromkeys((0, best, ranks // 2)))
 
@@ -255,7 +252,7 @@ def _on_grid(collective: Collective, undecided: Undecided, target: Target) -> It
         place = _place(undecided)
         yield from _along_both(collective, undecided, place, place, "")
         yield from _along_path(collective, undecided, place, "")
-    elif kind is ContractKind.ALLREDUCE:
+    elif kind in _TO_ALL:
         back = " then broadcast from auto"
         for x, y in _places(collective, undecided.extents, target):
             yield from _along_both(collective, undecided, str(x), str(y), back)
@@ -265,7 +262,7 @@ def _on_grid(collective: Collective, undecided: Undecided, target: Target) -> It
         across, down = (
             dict(_algorithms(collective, extent, target)) for extent in undecided.extents
         )
-        at = "" if undecided.root is None else f" {_word(kind)} {_place(undecided)}"
+        at = "" if undecided.root is None else f" {kind.root_word} {_place(undecided)}"
         for name in (name for name in across if name in down):
             for order in _orders(collective, undecided, name):
                 first, last = _lines_of_steps(collective)

@@ -11,6 +11,22 @@ import collc
 import fabsim
 
 ALGORITHMS = ("linear_barrier", "binomial_barrier", "dissemination_barrier")
+TREES = (
+    "reduce star to 0 then broadcast from 0",
+    "reduce binomial to 0 then broadcast from 0",
+    "reduce chain to 1 then broadcast from auto",
+)
+ON_GRIDS = (
+    "reduce columns by binomial to 0 then reduce row by chain to 0 then broadcast from 0",
+    "reduce rows by star to 1 then reduce column by star to 0 then broadcast from auto",
+    "order snake reduce optimal to 0 then broadcast from 0",
+)
+LATE_TRIALS = [
+    *(("5 x 1", f"run {name}") for name in ALGORITHMS),
+    *(("2 x 1", f"run {name}") for name in ALGORITHMS),
+    *(("5 x 1", steps) for steps in TREES),
+    *(("3 x 2", steps) for steps in (*ON_GRIDS, "run auto")),
+]
 TEXT = """target wse2
 param W
 param H
@@ -21,6 +37,8 @@ collective total = barrier() on all {{
 program {{ total }}
 """
 # begins LATE turns of a loop later on one PE, and takes the time before and after the barrier
+PARAMETERS = "param total_params;\n"
+GIVEN = ".total_params = "
 CALL = "fn run() void {\n  total.run();\n}"
 LATE_CALL = """const time = @import_module("<time>");
 var begun = @zeros([3]u16);
@@ -29,7 +47,7 @@ var ended = @zeros([3]u16);
 fn run() void {
   time.enable_tsc();
   var turn: u16 = 0;
-  while ((total_params.exchange.place == LATE_PLACE) and (turn < LATE)) { turn += 1; }
+  while ((place == LATE_PLACE) and (turn < LATE)) { turn += 1; }
   time.get_timestamp(&begun);
   total.run();
 }"""
@@ -43,32 +61,50 @@ def program(tmp_path: Path, steps: str, target: str, width: int, height: int) ->
     return collc.compile(source, target=target, W=width, H=height)
 
 
-def stamps(simulator: fabsim.Simulator, name: str, places: int) -> list[int]:
+def stamps(simulator: fabsim.Simulator, name: str, width: int, height: int) -> list[int]:
     """What a stamp of each PE says, three words from the lowest on."""
     words = (
-        np.frombuffer(simulator.read_variable(name, place, 0), "<u2") for place in range(places)
+        np.frombuffer(simulator.read_variable(name, x, y), "<u2")
+        for y in range(height)
+        for x in range(width)
     )
     return [sum(int(word) << (16 * at) for at, word in enumerate(own)) for own in words]
 
 
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("places", [2, 5])
-def test_nobody_ends_before_the_last_has_begun(algorithm, places, target, tmp_path):
-    program(tmp_path, f"run {algorithm}", target, places, 1).write(tmp_path)
-    file = tmp_path / "pe_program.csl"
-    text = file.read_text()
-    assert CALL in text and END in text
-    for late in range(places):
+@pytest.mark.parametrize(("grid", "steps"), LATE_TRIALS)
+def test_nobody_ends_before_the_last_has_begun(grid, steps, target, tmp_path):
+    width, height = map(int, grid.split(" x "))
+    program(tmp_path, steps, target, width, height).write(tmp_path)
+    layout, file = tmp_path / "layout.csl", tmp_path / "pe_program.csl"
+    told, text = layout.read_text(), file.read_text()
+    assert GIVEN in told and all(part in text for part in (PARAMETERS, CALL, END))
+    layout.write_text(
+        told.replace(GIVEN, f".place = y_coordinate * {width} + x_coordinate, {GIVEN}")
+    )
+    for late in range(width * height):
         call = LATE_CALL.replace("LATE_PLACE", str(late)).replace("LATE", str(LATE))
-        changed = text.replace(CALL, call).replace(END, f"{END}  time.get_timestamp(&ended);\n")
-        file.write_text(changed)
-        simulator = fabsim.Simulator(fabsim.compile(tmp_path / "layout.csl", arch=target))
+        changed = text.replace(PARAMETERS, f"{PARAMETERS}param place: u16;\n").replace(CALL, call)
+        file.write_text(changed.replace(END, f"{END}  time.get_timestamp(&ended);\n"))
+        simulator = fabsim.Simulator(fabsim.compile(layout, arch=target))
         simulator.launch("run")
-        begun, ended = (stamps(simulator, name, places) for name in ("begun", "ended"))
+        begun, ended = (stamps(simulator, name, width, height) for name in ("begun", "ended"))
         simulator.stop()
         assert begun[late] == max(begun) > LATE + min(begun)
         assert min(ended) > max(begun)
+
+
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+@pytest.mark.parametrize(("width", "height"), [(1, 1), (2, 1), (8, 1), (1, 7), (5, 4), (16, 16)])
+def test_the_best_barrier_is_as_fast_as_any_tree(width, height, target, tmp_path):
+    best = program(tmp_path, "run auto", target, width, height)
+    report = best.run(repeats=2)
+    assert report.verified, report.problem
+    assert abs(best.prediction.cycles - report.cycles) <= 90 + 0.02 * report.cycles
+    tried = ON_GRIDS if min(width, height) > 1 else TREES[:2]
+    for steps in tried:
+        other = program(tmp_path, steps, target, width, height)
+        assert best.prediction.cycles <= other.prediction.cycles
 
 
 @pytest.mark.parametrize("target", ["wse2", "wse3"])

@@ -77,7 +77,7 @@ def test_a_teardown_can_be_forced() -> None:
 
 def test_the_plan_says_why_nothing_is_done() -> None:
     _, plan = planned(two("two_phase", "within colors <= 2"), SIZES)
-    why = "stays as it is, since its 2 uses set its routers alike and its switches are set back"
+    why = "stays as it is, since its 2 uses set its routers alike, and its switches are set back"
     assert why in show_program(plan)
 
 
