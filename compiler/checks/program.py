@@ -13,9 +13,10 @@ from collc.checks.strands import strands
 from collc.checks.teardown import teardown
 from collc.checks.turns import turns
 from collc.diagnostics import Diagnostic
+from collc.lowering.color_registers import registers_needed
 from collc.lowering.presence import Mask, receiving, sending
 from collc.lowering.resources import switched_colors
-from collc.lowering.sharing import color_registers, shared_dsrs, shared_tasks
+from collc.lowering.sharing import shared_dsrs, shared_tasks
 from collc.placement import received_colors, sent_colors
 from collc.plan import Phase, Plan
 from collc.program import ProgramPlan
@@ -169,11 +170,10 @@ def _dsr_ids(plan: ProgramPlan) -> Iterator[Diagnostic]:
         message = f"a phase of the program needs {needed} DSRs of one file, {plan.target.name} has "
         message += f"{available} beside memcpy"
         yield _shared("C307", plan, message, resources=("dsr_ids",))
-    elif color_registers(plan) > available:
-        message = (
-            f"the program has {len(plan.colors)} colors, and {available} DSRs of one file for "
-        )
-        message += "what is received on them"
+    elif registers_needed(plan) > available:
+        message = f"the program needs {registers_needed(plan)} DSRs of one file for what is "
+        message += f"received on its {len(plan.colors)} colors and by its phases in turn, "
+        message += f"{plan.target.name} has {available} beside memcpy"
         yield _shared("C307", plan, message, resources=("dsr_ids", "colors"))
 
 
@@ -195,7 +195,11 @@ def _shared(
 ) -> Diagnostic:
     """A diagnostic about the whole program; `resources` are those that run short, by the names of
     the target's fields."""
-    remedy = help or "run fewer collectives in a program, or patterns with fewer colors at once"
+    remedy = help or (
+        "run fewer collectives in a program, or patterns with fewer colors at once"
+        if len(plan.plans) > 1
+        else "choose a pattern with fewer colors at once, or a length that is not given at run time"
+    )
     kept = kept_by(plan.program.reserved, *resources)
     return Diagnostic(
         code, message, plan.program.span, kept, remedy + (", or reserve less" if kept else "")

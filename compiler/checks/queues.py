@@ -22,11 +22,9 @@ def queues(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     )
     for kind, used, available, having in both:
         needed = sum(queues_of_phase(phase) for phase in plan.phases)
-        if (
-            len(used) < needed
-            or not set(used) <= set(available)
-            or any(clashes(having, used[: len(having)]))
-        ):
+        wrong = len(used) < needed or any(clashes(having, used[: len(having)]))
+        if wrong or not set(used) <= set(available):
+            needed = needed if wrong else len(set(used))
             yield Diagnostic(
                 "C305",
                 f"{len(plan.phases)} phases need {needed} {kind} queues and get {_list(used)}, "

@@ -20,6 +20,7 @@ from collc.emit.program_colors import (
     routers_of,
 )
 from collc.emit.program_phases import controls_ready, shared_of
+from collc.lowering.color_registers import source_positions
 from collc.lowering.configuration import setters
 from collc.lowering.resources import switched_colors
 from collc.program import ProgramPlan
@@ -96,7 +97,8 @@ class ProgramModel:
     """Everything that the templates of a program print; `file` begins the names of its modules, and
     `others` are those of the strands beside it. `turns` are its calls by index, those together that
     are in flight at the same time, each with the strand that it belongs to. `routers` are what
-    phases set on colors that are torn down, `moving` those whose switch moves on some PE.
+    phases set on colors that are torn down, `moving` those whose switch moves on some PE. `sources`
+    are registers of dsr_src1 as phases count them, where those of colors are not the first ones.
     """
 
     file: str
@@ -128,6 +130,7 @@ class ProgramModel:
     output_queues: tuple[int, ...]
     task_ids: tuple[int, ...]
     dsr_ids: tuple[int, ...]
+    sources: tuple[int, ...]
     skew: int
 
     @property
@@ -168,6 +171,8 @@ def program_model(
     )
     grid = plan.plans[0].collective.grid.whole
     entries = {call.name: call for call in _entries(plan, modules)}
+    positions = source_positions(plan)
+    apart = positions == tuple(range(len(plan.dsr_ids)))
     return ProgramModel(
         file=file,
         others=others,
@@ -200,6 +205,7 @@ def program_model(
         output_queues=tuple(color.output_queue for color in plan.colors),
         task_ids=plan.task_ids,
         dsr_ids=plan.dsr_ids,
+        sources=() if apart else positions,
         skew=skew,
     )
 
@@ -270,7 +276,7 @@ def _module(plan: ProgramPlan, index: int, source: str, shared: list[SharedPhase
         input_queues=tuple(color.input_queue for color in plan.colors),
         output_queues=tuple(color.output_queue for color in plan.colors),
         task_ids=plan.task_ids[plan.own_tasks :],
-        source_dsr_ids=plan.dsr_ids,
+        source_dsr_ids=tuple(plan.dsr_ids[i] for i in source_positions(plan)),
         dest_dsr_ids=plan.dsr_ids,
         own_dsr_ids=plan.dsr_ids,
     )

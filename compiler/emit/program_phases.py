@@ -8,6 +8,7 @@ from dataclasses import replace
 from collc.emit.ids import Ids
 from collc.emit.model import SharedPhase, shared_phase
 from collc.emit.names import combine_of
+from collc.lowering.color_registers import source_positions
 from collc.lowering.configuration import (
     Configuration,
     configuration,
@@ -39,13 +40,18 @@ def shared_of(plan: ProgramPlan) -> list[SharedPhase]:
         sum((getattr(need, f"{file}s") for need in needs), getattr(used, f"{file}s"))
         for file in FILES
     ]
-    room = len(plan.dsr_ids)
-    kept = [0 if max(total) <= room else most for most in widest]
+    rooms = (len(source_positions(plan)), len(plan.dsr_ids), len(plan.dsr_ids))
+    enough = all(most <= room for most, room in zip(total, rooms, strict=True))
+    kept = [0 if enough else most for most in widest]
     found = []
     for given, need in zip(bare, needs, strict=True):
         after = [getattr(used, f"{f}s") + getattr(need, f"{f}s") for f in FILES]
-        late = any(a + k > room for a, k in zip(after, kept, strict=True))
-        start = [room - k for k in kept] if late else [getattr(used, f"{f}s") for f in FILES]
+        late = any(a + k > room for a, k, room in zip(after, kept, rooms, strict=True))
+        start = (
+            [room - k for k, room in zip(kept, rooms, strict=True)]
+            if late
+            else [getattr(used, f"{f}s") for f in FILES]
+        )
         if not late:
             used.sources, used.dests, used.owns = after
         owns = start[2] if need.owns or not by_color else 0

@@ -15,6 +15,7 @@ from itertools import combinations, count
 from collc.cost import predict
 from collc.lowering import candidate_plans, memory
 from collc.lowering.color_queues import queues_of_colors, too_few_queues
+from collc.lowering.color_registers import registers_needed
 from collc.lowering.configuration import configuration, first_differing
 from collc.lowering.presence import touched_by
 from collc.lowering.resources import (
@@ -380,18 +381,12 @@ def _tasks(plans: Sequence[Plan], program: Program, free: int) -> int:
     return max(shared, min(all_apart, free))
 
 
-def color_registers(plan: ProgramPlan) -> int:
-    """How many DSRs of a file are the colors': where a length of the run chooses what is called,
-    every color has one for what is received on it."""
-    return len(plan.colors) if plan.program.selections else 0
-
-
 def fits(plan: ProgramPlan, most: int) -> bool:
     """Whether a plan uses only numbers that the target has, and few enough colors."""
     target = plan.target
     return (
         len(plan.colors) <= most
-        and color_registers(plan) <= len(plan.dsr_ids)
+        and registers_needed(plan) <= len(plan.dsr_ids)
         and all(color.number in target.colors for color in plan.colors)
         and all(color.input_queue in target.input_queues for color in plan.colors)
         and all(color.output_queue in target.output_queues for color in plan.colors)
