@@ -1,7 +1,7 @@
 """Functions that Numba compiles, the first time they are called after installation.
 
-What is compiled is kept in the package's folder, or else in the user's cache, by the text of the
-file that the function is in; so such a file imports nothing that could change, but this.
+What is compiled is kept in the package's folder, or else in the user's cache, as long as the file
+that the function is in stays as it is; so such a file imports nothing that could change, but this.
 """
 
 from __future__ import annotations

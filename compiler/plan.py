@@ -347,14 +347,25 @@ class Phase:
 
 
 @dataclass(frozen=True)
+class Registers:
+    """Which of a plan's DSR ids each register of the files src1, dest and src0 has, where phases
+    share them: positions in `Plan.dsr_ids`, in the order in which the emitted code has them."""
+
+    sources: tuple[int, ...]
+    dests: tuple[int, ...]
+    owns: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Plan:
     """A collective ready to be emitted.
 
     `colors` numbers the symbolic colors. Queue numbers stand in the order of the phases: one input
     and one output queue for a phase of whole vectors, in which a PE receives on one color and sends
     on one, one of each for every lane of an exchange. `task_ids` and `dsr_ids` are dealt out as
-    `collc.lowering.resources` says (DSR ids serve every file). `code_bytes` and `data_bytes`
-    are estimates for the largest PE class.
+    `collc.lowering.resources` says (DSR ids serve every file). Where there are not enough, phases
+    whose slots no PE has both of have one number (`collc.lowering.slots`); of DSRs `registers` says
+    which then. `code_bytes` and `data_bytes` are estimates for the largest PE class.
 
     A plan may ask for more than the target has; `collc.checks` refuses it then.
     """
@@ -369,6 +380,7 @@ class Plan:
     dsr_ids: tuple[int, ...]
     code_bytes: int
     data_bytes: int
+    registers: Registers | None = None
 
     @property
     def element(self) -> ElementType:

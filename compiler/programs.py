@@ -19,6 +19,7 @@ from collc.lowering.strands import build_strands
 from collc.pipeline import compile_collective, proved, refuse_if_any
 from collc.program import ProgramPlan
 from collc.proof import prove
+from collc.remedies import with_remedies
 from collc.schedule import Schedule, build_schedule
 from collc.show import show_steps
 from collc.spec import Program, Reconfigure, Selection, Spec
@@ -109,7 +110,7 @@ def planned_program(
 ) -> ProgramPlan:
     """A plan that keeps all limits; raises CollcError if there is none."""
     plan = _planned(schedules, program, target)
-    refuse_if_any(check_program(plan))
+    refuse_if_any(with_remedies(check_program(plan), plan))
     return plan
 
 

@@ -52,7 +52,12 @@ def checked_lengths(
         if name not in known or name in found:
             raise _refused(_why_not(name, known, found))
         if len(lengths) not in (1, rounds):
-            raise _refused(f"{len(lengths)} lengths for {rounds} rounds: give one, or one for each")
+            what = (
+                "1 round: give one"
+                if rounds == 1
+                else f"{rounds} rounds: give one, or one for each"
+            )
+            raise _refused(f"{len(lengths)} lengths for {what}")
         wrong = next((n for n in lengths if not 1 <= n <= known[name]), None)
         if wrong is not None:
             raise _refused(f"{name} = {wrong}: it is 1 to {known[name]}")

@@ -54,6 +54,13 @@ on fabsim twice on one load, every element that the contract promises equal to N
 `collc explain CODE` says what a refusal means."""
 
 
+CAUSE = """\
+All are algorithms in which the ways of several senders lie over the same links. Who is put off by
+how much there depends on every queue on the way; the prediction gives the links to elements in the
+order in which they are sent. [accuracy.md](accuracy.md) says more."""
+SHARE_LINKS = ("binary_tree", "recursive_", "halving_", "bruck_", "pairwise_", "direct_", "linear_")
+
+
 @dataclass(frozen=True)
 class Combination:
     """What is tried: `length` elements on `pes` PEs."""
@@ -339,6 +346,8 @@ def _exceptions(held: list[Outcome]) -> Iterator[str]:
             yield ""
     off = [o for o in held if o.off]
     yield from (f"## Predictions beyond 2 % and {START_UP} cycles: {len(off)}", "")
+    if off and all(o.combination.pattern.startswith(SHARE_LINKS) for o in off):
+        yield from (CAUSE, "")
     yield from (f"- {_line(o)}, {_error(o).partition(' at ')[0]}" for o in off)
 
 

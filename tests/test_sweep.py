@@ -87,6 +87,13 @@ def test_the_page_counts_verdicts_and_lists_what_misses() -> None:
     assert "3 of " in text
 
 
+def test_the_cause_is_told_where_it_is_known() -> None:
+    tree = Outcome(Combination("binary_tree_reduce", "wse2", 2, 17), sweep.VERIFIED, cycles=1000)
+    assert sweep.CAUSE in sweep.page([tree], "mark")
+    other = replace(tree, combination=Combination("chain", "wse2", 2, 17))
+    assert sweep.CAUSE not in sweep.page([tree, other], "mark")
+
+
 def test_a_prediction_may_be_off_by_the_start_up() -> None:
     one = Combination("chain", "wse2", 2, 17)
     assert not Outcome(one, sweep.VERIFIED, cycles=1000, predicted=1110).off

@@ -46,19 +46,21 @@ def shortage(  # noqa: PLR0913 - needed, available, and who has what
     needed: Mapping[str, int],
     available: int,
     *resources: str,
+    total: int,
     in_turns: int,
     beside: str = "memcpy",
 ) -> Diagnostic:
     """A diagnostic about something of which a collective needs more than there is: how much, which
-    phase how much of it, what there is, who keeps the rest, and what helps: phases of a program,
-    which take turns, need so much `in_turns`."""
+    phase how much of it, what there is, who keeps the rest, and what helps. The `total` is less
+    than the sum where phases on different PEs share; phases of a program, which take turns, need so
+    much `in_turns`."""
     own, kept = plan.collective, reservations(plan, *resources)
     by = ", ".join(f"`{name}` {count}" for name, count in needed.items())
     others = (beside, *(("what is reserved",) if kept else ()))
     left = f"{plan.target.name} has {available or 'none'} beside {' and '.join(others)}"
     return Diagnostic(
         code,
-        f"`{own.name}` needs more {what} than there are: {sum(needed.values())} ({by}), {left}",
+        f"`{own.name}` needs more {what} than there are: {total} ({by}), {left}",
         own.span,
         kept,
         _remedy(plan, in_turns <= available) + knob(plan, *resources),

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 from collc.checks import CHECKS
+from collc.checks.leaps import leaps
 from collc.checks.ledger import kept_by
 from collc.checks.strands import strands
 from collc.checks.teardown import teardown
+from collc.checks.turns import turns
 from collc.diagnostics import Diagnostic
-from collc.lowering.configuration import differing
-from collc.lowering.resources import colors_of, switched_colors
+from collc.lowering.presence import Mask, receiving, sending
+from collc.lowering.resources import switched_colors
 from collc.lowering.sharing import OWN_TASKS, color_registers, shared_dsrs, shared_tasks
 from collc.placement import received_colors, sent_colors
-from collc.plan import Plan, Role
-from collc.program import ProgramPlan, Use
+from collc.plan import Phase, Plan
+from collc.program import ProgramPlan
+from collc.spec import Collective
 
 # what is the program's and not a collective's
 SHARED = frozenset(
@@ -32,6 +36,8 @@ SHARED = frozenset(
     )
 )
 
+SHORTAGES = frozenset(("C303", "C304", "C305", "C306", "C307", "C324"))  # of numbers
+
 
 def check_program(plan: ProgramPlan) -> tuple[Diagnostic, ...]:
     """Everything that is wrong with the plan of a program; one that passes can be emitted."""
@@ -42,7 +48,7 @@ def check_program(plan: ProgramPlan) -> tuple[Diagnostic, ...]:
         if name not in SHARED
         for problem in check(schedule, _by_itself(one))
     )
-    leaping = tuple(_leaps(plan))
+    leaping = tuple(leaps(plan))
     if leaping:
         return leaping  # it is shared as if it did not leap
     apart = tuple(strands(plan))
@@ -55,22 +61,6 @@ def _by_itself(plan: Plan) -> Plan:
     """The plan with a number of its own for each symbolic color: that phases which share a color
     do not meet on it is shown by `teardown`."""
     return replace(plan, colors=tuple((name, i) for i, (name, _) in enumerate(plan.colors)))
-
-
-def _leaps(plan: ProgramPlan) -> Iterator[Diagnostic]:
-    """C338: ways through routers of other PEs on colors that are torn down."""
-    for use in plan.uses:
-        ways = plan.phase(use).ways
-        torn = {name for name, k in use.positions if plan.colors[k].torn_down}
-        if any(way.color in torn for way in ways):
-            yield Diagnostic(
-                "C338",
-                f"`{plan.label(use)}` leads to PEs that are no neighbours on colors that are torn "
-                "down behind it",
-                plan.pattern(use).span,
-                ((plan.program.span, "colors take turns in this program"),),
-                "allow more colors, or use an order without leaps, such as snake or hilbert",
-            )
 
 
 def _colors(plan: ProgramPlan) -> Iterator[Diagnostic]:
@@ -96,29 +86,6 @@ def _colors(plan: ProgramPlan) -> Iterator[Diagnostic]:
         )
 
 
-def _turns(plan: ProgramPlan) -> Iterator[Diagnostic]:
-    """C333: colors of a phase that are not told apart, or uses of a color that set its routers
-    differently, with nothing between."""
-    for use in plan.uses:
-        needed = set(colors_of([plan.phase(use)]))
-        taken = [k for _, k in use.positions]
-        named = {name for name, _ in use.positions} >= needed
-        if (
-            not named
-            or len(set(taken)) < len(taken)
-            or not set(taken) <= set(range(len(plan.colors)))
-        ):
-            yield _shared("C333", plan, f"`{plan.label(use)}` has not a color for each of its own")
-    for k, color in enumerate(plan.colors):
-        found = None if color.torn_down else differing(plan, k)
-        if found:
-            one, other, where = found
-            message = f"`{plan.label(one)}` and `{plan.label(other)}` both use color "
-            message += f"{color.number}, which stays as it is, but set its routers differently "
-            message += where
-            yield _shared("C333", plan, message)
-
-
 def _switch_colors(plan: ProgramPlan) -> Iterator[Diagnostic]:
     """C304: positions on a color without switches."""
     for use in plan.uses:
@@ -133,44 +100,35 @@ def _switch_colors(plan: ProgramPlan) -> Iterator[Diagnostic]:
 
 def _queues(plan: ProgramPlan) -> Iterator[Diagnostic]:
     """C305: a queue that the target does not have, or that a PE would need for two colors."""
-    for kind, available, of, colors_of_role in (
-        ("input", plan.target.input_queues, [c.input_queue for c in plan.colors], received_colors),
-        ("output", plan.target.output_queues, [c.output_queue for c in plan.colors], sent_colors),
+    for kind, available, of, having in (
+        ("input", plan.target.input_queues, [c.input_queue for c in plan.colors], receiving),
+        ("output", plan.target.output_queues, [c.output_queue for c in plan.colors], sending),
     ):
         if not set(of) <= set(available):
             message = f"the program needs {len(set(of))} {kind} queues for its colors, "
             message += f"{plan.target.name} has {len(available)}"
             yield _shared("C305", plan, message, resources=("input_queues", "output_queues"))
             continue
-        for clash in _clashes(plan, of, colors_of_role):
+        for clash in _clashes(plan, of, having):
             yield _shared("C305", plan, f"{kind} queue {clash} is that of two colors of one PE")
 
 
 def _clashes(
-    plan: ProgramPlan, queues: Sequence[int], colors_of_role: Callable[[Role], Iterator[str]]
+    plan: ProgramPlan,
+    queues: Sequence[int],
+    having: Callable[[Collective, Phase], dict[str, Mask]],
 ) -> Iterator[int]:
-    """Queues that some PE may need for two colors: of one role, or of two phases. Phases that set
-    the routers of both colors alike have them on the same PEs, which one role tells."""
-    user: dict[int, tuple[int, int]] = {}  # by queue: color, and the use that has it
-    for i, use in enumerate(plan.uses):
+    """Queues that some PE needs for two colors, in one phase or in two."""
+    users: dict[int, dict[int, Mask]] = {}  # by queue and color: the PEs that have it
+    for use in plan.uses:
         positions = dict(use.positions)
-        for role in plan.phase(use).roles:
-            taken = sorted({positions[color] for color in colors_of_role(role)})
-            mine = [queues[k] for k in taken]
-            yield from (queue for queue in set(mine) if mine.count(queue) > 1)
-            for k in taken:
-                color, at = user.setdefault(queues[k], (k, i))
-                if color != k and at != i and not _both_stay(plan, plan.uses[at], use, color, k):
-                    yield queues[k]
-
-
-def _both_stay(plan: ProgramPlan, one: Use, other: Use, *colors: int) -> bool:
-    """Whether two uses have both of these colors, which stay as they are."""
-    return all(
-        not plan.colors[k].torn_down and {k} <= set(dict(use.positions).values())
-        for use in (one, other)
-        for k in colors
-    )
+        for name, mask in having(plan.plans[use.collective].collective, plan.phase(use)).items():
+            colors = users.setdefault(queues[positions[name]], {})
+            k = positions[name]
+            colors[k] = colors[k] | mask if k in colors else mask
+    for queue, colors in sorted(users.items()):
+        if any(bool((one & other).any()) for one, other in combinations(colors.values(), 2)):
+            yield queue
 
 
 def _microthreads(plan: ProgramPlan) -> Iterator[Diagnostic]:
@@ -237,7 +195,7 @@ def _shared(
 ) -> Diagnostic:
     """A diagnostic about the whole program; `resources` are those that run short, by the names of
     the target's fields."""
-    remedy = help or "use fewer collectives, or `within colors <= 3`, so that they take turns"
+    remedy = help or "run fewer collectives in a program, or patterns with fewer colors at once"
     kept = kept_by(plan.program.reserved, *resources)
     return Diagnostic(
         code, message, plan.program.span, kept, remedy + (", or reserve less" if kept else "")
@@ -246,7 +204,7 @@ def _shared(
 
 PROGRAM_CHECKS: dict[str, Callable[[ProgramPlan], Iterator[Diagnostic]]] = {
     "colors": _colors,
-    "turns": _turns,
+    "turns": turns,
     "switch_colors": _switch_colors,
     "queues": _queues,
     "microthreads": _microthreads,

@@ -1,4 +1,5 @@
-"""Every phase has an input and an output queue of its own, an exchange one of each a lane."""
+"""Every phase has an input and an output queue, an exchange one of each a lane, and no PE has one
+queue for two of them: it is bound to a color when the program begins."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from collections.abc import Iterator
 from collc.checks.ledger import by_phase, shortage
 from collc.diagnostics import Diagnostic
 from collc.lowering.resources import queues_of_phase
+from collc.lowering.slots import clashes, slots_of
 from collc.plan import Plan
 from collc.schedule import Schedule
 
@@ -14,27 +16,30 @@ _BOTH = ("input_queues", "output_queues")  # a number that is reserved is kept f
 
 
 def queues(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
-    """C305: too few queues, or one queue for two phases."""
+    """C305: too few queues, or one queue of a PE for two phases."""
+    slots = slots_of(plan)
     both = (
-        ("input", plan.input_queues, plan.target.input_queues),
-        ("output", plan.output_queues, plan.target.output_queues),
+        ("input", plan.input_queues, plan.target.input_queues, slots.inputs),
+        ("output", plan.output_queues, plan.target.output_queues, slots.outputs),
     )
     needed = by_phase(plan, queues_of_phase)
-    total, most = sum(needed.values()), max(needed.values(), default=0)
-    for kind, used, available in both:
-        if total > len(available):
-            yield shortage(
-                "C305", plan, f"{kind} queues", needed, len(available), *_BOTH, in_turns=most
-            )
-        elif kind == "input" and not set(used) <= set(available) and _exchanges(plan):
-            free = len(set(available) - set(plan.output_queues))
+    most = max(needed.values(), default=0)
+    for kind, used, available, having in both:
+        distinct, outside = len(set(used)), not set(used) <= set(available)
+        if outside and distinct > len(available):
+            what, left = f"{kind} queues", len(available)
+            yield shortage("C305", plan, what, needed, left, *_BOTH, total=distinct, in_turns=most)
+        elif outside and kind == "input" and _exchanges(plan):
             what = "input queues with numbers that no output queue beside them has"
-            yield shortage("C305", plan, what, needed, free, *_BOTH, in_turns=most)
-        elif len(used) < total or len(set(used)) < len(used) or not set(used) <= set(available):
+            left = len(set(available) - set(plan.output_queues))
+            yield shortage("C305", plan, what, needed, left, *_BOTH, total=distinct, in_turns=most)
+        elif (
+            outside or len(used) < sum(needed.values()) or any(clashes(having, used[: len(having)]))
+        ):
             yield Diagnostic(
                 "C305",
                 f"`{schedule.collective.name}` has the {kind} queues {', '.join(map(str, used))}, "
-                f"which are no {total} of those of {plan.target.name}",
+                f"which {plan.target.name} does not have, or a PE has one of them for two phases",
                 schedule.collective.span,
                 help="give each phase queues of its own",
             )

@@ -30,6 +30,7 @@ def task_ids(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
             counts,
             len(available),
             *resources,
+            total=needed,
             in_turns=in_turns,
             beside=beside,
         )

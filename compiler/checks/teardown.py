@@ -16,59 +16,82 @@ vector of the next phase out of a queue before its own part of this one is compl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Set
+from dataclasses import dataclass
 
-from collc.checks.passages import passages
+from collc.checks.passages import Passage, passages
+from collc.checks.succession import InProgram, pe_of, played
 from collc.diagnostics import Diagnostic
 from collc.placement import roles_of_ranks, sent_colors
-from collc.plan import Advance, Direction, Phase, Plan, Role, SendVector
-from collc.program import ProgramPlan, Use
+from collc.plan import Advance, Direction, Plan, Role, SendVector
+from collc.program import ProgramPlan
 from collc.schedule import ReducePhase, Schedule
 
 
 def nothing_torn_down(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     """C331: a teardown in a collective by itself, which would never set the color again."""
+    numbers = dict(plan.colors)
     for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
-        for role in phase.roles:
-            advances = [step.advance for step in role.steps if isinstance(step, SendVector)]
-            if Advance.TEARDOWN in advances or any(lane.tears_down for lane in role.lanes):
-                message = f"in `{phase.name}` role `{role.name}` tears down a color for good"
+        for role, x, y in played(phase):
+            for color in dict.fromkeys(_torn_down_by(role)):
+                message = f"in `{phase.name}` {pe_of(plan.collective, phase, x, y)} tears down "
+                message += f"color {numbers.get(color)} (`{color}`) for good: the PE sends its "
+                message += "vector, a teardown behind it closes the routers of its way, and "
+                message += "nothing opens them for the next call"
                 help = "only programs of several collectives tear colors down; please report this"
                 yield Diagnostic("C331", message, pattern.span, help=help)
+
+
+def _torn_down_by(role: Role) -> Iterator[str]:
+    for step in role.steps:
+        if isinstance(step, SendVector) and step.advance is Advance.TEARDOWN:
+            yield step.color
+    for lane in role.lanes:
+        if lane.tears_down:
+            yield lane.sends_on or lane.name
+
+
+@dataclass(frozen=True)
+class _Fault:
+    """What is wrong with a symbolic color of a phase, and what comes of it, in order of time, up to
+    the next phase on the color; that one is named between the two parts of `ends`."""
+
+    color: str
+    wrong: str
+    events: tuple[str, ...]
+    ends: str
 
 
 def teardown(plan: ProgramPlan) -> Iterator[Diagnostic]:
     """C331: a router that is not torn down behind its last vector of a phase, or too early; C332: a
     router whose earlier vectors go where its teardown does not."""
     for use in plan.uses:
+        one = InProgram(plan, use)
         torn = {name for name, k in use.positions if plan.colors[k].torn_down}
-        phase = plan.phase(use)
-        problem = _not_torn_down(plan, use, torn)
-        if problem:
-            yield _diagnostic("C331", plan, use, problem)
-        problem = _gone_elsewhere(phase, torn)
-        if problem:
-            yield _diagnostic("C332", plan, use, problem)
+        for code, faults in (("C331", _not_torn_down), ("C332", _gone_elsewhere)):
+            fault = next(faults(one, torn), None)  # others of the phase would follow from it
+            if fault:
+                yield _diagnostic(code, one, fault)
 
 
-def _diagnostic(code: str, plan: ProgramPlan, use: Use, problem: str) -> Diagnostic:
-    message = f"in `{plan.label(use)}` {problem}"
-    help = "each phase has to leave its colors torn down; please report this"
-    return Diagnostic(code, message, plan.pattern(use).span, help=help)
+def _diagnostic(code: str, one: InProgram, fault: _Fault) -> Diagnostic:
+    color = dict(one.use.positions)[fault.color]
+    events = ", ".join(fault.events)
+    message = f"in {one.name} {fault.wrong}: {events}, and {one.next_on(color)} {fault.ends}"
+    return one.after_it(code, message, color)
 
 
-def _not_torn_down(plan: ProgramPlan, use: Use, torn: Set[str]) -> str:
-    """What is wrong with the teardowns of a phase, or nothing."""
-    phase, pattern = plan.phase(use), plan.pattern(use)
-    if isinstance(pattern, ReducePhase):
-        return _along_line(phase, pattern, torn)
+def _not_torn_down(one: InProgram, torn: Set[str]) -> Iterator[_Fault]:
+    """What is wrong with the teardowns of a phase."""
+    if isinstance(one.pattern, ReducePhase):
+        yield from _along_line(one, one.pattern, torn)
+        return
     # one way for each color of an exchange, and one for a broadcast: other checks see to that
-    for role in phase.roles:
+    for role, x, y in played(one.phase):
         for color in sent_colors(role):
             if color in torn and not _tears_down(role, color):
-                return f"role `{role.name}` does not tear down `{color}`, which it sends on"
+                yield _left_open(one, one.pe(x, y), one.pe(x, y), color)
             if color not in torn and _tears_down(role, color, any):
-                return f"role `{role.name}` tears down `{color}`, which is never set again"
-    return ""
+                yield _closed_for_good(one, one.pe(x, y), color)
 
 
 def _tears_down(role: Role, color: str, of: Callable[[Iterable[bool]], bool] = all) -> bool:
@@ -78,32 +101,113 @@ def _tears_down(role: Role, color: str, of: Callable[[Iterable[bool]], bool] = a
     return of([*(s.advance is Advance.TEARDOWN for s in sends), *(n.tears_down for n in lanes)])
 
 
-def _along_line(phase: Phase, pattern: ReducePhase, torn: Set[str]) -> str:
-    roles = roles_of_ranks(phase, pattern)
-    seen: dict[str, set[int]] = {}
+def _along_line(one: InProgram, pattern: ReducePhase, torn: Set[str]) -> Iterator[_Fault]:
+    roles = roles_of_ranks(one.phase, pattern)
+    last: dict[str, dict[int, int]] = {}  # by color and router, both ranks: who sends last there
     for passage in passages(pattern, roles):
         source, color = passage.source, passage.step.color
-        seen.setdefault(color, set()).update(passage.last_at)
-        is_last, ends = len(passage.last_at), passage.step.advance is Advance.TEARDOWN
+        behind = last.setdefault(color, {})
+        ends = passage.step.advance is Advance.TEARDOWN
         if ends and color not in torn:
-            return f"rank {source} tears down `{color}`, which is never set again"
-        if ends and is_last <= source - passage.destination:
-            return f"rank {source} tears down `{color}` before a farther vector has passed"
-        if is_last and color in torn and not ends:
-            router = passage.last_at[0]
-            return f"nothing tears down `{color}` at rank {router} behind its last vector"
+            yield _closed_for_good(one, _pe(one, pattern, source), color)
+        elif ends and len(passage.last_at) <= source - passage.destination:
+            yield _too_early(one, pattern, passage, behind)
+        elif passage.last_at and color in torn and not ends:
+            router = _pe(one, pattern, passage.last_at[0])
+            yield _left_open(one, _pe(one, pattern, source), router, color)
+        behind.update(dict.fromkeys(passage.last_at, source))
     for rank, role in enumerate(roles):
         for use in role.colors if role else ():
-            if use.color in torn and rank not in seen.get(use.color, ()):
-                return f"no vector on `{use.color}` passes the router of rank {rank}, which is set"
-    return ""
+            if use.color in torn and rank not in last.get(use.color, ()):
+                yield _never_passed(one, _pe(one, pattern, rank), use.color)
 
 
-def _gone_elsewhere(phase: Phase, torn: Set[str]) -> str:
+def _pe(one: InProgram, pattern: ReducePhase, rank: int) -> str:
+    """The PE of a rank, of the first of the lines."""
+    along, across = pattern.coordinate(rank), pattern.lines[0]
+    return one.pe(*((along, across) if pattern.axis == "x" else (across, along)))
+
+
+def _left_open(one: InProgram, source: str, router: str, color: str) -> _Fault:
+    return _Fault(
+        color,
+        f"nothing tears down {one.color(color)} at {router} behind its last vector",
+        (
+            f"{source} sends the last vector there",
+            "no teardown follows it",
+            f"the router of {router} stays open as {one.name} has set it",
+        ),
+        f"waits there for ever, or its vectors go ways of {one.name}",
+    )
+
+
+def _closed_for_good(one: InProgram, source: str, color: str) -> _Fault:
+    return _Fault(
+        color,
+        f"{source} tears down {one.color(color)}, which is never set again",
+        (
+            f"{source} sends its vector",
+            "a teardown behind it closes the routers of its way",
+            "nothing opens them, since the color is to stay as it is",
+        ),
+        "waits there for ever",
+    )
+
+
+def _too_early(
+    one: InProgram, pattern: ReducePhase, passage: Passage, behind: dict[int, int]
+) -> _Fault:
+    way = range(passage.source, passage.destination - 1, -1)
+    router = next(rank for rank in way if rank not in passage.last_at)
+    source, at, late = (
+        _pe(one, pattern, rank) for rank in (passage.source, router, behind[router])
+    )
+    color = passage.step.color
+    return _Fault(
+        color,
+        f"{source} tears down {one.color(color)} at {at} before the last vector has passed",
+        (
+            f"{source} sends its vector and a teardown behind it",
+            f"the router of {at} closes",
+            f"the vector of {late}, which comes later, waits before it",
+        ),
+        "is never begun, or takes that vector for one of its own",
+    )
+
+
+def _never_passed(one: InProgram, pe: str, color: str) -> _Fault:
+    return _Fault(
+        color,
+        f"no vector on {one.color(color)} passes the router of {pe}, which is set for it",
+        (
+            f"{pe} opens its router",
+            "no vector comes, so no teardown behind one",
+            "the router stays open",
+        ),
+        "waits there for ever",
+    )
+
+
+def _gone_elsewhere(one: InProgram, torn: Set[str]) -> Iterator[_Fault]:
     """A router that sends somewhere only before its last position."""
-    for role in phase.roles:
+    for role, x, y in played(one.phase):
         for use in role.colors:
             last = {*use.positions[-1].send, Direction.RAMP}
-            if use.color in torn and any(not last >= {*route.send} for route in use.positions):
-                return f"role `{role.name}` sends on `{use.color}` where its teardown does not go"
-    return ""
+            ways = (way for route in use.positions for way in route.send if way not in last)
+            way = next(ways, None)
+            if use.color in torn and way is not None:
+                yield _passed_by(one, one.pe(x, y), one.neighbor(x, y, way), use.color)
+
+
+def _passed_by(one: InProgram, source: str, target: str, color: str) -> _Fault:
+    return _Fault(
+        color,
+        f"{source} sends on {one.color(color)} to {target}, where its teardown does not go",
+        (
+            f"the router of {source} lets vectors go to {target}",
+            "it moves on to a position that goes elsewhere",
+            "the teardown takes that one",
+            f"nothing on the link to {target} tells that {one.name} is over",
+        ),
+        f"may send a vector there that {target} takes for one of {one.name}",
+    )

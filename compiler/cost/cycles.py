@@ -32,16 +32,16 @@ LANE_FIELDS = 20
 # lane goes down and up the ramp first.
 SLOTS, READY, WAIT, ACTIVE, THREADS, TURN, GOES_DOWN, GOES_UP = range(8)
 PLACE_FIELDS = 8
-# Of the logs: elements that came into the output queue, that were sent, that were taken, and that
-# have gone down the ramp.
-WRITTEN, SENT, TAKEN, ENTERED = range(4)
-LOGS = 4
+# Of the agenda: elements that reach the router, that there is room for again, that may go up the
+# ramp, and that can be used; and in the row of marks how many entries a cycle has.
+LANDS, FREED, RISES, USABLE = range(4)
+KINDS = 4
 # Of the machine: cycles and wavelets; `GROUP` are taken by one instruction. And the elements that
 # all operations have left at least, when repetition is looked for.
 RAMP, HOP, OUTPUT_QUEUE, INPUT_QUEUE, GROUP, WORTH = range(6)
-# Of the clock: the cycle, that of the latest move, lanes times cycles that may be followed yet, and
-# entries in the table of taken links.
-NOW, LATEST, BUDGET, STORED = range(4)
+# Of the clock: the cycle, that of the latest move, lanes times cycles that may be followed yet,
+# entries in the table of taken links, and elements on their way over such links.
+NOW, LATEST, BUDGET, STORED, FLYING_ALL = range(5)
 # What `advance` ends with.
 EVENTS, OVER, FULL, SPENT, STUCK = range(5)
 
@@ -60,7 +60,8 @@ class Arrays(NamedTuple):
     clock: Ints
     lanes: Ints  # [field, lane]
     places: Ints  # [field, place]
-    logs: Ints  # [what, cycle modulo its depth, a power of two, lane]
+    agenda: Ints  # [kind, cycle modulo its depth, a power of two, lane]
+    marks: Ints  # [cycle modulo that depth]
     links: Ints  # [0, n] links that lanes share, [1, n] how many hops behind the sender they are
     taken: Ints  # [0, entry] a link and [1, entry] a cycle in which it is taken: a hashed table
     due: Ints  # [lane that shares links, n] the cycles in which elements arrive, in a ring
@@ -77,7 +78,7 @@ def advance(line: Arrays) -> tuple[int, int, int]:
     ended with, and how many lanes in `ended` and places in `coding` something has happened to in
     the cycle that the clock shows then."""
     clock = line.clock
-    seen, lanes, places, logs = NONE, line.lanes, line.places, line.logs
+    seen, lanes, places, agenda = NONE, line.lanes, line.places, line.agenda
     for quiet in range(NEVER):
         end = _end(line)
         if end != NONE:
@@ -85,7 +86,7 @@ def advance(line: Arrays) -> tuple[int, int, int]:
         coded, coding, ended = _cycle(line)
         if ended or coding:
             return EVENTS, ended, coding
-        if coded or clock[NOW] - clock[LATEST] <= line.logs.shape[1] or _is_flying(line):
+        if coded or clock[LATEST] == clock[NOW]:
             clock[NOW] += 1
         elif not _sleep(line):
             return STUCK, 0, 0
@@ -93,8 +94,9 @@ def advance(line: Arrays) -> tuple[int, int, int]:
             seen = NONE
             if _is_steady(line):
                 seen = clock[NOW]
-                lanes, places, logs = line.lanes.copy(), line.places.copy(), line.logs.copy()
-        elif _is_as(line, seen, lanes, places, logs):
+                lanes, places = line.lanes.copy(), line.places.copy()
+                agenda = line.agenda.copy()
+        elif _is_as(line, seen, lanes, places, agenda):
             _leap(line, seen, lanes)
             seen = NONE
     return SPENT, 0, 0
@@ -124,95 +126,109 @@ def _goes_on(line: Arrays) -> bool:
 
 
 @compiled
-def _is_flying(line: Arrays) -> bool:
-    """Whether elements are on their way over shared links."""
-    for lane in range(line.lanes.shape[1] * (line.due.size > 0)):
-        if line.lanes[FLYING, lane]:
-            return True
-    return False
-
-
-@compiled
 def _sleep(line: Arrays) -> bool:
-    """Nothing moves until code goes on; whether any does."""
+    """Go on with the cycle in which something arrives, or code goes on; whether there is one."""
+    now, depth = line.clock[NOW], len(line.marks)
     wakes = np.int64(NEVER)
     for place in range(line.places.shape[1]):
         if line.places[ACTIVE, place]:
             wakes = min(wakes, line.places[READY, place])
-    line.clock[NOW] = max(line.clock[NOW] + 1, wakes)
+    for lane in range(line.lanes.shape[1] * (line.clock[FLYING_ALL] > 0)):
+        if line.lanes[FLYING, lane]:
+            wakes = min(wakes, line.due[line.lanes[CROSSES, lane], line.lanes[FIRST_DUE, lane]])
+    for cycle in range(now + 1, min(wakes, now + depth)):
+        if line.marks[cycle & (depth - 1)]:
+            wakes = np.int64(cycle)
+            break
+    line.clock[NOW] = max(now + 1, wakes)
     return bool(wakes < NEVER)
 
 
 @compiled
 def _cycle(line: Arrays) -> tuple[bool, int, int]:
     """One cycle; whether code has had a slot, and how many are in `coding` and `ended`."""
-    alone = line.machine[GROUP] == 1
     _arrive(line)
-    if alone:
-        _land(line, ARRIVED)
+    if line.machine[GROUP] == 1:
+        _land(line)
     _go_up(line)
-    if line.due.size:
-        _cross(line)
     coded, coding = _slots(line)
     ended = _move(line)
-    if not alone:
-        # An instruction waits for the second element, so a queue counts what it holds before.
-        _land(line, HELD)
+    if line.machine[GROUP] > 1:
+        _land(line)
     line.clock[BUDGET] -= line.lanes.shape[1]
     return coded, coding, ended
 
 
 @compiled
 def _arrive(line: Arrays) -> None:
-    """What was sent, taken and written some cycles ago shows."""
-    lanes, logs, due = line.lanes, line.logs, line.due
-    now, mask = line.clock[NOW], logs.shape[1] - 1
-    for lane in range(lanes.shape[1]):
-        source, target = lanes[SOURCE, lane], lanes[TARGET, lane]
-        if source != NONE:
-            lanes[LANDING, lane] += logs[SENT, (now - lanes[DELAY, lane]) & mask, source]
-        if target != NONE:
-            lanes[ROOM, lane] += logs[TAKEN, (now - 1 - lanes[HOPS, lane]) & mask, target]
-        lanes[LEAVING, lane] += logs[WRITTEN, (now - UP) & mask, lane]
-        if line.machine[GROUP] > 1:
-            lanes[ARRIVED, lane] += logs[ENTERED, (now - line.machine[RAMP]) & mask, lane]
+    """What was due in this cycle is there."""
+    lanes, agenda, due, now = line.lanes, line.agenda, line.due, line.clock[NOW]
+    cycle = now & (len(line.marks) - 1)
+    if line.marks[cycle]:
+        line.marks[cycle] = 0
+        for lane in range(lanes.shape[1]):
+            lanes[LANDING, lane] += agenda[LANDS, cycle, lane]
+            lanes[ROOM, lane] += agenda[FREED, cycle, lane]
+            lanes[LEAVING, lane] += agenda[RISES, cycle, lane]
+            lanes[ARRIVED, lane] += agenda[USABLE, cycle, lane]
+            for kind in range(KINDS):
+                agenda[kind, cycle, lane] = 0
+    for lane in range(lanes.shape[1] * (line.clock[FLYING_ALL] > 0)):
         if lanes[FLYING, lane] and due[lanes[CROSSES, lane], lanes[FIRST_DUE, lane]] == now:
-            lanes[LANDING, target] += 1
+            lanes[LANDING, lanes[TARGET, lane]] += 1
             lanes[FLYING, lane] -= 1
+            line.clock[FLYING_ALL] -= 1
             lanes[FIRST_DUE, lane] = (lanes[FIRST_DUE, lane] + 1) % due.shape[1]
 
 
 @compiled
-def _land(line: Arrays, holds: int) -> None:
-    """Elements go down the ramp, one in a cycle, while there is room in the queue of their lane,
-    which field `holds` counts."""
-    lanes, now = line.lanes, line.clock[NOW]
+def _enter(line: Arrays, kind: int, cycles: int, lane: int, elements: int) -> None:
+    """Something is due in a lane so many cycles from now."""
+    cycle = (line.clock[NOW] + cycles) & (len(line.marks) - 1)
+    line.agenda[kind, cycle, lane] += elements
+    line.marks[cycle] += 1
+
+
+@compiled
+def _land(line: Arrays) -> None:
+    """Elements go down the ramp, one in a cycle, while there is room in the queue of their lane.
+
+    Where an instruction takes two elements it waits for the second, so that a queue counts what it
+    holds before it can be used.
+    """
+    lanes, alone = line.lanes, line.machine[GROUP] == 1
+    holds = ARRIVED if alone else HELD
     for lane in range(lanes.shape[1]):
         room = lanes[holds, lane] < line.machine[INPUT_QUEUE]
         line.able[lane] = lanes[LANDING, lane] > 0 and room
     _one_of_each(line, GOES_DOWN)
     for lane in range(lanes.shape[1]):
-        line.logs[ENTERED, now & (line.logs.shape[1] - 1), lane] = line.able[lane]
         if line.able[lane]:
             lanes[LANDING, lane] -= 1
             lanes[holds, lane] += 1
-            line.clock[LATEST] = now
+            line.clock[LATEST] = line.clock[NOW]
+            if not alone:
+                _enter(line, USABLE, line.machine[RAMP], lane, 1)
 
 
 @compiled
 def _go_up(line: Arrays) -> None:
     """Elements of output queues go up the ramp, one in a cycle, while there is room ahead."""
-    lanes, now = line.lanes, line.clock[NOW]
+    lanes = line.lanes
     for lane in range(lanes.shape[1]):
         line.able[lane] = lanes[LEAVING, lane] > 0 and lanes[ROOM, lane] > 0
     _one_of_each(line, GOES_UP)
     for lane in range(lanes.shape[1]):
-        line.logs[SENT, now & (line.logs.shape[1] - 1), lane] = line.able[lane]
         if line.able[lane]:
             lanes[LEAVING, lane] -= 1
             lanes[QUEUED, lane] -= 1
             lanes[ROOM, lane] -= 1
-            line.clock[LATEST] = now
+            line.clock[LATEST] = line.clock[NOW]
+            target = lanes[TARGET, lane]
+            if lanes[CROSSES, lane] == NONE:
+                _enter(line, LANDS, lanes[DELAY, target], target, 1)
+            else:
+                _cross(line, lane)
 
 
 @compiled
@@ -275,19 +291,22 @@ def _in_turns(line: Arrays, able: Bools, place: int, at: int) -> None:
 @compiled
 def _move(line: Arrays) -> int:
     """Elements are taken and sent; how many operations end with it, those that take first."""
-    lanes, logs, high, low, clock = line.lanes, line.logs, line.high, line.low, line.clock
-    group, cycle, ended = line.machine[GROUP], clock[NOW] & (logs.shape[1] - 1), 0
+    lanes, high, low = line.lanes, line.high, line.low
+    group, ended = line.machine[GROUP], 0
     for lane in range(lanes.shape[1]):
-        takes, sends = group * high[lane], group * low[lane]
-        writes = sends + takes * lanes[PASSING, lane]
-        lanes[LEFT, lane] -= takes
-        lanes[ARRIVED, lane] -= takes
-        lanes[HELD, lane] -= takes * (group > 1)
-        lanes[SENDS, lane] -= sends
-        lanes[QUEUED, lane] += writes
-        logs[WRITTEN, cycle, lane], logs[TAKEN, cycle, lane] = writes, takes
-        if takes or sends:
-            clock[LATEST] = clock[NOW]
+        if high[lane]:
+            source = lanes[SOURCE, lane]
+            lanes[LEFT, lane] -= group
+            lanes[ARRIVED, lane] -= group
+            lanes[HELD, lane] -= group * (group > 1)
+            _enter(line, FREED, 1 + lanes[HOPS, source], source, group)
+        if low[lane]:
+            lanes[SENDS, lane] -= group
+        if low[lane] or (high[lane] and lanes[PASSING, lane]):
+            lanes[QUEUED, lane] += group
+            _enter(line, RISES, UP, lane, group)
+        if high[lane] or low[lane]:
+            line.clock[LATEST] = line.clock[NOW]
     for lane in range(lanes.shape[1]):
         if high[lane] and lanes[LEFT, lane] == 0:
             line.ended[ended] = lane
@@ -317,22 +336,19 @@ def _leave(line: Arrays, lane: int, at: int) -> None:
 
 
 @compiled
-def _cross(line: Arrays) -> None:
-    """What has been sent over links that others use too is on its way. A link carries an element in
-    a cycle; an element uses the links of its way one after the other, each a hop later than the one
+def _cross(line: Arrays, lane: int) -> None:
+    """An element has been sent over links that others use too. A link carries an element in a
+    cycle; an element uses the links of its way one after the other, each a hop later than the one
     before, or as soon after that as the link is free."""
-    lanes, clock, due = line.lanes, line.clock, line.due
-    now, mask = clock[NOW], line.logs.shape[1] - 1
-    for lane in range(lanes.shape[1]):
-        if lanes[CROSSES, lane] == NONE or not line.logs[SENT, now & mask, lane]:
-            continue
-        waited = 0
-        for way in range(lanes[FIRST_LINK, lane], lanes[END_LINK, lane]):
-            at = now + line.links[1, way] * line.machine[HOP]
-            waited = take(clock, line.taken, line.links[0, way], at + waited) - at
-        last = (lanes[FIRST_DUE, lane] + lanes[FLYING, lane]) % due.shape[1]
-        due[lanes[CROSSES, lane], last] = now + lanes[DELAY, lanes[TARGET, lane]] + waited
-        lanes[FLYING, lane] += 1
+    lanes, due = line.lanes, line.due
+    now, waited = line.clock[NOW], 0
+    for way in range(lanes[FIRST_LINK, lane], lanes[END_LINK, lane]):
+        at = now + line.links[1, way] * line.machine[HOP]
+        waited = take(line.clock, line.taken, line.links[0, way], at + waited) - at
+    last = (lanes[FIRST_DUE, lane] + lanes[FLYING, lane]) % due.shape[1]
+    due[lanes[CROSSES, lane], last] = now + lanes[DELAY, lanes[TARGET, lane]] + waited
+    lanes[FLYING, lane] += 1
+    line.clock[FLYING_ALL] += 1
 
 
 @compiled
@@ -376,10 +392,10 @@ def _is_steady(line: Arrays) -> bool:
 
 
 @compiled
-def _is_as(line: Arrays, seen: int, lanes: Ints, places: Ints, logs: Ints) -> bool:
+def _is_as(line: Arrays, seen: int, lanes: Ints, places: Ints, agenda: Ints) -> bool:
     """Whether all that decides what comes next is as it was in cycle `seen`. No operation has ended
     since, so what operations have left need not be the same."""
-    now, depth = line.clock[NOW], logs.shape[1]
+    now, depth = line.clock[NOW], len(line.marks)
     if seen == NONE or now - seen > PERIOD:
         return False
     for field in range(PLACE_FIELDS):
@@ -389,10 +405,10 @@ def _is_as(line: Arrays, seen: int, lanes: Ints, places: Ints, logs: Ints) -> bo
         goes = field in (LEFT, SENDS)
         if not goes and not _same(line.lanes[field], lanes[field]):
             return False
-    for log in range(LOGS):
-        for age in range(1, depth + 1):
-            before = logs[log, (seen - age) & (depth - 1)]
-            if not _same(line.logs[log, (now - age) & (depth - 1)], before):
+    for kind in range(KINDS):
+        for cycle in range(depth):
+            before = agenda[kind, (seen + cycle) & (depth - 1)]
+            if not _same(line.agenda[kind, (now + cycle) & (depth - 1)], before):
                 return False
     return True
 
@@ -409,7 +425,7 @@ def _same(some: Ints, others: Ints) -> bool:
 def _leap(line: Arrays, seen: int, before: Ints) -> None:
     """Go on with the cycle as many repetitions later as no operation ends in; `before` are the
     lanes in cycle `seen`."""
-    lanes, clock, depth = line.lanes, line.clock, line.logs.shape[1]
+    lanes, clock, depth = line.lanes, line.clock, len(line.marks)
     turns = np.int64(NEVER)
     for field in (LEFT, SENDS):
         for lane in range(lanes.shape[1]):
@@ -422,10 +438,12 @@ def _leap(line: Arrays, seen: int, before: Ints) -> None:
         for lane in range(lanes.shape[1]):
             lanes[field, lane] -= turns * (before[field, lane] - lanes[field, lane])
     over = turns * (clock[NOW] - seen)
-    logs = line.logs.copy()
-    for log in range(LOGS):
-        for cycle in range(depth):
+    agenda, marks = line.agenda.copy(), line.marks.copy()
+    for cycle in range(depth):
+        later = (cycle + over) & (depth - 1)
+        line.marks[later] = marks[cycle]
+        for kind in range(KINDS):
             for lane in range(lanes.shape[1]):
-                line.logs[log, (cycle + over) & (depth - 1), lane] = logs[log, cycle, lane]
+                line.agenda[kind, later, lane] = agenda[kind, cycle, lane]
     clock[NOW] += over
     clock[LATEST] += over

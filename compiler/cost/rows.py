@@ -37,8 +37,8 @@ from collc.cost.row_moves import LEAVE, begin, task
 from collc.cost.timeline import Code, Line, Timeline, timeline
 from collc.unrolled import Ints
 
-MOST = 6_000_000_000  # that are followed, of cycles times lanes
-EVENT = 1000  # of them are about what code between cycles takes
+MOST = 2_000_000_000  # that are followed, of cycles times lanes
+OF_CODE = 1000  # of them are about what the code between two cycles takes
 ROW = 70  # about what a row costs besides its elements, in cycles
 
 
@@ -72,7 +72,7 @@ def _run(line: Timeline) -> bool:
             for place in line.state.coding[:coding].tolist():
                 _go_on(line, place, now)
             line.state.clock[NOW] += 1
-            line.state.clock[BUDGET] -= EVENT
+            line.state.clock[BUDGET] -= OF_CODE
         elif end == FULL:
             line.state = rebuilt(line.state)
         else:

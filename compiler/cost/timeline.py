@@ -13,8 +13,8 @@ from collc.cost.cycles import (
     END_LINK,
     FIRST_LINK,
     HOPS,
+    KINDS,
     LANE_FIELDS,
-    LOGS,
     NONE,
     NOW,
     PLACE_FIELDS,
@@ -34,7 +34,7 @@ from collc.plan import RowKind
 from collc.unrolled import NOWHERE, Ints, Unrolled
 
 APPLIES = int(RowKind.APPLIES)
-WORTH = 200  # elements that operations have left at least, when repetition is looked for
+ENOUGH = 200  # elements that operations have left at least, when repetition is looked for
 
 
 @dataclass
@@ -93,6 +93,7 @@ class Line:
 def timeline(costs: Costs, of: Line, called: Ints) -> Timeline:
     """Before the first cycle; at `called[p]` the code of place p calls the phase."""
     rows, target = of.rows, of.target
+    assert rows.lanes in {1, 2}, "one lane, or one in each direction"
     kinds, planned, walks, numbers = [], [], [], []
     for lane in range(len(target)):
         own = np.arange(*rows.start[lane : lane + 2])
@@ -128,11 +129,12 @@ def _state(costs: Costs, of: Line, links: SharedLinks, called: Ints) -> Arrays:
     depth = 1 << int(max(lanes[DELAY].max(), lanes[HOPS].max() + 2)).bit_length()
     queues, count = (costs.output_queue, costs.input_queue), len(of.target)
     return Arrays(
-        machine=np.array((costs.ramp, costs.hop, *queues, costs.group, WORTH), dtype=np.int64),
-        clock=np.array((called.min(initial=0), 0, 0, 0), dtype=np.int64),
+        machine=np.array((costs.ramp, costs.hop, *queues, costs.group, ENOUGH), dtype=np.int64),
+        clock=np.array((called.min(), 0, 0, 0, 0), dtype=np.int64),
         lanes=lanes,
         places=places,
-        logs=np.zeros((LOGS, depth, count), dtype=np.int64),
+        agenda=np.zeros((KINDS, depth, count), dtype=np.int64),
+        marks=np.zeros(depth, dtype=np.int64),
         links=links.entries,
         taken=links.taken,
         due=due,
@@ -164,7 +166,6 @@ def _lanes(costs: Costs, of: Line, links: SharedLinks) -> tuple[Ints, Ints]:
             links.first[:-1],
             links.first[1:],
         )
-        source[of.target[links.lanes]] = NOWHERE
     lanes[SOURCE] = source
     most = int(lanes[ROOM, links.lanes].max(initial=0))
     return lanes, np.zeros((len(links.lanes), most), dtype=np.int64)

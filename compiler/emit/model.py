@@ -135,6 +135,7 @@ def model_of(
     ids = Ids()
     phases = _phases(plan, how, ids) if shared is None else shared_phases(plan, how, shared)
     shapes = [shape_of(phase) for phase in plan.phases if phase.exchange is None]
+    registers = _registers(plan, ids)
     return BundleModel(
         name=collective.name,
         type_name=type_name(collective.name),
@@ -173,9 +174,9 @@ def model_of(
         output_queues=plan.output_queues[: ids.outputs],
         task_ids=plan.task_ids[: ids.tasks],
         done_id=plan.task_ids[ids.tasks] if shared is None else -1,
-        source_dsr_ids=plan.dsr_ids[: ids.sources],
-        dest_dsr_ids=plan.dsr_ids[: ids.dests],
-        own_dsr_ids=plan.dsr_ids[: ids.owns],
+        source_dsr_ids=registers[0],
+        dest_dsr_ids=registers[1],
+        own_dsr_ids=registers[2],
         result=_result_cases(plan),
         result_on_path=any(phase.path is not None for phase in plan.phases),
         path=path_model(collective.path, grid) if collective.path else None,
@@ -188,6 +189,16 @@ def model_of(
         task="task" if shared is None else "fn",
         root=root,
     )
+
+
+def _registers(plan: Plan, ids: Ids) -> tuple[tuple[int, ...], ...]:
+    """The DSR ids of the files src1, dest and src0."""
+    handed_out = (ids.sources, ids.dests, ids.owns)
+    if plan.registers is None:
+        return tuple(plan.dsr_ids[:number] for number in handed_out)
+    files = (plan.registers.sources, plan.registers.dests, plan.registers.owns)
+    assert handed_out == tuple(map(len, files)), "`slots_of` counts what the text declares"
+    return tuple(tuple(plan.dsr_ids[i] for i in file) for file in files)
 
 
 BY_SLICES = {

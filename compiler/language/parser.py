@@ -44,6 +44,10 @@ LATER = {
     "when": "choosing a collective by length",
     "chunks": "splitting a vector into chunks",
 }
+WHOLE_ROUNDS = (
+    "each round has vectors of its own for all calls, so repeat all of them together; in a round a "
+    "collective may be called several times, as in `repeat 3 { one two two }`"
+)
 _INSTEAD = {
     "%": "the remainder is written `mod`",
     "/": "whole-number division is written `div`; comments begin with `//`",
@@ -150,6 +154,7 @@ def _check_size_words(file: str, piece: list[Token]) -> None:
 
 def _check_program_words(file: str, piece: list[Token]) -> None:
     """Blame a `program { repeat 3 { ... } }` on its first word and not on what follows it."""
+    _check_within_repeat(file, piece)
     for token in piece if piece[0].type == "PROGRAM" else []:
         if token.type == "SELECT":
             message = "`select` chooses between the ways to carry out a collective"
@@ -157,6 +162,25 @@ def _check_program_words(file: str, piece: list[Token]) -> None:
             raise problem("C105", message, span_of_token(file, token), help=help)
         if token in LATER:
             raise not_supported(LATER[token], span_of_token(file, token))
+
+
+def _check_within_repeat(file: str, piece: list[Token]) -> None:
+    """Blame what a `repeat` cannot have within it: another one, or what is said of a program."""
+    repeat, depth = None, 0
+    for token in piece if piece[0].type == "PROGRAM" else []:
+        depth += {"LBRACE": 1, "RBRACE": -1}.get(token.type, 0)
+        if token.type == "REPEAT" and depth == 1:
+            repeat = token
+        if repeat is None or depth != 2:  # only within the braces of `repeat`
+            continue
+        also = (span_of_token(file, repeat), "it is within this one")
+        if token.type == "REPEAT":
+            message = "a `repeat` within another one"
+            raise problem("C105", message, span_of_token(file, token), also, help=WHOLE_ROUNDS)
+        if token.type in ("WITHIN", "RESERVE", "RECONFIGURE"):
+            message = f"`{token}` is said of a whole program, and stands within its `repeat`"
+            help = "write it behind the closing brace of `repeat`"
+            raise problem("C105", message, span_of_token(file, token), also, help=help)
 
 
 def _check_depth(declaration: Declaration) -> None:

@@ -11,7 +11,7 @@ from collc.language.by_length import ByLength
 from collc.language.expressions import Scope, number
 from collc.language.limits import elaborate_limits, elaborate_reserved
 from collc.language.names import Names
-from collc.language.parser import not_supported
+from collc.language.parser import WHOLE_ROUNDS, not_supported
 from collc.language.problems import KnownProblemError, problem, suggest
 from collc.language.syntax import RepeatDecl, TogetherDecl, Word
 from collc.spec import Collective, Program, Reconfigure, Selection
@@ -108,11 +108,12 @@ def _calls(program: syntax.ProgramDecl, scope: Scope) -> tuple[tuple[Call, ...],
     if not repeats:
         return plain, 1
     if plain or len(repeats) > 1:
-        message = "`repeat` stands around all that a program runs"
+        also = (repeats[0].span, "`repeat` is here" if plain else "the first is here")
+        message = "`repeat` goes around all calls of a program, and this one is outside"
+        if not plain:
+            message = "a program has one `repeat`, around all its calls, and this is a second one"
         other = plain[0].span if plain else repeats[1].span
-        also = (repeats[0].span, "it is here")
-        help = "put everything into one `repeat`, or write the calls out"
-        raise problem("C107", message, other, also, help=help)
+        raise problem("C107", message, other, also, help=WHOLE_ROUNDS)
     rounds = number(repeats[0].rounds, scope)
     if not 1 <= rounds <= MAX_ROUNDS:
         message = f"{rounds} rounds: a program has 1 to {MAX_ROUNDS}"

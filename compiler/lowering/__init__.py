@@ -23,6 +23,7 @@ from collc.lowering.line import LineTree, line_tree
 from collc.lowering.roles import reduce_phase
 from collc.lowering.rounds import few, one_by_one
 from collc.lowering.show import show_plan
+from collc.lowering.slots import with_shared_numbers
 from collc.lowering.steps import (
     Traffic,
     circuits,
@@ -51,8 +52,8 @@ COLORINGS: dict[str, Coloring] = {"by_parity": by_parity, "without_control": wit
 
 
 def build_plan(schedule: Schedule, target: Target) -> Plan:
-    """The best plan within all budgets; if none is, the one with the fewest colors, which a check
-    refuses.
+    """The best plan within all budgets, in which phases share numbers only if there is none in
+    which each has its own; if none is, the one with the fewest colors, which a check refuses.
     """
     candidates = candidate_plans(schedule, target)
     first = next(candidates)
@@ -63,6 +64,9 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
         return first  # no other coloring is faster without control wavelets, and none needs fewer
     plans = (first, *candidates)
     possible = [plan for plan in plans if resources.within_budget(plan)]
+    if not possible:
+        plans = tuple(map(with_shared_numbers, plans))
+        possible = [plan for plan in plans if resources.within_budget(plan)]
     if len(possible) <= 1:
         return possible[0] if possible else min(plans, key=_colors)
     return min(possible, key=lambda plan: (cycles_of(schedule, plan), _colors(plan)))

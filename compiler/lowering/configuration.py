@@ -17,10 +17,11 @@ from collc.spec import Collective
 @dataclass(frozen=True)
 class Configuration:
     """The routers of a color in one phase: the distinct settings, and for each PE, row by row,
-    which of them it has, 0 for none. Of a grid that lies on another one `place` says where; with a
-    `path` PEs are places on it."""
+    which of them it has, 0 for none. Of a grid that lies on another one `place` says where, and
+    `corner` where its first PE is; with a `path` PEs are places on it."""
 
     place: tuple[object, ...]
+    corner: tuple[int, int]
     path: Path | None
     width: int
     settings: tuple[tuple[Route, ...], ...]
@@ -30,6 +31,11 @@ class Configuration:
         """The positions of one PE's router."""
         number = self.of_pes[pe]
         return self.settings[number - 1] if number else ()
+
+    def name_of(self, pe: int) -> str:
+        """`PE (3, 0)`, as the whole grid counts it; of lines that are alike, on the first one."""
+        x, y = self.path.places[pe] if self.path else (pe % self.width, pe // self.width)
+        return f"PE ({x + self.corner[0]}, {y + self.corner[1]})"
 
 
 def configuration(collective: Collective, phase: Phase, color: str) -> Configuration:
@@ -42,8 +48,9 @@ def configuration(collective: Collective, phase: Phase, color: str) -> Configura
             if used.color == color:
                 number = settings.index(used.positions) + 1
                 of_pes[np.ix_(list(region.y), list(region.x))] = number
-    place = _place(collective.grid)
-    return Configuration(place, phase.path, lined.width, settings, of_pes.tobytes())
+    place, site = _place(collective.grid), collective.grid.site
+    corner = (site.x, site.y) if site else (0, 0)
+    return Configuration(place, corner, phase.path, lined.width, settings, of_pes.tobytes())
 
 
 def _settings(phase: Phase, color: str) -> Iterator[tuple[Route, ...]]:
@@ -80,13 +87,17 @@ def differing(plan: ProgramPlan, color: int) -> tuple[Use, Use, str] | None:
 
 
 def _where(one: Configuration, other: Configuration) -> str:
-    """The first PE that is set differently."""
+    """The first PE that is set differently, as the whole grid counts it."""
     if (one.place, one.path) != (other.place, other.path):
-        return "on other PEs"
-    pe = next(pe for pe in range(len(one.of_pes)) if one.at(pe) != other.at(pe))
-    if one.path:
-        return f"at place {pe} of the path"
-    return f"at PE ({pe % one.width}, {pe // one.width})"
+        how = (
+            "on other PEs, such as"
+            if one.place != other.place
+            else "along another path, such as at"
+        )
+        return f"{how} {other.name_of(next(pe for pe, has in enumerate(other.of_pes) if has))}"
+    return "at " + one.name_of(
+        next(pe for pe in range(len(one.of_pes)) if one.at(pe) != other.at(pe))
+    )
 
 
 def torn_down_by(plan: ProgramPlan, use: Use) -> tuple[str, ...]:

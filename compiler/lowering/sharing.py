@@ -14,6 +14,7 @@ from itertools import count
 
 from collc.cost import predict
 from collc.lowering import candidate_plans, memory
+from collc.lowering.color_queues import queues_of_colors, too_few_queues
 from collc.lowering.configuration import configuration
 from collc.lowering.resources import (
     QueueNeed,
@@ -192,15 +193,16 @@ def _in_turns(
         if color in switched_colors([one.phase])
     }
     numbers = _color_numbers([k in switched for k in range(kept)], target)
-    outputs = take(target.output_queues, kept)
-    inputs = take(
-        [q for q in target.input_queues if q not in outputs]
-        + [q for q in target.input_queues if q in outputs],
-        kept,
-    )
-    colors = tuple(
-        SharedColor(numbers[k], inputs[k], outputs[k], k in torn) for k in range(kept) if users[k]
-    )
+    taken_by = [
+        (
+            plans[one.collective].collective,
+            one.phase,
+            dict(zip(one.colors, taken, strict=True)),
+        )
+        for one, taken in zip(named, positions, strict=True)
+    ]
+    queues = queues_of_colors(taken_by, kept, target) or too_few_queues(kept, target)
+    colors = tuple(SharedColor(numbers[k], *queues[k], k in torn) for k in range(kept) if users[k])
     changed = tuple(
         replace(
             plan,

@@ -99,7 +99,6 @@ _BOTH_WAYS = (
 _TO_ALL = (ContractKind.ALLREDUCE, ContractKind.BARRIER)  # a sum, or a token, and back
 _CHUNKS = (2, 8)
 _LONGEST_PATH = 4096  # ranks of a path that is tried; its length alone costs 6 cycles a PE
-_SIDES_AND_MULTICAST = 5  # phases of an allreduce with a root within both axes
 _LONGEST_OF_STEPS = 64  # ranks along the axes of a grid: on more, trees are faster by far
 _ROOTS_TRIED = 16
 
@@ -289,13 +288,8 @@ def _lines_of_steps(collective: Collective) -> tuple[str, str]:
 def _places(
     collective: Collective, extents: tuple[int, ...], target: Target
 ) -> Iterator[tuple[int, int]]:
-    """Roots of a grid: within one axis, or, where each side of both and the multicast can have a
-    queue of its own, the best or the middle of both."""
+    """Roots of a grid: within one axis, or the best or the middle of both."""
     across, down = (_roots(collective, extent, target) for extent in extents)
-    if len(target.output_queues) < _SIDES_AND_MULTICAST:
-        across_only, down_only = ((x, 0) for x in across), ((0, y) for y in down)
-        yield from dict.fromkeys((*across_only, *down_only))
-        return
     yield from dict.fromkeys(
         (x, y)
         for x in across

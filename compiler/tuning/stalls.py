@@ -16,7 +16,7 @@ from collc.language.optimal import best_tree
 from collc.language.words import OPTIMAL
 from collc.lowering import build_plan
 from collc.packing import wavelets
-from collc.schedule import ReducePhase, Schedule, build_schedule
+from collc.schedule import ReducePhase, Schedule, ascending, build_schedule
 from collc.spec import Collective, ReduceStep, Tree
 from collc.target import Target
 from collc.tuning.trees import with_chosen_trees
@@ -45,18 +45,43 @@ def stalls(schedule: Schedule, prediction: Prediction, target: Target) -> Iterat
         return
     yield Diagnostic(
         "C801",
-        f"in `{phase.name}` the vector of rank {longest.source} waits {longest.cycles} cycles "
-        f"{_for(longest)}",
+        _told(longest, phase, collective),
         phase.span,
         help=f"`reduce {OPTIMAL}` is predicted to take {cycles} cycles instead of "
         f"{prediction.cycles}; {_other(phase.tree)}",
     )
 
 
-def _for(wait: Wait) -> str:
+def _told(wait: Wait, phase: ReducePhase, collective: Collective) -> str:
+    """Who waits for whom, by their ranks on the line; those of the phase begin at its root."""
+    rank = _rank_on_line(phase, collective, wait.rank)
+    what = f"for rank {rank} to take what comes before"
     if wait.what == "router":
-        return f"until the router of rank {wait.rank} lets it pass"
-    return f"for rank {wait.rank} to take what comes before"
+        what = f"until the router of rank {rank} lets it pass"
+    source = _rank_on_line(phase, collective, wait.source or 0)
+    lines = _lines(phase, collective)
+    return f"in `{phase.tree}`{lines} the vector of rank {source} waits {wait.cycles} cycles {what}"
+
+
+def _rank_on_line(phase: ReducePhase, collective: Collective, rank: int) -> int:
+    """The rank on its line of a rank of a phase, which may be one side of a root only."""
+    order = next(
+        step.order
+        for step in collective.steps
+        if isinstance(step, ReduceStep) and step.span == phase.span
+    )
+    place, grid = phase.coordinate(rank), collective.lined
+    extent = grid.width if phase.axis == "x" else grid.height
+    return place if ascending(order) else extent - 1 - place
+
+
+def _lines(phase: ReducePhase, collective: Collective) -> str:
+    """Which lines of a grid a phase is along; nothing where there is but one."""
+    if min(collective.lined.width, collective.lined.height) == 1:
+        return ""
+    line = "row" if phase.axis == "x" else "column"
+    first, last = phase.lines
+    return f" along {line} {first}" if first == last else f" along each {line}"
 
 
 def _other(tree: str) -> str:

@@ -55,7 +55,7 @@ def test_what_repeats_is_counted_as_if_it_were_run(name, wide, monkeypatch):
     schedule = in_twos(schedule) if wide else schedule
     plan = build_plan(schedule, WSE2)
     leapt = predict_following(schedule, plan, monkeypatch)
-    monkeypatch.setattr(timeline, "WORTH", 10**9)
+    monkeypatch.setattr(timeline, "ENOUGH", 10**9)
     followed = predict_following(schedule, plan, monkeypatch)
     assert leapt[0] == followed[0]
     assert leapt[1] < 0.7 * followed[1]
@@ -70,7 +70,7 @@ def predict_following(schedule, plan, monkeypatch):
         return lines[-1]
 
     monkeypatch.setattr(exchange, "run_timeline", kept)
-    monkeypatch.setattr(rows, "EVENT", 0)
+    monkeypatch.setattr(rows, "OF_CODE", 0)
     cycles = predict(schedule, plan).cycles
     return cycles, sum(rows.MOST // 2 - int(line.state.clock[BUDGET]) for line in lines)
 

@@ -22,11 +22,11 @@ SUCCESSIONS = {
 SKEW = 40
 
 
-def bundle_of(name: str) -> ProgramBundle:
+def bundle_of(name: str, target: str = "wse2", skew: int = SKEW) -> ProgramBundle:
     """A program to change."""
     *calls, colors = SUCCESSIONS[name]
     text = program_of([str(call) for call in calls], f"within colors <= {colors}", rounds=2)
-    bundle = compile_any(text, "test.coll", {"P": 6, "B": 12}, None, SKEW)
+    bundle = compile_any(text, "test.coll", {"P": 6, "B": 12}, target, skew)
     assert isinstance(bundle, ProgramBundle)
     return bundle
 

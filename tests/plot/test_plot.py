@@ -3,13 +3,16 @@
 import csv
 import json
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from collc.cli import commands
 from collc.commands.plot import over_of
+from collc.diagnostics import CollcError
 from collc.plot import points
+from collc.plot.draw import ending_of
 
 
 @pytest.fixture(autouse=True)
@@ -88,11 +91,23 @@ def test_pictures_are_the_same_every_time(tmp_path):
         (("gap", "chain", "--over", "B=1", "--over", "B=2", "--csv", "x"), 2, "B is given twice"),
         (("cycles", "chain", "--over", "B=1", "-D", "B=2", "--csv", "x"), 2, "B is given twice"),
         (("cycles", "chain", "--over", "B=1", "-D", "P=1..4", "--csv", "x"), 2, "not NAME=INTEGER"),
-        (("cycles", "chain", "--over", "Q=1..4", "--csv", "x"), 1, "chain has no size Q"),
+        (
+            ("cycles", "chain", "--over", "Q=1..4", "--csv", "x"),
+            1,
+            "error[C702]: chain has no size Q",
+        ),
         (("cycles", "chain", "--over", "B=1", "--csv", "no/x"), 1, "there is no directory no"),
-        (("cycles", "no_such", "--over", "B=1..4", "--csv", "x"), 1, "no pattern called no_such"),
-        (("cycles", "chain", "--over", "B=90000", "--csv", "x"), 1, "cannot be had"),
-        (("cycles", "chain", "--over", "B=1", "-o", "x.pdf"), 1, ".png or an .svg"),
+        (
+            ("cycles", "no_such", "--over", "B=1..4", "--csv", "x"),
+            1,
+            "error[C702]: there is no pattern called no_such",
+        ),
+        (
+            ("cycles", "chain", "--over", "B=90000", "--csv", "x"),
+            1,
+            "error[C702]: chain cannot be had",
+        ),
+        (("cycles", "chain", "--over", "B=1", "-o", "x.pdf"), 1, "error[C702]: cannot draw x.pdf"),
         (("cycles", "none.coll", "--over", "B=1", "--csv", "x"), 1, "none.coll"),
     ],
 )
@@ -106,4 +121,24 @@ def test_without_matplotlib_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = plot("cycles", "chain", "--over", "B=1..4", "-o", "x.png")
     assert result.exit_code == 1
+    assert "error[C701]: pictures need matplotlib" in result.output
     assert "pip install 'collc[plot]'" in result.output
+
+
+def test_a_table_needs_no_matplotlib(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    table = tmp_path / "x.csv"
+    assert plot("cycles", "chain", "--over", "B=1..4", "--csv", table).exit_code == 0
+    assert table.exists()
+
+
+@pytest.mark.parametrize("name", ["x.png", "x.PNG", "x.svg", "x.pdf.svg"])
+def test_a_picture_is_of_the_kind_that_its_name_ends_with(name):
+    assert ending_of(Path(name)) == name[-4:].lower()
+
+
+@pytest.mark.parametrize("name", ["x.pdf", "png", "x", "x.svg.gz", ".svg"])
+def test_a_picture_of_another_kind_is_refused(name):
+    with pytest.raises(CollcError) as caught:
+        ending_of(Path(name))
+    assert [problem.code for problem in caught.value.diagnostics] == ["C702"]

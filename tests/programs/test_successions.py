@@ -10,6 +10,7 @@ from switch_over import extra
 
 from collc.bundle import ProgramBundle
 from collc.programs import compile_any
+from collc.target import TARGETS
 
 
 def compiled(text: str, skew: int = 0, **parameters: int) -> ProgramBundle:
@@ -18,19 +19,20 @@ def compiled(text: str, skew: int = 0, **parameters: int) -> ProgramBundle:
     return bundle
 
 
+SIZES = ((2, 0), (3, 60), (8, 0), (9, 90), (33, 60), (64, 0))
+
+
 @pytest.mark.parametrize(
     ("target", "ranks", "skew"),
-    [("wse2", 2, 0), ("wse2", 3, 60), ("wse2", 8, 0), ("wse2", 9, 90), ("wse3", 8, 60)],
+    [(target, ranks, skew) for target in TARGETS for ranks, skew in SIZES],
 )
 def test_every_pattern_follows_every_pattern(target: str, ranks: int, skew: int) -> None:
-    # a ring of two has no way of its own round the end
-    patterns = [name for name in PATTERNS if ranks > 2 or name != "ring"]
-    calls = all_pairs(patterns)
-    assert len(set(pairwise(calls))) == len(patterns) ** 2
-    text = program_of(calls, f"within colors <= {3 if ranks > 2 else 2}", target=target)
-    bundle = compiled(text, skew, P=ranks, B=2)
-    # on two PEs there are two ways, and two colors
-    assert any(color.torn_down for color in bundle.plan.colors) == (ranks > 2)
+    calls = all_pairs(list(PATTERNS))
+    assert len(set(pairwise(calls))) == len(PATTERNS) ** 2
+    # on two PEs there are two ways, and two colors, but for a ring
+    limits = "within colors <= 3" + " reconfigure teardown" * (ranks == 2)
+    bundle = compiled(program_of(calls, limits, target=target), skew, P=ranks, B=2)
+    assert any(color.torn_down for color in bundle.plan.colors)
     report = bundle.run(seed=ranks, repeats=2)
     assert report.verified, report.problem
 

@@ -31,7 +31,8 @@ def test_a_wait_is_told_with_what_avoids_it(tree: str, target: str) -> None:
     better, own = map(int, re.search(r"take (\d+) cycles instead of (\d+)", warning.help).groups())
     assert own == bundle.prediction.cycles and cycles < own
     assert compiled("optimal", 64, 256, target).prediction.cycles == better < own
-    assert render(warning, {}).startswith("f.coll:3:54: warning[C801]: in `reduce` the vector of")
+    shown = render(warning, {})
+    assert shown.startswith(f"f.coll:3:54: warning[C801]: in `{tree}` the vector of rank ")
 
 
 @pytest.mark.parametrize(
@@ -46,3 +47,38 @@ def test_a_wait_is_told_with_what_avoids_it(tree: str, target: str) -> None:
 )
 def test_nothing_is_said_where_nothing_is_to_be_won(tree: str, pes: int, length: int) -> None:
     assert compiled(tree, pes, length).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("collective", "told"),
+    [  # the farthest vector is the last one of a star, or of the side that it is the tree of
+        ("reduce({x}) on row {{ reduce star to 0 }}", "in `star` the vector of rank 15 {for_} 0 "),
+        ("reduce({x}) on row {{ reduce star to 7 }}", "in `star` the vector of rank 0 {for_} 7 "),
+        ("reduce({x}) on row {{ reduce star to 8 }}", "in `star` the vector of rank 15 {for_} 8 "),
+        (
+            "reduce({x}) on row {{ order east_to_west reduce star to 7 }}",
+            "in `star` the vector of rank 0 {for_} 7 ",
+        ),
+        (
+            "reduce({x}) on row {{ reduce star, chain to 8 }}",
+            "in `star` the vector of rank 0 {for_} 7 ",
+        ),
+        (
+            "reduce({x}) on pes {{ reduce columns by chain then reduce row by star to 3 }}",
+            "in `star` along row 0 the vector of rank 10 {for_} 4 ",
+        ),
+        (
+            "reduce({x}) on pes {{ reduce rows by star to 3 then reduce column by chain }}",
+            "in `star` along each row the vector of rank 10 {for_} 4 ",
+        ),
+        ("reduce({x}) on pes {{ order snake reduce star }}", "in `star` the vector of rank 32 "),
+    ],
+)
+def test_ranks_are_those_of_the_line_whatever_the_root(collective: str, told: str) -> None:
+    """Each side of a root within the line is a phase by itself, which has ranks of its own."""
+    text = "target wse2 grid row = 16 x 1 grid pes = 11 x 3 collective total = "
+    text += collective.format(x="x: f32[1024], add") + " program { total }"
+    (warning,) = collc.compile_text(text, "f.coll", {}).warnings
+    found = re.sub(r"waits \d+ cycles for rank", "{for_}", warning.message)
+    assert found.startswith(told), warning.message
+    assert "reduce_2" not in warning.message

@@ -1,0 +1,108 @@
+"""Queues for colors that phases take turns on: each keeps its own in every phase.
+
+A queue belongs to one color on a PE, and an operation runs on the microthread with the number of
+its output queue, else of its input queue. In an exchange operations run beside each other, so a
+color that a PE receives on must not have an input queue with the number of the output queue of one
+that it sends on meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+
+from collc.lowering.presence import Mask, receiving, sending
+from collc.lowering.resources import take
+from collc.placement import received_colors, sent_colors
+from collc.plan import Phase
+from collc.spec import Collective
+from collc.target import Target
+
+Taken = tuple[Collective, Phase, dict[str, int]]  # a phase, with the place of each of its colors
+
+
+def queues_of_colors(
+    taken: Sequence[Taken], count: int, target: Target
+) -> list[tuple[int, int]] | None:
+    """Numbers of an input and an output queue for each of `count` colors; None if the target's do
+    not suffice.
+
+    Every color has its own if there are enough, and no number is that of both an input and an
+    output queue unless there are too few: then preferably of the same color, which most PEs do not
+    send and receive on in one phase. If need be, colors that no PE has both of share a queue.
+    """
+    beside = _beside(taken)
+    every = set(combinations(range(count), 2))
+    apart = _together(taken, receiving), _together(taken, sending)
+    for inputs_apart, outputs_apart in ((every, every), apart):
+        outputs = _dealt([target.output_queues] * count, outputs_apart, set())
+        if outputs is None:
+            continue
+        ways = [_preferred(target, outputs, color) for color in range(count)]
+        banned = {(color, outputs[other]) for color, other in beside}
+        inputs = _dealt(ways, inputs_apart, banned)
+        if inputs is not None:
+            return list(zip(inputs, outputs, strict=True))
+    return None
+
+
+def too_few_queues(count: int, target: Target) -> list[tuple[int, int]]:
+    """Numbers where the target's do not suffice, past its last, which a check refuses."""
+    outputs = take(target.output_queues, count)
+    free = [q for q in target.input_queues if q not in outputs]
+    first = max((*target.input_queues, *outputs), default=-1) + 1
+    return list(zip((*free, *range(first, first + count)), outputs, strict=False))
+
+
+def _preferred(target: Target, outputs: Sequence[int], color: int) -> list[int]:
+    """The numbers of input queues for a color, those first that are no output queue's."""
+    free = [q for q in target.input_queues if q not in outputs]
+    own = [q for q in target.input_queues if q == outputs[color]]
+    return free + own + [q for q in target.input_queues if q not in {*free, *own}]
+
+
+def _beside(taken: Sequence[Taken]) -> set[tuple[int, int]]:
+    """Colors, one that a PE receives on while it sends on the other."""
+    return {
+        (places[into], places[out])
+        for _, phase, places in taken
+        if phase.exchange is not None
+        for role in phase.roles
+        for into in received_colors(role)
+        for out in sent_colors(role)
+    }
+
+
+def _together(
+    taken: Sequence[Taken], having: Callable[[Collective, Phase], dict[str, Mask]]
+) -> set[tuple[int, int]]:
+    """Pairs of colors that some PE has both of, in whatever phases."""
+    masks: dict[int, Mask] = {}
+    for collective, phase, places in taken:
+        for color, mask in having(collective, phase).items():
+            place = places[color]
+            masks[place] = masks[place] | mask if place in masks else mask
+    return {(i, j) for i, j in combinations(sorted(masks), 2) if bool((masks[i] & masks[j]).any())}
+
+
+def _dealt(
+    ways: Sequence[Sequence[int]], apart: set[tuple[int, int]], banned: set[tuple[int, int]]
+) -> list[int] | None:
+    """A number for each color, of its `ways` the first that leaves the others one: not the same for
+    two that are kept `apart`, none that is `banned` for it."""
+    dealt: list[int] = []
+
+    def deal() -> bool:
+        color = len(dealt)
+        if color == len(ways):
+            return True
+        near = {dealt[other] for other in range(color) if (other, color) in apart}
+        for number in ways[color]:
+            if number not in near and (color, number) not in banned:
+                dealt.append(number)
+                if deal():
+                    return True
+                dealt.pop()
+        return False
+
+    return dealt if deal() else None

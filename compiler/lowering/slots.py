@@ -1,0 +1,204 @@
+"""What needs a queue or a DSR for itself, and on which PEs: numbers that phases share.
+
+A *slot* is what the emitted code gives a number to: what a phase receives from, what it sends to,
+an operand of one of its operations. A queue is bound to its color, and a DSR loaded, before the
+program begins, and each PE does so for its own slots only. So two slots can have one number if no
+PE has both, whatever the phases do and in whatever order: nothing is shared over time. The two
+sides of a reduction to a root inside a line meet only at the root, where neither sends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import count
+
+from collc.arithmetic import arithmetic_of
+from collc.lowering.resources import dsrs_needed
+from collc.plan import (
+    BY_WAVELET,
+    CopyVector,
+    Exchange,
+    Lane,
+    Phase,
+    Plan,
+    Registers,
+    Role,
+    SendVector,
+    StoreVectors,
+    Strided,
+)
+
+
+@dataclass(frozen=True)
+class Slot:
+    """What needs a number: its phase, and the rectangles of the PEs that have it, each as the
+    coordinates along both axes, as bits. `on_path` says that they are places of a path."""
+
+    phase: int
+    areas: tuple[tuple[int, int], ...]
+    on_path: bool
+
+    def meets(self, other: Slot) -> bool:
+        """Whether some PE has both; of a path and the grid it is not known, and taken for true."""
+        if self.on_path != other.on_path:
+            return True
+        return any(x & u and y & v for x, y in self.areas for u, v in other.areas)
+
+
+@dataclass(frozen=True)
+class Slots:
+    """The slots of a plan in the order in which the emitted code numbers them: input and output
+    queues, and registers of the files src1, dest and src0."""
+
+    inputs: tuple[Slot, ...] = ()
+    outputs: tuple[Slot, ...] = ()
+    sources: tuple[Slot, ...] = ()
+    dests: tuple[Slot, ...] = ()
+    owns: tuple[Slot, ...] = ()
+
+
+def slots_of(plan: Plan) -> Slots:
+    """All slots of the phases of a plan."""
+    by_call_back = arithmetic_of(plan.element, plan.operation).kind == "map"
+    each = [_slots_of_phase(i, phase, by_call_back) for i, phase in enumerate(plan.phases)]
+    kinds = (field.name for field in fields(Slots))
+    return Slots(**{kind: tuple(s for one in each for s in getattr(one, kind)) for kind in kinds})
+
+
+def clashes(slots: Sequence[Slot], numbers: Sequence[int]) -> Iterator[tuple[int, Slot, Slot]]:
+    """Numbers that two slots of one PE have, with these slots."""
+    for at, (slot, number) in enumerate(zip(slots, numbers, strict=True)):
+        for other, same in zip(slots[:at], numbers[:at], strict=True):
+            if number == same and slot.meets(other):
+                yield number, other, slot
+
+
+def with_shared_numbers(plan: Plan) -> Plan:
+    """The plan with queues and registers that phases share, where there are not enough for each to
+    have its own."""
+    slots, target = slots_of(plan), plan.target
+    if not set(plan.output_queues) <= set(target.output_queues) or not set(
+        plan.input_queues
+    ) <= set(target.input_queues):
+        inputs, outputs = _shared_queues(plan, slots)
+        plan = replace(plan, input_queues=inputs, output_queues=outputs)
+    if dsrs_needed(plan.phases) <= len(target.dsr_ids):
+        return plan
+    files = (slots.sources, slots.dests, slots.owns)
+    places = [_dealt(file, range(len(file)), lambda _: frozenset()) for file in files]
+    needed = max((max(file, default=-1) + 1 for file in places), default=0)
+    past = max(target.dsr_ids, default=-1) + 1
+    ids = (*target.dsr_ids, *range(past, past + needed))[:needed]
+    return replace(plan, dsr_ids=ids, registers=Registers(*places))
+
+
+def _shared_queues(plan: Plan, slots: Slots) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Input and output queues; within an exchange, whose operations run beside each other, none
+    that it receives from has the number of one that it sends to."""
+    target = plan.target
+    outputs = _dealt(slots.outputs, target.output_queues, lambda _: frozenset())
+    exchanges = {i for i, phase in enumerate(plan.phases) if phase.exchange is not None}
+
+    def beside(slot: Slot) -> frozenset[int]:
+        dealt = zip(slots.outputs, outputs, strict=True)
+        return frozenset(n for o, n in dealt if o.phase == slot.phase and slot.phase in exchanges)
+
+    return _dealt(slots.inputs, target.input_queues, beside), outputs
+
+
+def _dealt(
+    slots: Sequence[Slot], available: Iterable[int], kept: Callable[[Slot], frozenset[int]]
+) -> tuple[int, ...]:
+    """For each slot the first number that is not `kept` from it and that no slot of its PEs has
+    yet; past the last one they are made up."""
+    numbers = tuple(available)
+    dealt: list[int] = []
+    for slot in slots:
+        before = zip(slots, dealt, strict=False)
+        taken = kept(slot) | {number for other, number in before if slot.meets(other)}
+        past = count(max((*numbers, *taken), default=-1) + 1)
+        dealt.append(next(n for part in (numbers, past) for n in part if n not in taken))
+    return tuple(dealt)
+
+
+def _slots_of_phase(at: int, phase: Phase, by_call_back: bool) -> Slots:
+    if phase.exchange is not None:
+        return _slots_of_exchange(at, phase, phase.exchange)
+
+    def slots(*having: Callable[[Role], bool]) -> tuple[Slot, ...]:
+        """A slot for each condition that some role meets."""
+        return tuple(_slot(at, phase, one) for one in having if any(map(one, phase.roles)))
+
+    stores = any(_stores(role) for role in phase.roles)
+    by_operation = () if by_call_back else (_stores, _combines)
+    return Slots(
+        inputs=slots(_receives),
+        outputs=slots(_sends),
+        sources=slots(*by_operation, _copies),
+        dests=slots(_sends, _controls),
+        owns=slots(_combines) if stores and not by_call_back else (),
+    )
+
+
+def _slots_of_exchange(at: int, phase: Phase, exchange: Exchange) -> Slots:
+    """A lane's queues and registers are of the PEs that have rows for it."""
+    lanes = [_slot_of_lane(at, phase, number) for number in range(len(exchange.lanes))]
+    walking = exchange.walks
+
+    def repeated(times: int) -> tuple[Slot, ...]:
+        return tuple(slot for slot in lanes for _ in range(times))
+
+    return Slots(
+        inputs=repeated(1),
+        outputs=repeated(1),
+        sources=repeated(3 if walking else 1),
+        dests=repeated(1),
+        owns=repeated(2 if walking else 1),
+    )
+
+
+def _slot_of_lane(at: int, phase: Phase, number: int) -> Slot:
+    def has_rows(role: Role) -> bool:
+        return any(map(_is_used, role.lanes[number : number + 1]))
+
+    return _slot(at, phase, has_rows)
+
+
+def _is_used(lane: Lane) -> bool:
+    return bool(lane.loops) or lane.receives_on is not None or lane.sends_on is not None
+
+
+def _slot(at: int, phase: Phase, has: Callable[[Role], bool]) -> Slot:
+    having = {index for index, role in enumerate(phase.roles) if has(role)}
+    areas = ((_bits(area.x), _bits(area.y)) for area, role in phase.regions if role in having)
+    return Slot(at, tuple(areas), phase.path is not None)
+
+
+def _bits(coordinates: Strided) -> int:
+    """The coordinates as bits; where a plan is wrong some may be off the grid, where no PE is."""
+    return sum(1 << coordinate for coordinate in coordinates if coordinate >= 0)
+
+
+def _stores(role: Role) -> bool:
+    return any(isinstance(step, StoreVectors) for step in role.steps)
+
+
+def _sends(role: Role) -> bool:
+    return any(isinstance(step, SendVector) for step in role.steps)
+
+
+def _combines(role: Role) -> bool:
+    return any(isinstance(step, SendVector) and step.combines_from for step in role.steps)
+
+
+def _controls(role: Role) -> bool:
+    return any(isinstance(step, SendVector) and step.advance in BY_WAVELET for step in role.steps)
+
+
+def _copies(role: Role) -> bool:
+    return any(isinstance(step, CopyVector) for step in role.steps)
+
+
+def _receives(role: Role) -> bool:
+    return _stores(role) or _combines(role) or _copies(role)

@@ -1,0 +1,52 @@
+"""Reductions to a root within both axes: five phases, whose sides share queues and registers."""
+
+from __future__ import annotations
+
+import pytest
+
+import collc
+
+TREES = (
+    "chain",
+    "star",
+    "binomial",
+    "two_phase(S = 2)",
+    "optimal",
+    "chain_star(S = 2)",
+    "jump(chain)",
+)
+OPERANDS = (
+    "f32[8], add",
+    "f32[3], max",
+    "i32[5], add",
+    "f16[7], add",
+    "u16[9], max",
+    "f32[4], min",
+)
+AXES = {
+    "columns": "reduce columns by {tree} to {y} then reduce row by {tree} to {x}",
+    "rows": "reduce rows by {tree} to {x} then reduce column by {tree} to {y}",
+}
+
+
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+@pytest.mark.parametrize("first", AXES)
+@pytest.mark.parametrize("tree", TREES)
+def test_a_root_may_be_within_both_axes(tree: str, first: str, target: str) -> None:
+    for number, (size, x, y) in enumerate((("5 x 5", 2, 2), ("3 x 6", 1, 4), ("3 x 3", 1, 1))):
+        for kind, back in (("reduce", ""), ("allreduce", f" then broadcast from ({x}, {y})")):
+            operands = OPERANDS[(number + 2 * TREES.index(tree)) % len(OPERANDS)]
+            steps = AXES[first].format(tree=tree, x=x, y=y) + back
+            text = f"grid g = {size} collective s = {kind}(v: {operands}) on g {{ {steps} }}"
+            bundle = collc.compile_text(f"target {target} {text} program {{ s }}", "test.coll", {})
+            report = bundle.run(repeats=2)
+            assert report.verified, (text, report.problem)
+
+
+def test_no_pe_sends_through_two_queues() -> None:
+    text = "target wse2 grid g = 5 x 5 collective s = allreduce(v: f32[8], add) on g { "
+    text += AXES["columns"].format(tree="chain", x=2, y=2) + " then broadcast from (2, 2) }"
+    bundle = collc.compile_text(text + " program { s }", "test.coll", {})
+    assert len(bundle.plan.phases) == 5
+    assert set(bundle.plan.output_queues) == {2}
+    assert ".output_queues = [5]u16{ 2, 2, 2, 2, 2 }," in bundle.files["pe_program.csl"]

@@ -1,0 +1,119 @@
+"""Queues of colors that phases take turns on: none that two colors of a PE have, and no input queue
+with the number of an output queue that is in use meanwhile."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from programs.bare import planned, run_planned
+
+import collc
+from collc.checks.program import check_program
+from collc.program import ProgramPlan
+from collc.programs import compile_any
+
+TEXT = """target {target}
+grid row = 8 x 1
+grid west = row[0 .. 3, 0]
+grid east = row[4 .. 7, 0]
+collective ring = allreduce(a: f32[16], add) on row {{ order ring run ring_allreduce }}
+collective twop = allreduce(b: f32[16], add) on row
+    {{ reduce two_phase(S = 3) to 0 then broadcast from 0 }}
+collective half = allreduce(c: f32[16], add) on row {{ run halving_doubling }}
+collective late = allreduce(d: f32[16], add) on row {{ reduce chain to 3 then broadcast from 3 }}
+collective wait = barrier() on row {{ run dissemination_barrier }}
+collective one_side = allreduce(e: f32[16], add) on west {{ order ring run ring_allreduce }}
+collective other_side = allreduce(f: f32[16], add) on east {{ run halving_doubling }}
+program {{ {calls} }}
+"""
+
+
+def text(calls: str, target: str = "wse2") -> str:
+    return TEXT.format(calls=calls, target=target)
+
+
+def codes(plan: ProgramPlan) -> set[str]:
+    return {problem.code for problem in check_program(plan)}
+
+
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+@pytest.mark.parametrize(
+    "calls",
+    [
+        "repeat 2 { ring twop wait }",
+        "repeat 2 { ring half late }",
+        "half ring reconfigure teardown",
+        "repeat 2 { one_side other_side wait } reconfigure teardown within colors <= 6",
+    ],
+)
+def test_four_colors_take_turns_with_exchanges(calls: str, target: str) -> None:
+    """More than there are pairs of queues with numbers of their own."""
+    spec, plan = planned(text(calls, target), skew=60)
+    report = run_planned(spec, plan, skew=60, seed=len(calls))
+    assert report.verified, report.problem
+
+
+def test_a_color_without_a_free_number_has_that_of_its_own_output_queue() -> None:
+    _, plan = planned(text("ring half late"))
+    pairs = [(color.input_queue, color.output_queue) for color in plan.colors]
+    assert pairs == [(6, 2), (7, 3), (4, 4), (5, 5)]
+
+
+def test_colors_that_no_pe_has_both_of_share_queues_where_there_are_too_few() -> None:
+    """The rest of what a kernel leaves is enough for what goes to the sides by turns."""
+    spec, plan = planned(text("half wait within colors <= 4 reserve input_queues 2 .. 3"))
+    pairs = {(color.input_queue, color.output_queue) for color in plan.colors}
+    assert len(pairs) == 2
+    report = run_planned(spec, plan, seed=4)
+    assert report.verified, report.problem
+
+
+def test_numbers_that_make_one_microthread_of_two_are_refused() -> None:
+    _, plan = planned(text("ring half late"))
+    turned = [plan.colors[-1].output_queue, *(color.output_queue for color in plan.colors[:-1])]
+    crossed = tuple(
+        replace(color, input_queue=number)
+        for color, number in zip(plan.colors, turned, strict=True)
+    )
+    assert "C324" in codes(replace(plan, colors=crossed))
+
+
+def test_a_queue_of_two_colors_of_a_pe_is_refused_and_of_two_parts_is_not() -> None:
+    _, plan = planned(text("one_side other_side"))
+    assert codes(plan) == set()
+    ring, halving = (dict(use.positions) for use in plan.uses)
+
+    def with_queues_of(user: int, owner: int) -> ProgramPlan:
+        colors = list(plan.colors)
+        owned = colors[owner]
+        colors[user] = replace(
+            colors[user], input_queue=owned.input_queue, output_queue=owned.output_queue
+        )
+        return replace(plan, colors=tuple(colors))
+
+    assert "C305" not in codes(with_queues_of(halving["exchange_0"], ring["exchange_0"]))
+    assert "C305" in codes(with_queues_of(halving["exchange_1"], halving["exchange_4"]))
+
+
+def test_too_few_queues_are_refused_and_no_limit_is_named_that_does_not_help() -> None:
+    calls = "ring half reserve input_queues 5 .. 7, output_queues 5"
+    with pytest.raises(collc.CollcError) as caught:
+        compile_any(text(calls), "test.coll", {})
+    problems = caught.value.diagnostics
+    assert {problem.code for problem in problems} == {"C305"}
+    assert not any("within colors" in problem.help for problem in problems)
+
+
+def test_a_limit_that_is_named_helps() -> None:
+    """Colors and task ids have one table on this machine, and fewer colors leave more ids."""
+    calls = "twop half reserve colors 0 .. 7, tasks 14 .. 20"
+    with pytest.raises(collc.CollcError) as caught:
+        compile_any(text(calls), "test.coll", {})
+    (problem,) = caught.value.diagnostics
+    assert problem.code == "C306"
+    limit = re.search(r"within colors <= \d+", problem.help)
+    assert limit
+    report = compile_any(text(f"{calls} {limit[0]}"), "test.coll", {}).run()
+    assert report.verified, report.problem
