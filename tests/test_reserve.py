@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from collc.diagnostics import CollcError
@@ -139,3 +141,51 @@ def test_a_shown_reservation_reads_as_the_same():
     assert (before.colors, before.tasks, before.dsrs) == (after.colors, after.tasks, after.dsrs)
     assert before.colors == (0, 1, 2, 5)
     assert show_spec(again) == show_spec(spec)
+
+
+SHORT = """target wse2
+grid tile = 6 x 4
+collective total = allreduce(x: f32[8], add) on tile {{
+    reduce columns by binomial to 0 then reduce row by binomial to 0 then broadcast from 0
+    {reserved}
+}}
+program {{ total }}
+"""
+IN_TURNS = """target wse2
+grid tile = 6 x 4
+collective sums = reduce(x: f32[8], add) on tile {{
+    reduce columns by binomial to 0 then reduce row by binomial to 0
+}}
+collective spread = broadcast(x: f32[8]) on tile {{ broadcast from 0 }}
+program {{ sums spread {limit} {reserved} }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("reserved", "code", "needed"),
+    [
+        ("tasks 8 .. 18", "C306", "8 (`columns` 3, `row` 3, `broadcast` 1, `done` 1)"),
+        ("dsrs 1 .. 5", "C307", "3 (`columns` 1, `row` 1, `broadcast` 1)"),
+    ],
+)
+def test_a_shortage_says_who_needs_what_and_what_helps(
+    reserved: str, code: str, needed: str
+) -> None:
+    with pytest.raises(CollcError) as caught:
+        compile_text(SHORT.format(reserved=f"reserve {reserved}"), "short.coll", {})
+    problems = {problem.code: problem for problem in caught.value.diagnostics}
+    assert set(problems) == {code}
+    problem = problems[code]
+    assert needed in problem.message and "what is reserved" in problem.message
+    limit = re.search("(within colors <= [0-9]+)", problem.help)
+    assert limit is not None and problem.help.endswith("or reserve less")
+    turns = IN_TURNS.format(limit=limit[1], reserved=f"reserve {reserved}")
+    compile_any(turns, "turns.coll", {})
+
+
+def test_a_shortage_names_no_numbers_that_the_machine_does_not_have() -> None:
+    with pytest.raises(CollcError) as caught:
+        compile_text(SHORT.format(reserved="reserve output_queues 2 .. 5"), "short.coll", {})
+    problem = next(p for p in caught.value.diagnostics if "output queues" in p.message)
+    assert "wse2 has none beside memcpy and what is reserved" in problem.message
+    assert "gets" not in problem.message and "take turns" not in problem.help

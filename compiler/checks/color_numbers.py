@@ -14,24 +14,21 @@ def color_numbers(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     """C303: a color without number, with a number the target lacks, or with another's number."""
     numbers = dict(plan.colors)
     holder: dict[int, str] = {}
+    enough = len(numbers) <= len(plan.target.colors)  # else C302 says what is lacking
     for name in colors_of(plan.phases):
         number = numbers.get(name)
         if number is None:
             yield _diagnostic(schedule, f"color `{name}` has no number")
             continue
-        if number not in plan.target.colors:
-            yield _diagnostic(schedule, f"color `{name}` has number {number}, {_available(plan)}")
+        if number not in plan.target.colors and enough:
+            available = plan.target.colors
+            has = f"{len(available)} from {available[0]} to {available[-1]}"
+            message = f"color `{name}` has number {number}, {plan.target.name} has {has}"
+            yield _diagnostic(schedule, message)
         if number in holder:
             both = f"colors `{holder[number]}` and `{name}` both have number {number}"
             yield _diagnostic(schedule, f"{both}, so their vectors would mix")
         holder.setdefault(number, name)
-
-
-def _available(plan: Plan) -> str:
-    available = plan.target.colors
-    if not available:
-        return "and none is left"
-    return f"{plan.target.name} has {len(available)} from {available[0]} to {available[-1]}"
 
 
 def _diagnostic(schedule: Schedule, message: str) -> Diagnostic:

@@ -19,11 +19,12 @@ def colors(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     limits = schedule.collective.limits
     per_phase = ", ".join(f"`{phase.name}` {len(colors_of([phase]))}" for phase in plan.phases)
     limited = limits.colors == available
-    who = "the limit allows" if limited else f"{plan.target.name} has"
+    who = "the limit allows" if limited else f"beside memcpy {plan.target.name} has"
+    there = f"{who} {available or 'none'}"
     remedy = f"allow {needed} colors" if limited else "use a tree that needs fewer colors"
     yield Diagnostic(
         "C302",
-        f"`{schedule.collective.name}` needs {needed} colors ({per_phase}), {who} {available}",
+        f"`{schedule.collective.name}` needs {needed} colors ({per_phase}), {there}",
         limits.colors_span or schedule.collective.span,
         ((schedule.collective.span, "needed by this collective"), *reservations(plan, "colors")),
         f"{remedy}, or drop a step; a star needs one color a line, any other tree two"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collc.diagnostics import Span
-from collc.plan import Plan
+from collections.abc import Callable, Mapping
+
+from collc.diagnostics import Diagnostic, Span
+from collc.lowering.resources import colors_of
+from collc.plan import Phase, Plan
 from collc.spec import Reserved
 
 # the word of `reserve` for a field of the target, and what memcpy and the runtime keep of it
@@ -34,6 +37,53 @@ def kept_by(reserved: Reserved, *resources: str) -> tuple[tuple[Span, str], ...]
 def knob(plan: Plan, *resources: str) -> str:
     """What else helps where `reserve` has a part in it."""
     return ", or reserve less" if reservations(plan, *resources) else ""
+
+
+def shortage(  # noqa: PLR0913 - needed, available, and who has what
+    code: str,
+    plan: Plan,
+    what: str,
+    needed: Mapping[str, int],
+    available: int,
+    *resources: str,
+    total: int,
+    in_turns: int,
+    beside: str = "memcpy",
+) -> Diagnostic:
+    """A diagnostic about something of which a collective needs more than there is: how much, which
+    phase how much of it, what there is, who keeps the rest, and what helps. The `total` is less
+    than the sum where phases on different PEs share; phases of a program, which take turns, need so
+    much `in_turns`."""
+    own, kept = plan.collective, reservations(plan, *resources)
+    by = ", ".join(f"`{name}` {count}" for name, count in needed.items())
+    others = (beside, *(("what is reserved",) if kept else ()))
+    left = f"{plan.target.name} has {available or 'none'} beside {' and '.join(others)}"
+    return Diagnostic(
+        code,
+        f"`{own.name}` needs more {what} than there are: {total} ({by}), {left}",
+        own.span,
+        kept,
+        _remedy(plan, in_turns <= available) + knob(plan, *resources),
+    )
+
+
+def by_phase(plan: Plan, needed_by: Callable[[Phase], int]) -> dict[str, int]:
+    """How much each phase of a plan needs of something."""
+    return {phase.name: needed_by(phase) for phase in plan.phases}
+
+
+def _remedy(plan: Plan, enough: bool) -> str:
+    """What helps: phases that take turns, if there is enough for that, also queues for their
+    colors, each of which has its own then."""
+    colors = max(len(colors_of([phase])) for phase in plan.phases)
+    target = plan.target
+    there = min(map(len, (target.colors, target.input_queues, target.output_queues)))
+    if len(plan.phases) > 1 and enough and colors <= there:
+        return (
+            "drop a step, or make several collectives of the steps, whose phases take turns: "
+            f"`program {{ ... within colors <= {colors} }}`"
+        )
+    return "choose a pattern that needs fewer at once"
 
 
 def _runs(numbers: tuple[int, ...]) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collc.checks.ledger import knob, reservations
+from collc.checks.ledger import by_phase, shortage
 from collc.diagnostics import Diagnostic
 from collc.lowering.resources import queues_of_phase
 from collc.lowering.slots import clashes, slots_of
 from collc.plan import Plan
 from collc.schedule import Schedule
+
+_BOTH = ("input_queues", "output_queues")  # a number that is reserved is kept from both kinds
 
 
 def queues(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
@@ -20,20 +22,29 @@ def queues(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
         ("input", plan.input_queues, plan.target.input_queues, slots.inputs),
         ("output", plan.output_queues, plan.target.output_queues, slots.outputs),
     )
+    needed = by_phase(plan, queues_of_phase)
+    most = max(needed.values(), default=0)
     for kind, used, available, having in both:
-        needed = sum(queues_of_phase(phase) for phase in plan.phases)
-        wrong = len(used) < needed or any(clashes(having, used[: len(having)]))
-        if wrong or not set(used) <= set(available):
-            needed = needed if wrong else len(set(used))
+        distinct, outside = len(set(used)), not set(used) <= set(available)
+        if outside and distinct > len(available):
+            what, left = f"{kind} queues", len(available)
+            yield shortage("C305", plan, what, needed, left, *_BOTH, total=distinct, in_turns=most)
+        elif outside and kind == "input" and _exchanges(plan):
+            what = "input queues with numbers that no output queue beside them has"
+            left = len(set(available) - set(plan.output_queues))
+            yield shortage("C305", plan, what, needed, left, *_BOTH, total=distinct, in_turns=most)
+        elif (
+            outside or len(used) < sum(needed.values()) or any(clashes(having, used[: len(having)]))
+        ):
             yield Diagnostic(
                 "C305",
-                f"{len(plan.phases)} phases need {needed} {kind} queues and get {_list(used)}, "
-                f"{plan.target.name} has {len(available)} beside memcpy: {_list(available)}",
+                f"`{schedule.collective.name}` has the {kind} queues {', '.join(map(str, used))}, "
+                f"which {plan.target.name} does not have, or a PE has one of them for two phases",
                 schedule.collective.span,
-                reservations(plan, "input_queues", "output_queues"),
-                "use fewer steps" + knob(plan, "input_queues", "output_queues"),
+                help="give each phase queues of its own",
             )
 
 
-def _list(numbers: tuple[int, ...]) -> str:
-    return ", ".join(map(str, numbers)) or "none"
+def _exchanges(plan: Plan) -> bool:
+    """Whether operations run beside each other, on microthreads with the numbers of queues."""
+    return any(phase.exchange is not None for phase in plan.phases)

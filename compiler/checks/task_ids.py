@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collc.checks.ledger import knob, reservations
+from collc.checks.ledger import by_phase, shortage
 from collc.diagnostics import Diagnostic
 from collc.lowering.resources import task_ids_of_phase
+from collc.lowering.sharing import shared_tasks
 from collc.plan import Plan
 from collc.schedule import Schedule
+
+OWN = 2  # of phases that take turns: one is complete, colors are torn down
 
 
 def task_ids(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
@@ -17,13 +20,27 @@ def task_ids(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     colors = {number for _, number in plan.colors}
     available = [number for number in plan.target.local_task_ids if number not in colors]
     used = plan.task_ids
-    if len(used) < needed or len(set(used)) < len(used) or not set(used) <= set(available):
+    if needed > len(available):
+        counts = by_phase(plan, task_ids_of_phase) | {"done": 1}
+        what, resources = "local task ids", ("local_task_ids", "colors")
+        beside = "memcpy, the colors in use"
+        in_turns = OWN + shared_tasks([plan])
+        yield shortage(
+            "C306",
+            plan,
+            what,
+            counts,
+            len(available),
+            *resources,
+            total=needed,
+            in_turns=in_turns,
+            beside=beside,
+        )
+    elif len(used) < needed or len(set(used)) < len(used) or not set(used) <= set(available):
         yield Diagnostic(
             "C306",
-            f"`{schedule.collective.name}` needs {needed} local task ids and gets "
-            f"{', '.join(map(str, used))}; beside memcpy and the colors in use "
-            f"{plan.target.name} has {len(available)}",
+            f"`{schedule.collective.name}` has the local task ids {', '.join(map(str, used))}, "
+            f"which are no {needed} of those that {plan.target.name} has beside the colors in use",
             schedule.collective.span,
-            reservations(plan, "local_task_ids", "colors"),
-            "use fewer steps or fewer colors" + knob(plan, "local_task_ids", "colors"),
+            help="give each task an id of its own",
         )

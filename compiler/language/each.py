@@ -66,8 +66,18 @@ def check_required(
         what = "algorithm" if isinstance(declaration, AlgorithmDecl) else "contract"
         message = f"{in_full(declaration, values)} does not meet what the {what} requires"
         article = "an" if what == "algorithm" else "a"
-        help = f"choose other numbers, or {article} {what} that takes any"
+        help = _MADE_FOR.get(declaration.name.text)
+        help = help or f"choose other numbers, or {article} {what} that takes any"
         raise problem("C158", message, condition.span, help=help)
+
+
+_MADE_FOR = {  # of the prelude's: for which numbers they are, and what does the same for others
+    "bruck_all_to_all": "it is for 2, 4, 8, ... ranks; for any number there are "
+    "`run pairwise_all_to_all` and `run linear_all_to_all`",
+    "butterfly": "it is for G, G * G, G * G * G, ... ranks, G at least 2; for any number there "
+    "are `run recursive_doubling` and `run halving_doubling`",
+    "ring_reduce": "its root is one of the ranks, 0 to n - 1",
+}
 
 
 def in_full(declaration: AlgorithmDecl | OwnContractDecl, values: tuple[int, ...]) -> str:

@@ -26,11 +26,18 @@ from collc.language.syntax import (
     Word,
 )
 from collc.language.traverse import expressions_of, walk
+from collc.language.words import OPTIMAL
+from collc.schedule import JUMP
 
 MAX_CALLS_DEEP = 4096
 MAX_EVALUATIONS = 1_000_000
 MAX_RANKS = 65_536
 
+_INSTEAD = {  # of names that trees have elsewhere
+    "left_right": "a root within the line has a tree on each side: write `reduce chain to R`, or "
+    "`reduce A, B to R` for two of them",
+    "ring": "a ring is an algorithm: write `order ring run ring_reduce(c = 2, root = 0) to 0`",
+}
 _SMALLER = "every call has to be smaller than the one it stands in, down to a `leaf`"
 
 
@@ -75,9 +82,13 @@ class Forest:
         if name.text in self._broken:
             raise KnownProblemError
         if name.text not in self._trees:
-            message = f"there is no tree called {name.text}"
-            raise problem("C110", message, name.span, help=suggest(name.text, self._trees))
+            raise self._unknown(name)
         return self._trees[name.text]
+
+    def _unknown(self, name: Word) -> ProblemError:
+        """C110: a name that is no tree's, with what is wanted instead where that is known."""
+        help = _INSTEAD.get(name.text) or suggest(name.text, {*self._trees, OPTIMAL, JUMP})
+        return problem("C110", f"there is no tree called {name.text}", name.span, help=help)
 
     def text(self, call: Call) -> str:
         """How messages and later stages name a tree: without its first parameter."""

@@ -19,11 +19,10 @@ from collc.language.names import prelude
 from collc.language.problems import problem
 from collc.language.shapes import children_of
 from collc.language.syntax import Argument, Number, TreeDecl, TreeUse, Word
+from collc.language.words import OPTIMAL
 from collc.optimum import Optimum, optimum
 from collc.spec import Tree
 from collc.target import Target
-
-OPTIMAL = "optimal"
 
 
 def optimal_tree(use: TreeUse, ranks: int, length: int, target: Target) -> Tree:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collc.language.lines import Line
-from collc.language.optimal import OPTIMAL, optimal_tree
+from collc.language.optimal import optimal_tree
 from collc.language.problems import KnownProblemError, problem
 from collc.language.shapes import children_of
 from collc.language.step_places import Surroundings, end_of
 from collc.language.syntax import Call, Name, ReduceClause, TreeUse, Word
+from collc.language.words import OPTIMAL
 from collc.packing import wavelets
 from collc.schedule import JUMP
 from collc.spec import ReduceStep, Tree

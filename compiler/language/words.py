@@ -9,6 +9,7 @@ from collc.language.problems import ProblemError, problem
 from collc.language.syntax import Word
 from collc.spec import Order
 
+OPTIMAL = "optimal"  # the tree that the compiler looks for
 RING, HILBERT = "ring", "hilbert"
 TREE_WORDS = frozenset(("jump",))  # what `reduce` takes beside declared trees
 ORDER_WORDS = frozenset((*(order.value for order in Order), RING, HILBERT))

@@ -10,7 +10,6 @@ from importlib.resources import files
 
 from collc.language import optimal, parse_source
 from collc.language.names import PRELUDE_FILE, prelude
-from collc.language.optimal import OPTIMAL
 from collc.language.parser import parse_text
 from collc.language.syntax import (
     AlgorithmDecl,
@@ -23,6 +22,7 @@ from collc.language.syntax import (
     TreeDecl,
     TreeUse,
 )
+from collc.language.words import OPTIMAL
 
 
 class Kind(Enum):

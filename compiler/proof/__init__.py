@@ -2,7 +2,8 @@
 
 Reading order: `trees` (one tree on a line), `contributions` and `steps` (algorithms that go by
 steps), `due` (what contracts promise), `line` (a whole collective on a line), `grid` (phases that
-follow each other on a grid), `blocks` (slices on a grid, along one axis and then along the other).
+follow each other on a grid), `blocks` (slices on a grid, along one axis and then along the other),
+`other_root` (the contract kept, but from another rank), `keeping_order` (what messages advise).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collc.diagnostics import Diagnostic
 from collc.proof.blocks import prove_blocks
 from collc.proof.grid import prove_contract
 from collc.proof.line import prove_line
+from collc.proof.other_root import of_other_root
 from collc.proof.steps import combining_nothing
 from collc.proof.trees import follow, prove_phase, show_vector
 from collc.schedule import Schedule, unfolded
@@ -31,12 +33,18 @@ _OF_WHOLE_VECTORS = (
 
 def prove(schedule: Schedule) -> Iterator[Diagnostic]:
     """Every way in which the schedule breaks its contract; nothing if it keeps it."""
-    schedule = unfolded(schedule)
-    found = [d for phase in schedule.phases for d in prove_phase(schedule, phase)]
-    found += combining_nothing(schedule)
+    flat = unfolded(schedule)
+    found = [d for phase in flat.phases for d in prove_phase(flat, phase)]
+    found += combining_nothing(flat)
+    if not found:
+        found = list(_broken(flat))
+        other = of_other_root(schedule, lambda one: not any(_broken(one))) if found else None
+        found = [other] if other else found
     yield from found
-    if found:
-        return
+
+
+def _broken(schedule: Schedule) -> Iterator[Diagnostic]:
+    """In which ways phases that are right by themselves break the contract together."""
     grid = schedule.collective.grid
     by_steps = any(isinstance(phase, StepsPhase) for phase in schedule.phases)
     whole = schedule.collective.contract.kind in _OF_WHOLE_VECTORS

@@ -12,7 +12,8 @@ from dataclasses import replace
 from collc.cost import Prediction, cycles_of
 from collc.cost.line import Wait
 from collc.diagnostics import Diagnostic
-from collc.language.optimal import OPTIMAL, best_tree
+from collc.language.optimal import best_tree
+from collc.language.words import OPTIMAL
 from collc.lowering import build_plan
 from collc.packing import wavelets
 from collc.schedule import ReducePhase, Schedule, ascending, build_schedule
