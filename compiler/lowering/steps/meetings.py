@@ -16,7 +16,8 @@ def meetings(
     order: Ints, receiving: Ints, sending: Ints, into: Ints, out: Ints
 ) -> tuple[Bools, Bools, Ints]:
     """Of each transfer: whether its destination sends some of the same slices in that step, whether
-    another one goes to some of them, and how many of those that do are listed before it.
+    another one goes to some of them, and, if so, how many such transfers to that destination are
+    listed before it.
 
     `receiving` and `sending` are numbers of the step and the place, `order` has [0, n] and [1, n]
     the transfers in ascending order of these; `into` and `out` have [0, n] the first slice and
@@ -41,8 +42,7 @@ def meetings(
                 crowded[some] |= other != some and _overlap(into, some, into, other)
         for some in by_target[low:high]:
             for other in by_target[low:high]:
-                if other < some and crowded[some] and _overlap(into, some, into, other):
-                    areas[some] += 1
+                areas[some] += other < some and crowded[some] and crowded[other]
         low = high
     return sent_too, crowded, areas
 
