@@ -18,6 +18,8 @@ from collc.plan import Phase
 from collc.spec import Collective
 from collc.target import Target
 
+TRIES = 20_000
+
 Taken = tuple[Collective, Phase, dict[str, int]]  # a phase, with the place of each of its colors
 
 
@@ -89,8 +91,10 @@ def _dealt(
     ways: Sequence[Sequence[int]], apart: set[tuple[int, int]], banned: set[tuple[int, int]]
 ) -> list[int] | None:
     """A number for each color, of its `ways` the first that leaves the others one: not the same for
-    two that are kept `apart`, none that is `banned` for it."""
+    two that are kept `apart`, none that is `banned` for it. None if there are none, or none was
+    found in `TRIES` tries, as it may take more than any number of them to know."""
     dealt: list[int] = []
+    tries = iter(range(TRIES))
 
     def deal() -> bool:
         color = len(dealt)
@@ -98,6 +102,8 @@ def _dealt(
             return True
         near = {dealt[other] for other in range(color) if (other, color) in apart}
         for number in ways[color]:
+            if next(tries, None) is None:
+                return False
             if number not in near and (color, number) not in banned:
                 dealt.append(number)
                 if deal():
