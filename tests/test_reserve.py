@@ -96,14 +96,14 @@ def test_a_program_takes_nothing_that_it_reserves_and_delivers(calls, target):
 def test_a_program_that_reserves_too_much_says_so():
     fits, lacks = (
         SEVERAL.format(target="wse2", calls="total most", limits=f"reserve tasks 8 .. {last}")
-        for last in (18, 19)  # of 16 task ids five are left, and four
+        for last in (19, 20)  # of 16 task ids four are left, and three
     )
     compile_any(fits, "test.coll", {})
     with pytest.raises(CollcError) as caught:
         compile_any(lacks, "test.coll", {})
     (problem,) = caught.value.diagnostics
     assert problem.code == "C306"
-    assert problem.also[0][1] == "`reserve` keeps tasks 8 .. 19"
+    assert problem.also[0][1] == "`reserve` keeps tasks 8 .. 20"
     assert problem.help.endswith("or reserve less")
 
 

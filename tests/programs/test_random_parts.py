@@ -11,7 +11,7 @@ import random
 from itertools import pairwise
 
 import pytest
-from programs.test_random_programs import collective_on
+from programs.test_random_programs import STEPS, collective_on
 
 from collc.diagnostics import CollcError
 from collc.programs import compile_any
@@ -20,14 +20,15 @@ BATCHES = 5
 CASES = int(os.environ.get("COLLC_PROGRAMS", "10"))
 
 
-def random_program(rng: random.Random) -> str:
+def random_program(rng: random.Random, steps: float = STEPS) -> str:
     """Collectives on all PEs, on parts and on lines; calls one by one or joined."""
     width, height = rng.randint(2, 6), rng.randint(2, 5)
     lines = [f"target {rng.choice(('wse2', 'wse3'))}", f"grid all = {width} x {height}"]
     names = [f"c{i}" for i in range(rng.randint(2, 6))]
     for i, name in enumerate(names):
         declared, place, size = _place(rng, f"part{i}", width, height)
-        lines += [*declared, f"collective {name} = {collective_on(rng, place, f'v{i}', *size)}"]
+        made = collective_on(rng, place, f"v{i}", size, steps)
+        lines += [*declared, f"collective {name} = {made}"]
     calls = names + [rng.choice(names) for _ in range(rng.randint(0, 2))]
     rng.shuffle(calls)
     body = calls[0]

@@ -27,14 +27,19 @@ BY_STEPS = {
 TYPES = ("f32", "i16", "u32")
 
 
-def random_program(rng: random.Random) -> str:
+STEPS = 0.25  # of the collectives on a line are made of steps
+
+
+def random_program(rng: random.Random, steps: float = STEPS) -> str:
     """Collectives on a row, a column or a grid, each on a buffer of its own or one used before."""
     width, height = rng.choice([(rng.randint(2, 7), 1), (1, rng.randint(2, 5)), (2, 3), (3, 2)])
     lines = [f"target {rng.choice(('wse2', 'wse3'))}", f"grid all = {width} x {height}"]
     names = []
     for i in range(rng.randint(2, 8)):
         names.append(f"c{i}")
-        lines.append(f"collective c{i} = {collective_on(rng, 'all', f'v{i}', width, height)}")
+        lines.append(
+            f"collective c{i} = {collective_on(rng, 'all', f'v{i}', (width, height), steps)}"
+        )
     calls = names + [rng.choice(names) for _ in range(rng.randint(0, 2))]
     rng.shuffle(calls)
     body = " ".join(calls)
@@ -44,10 +49,12 @@ def random_program(rng: random.Random) -> str:
     return "\n".join([*lines, f"program {{ {body} within colors <= {rng.randint(2, 4)} {way} }}"])
 
 
-def collective_on(rng: random.Random, place: str, buffer: str, width: int, height: int) -> str:
-    """A collective on a place of so many PEs."""
-    length = rng.choice((1, 2, 3, 7, 12))
-    if min(width, height) == 1 and rng.random() < 0.25:
+def collective_on(
+    rng: random.Random, place: str, buffer: str, size: tuple[int, int], steps: float
+) -> str:
+    """A collective on a place of so many PEs, on a line with the chance `steps` made of them."""
+    (width, height), length = size, rng.choice((1, 2, 3, 7, 12))
+    if steps and min(size) == 1 and rng.random() < steps:
         return by_steps(rng, place, buffer, max(width, height), length)
     what = f"{buffer}: {rng.choice(TYPES)}[{length}]"
     kind = rng.choice(("broadcast", "reduce", "allreduce", "barrier"))
