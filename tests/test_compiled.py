@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 from collc import compiled
 
 
@@ -25,3 +29,12 @@ def test_where_nothing_can_be_kept_they_are_compiled_all_the_same(monkeypatch) -
     monkeypatch.setattr(compiled, "to_machine_code", unwritable)
     assert compiled.compiled(twice)(21) == twice(21)
     assert kept == [True, False]
+
+
+def test_what_goes_in_no_steps_does_not_load_the_compiler_of_loops() -> None:
+    code = "import sys, collc; collc.compile('examples/chain.coll'); print('numba' in sys.modules)"
+    root = Path(__file__).parents[1]
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.split() == ["False"]
