@@ -21,7 +21,7 @@ from collc.diagnostics import CollcError, Diagnostic
 from collc.files import write_files
 from collc.schedule import Schedule
 from collc.tokens import TOKEN
-from collc.verify import make_input, mismatch
+from collc.verify import make_input, mismatch, promised
 
 Progress = Callable[[int], None]
 
@@ -37,7 +37,8 @@ class RunReport:
     `cycles` counts from the common start to the last PE's completion; `tile_cycles` is the sum
     over PEs of the cycles in which they were active; `wall_seconds` is compiling and simulating.
     `problem` is empty exactly when `verified`. `lengths` are those that were given when the program
-    ran, by name, for each round.
+    ran, by name, for each round; `compared` is how many elements of the buffers, those that the
+    contracts promise.
     """
 
     verified: bool
@@ -46,16 +47,18 @@ class RunReport:
     tile_cycles: int
     wall_seconds: float
     lengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    compared: int = 0
 
 
 @dataclass(frozen=True)
 class Outcome:
     """What came of one launch: fabsim's account of it, what is wrong in words (empty if nothing
-    is), and the lengths it was given."""
+    is), the lengths it was given, and how many elements were compared."""
 
     launch: Any
     problem: str
     lengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    compared: int = 0
 
 
 def run_texts(
@@ -92,6 +95,7 @@ def run_texts(
         tile_cycles=slowest.launch.tile_cycles,
         wall_seconds=time.perf_counter() - began,
         lengths=slowest.lengths,
+        compared=slowest.compared,
     )
 
 
@@ -119,7 +123,8 @@ def run_bundle(  # noqa: PLR0913 - what to run, then how
             found = simulator.memcpy_d2h(contract.buffer, given.dtype, *area)
         else:
             found = tokens_of(simulator, collective.name, given) if schedule.phases else given
-        return Outcome(launch, mismatch(schedule, given, found.reshape(given.shape)))
+        wrong = mismatch(schedule, given, found.reshape(given.shape))
+        return Outcome(launch, wrong, compared=int(promised(schedule).sum()))
 
     size = f"{grid.width} x {grid.height} PEs of {contract.length} elements"
     return run_texts(texts, arch, size, repeats, turn)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,25 @@ from collc.program import ProgramPlan
 from collc.run import Outcome, Progress, RunReport, run_texts, tokens_of
 from collc.run_lengths import Lengths, lengths_of_run, of_length
 from collc.spec import Collective
-from collc.verify import carry_on, carry_on_in_part, describe, make_input
+from collc.verify import NOT_KEPT, carry_on, carry_on_in_part, describe, make_input
 
-# what buffers hold after each round, and which elements of it are known
-Wanted = dict[str, list[tuple[Array, Mask]]]
+NOTHING_KNOWN = (
+    "no element was compared: every call works on elements that no call before it promises"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """What the buffers hold after each round, and which elements of it are known; and a call whose
+    contract its schedule has not kept, if there is one."""
+
+    buffers: dict[str, list[tuple[Array, Mask]]]
+    broken: str
+
+    @property
+    def compared(self) -> int:
+        """How many elements are compared."""
+        return sum(int(known.sum()) for states in self.buffers.values() for _, known in states)
 
 
 def run_program(  # noqa: PLR0913 - what to run, then how
@@ -43,7 +59,8 @@ def run_program(  # noqa: PLR0913 - what to run, then how
         copy_in(simulator, plan, given, seed + number)
         copy_lengths(simulator, plan, of_run)
         launch = simulator.launch("run", progress=progress)
-        return Outcome(launch, compare(simulator, plan, wanted_of(plan, given, of_run)), of_run)
+        wanted = wanted_of(plan, given, of_run)
+        return Outcome(launch, compare(simulator, plan, wanted), of_run, wanted.compared)
 
     grid = plan.plans[0].collective.grid.whole
     return run_texts(texts, arch, f"{grid.width} x {grid.height} PEs", repeats, turn)
@@ -90,7 +107,7 @@ def _area(plan: ProgramPlan, vectors: Array) -> tuple[int, int, int, int, int]:
 
 def wanted_of(plan: ProgramPlan, given: dict[str, Array], lengths: Lengths | None = None) -> Wanted:
     """The buffers after each round, and which of their elements the contracts make known."""
-    by_round = [
+    rounds = [
         _carried_out(
             plan,
             {name: vectors[round_] for name, vectors in given.items()},
@@ -98,12 +115,19 @@ def wanted_of(plan: ProgramPlan, given: dict[str, Array], lengths: Lengths | Non
         )
         for round_ in range(plan.program.rounds)
     ]
-    return {name: [state[name] for state in by_round] for name in given}
+    return Wanted(
+        {name: [state[name] for state, _ in rounds] for name in given},
+        next((broken for _, broken in rounds if broken), ""),
+    )
 
 
 def compare(simulator: Any, plan: ProgramPlan, wanted: Wanted) -> str:  # noqa: ANN401 - see `fabsim_module`
     """What is not as wanted in the machine, in words; empty when all is right."""
-    for name, states in wanted.items():
+    if wanted.broken:
+        return f"`{wanted.broken}`: {NOT_KEPT}"
+    if wanted.buffers and not wanted.compared:
+        return NOTHING_KNOWN
+    for name, states in wanted.buffers.items():
         first = states[0][0]
         height, width, length = first.shape
         area = (0, 0, width, height, len(states) * length)
@@ -118,20 +142,26 @@ def compare(simulator: Any, plan: ProgramPlan, wanted: Wanted) -> str:  # noqa: 
 
 def _carried_out(
     plan: ProgramPlan, given: dict[str, Array], lengths: Mapping[str, int]
-) -> dict[str, tuple[Array, Mask]]:
-    """The buffers after a round, and which of their elements the contracts make known."""
+) -> tuple[dict[str, tuple[Array, Mask]], str]:
+    """The buffers after a round, which of their elements the contracts make known, and the first
+    call that its schedule does not keep the contract of."""
     state = {name: (vectors, np.ones(vectors.shape, np.bool_)) for name, vectors in given.items()}
     selections = {one.name: one for one in plan.program.selections}
+    broken = ""
     for call in plan.program.calls:
         chosen = selections.get(call)
         length = lengths[chosen.length.name] if chosen else 0
         schedule = plan.schedules[plan.index_of(call, length)]
         name = schedule.collective.contract.buffer
+        if not name:
+            continue
         if chosen:
-            state[name] = carry_on_in_part(of_length(schedule, length), *state[name])
-        elif name:
-            state[name] = carry_on(schedule, *state[name])
-    return state
+            carried = carry_on_in_part(of_length(schedule, length), *state[name])
+        else:
+            carried = carry_on(schedule, *state[name])
+        state[name] = carried.vectors, carried.known
+        broken = broken or ("" if carried.kept else call)
+    return state, broken
 
 
 def _module_of(plan: ProgramPlan, name: str) -> str:
@@ -147,9 +177,9 @@ def _tokens(simulator: Any, plan: ProgramPlan) -> str:  # noqa: ANN401 - see `fa
         if one.collective.contract.buffer or not schedule.phases:
             continue
         given = make_input(one.collective, 0)
-        wanted, known = carry_on(schedule, given, np.ones(given.shape, np.bool_))
+        wanted = carry_on(schedule, given, np.ones(given.shape, np.bool_))
         found = tokens_of(simulator, _module_of(plan, one.collective.name), given)
-        wrong = describe(wanted, found, known)
+        wrong = describe(wanted.vectors, found, wanted.known)
         if wrong:
             return f"tokens of `{one.collective.name}`: {wrong}"
     return ""

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
+from itertools import product
 
 import numpy as np
 
@@ -22,6 +24,8 @@ from collc.steps import Moves, StepsPhase
 from collc.verify_own import given_of, keeps_own, promised_of
 
 Combine = Callable[[Array, Array], Array]
+
+NOT_KEPT = "the schedule's own result is not what the contract promises"
 
 _DTYPE = {
     ElementType.F32: np.float32,
@@ -109,7 +113,7 @@ def mismatch(schedule: Schedule, given: Array, found: Array) -> str:
         return wrong
     if _keeps_contract(schedule, given, wanted):
         return ""
-    return "the schedule's own result is not what the contract promises"
+    return NOT_KEPT
 
 
 def describe(wanted: Array, found: Array, asked: Mask) -> str:
@@ -125,22 +129,50 @@ def describe(wanted: Array, found: Array, asked: Mask) -> str:
     )
 
 
-def carry_on(schedule: Schedule, given: Array, known: Mask) -> tuple[Array, Mask]:
-    """The vectors of the whole grid after one collective of several, and which elements its
-    contract makes known if those of `known` were before. What it works on has to be known; else
-    nothing of its PEs is after it."""
-    kind, grid = schedule.collective.contract.kind, schedule.collective.grid
-    x, y = home_pe(schedule)
-    rooted = kind in (ContractKind.BROADCAST, ContractKind.SCATTER)
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """The vectors of the whole grid, [height, width, length], after a collective; which of their
+    elements are known by the contracts; and whether this one was kept."""
+
+    vectors: Array
+    known: Mask
+    kept: bool
+
+
+def carry_on(schedule: Schedule, given: Array, known: Mask) -> Carried:
+    """Carry out one collective of several on the vectors of the whole grid; those elements of
+    `known` are known before."""
     after, known_after = given.copy(), known.copy()
+    grid = schedule.collective.grid
     state, knowledge = on_site(grid, after), on_site(grid, known_after)
-    state[...] = expected(schedule, state)
-    needed = knowledge[y : y + 1, x : x + 1] if rooted else knowledge
-    if schedule.collective.contract.own is not None:
-        needed = needed | ~given_of(schedule.collective)[:, :, None]
-    is_known = np.asarray(needed.all(axis=(0, 1, 3)))
-    knowledge[...] = promised(schedule)[:, :, None] & is_known[:, None]
-    return after, known_after
+    before = state.copy()
+    state[...] = expected(schedule, before)
+    knowledge[...] = known_after_call(schedule, knowledge)
+    copies = range(state.shape[2])
+    kept = (_keeps_contract(schedule, before[:, :, one], state[:, :, one]) for one in copies)
+    return Carried(after, known_after, all(kept))
+
+
+def known_after_call(schedule: Schedule, known: Mask) -> Mask:
+    """Which elements of the PEs of a collective, [height, width, copies, length], are known by its
+    contract: those that it promises, as far as what they are made of was known."""
+    contract, (x, y) = schedule.collective.contract, home_pe(schedule)
+    kind, has = contract.kind, np.zeros_like(known)
+    if contract.own is not None:
+        needless = ~given_of(schedule.collective)[:, :, None]
+        has[:] = (known | needless).all(axis=(0, 1, 3), keepdims=True)
+    elif kind in (ContractKind.BROADCAST, ContractKind.SCATTER):
+        has[:] = known[y, x]
+    elif kind in (ContractKind.GATHER, ContractKind.ALLGATHER):
+        for (x_of, y_of), part in owners(schedule.collective):
+            has[..., part] = known[y_of, x_of, :, part]
+    elif kind is ContractKind.ALL_TO_ALL:
+        ranks = list(owners(schedule.collective))
+        for ((x_of, y_of), part), ((a, b), there) in product(ranks, ranks):
+            has[y_of, x_of, :, there] = known[b, a, :, part]
+    else:
+        has[:] = known.all(axis=(0, 1))
+    return has & promised(schedule)[:, :, None]
 
 
 def on_site(grid: Grid, values: Array) -> Array:
@@ -154,14 +186,15 @@ def on_site(grid: Grid, values: Array) -> Array:
     return part[:, None] if site.lines is Lines.COLUMN else part[:, :, None]
 
 
-def carry_on_in_part(schedule: Schedule, given: Array, known: Mask) -> tuple[Array, Mask]:
+def carry_on_in_part(schedule: Schedule, given: Array, known: Mask) -> Carried:
     """The same for a schedule whose vectors are the first elements of longer ones; the others stay
     as they are."""
     length = schedule.collective.contract.length
     vectors, now_known = given.copy(), known.copy()
     part = (..., slice(length))
-    vectors[part], now_known[part] = carry_on(schedule, given[part], known[part])
-    return vectors, now_known
+    carried = carry_on(schedule, given[part], known[part])
+    vectors[part], now_known[part] = carried.vectors, carried.known
+    return Carried(vectors, now_known, carried.kept)
 
 
 def _combine(operation: Operation | OwnOperation) -> Combine:
@@ -273,7 +306,13 @@ def _is_reduction(schedule: Schedule, given: Array, wanted: Array) -> bool:
     if np.issubdtype(given.dtype, np.integer):
         plain: Array = UFUNC[operation].reduce(flat, axis=0, dtype=given.dtype)
         return bool((wanted == plain)[asked].all())
-    plain = UFUNC[operation].reduce(flat.astype(np.float64), axis=0)
-    tolerance = len(flat) * float(np.finfo(given.dtype).eps)
+    exact = flat.astype(np.float64)
+    plain = UFUNC[operation].reduce(exact, axis=0)
+    sizes = np.abs(exact).sum(axis=0)
+    asked &= (
+        sizes <= np.finfo(given.dtype).max
+    )  # what is larger may have become infinite on its way
+    most = len(flat) * float(np.finfo(given.dtype).eps) * sizes
     rows = zip(wanted, asked, strict=True)  # row by row, since a grid as float64 takes much room
-    return all(np.isclose(row, plain, rtol=tolerance)[mask].all() for row, mask in rows)
+    with np.errstate(invalid="ignore"):  # of infinite ones, which are not asked for
+        return all((np.abs(row - plain) <= most)[mask].all() for row, mask in rows)

@@ -149,6 +149,8 @@ def _print_run(facts: dict[str, Any], output: Path | None) -> None:
     click.echo(f"  predicted  {facts['predicted_cycles']}")
     click.echo(f"  bound      {_bounds(facts)}")
     click.echo(f"  colors     {facts['colors']}")
+    if facts["compared"] is not None:
+        click.echo(f"  compared   {facts['compared']} elements, those that are promised")
     click.echo(f"  memory     {facts['memory_bytes']} bytes a PE (estimate)")
     if facts["cycles"] is not None:
         seconds = f"{facts['wall_seconds']:.2f} s"

@@ -3,7 +3,8 @@
 Reading order: `trees` (one tree on a line), `contributions` and `steps` (algorithms that go by
 steps), `due` (what contracts promise), `line` (a whole collective on a line), `grid` (phases that
 follow each other on a grid), `blocks` (slices on a grid, along one axis and then along the other),
-`other_root` (the contract kept, but from another rank), `keeping_order` (what messages advise).
+`lengths` (which lengths stand for all that a run may have), `other_root` (the contract kept, but
+from another rank), `keeping_order` (what messages advise).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from collc.diagnostics import Diagnostic
 from collc.proof.blocks import prove_blocks
 from collc.proof.grid import prove_contract
+from collc.proof.lengths import at_other_lengths
 from collc.proof.line import prove_line
 from collc.proof.other_root import of_other_root
 from collc.proof.steps import combining_nothing
@@ -32,7 +34,14 @@ _OF_WHOLE_VECTORS = (
 
 
 def prove(schedule: Schedule) -> Iterator[Diagnostic]:
-    """Every way in which the schedule breaks its contract; nothing if it keeps it."""
+    """Every way in which the schedule breaks its contract, at any length of the run; nothing if it
+    keeps it."""
+    found = list(_wrong(schedule))
+    yield from found or at_other_lengths(schedule, _wrong)
+
+
+def _wrong(schedule: Schedule) -> Iterator[Diagnostic]:
+    """The same for vectors of the length that the contract says."""
     flat = unfolded(schedule)
     found = [d for phase in flat.phases for d in prove_phase(flat, phase)]
     found += combining_nothing(flat)

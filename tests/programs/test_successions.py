@@ -10,6 +10,7 @@ from switch_over import extra
 
 from collc.bundle import ProgramBundle
 from collc.programs import compile_any
+from collc.run_program import NOTHING_KNOWN
 from collc.target import TARGETS
 
 
@@ -43,6 +44,29 @@ def test_what_is_known_of_a_buffer_ends_with_a_reduction() -> None:
     bundle = compiled(program_of(["chain"], "reconfigure teardown", rounds=3), P=4, B=3)
     report = bundle.run()
     assert report.verified, report.problem
+
+
+def test_what_two_collectives_promise_together_is_compared() -> None:
+    """A reduce_scatter leaves each rank its slice, and that is all that an allgather needs."""
+    text = """
+    target wse2
+    grid row = 6 x 1
+    collective parts = reduce_scatter(x: f32[12], add) on row {
+        order ring run ring_reduce_scatter
+    }
+    collective whole = allgather(x: f32[12]) on row { order ring run ring_allgather }
+    program { parts whole }
+    """
+    bundle = compile_any(text, "test.coll", {})
+    report = bundle.run()
+    assert report.verified, report.problem
+    assert report.compared == 6 * 12
+
+
+def test_a_program_of_which_nothing_is_compared_is_not_verified() -> None:
+    report = compiled(program_of(["chain", "chain"], ""), P=4, B=3).run()
+    assert not report.verified
+    assert report.problem == NOTHING_KNOWN
 
 
 @pytest.mark.parametrize("target", ["wse2", "wse3"])

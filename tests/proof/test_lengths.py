@@ -1,0 +1,63 @@
+"""Collectives whose length is given when the program runs are proved for every length."""
+
+from __future__ import annotations
+
+import pytest
+
+from collc.diagnostics import CollcError
+from collc.programs import compile_any
+
+
+def text_of(slices: int, sent: tuple[str, ...], most: int) -> str:
+    sends = "".join(f"each r, q where r == 0 and q > 0 : {one}  r -> q\n" for one in sent)
+    return f"""
+    target wse2
+    grid row = 3 x 1
+    algorithm some(n) slices {slices} {{ step {{ {sends} }} }}
+    collective c = broadcast(x: f32[m <= {most}]) on row {{ run some }}
+    program {{ c }}
+    """
+
+
+def refused(text: str) -> list[str]:
+    """The places and words beside the problems; none if it compiles."""
+    try:
+        compile_any(text, "test.coll", {})
+    except CollcError as error:
+        assert {d.code for d in error.diagnostics} == {"C208"}
+        return [words for d in error.diagnostics for _, words in d.also]
+    return []
+
+
+@pytest.mark.parametrize(("most", "length"), [(2, 2), (3, 2), (4, 4), (5, 5), (300, 300)])
+def test_slices_that_are_empty_at_the_longest_length_are_not_forgotten(
+    most: int, length: int
+) -> None:
+    """Of five slices the first and the third are not sent: of three elements they hold none."""
+    wrong = refused(text_of(5, ("slice 1", "slices 3 .. 4"), most))
+    assert wrong
+    assert (f"this is so with m = {length}" in wrong) == (most != length)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 4])
+def test_a_slice_that_is_empty_at_every_length_may_be_missed(most: int) -> None:
+    assert not refused(text_of(5, ("slices 1 .. 4",), most))
+
+
+def test_slices_of_several_phases_are_proved_where_none_is_empty() -> None:
+    """Two thirds are sent, and then a half: the second one fills the last third."""
+    text = """
+    target wse2
+    grid row = 3 x 1
+    algorithm thirds(n) slices 3 {{
+        step {{ each r, q where r == 0 and q > 0 : slices 0 .. 1  r -> q }}
+    }}
+    algorithm halves(n) slices 2 {{
+        step {{ each r, q where r == 0 and q > 0 : slice {}  r -> q }}
+    }}
+    collective c = broadcast(x: f32[m <= {}]) on row {{ run thirds then run halves }}
+    program {{ c }}
+    """
+    assert not refused(text.format(1, 3))
+    assert not refused(text.format(1, 1))
+    assert refused(text.format(0, 3))
