@@ -9,8 +9,8 @@ import numpy as np
 
 from collc.cost.links import Link, links_on_line
 from collc.cost.operations import Costs
-from collc.cost.row_code import CODE, FABRIC, RECEIVES, SENDS, WAIT, Here, features_of
-from collc.cost.row_moves import begin
+from collc.cost.row_code import FABRIC, RECEIVES, SENDS, Here, features_of
+from collc.cost.row_moves import CODE, WAIT
 from collc.cost.rows import run_timeline
 from collc.cost.timeline import Line, timeline
 from collc.plan import Phase
@@ -50,11 +50,10 @@ def run_exchange(
 def begun_by(costs: Costs, phase: Phase, pattern: StepsPhase) -> Ints:
     """By place: cycles of the code that begins a phase, from its call to its return."""
     none = np.zeros(pattern.ranks, dtype=np.int64)
-    line = timeline(costs, _line(costs, phase, pattern), none)
-    for code in line.code:
-        if code.lanes:
-            none[code.place] = sum(n for what, n in begin(line, code, 0) if what in (CODE, WAIT))
-    return none
+    moves = timeline(costs, _line(costs, phase, pattern), none, none).state.moves
+    takes = np.isin(moves[:, :, 0], (CODE, WAIT))
+    found: Ints = np.where(takes, moves[:, :, 2], 0).sum(axis=1)
+    return found
 
 
 def _line(costs: Costs, phase: Phase, pattern: StepsPhase) -> Line:

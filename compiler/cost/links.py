@@ -13,7 +13,8 @@ from itertools import accumulate
 
 import numpy as np
 
-from collc.cost.cycles import NONE, NOW, STORED, Arrays, take
+from collc.cost.cycles import take
+from collc.cost.line_state import NONE, NOW, STORED, Arrays
 from collc.unrolled import NOWHERE, Ints
 
 Link = Hashable  # on a line the place behind which it is, and its direction

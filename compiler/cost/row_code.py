@@ -1,17 +1,16 @@
 """What the code that runs rows does, as `templates/exchange_pe.csl.j2` prints it.
 
-A piece of code is a list of moves: so many instructions (each takes the PE's one slot of a
-cycle), a load of registers or an issue (a slot, then cycles in which others have the slots), the
-start of an operation. Pieces depend on the bits of a row, not on its numbers.
+A piece of code is a list of moves (`collc.cost.row_moves`). Pieces depend on the bits of a row, not
+on its numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 from collc.cost.operations import Costs
+from collc.cost.row_moves import APPLY, CHECKED, CODE, COUNTER, PASS, RECEIVE, SEND, TEST, WAIT
 from collc.plan import Exchange, RowKind
 from collc.unrolled import FIRST, WALKING, Unrolled
 
@@ -21,12 +20,11 @@ OUT, INTO, FABRIC = SENDS | RELAYS, RECEIVES | APPLIES, SENDS | RELAYS | RECEIVE
 ENDS = int(RowKind.ENDS)
 OVER = int(RowKind.OVER) | ENDS
 
-CODE, WAIT, RECEIVE, SEND, PASS, APPLY = range(6)
-Move = tuple[int, int]  # one of these, and a number
+Move = tuple[int, int]  # what, and a number
 
-TEST = 3  # a bit of a row is taken, compared, branched on
-COUNTER = 3  # a variable is read, changed, written
-CHECKED = 3  # a variable is read, compared, branched on
+BACKWARD = 4  # instructions that find the vector from its last element on
+ANEW = 3  # and those that find the slice with which all begins anew
+CUTS, CUT = 60, 12  # a vector is cut into slices, and what each of them takes
 LOOKED_UP = 16  # where slices begin and end: two entries of a table, a difference, a test
 ENTRY = 4  # of a table, at a distance: added, scaled, added, read
 
@@ -79,7 +77,14 @@ def features_of(costs: Costs, rows: Unrolled, exchange: Exchange) -> Features:
     )
 
 
-@lru_cache(maxsize=1 << 12)
+def beginning(text: Features) -> int:
+    """Instructions with which a phase begins, before any row is prepared."""
+    count = BACKWARD * text.backward + (ANEW + text.backward) * text.walks
+    if text.cuts:
+        count += CUTS + CUT * text.cuts  # as after another length
+    return count
+
+
 def start(text: Features, here: Here, kind: int, walk: int) -> tuple[Move, ...]:
     """The row is started, from the call to the return; or goes on by itself."""
     if walk >= WALKING:
@@ -179,7 +184,6 @@ def _apply(text: Features, kind: int) -> Iterator[Move]:
     yield CODE, int(text.mixed_applying and kind & COMBINES > 0)
 
 
-@lru_cache(maxsize=1 << 12)
 def prepared(text: Features, here: Here, kind: int) -> int:
     """Instructions that prepare a row, with call and return."""
     count = 1 + 6

@@ -1,145 +1,283 @@
-"""The code of a PE that runs rows, from where it is on, as moves (`collc.cost.row_code`)."""
+"""The code of a PE that runs rows, in compiled functions.
+
+A move of it is so many instructions (each takes the PE's one slot of a cycle), a load of registers
+or an issue (a slot, then cycles in which others have the slots), or the start of an operation. All
+moves of a task are written down when it starts; what is noted of its lanes then is asked for by
+later tasks of the same PE only. The moves of a row are those of `collc.cost.row_code`. In reading
+order: what the code does in a cycle, what an operation's end leads to, the moves of a task.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from collc.cost.row_code import (
-    APPLY,
-    CHECKED,
-    CODE,
-    COUNTER,
+from collc.compiled import compiled_in_place, inlined
+from collc.cost.line_state import (
+    ACTIVE,
+    APPLYING,
+    BEGINNING,
+    ENDED,
     ENDS,
-    FABRIC,
+    FIRST_ROW,
+    FREE,
+    HAS_ROWS,
+    INTO,
+    LANES,
+    LAST,
+    LEFT,
+    MOVES,
+    NEXT_MOVE,
+    NOW,
+    OPERATIONS,
     OUT,
     OVER,
-    RECEIVES,
-    TEST,
-    WAIT,
-    Move,
-    prepared,
-    start,
+    PASSED,
+    PASSING,
+    PENDING,
+    PIECE,
+    PIECE_END,
+    PREPARED,
+    READY,
+    ROW,
+    RUNNING,
+    RUNS,
+    SENDING,
+    SENDS,
+    SLOTS,
+    SOME_WALK,
+    TAKING,
+    TASK,
+    THREADS,
+    UNDER_WAY,
+    WAITS,
+    WALKS,
+    Arrays,
+    Ints,
 )
-from collc.cost.timeline import Code, Timeline
-from collc.unrolled import WALKING
 
-BACKWARD = 4  # instructions that find the vector from its last element on
-ANEW = 3  # and those that find the slice with which all begins anew
-CUTS, CUT = 60, 12  # a vector is cut into slices, and what each of them takes
-LEAVE = -1  # a further move: what follows the phase is called
+CODE, WAIT, RECEIVE, SEND, PASS, APPLY, LEAVE = range(7)  # the last: what follows is called
 
-
-def begin(line: Timeline, code: Code, deep: int) -> Iterator[Move]:
-    """The phase is called; `deep` functions return behind it."""
-    text = line.text
-    yield CODE, BACKWARD * text.backward + (ANEW + text.backward) * text.walks
-    if text.cuts:
-        yield CODE, CUTS + CUT * text.cuts  # as after another length
-    for lane in code.lanes:
-        yield CODE, 1 + _prepared(line, code, lane)
-    yield from _steps(line, code)
-    yield CODE, 1 + deep
+TEST = 3  # instructions: a bit of a row is taken, compared, branched on
+COUNTER = 3  # a variable is read, changed, written
+CHECKED = 3  # a variable is read, compared, branched on
 
 
-def _lane(line: Timeline, code: Code, lane: int) -> int:
-    return code.place * line.rows.lanes + lane
-
-
-def _prepared(line: Timeline, code: Code, lane: int) -> int:
-    """Instructions that prepare the row behind the one under way."""
-    at = _lane(line, code, lane)
-    return prepared(line.text, line.here[at], line.planned[at][code.row[lane] + 1])
-
-
-def _start(line: Timeline, code: Code, lane: int) -> Iterator[Move]:
-    """The prepared row becomes the one under way."""
-    code.row[lane] += 1
-    at, row = _lane(line, code, lane), code.row[lane]
-    kind = line.kinds[at][row]
-    code.due[lane] = (kind & OUT > 0) + (kind & RECEIVES > 0)
-    for what, number in start(line.text, line.here[at], kind, line.walks[at][row]):
-        if what == APPLY:
-            size = int(line.numbers[at][row][0]) * line.costs.per_wavelet
-            yield CODE, _applying(line, size, number > 0)
-        else:
-            yield what, at if what > WAIT else number
-
-
-def _applying(line: Timeline, size: int, combines: bool) -> int:
-    """Cycles to take what is staged to the vector."""
-    costs = line.costs
-    if combines and costs.maps:
-        return size * costs.combine
-    return -(-size // (costs.apply_rate if combines else costs.move_rate))
-
-
-def _prepares(line: Timeline, code: Code, lane: int) -> Iterator[Move]:
-    """Behind a start: the next row is prepared, unless the one under way goes on by itself."""
-    at, row = _lane(line, code, lane), code.row[lane]
-    yield CODE, CHECKED * line.text.walks
-    if line.walks[at][row + 1] < WALKING:
-        yield CODE, _prepared(line, code, lane)
-
-
-def _continued(line: Timeline, code: Code, lane: int) -> Iterator[Move]:
-    """`go_on`, with call and return."""
-    kinds, test = line.kinds[_lane(line, code, lane)], 1 + TEST
-    yield CODE, 1
-    yield from _prepares(line, code, lane)
-    yield CODE, test
-    if not kinds[code.row[lane]] & FABRIC:
-        yield CODE, test
-        while not kinds[code.row[lane]] & (FABRIC | ENDS):
-            yield from _start(line, code, lane)
-            yield from _prepares(line, code, lane)
-            yield CODE, 1 + test
-        yield CODE, test
-        if not kinds[code.row[lane]] & FABRIC:
-            yield CODE, COUNTER
-            code.running -= 1
-    yield CODE, 1
-
-
-def task(line: Timeline, code: Code, lane: int) -> Iterator[Move]:
-    """A row has ended."""
-    at, text = _lane(line, code, lane), line.text
-    if text.lanes > 1:
-        yield CODE, 1 + TEST
-    elif text.walks:
-        yield CODE, CHECKED
-        if line.walks[at][code.row[lane] + 1] >= WALKING:
-            yield from _start(line, code, lane)
-            yield from _prepares(line, code, lane)
-            yield CODE, 1
+@inlined
+def go_on(line: Arrays, place: int) -> None:
+    """The code of a PE has had the last slot of an instruction, or the first one of the next."""
+    own = line.places[place]
+    if own[SLOTS] < 0:
+        own[SLOTS] = 0
+        _move(line, place)
+        if own[SLOTS] == 0:
             return
-    if line.kinds[at][code.row[lane]] & ENDS:
-        yield CODE, COUNTER + 1
-        code.running -= 1
+        own[SLOTS] -= 1
+        if own[SLOTS] > 0:
+            return
+    waits, own[WAITS] = own[WAITS], 0
+    own[READY] = line.clock[NOW] + 1 + waits
+    if waits == 0:
+        _move(line, place)
+
+
+@inlined
+def _move(line: Arrays, place: int) -> None:
+    """What the code does at once, up to its next instruction; or its end."""
+    own, now = line.places[place], line.clock[NOW]
+    while own[NEXT_MOVE] < own[MOVES]:
+        move = line.moves[place, own[NEXT_MOVE]]
+        what, lane, number = move[0], move[1], move[2]
+        own[NEXT_MOVE] += 1
+        if what == CODE:
+            own[SLOTS] = number
+            return
+        if what == WAIT:
+            own[SLOTS], own[WAITS] = 1, number - 1
+            return
+        if what == LEAVE:
+            own[FREE], own[ENDED] = now, max(own[ENDED], now - 1)
+        else:
+            _issue(line, own, line.lanes[lane], what, number)
+    own[ACTIVE] = 0
+    line.clock[UNDER_WAY] -= 1
+    _take_up(line, place)
+
+
+@inlined
+def _issue(line: Arrays, place: Ints, lane: Ints, what: int, elements: int) -> None:
+    """An operation starts, and joins the list of its PE."""
+    if what == SEND:
+        lane[SENDS], lane[SENDING] = elements, place[THREADS]
     else:
-        yield from _start(line, code, lane)
-        yield from _continued(line, code, lane)
-    yield CODE, CHECKED
-    if code.running == 0:
-        yield from _steps(line, code)
-    yield CODE, 1
+        lane[LEFT], lane[TAKING] = elements, place[THREADS]
+        lane[PASSING] = what == PASS
+    place[THREADS] += 1
+    line.clock[UNDER_WAY] += 1
 
 
-def _steps(line: Timeline, code: Code) -> Iterator[Move]:
+@inlined
+def operation_ended(line: Arrays, place: int, lane: int) -> None:
+    """An operation has ended, and with it perhaps its row."""
+    line.clock[UNDER_WAY] -= 1
+    line.places[place, ENDED] = line.clock[NOW]
+    line.lanes[lane, RUNS] -= 1
+    if line.lanes[lane, RUNS] == 0:
+        line.lanes[lane, PENDING] = 1
+        if not line.places[place, ACTIVE]:
+            _take_up(line, place)
+
+
+@compiled_in_place
+def _take_up(line: Arrays, place: int) -> None:
+    """The task of a row that has ended starts, if there is one: of two not the one that was last
+    again."""
+    own, lanes = line.places[place], line.machine[LANES]
+    for turn in range(1, 1 + lanes):
+        index = (own[LAST] + turn) % lanes
+        lane = place * lanes + index
+        if line.lanes[lane, PENDING]:
+            line.lanes[lane, PENDING] = 0
+            own[LAST], own[ACTIVE], own[SLOTS], own[WAITS] = index, 1, 0, 0
+            own[READY] = line.clock[NOW] + 1 + line.machine[TASK]
+            line.clock[UNDER_WAY] += 1
+            own[NEXT_MOVE] = own[MOVES] = 0
+            _task(line, place, lane)
+            return
+
+
+@compiled_in_place
+def begin(line: Arrays, deep: Ints) -> None:
+    """The phase is called at every place that has rows; `deep[place]` functions return behind."""
+    lanes = line.machine[LANES]
+    for place in range(len(deep)):
+        some = False
+        for lane in range(place * lanes, place * lanes + lanes):
+            some |= line.lanes[lane, HAS_ROWS] > 0
+        if not some:
+            continue
+        line.places[place, ACTIVE] = 1
+        line.clock[UNDER_WAY] += 1
+        _code(line, place, line.machine[BEGINNING])
+        for lane in range(place * lanes, place * lanes + lanes):
+            if line.lanes[lane, HAS_ROWS]:
+                _code(line, place, 1 + line.rows[_row(line, lane, 1), PREPARED])
+        _steps(line, place)
+        _code(line, place, 1 + deep[place])
+
+
+@compiled_in_place
+def _task(line: Arrays, place: int, lane: int) -> None:
+    """A row has ended."""
+    if line.machine[LANES] > 1:
+        _code(line, place, 1 + TEST)
+    elif line.machine[SOME_WALK]:
+        _code(line, place, CHECKED)
+        if line.rows[_row(line, lane, 1), WALKS]:
+            _start(line, place, lane)
+            _prepare(line, place, lane)
+            _code(line, place, 1)
+            return
+    if line.rows[_row(line, lane, 0), ENDS]:
+        _code(line, place, COUNTER + 1)
+        line.places[place, RUNNING] -= 1
+    else:
+        _start(line, place, lane)
+        _continue(line, place, lane)
+    _code(line, place, CHECKED)
+    if line.places[place, RUNNING] == 0:
+        _steps(line, place)
+    _code(line, place, 1)
+
+
+@compiled_in_place
+def _steps(line: Arrays, place: int) -> None:
     """Steps begin until one is under way, with call and return."""
-    lanes = line.text.lanes
-    yield CODE, 1 + CHECKED
-    while code.running == 0:
-        yield CODE, 2 * lanes - 1 + TEST
-        first = _lane(line, code, code.lanes[0])
-        if line.kinds[first][code.row[code.lanes[0]] + 1] & OVER & ~ENDS:
-            yield CODE, 1
-            yield LEAVE, 0
+    lanes = line.machine[LANES]
+    first = place * lanes
+    leader = first if line.lanes[first, HAS_ROWS] else first + 1
+    _code(line, place, 1 + CHECKED)
+    while line.places[place, RUNNING] == 0:
+        _code(line, place, 2 * lanes - 1 + TEST)
+        if line.rows[_row(line, leader, 1), OVER]:
+            _code(line, place, 1)
+            _write(line, place, LEAVE, leader, 0)
             break
-        yield CODE, 1
-        code.running = len(code.lanes)
-        for lane in code.lanes:
-            yield from _start(line, code, lane)
-        for lane in code.lanes:
-            yield from _continued(line, code, lane)
-        yield CODE, 1 + CHECKED
-    yield CODE, 1
+        _code(line, place, 1)
+        for lane in range(leader, first + lanes):
+            if line.lanes[lane, HAS_ROWS]:
+                line.places[place, RUNNING] += 1
+                _start(line, place, lane)
+        for lane in range(leader, first + lanes):
+            if line.lanes[lane, HAS_ROWS]:
+                _continue(line, place, lane)
+        _code(line, place, 1 + CHECKED)
+    _code(line, place, 1)
+
+
+@compiled_in_place
+def _start(line: Arrays, place: int, lane: int) -> None:
+    """The prepared row becomes the one under way."""
+    line.lanes[lane, ROW] += 1
+    row = line.rows[_row(line, lane, 0)]
+    line.lanes[lane, RUNS] = row[OPERATIONS]
+    for entry in range(row[PIECE], row[PIECE_END]):
+        what, number = line.pieces[entry, 0], line.pieces[entry, 1]
+        if what == CODE:
+            _code(line, place, number)
+        elif what == APPLY:
+            _code(line, place, row[APPLYING])
+        elif what == WAIT:
+            _write(line, place, WAIT, lane, number)
+        else:
+            field = OUT if what == SEND else PASSED if what == PASS else INTO
+            _write(line, place, what, lane, row[field])
+
+
+@inlined
+def _prepare(line: Arrays, place: int, lane: int) -> None:
+    """Behind a start: the next row is prepared, unless the one under way goes on by itself."""
+    following = line.rows[_row(line, lane, 1)]
+    _code(line, place, CHECKED * line.machine[SOME_WALK])
+    if not following[WALKS]:
+        _code(line, place, following[PREPARED])
+
+
+@compiled_in_place
+def _continue(line: Arrays, place: int, lane: int) -> None:
+    """`go_on`, with call and return."""
+    _code(line, place, 1)
+    _prepare(line, place, lane)
+    _code(line, place, 1 + TEST)
+    if line.lanes[lane, RUNS] == 0:
+        _code(line, place, 1 + TEST)
+        while line.lanes[lane, RUNS] == 0 and not line.rows[_row(line, lane, 0), ENDS]:
+            _start(line, place, lane)
+            _prepare(line, place, lane)
+            _code(line, place, 2 + TEST)
+        _code(line, place, 1 + TEST)
+        if line.lanes[lane, RUNS] == 0:
+            _code(line, place, COUNTER)
+            line.places[place, RUNNING] -= 1
+    _code(line, place, 1)
+
+
+@inlined
+def _row(line: Arrays, lane: int, later: int) -> int:
+    """The number of the row under way, or of one so many rows later."""
+    return int(line.lanes[lane, FIRST_ROW] + line.lanes[lane, ROW] + later)
+
+
+@inlined
+def _code(line: Arrays, place: int, instructions: int) -> None:
+    """Instructions, counted together with those before them."""
+    last = line.places[place, MOVES] - 1
+    if last >= 0 and line.moves[place, last, 0] == CODE:
+        line.moves[place, last, 2] += instructions
+    elif instructions > 0:
+        _write(line, place, CODE, 0, instructions)
+
+
+@inlined
+def _write(line: Arrays, place: int, what: int, lane: int, number: int) -> None:
+    """A move behind the others of the task."""
+    entry = line.moves[place, line.places[place, MOVES]]
+    entry[0], entry[1], entry[2] = what, lane, number
+    line.places[place, MOVES] += 1

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import steps_patterns as s
 
 import accuracy
 from collc.cost import exchange, predict, rows, timeline
-from collc.cost.cycles import BUDGET
+from collc.cost.line_state import BUDGET, MOVES, NONE
 from collc.lowering import build_plan
 from collc.target import TARGETS, WSE2
 
@@ -62,7 +63,7 @@ def test_what_repeats_is_counted_as_if_it_were_run(name, wide, monkeypatch):
 
 
 def predict_following(schedule, plan, monkeypatch):
-    """The cycles predicted, and lanes times cycles that were followed for that."""
+    """The cycles predicted, and how often a place was looked at for that."""
     lines = []
 
     def kept(*given):
@@ -70,9 +71,37 @@ def predict_following(schedule, plan, monkeypatch):
         return lines[-1]
 
     monkeypatch.setattr(exchange, "run_timeline", kept)
-    monkeypatch.setattr(rows, "OF_CODE", 0)
     cycles = predict(schedule, plan).cycles
     return cycles, sum(rows.MOST // 2 - int(line.state.clock[BUDGET]) for line in lines)
+
+
+def test_what_is_too_much_to_be_followed_goes_on_at_the_same_pace(monkeypatch):
+    schedule = s.Line("ring_allreduce", 16, 64, ring=True).schedule()
+    plan = build_plan(schedule, WSE2)
+    cycles, looks = predict_following(schedule, plan, monkeypatch)
+    monkeypatch.setattr(rows, "MOST", int(0.8 * looks))
+    estimated = predict(schedule, plan).cycles
+    assert estimated != cycles
+    assert abs(estimated - cycles) < 0.1 * cycles
+
+
+@pytest.mark.parametrize("name", ["ring_allreduce", "recursive_doubling", "scatter", "neighbours"])
+def test_the_moves_of_a_task_have_room(name, monkeypatch):
+    schedule = s.Line(name, 16, 60, ring=name == "ring_allreduce").schedule()
+    lines, whole = [], timeline.timeline
+
+    def with_more(*given):
+        line = whole(*given)
+        beyond = np.full_like(line.state.moves, NONE)
+        moves = np.concatenate((line.state.moves, beyond), axis=1)
+        lines.append(replace(line, state=line.state._replace(moves=moves)))
+        return lines[-1]
+
+    monkeypatch.setattr(rows, "timeline", with_more)
+    predict(schedule, build_plan(schedule, WSE2))
+    for line in lines:
+        assert line.state.places[:, MOVES].max() > 1
+        assert (line.state.moves[:, line.table.most :] == NONE).all()
 
 
 @pytest.mark.parametrize("name", ["binary_tree_broadcast", "binary_tree_reduce"])
