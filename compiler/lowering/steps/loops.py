@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from collc.lowering.steps.parts import APPLIES, RECEIVES, SENDS
-from collc.lowering.steps.repeats import ends, shifts
+from collc.lowering.steps.repeats import repeats
 from collc.lowering.steps.rows import FIELDS
 from collc.lowering.steps.traffic import Ints
 
@@ -33,11 +33,8 @@ def loops_in(rows: Ints, slices: int, reads: int = SENDS) -> list[Stretch]:
     """The rows [places, rows, FIELDS] as stretches in order, greedily the longest repetition. Rows
     of the kinds `reads` say which slices they put out."""
     places, total, _ = rows.shape
-    rows, into = np.ascontiguousarray(rows), RECEIVES | APPLIES
-    by_size = [shifts(rows, size, slices, reads, into) for size in range(1, LONGEST + 1)]
-    end = np.zeros((LONGEST, total), dtype=np.int64)  # 0 at rows that have none `size` behind them
-    for own, shift in zip(end, by_size, strict=True):
-        own[: shift.shape[1]] = ends(shift)
+    rows = np.ascontiguousarray(rows)
+    by_size, end = repeats(rows, LONGEST, slices, reads, RECEIVES | APPLIES)
     sizes = np.arange(1, LONGEST + 1)[:, None]
     turns = 1 + np.maximum(end - np.arange(total), 0) // sizes
     # numbers saved, less the headers of the loop and of what follows
@@ -51,7 +48,7 @@ def loops_in(rows: Ints, slices: int, reads: int = SENDS) -> list[Stretch]:
         size, times = int(best[at]) + 1, int(turns[best[at], at])
         found += _once(begin, at, places)
         same = int(end[size - 1, at]) - at
-        shift = _first_known(by_size[size - 1][:, at:], same, size)
+        shift = _first_known(by_size[size - 1, :, at:], same, size)
         found.append(Stretch(at, size, times, shift))
         begin = at + size * times
     return [*found, *_once(begin, total, places)]
