@@ -6,6 +6,7 @@ the types, `unrolled`, `connections` (which lane's output leads to which lane's 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,8 @@ NOWHERE = -1
 # how registers walk: not, the first turn of a loop that does, a later one (with a bit for where the
 # slices it receives have begun anew since the first turn, and a bit for those it sends)
 LOADING, FIRST, WALKING = 0, -1, 4
+NEVER = Number(0)
+FIELDS = 5  # numbers of a row
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,13 +81,32 @@ def values_at(number: Number, places: Ints) -> Ints:
     return value
 
 
+def values_of(numbers: Sequence[Number], places: Ints) -> Ints:
+    """Several numbers, most of which may be the same at all places, as [numbers, places]."""
+    offsets = np.array([number.offset for number in numbers], dtype=np.int64)
+    found = np.repeat(offsets[:, None], len(places), axis=1)
+    known: dict[int, Ints] = {}
+    for index, number in enumerate(numbers):
+        if number.slope or number.table or number.modulus:
+            if id(number) not in known:
+                known[id(number)] = values_at(number, places)
+            found[index] = known[id(number)]
+    return found
+
+
+def rows_at(lane: Lane, places: Ints) -> Ints:
+    """The rows of all loops of a lane at several places, as [rows, fields, places]."""
+    rows = [row for loop in lane.loops for row in loop.rows]
+    numbers = [number for row in rows for number in row.numbers]
+    return values_of(numbers, places).reshape(len(rows), FIELDS, len(places))
+
+
 @remembered
 def unrolled(phase: Phase, pattern: StepsPhase) -> Unrolled:
     """The rows of the first line of a phase."""
     assert phase.exchange is not None, "a phase made of steps is an exchange"
     slicing, lanes = phase.exchange.slicing, len(phase.exchange.lanes)
-    empty = np.zeros((0, 6), dtype=np.int64)
-    rows = [empty] * (pattern.ranks * lanes)
+    rows = [np.zeros((0, FIELDS + 1), dtype=np.int64)] * (pattern.ranks * lanes)
     places_of: dict[int, list[int]] = {}
     roles = roles_of_places(phase, pattern)
     by_id = {id(role): role for role in roles if role is not None}
@@ -93,45 +115,49 @@ def unrolled(phase: Phase, pattern: StepsPhase) -> Unrolled:
             places_of.setdefault(id(role), []).append(place)
     for key, places in places_of.items():
         for index, lane in enumerate(by_id[key].lanes):
+            if not lane.loops:
+                continue
             found = _rows_of(lane, places, slicing.count, phase.exchange.way)
             for place, own in zip(places, found, strict=True):
                 rows[place * lanes + index] = own
     start = np.concatenate(([0], np.cumsum([len(own) for own in rows]))).astype(np.int64)
-    return _in_elements(np.concatenate([empty, *rows]), start, lanes, phase.exchange)
+    return _in_elements(np.concatenate(rows), start, lanes, phase.exchange)
 
 
 def _rows_of(lane: Lane, places: list[int], slices: int, way: int) -> list[Ints]:
-    """The rows of a lane at each of several places, and as a last number how they walk."""
-    at = np.array(places, dtype=np.int64)
-    found: list[list[Ints]] = [[] for _ in places]
-    for loop in lane.loops:
-        turns, shifts = values_at(loop.turns, at), values_at(loop.shift, at)
-        turn = np.array([[values_at(n, at) for n in row.numbers] for row in loop.rows])
-        turn = turn.transpose(2, 0, 1)  # [place, row, field]
-        walks = values_at(loop.walks, at) if loop.walks else np.zeros_like(at)
-        for own, rows, times, shift, walking in zip(
-            found, turn, turns.tolist(), shifts, walks, strict=True
-        ):
-            many = np.zeros((times * len(rows), 6), dtype=np.int64)
-            many[:, :5] = np.tile(rows, (times, 1))
-            gone = np.repeat(np.arange(times) * shift, len(rows))
-            if walking:
-                many[:, 5] = _walk(many, way, slices)
-            many[:, 1] = (many[:, 1] + gone) % slices
-            many[:, 3] = (many[:, 3] + gone) % slices
-            own.append(many)
-    none = np.zeros((0, 6), dtype=np.int64)
-    return [np.concatenate([none, *parts]) for parts in found]
+    """The rows of a lane that has some, at each of several places, and as a last number how they
+    walk."""
+    at, loops = np.array(places, dtype=np.int64), lane.loops
+    table = rows_at(lane, at)
+    turns, shifts = (
+        values_of(numbers, at).T.reshape(-1)
+        for numbers in ([loop.turns for loop in loops], [loop.shift for loop in loops])
+    )
+    walks = values_of([loop.walks or NEVER for loop in loops], at).T.reshape(-1)
+    sizes = np.array([len(loop.rows) for loop in loops], dtype=np.int64)
+    # all loops of the first place, then all of the second: where the rows of each begin, how many
+    begin = (np.arange(len(at))[:, None] * len(table) + np.cumsum(sizes) - sizes).reshape(-1)
+    size = np.tile(sizes, len(at))
+    of = np.repeat(np.arange(len(turns)), turns * size)
+    ends: Ints = np.cumsum(turns * size)
+    number = np.arange(len(of)) - (ends - turns * size)[of]
+    many = np.zeros((len(of), FIELDS + 1), dtype=np.int64)
+    by_place = table.transpose(2, 0, 1).reshape(-1, FIELDS)
+    many[:, :FIELDS] = by_place[begin[of] + number % size[of]]
+    many[:, FIELDS] = np.where(walks[of] > 0, _walk(many, number, way, slices), LOADING)
+    gone = number // size[of] * shifts[of]
+    many[:, 1] = (many[:, 1] + gone) % slices
+    many[:, 3] = (many[:, 3] + gone) % slices
+    return np.split(many, ends.reshape(len(at), -1)[:-1, -1])
 
 
-def _walk(turns: Ints, way: int, slices: int) -> Ints:
-    """How the turns of a loop of one row walk; its first slices are still those of the first."""
-    number = np.arange(len(turns))
-    found: Ints = np.full(len(turns), WALKING)
-    for bit, first in ((1, turns[:, 3]), (2, turns[:, 1])):
+def _walk(rows: Ints, number: Ints, way: int, slices: int) -> Ints:
+    """How the rows of loops of one row each walk, where they do; `number` is that of the turn,
+    first slices are still those of the first."""
+    found: Ints = np.full(len(rows), WALKING)
+    for bit, first in ((1, rows[:, 3]), (2, rows[:, 1])):
         found += bit * (number > (first if way < 0 else slices - 1 - first))
-    found[0] = FIRST
-    return found
+    return np.where(number == 0, FIRST, found)
 
 
 def _in_elements(rows: Ints, start: Ints, lanes: int, exchange: Exchange) -> Unrolled:
@@ -156,7 +182,7 @@ def _in_elements(rows: Ints, start: Ints, lanes: int, exchange: Exchange) -> Unr
     kind = np.where(passed > 0, kind, kind & ~RELAYING)
     kind = np.where(into_to > into_from, kind, kind & ~TAKING)
     return Unrolled(
-        lanes, start, kind, written, rows[:, 5], area,
+        lanes, start, kind, written, rows[:, FIELDS], area,
         out_from, out_to, into_from, into_to, passed,
     )  # fmt: skip
 

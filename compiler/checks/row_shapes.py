@@ -14,11 +14,11 @@ import numpy.typing as npt
 from collc.arithmetic import arithmetic_of
 from collc.diagnostics import Diagnostic
 from collc.identity import remembered
-from collc.plan import AREA_BITS, Exchange, Lane, Loop, Phase, Plan, Row, RowKind
+from collc.plan import AREA_BITS, Exchange, Lane, Loop, Phase, Plan, RowKind
 from collc.schedule import Schedule
 from collc.spec import ElementType, Operation, OwnOperation
 from collc.steps import StepsPhase
-from collc.unrolled import Ints, values_at
+from collc.unrolled import Ints, rows_at, values_at, values_of
 
 SENDS = int(RowKind.SENDS)
 USES_OUT = int(RowKind.SENDS | RowKind.RELAYS)
@@ -93,34 +93,40 @@ def _places(phase: Phase, index: int, pattern: StepsPhase) -> Ints:
 
 def _lane_problem(lane: Lane, places: Ints, exchange: Exchange, refused: tuple[int, str]) -> str:
     """What is wrong with a lane, all rows of all loops and places looked at together."""
-    slices = exchange.slicing.count
-    found: list[Ints] = []
-    for loop in lane.loops:
-        head = np.stack((values_at(loop.shift, places), values_at(loop.turns, places)))
-        problem = _loop_problem(loop, head, slices) or _walking_problem(loop, places, exchange)
-        if problem:
-            return problem
-        for row in loop.rows:
-            found.append(np.concatenate((_numbers(row, places), head)))
-    if not found:
+    slices, loops = exchange.slicing.count, lane.loops
+    if not loops:
         return ""
-    rows = np.concatenate(found, axis=1)
+    turns = values_of([loop.turns for loop in loops], places)
+    shift = values_of([loop.shift for loop in loops], places)
+    problems = (
+        problem or _walking_problem(loop, places, exchange)
+        for loop, problem in zip(loops, _loop_problems(lane, turns, shift, slices), strict=True)
+    )
+    problem = next(filter(None, problems), "")
+    if problem:
+        return problem
+    numbers = rows_at(lane, places).transpose(1, 0, 2)
+    sizes = [len(loop.rows) for loop in loops]
+    heads = [np.repeat(head, sizes, axis=0)[None] for head in (shift, turns)]
+    rows = np.concatenate([numbers, *heads]).reshape(len(numbers) + 2, -1)
     if rows[:5].min() < 0 or rows[:5].max() + slices > LARGEST + 1:
         return "has numbers of more than 16 bits"
     return _row_problem(lane, rows[0], exchange, refused) or _range_problem(rows, exchange)
 
 
-def _numbers(row: Row, places: Ints) -> Ints:
-    return np.stack([values_at(number, places) for number in row.numbers])
-
-
-def _loop_problem(loop: Loop, head: Ints, slices: int) -> str:
-    shift, turns = head
-    if not loop.rows or turns.min() < 1 or turns.max() > LARGEST:
-        return "has a loop without turns or rows"
-    if shift.min() < 0 or shift.max() >= slices:
-        return "has a loop that goes on by more than all slices"
-    return ""
+def _loop_problems(lane: Lane, turns: Ints, shift: Ints, slices: int) -> list[str]:
+    """What is wrong with the heads of loops, [loops, places] of which are given."""
+    empty = np.array([[not loop.rows] for loop in lane.loops])
+    idle = np.asarray((empty | (turns < 1) | (turns > LARGEST)).any(axis=1))
+    beyond = np.asarray(((shift < 0) | (shift >= slices)).any(axis=1))
+    return [
+        "has a loop without turns or rows"
+        if none
+        else "has a loop that goes on by more than all slices"
+        if far
+        else ""
+        for none, far in zip(idle.tolist(), beyond.tolist(), strict=True)
+    ]
 
 
 def _walking_problem(loop: Loop, places: Ints, exchange: Exchange) -> str:
@@ -172,10 +178,16 @@ def _range_problem(rows: Ints, exchange: Exchange) -> str:
 def _leaves(ranges: Ints, slices: int) -> bool:
     """Whether a range of several slices, given as first, count, shift and turns, leaves the slices
     in some turn."""
-    first, count, shift, _ = ranges
+    first, count, shift, turns = ranges
     if ((shift == 0) & (count > 1) & (first + count > slices)).any():
         return True
-    for low, size, step, times in ranges[:, (shift != 0) & (count > 1)].T.tolist():
+    last: Ints = np.minimum(turns, slices) - 1
+    # nothing comes round of what goes on, or back, within the slices
+    within = (first + count <= slices) & (
+        (first + shift * last + count <= slices) | (first + (shift - slices) * last >= 0)
+    )
+    round_ = {tuple(one) for one in ranges[:, (shift != 0) & (count > 1) & ~within].T.tolist()}
+    for low, size, step, times in round_:
         reached = (low + step * np.arange(min(times, slices))) % slices
         if int(reached.max()) + size > slices:
             return True

@@ -214,6 +214,8 @@ def _program(
 
 def _spelled(number: Number, phase: str, tables: dict[tuple[int, ...], str]) -> str:
     """A number as an expression of the place `p`."""
+    if not (number.slope or number.modulus or number.table):
+        return str(number.offset)
     index = _divided(number.divisor)
     text = str(number.offset)
     if number.slope:

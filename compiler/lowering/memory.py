@@ -13,9 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from collc.identity import remembered
-from collc.plan import BY_WAVELET, Exchange, Lane, Loop, Phase, Plan, SendVector
+from collc.plan import BY_WAVELET, Exchange, Lane, Phase, Plan, SendVector
 from collc.spec import ElementType
-from collc.unrolled import Ints, values_at
+from collc.unrolled import NEVER, Ints, values_of
 
 RUNTIME_BYTES = 2048  # library start-up and memcpy command handling
 STEP_BYTES = 60  # one asynchronous DSD operation with its task
@@ -88,22 +88,21 @@ def row_numbers(phase: Phase) -> int:
         )
         places = np.array(sorted({place for run in runs for place in run}), dtype=np.int64)
         for lane in role.lanes if len(places) else ():
-            rows = sum(
-                (_rows(loop, places) for loop in lane.loops), np.zeros(len(places), np.int64)
-            )
-            longest = max(longest, int(rows.max()))
+            longest = max(longest, int(_rows(lane, places).max()))
     return ROW_NUMBERS * (longest + 2)
 
 
-def _rows(loop: Loop, places: Ints) -> Ints:
-    """Rows that a loop takes at places; where one does nothing it takes none."""
-    turn = sum(((values_at(row.kind, places) != 0) * 1 for row in loop.rows), 0 * places)
-    all_turns = turn * values_at(loop.turns, places)
-    return (
-        all_turns
-        if loop.walks is None
-        else np.where(values_at(loop.walks, places) > 0, 2, all_turns)
-    )
+def _rows(lane: Lane, places: Ints) -> Ints:
+    """Rows that a lane takes at places; where one does nothing it takes none."""
+    loops = lane.loops
+    does = values_of([row.kind for loop in loops for row in loop.rows], places) != 0
+    before = np.concatenate((np.zeros((1, len(places)), np.int64), np.cumsum(does, axis=0)))
+    end = np.cumsum([len(loop.rows) for loop in loops], dtype=np.int64)
+    begin = np.concatenate(([0], end))[:-1]
+    all_turns = (before[end] - before[begin]) * values_of([loop.turns for loop in loops], places)
+    walks = values_of([loop.walks or NEVER for loop in loops], places) > 0
+    rows: Ints = np.where(walks, 2, all_turns).sum(axis=0)
+    return rows
 
 
 def program_code_bytes(plans: Sequence[Plan]) -> int:

@@ -25,7 +25,13 @@ def staged(traffic: Traffic, ranks: int, by_call_back: bool) -> tuple[Bools, Int
     receiving = traffic.step * ranks + traffic.target
     sending = traffic.step * ranks + traffic.source
     sent_too, crowded, areas = meetings(
-        np.stack([np.argsort(key, kind="stable") for key in (receiving, sending)]),
+        np.stack(
+            (
+                np.lexsort((traffic.into, receiving)),
+                np.lexsort((traffic.first, sending)),
+                np.argsort(receiving, kind="stable"),
+            )
+        ),
         receiving,
         sending,
         np.stack((traffic.into, traffic.into + traffic.count)),

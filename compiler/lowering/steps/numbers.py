@@ -12,6 +12,7 @@ from math import gcd
 
 import numpy as np
 
+from collc.lowering.steps.periods import first_period
 from collc.lowering.steps.traffic import Bools, Ints
 from collc.plan import Number
 
@@ -101,11 +102,9 @@ def _table(places: Ints, values: Ints) -> tuple[int, tuple[int, ...]]:
     index = places // every
     span = int(index[-1]) + 1
     periods = sorted({*range(2, min(span, 9)), *_sizes(span)})
-    for period in (*periods, span):
-        table = np.zeros(period, dtype=np.int64)
-        table[index % period] = values
-        if (table[index % period] == values).all():
-            break
+    period = first_period(index, values, np.array([*periods, span]))
+    table = np.zeros(period, dtype=np.int64)
+    table[index % period] = values
     return every, tuple(table.tolist())
 
 

@@ -15,6 +15,18 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from collc.lowering.steps.relayed import (
+    BEGINNING,
+    BETWEEN,
+    END,
+    GIVEN,
+    HOPS,
+    PART,
+    SLOT,
+    STEP,
+    TIME,
+    lay,
+)
 from collc.lowering.steps.traffic import Bools, Ints, Traffic
 from collc.lowering.steps.wiring import Wiring
 from collc.plan import AREA_BITS, RowKind
@@ -34,7 +46,6 @@ class Parts:
     place: Ints
     lane: Ints
     time: Ints
-    order: Ints
     kind: Ints
     first: Ints
     count: Ints
@@ -54,139 +65,130 @@ def joined(parts: list[Parts]) -> Parts:
     )
 
 
-def parts_of(
-    traffic: Traffic, wiring: Wiring, slicing: Slicing | None, staged: Bools, areas: Ints
-) -> Parts:
-    """The parts of all places, sorted by place, lane and time, then in order. Without a `slicing`
-    lengths are not known, and relays count slices."""
-    bits = np.where(traffic.combines, int(RowKind.COMBINES), 0)
-    received = RECEIVES | np.where(staged, int(RowKind.STAGES) | (areas << AREA_BITS), bits)
-    laid = (
-        _along_circuits(traffic, wiring, received)
-        if wiring.circuits
-        else _by_relays(traffic, wiring, slicing, received)
-    )
-    parts = joined([laid, _applied(traffic, wiring, staged, bits, areas)])
-    return parts.chosen(np.lexsort((parts.order, parts.time, parts.lane, parts.place)))
+def along_circuits(traffic: Traffic, wiring: Wiring, staged: Bools, areas: Ints) -> Parts:
+    """The parts of all places, sorted by place, lane and time, then in the order of the transfers.
 
-
-def _along_circuits(traffic: Traffic, wiring: Wiring, received: Ints) -> Parts:
-    """Each transfer at its source and at its target."""
+    There is one operation a transfer at both ends, so that the n-th of a step is the n-th for both;
+    only what is applied to slices that follow each other is made one.
+    """
     width = int(max(traffic.source.max(), traffic.target.max())) + 1
     lanes = np.zeros((width * width, 2), dtype=np.int64)
     for (source, target), pair in wiring.circuits.items():
         lanes[source * width + target] = pair
     lane = lanes[traffic.source * width + traffic.target]
-    order = np.arange(len(traffic))
-    ones = np.ones(len(traffic), dtype=np.int64)
-    time = 2 * traffic.step
-    sent = Parts(
-        traffic.source,
-        lane[:, 0],
-        time,
-        order,
-        SENDS * ones,
-        traffic.first,
-        traffic.count,
+    number, time = np.arange(len(traffic)), 2 * traffic.step
+    kinds = np.full(len(traffic), SENDS)
+    taken = _taken(traffic, staged, areas)
+    parts = joined(
+        [
+            Parts(traffic.source, lane[:, 0], time, kinds, traffic.first, traffic.count),
+            Parts(traffic.target, lane[:, 1], time, taken, traffic.into, traffic.count),
+            _applied(traffic, wiring, staged, areas),
+        ]
     )
-    taken = Parts(traffic.target, lane[:, 1], time, order, received, traffic.into, traffic.count)
-    return joined([sent, taken])
+    order = np.concatenate((number, number, number[staged]))
+    parts = parts.chosen(np.lexsort((order, parts.time, parts.lane, parts.place)))
+    starts = np.flatnonzero(np.concatenate(([True], ~_applied_on(parts)))[: len(parts)])
+    counts = np.add.reduceat(parts.count, starts)
+    return Parts(**(vars(parts.chosen(starts)) | {"count": counts}))
 
 
-def _by_relays(traffic: Traffic, wiring: Wiring, slicing: Slicing | None, received: Ints) -> Parts:
-    """Each transfer at all places from its source to its target."""
+def _applied_on(parts: Parts) -> Bools:
+    """Which parts but the first apply the slices that follow those of the part before them."""
+    alike: Bools = (parts.kind[1:] & APPLIES) > 0
+    for of in (parts.place, parts.lane, parts.time, parts.kind):
+        alike &= of[:-1] == of[1:]
+    alike &= parts.first[:-1] + parts.count[:-1] == parts.first[1:]
+    return alike
+
+
+def by_relays(
+    traffic: Traffic, wiring: Wiring, slicing: Slicing | None, stages: tuple[Bools, Ints]
+) -> tuple[Parts, bool]:
+    """The parts of all places, in the order of their lanes, with neighbours that one operation can
+    do made one, and whether elements then go from the last to the first: where that leaves fewer
+    parts and nothing is staged.
+
+    What is relayed counts together, as far as one operation takes so many elements; sending,
+    receiving and applying go on over slices that follow each other. Without a `slicing` lengths are
+    not known, and relays count slices, which then have to follow, too.
+    """
+    given = _given(traffic, wiring, slicing, *stages)
+    passing = given[given[:, HOPS] > 1]
+    most = MOST - int(passing[:, BETWEEN + 2].max(initial=0)) + 1
+    lanes = len(wiring.lanes)
+    slots, none = np.zeros(len(wiring.sends) * lanes, np.int64), np.zeros((0, PART), np.int64)
+    one_way = slicing is None or bool(stages[0].any())
+    counts, way = lay(given, 1, most, slicing is None, slots, none), 1
+    if not one_way:
+        other = lay(given, -1, most, False, slots, none)
+        counts, way = (other, -1) if other.sum() < counts.sum() else (counts, way)
+    parts = np.zeros((int(counts.sum()), PART), dtype=np.int64)
+    lay(given, way, most, slicing is None, np.cumsum(counts) - counts, parts)
+    slot = np.repeat(np.arange(len(counts)), counts)
+    return Parts(slot // lanes, slot % lanes, *parts.T), way < 0
+
+
+def _given(
+    traffic: Traffic, wiring: Wiring, slicing: Slicing | None, staged: Bools, areas: Ints
+) -> Ints:
+    """Each transfer and what is applied behind steps, in the order in which lanes do it, as
+    `collc.lowering.steps.relayed` takes it."""
     way = np.sign(traffic.target - traffic.source)
     far = np.abs(traffic.target - traffic.source)
-    of = np.repeat(np.arange(len(traffic)), far + 1)
-    hop = np.arange(len(of)) - np.repeat(np.cumsum(far + 1) - far - 1, far + 1)
-    is_first, is_last = hop == 0, hop == far[of]
-    kind = np.where(is_first, SENDS, np.where(is_last, received[of], RELAYS))
-    lanes = {"forward": 1, "backward": -1}
-    signs = [lanes[name] for name in wiring.lanes]
-    lane = np.where(way == signs[0], 0, len(signs) - 1)
-    order = np.argsort(np.lexsort((np.arange(len(traffic)), -far, -way * traffic.source)))
+    ways = {"forward": 1, "backward": -1}
+    lanes = len(wiring.lanes)
+    lane = np.where(way == ways[wiring.lanes[0]], 0, lanes - 1)
     passed, first = traffic.count, traffic.first
     if slicing is not None:
         bounds = slicing.bounds
         passed = bounds[traffic.first + traffic.count] - bounds[traffic.first]
         first = np.zeros_like(first)
-    return Parts(
-        traffic.source[of] + way[of] * hop,
-        lane[of],
-        2 * traffic.step[of],
-        order[of],
-        kind,
-        np.where(is_last, traffic.into[of], np.where(is_first, traffic.first[of], first[of])),
-        np.where(is_first | is_last, traffic.count[of], passed[of]),
-    )
+    moved = np.zeros((len(traffic), GIVEN), dtype=np.int64)
+    moved[:, SLOT], moved[:, STEP] = traffic.source * lanes + lane, way * lanes
+    moved[:, HOPS], moved[:, TIME] = far, 2 * traffic.step
+    moved[:, BEGINNING:BETWEEN] = _columns(SENDS, traffic.first, traffic.count)
+    moved[:, BETWEEN:END] = _columns(RELAYS, first, passed)
+    moved[:, END:] = _columns(_taken(traffic, staged, areas), traffic.into, traffic.count)
+    moved = moved[np.lexsort((-far, -way * traffic.source, traffic.step, lane))]
+    applied = _applied(traffic, wiring, staged, areas)
+    done = np.zeros((len(applied), GIVEN), dtype=np.int64)
+    done[:, SLOT], done[:, TIME] = applied.place * lanes + applied.lane, applied.time
+    done[:, END:] = _columns(applied.kind, applied.first, applied.count)
+    both = np.concatenate((moved, done))
+    return both[np.argsort(both[:, TIME], kind="stable")]
 
 
-def _applied(traffic: Traffic, wiring: Wiring, staged: Bools, bits: Ints, areas: Ints) -> Parts:
+def _columns(kind: Ints | int, first: Ints, count: Ints) -> Ints:
+    """Numbers of parts side by side."""
+    return np.stack((np.broadcast_to(kind, first.shape), first, count), axis=1)
+
+
+def _bits(traffic: Traffic) -> Ints:
+    """Whether what arrives is combined, in the kind of its part."""
+    return np.where(traffic.combines, int(RowKind.COMBINES), 0)
+
+
+def _taken(traffic: Traffic, staged: Bools, areas: Ints) -> Ints:
+    """The kinds of the parts in which transfers are received."""
+    stages = int(RowKind.STAGES) | (areas << AREA_BITS)
+    return RECEIVES | np.where(staged, stages, _bits(traffic))
+
+
+def _applied(traffic: Traffic, wiring: Wiring, staged: Bools, areas: Ints) -> Parts:
     """Staged transfers once more, behind their step, on the first lane that the PE has."""
-    first_lane = np.array(
+    has_lane = np.array(
         [
-            next(
-                (n for n, pair in enumerate(zip(ins, outs, strict=True)) if any(pair)),
-                0,
-            )
-            for ins, outs in zip(wiring.receives, wiring.sends, strict=True)
-        ],
-        dtype=np.int64,
+            [bool(a or b) for a, b in zip(*pair, strict=True)]
+            for pair in zip(wiring.receives, wiring.sends, strict=True)
+        ]
     )
     which = np.flatnonzero(staged)
     return Parts(
         traffic.target[which],
-        first_lane[traffic.target[which]],
+        has_lane.argmax(axis=1)[traffic.target[which]],
         2 * traffic.step[which] + 1,
-        which.astype(np.int64),
-        APPLIES | bits[which] | (areas[which] << AREA_BITS),
+        APPLIES | _bits(traffic)[which] | (areas[which] << AREA_BITS),
         traffic.into[which],
         traffic.count[which],
     )
-
-
-def merged(parts: Parts, circuits: bool, way: int = 1, *, by_length: bool = False) -> Parts:
-    """Neighbouring parts of a lane that one operation can do, made one.
-
-    What is relayed counts together; sending, receiving and applying go on over slices that follow
-    each other. Circuits keep one operation a transfer at both ends, so that the n-th of a step is
-    the n-th for both. `by_length` says that relays count slices, which then have to follow, too.
-    """
-    if len(parts) < 2:
-        return parts
-    starts = np.flatnonzero(np.concatenate(([True], ~_joins(parts, circuits, way, by_length))))
-    counts = np.add.reduceat(parts.count, starts)
-    firsts = np.minimum.reduceat(parts.first, starts)
-    return Parts(**(vars(parts.chosen(starts)) | {"first": firsts, "count": counts}))
-
-
-def _joins(parts: Parts, circuits: bool, way: int, by_length: bool) -> Bools:
-    """Which parts go on from the one before them."""
-    before, here = parts.chosen(slice(None, -1)), parts.chosen(slice(1, None))  # type: ignore[arg-type]
-    alike = np.ones(len(here), dtype=np.bool_)
-    for field in ("place", "lane", "time", "kind"):
-        alike &= getattr(before, field) == getattr(here, field)
-    if circuits:
-        alike &= (here.kind & APPLIES) > 0
-    next_to = (
-        before.first + before.count == here.first
-        if way > 0
-        else here.first + here.count == before.first
-    )
-    follows = next_to
-    if not by_length:
-        follows = np.where(here.kind == RELAYS, ~_full(parts, alike), next_to)
-    result: Bools = alike & follows
-    return result
-
-
-def _full(parts: Parts, alike: Bools) -> Bools:
-    """Where relays that could go on begin anew, so that no operation takes more than MOST elements;
-    `alike` says which parts could join the one before them."""
-    passed = np.where(parts.kind == RELAYS, parts.count, 0)
-    before: Ints = np.cumsum(passed) - passed
-    starts = np.concatenate(([True], ~alike))
-    before -= before[np.flatnonzero(starts)][np.cumsum(starts) - 1]
-    filled = before // (MOST - int(passed.max()) + 1)
-    result: Bools = filled[1:] != filled[:-1]
-    return result

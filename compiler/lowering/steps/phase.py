@@ -14,9 +14,16 @@ import numpy as np
 from collc.lowering.regions import compress
 from collc.lowering.roles import where
 from collc.lowering.steps.hazards import staged
-from collc.lowering.steps.loops import Stretch, loops_in
+from collc.lowering.steps.loops import HEADER, Stretch, loops_in
 from collc.lowering.steps.numbers import number_of
-from collc.lowering.steps.parts import APPLIES, RECEIVES, RELAYS, SENDS, Parts, merged, parts_of
+from collc.lowering.steps.parts import (
+    APPLIES,
+    RECEIVES,
+    RELAYS,
+    SENDS,
+    along_circuits,
+    by_relays,
+)
 from collc.lowering.steps.rows import FIELDS, Rows, padded, rows_of
 from collc.lowering.steps.traffic import Bools, Ints, Traffic
 from collc.lowering.steps.walks import LaneForm, LaneProgram, walking, way_to_walk
@@ -26,6 +33,7 @@ from collc.plan import Exchange, Lane, Loop, Number, Phase, Region, Role, Row, S
 from collc.spec import ContractKind
 from collc.steps import StepsPhase
 
+LARGEST = np.iinfo(np.int64).max
 MOST_FORMS = 12  # roles beyond which rows for all steps are tried
 
 # places, and what each lane does there; a program may be that of several groups
@@ -52,15 +60,17 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
     `paired`."""
     slicing = pattern.slicing
     stages, areas = staged(traffic, pattern.ranks, by_call_back)
-    single = parts_of(traffic, wiring, None if by_length else slicing, stages, areas)
-    one_way = bool(stages.any()) or by_length
-    parts, backward = _merged(single, wiring, by_length, one_way)
+    if wiring.circuits:
+        parts, backward = along_circuits(traffic, wiring, stages, areas), False
+    else:
+        lengths = None if by_length else slicing
+        parts, backward = by_relays(traffic, wiring, lengths, (stages, areas))
     rows = rows_of(parts, bool(wiring.circuits))
     formulas: Formulas = {}
     reads = SENDS | RELAYS if by_length else SENDS
     groups = _groups(pattern, wiring, rows, formulas, reads)
     programs = _programs(groups)
-    walks = way_to_walk(programs, slicing) if may_walk and not one_way else 0
+    walks = way_to_walk(programs, slicing) if may_walk and not (by_length or stages.any()) else 0
     loops = {
         id(lane): _loops(walking(lane, slicing.count, walks), slicing.count, formulas)
         for lane in programs
@@ -91,16 +101,6 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
         paired=paired,
         wide=pattern.wide,
     )
-
-
-def _merged(single: Parts, wiring: Wiring, by_length: bool, one_way: bool) -> tuple[Parts, bool]:
-    """The parts with neighbours made one, and whether elements then go from the last to the first,
-    which they do on relays where that leaves fewer parts."""
-    parts = merged(single, bool(wiring.circuits), by_length=by_length)
-    if wiring.circuits or one_way:
-        return parts, False
-    other = merged(single, circuits=False, way=-1)
-    return (other, True) if len(other) < len(parts) else (parts, False)
 
 
 def _programs(groups: list[Group]) -> list[LaneProgram]:
@@ -185,13 +185,20 @@ def _with_all_steps(pattern: StepsPhase, wiring: Wiring, rows: Rows, reads: int)
 
 def _program(places: Ints, rows: Ints, stretches: Sequence[Stretch], reads: int) -> LaneProgram:
     """The numbers of the loops: turns and shift, then the rows of one turn."""
-    columns = [np.zeros((len(rows), 0), dtype=np.int64)]
-    for stretch in stretches:
-        head = np.stack((np.full_like(stretch.shift, stretch.turns), stretch.shift), axis=1)
-        turn = rows[:, stretch.first : stretch.first + stretch.size]
-        columns += [head, turn.reshape(len(rows), -1)]
     form = tuple((stretch.size, int(stretch.turns > 1)) for stretch in stretches)
-    return LaneProgram(form, places, np.concatenate(columns, axis=1), reads)
+    if not form:
+        return LaneProgram(form, places, np.zeros((len(rows), 0), dtype=np.int64), reads)
+    turns = np.array([stretch.turns for stretch in stretches])
+    shift = np.stack([stretch.shift for stretch in stretches], axis=1)
+    heads = np.stack((np.broadcast_to(turns, shift.shape), shift), axis=2)
+    begin = FIELDS * np.array([stretch.first for stretch in stretches])
+    lengths = FIELDS * np.array([stretch.size for stretch in stretches])
+    # where each number stands if all heads stand in front of all rows
+    of = np.repeat(np.arange(len(form)), lengths + HEADER)
+    at = np.arange(len(of)) - (np.cumsum(lengths + HEADER) - lengths - HEADER)[of]
+    at += np.where(at < HEADER, HEADER * of, HEADER * (len(form) - 1) + begin[of])
+    flat = (heads.reshape(len(rows), -1), rows.reshape(len(rows), -1))
+    return LaneProgram(form, places, np.concatenate(flat, axis=1)[:, at], reads)
 
 
 def _size(groups: list[Group], slices: int, formulas: Formulas) -> int:
@@ -210,30 +217,40 @@ def _numbers(program: LaneProgram, slices: int, formulas: Formulas) -> list[Numb
     if not program.form:
         return []
     used = _used(program)
-    values = np.where(used, program.numbers, 0)
+    least = np.where(used, program.numbers, LARGEST).min(axis=0)
+    most = np.where(used, program.numbers, 0).max(axis=0)
+    constants = {value: Number(value) for value in set(most.tolist())}
+    found = [constants[value] for value in most.tolist()]
+    varying = np.flatnonzero(least < most)
+    used = used[:, varying]
+    values = np.where(used, program.numbers[:, varying], 0)
+    if not len(varying):
+        return found
     _, first, index = np.unique(
         np.concatenate((values, used)), axis=1, return_index=True, return_inverse=True
     )
-    found = []
+    different = []
     for column in first.tolist():
         key = b"".join(
             part.tobytes() for part in (program.places, values[:, column], used[:, column])
         )
         if key not in formulas:
             formulas[key] = number_of(program.places, values[:, column], slices, used[:, column])
-        found.append(formulas[key])
-    return [found[at] for at in index.reshape(-1).tolist()]
+        different.append(formulas[key])
+    for column, at in zip(varying.tolist(), index.reshape(-1).tolist(), strict=True):
+        found[column] = different[at]
+    return found
 
 
 def _used(program: LaneProgram) -> Bools:
     """Which numbers of a program are read at each place: those of slices only where a row has
     them."""
     used = np.ones(program.numbers.shape, dtype=np.bool_)
-    for at in _row_columns(program):
-        kind = program.numbers[:, at]
-        used[:, at + 1] = (kind & program.reads) > 0
-        used[:, at + 2] = (kind & (SENDS | RELAYS)) > 0
-        used[:, at + 3 : at + 5] = ((kind & (RECEIVES | APPLIES)) > 0)[:, None]
+    at = np.array(list(_row_columns(program)))
+    kind = program.numbers[:, at]
+    used[:, at + 1] = (kind & program.reads) > 0
+    used[:, at + 2] = (kind & (SENDS | RELAYS)) > 0
+    used[:, at + 3] = used[:, at + 4] = (kind & (RECEIVES | APPLIES)) > 0
     return used
 
 
