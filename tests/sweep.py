@@ -99,9 +99,12 @@ def patterns() -> dict[str, Pattern]:
 
 
 def combinations(sizes: Iterable[int], lengths: Iterable[int]) -> Iterator[Combination]:
-    """Small sizes first, so that what has been done is a whole part of the sweep."""
+    """Small sizes first, so that what has been done is a whole part of the sweep. An example of one
+    number of PEs is tried on these alone."""
     for pes, length, name, target in product(sizes, lengths, patterns(), TARGETS):
-        yield Combination(name, target, pes, length)
+        pattern = patterns()[name]
+        if pattern.kind is not Kind.EXAMPLE or pattern.requires in ("", f"P == {pes}"):
+            yield Combination(name, target, pes, length)
 
 
 def order_of(pattern: Pattern, combination: Combination) -> str:

@@ -1,26 +1,75 @@
-"""`collc list`: the patterns that come with the compiler."""
+"""`collc list`: the patterns and orders that come with the compiler."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import click
 
 from collc.commands.output import print_data
-from collc.patterns import all_patterns, as_data, facts_of, show_page, show_table
+from collc.patterns import (
+    Entry,
+    Pattern,
+    RankOrder,
+    all_orders,
+    all_patterns,
+    as_data,
+    facts_of,
+    near,
+    order_as_data,
+    search,
+    show_details,
+    show_page,
+    show_table,
+)
 
 
 @click.command()
 @click.option("--json", "as_json_", is_flag=True, help="Print one JSON object.")
 @click.option("--page", is_flag=True, help="Print the page docs/patterns.md.")
-@click.argument("names", nargs=-1)
-def command(as_json_: bool, page: bool, names: tuple[str, ...]) -> None:
-    """List the patterns that come with the compiler, or those with NAMES, with what is known of
-    each: contract, operand order, colors, the model's formula, limits."""
-    known = {pattern.name: pattern for pattern in all_patterns()}
-    for name in names:
-        if name not in known:
-            raise click.UsageError(f"there is no pattern called {name}")
-    found = [facts_of(known[name]) for name in dict.fromkeys(names or known)]
+@click.argument("words", nargs=-1)
+def command(as_json_: bool, page: bool, words: tuple[str, ...]) -> None:
+    """List the patterns and orders that come with the compiler, with what is known of each.
+
+    WORDS are names (chain, butterfly), names from the literature (Rabenseifner, "tree"), or stand
+    in what a pattern does (multicast, grid). Those that are found are shown with other names, how
+    they are written, and their examples.
+    """
+    known: tuple[Entry, ...] = (*all_patterns(), *all_orders())
+    entries, more = _found(words, known) if words else (known, ())
+    orders = [entry for entry in entries if isinstance(entry, RankOrder)]
+    found = [facts_of(entry) for entry in entries if isinstance(entry, Pattern)]
     if as_json_:
-        print_data({"patterns": [as_data(facts) for facts in found]})
-    else:
-        click.echo((show_page if page else show_table)(found), nl=False)
+        data = {"patterns": list(map(as_data, found)), "orders": list(map(order_as_data, orders))}
+        print_data(data)
+        return
+    if page:
+        click.echo(show_page(found, orders), nl=False)
+        return
+    click.echo(show_table(found, orders), nl=False)
+    if words:
+        click.echo(f"\n{show_details(found, orders)}", nl=False)
+    if more:
+        click.echo(f"\nsee also {', '.join(more)}")
+
+
+def _found(
+    words: Iterable[str], known: tuple[Entry, ...]
+) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
+    """What the words stand for, each once, and the names of what has them, too; a word that stands
+    for nothing is wrong usage."""
+    entries: dict[Entry, None] = {}
+    more: dict[str, None] = {}
+    for word in words:
+        found = search(word, known)
+        if not found.entries:
+            raise click.UsageError(_nothing(word, near(word, known)))
+        entries |= dict.fromkeys(found.entries)
+        more |= dict.fromkeys(found.more)
+    shown = {entry.name for entry in entries}
+    return tuple(entries), tuple(name for name in more if name not in shown)
+
+
+def _nothing(word: str, like: tuple[str, ...]) -> str:
+    hint = f"; did you mean {' or '.join(like)}?" if like else "; `collc list` shows all"
+    return f"nothing is called {word} or has it in its description{hint}"

@@ -3,6 +3,7 @@
 It is the only tree that no program can write, since it depends on the machine. The candidates are
 the optimum of the cost model, the same with what it costs a rank to begin sending, and the
 prelude's trees; which of them is predicted to be the fastest, a later stage finds out.
+Also called: Auto-Gen.
 """
 
 from __future__ import annotations

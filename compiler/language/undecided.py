@@ -130,7 +130,9 @@ def _check_whole(clause: RunClause, parts: Parts) -> tuple[int, int] | None:
             raise problem("C148", message, other.span, before, help="leave one of them out")
     if parts.contract.own is not None:
         message = f"`run auto` knows no way to keep {parts.contract.name}, a contract of one's own"
-        raise problem("C148", message, clause.span, help="say the steps: `run NAME`")
+        help = "write an algorithm that keeps it, `algorithm mine(n, c) slices c { ... }`, and "
+        help += "`run mine(c = 2)`; its numbers may be left open: `run mine(c = auto)`"
+        raise problem("C148", message, clause.span, help=help)
     given = clause.lines.span if clause.lines is not None else None
     given = clause.algorithm.arguments[0].span if clause.algorithm.arguments else given
     if given is not None:

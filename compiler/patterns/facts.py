@@ -163,8 +163,11 @@ def _results(schedule: Schedule) -> Iterator[tuple[int, int, str]]:
 
 
 def _rank_numbers(schedule: Schedule) -> np.ndarray:
-    """The rank of every PE; on a grid they are counted column by column."""
-    grid = schedule.collective.grid
+    """The rank of every PE; on a grid without a path they are counted column by column."""
+    grid, path = schedule.collective.grid, schedule.collective.path
+    if path is not None:
+        places = (path.place_of((x, y)) for y in range(grid.height) for x in range(grid.width))
+        return np.fromiter(places, dtype=int).reshape(grid.height, grid.width)
     numbers = np.arange(grid.width * grid.height).reshape(grid.width, grid.height).T.copy()
     if min(grid.width, grid.height) > 1:
         return numbers

@@ -45,11 +45,13 @@ def programs(
     """Programs that use a pattern on `pes` PEs with `length` elements, the likeliest first.
 
     For an all_to_all `length` is what goes from each to each. The grid of an example has as many
-    PEs or a few fewer.
+    PEs or a few fewer, or its own number of them; a vector that it halves may be an element
+    shorter.
     """
     if pattern.kind is Kind.EXAMPLE:
         width = isqrt(pes)
-        wanted = {"P": pes, "W": width, "H": pes // width, "B": length}
+        wanted = {"P": pes, "W": width, "H": pes // width}
+        wanted |= {"B": length, "E": length, "half": length // 2}
         given = {name: wanted[name] for name in pattern.parameters if name in wanted}
         yield Choice(pattern.text, given, pattern.name, "")
         return

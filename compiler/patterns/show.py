@@ -1,11 +1,12 @@
-"""The table of patterns: for a terminal, as plain data, and as the page docs/patterns.md."""
+"""Patterns and orders: a table for a terminal, what is known of single ones, and plain data."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from collc.patterns.facts import PLANNED_LENGTH, PLANNED_ON, PROVED_ON, SHOWN_ON, Facts
+from collc.patterns.facts import Facts
+from collc.patterns.orders import SIDE, RankOrder
 from collc.patterns.sources import Kind
 
 HEADINGS = {
@@ -13,26 +14,9 @@ HEADINGS = {
     Kind.ALGORITHM: "Algorithms",
     Kind.EXAMPLE: "Multicasts, compositions, patterns of one's own",
 }
+ORDERS = "Orders of ranks"
 WITHOUT_LIMIT = "any"
-
-_INTRODUCTION = f"""\
-# The patterns
-
-Made by `make patterns` (`collc list --page`) from `grammar/prelude.coll`, `examples/` and what the
-compiler finds out about them; a test holds this page against it. [sweep.md](sweep.md) says on which
-sizes each has been run.
-
-- *contract*: what the proof finds that it keeps on {PROVED_ON[0]} PEs (on {PROVED_ON[1]} where
-  it is not made for {PROVED_ON[0]}); *also*: what else.
-- *operands*: how ranks stand in what is computed there, with the result of {SHOWN_ON[0]} ranks
-  (the first element at its first PE; the receiver's own value stands on the left).
-- *colors*: taken by the plan on {PLANNED_ON} PEs with {PLANNED_LENGTH} elements, and the fewest
-  that suffice.
-- *P*: the numbers of PEs that it is made for.
-- *model*: the closed form of the cost model in cycles (`compiler/cost/closed_forms.py`), without
-  start-up; for other algorithms a message for each step, for compositions their parts. `collc cost`
-  predicts in detail.
-"""
+_ASIDE = 12  # columns that the words about a line of details take
 
 
 def as_data(facts: Facts) -> dict[str, Any]:
@@ -42,6 +26,7 @@ def as_data(facts: Facts) -> dict[str, Any]:
         "name": pattern.name,
         "kind": pattern.kind.value,
         "about": pattern.about,
+        "other_names": list(pattern.other_names),
         "parameters": list(pattern.parameters),
         "requires": pattern.requires,
         "examples": list(pattern.examples),
@@ -59,48 +44,83 @@ def as_data(facts: Facts) -> dict[str, Any]:
     }
 
 
-def show_table(found: Sequence[Facts]) -> str:
+def show_table(found: Sequence[Facts], orders: Sequence[RankOrder]) -> str:
     """The table for a terminal, one block for each kind."""
     lines: list[str] = []
     for kind, heading in HEADINGS.items():
-        rows = [_cells(facts) for facts in found if facts.pattern.kind is kind]
+        rows = [cells(facts) for facts in found if facts.pattern.kind is kind]
         if rows:
-            head = ("pattern", "contract", "operands", "colors", "P", "model")
-            lines += [heading, *_aligned([head, *rows]), ""]
+            first = ("pattern", "contract", "operands", "colors", "P", "model")
+            lines += [heading, *_aligned([first, *rows]), ""]
+    if orders:
+        rows = [order_cells(order) for order in orders]
+        lines += [ORDERS, *_aligned([ORDER_COLUMNS, *rows]), ""]
     return "\n".join(lines)
 
 
-def show_page(found: Sequence[Facts]) -> str:
-    """docs/patterns.md."""
-    lines = [_INTRODUCTION]
-    for kind, heading in HEADINGS.items():
-        chosen = [facts for facts in found if facts.pattern.kind is kind]
-        if not chosen:
-            continue
-        lines += [
-            f"## {heading}",
-            "",
-            "| pattern | contract | operands | colors | P | model |",
-            "|---|---|---|---|---|---|",
-            *(f"| {' | '.join(_page_cells(facts))} |" for facts in chosen),
-            "",
-            *_what_they_do(chosen),
-        ]
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _what_they_do(chosen: Sequence[Facts]) -> Iterator[str]:
-    for facts in chosen:
+def show_details(found: Sequence[Facts], orders: Sequence[RankOrder]) -> str:
+    """What the table has no room for, one block for each pattern and order."""
+    lines: list[str] = []
+    for facts in found:
         pattern = facts.pattern
-        shown = ", ".join(f"[{name}](../examples/{name}.coll)" for name in pattern.examples)
-        told = " ".join(
-            text for text in (pattern.about, f"Example: {shown}." if shown else "") if text
+        operands = f"{facts.operands}: {facts.example}" if facts.example else ""
+        told = (
+            ("also called", ", ".join(pattern.other_names)),
+            ("also keeps", ", ".join(facts.also)),
+            ("operands", operands),
+            ("written", _written(facts)),
+            ("example", _files(pattern.examples)),
         )
-        yield f"- `{_head(facts)}`: {told}"
-    yield ""
+        lines += [f"{head(facts)}: {pattern.about}", *_aside(told), ""]
+    for order in orders:
+        said = (
+            ("also called", ", ".join(order.other_names)),
+            ("written", f"order {order.name}"),
+            ("example", _files(order.examples)),
+        )
+        lines += [f"order {order.name}: {order.about}", *_aside(said), ""]
+    return "\n".join(lines)
 
 
-def _head(facts: Facts) -> str:
+def _aside(told: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """A line for each of these about which there is anything to say."""
+    yield from (f"  {what.ljust(_ASIDE)} {text}" for what, text in told if text)
+
+
+def _written(facts: Facts) -> str:
+    """The step of a pattern of the prelude; an example is written as it is."""
+    verb = {Kind.TREE: "reduce {} to 0", Kind.ALGORITHM: "run {}"}.get(facts.pattern.kind, "")
+    return verb.format(facts.use)
+
+
+def _files(examples: Sequence[str]) -> str:
+    return ", ".join(f"examples/{name}.coll" for name in examples)
+
+
+ORDER_COLUMNS = ("order", "on", "to the next rank", "from the last to rank 0")
+
+
+def order_cells(order: RankOrder) -> tuple[str, ...]:
+    """An order as a row of a table."""
+    hops = (f"{count} hop{'s' * (count != 1)}" for count in (order.next_hops, order.back_hops))
+    return (order.name, order.on, *hops)
+
+
+def order_as_data(order: RankOrder) -> dict[str, Any]:
+    """An order as plain data."""
+    return {
+        "name": order.name,
+        "on": order.on,
+        "about": order.about,
+        "other_names": list(order.other_names),
+        "examples": list(order.examples),
+        "counted_on": SIDE,
+        "hops_to_next": order.next_hops,
+        "hops_from_last": order.back_hops,
+    }
+
+
+def head(facts: Facts) -> str:
     """A pattern as it is written, with its own parameters."""
     pattern = facts.pattern
     if pattern.kind is Kind.EXAMPLE or not pattern.parameters:
@@ -108,26 +128,16 @@ def _head(facts: Facts) -> str:
     return f"{pattern.name}({', '.join(pattern.parameters)})"
 
 
-def _cells(facts: Facts) -> tuple[str, ...]:
+def cells(facts: Facts) -> tuple[str, ...]:
+    """A pattern as a row of the table."""
     return (
-        _head(facts),
+        head(facts),
         facts.contract,
         facts.operands or "-",
         _colors(facts),
         facts.pattern.requires or WITHOUT_LIMIT,
         facts.formula or "-",
     )
-
-
-def _page_cells(facts: Facts) -> tuple[str, ...]:
-    head, contract, operands, colors, requires, formula = _cells(facts)
-    if facts.also:
-        contract += f"; also {', '.join(facts.also)}"
-    if facts.example:
-        operands += f": `{facts.example}`"
-    condition = requires if requires == WITHOUT_LIMIT else f"`{requires}`"
-    model = formula if facts.pattern.kind is Kind.EXAMPLE else f"`{formula}`"
-    return f"`{head}`", contract, operands, colors, condition, model
 
 
 def _colors(facts: Facts) -> str:

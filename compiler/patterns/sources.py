@@ -16,13 +16,18 @@ from collc.language.syntax import (
     BroadcastClause,
     CollectiveDecl,
     Expression,
+    OrderClause,
     OrderDecl,
     ReduceClause,
     RunClause,
     TreeDecl,
     TreeUse,
 )
-from collc.language.words import OPTIMAL
+from collc.language.words import HILBERT, OPTIMAL, ORDER_WORDS
+from collc.patterns.comments import above, first_sentence, other_names
+
+SIZES = frozenset("PWH")  # the parameters of examples that are numbers of PEs
+_LINES = ORDER_WORDS - {HILBERT}  # orders of the PEs of a line
 
 
 class Kind(Enum):
@@ -38,8 +43,9 @@ class Pattern:
     """A tree or an algorithm of the prelude, or an example that shows anything else.
 
     `parameters` are those besides the number of ranks; of an example, all. `requires` is the
-    condition on them, as written. `text` is the program of an example. `examples` are the names of
-    the examples that use it.
+    condition on them, as written; of an example that has no parameter for it, the number of PEs.
+    `text` is the program of an example. `examples` are the names of the examples that use it,
+    `other_names` what the literature calls it.
     """
 
     name: str
@@ -49,55 +55,66 @@ class Pattern:
     requires: str
     text: str
     examples: tuple[str, ...]
+    other_names: tuple[str, ...]
 
 
 @lru_cache(maxsize=1)
 def all_patterns() -> tuple[Pattern, ...]:
     """Every pattern: those of the prelude in its order, then the examples by name."""
-    examples = _examples()
-    uses = {name: _used(text) for name, text in examples.items()}
-    text = files("collc.grammar").joinpath(PRELUDE_FILE).read_text(encoding="utf-8")
-    lines = text.split("\n")
+    shown_by = examples()
+    uses = {name: _used(text) for name, text in shown_by.items()}
+    lines = prelude_lines()
     found = []
     for name, declared in prelude().items():
         if isinstance(declared, OrderDecl):
             continue
         of_tree = isinstance(declared, TreeDecl)
         shown = tuple(example for example, names in uses.items() if names == (name,))
+        comment = above(lines[: declared.span.line - 1])
         found.append(
             Pattern(
                 name=name,
                 kind=Kind.TREE if of_tree else Kind.ALGORITHM,
-                about=_comment(lines[: declared.span.line - 1]),
+                about=first_sentence(comment),
                 parameters=tuple(word.text for word in declared.parameters[1:]),
                 requires=_condition(declared, lines),
                 text="",
                 examples=shown,
+                other_names=other_names(comment),
             )
         )
-    return (*_with_choice(found, uses), *_others(examples, uses))
+    return (*_with_choice(found, uses), *_others(shown_by, uses))
+
+
+def prelude_lines() -> list[str]:
+    """The prelude as it is written."""
+    text = files("collc.grammar").joinpath(PRELUDE_FILE).read_text(encoding="utf-8")
+    return text.split("\n")
 
 
 def _with_choice(found: list[Pattern], uses: dict[str, tuple[str, ...]]) -> Iterator[Pattern]:
     """The patterns of the prelude; behind its trees the compiler's choice among all trees."""
     yield from (pattern for pattern in found if pattern.kind is Kind.TREE)
     shown = tuple(example for example, names in uses.items() if names == (OPTIMAL,))
-    about = _first_sentence((optimal.__doc__ or "").split("\n"))
-    yield Pattern(OPTIMAL, Kind.TREE, about, (), "", "", shown)
+    told = (optimal.__doc__ or "").split("\n")
+    yield Pattern(OPTIMAL, Kind.TREE, first_sentence(told), (), "", "", shown, other_names(told))
     yield from (pattern for pattern in found if pattern.kind is not Kind.TREE)
 
 
-def _others(examples: dict[str, str], uses: dict[str, tuple[str, ...]]) -> Iterator[Pattern]:
+def _others(shown_by: dict[str, str], uses: dict[str, tuple[str, ...]]) -> Iterator[Pattern]:
     """The examples that are not one tree or one algorithm of the prelude on one line."""
-    for name, text in examples.items():
+    for name, text in shown_by.items():
         if len(uses[name]) == 1 and uses[name][0] in (*prelude(), OPTIMAL):
             continue
-        names = tuple(parameter.name for parameter in parse_source(text).parameters)
-        head = text.partition("\ntarget")[0].split("\n")
-        yield Pattern(name, Kind.EXAMPLE, _first_sentence(head), names, "", text, (name,))
+        spec, head = parse_source(text), text.partition("\ntarget")[0].split("\n")
+        names, grid = tuple(p.name for p in spec.parameters), spec.collectives[0].grid
+        pes = "" if set(names) & SIZES else f"P == {grid.width * grid.height}"
+        about, others = first_sentence(head), other_names(head)
+        yield Pattern(name, Kind.EXAMPLE, about, names, pes, text, (name,), others)
 
 
-def _examples() -> dict[str, str]:
+@lru_cache(maxsize=1)
+def examples() -> dict[str, str]:
     """Name and text of every example that is one pattern, by name: neither a program of several
     collectives nor one that leaves its steps to the compiler."""
     found = {}
@@ -113,16 +130,34 @@ def _is_one_pattern(text: str) -> bool:
 
 
 def _used(text: str) -> tuple[str, ...]:
-    """What the collective of a program consists of: names of trees and algorithms, "broadcast"."""
-    declared = parse_text("example", text)
-    collective = next(d for d in declared if isinstance(d, CollectiveDecl))
+    """What the collective of a program consists of: names of trees and algorithms, "broadcast",
+    an order of all PEs of a grid, and what instructions take at once if that is said."""
     used = []
-    for clause in collective.clauses:
+    for clause in _collective(text).clauses:
         if isinstance(clause, BroadcastClause):
             used.append("broadcast")
+        elif isinstance(clause, OrderClause):
+            used += [name for name in _names(clause) if name not in _LINES]
         elif isinstance(clause, ReduceClause | RunClause):
             used += [use.name.text for use in _uses(clause)]
+            used += [clause.taken.text] if isinstance(clause, RunClause) and clause.taken else []
     return tuple(used)
+
+
+def orders_used(text: str) -> tuple[str, ...]:
+    """The names of the orders that the collective of a program says."""
+    clauses = _collective(text).clauses
+    return tuple(
+        name for clause in clauses if isinstance(clause, OrderClause) for name in _names(clause)
+    )
+
+
+def _collective(text: str) -> CollectiveDecl:
+    return next(d for d in parse_text("example", text) if isinstance(d, CollectiveDecl))
+
+
+def _names(clause: OrderClause) -> Iterator[str]:
+    yield from (use.name.text for use in clause.uses)
 
 
 def _uses(clause: ReduceClause | RunClause) -> Iterator[TreeUse]:
@@ -147,25 +182,3 @@ def _written(expression: Expression, lines: list[str]) -> str:
     chosen[-1] = chosen[-1][: span.end_column - 1]
     chosen[0] = chosen[0][span.column - 1 :]
     return " ".join(" ".join(chosen).split())
-
-
-def _comment(before: list[str]) -> str:
-    """The first sentence of the comment that ends where these lines end."""
-    start = len(before)
-    while start and before[start - 1].startswith("//"):
-        start -= 1
-    return _first_sentence(before[start:])
-
-
-def _first_sentence(lines: list[str]) -> str:
-    """The first sentence of the first paragraph of a comment."""
-    words: list[str] = []
-    for line in lines:
-        text = line.removeprefix("//").strip()
-        if not text:
-            break
-        words += text.split()
-    for index, word in enumerate(words):
-        if word.endswith(".") and word != "...":
-            return " ".join(words[: index + 1])
-    return " ".join(words)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from math import isqrt
+from math import isqrt, prod
 
 import numpy as np
 
@@ -146,10 +146,31 @@ def _on_line(collective: Collective, undecided: Undecided, target: Target) -> It
         for root in _roots(collective, ranks, target):
             text = f"reduce {{tree}} to {root} then broadcast from auto"
             yield from _with_trees(text, _trees(ranks))
+    if not commutes(collective):
+        yield from _in_rank_order(collective, undecided)
     at = "" if undecided.root is None else f" {kind.root_word} {place}"
     for name, at_least in _algorithms(collective, ranks, target):
         for order in _orders(collective, undecided, name):
             yield Written(f"{order}run {name}{at}", *at_least)
+
+
+def _in_rank_order(collective: Collective, undecided: Undecided) -> Iterator[Written]:
+    """By rank 0, for an operation that does not commute: what ends within the line would combine
+    the ranks before that first, and slices by algorithms begin with their own rank."""
+    kind, trees = collective.contract.kind, _trees(undecided.extents[0])
+    if kind is ContractKind.REDUCE and undecided.root is not None:
+        place = _place(undecided)
+        for chunks in (1, *_CHUNKS):
+            back = f" then run pipelined_broadcast(c = {chunks}) to {place}"
+            yield from _with_trees(f"reduce {{tree}} to 0{back}", trees)
+            yield Written(f"run pipelined_allreduce(c = {chunks}) to {place}")
+    elif kind is ContractKind.REDUCE_SCATTER:
+        for dealt in ("binomial_scatter", "linear_scatter"):
+            yield from _with_trees(f"reduce {{tree}} to 0 then run {dealt}", trees)
+            yield from (
+                Written(f"run pipelined_reduce(c = {chunks}) then run {dealt}")
+                for chunks in _CHUNKS
+            )
 
 
 def _with_trees(text: str, trees: tuple[str, ...]) -> Iterator[Written]:
@@ -258,6 +279,8 @@ def _on_grid(collective: Collective, undecided: Undecided, target: Target) -> It
             yield from _along_both(collective, undecided, str(x), str(y), back)
         for root in (0, collective.grid.width * collective.grid.height // 2):
             yield from _along_path(collective, undecided, str(root), back)
+    if not commutes(collective):
+        yield from _grid_in_rank_order(collective, undecided)
     if max(undecided.extents) <= _LONGEST_OF_STEPS:
         across, down = (
             dict(_algorithms(collective, extent, target)) for extent in undecided.extents
@@ -269,6 +292,20 @@ def _on_grid(collective: Collective, undecided: Undecided, target: Target) -> It
                 text = f"{order}run {first} by {name}{at} then run {last} by {name}{at}"
                 cycles, term = (across[name][0] + down[name][0], across[name][1])
                 yield Written(text, cycles, term)
+
+
+def _grid_in_rank_order(collective: Collective, undecided: Undecided) -> Iterator[Written]:
+    """The same on a grid, by its first PE. Blocks of columns and rows are not combined in the order
+    of the ranks, so slices are dealt out along a path."""
+    kind = collective.contract.kind
+    if kind is ContractKind.REDUCE and undecided.root is not None:
+        on = f"pipelined_broadcast(c = 1) to {_place(undecided)}"
+        back = f" then run columns by {on} then run rows by {on}"
+        yield from _along_both(collective, undecided, "0", "0", back)
+    short = prod(undecided.extents) <= _LONGEST_PATH
+    if kind is ContractKind.REDUCE_SCATTER and short and not undecided.ordered:
+        dealt = "order row_major reduce {tree} to 0 then run binomial_scatter"
+        yield from _with_trees(dealt, ("optimal", "chain", "binomial"))
 
 
 def _lines_of_steps(collective: Collective) -> tuple[str, str]:

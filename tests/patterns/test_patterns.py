@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from collc.cli import commands
 from collc.language.names import prelude
 from collc.language.syntax import AlgorithmDecl, TreeDecl
-from collc.patterns import Facts, Kind, all_patterns, facts_of, show_page
+from collc.patterns import Facts, Kind, all_orders, all_patterns, facts_of, show_page
 from collc.patterns.facts import contracts_of, operand_orders
 from collc.pipeline import prove_text
 from collc.spec import ContractKind
@@ -27,7 +24,7 @@ def found() -> list[Facts]:
 
 def test_the_page_is_up_to_date(found: list[Facts]) -> None:
     page = (ROOT / "docs" / "patterns.md").read_text(encoding="utf-8")
-    assert page == show_page(found), "run `make patterns`"
+    assert page == show_page(found, all_orders()), "run `make patterns`"
 
 
 def test_every_tree_and_algorithm_of_the_prelude_is_there_with_words_about_it() -> None:
@@ -35,6 +32,10 @@ def test_every_tree_and_algorithm_of_the_prelude_is_there_with_words_about_it() 
     names = {name for name, of in declared if isinstance(of, TreeDecl | AlgorithmDecl)}
     assert names <= set(PATTERNS)
     assert all(pattern.about for pattern in PATTERNS.values())
+
+
+def test_every_pattern_has_an_example() -> None:
+    assert [pattern.name for pattern in PATTERNS.values() if not pattern.examples] == []
 
 
 def test_every_example_is_shown_by_some_pattern() -> None:
@@ -48,6 +49,18 @@ def test_an_example_of_one_tree_of_the_prelude_is_no_pattern_of_its_own() -> Non
     assert PATTERNS["chain"].kind is Kind.TREE
     assert "min_u32" not in PATTERNS
     assert PATTERNS["broadcast"].kind is PATTERNS["allreduce_2d"].kind is Kind.EXAMPLE
+
+
+@pytest.mark.parametrize("name", ["snake", "row_major", "two_pes", "left_right"])
+def test_an_example_of_an_order_of_a_grid_of_twos_or_of_two_trees_is_a_pattern(name: str) -> None:
+    assert PATTERNS[name].kind is Kind.EXAMPLE
+    used = [pattern for pattern in PATTERNS.values() if name in pattern.examples]
+    assert used == [PATTERNS[name]]
+
+
+def test_an_example_of_so_many_pes_says_how_many() -> None:
+    assert PATTERNS["two_pes"].requires == "P == 2"
+    assert PATTERNS["snake"].requires == PATTERNS["left_right"].requires == ""
 
 
 @pytest.mark.parametrize(
@@ -84,6 +97,14 @@ def test_trees_keep_the_order_of_the_ranks_from_either_side(tree: str) -> None:
         assert orders_of(steps) == "rank order"
 
 
+@pytest.mark.parametrize(
+    ("name", "operands"),
+    [("snake", "rank order"), ("row_major", "rank order"), ("left_right", "not rank order")],
+)
+def test_along_a_path_ranks_are_its_own(name: str, operands: str) -> None:
+    assert facts_of(PATTERNS[name]).operands == operands
+
+
 def test_a_ring_has_another_order_for_each_slice_and_a_pair_two_sides() -> None:
     assert orders_of("run ring_allreduce") == "not rank order, another for each slice"
     assert orders_of("run recursive_doubling") == "not rank order, another at each rank"
@@ -93,28 +114,3 @@ def test_a_ring_has_another_order_for_each_slice_and_a_pair_two_sides() -> None:
 def test_the_condition_is_quoted_from_the_prelude() -> None:
     assert PATTERNS["butterfly"].requires == "G >= 2 and power(G, k) == n"
     assert PATTERNS["chain"].requires == ""
-
-
-def run(*arguments: str) -> tuple[int, str]:
-    result = CliRunner().invoke(commands, arguments)
-    return result.exit_code, result.output
-
-
-def test_list_prints_the_patterns_asked_for() -> None:
-    status, text = run("list", "chain", "ring_allreduce")
-    assert status == 0
-    assert "2 * (P - 1) * (ramp + 1) + B" in text
-    assert "binomial" not in text
-
-
-def test_list_as_data() -> None:
-    status, text = run("list", "--json", "butterfly")
-    (data,) = json.loads(text)["patterns"]
-    assert status == 0
-    assert data["contract"] == "allreduce"
-    assert data["parameters"] == ["G"]
-    assert data["fewest_colors"] <= data["colors"]
-
-
-def test_list_of_an_unknown_name_is_wrong_usage() -> None:
-    assert run("list", "no_such_pattern")[0] == 2

@@ -100,6 +100,25 @@ def test_ranks_of_an_operation_that_does_not_commute_stay_in_order() -> None:
     assert bundle.run().verified
 
 
+@pytest.mark.parametrize("grid", ["9 x 1", "1 x 4", "4 x 3"])
+@pytest.mark.parametrize("contract", ["reduce", "reduce_scatter"])
+def test_what_keeps_their_order_is_found_for_a_place_within_and_for_slices(
+    contract: str, grid: str
+) -> None:
+    places = {"9 x 1": "4", "1 x 4": "2", "4 x 3": "(2, 1)"}
+    steps = f"run auto to {places[grid]}" if contract == "reduce" else "run auto"
+    written = text(contract, steps, grid, 24).replace("add", "first")
+    assert collc.compile_text(written, "test.coll", {}).run().verified
+
+
+@pytest.mark.parametrize("contract", ["reduce", "reduce_scatter"])
+def test_what_keeps_their_order_goes_by_rank_0_only_where_it_has_to(contract: str) -> None:
+    steps = "run auto to 4" if contract == "reduce" else "run auto"
+    schedule, _ = planned_text(text(contract, steps, "9 x 1", 24))
+    decision = schedule.collective.decision
+    assert not any("to 0 then run" in one.text for one in (decision.chosen, *decision.lost))
+
+
 def test_a_choice_is_the_same_every_time_and_stands_in_the_manifest() -> None:
     bundles = [
         collc.compile_text(text("reduce", "run auto to (3, 0)", "9 x 1", 20), "test.coll", {})
