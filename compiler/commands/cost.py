@@ -27,6 +27,9 @@ from collc.target import TARGETS
 from collc.tuning.by_length import show_ranges
 from collc.tuning.show import show_terms
 
+# of halves of a vector on both axes at once: docs/programs.md, "Both axes at once"
+ROUGHLY_TOGETHER = "predicted from a fifth too low to a third too high"
+
 
 def _range(_: click.Context, __: click.Parameter, value: str | None) -> range | None:
     """`--colors 1..6`, or one number."""
@@ -93,6 +96,8 @@ def _print_program(bundle: ProgramBundle) -> None:
     if reconfiguration_bytes(bundle.plan):
         size = f"{reconfiguration_bytes(bundle.plan)} bytes a PE"
         click.echo(f"memory for reconfiguration: {size}")
+    if bundle.plan.strands:
+        click.echo(f"calls in flight at the same time: {ROUGHLY_TOGETHER}")
     for color in between_uses(bundle.plan):
         click.echo(color.show())
 

@@ -1,0 +1,94 @@
+"""Both axes of a grid busy at once: halves of a vector as two collectives in flight together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from both_axes import halves_of
+from click.testing import CliRunner
+
+import collc
+from collc.bundle import ProgramBundle
+from collc.checks.strands import strands
+from collc.cli import commands
+from collc.commands.cost import ROUGHLY_TOGETHER
+from collc.programs import compile_any
+
+ALL_TO_ALL = """target wse2
+grid pes = 3 x 3
+collective one = all_to_all(x: f32[9]) on pes
+    { run columns by linear_all_to_all then run rows by linear_all_to_all }
+collective other = all_to_all(y: f32[9]) on pes
+    { run rows by linear_all_to_all then run columns by linear_all_to_all }
+program { one and other }
+"""
+
+
+def compiled(contract: str, width: int, height: int, length: int, target: str) -> ProgramBundle:
+    bundle = compile_any(halves_of(contract, width, height, length), "test.coll", {}, target, 30)
+    assert isinstance(bundle, ProgramBundle)
+    return bundle
+
+
+def walks(bundle: ProgramBundle) -> bool:
+    phases = [phase for plan in bundle.plan.plans for phase in plan.phases]
+    return any(phase.exchange and phase.exchange.walks for phase in phases)
+
+
+@pytest.mark.parametrize(
+    ("contract", "width", "height", "length", "target"),
+    [
+        ("allgather", 4, 3, 48, "wse2"),
+        ("allgather", 3, 5, 7, "wse3"),  # shorter than the PEs, and halves of 4 and 3
+        ("allgather", 2, 3, 24, "wse2"),
+        ("reduce_scatter", 3, 4, 48, "wse2"),
+        ("reduce_scatter", 4, 3, 5, "wse3"),
+        ("allreduce", 4, 3, 25, "wse2"),
+        ("scatter", 5, 3, 31, "wse2"),
+        ("gather", 3, 4, 9, "wse3"),
+        ("gather", 1, 4, 8, "wse2"),
+    ],
+)
+def test_halves_on_both_axes_deliver(
+    contract: str, width: int, height: int, length: int, target: str
+) -> None:
+    report = compiled(contract, width, height, length, target).run(seed=2)
+    assert report.verified, report.problem
+
+
+def test_registers_walk_in_joined_exchanges_where_they_suffice() -> None:
+    """An allreduce has two phases of three registers each, in turn: six for two, of seven."""
+    assert walks(compiled("allreduce", 4, 3, 48, "wse2"))
+
+
+def test_registers_are_loaded_in_joined_exchanges_where_they_would_not_suffice() -> None:
+    """An allgather needs one more for what tears it down: eight for two, of seven."""
+    bundle = compiled("allgather", 4, 3, 48, "wse2")
+    assert not walks(bundle)
+    first = replace(bundle.plan.strands[0], dsr_ids=bundle.plan.strands[1].dsr_ids)
+    sharing = replace(bundle.plan, strands=(first, *bundle.plan.strands[1:]))
+    assert "C334" in [diagnostic.code for diagnostic in strands(sharing)]
+
+
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+def test_two_all_to_alls_at_once_need_more_microthreads_than_there_are(target: str) -> None:
+    with pytest.raises(collc.CollcError) as refused:
+        compile_any(ALL_TO_ALL, "test.coll", {}, target)
+    assert {diagnostic.code for diagnostic in refused.value.diagnostics} == {"C334"}
+
+
+def test_the_same_all_to_alls_one_after_the_other_deliver() -> None:
+    report = compile_any(ALL_TO_ALL.replace(" and ", " "), "test.coll", {}).run()
+    assert report.verified, report.problem
+
+
+def test_the_cost_of_joined_calls_says_how_rough_it_is(tmp_path: Path) -> None:
+    """What is called one after the other is predicted better, and nothing is said."""
+    said = []
+    for calls in ("one and other", "one other"):
+        file = tmp_path / "halves.coll"
+        file.write_text(halves_of("scatter", 3, 2, 12).replace("one and other", calls))
+        said.append(CliRunner().invoke(commands, ["cost", str(file)]).output)
+    assert [ROUGHLY_TOGETHER in text for text in said] == [True, False]
