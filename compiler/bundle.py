@@ -20,7 +20,7 @@ from collc.run_lengths import Lengths
 from collc.run_program import run_program
 from collc.schedule import Schedule
 from collc.spec import Decision, Spec
-from collc.tuning.stalls import stalls
+from collc.tuning.warnings import warnings_of
 
 AnyPlan = TypeVar("AnyPlan", Plan, ProgramPlan)
 
@@ -39,6 +39,11 @@ class _Compiled(ABC, Generic[AnyPlan]):
     def schedules(self) -> tuple[Schedule, ...]:
         """What each collective does."""
 
+    @property
+    @abstractmethod
+    def plans(self) -> tuple[Plan, ...]:
+        """How each collective does it."""
+
     @abstractmethod
     def predicted_alone(self) -> tuple[Prediction, ...]:
         """What each collective takes by itself."""
@@ -52,8 +57,8 @@ class _Compiled(ABC, Generic[AnyPlan]):
     @cached_property
     def warnings(self) -> tuple[Diagnostic, ...]:
         """What is right and could be better."""
-        alone = zip(self.schedules, self.predicted_alone(), strict=True)
-        return tuple(warning for one in alone for warning in stalls(*one, self.plan.target))
+        alone = zip(self.schedules, self.plans, self.predicted_alone(), strict=True)
+        return tuple(warning for one in alone for warning in warnings_of(*one, self.plan.target))
 
     @property
     def color_count(self) -> int:
@@ -82,6 +87,11 @@ class Bundle(_Compiled[Plan]):
         """What the collective does."""
         return (self.schedule,)
 
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """How it does it."""
+        return (self.plan,)
+
     def predicted_alone(self) -> tuple[Prediction, ...]:
         """What it takes."""
         return (self.prediction,)
@@ -107,6 +117,11 @@ class ProgramBundle(_Compiled[ProgramPlan]):
     def schedules(self) -> tuple[Schedule, ...]:
         """What each collective does."""
         return self.plan.schedules
+
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """How each collective does it."""
+        return self.plan.plans
 
     def predicted_alone(self) -> tuple[Prediction, ...]:
         """What each of them takes by itself."""

@@ -132,7 +132,7 @@ def show_steps(collective: Collective) -> str:
     usual = {Order.WEST_TO_EAST.value, Order.NORTH_TO_SOUTH.value}
     unusual = orders.keys() - usual or collective.counts_along == "y"
     order = f"order {', '.join(orders)} " if unusual else ""
-    return order + " then ".join(_step_texts(collective))
+    return order + " then ".join(step_texts(collective))
 
 
 def _headline(span: Span | None, text: str) -> str:
@@ -203,7 +203,7 @@ def _steps(collective: Collective) -> Iterator[str]:
     orders = dict.fromkeys(_orders(collective))
     if orders:
         yield "    order " + ", ".join(orders)
-    for index, step in enumerate(_step_texts(collective)):
+    for index, step in enumerate(step_texts(collective)):
         yield f"    {'then ' if index else ''}{step}"
 
 
@@ -267,7 +267,7 @@ def _is_named_later(collective: Collective, step: Step) -> bool:
     return by_slices and isinstance(step, RunStep) and step.axis != collective.counts_along
 
 
-def _step_texts(collective: Collective) -> Iterator[str]:
+def step_texts(collective: Collective) -> Iterator[str]:
     """The steps, as they would be written."""
     reduced: set[str] = set()  # axes along which one rank of a line has what there is of it
     for step in collective.steps:

@@ -74,8 +74,8 @@ def command(source: Source, counts: range | None, network: Path | None) -> None:
         return
     click.echo(show_prediction(bundle.prediction), nl=False)
     if isinstance(bundle, Bundle) and bundle.schedule.phases:
-        cycles, target = bundle.prediction.cycles, bundle.plan.target
-        click.echo(show_terms(bundle.schedule, cycles, target), nl=False)
+        cycles = bundle.prediction.cycles
+        click.echo(show_terms(bundle.schedule, bundle.plan, cycles), nl=False)
     if isinstance(bundle, ProgramBundle):
         _print_program(bundle)
     print_decisions(bundle)

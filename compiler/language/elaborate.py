@@ -38,7 +38,7 @@ from collc.language.program import elaborate_program
 from collc.language.step_places import Surroundings, direction_of, pe_of
 from collc.language.steps import combines, elaborate_steps, root_of
 from collc.language.syntax import CollectiveDecl, Word
-from collc.language.undecided import Parts, leaves_open, undecided
+from collc.language.undecided import Parts, leaves_open, opened, undecided
 from collc.spec import (
     Collective,
     Contract,
@@ -259,7 +259,22 @@ def _collective(
         path=lines.path,
         undecided=left_open,
         counts_along=lines.counts_along if contract.kind.by_slices else "x",
+        left_open=partial(_all_left_open, declaration, grids, means),
     )
+
+
+def _all_left_open(
+    declaration: CollectiveDecl,
+    grids: Mapping[str, Grid | None],
+    means: Means,
+    *,
+    order_too: bool,
+) -> Collective:
+    """The same with all steps, and if wanted the order, left to the compiler."""
+    clauses = opened(declaration).clauses
+    if order_too:
+        clauses = tuple(c for c in clauses if not isinstance(c, syntax.OrderClause))
+    return _elaborated_anew(replace(declaration, clauses=clauses), grids, means)
 
 
 def _left_open(

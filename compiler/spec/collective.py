@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from collc.diagnostics import Span
 from collc.grids import Grid
@@ -34,6 +35,13 @@ class Undecided:
     span: Span
 
 
+class LeftOpen(Protocol):
+    """Leaves the steps of a collective to the compiler."""
+
+    def __call__(self, *, order_too: bool) -> Collective:
+        """The collective that leaves them open; raises `CollcError`."""
+
+
 @dataclass(frozen=True)
 class Collective:
     """One collective: contract, grid, steps in order, limits, expectations.
@@ -42,7 +50,9 @@ class Collective:
     PE that a rooted contract starts from or ends at. None: reductions end at rank 0 and a broadcast
     step says where it starts. `path` is the order of all PEs that its other steps go along; None:
     they go along rows and columns. Where a contract is about slices, ranks of a grid are counted
-    along the axis `counts_along`, line by line.
+    along the axis `counts_along`, line by line. `left_open` gives the same with all steps left to
+    the compiler, and the order of the ranks as well if it is told `order_too`; None for one that
+    was not read. It raises `CollcError` where nothing can be left open.
     """
 
     name: str
@@ -57,6 +67,7 @@ class Collective:
     undecided: Undecided | None = None
     decision: Decision | None = None
     counts_along: str = "x"
+    left_open: LeftOpen | None = field(default=None, compare=False, repr=False)
 
     @property
     def lined(self) -> Grid:

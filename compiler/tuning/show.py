@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from collc.cost.show import shortened
+from collc.plan import Plan
 from collc.schedule import Schedule
 from collc.spec import Considered, Decision
 from collc.steps import StepsPhase
-from collc.target import Target
+from collc.tuning.crowded import CrowdedLink, crowded_link
 from collc.tuning.steps_model import follow_steps
 from collc.tuning.terms import terms_of
 
@@ -62,17 +63,30 @@ def _added(terms: tuple[tuple[str, int], ...]) -> str:
     return " + ".join(f"{name} {cycles}" for name, cycles in terms)
 
 
-def show_terms(schedule: Schedule, cycles: int, target: Target) -> str:
-    """What predicted cycles go into, and by which transfers the last rank of steps gets its
-    last element."""
+def show_terms(schedule: Schedule, plan: Plan, cycles: int) -> str:
+    """What predicted cycles go into; of steps also by which transfers the last rank gets its
+    last element, and which link has most to carry."""
+    target = plan.target
     lines = [f"  {cycles} = {_added(terms_of(schedule, cycles, target).named())}"]
-    for phase in schedule.phases:
-        if isinstance(phase, StepsPhase):
-            chain = follow_steps(phase, target).chain
+    for pattern, phase in zip(schedule.phases, plan.phases, strict=True):
+        if isinstance(pattern, StepsPhase):
+            chain = follow_steps(pattern, target).chain
             told = [f"{source} -> {rank} in step {step}" for step, source, rank in chain]
             waits = ", ".join(shortened(told)) or "no transfer: its ranks are busy all the time"
-            lines.append(f"  {phase.name} (line {phase.span.line}) waits for {waits}")
+            where = f"  {pattern.name} (line {pattern.span.line})"
+            lines.append(f"{where} waits for {waits}")
+            link = crowded_link(schedule, pattern, phase, target)
+            lines += [f"{where} {_busiest(link)}"] if link is not None else []
     return "\n".join(lines) + "\n"
+
+
+def _busiest(link: CrowdedLink) -> str:
+    """What goes over a link."""
+    count = len(link.transfers)
+    where = f"is busiest at the {link.word} from PE {link.source} to PE {link.target}"
+    most = f"{link.elements} of them in step {link.step} by {count} transfer{'s' * (count > 1)}"
+    back = f", {link.back} back" if link.back else ""
+    return f"{where}: {link.total} elements, {most}{back}"
 
 
 def plan_as_data(one: Considered) -> dict[str, Any]:

@@ -20,9 +20,7 @@ from collc.schedule import ReducePhase, Schedule, ascending, build_schedule
 from collc.spec import Collective, ReduceStep, Tree
 from collc.target import Target
 from collc.tuning.trees import with_chosen_trees
-
-_LONG = 0.05  # a wait worth a word, as a part of all cycles
-_MUCH = 0.03  # what has to be won, likewise
+from collc.tuning.worth import LONG, MUCH
 
 
 def stalls(schedule: Schedule, prediction: Prediction, target: Target) -> Iterator[Diagnostic]:
@@ -37,11 +35,11 @@ def stalls(schedule: Schedule, prediction: Prediction, target: Target) -> Iterat
         if not phases[path.phase].leap
     ]
     longest, phase = max(waits, key=lambda one: one[0].cycles, default=(None, None))
-    if longest is None or phase is None or longest.cycles < _LONG * prediction.cycles:
+    if longest is None or phase is None or longest.cycles < LONG * prediction.cycles:
         return
     other = build_schedule(_better(collective, target))
     cycles = cycles_of(other, build_plan(other, target))
-    if prediction.cycles - cycles < _MUCH * prediction.cycles:
+    if prediction.cycles - cycles < MUCH * prediction.cycles:
         return
     yield Diagnostic(
         "C801",

@@ -41,7 +41,7 @@ def follow_steps(phase: StepsPhase, target: Target) -> Steps:
     links = np.zeros((2, phase.ranks), dtype=np.int64)  # eastward, westward: beginnings less ends
     causes: list[dict[int, int]] = []  # by step: for whom a rank waited at its end
     for moves in phase.steps:
-        source, destination, size = _sizes(moves, bounds)
+        source, destination, size = sizes(moves, bounds)
         far = np.abs(places[source] - places[destination]) * target.hop
         work = np.zeros_like(time)
         np.add.at(work, source, size)
@@ -66,7 +66,7 @@ def step_begins(target: Target) -> int:
     return target.task_start + target.dsr_load + target.op_issue
 
 
-def _sizes(moves: Moves, bounds: Ints) -> tuple[Ints, Ints, Ints]:
+def sizes(moves: Moves, bounds: Ints) -> tuple[Ints, Ints, Ints]:
     """Who sends how many elements to whom, where there are any."""
     size = bounds[moves.slice + moves.count] - bounds[moves.slice]
     kept = size > 0

@@ -1,0 +1,30 @@
+"""An order that leaps although a snake would take less time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collc.diagnostics import Diagnostic
+from collc.schedule import Schedule
+from collc.target import Target
+from collc.tuning.other_plans import SNAKE, in_order
+from collc.tuning.worth import LONG
+
+
+def leaping_order(schedule: Schedule, cycles: int, target: Target) -> Iterator[Diagnostic]:
+    """C804: the longest leap, if the same steps take clearly less in the order of a snake."""
+    path = schedule.collective.path
+    if path is None or not path.leaps or not schedule.phases:
+        return
+    found = in_order(schedule, SNAKE, target)
+    if found is None or found.cycles > (1 - LONG) * cycles:
+        return
+    place = max(sorted(path.leaps), key=lambda place: len(path.way(place - 1, place)))
+    ends, hops = path.places[place - 1 : place + 1], len(path.way(place - 1, place)) - 1
+    yield Diagnostic(
+        "C804",
+        f"in `{path.word}` PE {ends[1]} comes behind PE {ends[0]}, {hops} hops away: "
+        f"{cycles - found.cycles} of {cycles} cycles are lost by such leaps",
+        schedule.phases[0].span,
+        help=f"`{found.text}` is predicted to take {found.cycles} cycles instead of {cycles}",
+    )

@@ -1,0 +1,177 @@
+"""Other ways to carry out a collective by steps, found by predicting them.
+
+There are two kinds: the same steps in another order of the ranks, or the same algorithm with other
+numbers; and every other plan of `collc.tuning.candidates`. What is made of steps is tried only
+where lines have at most `MOST_RANKS` ranks, the lowest bounds first, and only as far as the ways of
+all transfers that are tried have at most `MOST_HOPS` hops together, which is what predicting them
+takes its time for. Trees take no time, and are tried whatever the size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from collc.diagnostics import CollcError
+from collc.schedule import Schedule, build_schedule, home_pe
+from collc.show import show_steps, step_texts
+from collc.spec import Collective, ContractKind, RunStep, Undecided
+from collc.steps import StepsPhase
+from collc.target import Target
+from collc.tokens import with_tokens
+from collc.tuning.candidates import Written, commutes, plans
+from collc.tuning.decide import Candidate, predicted
+from collc.tuning.terms import least_terms
+
+MOST_RANKS = 64
+MOST_HOPS = 16_000
+SNAKE = "snake"
+_ROOTED = (ContractKind.REDUCE, ContractKind.BROADCAST)
+
+
+@dataclass(frozen=True)
+class OtherPlan:
+    """A plan as it would be written, and the cycles that it is predicted to take."""
+
+    text: str
+    cycles: int
+
+
+@dataclass
+class _Tried:
+    """What plans have to keep besides their contract, how they are read, and how many hops their
+    transfers may still have."""
+
+    schedule: Schedule
+    undecided: Undecided
+    target: Target
+    hops_left: int
+
+
+def hops_of(schedule: Schedule) -> int:
+    """How many hops all transfers of a line have together, in all phases made of steps."""
+    found = 0
+    for phase in schedule.phases:
+        if isinstance(phase, StepsPhase):
+            places = np.array(phase.places)
+            found += sum(
+                int(np.abs(places[moves.source] - places[moves.destination]).sum())
+                for moves in phase.steps
+            )
+    return found
+
+
+def _short(schedule: Schedule) -> bool:
+    """Whether the lines of all phases made of steps are so short that steps are tried."""
+    phases = (phase for phase in schedule.phases if isinstance(phase, StepsPhase))
+    return all(phase.ranks <= MOST_RANKS for phase in phases)
+
+
+def other_plans(schedule: Schedule, below: int, target: Target) -> Iterator[OtherPlan]:
+    """The best plan of either kind that takes fewer cycles than `below`, if there is one; the
+    second only if it takes fewer than the first."""
+    tried = _tried(schedule, target)
+    if tried is None:
+        return
+    written = list(plans(replace(schedule.collective, undecided=tried.undecided), target))
+    trees = [one for one in written if not (one.at_least or one.as_many_as or one.mirrors)]
+    steps = sorted((one for one in written if one.at_least), key=lambda one: one.at_least)
+    near: list[Written] = []
+    if _short(schedule):
+        near = [*map(Written, _in_other_orders(schedule)), *_alike(schedule, steps)]
+    for texts in (near, [*trees, *(steps if _short(schedule) else ())]):
+        found = _fastest(tried, texts, below)
+        if found is not None:
+            below = found.cycles
+            yield found
+
+
+def in_order(schedule: Schedule, order: str, target: Target) -> OtherPlan | None:
+    """The same steps in another order of all PEs; None where the order is part of the contract."""
+    tried = _tried(schedule, target)
+    if tried is None or not _free(schedule.collective) or not _short(schedule):
+        return None
+    return _predicted(tried, f"order {order} {_steps_alone(schedule)}", None)
+
+
+def _tried(schedule: Schedule, target: Target) -> _Tried | None:
+    """None where nothing else can be tried: what the compiler has chosen, or is given its length
+    when it runs, or keeps a contract that only its steps are known to keep."""
+    collective = schedule.collective
+    contract = collective.contract
+    if collective.left_open is None or collective.decision or contract.run_length or contract.own:
+        return None
+    try:
+        undecided = collective.left_open(order_too=_free(collective)).undecided
+    except CollcError:
+        return None
+    assert undecided is not None
+    if contract.kind in _ROOTED:
+        undecided = replace(undecided, root=home_pe(schedule))
+    return _Tried(schedule, undecided, target, MOST_HOPS)
+
+
+def _free(collective: Collective) -> bool:
+    """Whether the contract is kept in any order of the ranks."""
+    return commutes(collective) and not collective.contract.kind.by_slices
+
+
+def _steps_alone(schedule: Schedule) -> str:
+    return " then ".join(step_texts(schedule.collective))
+
+
+def _in_other_orders(schedule: Schedule) -> Iterator[str]:
+    """The same steps in the orders that come into question; refused where one is given already."""
+    collective = schedule.collective
+    words = {step.order: step.axis for step in collective.steps if isinstance(step, RunStep)}
+    if len(words) != 1 or not _free(collective):
+        return
+    (word, axis), path = *words.items(), collective.path
+    straight = "west_to_east" if axis == "x" else "north_to_south"
+    for other in (SNAKE,) if path is not None else (straight, "ring"):
+        if other != word:
+            yield f"order {other} {_steps_alone(schedule)}"
+
+
+def _alike(schedule: Schedule, steps: Iterable[Written]) -> Iterator[Written]:
+    """The same algorithm with other numbers."""
+    runs = [step for step in schedule.collective.steps if isinstance(step, RunStep)]
+    if len(runs) == 1 and "(" in runs[0].algorithm.text:
+        name = runs[0].algorithm.text.partition("(")[0]
+        yield from (one for one in steps if one.text.startswith(f"run {name}("))
+
+
+def _fastest(tried: _Tried, written: Iterable[Written], below: int) -> OtherPlan | None:
+    best = None
+    for one in written:
+        found = _predicted(tried, one.text, below) if one.at_least < below else None
+        if found is not None and found.cycles < below:
+            best, below = found, found.cycles
+    return best
+
+
+def _predicted(tried: _Tried, text: str, below: int | None) -> OtherPlan | None:
+    """A plan that keeps the contract at the same PE and all limits; None if it does not, takes too
+    long to predict or cannot take fewer cycles than `below`."""
+    try:
+        collective = tried.undecided.write(text)
+    except CollcError:
+        return None
+    schedule = with_tokens(build_schedule(collective))
+    least = least_terms(schedule, tried.target)
+    rooted = collective.contract.kind in _ROOTED
+    if rooted and home_pe(schedule) != home_pe(tried.schedule):
+        return None
+    hops = hops_of(schedule)
+    if (below is not None and least.cycles >= below) or hops > tried.hops_left:
+        return None
+    tried.hops_left -= hops
+    _, found = predicted(Candidate(text, collective, least), tried.target, [], below)
+    if found.cycles is None:
+        return None
+    told = show_steps(collective)
+    if text.startswith("order ") and not told.startswith("order "):
+        told = text  # the usual order, which was another one
+    return OtherPlan(told, found.cycles)

@@ -1,0 +1,57 @@
+"""Transfers of a step that meet on a link although another plan would take less time.
+
+What is lost follows from what the link has to carry (`collc.tuning.crowded`); whether there
+is a better plan is found out by predicting others (`collc.tuning.other_plans`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collc.cost.show import shortened
+from collc.diagnostics import Diagnostic
+from collc.plan import Plan
+from collc.schedule import Schedule
+from collc.steps import StepsPhase
+from collc.target import Target
+from collc.tuning.crowded import CrowdedLink, crowded_link
+from collc.tuning.other_plans import OtherPlan, other_plans
+from collc.tuning.worth import LONG, MUCH
+
+
+def shared_links(
+    schedule: Schedule, plan: Plan, cycles: int, target: Target
+) -> Iterator[Diagnostic]:
+    """C802: the link at which most is lost, if another plan takes clearly less."""
+    found = [
+        (link, pattern)
+        for pattern, phase in zip(schedule.phases, plan.phases, strict=True)
+        if isinstance(pattern, StepsPhase)
+        for link in [crowded_link(schedule, pattern, phase, target)]
+        if link is not None
+    ]
+    if not found:
+        return
+    link, phase = max(found, key=lambda one: one[0].lost)
+    if link.lost < LONG * cycles:
+        return
+    others = list(other_plans(schedule, round((1 - MUCH) * cycles), target))
+    if others:
+        help = in_words(others, cycles)
+        yield Diagnostic("C802", _told(link, phase, cycles), phase.span, help=help)
+
+
+def in_words(others: list[OtherPlan], cycles: int) -> str:
+    """What is predicted of other plans."""
+    first, *further = others
+    words = f"`{first.text}` is predicted to take {first.cycles} cycles instead of {cycles}"
+    return "; ".join([words, *(f"`{one.text}` {one.cycles}" for one in further)])
+
+
+def _told(link: CrowdedLink, phase: StepsPhase, cycles: int) -> str:
+    pairs = ", ".join(shortened([f"{source} to {rank}" for source, rank in link.transfers]))
+    where = f"over the {link.word} from PE {link.source} to PE {link.target}"
+    what = f"`{phase.algorithm}` sends {link.elements} elements {where} in step {link.step}, those"
+    passed = f", and PE {link.by} lets {link.passed} of others pass" if link.passed else ""
+    lost = f"about {link.lost} of {cycles} cycles are lost there"
+    return f"{what} of rank {pairs}{passed}: {lost}"

@@ -1,0 +1,66 @@
+"""Slices that differ in length although vectors a little longer would take less time.
+
+Where all slices are equal, registers go on from slice to slice by themselves, and nobody waits for
+one who has more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from collc.diagnostics import Diagnostic
+from collc.schedule import Schedule, build_schedule
+from collc.show import show_steps
+from collc.steps import StepsPhase
+from collc.target import Target
+from collc.tokens import with_tokens
+from collc.tuning.crowded import pe_at, transfers
+from collc.tuning.decide import Candidate, predicted
+from collc.tuning.other_plans import MOST_HOPS, hops_of
+from collc.tuning.terms import least_terms
+from collc.tuning.worth import LONG
+
+
+def uneven_slices(schedule: Schedule, cycles: int, target: Target) -> Iterator[Diagnostic]:
+    """C803: slices that differ, if the next length that makes them equal takes clearly less."""
+    phases = [phase for phase in schedule.phases if isinstance(phase, StepsPhase)]
+    uneven = [phase for phase in phases if not phase.slicing.even and phase.blocks is None]
+    contract = schedule.collective.contract
+    if not uneven or contract.run_length or contract.own or hops_of(schedule) > MOST_HOPS:
+        return
+    phase = uneven[0]
+    length = -(-contract.length // phase.slicing.count) * phase.slicing.count
+    longer = replace(schedule.collective, contract=replace(contract, length=length))
+    other = with_tokens(build_schedule(longer))
+    least = least_terms(other, target)
+    limit = round((1 - LONG) * cycles)
+    if least.cycles > limit:
+        return
+    found = predicted(Candidate(show_steps(longer), longer, least), target, [])[1]
+    if found.cycles is None or found.cycles > limit:
+        return
+    yield Diagnostic(
+        "C803",
+        f"{_told(schedule, phase)}: {cycles - found.cycles} of {cycles} cycles are lost by that",
+        phase.span,
+        help=f"with vectors of {length} elements all slices are equal, and `{phase.algorithm}` is "
+        f"predicted to take {found.cycles} cycles instead of {cycles}",
+    )
+
+
+def _told(schedule: Schedule, phase: StepsPhase) -> str:
+    """Which slices there are, and where a longer one is sent first."""
+    sizes = sorted(set(np.diff(phase.slicing.bounds).tolist()))
+    both = f"{sizes[0]} and {sizes[-1]} elements"
+    step, (source, target, size) = next(
+        (index, found)
+        for index in range(len(phase.steps))
+        if len((found := transfers(phase, index))[0])
+    )
+    longest = int(size.argmax())
+    one, other = (pe_at(schedule, phase, int(ends[longest])) for ends in (source, target))
+    first = f"as from PE {one} to PE {other} in step {step}, which takes {size[longest]}"
+    return f"`{phase.algorithm}` sends slices of {both}, {first}"

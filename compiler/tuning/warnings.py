@@ -1,0 +1,26 @@
+"""All that is right and could be better, as far as it costs cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collc.cost import Prediction
+from collc.diagnostics import Diagnostic
+from collc.plan import Plan
+from collc.schedule import Schedule
+from collc.target import Target
+from collc.tuning.leaping import leaping_order
+from collc.tuning.shared_links import shared_links
+from collc.tuning.stalls import stalls
+from collc.tuning.uneven import uneven_slices
+
+
+def warnings_of(
+    schedule: Schedule, plan: Plan, prediction: Prediction, target: Target
+) -> Iterator[Diagnostic]:
+    """What is said of a collective by itself."""
+    cycles = prediction.cycles
+    yield from stalls(schedule, prediction, target)
+    yield from shared_links(schedule, plan, cycles, target)
+    yield from uneven_slices(schedule, cycles, target)
+    yield from leaping_order(schedule, cycles, target)

@@ -1,0 +1,155 @@
+"""The warning about links that transfers share, true on fabsim, and silent where it were idle."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from collc.bundle import Bundle
+from collc.cost import exchange, predict
+from collc.diagnostics import Diagnostic
+from collc.show import render
+from collc.target import TARGETS
+from collc.tuning import other_plans
+from collc.tuning.crowded import CrowdedLink, crowded_link
+from collc.tuning.steps_model import step_begins
+from tests.tuning.warned import compiled, plans_told, usage_of
+
+ROW = "8 x 1"
+BEGINS = step_begins(TARGETS["wse2"])
+ALLREDUCE = "allreduce(x: f32[64], add)"
+SHARING = [
+    (ALLREDUCE, "run recursive_doubling"),
+    (ALLREDUCE, "order ring run recursive_doubling"),
+    ("allreduce(x: f32[256], add)", "run binary_tree_allreduce(c = 4)"),
+    ("allgather(x: f32[64])", "run direct_allgather"),
+    ("reduce_scatter(x: f32[64], add)", "run pairwise_reduce_scatter"),
+    ("all_to_all(x: f32[256])", "run bruck_all_to_all"),
+]
+
+
+def the_warning(bundle: Bundle) -> Diagnostic:
+    (warning,) = bundle.warnings
+    assert warning.code == "C802"
+    return warning
+
+
+def the_link(bundle: Bundle) -> CrowdedLink:
+    (pattern,), (phase,) = bundle.schedule.phases, bundle.plan.phases
+    link = crowded_link(bundle.schedule, pattern, phase, bundle.plan.target)
+    assert link is not None
+    return link
+
+
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+@pytest.mark.parametrize(("contract", "steps"), SHARING)
+def test_what_is_said_is_what_the_simulator_sees(
+    contract: str, steps: str, target: str, tmp_path: Path
+) -> None:
+    """As many elements on that link, at least so many cycles for others, and the plan wins."""
+    bundle = compiled(contract, steps, ROW, target)
+    warning, link = the_warning(bundle), the_link(bundle)
+    assert f"from PE {link.source} to PE {link.target} in step {link.step}" in warning.message
+    lost, own = map(int, re.search(r"about (\d+) of (\d+) cycles", warning.message).groups())
+    assert (lost, own) == (link.lost, bundle.prediction.cycles)
+    usage = usage_of(bundle, tmp_path)
+    side = "east" if link.target > link.source else "west"
+    assert usage["links"][side][link.source[0]] == link.total
+    busy = usage["pes"]["operation"]
+    assert busy[link.by[0]] - min(busy) >= lost
+    for text, cycles in plans_told(warning.help):
+        gain = bundle.run().cycles - compiled(contract, text, ROW, target).run().cycles
+        assert gain == pytest.approx(own - cycles, abs=0.02 * own)
+
+
+@pytest.mark.parametrize(
+    ("contract", "steps", "grid"),
+    [
+        (ALLREDUCE, "run ring_allreduce", ROW),  # nobody's way is over another's
+        (ALLREDUCE, "run pipelined_allreduce(c = 4)", ROW),
+        (ALLREDUCE, "run recursive_doubling", "2 x 1"),
+        ("all_to_all(x: f32[64])", "run pairwise_all_to_all", ROW),  # shared, and the best there is
+        ("allreduce(x: f32[1], add)", "run recursive_doubling", ROW),  # shared by too few elements
+        ("allreduce(x: f32[64], add)", "run auto", ROW),
+    ],
+)
+def test_nothing_is_said_without_a_loss_or_a_gain(contract: str, steps: str, grid: str) -> None:
+    assert compiled(contract, steps, grid).warnings == ()
+
+
+def test_where_nothing_is_shared_nothing_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise AssertionError("a plan was tried")
+
+    monkeypatch.setattr(other_plans, "predicted", refused)
+    assert compiled(ALLREDUCE, "run ring_allreduce", ROW).warnings == ()
+    with pytest.raises(AssertionError, match="a plan was tried"):
+        _ = compiled(ALLREDUCE, "run recursive_doubling", ROW).warnings
+
+
+def test_the_same_steps_in_another_order_come_first() -> None:
+    warning = the_warning(compiled(ALLREDUCE, "order ring run recursive_doubling", ROW))
+    (same, _), (other, _) = plans_told(warning.help)
+    assert same == "order west_to_east run recursive_doubling"
+    assert other.startswith("reduce ")
+    shown = render(warning, {})
+    assert shown.startswith("f.coll:3:64: warning[C802]: `recursive_doubling` sends ")
+
+
+def test_an_order_that_says_whose_slices_are_whose_is_kept() -> None:
+    contract, steps = "reduce_scatter(x: f32[64], add)", "order ring run pairwise_reduce_scatter"
+    ((text, _),) = plans_told(the_warning(compiled(contract, steps, ROW)).help)
+    assert text == "order ring run ring_reduce_scatter"
+
+
+def test_a_root_stays_where_it_is() -> None:
+    contract = "broadcast(x: f32[2048])"
+    steps = "order east_to_west run binary_tree_broadcast(c = 8)"
+    told = plans_told(the_warning(compiled(contract, steps, "16 x 1")).help)
+    assert told[-1][0] == "broadcast from (15, 0)"
+
+
+def test_long_lines_are_tried_with_trees_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(other_plans, "MOST_RANKS", 7)
+    bundle = compiled(ALLREDUCE, "order ring run recursive_doubling", ROW)
+    ((text, _),) = plans_told(the_warning(bundle).help)
+    assert text.startswith("reduce ")
+    contract = "reduce_scatter(x: f32[64], add)"
+    assert compiled(contract, "run pairwise_reduce_scatter", ROW).warnings == ()
+
+
+def test_no_more_hops_are_tried_than_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All plans together; those for which there is no room are left out."""
+    sharing = compiled("reduce_scatter(x: f32[64], add)", "run pairwise_reduce_scatter", ROW)
+    halving = 8 * (4 + 2 + 1)
+    for most, told in (
+        (10_000, ["run ring_reduce_scatter"]),
+        (halving, ["run recursive_halving_reduce_scatter"]),
+        (halving - 1, []),
+    ):
+        monkeypatch.setattr(other_plans, "MOST_HOPS", most)
+        found = other_plans.other_plans(
+            sharing.schedule, sharing.prediction.cycles, sharing.plan.target
+        )
+        assert [plan.text for plan in found] == told
+
+
+@pytest.mark.parametrize("steps", ["run butterfly(G = 4)", "run butterfly(G = 4) in twos"])
+def test_circuits_that_share_a_link_lose_what_it_carries_beyond_a_pe(steps: str) -> None:
+    """Groups at a distance of 4 send a quarter each, 4 of them over a link: a whole vector."""
+    link = the_link(compiled("allreduce(x: f32[256], add)", steps, "16 x 1"))
+    assert (link.elements, len(link.transfers), link.passed) == (256, 4, 0)
+    own = 64 if steps.endswith("twos") else 128
+    assert link.lost == 6 * (256 - own - BEGINS)
+
+
+def test_what_shared_circuits_lose_is_what_free_links_would_win(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bundle = compiled("allreduce(x: f32[1024], add)", "run butterfly(G = 4)", "16 x 1")
+    monkeypatch.setattr(exchange, "_links", lambda *_: {})
+    free = predict(bundle.schedule, bundle.plan).cycles
+    lost = the_link(bundle).lost
+    assert bundle.prediction.cycles - free == pytest.approx(lost, rel=0.05)
