@@ -7,7 +7,9 @@ combination, so that a sweep may be interrupted and goes on where it was. At the
 interrupted, docs/sweep.csv, the table of all verdicts, and docs/sweep.md, what it comes to, are
 written from what is there. When the compiler or its data have changed, everything is compiled anew,
 and what is emitted as before need not be simulated again; so it is from one clone to the next, as
-the table says which text was run. Exits with 1 if a combination is neither verified nor refused.
+the table says which text was run. What has never been run comes first, and then the rest in no
+order, so that what has been compiled anew so far is a random part of it; the page says how much
+that is. Exits with 1 if a combination is neither verified nor refused.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import argparse
 import csv
 import json
 import os
+import random
 import signal
 import sys
 from collections import Counter
@@ -224,12 +227,15 @@ def sweep(
     options: argparse.Namespace,
 ) -> None:
     """Measure what is wanted and not known, adding to `known` and to the file of progress."""
-    missing = [(one, known.get(one)) for one in wanted if one not in held_by(known, mark)]
+    missing = [(one, known.get(one)) for one in to_run(wanted, known, mark)]
     began = monotonic()
     try:
         with PROGRESS.open("a", encoding="utf-8") as file, Pool(options.jobs) as pool:
             one_of = partial(measure, mark=mark, seconds=options.seconds)
             for count, outcome in enumerate(pool.imap_unordered(one_of, missing), 1):
+                before = known.get(outcome.combination)
+                if before and before.text != outcome.text:
+                    print(f"another text than before: {_line(outcome)}", flush=True)
                 known[outcome.combination] = outcome
                 file.write(json.dumps(asdict(outcome)) + "\n")
                 file.flush()
@@ -244,9 +250,14 @@ def sweep(
         print("interrupted; the same command goes on from here")
 
 
-def held_by(known: dict[Combination, Outcome], mark: str) -> dict[Combination, Outcome]:
-    """What is known of the compiler and simulator with this fingerprint."""
-    return {one: outcome for one, outcome in known.items() if outcome.made == mark}
+def to_run(
+    wanted: list[Combination], known: dict[Combination, Outcome], mark: str
+) -> list[Combination]:
+    """What is not known by these tools: first what has never been run, then the rest shuffled."""
+    never = [one for one in wanted if one not in known]
+    again = [one for one in wanted if one in known and known[one].made != mark]
+    random.Random(mark).shuffle(again)
+    return never + again
 
 
 def _line(outcome: Outcome) -> str:
@@ -282,19 +293,23 @@ def page(outcomes: Iterable[Outcome], mark: str) -> str:
 
 
 def _part_run(held: list[Outcome], mark: str) -> Iterator[str]:
-    of_size = len(LENGTHS) * len(TARGETS) * len(patterns())
+    sizes = Counter(one.pes for one in combinations(PES, LENGTHS))
     counts = Counter(o.combination.pes for o in held)
-    whole = [str(pes) for pes in PES if counts[pes] == of_size]
-    parts = [f"{counts[pes]} of {of_size} at P = {pes}" for pes in PES if 0 < counts[pes] < of_size]
-    none = [str(pes) for pes in PES if not counts[pes]]
-    yield f"Run: {len(held)} of {of_size * len(PES)} combinations, with B in {_listed(LENGTHS)};"
-    yield f"compiler and simulator had the digest {mark}."
+    whole = [pes for pes in PES if counts[pes] == sizes[pes]]
+    parts = [
+        f"{counts[pes]} of {sizes[pes]} at P = {pes}" for pes in PES if 0 < counts[pes] < sizes[pes]
+    ]
+    none = [pes for pes in PES if not counts[pes]]
+    now = sum(o.made == mark for o in held)
+    others = f" in {now} of them; of the others [sweep.csv](sweep.csv) says it"
+    yield f"Run: {len(held)} of {sizes.total()} combinations, with B in {_listed(LENGTHS)}."
+    yield f"Compiler and simulator had the digest {mark}{others if now < len(held) else ''}."
     if whole:
-        yield f"All of P = {', '.join(whole)}."
+        yield f"All of P = {_listed(whole)}."
     if parts:
         yield f"Of these only some: {'; '.join(parts)}."
     if none:
-        yield f"Not run yet: P = {', '.join(none)}."
+        yield f"Not run yet: P = {_listed(none)}."
 
 
 def _listed(numbers: Iterable[int]) -> str:
@@ -379,11 +394,10 @@ def main() -> int:
     sizes, lengths = (QUICK_PES, QUICK_LENGTHS) if options.quick else (PES, LENGTHS)
     wanted = list(combinations((pes for pes in sizes if pes <= options.up_to), lengths))
     sweep(wanted, known, mark, options)
-    done = held_by(known, mark)
     if not options.quick:
-        write_table(TABLE, done.values())
-        PAGE.write_text(page(done.values(), mark), encoding="utf-8")
-    verdicts = Counter(done[one].verdict if one in done else "not run" for one in wanted)
+        write_table(TABLE, known.values())
+        PAGE.write_text(page(known.values(), mark), encoding="utf-8")
+    verdicts = Counter(known[one].verdict if one in known else "not run" for one in wanted)
     print(", ".join(f"{count} {verdict}" for verdict, count in verdicts.items()))
     return 1 if verdicts[FAILED] else 0
 

@@ -56,8 +56,16 @@ def test_progress_is_read_back_but_for_a_line_cut_off(tmp_path: Path) -> None:
     with path.open("a") as file:
         file.write('{"combination": {"patt')
     assert sweep.read_progress(path) == {one: outcome}
-    assert sweep.held_by({one: outcome}, "mark") == {one: outcome}
-    assert sweep.held_by({one: outcome}, "other") == {}
+
+
+def test_what_has_never_been_run_comes_first() -> None:
+    ones = list(sweep.combinations((2,), (17,)))
+    known = {one: Outcome(one, sweep.VERIFIED, made="mark") for one in ones[1:]}
+    assert sweep.to_run(ones, known, "mark") == ones[:1]
+    again = sweep.to_run(ones, known, "other")
+    assert again[0] == ones[0]
+    assert again != ones
+    assert set(again) == set(ones)
 
 
 def test_the_table_of_verdicts_is_read_back(tmp_path: Path) -> None:
@@ -85,6 +93,7 @@ def test_the_page_counts_verdicts_and_lists_what_misses() -> None:
     assert "1 element is wrong" in text
     assert "Predictions beyond 2 % and 90 cycles: 1" in text
     assert "3 of " in text
+    assert "in 0 of them; of the others" in text
 
 
 def test_the_cause_is_told_where_it_is_known() -> None:
