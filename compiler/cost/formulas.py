@@ -37,5 +37,6 @@ FORMULAS = {
     "butterfly": Formula(
         "sum(2 * (G - 1) * (B / G + 2 * ramp + 1 + (1 if G == 2 else 2) * G**k) "
         "for k in range(round(log2(P) / log2(G))))",
+        "P == G**k",
     ),
 }
