@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from collc.bundle import Bundle
 from collc.checks import check_plan
+from collc.checks.memory import vector_fits
 from collc.cost import Prediction, predict, unmet_expectations
 from collc.diagnostics import CollcError, Diagnostic
 from collc.emit.render import render
@@ -90,6 +91,7 @@ def proved(collective: Collective, machine: Target) -> Schedule:
 def planned(schedule: Schedule, target: Target) -> tuple[Plan, Prediction]:
     """A plan that keeps all limits, and its prediction; raises CollcError if there is none."""
     machine = left_by(schedule.collective.limits.reserved, target)
+    refuse_if_any(vector_fits(schedule, machine))
     plan = build_plan(schedule, machine)
     refuse_if_any(check_plan(schedule, plan))
     return plan, predict(schedule, plan)

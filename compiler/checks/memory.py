@@ -7,6 +7,24 @@ from collections.abc import Iterator
 from collc.diagnostics import Diagnostic
 from collc.plan import Plan
 from collc.schedule import Schedule
+from collc.steps import StepsPhase
+from collc.target import Target
+
+
+def vector_fits(schedule: Schedule, target: Target) -> Iterator[Diagnostic]:
+    """C308: the vector alone exceeds a PE's memory. An exchange of many slices takes long to plan,
+    and need not be planned for that."""
+    contract = schedule.collective.contract
+    needed, available = contract.held * contract.element.bytes, target.memory_bytes
+    if needed > available and any(isinstance(phase, StepsPhase) for phase in schedule.phases):
+        yield Diagnostic(
+            "C308",
+            f"a PE needs {needed} bytes for `{contract.buffer}` alone, {target.name} has "
+            f"{available}",
+            contract.span,
+            help=f"shorten `{contract.buffer}` to less than "
+            f"{available // contract.element.bytes} elements, as code has to fit beside it",
+        )
 
 
 def memory(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
