@@ -2,13 +2,13 @@
 
 A tree's recursion is unfolded with a stack of its own, not Python's; equal calls are computed
 once. Three limits stand between a user and a recursion that does not end: a call may not need
-itself, calls may not lie deeper than `MAX_CALLS_DEEP`, and all calls of a file together may not
-evaluate more than `MAX_EVALUATIONS` expressions.
+itself, calls may not lie deeper than `MAX_CALLS_DEEP`, as deep as those of a chain over the longest
+line, and all calls of a file together may not evaluate more than `MAX_EVALUATIONS` expressions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from collc.diagnostics import Span
@@ -29,9 +29,9 @@ from collc.language.traverse import expressions_of, walk
 from collc.language.words import OPTIMAL
 from collc.schedule import JUMP
 
-MAX_CALLS_DEEP = 4096
-MAX_EVALUATIONS = 1_000_000
 MAX_RANKS = 65_536
+MAX_CALLS_DEEP = MAX_RANKS
+MAX_EVALUATIONS = 4_000_000
 
 _INSTEAD = {  # of names that trees have elsewhere
     "left_right": "a root within the line has a tree on each side: write `reduce chain to R`, or "
@@ -39,6 +39,10 @@ _INSTEAD = {  # of names that trees have elsewhere
     "ring": "a ring is an algorithm: write `order ring run ring_reduce(c = 2, root = 0) to 0`",
 }
 _SMALLER = "every call has to be smaller than the one it stands in, down to a `leaf`"
+_AT_LEAST_ONE = (
+    "a tree has at least one rank: look at the numbers that it is called with, and let its "
+    "smallest call be a `leaf`"
+)
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,7 @@ class Forest:
             if isinstance(wanted, Call):
                 answer = self._known.get(wanted)
                 if answer is None:
-                    self._check_recursion(wanted, active, call)
+                    self._check_recursion(wanted, active, stack)
                     stack.append(_Running(wanted, self._run(wanted)))
                     active.add(wanted)
                 continue
@@ -137,19 +141,25 @@ class Forest:
         error = problem("C131", message, call.span, used, help=_SMALLER)
         raise error.seen_from(outermost.span, "called here")
 
-    def _check_recursion(self, call: Call, active: set[Call], outermost: Call) -> None:
-        used = (outermost.span, f"needed for {self._full(outermost)}")
+    def _check_recursion(self, call: Call, active: set[Call], stack: Sequence[_Running]) -> None:
+        """C130, C131: `call` is wanted by the last of `stack`, which holds the `active` calls."""
         self._evaluations += self._size(call.tree)
         code, help = "C130", _SMALLER
         if call in active:
             message = f"{self._full(call)} needs itself: this recursion does not end"
         elif len(active) >= MAX_CALLS_DEEP:
             message = f"{call.tree} is called more than {MAX_CALLS_DEEP} calls deep"
+            empty = _first_without_ranks(stack)
+            if empty is not None:
+                message, call = f"{self._full(empty)} comes to no leaf: {message}", empty
+                help = _AT_LEAST_ONE
         elif self._evaluations > MAX_EVALUATIONS:
             message = f"unfolding trees takes more than {MAX_EVALUATIONS} evaluations"
             code, help = "C131", "let fewer numbers vary, since equal calls are computed once"
         else:
             return
+        outermost = stack[0].call
+        used = (outermost.span, f"needed for {self._full(outermost)}")
         error = problem(code, message, call.span, used, help=help)
         raise error.seen_from(outermost.span, "called here")
 
@@ -212,6 +222,11 @@ class Forest:
         places = bind(declaration, arguments, len(first), span)
         values = (number(place.value, scope) for place in places)
         return Call(name.text, (*first, *values), span)
+
+
+def _first_without_ranks(stack: Sequence[_Running]) -> Call | None:
+    """The outermost call whose number of ranks, its first value, is below 1."""
+    return next((one.call for one in stack if one.call.values and one.call.values[0] < 1), None)
 
 
 def bind(

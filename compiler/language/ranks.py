@@ -36,6 +36,7 @@ Array = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
 Key = tuple[str, tuple[int, ...], bool]  # parameter that varies, the others, whether a condition
 Remembered = dict[Key, tuple[Truths, Array]]  # what is known, and its value; a truth is 0 or 1
+Found = dict[tuple[tuple[int, ...], bool], int | bool]  # arguments, whether a condition; its value
 V = TypeVar("V", "int | Array", "bool | Truths")
 
 MAX_EVALUATIONS = 2_000_000
@@ -70,6 +71,7 @@ class FunctionOf:
     declaration: syntax.LocalDecl
     surroundings: Surroundings
     remembered: Remembered = field(default_factory=dict, compare=False)
+    found: Found = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
@@ -280,7 +282,21 @@ def _call_of_local(
         (name,) = arrays
         key = (name, tuple(numbers.values()), evaluate is truths_of)
         return cast(V, _looked_up(function, key, body, evaluate))
+    if not arrays:
+        return cast(V, _found(function, body, (tuple(numbers.values()), evaluate is truths_of)))
     return evaluate(function.declaration.value, body)
+
+
+def _found(
+    function: FunctionOf, body: Surroundings, key: tuple[tuple[int, ...], bool]
+) -> int | bool:
+    """Value of a function of numbers that do not depend on the rank, computed once for each."""
+    if key not in function.found:
+        evaluate = truths_of if key[1] else numbers_of
+        value = evaluate(function.declaration.value, body)
+        assert isinstance(value, int)
+        function.found[key] = value
+    return function.found[key]
 
 
 def _looked_up(
@@ -293,15 +309,25 @@ def _looked_up(
     asked = body.arrays[key[0]]
     if not len(asked) or asked.min() < 0 or asked.max() >= _REMEMBERED:
         return evaluate(function.declaration.value, body)
-    known, table = function.remembered.get(key, (np.zeros(0, np.bool_), np.zeros(0, np.int64)))
-    missing = int(asked.max()) + 1 - len(known)
-    if missing > 0:
-        known, table = np.pad(known, (0, missing)), np.pad(table, (0, missing))
-        body.budget.remembered += missing
+    known, table = _table(function, key, int(asked.max()) + 1, body.budget)
     new = np.unique(asked[~known[asked]])
     if len(new):
         wanted = replace(body, arrays={key[0]: new}, size=len(new))
-        table[new], known[new] = evaluate(function.declaration.value, wanted), True
-    if body.budget.remembered <= _MOST_REMEMBERED:
-        function.remembered[key] = (known, table)
+        values = evaluate(function.declaration.value, wanted)
+        # calls within this one may have found values, too, and made the table longer
+        known, table = _table(function, key, len(known), body.budget)
+        table[new], known[new] = values, True
     return table[asked] != 0 if key[2] else table[asked]
+
+
+def _table(function: FunctionOf, key: Key, size: int, budget: Budget) -> tuple[Truths, Array]:
+    """What is known of a function for numbers up to `size`, to be written to; kept for the next
+    time as long as there is room."""
+    known, table = function.remembered.get(key, (np.zeros(0, np.bool_), np.zeros(0, np.int64)))
+    missing = size - len(known)
+    if missing > 0:
+        known, table = np.pad(known, (0, missing)), np.pad(table, (0, missing))
+        budget.remembered += missing
+        if budget.remembered <= _MOST_REMEMBERED:
+            function.remembered[key] = (known, table)
+    return known, table

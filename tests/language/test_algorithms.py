@@ -176,6 +176,20 @@ def test_an_algorithm_that_takes_too_much_is_refused_at_once(text: str) -> None:
     assert time.perf_counter() - began < 20
 
 
+@pytest.mark.parametrize("argument", ["29", "r + 29"])
+def test_equal_calls_of_a_function_are_computed_once(argument: str) -> None:
+    fibonacci = "f(x) = x < 2 ? x : f(x - 1) + f(x - 2)"
+    each = f"each r : r => f({argument}) mod 1 + (r + 1) mod n"
+    text = f"algorithm mine(n) where {fibonacci} {{ step {{ {each} }} }}"
+    assert pairs(text, 2) == [[(0, 1), (1, 0)]]
+
+
+def test_a_function_of_numbers_may_be_a_condition_too() -> None:
+    text = """algorithm mine(n) where odd(a) = a == 0 ? 1 == 2 : not odd(a - 1) {
+        step { each r where r == 0 and odd(n) and not odd(n + 1) : r => 1 } }"""
+    assert pairs(text, 5) == [[(0, 1)]]
+
+
 def test_a_function_that_calls_itself_for_ever_is_refused() -> None:
     text = "algorithm mine(n) where f(r) = f(r) + f(r) { step { each r : r => f(r) } }"
     assert codes(text) == ["C103"]
