@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from collc.paths import Path
@@ -19,6 +20,8 @@ from collc.steps import Moves, StepsPhase
 
 SHOWN_RANKS = 16  # longer lines are described, not spelled out
 SHOWN_TRANSFERS = 1024
+MOST_FOLLOWED = 64 * 64  # slices of all ranks of which orders are worked out
+SHOWN_ORDERS = 4  # of a long line
 WIDTH = 100
 
 
@@ -81,7 +84,8 @@ def _show_phase(phase: Phase, schedule: Schedule) -> str:
     if phase.leap:
         head += f", rank {phase.idle} passed over"
     if phase.ranks > SHOWN_RANKS:
-        return "\n".join((head, f"    {_shape(phase)}", f"    rank 0 = {_operands(phase)}"))
+        told = (f"    {_shape(phase)}", *_parents(phase), f"    rank 0 = {_operands(phase)}")
+        return "\n".join((head, *told))
     return "\n".join((head, *_show_transfers(phase), f"    rank 0 = {operand_order(phase)}"))
 
 
@@ -101,6 +105,37 @@ def _show_transfers(phase: ReducePhase) -> Iterator[str]:
 def _shape(phase: ReducePhase) -> str:
     most = max(len(sources) for sources in phase.children)
     return f"{len(phase.transfers)} transfers, at most {most} vectors to one rank"
+
+
+def _parents(phase: ReducePhase) -> Iterator[str]:
+    """Who sends to whom in a long line, neighbours that do alike together: `1..3 => 0` all send to
+    rank 0, `4..6 => 3..5` each to the one before. Ranks take vectors by ascending rank, since trees
+    are in pre-order."""
+    parent = {t.source: t.destination for t in phase.transfers}
+    ranks, first = sorted(parent), 0
+    parts: list[str] = []
+    while first < len(ranks):
+        last = max(_alike(parent, ranks, first, slope) for slope in (0, 1))
+        low, high = ranks[first], ranks[last]
+        to = _run(parent[low], parent[high])
+        parts.append(f"{_run(low, high)} => {to}")
+        first = last + 1
+    yield from _wrapped("    by ascending rank: ", parts)
+
+
+def _alike(parent: dict[int, int], ranks: list[int], first: int, slope: int) -> int:
+    """The last of the ranks from `first` on that follow each other and whose parents are one rank,
+    or follow each other as well where the slope is 1."""
+    last = first
+    while last + 1 < len(ranks) and ranks[last + 1] == ranks[last] + 1:
+        if parent[ranks[last + 1]] != parent[ranks[last]] + slope:
+            break
+        last += 1
+    return last
+
+
+def _run(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low}..{high}"
 
 
 def _operands(phase: ReducePhase) -> str:
@@ -133,13 +168,22 @@ def _show_steps(phase: StepsPhase) -> Iterator[str]:
         most = max(len(moves) for moves in phase.steps)
         yield (
             f"    {_counted(len(phase.steps), 'step')}, {_counted(transfers, 'transfer')}, "
-            f"at most {most} in a step"
+            f"at most {most} in a step; `--json` has them all"
         )
+        if slices * phase.ranks <= MOST_FOLLOWED and _combines(phase):
+            yield from _orders_of_slices(phase)
         return
     for number, moves in enumerate(phase.steps):
         yield from _wrapped(f"    step {number}: ", [_move(moves, i) for i in range(len(moves))])
-    if any(moves.combines.any() for moves in phase.steps) and length > 0:
-        yield from _operands_of_steps(phase)
+    if _combines(phase):
+        for slice_, orders in enumerate(_orders(phase)):
+            for text, ranks in orders.items():
+                yield _order_line(phase, slice_, text, ranks)
+
+
+def _combines(phase: StepsPhase) -> bool:
+    """Whether there are sums, of which an order can be told."""
+    return phase.slicing.length > 0 and any(moves.combines.any() for moves in phase.steps)
 
 
 def _counted(count: int, word: str) -> str:
@@ -166,22 +210,54 @@ def _wrapped(head: str, parts: list[str]) -> Iterator[str]:
     yield line
 
 
-def _operands_of_steps(phase: StepsPhase) -> Iterator[str]:
-    """What the ranks that end with most compute, rank by rank and slice by slice; ranks that
-    compute the same stand together."""
+def _orders(phase: StepsPhase) -> list[dict[str, list[int]]]:
+    """For each slice, what the ranks that end with most compute; ranks that compute the same stand
+    together."""
     found = operands_of_steps(phase)
     most = max(operands for values in found for operands, _ in values)
-    slices = range(phase.slicing.count)
-    for slice_ in slices:
-        ranks_of: dict[str, list[int]] = {}
-        for rank, values in enumerate(found):
-            operands, text = values[slice_]
+    orders: list[dict[str, list[int]]] = [{} for _ in range(phase.slicing.count)]
+    for rank, values in enumerate(found):
+        for slice_, (operands, text) in enumerate(values):
             if operands == most:
-                ranks_of.setdefault(text, []).append(rank)
-        for text, ranks in ranks_of.items():
-            where = "every rank" if len(ranks) == phase.ranks else f"rank {_listed(ranks)}"
-            which = f"slice {slice_} at " if len(slices) > 1 else ""
-            yield f"    {which}{where} = {text}"
+                orders[slice_].setdefault(text, []).append(rank)
+    return orders
+
+
+def _order_line(phase: StepsPhase, slice_: int, text: str, ranks: list[int]) -> str:
+    where = "every rank" if len(ranks) == phase.ranks else f"rank {_listed(ranks)}"
+    which = f"slice {slice_} at " if phase.slicing.count > 1 else ""
+    return f"    {which}{where} = {text}"
+
+
+def _orders_of_slices(phase: StepsPhase) -> Iterator[str]:
+    """The first few orders; where slices differ by a rotation only, those of slice 0."""
+    orders = _orders(phase)
+    slices = len(orders)
+    turned = all(_turned(one, -i, phase.ranks) == orders[0] for i, one in enumerate(orders))
+    alike = slices > 1 and turned
+    told = [
+        (i, *order)
+        for i, one in enumerate(orders[:1] if alike else orders)
+        for order in one.items()
+    ]
+    for slice_, text, ranks in told[:SHOWN_ORDERS]:
+        yield _order_line(phase, slice_, text, ranks)
+    if len(told) > SHOWN_ORDERS:
+        yield f"    and {_counted(len(told) - SHOWN_ORDERS, 'other order')}"
+    if alike:
+        yield f"    slice i: the same with i added to every rank, modulo {phase.ranks}"
+
+
+def _turned(orders: dict[str, list[int]], by: int, count: int) -> dict[str, list[int]]:
+    """The same orders with every rank so many further, around a ring of `count`."""
+
+    def moved(rank: str | int) -> int:
+        return (int(rank) + by) % count
+
+    return {
+        re.sub(r"\d+", lambda found: str(moved(found[0])), text): sorted(map(moved, ranks))
+        for text, ranks in orders.items()
+    }
 
 
 def _listed(ranks: list[int]) -> str:

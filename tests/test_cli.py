@@ -151,6 +151,62 @@ def test_wrong_usage_is_status_2_and_one_clear_message(arguments: list[str]) -> 
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("run", ["--seed", "-1"]),
+        ("run", ["--repeat", "0"]),
+        ("run", ["--skew", "-1"]),
+        ("run", ["--skew", "60001"]),
+        ("run", ["--length", "-1"]),
+        ("run", ["--length", "9999999"]),
+        ("cost", ["--colors", "0"]),
+        ("cost", ["--colors", "3..1"]),
+        ("tune", ["--over", "B=0..3"]),
+        ("tune", ["--over", "B=9..3"]),
+        ("tune", ["--over", "B=1..3", "--jobs", "0"]),
+        ("tune", ["--over", "B=1..3", "--jobs", "65"]),
+    ],
+)
+def test_a_number_out_of_range_is_wrong_usage(command: str, options: list[str]) -> None:
+    result = collc(command, EXAMPLES / "chain.coll", *options)
+    assert result.returncode == 2
+    assert f"'{options[-2]}'" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("over", ["B=0..3", "B=3..1", "B=1..9:0", "B=1..999999999:1"])
+def test_a_range_of_a_plot_that_is_none_is_wrong_usage(over: str) -> None:
+    result = collc("plot", "cycles", "chain", "--json", "--over", over)
+    assert result.returncode == 2
+    assert "'--over'" in result.stderr
+
+
+@pytest.mark.parametrize("size", ["P=-5", "B=-5"])
+def test_a_plot_at_a_size_below_0_is_refused(size: str) -> None:
+    over = "P=2..4" if size.startswith("B") else "B=1..8"
+    result = collc("plot", "cycles", "chain", "--json", "--over", over, "-D", size)
+    assert result.returncode == 1
+    (diagnostic,) = json.loads(result.stdout)["diagnostics"]
+    assert diagnostic["code"] == "C702"
+    assert size.replace("=", " = ") in diagnostic["message"]
+
+
+@pytest.mark.parametrize("length", [1, 37, 200])
+def test_the_bound_of_a_run_is_that_of_its_length(length: int) -> None:
+    result = collc("run", EXAMPLES / "select.coll", "--length", str(length), "--json")
+    found = json.loads(result.stdout)
+    assert found["bound_cycles"] <= found["cycles"]
+    assert found["bound_cycles"] <= found["predicted_cycles"]
+
+
+def test_a_run_with_waits_says_that_the_prediction_has_none() -> None:
+    arguments = ["run", EXAMPLES / "chain.coll", "-D", "P=4", "-D", "B=4"]
+    said = "(PEs that start together)"
+    assert said in collc(*arguments, "--skew", "100").stdout
+    assert said not in collc(*arguments).stdout
+
+
 def test_an_unknown_parameter_is_the_programs_fault() -> None:
     result = collc("check", EXAMPLES / "chain.coll", "-D", "Q=2")
     assert result.returncode == 1

@@ -14,6 +14,7 @@ from collc.commands.source import Source, print_warnings, reporting, source_opti
 from collc.lowering import show_plan
 from collc.lowering.show_program import show_program
 from collc.schedule import Schedule
+from collc.schedule_data import schedule_as_data
 from collc.show import show_spec
 from collc.show_schedule import show_schedule
 from collc.spec import Spec
@@ -56,7 +57,10 @@ def command(source: Source, output: Path | None, dump: str | None) -> None:
 def _print_dump(bundle: Bundle | ProgramBundle, stage: str, source: Source) -> None:
     text = _dumped(bundle, stage).rstrip("\n") + "\n"
     if source.as_data:
-        print_data(facts_of(bundle) | {stage: text})
+        facts = facts_of(bundle) | {stage: text}
+        if stage == "schedule":
+            facts["schedules"] = list(map(schedule_as_data, bundle.schedules))
+        print_data(facts)
     else:
         click.echo(text, nl=False)
 

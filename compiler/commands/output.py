@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from collc.bundle import Bundle, ProgramBundle
-from collc.cost import show_gap
+from collc.cost import Prediction, show_gap
 from collc.diagnostics import Diagnostic
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.show import as_json, render
@@ -39,15 +39,22 @@ def facts_of(bundle: Bundle | ProgramBundle) -> dict[str, Any]:
         "file": bundle.spec.file,
         "target": bundle.spec.target,
         "params": {p.name: p.value for p in bundle.spec.parameters},
-        "predicted_cycles": bundle.prediction.cycles,
-        "bound_cycles": bundle.prediction.bound,
-        "gap": _rounded(bundle.prediction.gap),
-        "tree_bound_cycles": bundle.prediction.tree_bound,
-        "tree_gap": _rounded(bundle.prediction.tree_gap),
+        **predicted_facts(bundle.prediction),
         "colors": bundle.color_count,
         "memory_bytes": bundle.memory_bytes,
         **_reconfiguration(bundle),
         **chosen,
+    }
+
+
+def predicted_facts(prediction: Prediction) -> dict[str, Any]:
+    """What is predicted, and what no run can take less than."""
+    return {
+        "predicted_cycles": prediction.cycles,
+        "bound_cycles": prediction.bound,
+        "gap": _rounded(prediction.gap),
+        "tree_bound_cycles": prediction.tree_bound,
+        "tree_gap": _rounded(prediction.tree_gap),
     }
 
 

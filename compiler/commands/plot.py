@@ -18,7 +18,7 @@ from collc.commands.output import FAULT, WRONG_RUN, print_data, report
 from collc.commands.source import definitions_of
 from collc.diagnostics import CollcError, Diagnostic
 from collc.plot.draw import best_map, curves, ending_of, gap_map, picture, require
-from collc.plot.points import Point, Work, measured, refuse_unknown_sizes, subject_of
+from collc.plot.points import Point, Work, measured, refuse_sizes, subject_of
 from collc.plot.table import as_csv, point_as_data
 from collc.run import RunError
 from collc.target import TARGETS
@@ -164,7 +164,7 @@ def _measured(
     subjects = list(map(subject_of, names))
     over = [name for name, _ in ranges]
     for subject in subjects:
-        refuse_unknown_sizes(subject, [*over, *given])
+        refuse_sizes(subject, over, given)
     work = [
         Work(subject, dict(zip(over, values, strict=True)) | given, target, simulate)
         for subject in subjects

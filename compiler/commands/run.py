@@ -16,7 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from collc.bundle import ProgramBundle
 from collc.commands.directory import directory, write
-from collc.commands.output import WRONG_RUN, facts_of, print_data
+from collc.commands.output import WRONG_RUN, facts_of, predicted_facts, print_data
 from collc.commands.source import Source, reporting, source_options
 from collc.run import RunError, RunReport
 from collc.run_lengths import checked_lengths
@@ -40,7 +40,13 @@ def _lengths(
 @click.command()
 @source_options
 @click.option("-o", "output", callback=directory, help="Also write the files here.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random input.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    help="Seed of the random input.",
+)
 @click.option(
     "--repeat",
     "repeats",
@@ -88,11 +94,11 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
         write(bundle.files, output)
     facts = facts_of(bundle) | _run_facts(report)
     if isinstance(bundle, ProgramBundle) and facts["lengths"]:
-        facts["predicted_cycles"] = bundle.predicted(facts["lengths"]).cycles
+        facts |= predicted_facts(bundle.predicted(facts["lengths"]))
     if source.as_data:
         print_data(facts)
     else:
-        _print_run(facts, output)
+        _print_run(facts, output, skew)
     if not facts["verified"]:
         sys.exit(WRONG_RUN)
 
@@ -139,14 +145,15 @@ def _few(lengths: Sequence[int]) -> str:
     return ", ".join(map(str, lengths[:_SHOWN])) + more
 
 
-def _print_run(facts: dict[str, Any], output: Path | None) -> None:
+def _print_run(facts: dict[str, Any], output: Path | None, skew: int) -> None:
     verdict = "verified against NumPy, bit by bit" if facts["verified"] else "WRONG"
     click.echo(f"{facts['file']} on {facts['target']}: {verdict}")
     if facts["cycles"] is not None:
         click.echo(f"  cycles     {facts['cycles']}")
     for name, lengths in (facts["lengths"] or {}).items():
         click.echo(f"  {name:<10} {_few(lengths)}")
-    click.echo(f"  predicted  {facts['predicted_cycles']}")
+    together = " (PEs that start together)" if skew else ""
+    click.echo(f"  predicted  {facts['predicted_cycles']}{together}")
     click.echo(f"  bound      {_bounds(facts)}")
     click.echo(f"  colors     {facts['colors']}")
     if facts["compared"] is not None:

@@ -72,15 +72,18 @@ def subject_of(name: str) -> Subject:
     return Subject(name, uses(pattern, name, contract), pattern, contract)
 
 
-def refuse_unknown_sizes(subject: Subject, names: Sequence[str]) -> None:
-    """Raise CollcError for a size that a pattern does not have; files say themselves what they
-    have."""
+def refuse_sizes(subject: Subject, over: Sequence[str], given: Mapping[str, int]) -> None:
+    """Raise CollcError for a size that a pattern does not have or that is below 0; files say
+    themselves what they have."""
     if subject.pattern is None:
         return
-    for name in names:
+    for name in (*over, *given):
         if name not in PATTERN_SIZES:
             message = f"{subject.name} has no size {name}"
             help = "patterns have P PEs and B elements; their own numbers stand with the name"
+            raise CollcError([Diagnostic("C702", message, None, help=help)])
+        if given.get(name, 0) < 0:
+            message, help = f"{name} = {given[name]} is no size", "give a number above 0"
             raise CollcError([Diagnostic("C702", message, None, help=help)])
 
 

@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from collc.diagnostics import Diagnostic
+from collc.diagnostics import Diagnostic, Span
 from collc.grids import Grid
 from collc.proof.contributions import UNORDERED, Block, Contributions, all_of, cut_for, one_of
 from collc.proof.steps import clashing, follow_steps, order_of, out_of_order, unequal_slices
-from collc.proof.trees import show_vector
-from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule, home_pe
-from collc.spec import ContractKind
+from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule, axis_of, home_pe
+from collc.show import step_texts
+from collc.spec import BroadcastStep, ContractKind, RunStep, Step
 from collc.steps import StepsPhase
 
 _BLOCK = 4096  # segments followed at a time
@@ -90,21 +90,22 @@ def _after(  # noqa: PLR0911 - one for each kind of phase and of mistake
     """The holders after one phase, or why it cannot follow those before."""
     if isinstance(phase, BroadcastPhase):
         if (phase.x, phase.y) not in holders:
-            return _wrong_source(phase, holders)
+            return _wrong_source(schedule, phase, holders)
         return _everywhere(schedule.collective.grid, holders.complete)
     if isinstance(phase, StepsPhase):
         return _after_steps(schedule, phase, holders, spread)
     if schedule.collective.contract.kind is ContractKind.BROADCAST:
-        return _contract(schedule, f"`{phase.name}` combines vectors", "drop the reduce step")
+        what = f"`{_written(schedule, phase)}` combines vectors"
+        return _contract(schedule, phase.span, what, "drop the reduce step")
     if spread or phase.axis in holders.complete:
-        return _summed_again(phase)
+        return _summed_again(schedule, phase)
     other = holders.along("y" if phase.axis == "x" else "x")
     if not other <= frozenset(range(phase.lines[0], phase.lines[1] + 1)):
         return _wrong_lines(schedule, phase, other)
     low, high = phase.stretch
     summed, before = frozenset(range(low, high + 1)), holders.along(phase.axis)
     if not summed <= before:
-        return _summed_again(phase)
+        return _summed_again(schedule, phase)
     home = frozenset((phase.coordinate(0),))
     if summed == before:
         return holders.summed(phase.axis, home)
@@ -117,13 +118,11 @@ def _after_steps(
     """An algorithm sums a line, or spreads a sum that some of its PEs hold."""
     sums = phase.axis not in holders.complete
     if sums and spread:
-        return _summed_again(phase)
+        return _summed_again(schedule, phase)
     across = "y" if phase.axis == "x" else "x"
     lines = frozenset(range(phase.lines[0], phase.lines[1] + 1)) & holders.along(across)
-    if lines != holders.along(across) and across not in holders.complete:
+    if not lines or (lines != holders.along(across) and across not in holders.complete):
         return _wrong_lines(schedule, phase, holders.along(across))
-    if not lines:
-        return holders
     outcome = _outcome(schedule, phase, None if sums else holders.along(phase.axis))
     if isinstance(outcome, Diagnostic):
         return outcome
@@ -158,11 +157,13 @@ def _outcome(
     if unordered:
         how = "combines ranks in another order than theirs"
         return out_of_order(schedule, phase.algorithm, how, phase.span)
+    step = _written(schedule, phase)
     if sources is None:
-        what = f"no PE of a line ends `{phase.name}` with the contributions of all its ranks"
+        what = f"no PE of a line ends `{step}` with the contributions of all its ranks"
     else:
-        what = f"no PE of a line has the result any more after `{phase.name}`"
-    return _contract(schedule, what, "run an algorithm that sums the line, or spreads the sum")
+        what = f"no PE of a line has the result any more after `{step}`"
+    remedy = "run an algorithm that sums the line, or spreads the sum"
+    return _contract(schedule, phase.span, what, remedy)
 
 
 def _right(
@@ -194,6 +195,7 @@ def _postcondition(schedule: Schedule, holders: _Holders) -> Iterator[Diagnostic
         axis = "columns" if "y" not in holders.complete else "rows"
         yield _contract(
             schedule,
+            schedule.collective.span,
             f"PE {holders.first} ends with the sum of its line only, due is the sum over the "
             f"grid: the {axis} are not reduced",
             f"add a step that reduces the {axis}",
@@ -207,7 +209,8 @@ def _postcondition(schedule: Schedule, holders: _Holders) -> Iterator[Diagnostic
     if wrong is not None:
         who = "it is due" if kind is ContractKind.REDUCE else "every PE is due"
         help = "broadcast it" if kind is ContractKind.REDUCE else "end with a broadcast"
-        yield _contract(schedule, f"PE {wrong} does not end with the result, which {who}", help)
+        what = f"PE {wrong} does not end with the result, which {who}"
+        yield _contract(schedule, schedule.collective.span, what, help)
 
 
 def _edge(extent: int, held: frozenset[int]) -> list[int]:
@@ -218,52 +221,70 @@ def _edge(extent: int, held: frozenset[int]) -> list[int]:
 def _wrong_lines(
     schedule: Schedule, phase: ReducePhase | StepsPhase, due: frozenset[int]
 ) -> Diagnostic:
-    """C204: a phase along other lines than hold the sums."""
+    """C204: a phase along other lines than hold the results of those before."""
+    line = "row" if phase.axis == "x" else "column"
+    along = frozenset(range(phase.lines[0], phase.lines[1] + 1))
     return _contract(
         schedule,
-        f"`{phase.name}` reduces lines {show_vector((phase.lines,))}, the sums of the phases "
-        f"before are in lines {show_vector(_runs(due))}",
-        "reduce the lines that hold the sums",
+        phase.span,
+        f"`{_written(schedule, phase)}` goes along {_lines(line, along)}, the results of the steps "
+        f"before are in {_lines(line, due)}",
+        f"go along all {line}s, or let the steps before end in {_lines(line, along)}",
     )
 
 
-def _runs(coordinates: frozenset[int]) -> tuple[tuple[int, int], ...]:
-    runs: list[tuple[int, int]] = []
+def _lines(line: str, coordinates: frozenset[int]) -> str:
+    """`column 3`, `rows 0, 2 to 5`."""
+    runs: list[list[int]] = []
     for coordinate in sorted(coordinates):
-        if runs and runs[-1][1] == coordinate - 1:
-            runs[-1] = (runs[-1][0], coordinate)
+        if runs and runs[-1][-1] == coordinate - 1:
+            runs[-1].append(coordinate)
         else:
-            runs.append((coordinate, coordinate))
-    return tuple(runs)
+            runs.append([coordinate])
+    words = [str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs]
+    return f"{line}{'s' * (len(coordinates) > 1)} {', '.join(words)}"
 
 
-def _contract(schedule: Schedule, message: str, remedy: str) -> Diagnostic:
-    contract = schedule.collective.contract
-    return Diagnostic(
-        "C204",
-        message,
-        schedule.collective.span,
-        ((contract.span, f"the contract is {contract.kind.value}"),),
-        remedy,
+def _written(schedule: Schedule, phase: Phase) -> str:
+    """The step of a phase, as it would be written; names of phases are the compiler's."""
+    collective = schedule.collective
+    return next(
+        text
+        for step, text in zip(collective.steps, step_texts(collective), strict=True)
+        if step.span == phase.span and _axis(step) == getattr(phase, "axis", "")
     )
 
 
-def _wrong_source(phase: BroadcastPhase, holders: _Holders) -> Diagnostic:
+def _axis(step: Step) -> str:
+    """The axis along which a step goes; none of a broadcast."""
+    if isinstance(step, BroadcastStep):
+        return ""
+    return step.axis if isinstance(step, RunStep) else axis_of(step.order)
+
+
+def _contract(schedule: Schedule, at: Span, message: str, remedy: str) -> Diagnostic:
+    contract = schedule.collective.contract
+    also = ((contract.span, f"the contract is {contract.kind.value}"),)
+    return Diagnostic("C204", message, at, also, remedy)
+
+
+def _wrong_source(schedule: Schedule, phase: BroadcastPhase, holders: _Holders) -> Diagnostic:
     """C204: the broadcast sends something else than the result."""
     at = holders.first
     return Diagnostic(
         "C204",
-        f"`{phase.name}` sends the vector of PE ({phase.x}, {phase.y}), the result is at PE {at}",
+        f"`{_written(schedule, phase)}` sends the vector of PE ({phase.x}, {phase.y}), "
+        f"the result is at PE {at}",
         phase.span,
         help=f"broadcast from PE {at}",
     )
 
 
-def _summed_again(phase: ReducePhase | StepsPhase) -> Diagnostic:
+def _summed_again(schedule: Schedule, phase: ReducePhase | StepsPhase) -> Diagnostic:
     """C202 on a whole line: its PEs hold the same contributions already."""
     return Diagnostic(
         "C202",
-        f"`{phase.name}` combines vectors that hold the same contributions already",
+        f"`{_written(schedule, phase)}` combines vectors that hold the same contributions already",
         phase.span,
         help="reduce each axis once, and before the broadcast",
     )

@@ -32,7 +32,8 @@ def clashing(phase: StepsPhase, step: int, place: int, part: str) -> Diagnostic:
     rank = phase.places.index(place)
     return Diagnostic(
         "C209",
-        f"in step {step} of `{phase.name}` several transfers overwrite rank {rank}'s vector{part}",
+        f"in step {step} of `{phase.algorithm}` several transfers reach rank {rank}'s "
+        f"vector{part}, at least one of which overwrites it",
         phase.span,
         help="the transfers of a step do not wait for each other: put one into another step",
     )
@@ -63,14 +64,14 @@ def combining_nothing(schedule: Schedule) -> Iterator[Diagnostic]:
     contract = schedule.collective.contract
     if contract.operation is not None or contract.kind is ContractKind.BARRIER:
         return
-    for phase in schedule.phases:
-        for number, moves in enumerate(phase.steps if isinstance(phase, StepsPhase) else ()):
+    for phase in (phase for phase in schedule.phases if isinstance(phase, StepsPhase)):
+        for number, moves in enumerate(phase.steps):
             if moves.combines.any():
                 i = int(np.flatnonzero(moves.combines)[0])
                 yield Diagnostic(
                     "C212",
-                    f"step {number} of `{phase.name}` combines what rank {moves.source[i]} sends "
-                    f"with what rank {moves.destination[i]} has, but there is no operation",
+                    f"step {number} of `{phase.algorithm}` combines what rank {moves.source[i]} "
+                    f"sends with what rank {moves.destination[i]} has, but there is no operation",
                     phase.span,
                     ((contract.span, f"a contract without one: {contract.name}"),),
                     "overwrite with `->`",
@@ -87,7 +88,7 @@ def unequal_slices(phase: StepsPhase) -> Iterator[Diagnostic]:
             i = int(wrong[0])
             yield Diagnostic(
                 "C210",
-                f"step {number} of `{phase.name}` puts slice {moves.slice[i]} of "
+                f"step {number} of `{phase.algorithm}` puts slice {moves.slice[i]} of "
                 f"{sizes[0][i]} elements as slice {moves.into[i]} of {sizes[1][i]}",
                 phase.span,
                 help=f"make the length a multiple of {phase.slicing.count}, the number of slices",

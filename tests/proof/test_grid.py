@@ -76,6 +76,28 @@ def test_phases_that_do_not_are_refused(clauses: str, contract: str) -> None:
     assert codes(clauses, contract) != []
 
 
+def test_an_algorithm_beside_the_column_of_sums_is_told_where_they_are() -> None:
+    clauses = "reduce rows by chain to 3 then run column by ring_allreduce then broadcast from {}"
+    (problem,) = prove(schedule_of(clauses.format("(3, 1)"), size="6 x 3"))
+    assert problem.message == (
+        "`run column by ring_allreduce` goes along column 0, the results of the steps before are "
+        "in column 3"
+    )
+    at_0 = clauses.replace("to 3", "to 0").format("(0, 1)")
+    assert codes(at_0, size="6 x 3") == []
+
+
+def test_the_second_of_two_steps_along_rows_is_named_as_written() -> None:
+    again = "then run rows by linear_gather to (0, 0)"
+    clauses = f"run rows by pipelined_reduce(2) to (1, 0) {again}"
+    (problem,) = prove(schedule_of(clauses, "reduce(x: f32[7], add)"))
+    assert "`run rows by linear_gather" in problem.message
+    assert "rows_2" not in problem.message
+    assert problem.at is not None
+    text = f"target wse2 grid g = 5 x 3 collective c = reduce(x: f32[7], add) on g {{ {clauses}"
+    assert problem.at.column == text.index("run rows by linear_gather") + 1
+
+
 @pytest.mark.parametrize(("clauses", "contract"), WRONG[:-2])
 def test_numpy_agrees_that_they_do_not(clauses: str, contract: str) -> None:
     schedule = schedule_of(clauses, contract)
