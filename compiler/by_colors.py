@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 
 from collc.cost.program import predict_program
 from collc.diagnostics import CollcError
+from collc.in_turns import fastest_in_turns
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.pipeline import planned, proved
+from collc.program import ProgramPlan
 from collc.programs import planned_program, proved_together
 from collc.schedule import Schedule
 from collc.spec import Collective, Program, Spec
@@ -19,42 +21,36 @@ from collc.tuning.by_length import with_limits
 
 @dataclass(frozen=True)
 class Allowed:
-    """The best plan within a number of colors: what it takes, or why there is none.
+    """The plan within a number of colors: what it takes, the numbers of the colors that are
+    `torn_down` between uses, and the bytes a PE that takes; or why there is none.
 
-    `colors` and `cycles` are None exactly when `refused` is not empty.
+    All others are None exactly when `refused` is not empty.
     """
 
     allowed: int
     colors: int | None
     cycles: int | None
     refused: str
-
-
-@dataclass(frozen=True)
-class ProgramAllowed(Allowed):
-    """The same of a program of several calls: also the numbers of the colors that are `torn_down`
-    between uses, and the bytes a PE that takes; None where it is refused."""
-
     torn_down: tuple[int, ...] | None
     reconfiguration_bytes: int | None
 
 
 def by_colors(collective: Collective, target: Target, counts: Iterable[int]) -> Iterator[Allowed]:
-    """The best plan for each number of colors; the collective's own limit is left aside."""
+    """The plan that is compiled for each number of colors: one with colors of their own for all
+    phases, else one whose phases take turns. The collective's own limit is left aside."""
     for count in counts:
         limits = replace(collective.limits, colors=count, colors_span=None)
-        limited = replace(collective, limits=limits)
+        schedule = proved(replace(collective, limits=limits), target)
         try:
-            plan, prediction = planned(with_tokens(proved(limited, target)), target)
+            plan, prediction = planned(with_tokens(schedule), target)
         except CollcError as error:
-            yield Allowed(count, None, None, _why(error))
+            found = fastest_in_turns(schedule, target, count)
+            yield _refused(count, error) if found is None else _allowed(count, *found)
         else:
-            yield Allowed(count, len(plan.colors), prediction.cycles, "")
+            yield Allowed(count, len(plan.colors), prediction.cycles, "", (), 0)
 
 
-def program_by_colors(
-    spec: Spec, program: Program, counts: Iterable[int]
-) -> Iterator[ProgramAllowed]:
+def program_by_colors(spec: Spec, program: Program, counts: Iterable[int]) -> Iterator[Allowed]:
     """The plan of a program `within colors <=` each number; its own limit is left aside. Raises
     CollcError if it is at fault whatever the limit."""
     proved_for: Spec | None = None
@@ -69,34 +65,27 @@ def program_by_colors(
 
 def _program_within(
     count: int, program: Program, schedules: tuple[Schedule, ...], target: Target
-) -> ProgramAllowed:
+) -> Allowed:
     try:
         plan = planned_program(schedules, program, target)
     except CollcError as error:
-        return ProgramAllowed(count, None, None, _why(error), None, None)
+        return _refused(count, error)
+    return _allowed(count, plan, predict_program(plan).cycles)
+
+
+def _allowed(count: int, plan: ProgramPlan, cycles: int) -> Allowed:
     torn_down = tuple(sorted(color.number for color in plan.colors if color.torn_down))
-    cycles, size = predict_program(plan).cycles, reconfiguration_bytes(plan)
-    return ProgramAllowed(count, len(plan.colors), cycles, "", torn_down, size)
+    size = reconfiguration_bytes(plan)
+    return Allowed(count, len(plan.colors), cycles, "", torn_down, size)
 
 
-def _why(error: CollcError) -> str:
+def _refused(count: int, error: CollcError) -> Allowed:
     first = error.diagnostics[0]
-    return f"{first.code}: {first.message}"
+    return Allowed(count, None, None, f"{first.code}: {first.message}", None, None)
 
 
 def show_by_colors(found: Iterable[Allowed]) -> str:
     """The same as a table."""
-    lines = ["allowed  taken  predicted cycles"]
-    for row in found:
-        if row.refused:
-            lines.append(f"{row.allowed:>7}      -  {row.refused}")
-        else:
-            lines.append(f"{row.allowed:>7}  {row.colors:>5}  {row.cycles:>16}")
-    return "\n".join(lines) + "\n"
-
-
-def show_program_by_colors(found: Iterable[ProgramAllowed]) -> str:
-    """The same for a program, with what is torn down."""
     rows: list[tuple[str, ...]] = [
         ("allowed", "taken", "predicted cycles", "bytes to reconfigure", "torn down")
     ]
@@ -111,7 +100,7 @@ def show_program_by_colors(found: Iterable[ProgramAllowed]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _cells(row: ProgramAllowed) -> tuple[str, ...]:
+def _cells(row: Allowed) -> tuple[str, ...]:
     """All but the number allowed; of a limit that is refused only why."""
     if row.torn_down is None:
         return "-", "", "", row.refused

@@ -47,7 +47,7 @@ def compile_collective(spec: Spec, schedule: Schedule) -> Bundle:
         raise CollcError([Diagnostic("C107", message, schedule.collective.span, help=help)])
     schedule = with_tokens(schedule)
     plan, prediction = planned(schedule, TARGETS[spec.target])
-    refuse_if_any(unmet_expectations(plan, prediction))
+    refuse_if_any(unmet_expectations(schedule.collective.expectations, plan, prediction))
     architectures = tuple(
         t.name for t in TARGETS.values() if t.name == spec.target or fits(schedule, plan, t)
     )

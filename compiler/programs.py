@@ -11,8 +11,10 @@ from collc.checks.program import check_program
 from collc.cost import unmet_expectations
 from collc.cost.predict import predict
 from collc.cost.program import predict_program
+from collc.diagnostics import CollcError
 from collc.emit.render import render_program
 from collc.emit.reserved import unusable_in_program, unusable_lengths, unusable_names
+from collc.in_turns import fastest_in_turns, program_of_one, with_exact_remedy
 from collc.language import parse_source
 from collc.lowering.sharing import build_program_plan
 from collc.lowering.strands import build_strands
@@ -22,7 +24,7 @@ from collc.proof import prove
 from collc.remedies import with_remedies
 from collc.schedule import Schedule, build_schedule
 from collc.show import show_steps
-from collc.spec import Program, Reconfigure, Selection, Spec
+from collc.spec import Program, Selection, Spec
 from collc.target import TARGETS, Target
 from collc.tokens import with_tokens
 from collc.tuning import decided
@@ -50,20 +52,39 @@ def compile_any(
     """Compile a `.coll` text to a bundle, or raise CollcError with every problem found.
 
     `file` is the name used in messages and in the emitted comments; `target` overrides the file's
-    own. A `skew` makes a program even of one call, and so does a collective on a part of a grid.
+    own. A `skew` makes a program even of one call, and so does a collective on a part of a grid, or
+    one that keeps its limit of colors only if its phases take turns.
     """
     spec = with_limits(parse_source(text, parameters, target, file=file))
     program = spec.program
     if program is None and (skew or spec.collectives[0].grid.site is not None):
-        one = spec.collectives[0]
-        limits, way = one.limits, Reconfigure.AUTO
-        most = (limits.colors, limits.colors_span)
-        program = Program((one.name,), 1, *most, way, one.span, limits.reserved)
+        program = program_of_one(spec.collectives[0])
     if program is not None:
         return compile_program(spec, program, skew)
     machine = TARGETS[spec.target]
     spec = replace(spec, collectives=tuple(decided(one, machine) for one in spec.collectives))
-    return compile_collective(spec, proved(spec.collectives[0], machine))
+    schedule = proved(spec.collectives[0], machine)
+    try:
+        return compile_collective(spec, schedule)
+    except CollcError as refused:
+        return _in_turns(spec, schedule, refused)
+
+
+def _in_turns(spec: Spec, schedule: Schedule, refused: CollcError) -> ProgramBundle:
+    """A bundle of a collective that keeps its limit of colors only if phases take turns; raises
+    CollcError, as it is `refused`, if it does not even then."""
+    machine, one = TARGETS[spec.target], schedule.collective
+    if one.limits.colors is None or {problem.code for problem in refused.diagnostics} != {"C302"}:
+        raise refused
+    found = fastest_in_turns(schedule, machine, one.limits.colors)
+    if found is None:
+        raise with_exact_remedy(refused, schedule, machine)
+    (called,) = found.plan.schedules
+    # what is expected is expected of the whole, not of a call that has its colors to itself
+    alone = replace(called.collective, expectations=())
+    bundle = compile_program(replace(spec, collectives=(alone,)), found.plan.program)
+    refuse_if_any(unmet_expectations(one.expectations, bundle.plan, bundle.prediction))
+    return bundle
 
 
 def prove_program(
@@ -85,7 +106,7 @@ def compile_program(spec: Spec, program: Program, skew: int = 0) -> ProgramBundl
         problem
         for schedule, one in zip(plan.schedules, plan.plans, strict=True)
         if one.collective.expectations
-        for problem in unmet_expectations(one, predict(schedule, one))
+        for problem in unmet_expectations(one.collective.expectations, one, predict(schedule, one))
     )
     prediction = predict_program(plan)
     architectures = tuple(

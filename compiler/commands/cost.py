@@ -10,15 +10,11 @@ from typing import Any
 import click
 
 from collc.bundle import Bundle, ProgramBundle
-from collc.by_colors import (
-    by_colors,
-    program_by_colors,
-    show_by_colors,
-    show_program_by_colors,
-)
+from collc.by_colors import by_colors, program_by_colors, show_by_colors
 from collc.commands.output import facts_of, print_data, print_decisions, warnings_of
 from collc.commands.source import Source, print_warnings, reporting, source_options
 from collc.cost import show_prediction
+from collc.in_turns import program_of_one
 from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.networks import cost_on, read_network, show_cost
@@ -116,16 +112,17 @@ def _print_network_cost(source: Source, file: Path) -> None:
 
 def _print_by_colors(source: Source, counts: range) -> None:
     spec = source.parse()
-    if spec.program is None:
-        spec, _ = source.prove()
-        alone = list(by_colors(spec.collectives[0], TARGETS[spec.target], counts))
-        rows, table = list(map(asdict, alone)), show_by_colors(alone)
+    program, one = spec.program, spec.collectives[0]
+    if program is None and one.grid.site is not None:
+        program = program_of_one(one)
+    if program is None:
+        spec, schedule = source.prove()
+        found = list(by_colors(schedule.collective, TARGETS[spec.target], counts))
     else:
-        together = list(program_by_colors(spec, spec.program, counts))
-        rows, table = list(map(asdict, together)), show_program_by_colors(together)
+        found = list(program_by_colors(spec, program, counts))
     if source.as_data:
         params = {p.name: p.value for p in spec.parameters}
         head = {"file": spec.file, "target": spec.target, "params": params}
-        print_data(head | {"by_colors": rows})
+        print_data(head | {"by_colors": list(map(asdict, found))})
     else:
-        click.echo(table, nl=False)
+        click.echo(show_by_colors(found), nl=False)

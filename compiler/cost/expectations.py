@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from collc.cost.predict import Prediction
 from collc.diagnostics import Diagnostic
 from collc.plan import Plan
+from collc.program import ProgramPlan
+from collc.spec import Expectation
 
 RELATIONS: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
@@ -19,14 +21,16 @@ RELATIONS: dict[str, Callable[[float, float], bool]] = {
 }
 
 
-def unmet_expectations(plan: Plan, prediction: Prediction) -> Iterator[Diagnostic]:
+def unmet_expectations(
+    expectations: Iterable[Expectation], plan: Plan | ProgramPlan, prediction: Prediction
+) -> Iterator[Diagnostic]:
     """C401: an expectation that the plan does not meet."""
     quantities = {
         "cycles": prediction.cycles,
         "colors": len(plan.colors),
         "memory_bytes": plan.code_bytes + plan.data_bytes,
     }
-    for expected in plan.collective.expectations:
+    for expected in expectations:
         value = quantities[expected.quantity]
         limit = expected.factor * (prediction.bound if expected.times_bound else 1)
         if not RELATIONS[expected.relation](value, limit):

@@ -15,7 +15,8 @@ def unmet(tree, quantity, relation, factor, times_bound=False):
     collective = replace(b.line_reduce(tree, 100), expectations=(expected,))
     schedule = build_schedule(collective)
     plan = build_plan(schedule, WSE2)
-    return [problem.message for problem in unmet_expectations(plan, predict(schedule, plan))]
+    found = unmet_expectations((expected,), plan, predict(schedule, plan))
+    return [problem.message for problem in found]
 
 
 def test_a_chain_is_close_to_the_bound_and_a_star_is_not():
