@@ -27,7 +27,7 @@ class Kept:
 
     def __init__(self, what: str, question: object, folder: Path | None = None) -> None:
         key = hashlib.sha256(f"{_tools()} {json.dumps(question)}".encode()).hexdigest()
-        self._file = (folder or _folder()) / what / f"{key[:32]}.jsonl"
+        self._file = (folder or cache_folder()) / what / f"{key[:32]}.jsonl"
         self._answers: dict[str, Any] = {}
         self._read()
 
@@ -82,7 +82,8 @@ def on_all_cores(
                 yield answer
 
 
-def _folder() -> Path:
+def cache_folder() -> Path:
+    """The user's folder for what can be found out again."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return Path(home) / "collc"
 

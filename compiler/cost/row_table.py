@@ -122,5 +122,6 @@ def _most(rows: Ints, first: Ints) -> int:
     one that has some. Instructions alone are counted together with those before them."""
     count = rows[:, PIECE_END] - rows[:, PIECE]
     moves = np.concatenate(([0], np.cumsum(np.where(count > 1, count + 1, 0))))
-    ends = np.flatnonzero(rows[:, OPERATIONS]) + 1
-    return int(np.diff(moves[np.union1d(ends, first)]).max(initial=0))
+    begins = np.append(False, rows[:, OPERATIONS] > 0)  # behind each row that has operations
+    begins[first] = True
+    return int(np.diff(moves[begins]).max(initial=0))

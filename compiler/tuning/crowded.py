@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from collc.identity import remembered
 from collc.lowering.steps.wiring import RELAY_LANES
 from collc.packing import PAIR, WIDE
 from collc.plan import Phase
@@ -113,9 +114,14 @@ def _step(pattern: StepsPhase, index: int, packed: int) -> _Step:
 
 def transfers(pattern: StepsPhase, index: int) -> tuple[Ints, Ints, Ints]:
     """The places from and to which a step's transfers go, and their elements."""
-    places = np.array(pattern.places, dtype=np.int64)
+    places = _places(pattern)
     source, target, size = sizes(pattern.steps[index], pattern.slicing.bounds)
     return places[source], places[target], size
+
+
+@remembered
+def _places(pattern: StepsPhase) -> Ints:
+    return np.array(pattern.places, dtype=np.int64)
 
 
 def _link(

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collc.diagnostics import CollcError
-from collc.language import parse_source, read_source
-from collc.language.parser import LATER
+from collc.language import parse_source, parser, read_source
+from collc.language.parser import LATER, parse_text
 from collc.language.source import MAX_SOURCE_BYTES, decode_source
 from collc.show import as_json, render
 
@@ -155,3 +155,31 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
         with pytest.raises(CollcError) as caught:
             read_source(path)
         assert caught.value.diagnostics[0].code == "C101"
+
+
+@pytest.mark.parametrize("kept", ["nothing", "the tables", "something else", "no folder"])
+def test_a_text_reads_the_same_whatever_is_kept_of_the_grammar(
+    kept: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "param A = 1 + 2 * 3\ngrid g = A x 1\nparam = 3\n"
+
+    def read() -> list[str]:
+        with pytest.raises(CollcError) as caught:
+            parse_text("here.coll", text)
+        return [str(diagnostic) for diagnostic in caught.value.diagnostics]
+
+    expected, folder = read(), tmp_path / "cache"
+    if kept == "no folder":
+        folder.write_text("a file where the folder would be")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    parser._lark.cache_clear()
+    try:
+        if kept in ("the tables", "something else"):
+            read()
+            parser._lark.cache_clear()
+            (tables,) = (folder / "collc").glob("*.lark")
+            if kept == "something else":
+                tables.write_text("no tables")
+        assert read() == expected
+    finally:
+        parser._lark.cache_clear()

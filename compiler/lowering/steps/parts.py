@@ -71,11 +71,7 @@ def along_circuits(traffic: Traffic, wiring: Wiring, staged: Bools, areas: Ints)
     There is one operation a transfer at both ends, so that the n-th of a step is the n-th for both;
     only what is applied to slices that follow each other is made one.
     """
-    width = int(max(traffic.source.max(), traffic.target.max())) + 1
-    lanes = np.zeros((width * width, 2), dtype=np.int64)
-    for (source, target), pair in wiring.circuits.items():
-        lanes[source * width + target] = pair
-    lane = lanes[traffic.source * width + traffic.target]
+    lane = _lanes_of(traffic, wiring)
     number, time = np.arange(len(traffic)), 2 * traffic.step
     kinds = np.full(len(traffic), SENDS)
     taken = _taken(traffic, staged, areas)
@@ -91,6 +87,16 @@ def along_circuits(traffic: Traffic, wiring: Wiring, staged: Bools, areas: Ints)
     starts = np.flatnonzero(np.concatenate(([True], ~_applied_on(parts)))[: len(parts)])
     counts = np.add.reduceat(parts.count, starts)
     return Parts(**(vars(parts.chosen(starts)) | {"count": counts}))
+
+
+def _lanes_of(traffic: Traffic, wiring: Wiring) -> Ints:
+    """The lanes at both ends of each transfer, [transfers, 2]."""
+    width = int(max(traffic.source.max(), traffic.target.max())) + 1
+    ends = np.array(sorted(wiring.circuits), dtype=np.int64)
+    lanes = np.array([wiring.circuits[pair] for pair in map(tuple, ends.tolist())], dtype=np.int64)
+    circuit = np.searchsorted(ends @ (width, 1), traffic.source * width + traffic.target)
+    found: Ints = lanes[circuit]
+    return found
 
 
 def _applied_on(parts: Parts) -> Bools:
