@@ -151,6 +151,14 @@ def test_wrong_usage_is_status_2_and_one_clear_message(arguments: list[str]) -> 
     assert "Traceback" not in result.stderr
 
 
+def test_a_file_in_the_place_of_a_code_is_told_which_command_is_about_files() -> None:
+    for file in (str(EXAMPLES / "chain.coll"), "not_there.coll"):
+        result = collc("explain", file)
+        assert result.returncode == 2
+        assert f"collc explain plan {file}" in result.stderr
+    assert "explain plan" not in collc("explain", "C000").stderr
+
+
 def test_an_unknown_parameter_is_the_programs_fault() -> None:
     result = collc("check", EXAMPLES / "chain.coll", "-D", "Q=2")
     assert result.returncode == 1

@@ -145,6 +145,10 @@ class Forest:
             message = f"{self._full(call)} needs itself: this recursion does not end"
         elif len(active) >= MAX_CALLS_DEEP:
             message = f"{call.tree} is called more than {MAX_CALLS_DEEP} calls deep"
+            if call.values and call.values[0] < 1:
+                message = f"{self._full(outermost)} calls {call.tree} for less than one rank, "
+                message += "and that has no end"
+                help = "choose numbers with which every call has one rank or more"
         elif self._evaluations > MAX_EVALUATIONS:
             message = f"unfolding trees takes more than {MAX_EVALUATIONS} evaluations"
             code, help = "C131", "let fewer numbers vary, since equal calls are computed once"
