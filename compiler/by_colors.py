@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from collc.cost.program import predict_program
 from collc.diagnostics import CollcError
-from collc.in_turns import fastest_in_turns
+from collc.in_turns import in_turns
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.pipeline import planned, proved
 from collc.program import ProgramPlan
@@ -35,19 +35,34 @@ class Allowed:
     reconfiguration_bytes: int | None
 
 
-def by_colors(collective: Collective, target: Target, counts: Iterable[int]) -> Iterator[Allowed]:
-    """The plan that is compiled for each number of colors: one with colors of their own for all
-    phases, else one whose phases take turns. The collective's own limit is left aside."""
-    for count in counts:
-        limits = replace(collective.limits, colors=count, colors_span=None)
-        schedule = proved(replace(collective, limits=limits), target)
-        try:
-            plan, prediction = planned(with_tokens(schedule), target)
-        except CollcError as error:
-            found = fastest_in_turns(schedule, target, count)
-            yield _refused(count, error) if found is None else _allowed(count, *found)
-        else:
-            yield Allowed(count, len(plan.colors), prediction.cycles, "", (), 0)
+def by_colors(collective: Collective, target: Target, counts: range) -> Iterator[Allowed]:
+    """The fastest of what is compiled within each number of colors and within fewer, so that more
+    colors never take more cycles. The collective's own limit is left aside."""
+    best: Allowed | None = None
+    for count in range(1, counts.stop):
+        row = _alone_or_in_turns(collective, target, count)
+        if best is not None and (row.refused or _takes(best) <= _takes(row)):
+            row = replace(best, allowed=count)
+        best = best if row.refused else row
+        if count in counts:
+            yield row
+
+
+def _takes(row: Allowed) -> tuple[int, int, int]:
+    """Of equal cycles those without turns are better, then those on fewer colors."""
+    return row.cycles or 0, len(row.torn_down or ()), row.colors or 0
+
+
+def _alone_or_in_turns(collective: Collective, target: Target, count: int) -> Allowed:
+    """With colors of their own for all phases, else with phases that take turns on them."""
+    limits = replace(collective.limits, colors=count, colors_span=None)
+    schedule = proved(replace(collective, limits=limits), target)
+    try:
+        plan, prediction = planned(with_tokens(schedule), target)
+    except CollcError as error:
+        found = in_turns(schedule, target, count)
+        return _refused(count, error) if found is None else _allowed(count, *found)
+    return Allowed(count, len(plan.colors), prediction.cycles, "", (), 0)
 
 
 def program_by_colors(spec: Spec, program: Program, counts: Iterable[int]) -> Iterator[Allowed]:

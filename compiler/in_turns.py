@@ -3,7 +3,6 @@ one call, whose phases take turns (D90)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -35,25 +34,32 @@ def program_of_one(collective: Collective) -> Program:
     return Program((collective.name,), 1, *most, way, collective.span, limits.reserved)
 
 
+def unlimited(collective: Collective) -> Collective:
+    """The collective without a limit of colors, which is that of its program."""
+    return replace(collective, limits=replace(collective.limits, colors=None, colors_span=None))
+
+
 def fastest_in_turns(schedule: Schedule, target: Target, colors: int) -> InTurns | None:
     """Of the plans that take turns on so many colors or fewer the one with the fewest predicted
-    cycles, so that more colors never take more; None if there is none."""
-    if any(unusable_in_program([schedule.collective])):
-        return None
-    tokens = with_tokens(schedule)
-    found = (plan for n in range(1, colors + 1) for plan in _within(tokens, target, n))
-    predicted = (InTurns(plan, predict_program(plan).cycles) for plan in found)
-    return min(predicted, key=lambda one: one.cycles, default=None)
+    cycles; None if there is none."""
+    found = (in_turns(schedule, target, most) for most in range(1, colors + 1))
+    return min((one for one in found if one), key=lambda one: one.cycles, default=None)
 
 
-def _within(schedule: Schedule, target: Target, colors: int) -> Iterator[ProgramPlan]:
-    """The plan within a limit of colors, if nothing is wrong with it."""
-    one = schedule.collective
-    free = replace(one, limits=replace(one.limits, colors=None, colors_span=None))
-    program = replace(program_of_one(one), colors=colors)
-    plan = build_program_plan((replace(schedule, collective=free),), program, target)
-    if not check_program(plan):
-        yield plan
+def in_turns(schedule: Schedule, target: Target, colors: int) -> InTurns | None:
+    """The plan of a program within a limit of colors; None if something is wrong with it."""
+    plan = _plan(schedule, target, colors)
+    return None if plan is None else InTurns(plan, predict_program(plan).cycles)
+
+
+def _plan(schedule: Schedule, target: Target, colors: int) -> ProgramPlan | None:
+    called = with_tokens(schedule)
+    program = replace(program_of_one(called.collective), colors=colors)
+    plan = build_program_plan(
+        (replace(called, collective=unlimited(called.collective)),), program, target
+    )
+    wrong = any(unusable_in_program([schedule.collective])) or check_program(plan)
+    return None if wrong else plan
 
 
 def with_exact_remedy(error: CollcError, schedule: Schedule, target: Target) -> CollcError:
@@ -62,12 +68,12 @@ def with_exact_remedy(error: CollcError, schedule: Schedule, target: Target) -> 
 
 
 def _helped(problem: Diagnostic, schedule: Schedule, target: Target) -> Diagnostic:
-    limits, tokens = schedule.collective.limits, with_tokens(schedule)
+    limits = schedule.collective.limits
     if problem.code != "C302" or limits.colors is None:
         return problem
-    each_its_own = len(build_plan(tokens, left_by(limits.reserved, target)).colors)
-    for colors in range(limits.colors + 1, each_its_own):
-        if any(_within(tokens, target, colors)):
+    plan = build_plan(with_tokens(schedule), left_by(limits.reserved, target))
+    for colors in range(limits.colors + 1, len(plan.colors)):
+        if _plan(schedule, target, colors) is not None:
             help = f"allow {colors} colors, on which phases take turns; or {problem.help}"
             return replace(problem, help=help)
     return problem

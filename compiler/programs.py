@@ -14,7 +14,7 @@ from collc.cost.program import predict_program
 from collc.diagnostics import CollcError
 from collc.emit.render import render_program
 from collc.emit.reserved import unusable_in_program, unusable_lengths, unusable_names
-from collc.in_turns import fastest_in_turns, program_of_one, with_exact_remedy
+from collc.in_turns import fastest_in_turns, program_of_one, unlimited, with_exact_remedy
 from collc.language import parse_source
 from collc.lowering.sharing import build_program_plan
 from collc.lowering.strands import build_strands
@@ -79,9 +79,8 @@ def _in_turns(spec: Spec, schedule: Schedule, refused: CollcError) -> ProgramBun
     found = fastest_in_turns(schedule, machine, one.limits.colors)
     if found is None:
         raise with_exact_remedy(refused, schedule, machine)
-    (called,) = found.plan.schedules
     # what is expected is expected of the whole, not of a call that has its colors to itself
-    alone = replace(called.collective, expectations=())
+    alone = replace(unlimited(one), expectations=())
     bundle = compile_program(replace(spec, collectives=(alone,)), found.plan.program)
     refuse_if_any(unmet_expectations(one.expectations, bundle.plan, bundle.prediction))
     return bundle

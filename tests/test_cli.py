@@ -207,6 +207,14 @@ def test_a_run_with_waits_says_that_the_prediction_has_none() -> None:
     assert said not in collc(*arguments).stdout
 
 
+def test_a_file_in_the_place_of_a_code_is_told_which_command_is_about_files() -> None:
+    for file in (str(EXAMPLES / "chain.coll"), "not_there.coll"):
+        result = collc("explain", file)
+        assert result.returncode == 2
+        assert f"collc explain plan {file}" in result.stderr
+    assert "explain plan" not in collc("explain", "C000").stderr
+
+
 def test_an_unknown_parameter_is_the_programs_fault() -> None:
     result = collc("check", EXAMPLES / "chain.coll", "-D", "Q=2")
     assert result.returncode == 1

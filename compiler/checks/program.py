@@ -101,13 +101,19 @@ def _switch_colors(plan: ProgramPlan) -> Iterator[Diagnostic]:
 
 def _queues(plan: ProgramPlan) -> Iterator[Diagnostic]:
     """C305: a queue that the target does not have, or that a PE would need for two colors."""
+    inputs = [color.input_queue for color in plan.colors]
+    outputs = [color.output_queue for color in plan.colors]
     for kind, available, of, having in (
-        ("input", plan.target.input_queues, [c.input_queue for c in plan.colors], receiving),
-        ("output", plan.target.output_queues, [c.output_queue for c in plan.colors], sending),
+        ("input", plan.target.input_queues, inputs, receiving),
+        ("output", plan.target.output_queues, outputs, sending),
     ):
         if not set(of) <= set(available):
-            message = f"the program needs {len(set(of))} {kind} queues for its colors, "
-            message += f"{plan.target.name} has {len(available)}"
+            needed, left, which = len(set(of)), len(available), ""
+            if needed <= left and kind == "input":  # an exchange receives while it sends
+                which = ", with numbers that no output queue beside them has"
+                left = len(set(available) - set(outputs))
+            message = f"the program needs {needed} {kind} queues for its colors{which}, "
+            message += f"{plan.target.name} has {left or 'none'}"
             yield _shared("C305", plan, message, resources=("input_queues", "output_queues"))
             continue
         for clash in _clashes(plan, of, having):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -28,7 +29,10 @@ class _Codes(click.Group):
 def _of_code(code: str) -> click.Command:
     page = explanation(code.upper())
     if page is None:
-        raise click.UsageError(f"there is no message with the code {code}")
+        message = f"there is no message with the code {code}"
+        if Path(code).suffix == ".coll" or Path(code).exists():
+            message += f"; plans for a file are listed by `collc explain plan {code}`"
+        raise click.UsageError(message)
 
     @click.command(name=code)
     @click.option("--json", "as_data", is_flag=True, help="Print one JSON object.")

@@ -17,7 +17,7 @@ from collc.language import by_length, syntax
 from collc.language.algorithms import Algorithms
 from collc.language.by_length import ByLength, elaborate_by_length, is_by_length, refused_steps
 from collc.language.contracts import Contracts
-from collc.language.expressions import Binding, Scope, number, truth
+from collc.language.expressions import Binding, Scope, fits_64_bits, number, truth
 from collc.language.forest import Forest
 from collc.language.grids import elaborate_grids, elaborate_place
 from collc.language.limits import elaborate_expectation, elaborate_limits, elaborate_reserved
@@ -155,7 +155,11 @@ def _parameter(declaration: syntax.ParamDecl, definitions: Mapping[str, int], sc
     word = declaration.name
     if word.text in definitions:
         given = definitions[word.text]
-        return number(syntax.Number(given, word.span), scope)
+        if not fits_64_bits(given):
+            message = f"{word.text} = {given} (given on the command line) does not fit into 64 bits"
+            help = f"choose another value with -D {word.text}=..."
+            raise problem("C116", message, word.span, help=help)
+        return given
     if declaration.default is None:
         help = f"give one with -D {word.text}=..., or a default: `param {word.text} = 64`"
         raise problem("C121", f"{word.text} has no value", word.span, help=help)

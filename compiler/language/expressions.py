@@ -168,9 +168,14 @@ def wrong_kind(expression: Expression, wanted: str) -> ProblemError:
     return problem("C113", f"this is {what}, where {wanted} is wanted", expression.span, help=help)
 
 
+def fits_64_bits(value: int) -> bool:
+    """Whether a number is one of the language's."""
+    return _LEAST <= value <= _MOST
+
+
 def bounded(value: int, span: Span) -> int:
     """The value, if it is a number of 64 bits."""
-    if _LEAST <= value <= _MOST:
+    if fits_64_bits(value):
         return value
     raise problem("C116", "this number does not fit into 64 bits", span)
 

@@ -67,9 +67,12 @@ def _reserved_numbers(one: syntax.ReservationDecl, scope: Scope, target: Target)
         raise problem("C111", message, word.span, help=suggest(word.text, RESOURCES))
     first = number(one.first, scope)
     last = first if one.last is None else number(one.last, scope)
+    if last < first:
+        message = f"{word.text} {first} .. {last}: the first number is greater than the last"
+        raise problem("C162", message, one.span, help=f"write `{word.text} {last} .. {first}`")
     free: tuple[int, ...] = getattr(target, RESOURCES[word.text])
     found = [n for n in free if first <= n <= last]
-    if last < first or len(found) < last - first + 1:
+    if len(found) < last - first + 1:
         wanted = f"{first}" if one.last is None else f"{first} .. {last}"
         message = f"{word.text} {wanted}: {target.name} does not have all of them for programs"
         help = f"beside memcpy and the runtime there are {', '.join(map(str, free))}"

@@ -135,6 +135,9 @@ def _check_whole(clause: RunClause, parts: Parts) -> tuple[int, int] | None:
         raise problem("C148", message, clause.span, help=help)
     given = clause.lines.span if clause.lines is not None else None
     given = clause.algorithm.arguments[0].span if clause.algorithm.arguments else given
+    if clause.taken is not None:
+        message = "`run auto` chooses how many wavelets an instruction takes, too"
+        raise problem("C148", message, clause.taken.span, help="write `run auto`")
     if given is not None:
         message = "`run auto` chooses lines and numbers, too"
         raise problem("C148", message, given, help="write `run auto`")

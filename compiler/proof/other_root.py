@@ -53,7 +53,7 @@ def of_other_root(schedule: Schedule, keeps: Callable[[Schedule], bool]) -> Diag
                 f"contract {'starts' if begins else 'ends'} at {wanted}",
                 run.span,
                 ((collective.contract.span, f"the contract is {collective.contract.name}"),),
-                _help(schedule, rank, home),
+                _help(schedule, run, rank, home),
             )
     return None
 
@@ -81,12 +81,16 @@ def _called(collective: Collective, home: tuple[int, int]) -> str:
     return f"rank {_line(collective).index(max(home))}"
 
 
-def _help(schedule: Schedule, rank: int, home: tuple[int, int]) -> str:
-    """Ranks counted so that the root comes first, and patterns that any rank may be the root of."""
+def _help(schedule: Schedule, run: RunStep, rank: int, home: tuple[int, int]) -> str:
+    """The place that the algorithm was told; ranks counted so that the root comes first, and
+    patterns that any rank may be the root of."""
     collective = schedule.collective
+    word = collective.contract.kind.root_word
+    there = f"`run {run.algorithm.text} {word} {rank}`" if rank else ""
     order = _turned(collective, home) if rank == 0 else ""
-    begins = f"`{collective.contract.kind.root_word} 0`"
-    found = [f"count ranks from that PE on, by {order} and {begins}"] if order else []
+    begins = f"`{word} 0`"
+    found = [f"name that place: {there}"] if there else []
+    found += [f"count ranks from that PE on, by {order} and {begins}"] if order else []
     patterns = " or ".join(f"`{steps}`" for steps in _from_anywhere(schedule, home))
     found += [f"write {patterns}"] if patterns else []
     return ", or ".join(found) or f"begin the order at that PE, and write {begins}"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 from math import prod
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from collc.checks import BUDGETS, CHECKS, check_plan
 from collc.cost import cycles_of
@@ -54,6 +54,13 @@ class Candidate:
         return Considered(self.text, self.at_least, None, None, None, refused, terms)
 
 
+class Refusal(NamedTuple):
+    """What is wrong with a candidate, and how many colors its plan has; 0 if it has no plan."""
+
+    problem: Diagnostic
+    colors: int
+
+
 @dataclass
 class _Search:
     """What has been found so far: the fastest one, and all that was looked at."""
@@ -63,7 +70,7 @@ class _Search:
     best: Collective | None = None
     chosen: Considered | None = None
     considered: dict[str, Considered] = field(default_factory=dict)
-    problems: list[Diagnostic] = field(default_factory=list)
+    problems: list[Refusal] = field(default_factory=list)
 
 
 def decided(collective: Collective, target: Target, colors: int | None = None) -> Collective:
@@ -78,10 +85,21 @@ def decided(collective: Collective, target: Target, colors: int | None = None) -
     else:
         _write(search, undecided, list(plans(collective, target)))
     if search.best is None or search.chosen is None:
-        raise CollcError(search.problems[:1])
+        raise CollcError([_nearest(search)])
     lost = [one for one in search.considered.values() if one is not search.chosen]
     lost.sort(key=lambda one: (one.refused != "", one.cycles is None, one.cycles or one.at_least))
     return replace(search.best, decision=Decision(search.chosen, tuple(lost)))
+
+
+def _nearest(search: _Search) -> Diagnostic:
+    """Why there is no plan: the limit of colors of the plan that needs fewest, else what is wrong
+    with the first one; of numbers that an algorithm is not made for only where there are no
+    others."""
+    too_wide = [one for one in search.problems if one.problem.code == "C302"]
+    if too_wide:
+        return min(too_wide, key=lambda one: one.colors).problem
+    made_for = [one for one in search.problems if one.problem.code != "C158"]
+    return (made_for or search.problems)[0].problem
 
 
 def _write(search: _Search, undecided: Undecided, written: Sequence[Written]) -> None:
@@ -128,7 +146,7 @@ def _elaborated(
         try:
             collective = elaborate(one)
         except CollcError as error:
-            search.problems += error.diagnostics
+            search.problems += [Refusal(problem, 0) for problem in error.diagnostics]
             continue
         if search.colors is not None:
             limits = replace(collective.limits, colors=search.colors, colors_span=None)
@@ -161,7 +179,7 @@ def _predict_all(search: _Search, candidates: Iterable[Candidate]) -> None:
 
 
 def predicted(
-    candidate: Candidate, target: Target, problems: list[Diagnostic], best: int | None = None
+    candidate: Candidate, target: Target, problems: list[Refusal], best: int | None = None
 ) -> tuple[Collective, Considered]:
     """Plan, check and predict a candidate; also the collective with its trees chosen. What is not
     faster than `best` has to keep its budgets only, since it is not going to be emitted."""
@@ -169,20 +187,21 @@ def predicted(
     schedule = build_schedule(complete)
     found = list(prove(schedule))
     schedule = with_tokens(schedule)
-    cycles = 0
+    cycles = colors = 0
     if not found:
         plan = build_plan(schedule, left_by(complete.limits.reserved, target))
         cycles = cycles_of(schedule, plan)
+        colors = len(plan.colors)
         slower = best is not None and cycles >= best
         found = list(check_plan(schedule, plan, BUDGETS if slower else CHECKS))
     if found:
-        problems += found
+        problems += [Refusal(problem, colors) for problem in found]
         refused = f"{found[0].code}: {found[0].message}"
         return complete, candidate.without_prediction(refused)
     memory = plan.code_bytes + plan.data_bytes
     terms = terms_of(schedule, cycles, target).named()
     return complete, Considered(
-        candidate.text, candidate.at_least, cycles, len(plan.colors), memory, "", terms
+        candidate.text, candidate.at_least, cycles, colors, memory, "", terms
     )
 
 

@@ -106,6 +106,19 @@ def test_too_few_queues_are_refused_and_no_limit_is_named_that_does_not_help() -
     assert not any("within colors" in problem.help for problem in problems)
 
 
+def test_enough_queues_with_the_wrong_numbers_are_not_called_too_few() -> None:
+    """An exchange receives while it sends, and a queue's number is its microthread."""
+    with pytest.raises(collc.CollcError) as caught:
+        compile_any(text("ring half late wait reserve output_queues 5"), "test.coll", {})
+    inputs, outputs = (problem.message for problem in caught.value.diagnostics)
+    assert inputs.endswith(", with numbers that no output queue beside them has, wse2 has 2")
+    assert outputs == "the program needs 4 output queues for its colors, wse2 has 3"
+    with pytest.raises(collc.CollcError) as caught:
+        compile_any(text("ring half reserve input_queues 5 .. 7"), "test.coll", {})
+    inputs = caught.value.diagnostics[0].message
+    assert inputs == "the program needs 4 input queues for its colors, wse2 has 3"
+
+
 def test_a_limit_that_is_named_helps() -> None:
     """Colors and task ids have one table on this machine, and fewer colors leave more ids."""
     calls = "twop half reserve colors 0 .. 7, tasks 14 .. 20"

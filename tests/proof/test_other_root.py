@@ -92,6 +92,14 @@ def test_the_root_that_an_algorithm_was_given_is_found() -> None:
     )
 
 
+@pytest.mark.parametrize("place", ["", "to 0"])
+def test_the_place_that_an_algorithm_was_given_is_advised(place: str) -> None:
+    problem = refused("reduce", "8 x 1", f"order ring run ring_reduce(c = 3, root = 2) {place}")
+    steps = "run ring_reduce(c = 3, root = 2) to 2"
+    assert problem.help.startswith(f"name that place: `{steps}`")
+    compiled("reduce", "8 x 1", f"order ring {steps}")
+
+
 def test_what_keeps_the_contract_at_no_rank_is_explained_as_before() -> None:
     assert refused("gather", "8 x 1", "run ring_reduce_scatter to 3").code == "C212"
     assert refused("gather", "8 x 1", "run linear_scatter to 3").code == "C208"

@@ -85,6 +85,15 @@ def test_numbers_are_as_good_as_any() -> None:
     )
 
 
+@pytest.mark.parametrize("place", [0, 3, 6])
+def test_the_root_of_an_algorithm_is_found_whatever_rank_it_is(place: int) -> None:
+    steps = f"order ring run ring_reduce(c = {{0}}, root = {{1}}) to {place}"
+    best = cycles("reduce", steps.format("auto", "auto"), "7 x 1", 16)
+    assert best == min(
+        cycles("reduce", steps.format(c, place), "7 x 1", 16) for c in (1, 2, 4, 7, 8, 16)
+    )
+
+
 def test_a_root_is_as_good_as_the_ends_and_the_middle() -> None:
     steps = "reduce chain to {} then broadcast from auto"
     best = cycles("allreduce", steps.format("auto"), "40 x 1", 10)
