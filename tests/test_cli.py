@@ -91,6 +91,13 @@ def test_build_writes_the_whole_bundle(tmp_path: Path) -> None:
     assert os.access(tmp_path / "out" / "commands_wse2.sh", os.X_OK)
 
 
+def test_a_build_where_another_was_leaves_nothing_of_it(tmp_path: Path) -> None:
+    collc("build", EXAMPLES / "select.coll", "-o", tmp_path)
+    collc("build", EXAMPLES / "chain.coll", "-D", "P=4", "-o", tmp_path)
+    listed = json.loads((tmp_path / "manifest.json").read_text())["sha256"]
+    assert {path.name for path in tmp_path.iterdir()} == {*listed, "manifest.json"}
+
+
 def test_the_same_input_gives_the_same_bytes_whatever_the_hash_seed(tmp_path: Path) -> None:
     seen = set()
     for seed in ("0", "1"):

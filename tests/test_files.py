@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from pathlib import Path
 
@@ -27,6 +29,65 @@ def test_files_are_replaced_and_others_left_alone(tmp_path: Path) -> None:
     write_files(tmp_path, {**OLD, "notes.txt": "mine"})
     write_files(tmp_path, NEW)
     assert contents(tmp_path) == {**NEW, "notes.txt": "mine"}
+
+
+def with_manifest(texts: dict[str, str]) -> dict[str, str]:
+    hashes = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
+    return {**texts, "manifest.json": json.dumps({"sha256": hashes})}
+
+
+def test_files_of_the_bundle_before_are_taken_away(tmp_path: Path) -> None:
+    write_files(tmp_path, with_manifest(OLD))
+    (tmp_path / "notes.txt").write_text("mine")
+    new = with_manifest({"a.csl": "new a"})
+    assert write_files(tmp_path, new) == ()
+    assert contents(tmp_path) == {**new, "notes.txt": "mine"}
+
+
+def test_a_file_that_was_changed_stays_and_is_named(tmp_path: Path) -> None:
+    write_files(tmp_path, with_manifest(OLD))
+    (tmp_path / "b.csl").write_text("changed")
+    new = with_manifest({"a.csl": "new a"})
+    assert write_files(tmp_path, new) == ("b.csl",)
+    assert contents(tmp_path) == {**new, "b.csl": "changed"}
+
+
+@pytest.mark.parametrize(
+    "manifest", ["", "[]", "{}", '{"sha256": 3}', '{"sha256": {"../b.csl": "", "no.csl": ""}}']
+)
+def test_a_manifest_that_says_something_else_takes_nothing_away(
+    manifest: str, tmp_path: Path
+) -> None:
+    (tmp_path / "b.csl").write_text("mine")
+    inside = tmp_path / "out"
+    write_files(inside, {"manifest.json": manifest, "b.csl": "mine too"})
+    assert write_files(inside, with_manifest({"a.csl": "new a"})) == ()
+    assert (tmp_path / "b.csl").read_text() == "mine"
+    assert (inside / "b.csl").read_text() == "mine too"
+
+
+def test_files_written_beside_a_bundle_leave_it_alone(tmp_path: Path) -> None:
+    write_files(tmp_path, with_manifest(OLD))
+    write_files(tmp_path, {"table.csv": "1,2"})
+    assert contents(tmp_path) == {**with_manifest(OLD), "table.csv": "1,2"}
+
+
+def test_an_interrupt_before_the_last_is_taken_away_puts_all_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = with_manifest({**OLD, "c.csl": "old c"})
+    write_files(tmp_path, old)
+    plain = os.replace
+
+    def interrupted(source: Path, destination: Path) -> None:
+        if source == tmp_path / "c.csl" and not destination.exists():
+            raise KeyboardInterrupt
+        plain(source, destination)
+
+    monkeypatch.setattr(files.os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_files(tmp_path, with_manifest({"a.csl": "new a"}))
+    assert contents(tmp_path) == old
 
 
 def test_scripts_are_executable_and_texts_are_not(tmp_path: Path) -> None:

@@ -19,10 +19,14 @@ def directory(_: click.Context, __: click.Parameter, value: str | None) -> Path 
 
 
 def write(contents: Mapping[str, str | bytes], directory: Path) -> None:
-    """Write files, all or none; raises CollcError where that cannot be done."""
+    """Write files, all or none, and name what is left of an earlier bundle; raises CollcError where
+    that cannot be done."""
     try:
-        write_files(directory, contents)
+        changed = write_files(directory, contents)
     except OSError as error:
         message = f"cannot write {directory}: {error.strerror or error}"
         help = "name a directory that can be written"
         raise CollcError([Diagnostic("C502", message, None, help=help)]) from error
+    for name in changed:
+        why = "it was changed, and is no part of what is now beside it"
+        click.echo(f"collc: kept {directory / name}: {why}", err=True)

@@ -16,7 +16,8 @@ from collc.language.optimal import best_tree
 from collc.language.words import OPTIMAL
 from collc.lowering import build_plan
 from collc.packing import wavelets
-from collc.schedule import ReducePhase, Schedule, ascending, build_schedule
+from collc.schedule import ReducePhase, Schedule, ascending, axis_of, build_schedule
+from collc.show import step_texts
 from collc.spec import Collective, ReduceStep, Tree
 from collc.target import Target
 from collc.tuning.trees import with_chosen_trees
@@ -37,7 +38,8 @@ def stalls(schedule: Schedule, prediction: Prediction, target: Target) -> Iterat
     longest, phase = max(waits, key=lambda one: one[0].cycles, default=(None, None))
     if longest is None or phase is None or longest.cycles < LONG * prediction.cycles:
         return
-    other = build_schedule(_better(collective, target))
+    better = _better(collective, phase, target)
+    other = build_schedule(with_chosen_trees(better, target))
     cycles = cycles_of(other, build_plan(other, target))
     if prediction.cycles - cycles < MUCH * prediction.cycles:
         return
@@ -45,7 +47,7 @@ def stalls(schedule: Schedule, prediction: Prediction, target: Target) -> Iterat
         "C801",
         _told(longest, phase, collective),
         phase.span,
-        help=f"`reduce {OPTIMAL}` is predicted to take {cycles} cycles instead of "
+        help=f"`{_clause(better, phase)}` is predicted to take {cycles} cycles instead of "
         f"{prediction.cycles}; {_other(phase.tree)}",
     )
 
@@ -66,7 +68,7 @@ def _rank_on_line(phase: ReducePhase, collective: Collective, rank: int) -> int:
     order = next(
         step.order
         for step in collective.steps
-        if isinstance(step, ReduceStep) and step.span == phase.span
+        if isinstance(step, ReduceStep) and _is_of(step, phase)
     )
     place, grid = phase.coordinate(rank), collective.lined
     extent = grid.width if phase.axis == "x" else grid.height
@@ -89,18 +91,30 @@ def _other(tree: str) -> str:
     return "trees in which a rank has fewer children wait less"
 
 
-def _better(collective: Collective, target: Target) -> Collective:
-    """The collective with the compiler's choice for each of its trees."""
+def _better(collective: Collective, phase: ReducePhase, target: Target) -> Collective:
+    """The collective with the best trees in the step of a phase, the other steps as they are."""
     # 1 for the token of a barrier
     length = wavelets(collective.contract, target, combines=True) or 1
 
     def best(tree: Tree) -> Tree:
-        return best_tree(len(tree.children), length, target, tree.span)
+        return replace(best_tree(len(tree.children), length, target, tree.span), text=OPTIMAL)
 
     steps = tuple(
         replace(step, tree=best(step.tree), far=step.far and best(step.far))
-        if isinstance(step, ReduceStep)
+        if isinstance(step, ReduceStep) and _is_of(step, phase)
         else step
         for step in collective.steps
     )
-    return with_chosen_trees(replace(collective, steps=steps), target)
+    return replace(collective, steps=steps)
+
+
+def _clause(collective: Collective, phase: ReducePhase) -> str:
+    """The step of a phase as it would be written."""
+    written = zip(collective.steps, step_texts(collective), strict=True)
+    return next(
+        text for step, text in written if isinstance(step, ReduceStep) and _is_of(step, phase)
+    )
+
+
+def _is_of(step: ReduceStep, phase: ReducePhase) -> bool:
+    return step.span == phase.span and axis_of(step.order) == phase.axis

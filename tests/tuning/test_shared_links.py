@@ -60,7 +60,9 @@ def test_what_is_said_is_what_the_simulator_sees(
     busy = usage["pes"]["operation"]
     assert busy[link.by[0]] - min(busy) >= lost
     for text, cycles in plans_told(warning.help):
-        gain = bundle.run().cycles - compiled(contract, text, ROW, target).run().cycles
+        pasted = compiled(contract, text, ROW, target)
+        assert pasted.prediction.cycles == cycles
+        gain = bundle.run().cycles - pasted.run().cycles
         assert gain == pytest.approx(own - cycles, abs=0.02 * own)
 
 

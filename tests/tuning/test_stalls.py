@@ -82,3 +82,41 @@ def test_ranks_are_those_of_the_line_whatever_the_root(collective: str, told: st
     found = re.sub(r"waits \d+ cycles for rank", "{for_}", warning.message)
     assert found.startswith(told), warning.message
     assert "reduce_2" not in warning.message
+
+
+GRID = """target wse2
+grid pes = {size}
+collective total = allreduce(x: f32[100], add) on pes {{
+{steps}
+then broadcast from (0, 0)
+}}
+program {{ total }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("size", "steps"),
+    [
+        (
+            "32 x 24",
+            "order north_to_south, west_to_east\n"
+            "reduce columns by two_phase(S = 4) to 0\nthen reduce row by two_phase(S = 5) to 0",
+        ),
+        ("24 x 24", "reduce rows by star to 0\nthen reduce column by chain to 0"),
+        ("48 x 1", "reduce star to 0"),
+        ("1 x 48", "order north_to_south\nreduce binomial to 0"),
+    ],
+)
+def test_the_help_pasted_in_place_of_the_clause_takes_what_it_promises(
+    size: str, steps: str
+) -> None:
+    text = GRID.format(size=size, steps=steps)
+    (warning,) = collc.compile_text(text, "f.coll", {}).warnings
+    clause, cycles = re.match(r"`(.*)` is predicted to take (\d+) cycles", warning.help).groups()
+    at = warning.at
+    assert at is not None and at.line == at.end_line
+    lines = text.split("\n")
+    line = lines[at.line - 1]
+    lines[at.line - 1] = line[: at.column - 1] + clause + line[at.end_column - 1 :]
+    pasted = collc.compile_text("\n".join(lines), "f.coll", {})
+    assert pasted.prediction.cycles == int(cycles)
