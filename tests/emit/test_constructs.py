@@ -35,6 +35,17 @@ def test_every_library_module_is_documented(name: str, files: dict[str, str]) ->
 
 
 @pytest.mark.parametrize(("name", "files"), every_kind_of_bundle())
+def test_every_operator_is_documented(name: str, files: dict[str, str]) -> None:
+    comparisons = {"==", "!=", "<", ">", "<=", ">="}
+    for file, text in files.items():
+        if file.endswith(".csl"):
+            plain = re.sub(r'"[^"]*"', "", code_of(text))
+            used = set(re.findall(r"(?<![-+*/%<>&|^~!=])[-+*/%<>&|^~!=]+(?= )", plain))
+            used = {one for one in used if not re.fullmatch(r"->|=>|-|&|~|!", one)} - comparisons
+            assert used <= documented(), f"{name}/{file}"
+
+
+@pytest.mark.parametrize(("name", "files"), every_kind_of_bundle())
 def test_every_struct_field_is_documented_or_our_own(name: str, files: dict[str, str]) -> None:
     csl = {file: code_of(text) for file, text in files.items() if file.endswith(".csl")}
     own = {"width", "height"}  # of <memcpy/get_params>
