@@ -11,6 +11,7 @@ from programs.texts import program_of
 
 from collc.cost.program import predict_program
 from collc.diagnostics import CollcError
+from collc.run_program import NOTHING_KNOWN
 
 CALLS = [
     ["chain", "broadcast from the west"],
@@ -23,7 +24,7 @@ CALLS = [
 def error_of(text: str, **parameters: int) -> float:
     spec, plan = planned(text, parameters)
     report = run_planned(spec, plan)
-    assert report.verified, report.problem
+    assert report.verified or report.problem == NOTHING_KNOWN, report.problem
     return predict_program(plan).cycles / report.cycles - 1
 
 
