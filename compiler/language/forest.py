@@ -31,7 +31,7 @@ from collc.schedule import JUMP
 
 MAX_RANKS = 65_536
 MAX_CALLS_DEEP = MAX_RANKS
-MAX_EVALUATIONS = 4_000_000
+MAX_EVALUATIONS = 2_000_000
 
 _INSTEAD = {  # of names that trees have elsewhere
     "left_right": "a root within the line has a tree on each side: write `reduce chain to R`, or "
