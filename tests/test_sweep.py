@@ -41,7 +41,7 @@ def test_the_same_text_is_not_run_again() -> None:
 
 
 def test_a_combination_is_refused_with_the_limit() -> None:
-    outcome = sweep.measure((Combination("bruck_all_to_all", "wse3", 3, 1), None), "mark", 60)
+    outcome = sweep.measure((Combination("direct_allreduce", "wse3", 12, 1000), None), "mark", 60)
     assert outcome.verdict == sweep.REFUSED
     assert outcome.code
     assert outcome.words

@@ -72,8 +72,6 @@ def check_required(
 
 
 _MADE_FOR = {  # of the prelude's: for which numbers they are, and what does the same for others
-    "bruck_all_to_all": "it is for 2, 4, 8, ... ranks; for any number there are "
-    "`run pairwise_all_to_all` and `run linear_all_to_all`",
     "ring_reduce": "its root is one of the ranks, 0 to n - 1",
 }
 

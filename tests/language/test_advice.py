@@ -23,7 +23,6 @@ def text(contract: str, steps: str) -> str:
     [
         ("reduce(x: f32[24], add)", "reduce left_right(chain) to 3"),
         ("reduce(x: f32[24], add)", "reduce ring to 0"),
-        ("all_to_all(x: f32[24])", "run bruck_all_to_all"),
     ],
 )
 def test_every_pattern_that_is_advised_compiles(contract: str, steps: str) -> None:

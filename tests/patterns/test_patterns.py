@@ -112,5 +112,5 @@ def test_a_ring_has_another_order_for_each_slice_and_a_pair_two_sides() -> None:
 
 
 def test_the_condition_is_quoted_from_the_prelude() -> None:
-    assert PATTERNS["bruck_all_to_all"].requires == "pow2(log2floor(n)) == n"
+    assert PATTERNS["butterfly"].requires == "G >= 2"
     assert PATTERNS["chain"].requires == ""

@@ -76,7 +76,6 @@ CHUNKED = {
     "broadcast": ("pipelined_broadcast", "binary_tree_broadcast"),
     "allreduce": ("pipelined_allreduce", "binary_tree_allreduce", "dual_root_allreduce"),
 }
-POWERS_OF_TWO = ("bruck_all_to_all",)
 
 
 def names() -> list[tuple[str, str]]:
@@ -94,7 +93,7 @@ def uses(name: str, ranks: int) -> Iterator[str]:
         yield from (f"ring_reduce(c = {chunks}, root = 0)" for chunks in (1, 4))
     elif any(name in found for found in CHUNKED.values()):
         yield from (f"{name}({chunks})" for chunks in (1, 4))
-    elif name not in POWERS_OF_TWO or ranks & (ranks - 1) == 0:
+    else:
         yield name
 
 
