@@ -68,20 +68,21 @@ def _stuck(phase: Phase, pattern: StepsPhase, run: Run) -> Diagnostic:
 
 
 def _waits_for(run: Run, lane: int) -> str:
-    kind = int(run.rows.kind[run.at[lane]])
-    if run.waits[lane]:
+    line = run.line
+    kind = int(run.rows.kind[line.at[lane]])
+    if line.waits[lane]:
         return "for its other lanes"
     waits = (
-        (run.pass_left[lane], "to let elements pass"),
-        (run.out_left[lane], "to send"),
-        (run.into_left[lane], "to receive"),
+        (line.pass_left[lane], "to let elements pass"),
+        (line.out_left[lane], "to send"),
+        (line.into_left[lane], "to receive"),
     )
     return next((text for left, text in waits if left), f"in a row of kind {RowKind(kind)!r}")
 
 
 def _differing(phase: Phase, pattern: StepsPhase, run: Run) -> Iterator[Diagnostic]:
     """C322 for the first place and element that ends up with something else."""
-    wrong = np.argwhere(run.held != due(pattern))
+    wrong = np.argwhere(run.line.held != due(pattern))
     if len(wrong):
         place, slice_ = (int(n) for n in wrong[0])
         first, last = int(run.bounds[slice_]), int(run.bounds[slice_ + 1]) - 1
