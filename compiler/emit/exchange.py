@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from collc.emit.blocks import first_of_block
@@ -11,7 +11,22 @@ from collc.emit.roles import Field, RoleModel
 from collc.lowering.memory import lane_numbers, loop_header, row_numbers
 from collc.plan import AREA_BITS, Exchange, Lane, Number, Phase, Plan, RowKind
 
-BITS = {
+WALKS = 1 << AREA_BITS  # only in the rows of PEs, where there is no stage
+# what a row does: the name of the bit in the text, and what is said of it there
+_BITS = {
+    int(RowKind.ENDS): ("row_ends", "the lane's last one of a step"),
+    int(RowKind.SENDS): ("row_sends", ""),
+    int(RowKind.RELAYS): ("row_relays", "lets elements pass"),
+    int(RowKind.RECEIVES): ("row_receives", ""),
+    int(RowKind.COMBINES): ("row_combines", "with what is there, instead of overwriting it"),
+    int(RowKind.STAGES): ("row_stages", "what it receives"),
+    int(RowKind.APPLIES): ("row_applies", "what is staged"),
+    int(RowKind.OVER): ("row_over", "there are no more rows"),
+    WALKS: ("row_walks", "goes on by itself"),
+}
+_ALWAYS = RowKind.ENDS | RowKind.SENDS | RowKind.RECEIVES | RowKind.OVER  # the text names them
+# what the text tests; bits that no row has are left out
+_TESTED = {
     "ends": RowKind.ENDS,
     "sends": RowKind.SENDS,
     "relays": RowKind.RELAYS,
@@ -22,7 +37,7 @@ BITS = {
     "applies": RowKind.APPLIES,
     "over": RowKind.OVER,
     "over_and_ends": RowKind.OVER | RowKind.ENDS,
-    "walks": 1 << AREA_BITS,  # only in the rows of PEs, where there is no stage
+    "walks": WALKS,
     "does_anything": RowKind.SENDS
     | RowKind.RELAYS
     | RowKind.RECEIVES
@@ -33,7 +48,6 @@ BITS = {
     "uses_fabric": RowKind.SENDS | RowKind.RELAYS | RowKind.RECEIVES,
     "waits_or_ends": RowKind.SENDS | RowKind.RELAYS | RowKind.RECEIVES | RowKind.ENDS,
 }
-ALL_BITS = 0xFFFF
 
 
 _ALTERNATIVES = 64  # of one `if`
@@ -88,7 +102,8 @@ class ExchangeModel:
     or, `in_blocks`, a line's block of it; `slice_length` is -1 where slices differ in length;
     `by_length` says that they have the lengths of the run;
     `grain` elements are cut as one; `all_kinds` is the conjunction of the bits of the rows that are
-    prepared. The rest says what any row does."""
+    prepared; `bits` are sums of a row's bits as expressions, of those that are `present` in any.
+    The rest says what any row does."""
 
     slices: int
     length: int
@@ -104,7 +119,8 @@ class ExchangeModel:
     lanes: tuple[LaneModel, ...]
     tables: tuple[TableModel, ...]
     all_kinds: str
-    bits: dict[str, int]
+    present: int
+    bits: dict[str, str]
     area_bits: int
     relay: str
     sends: bool
@@ -126,6 +142,7 @@ def exchange_model(
         for index in range(len(exchange.lanes))
     )
     kinds = _kinds(phase)
+    present = _present(kinds, exchange)
     return ExchangeModel(
         slices=slicing.count,
         length=slicing.length,
@@ -141,7 +158,8 @@ def exchange_model(
         lanes=lanes,
         tables=tuple(TableModel(name, values) for values, name in tables.items()),
         all_kinds=" & ".join(f"{lane.name}_kind" for lane in lanes),
-        bits=_bits(),
+        present=present,
+        bits={name: _named(int(bits) & present) for name, bits in _TESTED.items()},
         area_bits=AREA_BITS,
         relay=f"@mov{8 * plan.element.bytes}",
         sends=any(kind & RowKind.SENDS for kind in kinds),
@@ -156,11 +174,37 @@ def exchange_model(
     )
 
 
-def _bits() -> dict[str, int]:
-    """The bits that the text tests, and those that it clears."""
-    bits = {name: int(kind) for name, kind in BITS.items()}
-    cleared = ("sends_or_relays", "receives_or_applies")
-    return bits | {f"not_{name}": ALL_BITS - bits[name] for name in cleared}
+def _present(kinds: set[int], exchange: Exchange) -> int:
+    """The bits that rows have, and those that the text names anyhow."""
+    found = int(_ALWAYS) | (WALKS if exchange.walks else 0)
+    for kind in kinds:
+        found |= kind & (WALKS - 1)
+    return found
+
+
+def _named(bits: int) -> str:
+    """`row_sends`, `(row_sends | row_relays)`."""
+    names = [name for bit, (name, _) in _BITS.items() if bits & bit]
+    return names[0] if len(names) == 1 else f"({' | '.join(names)})"
+
+
+@dataclass(frozen=True)
+class BitModel:
+    """What a row does: a bit, its name, and a comment."""
+
+    name: str
+    value: int
+    about: str
+
+
+def row_bits(exchanges: Iterable[ExchangeModel]) -> tuple[BitModel, ...]:
+    """The bits that these name."""
+    present = 0
+    for exchange in exchanges:
+        present |= exchange.present
+    return tuple(
+        BitModel(name, bit, about) for bit, (name, about) in _BITS.items() if present & bit
+    )
 
 
 def _lane_model(  # noqa: PLR0913, PLR0917 - what a lane is made of
@@ -276,9 +320,10 @@ def exchange_fields(exchange: Exchange, any_color: str, by_color: bool) -> tuple
             Field(f"{lane}_receives", "bool", "", "false"),
             Field(f"{lane}_in", "color", "", any_color),
             Field(f"{lane}_sends", "bool", "", "false"),
-            Field(f"{lane}_both", "bool", "sends and receives in every row", "false"),
             Field(f"{lane}_out", "color", "", any_color),
         ]
+        if exchange.walks:
+            fields.append(Field(f"{lane}_both", "bool", "sends and receives in every row", "false"))
         if by_color:
             fields += [
                 Field(f"{lane}_queue_in", "u16", "", "0"),
@@ -331,7 +376,8 @@ def _lane_values(lane: Lane, phase: Phase) -> Iterator[tuple[str, str]]:
     rows = [row for loop in lane.loops for row in loop.rows]
     kinds = [row.kind for row in rows]
     if (
-        rows
+        phase.exchange.walks
+        and rows
         and slicing.length >= slicing.count * slicing.grain  # no slice is empty
         and all(kind.offset & both == both and not _varies(kind) for kind in kinds)
     ):

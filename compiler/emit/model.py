@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from collc.emit.conditions import Cases, cases_of
+from collc.emit.exchange import BitModel, row_bits
 from collc.emit.ids import Ids
 from collc.emit.names import NUMPY_TYPE, Combine, combine_of
 from collc.emit.own import OwnModel, own_model
@@ -26,7 +27,7 @@ from collc.emit.roles import shape_of
 from collc.emit.sites import SiteModel, site_model, where
 from collc.lowering.resources import switched_colors
 from collc.owners import lines_and_ranks
-from collc.plan import Plan, SendVector
+from collc.plan import AREA_BITS, Plan, SendVector
 from collc.schedule import Schedule, home_pe
 from collc.spec import Collective, ContractKind
 from collc.version import __version__
@@ -93,6 +94,17 @@ class BundleModel:
     def sets_routers(self) -> bool:
         """Whether some phase has code for routers that are torn down."""
         return any(phase.sets_routers for phase in self.phases)
+
+    @property
+    def row_bits(self) -> tuple[BitModel, ...]:
+        """What rows do, where phases have some."""
+        return row_bits(phase.exchange for phase in self.phases if phase.exchange)
+
+    @property
+    def area_bits(self) -> int:
+        """From which bit on rows say which area of a stage they use, 0 if stages have one."""
+        exchanges = [phase.exchange for phase in self.phases if phase.exchange]
+        return AREA_BITS if any(exchange.areas > 1 for exchange in exchanges) else 0
 
     @property
     def cases(self) -> bool:
