@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from collc.consecutive import consecutive
 from collc.diagnostics import Diagnostic, Span
 from collc.grids import Grid
 from collc.proof.contributions import UNORDERED, Block, Contributions, all_of, cut_for, one_of
@@ -235,13 +236,8 @@ def _wrong_lines(
 
 def _lines(line: str, coordinates: frozenset[int]) -> str:
     """`column 3`, `rows 0, 2 to 5`."""
-    runs: list[list[int]] = []
-    for coordinate in sorted(coordinates):
-        if runs and runs[-1][-1] == coordinate - 1:
-            runs[-1].append(coordinate)
-        else:
-            runs.append([coordinate])
-    words = [str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs]
+    runs = consecutive(sorted(coordinates))
+    words = [str(first) if first == last else f"{first} to {last}" for first, last in runs]
     return f"{line}{'s' * (len(coordinates) > 1)} {', '.join(words)}"
 
 
