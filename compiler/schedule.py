@@ -400,11 +400,9 @@ def corner_of(collective: Collective) -> tuple[int, int]:
 
 def pes_of_ranks(collective: Collective) -> tuple[tuple[int, int], ...]:
     """(x, y) of every rank that a contract of the user's own speaks of."""
-    own, path = collective.contract.own, collective.path
+    own = collective.contract.own
     assert own is not None
-    if path is not None:
-        return tuple(path.places[place] for place in own.places)
-    return tuple((place, 0) if own.axis == "x" else (0, place) for place in own.places)
+    return tuple(collective.pe_at(own.axis, place) for place in own.places)
 
 
 def unfolded(schedule: Schedule) -> Schedule:
