@@ -1,7 +1,7 @@
 """The command line: `main` runs the command that is asked for, a module of `collc.commands`.
 
 Only these print, exit, or write files the user asked for. Exit status: 0 fine, 1 the program is at
-fault, 2 wrong usage, 3 a run gave a wrong result or got stuck.
+fault, 2 wrong usage, 3 a run gave a wrong result or none that can be compared, or got stuck.
 """
 
 from __future__ import annotations

@@ -40,10 +40,4 @@ def owners(collective: Collective) -> Iterator[tuple[Pe, slice]]:
         first, end = blocks.first(block), blocks.first(block + 1)
         for rank, place in enumerate(ranks):
             part = slice(first + slices.bound(rank), min(first + slices.bound(rank + 1), end))
-            yield _pe(collective, place, line), part
-
-
-def _pe(collective: Collective, place: int, line: int) -> Pe:
-    if collective.path is not None:
-        return collective.path.places[place]
-    return (place, line) if collective.counts_along == "x" else (line, place)
+            yield collective.pe_at(collective.counts_along, place, line), part

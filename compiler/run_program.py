@@ -16,9 +16,7 @@ from collc.run_lengths import Lengths, lengths_of_run, of_length
 from collc.spec import Collective
 from collc.verify import NOT_KEPT, carry_on, carry_on_in_part, describe, make_input
 
-NOTHING_KNOWN = (
-    "no element was compared: every call works on elements that no call before it promises"
-)
+NOTHING_KNOWN = "no element was compared: no contract says what a buffer holds behind the last call"
 
 
 @dataclass(frozen=True, eq=False)

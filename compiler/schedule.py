@@ -23,6 +23,7 @@ from collc.spec import (
     ReduceStep,
     RunStep,
     Share,
+    Step,
     Tree,
 )
 from collc.steps import Blocks, Slicing, StepsPhase
@@ -165,6 +166,25 @@ def axis_of(order: Order) -> str:
 def ascending(order: Order) -> bool:
     """Whether ranks grow with the coordinate."""
     return order in (Order.WEST_TO_EAST, Order.NORTH_TO_SOUTH)
+
+
+def step_of(collective: Collective, phase: Phase) -> Step:
+    """The step that a phase is of. The steps that `auto` stands for are all at one place, so that
+    the place alone does not tell."""
+    axis = "" if isinstance(phase, BroadcastPhase) else phase.axis
+    kind = ReduceStep if isinstance(phase, ReducePhase) else object  # trees may go by steps, too
+    return next(
+        step
+        for step in collective.steps
+        if step.span == phase.span and _axis_of_step(step) == axis and isinstance(step, kind)
+    )
+
+
+def _axis_of_step(step: Step) -> str:
+    """The axis along which a step goes; none of a broadcast."""
+    if isinstance(step, BroadcastStep):
+        return ""
+    return step.axis if isinstance(step, RunStep) else axis_of(step.order)
 
 
 def build_schedule(collective: Collective) -> Schedule:
@@ -380,11 +400,9 @@ def corner_of(collective: Collective) -> tuple[int, int]:
 
 def pes_of_ranks(collective: Collective) -> tuple[tuple[int, int], ...]:
     """(x, y) of every rank that a contract of the user's own speaks of."""
-    own, path = collective.contract.own, collective.path
+    own = collective.contract.own
     assert own is not None
-    if path is not None:
-        return tuple(path.places[place] for place in own.places)
-    return tuple((place, 0) if own.axis == "x" else (0, place) for place in own.places)
+    return tuple(collective.pe_at(own.axis, place) for place in own.places)
 
 
 def unfolded(schedule: Schedule) -> Schedule:

@@ -17,7 +17,7 @@ from collc.language.limits import RESOURCES
 from collc.language.names import PRELUDE_FILE, prelude
 from collc.language.shapes import Children
 from collc.language.words import HILBERT
-from collc.schedule import JUMP, axis_of
+from collc.schedule import JUMP, Phase, axis_of, step_of
 from collc.show_algorithm import show_algorithm, values_of
 from collc.show_contract import show_contracts
 from collc.show_operation import show_operation
@@ -286,6 +286,13 @@ def step_texts(collective: Collective) -> Iterator[str]:
             lines = _lines_by(axis, collective, every=reduced <= {axis})
             reduced.add(axis)
             yield f"reduce {lines}{_tree_texts(step)} to {step.root}"
+
+
+def text_of_step(collective: Collective, phase: Phase) -> str:
+    """The step of a phase, as it would be written; names of phases are the compiler's."""
+    own = step_of(collective, phase)
+    written = zip(collective.steps, step_texts(collective), strict=True)
+    return next(text for step, text in written if step is own)
 
 
 def _lines_by(axis: str, collective: Collective, *, every: bool) -> str:

@@ -13,7 +13,7 @@ from collc.schedule import (
     ReducePhase,
     Schedule,
     ascending,
-    axis_of,
+    step_of,
 )
 from collc.spec import ReduceStep
 from collc.steps import Moves, StepsPhase
@@ -37,12 +37,12 @@ def show_schedule(schedule: Schedule) -> str:
 def _to_other_roots(schedule: Schedule) -> Iterator[str]:
     """Reductions to another rank than 0, whose phases number ranks from there, in the ranks of the
     line: the root takes its own side first."""
-    for step in schedule.collective.steps:
+    collective = schedule.collective
+    for step in collective.steps:
         if isinstance(step, ReduceStep) and step.root > 0:
             reductions = (p for p in schedule.phases if isinstance(p, ReducePhase))
-            axis = axis_of(step.order)
-            sides = [p for p in reductions if p.span == step.span and p.axis == axis]
-            yield from _in_ranks_of_line(step, sides, schedule.collective.path)
+            sides = [p for p in reductions if step_of(collective, p) is step]
+            yield from _in_ranks_of_line(step, sides, collective.path)
 
 
 def _in_ranks_of_line(

@@ -14,6 +14,7 @@ from itertools import product
 
 import numpy as np
 
+from collc.any_order import in_any_order
 from collc.arrays import UFUNC, Array, Mask
 from collc.formula import evaluate
 from collc.grids import Grid, Lines, Site
@@ -299,20 +300,6 @@ def _is_reduction(schedule: Schedule, given: Array, wanted: Array) -> bool:
     assert operation is not None
     if isinstance(operation, OwnOperation):
         return True  # in another order of combining it may give something else
-    if np.issubdtype(given.dtype, np.floating) and operation is Operation.MUL:
-        return True
-    flat = given.reshape(-1, contract.length)
-    asked = promised(schedule)
-    if np.issubdtype(given.dtype, np.integer):
-        plain: Array = UFUNC[operation].reduce(flat, axis=0, dtype=given.dtype)
-        return bool((wanted == plain)[asked].all())
-    exact = flat.astype(np.float64)
-    plain = UFUNC[operation].reduce(exact, axis=0)
-    sizes = np.abs(exact).sum(axis=0)
-    asked &= (
-        sizes <= np.finfo(given.dtype).max
-    )  # what is larger may have become infinite on its way
-    most = len(flat) * float(np.finfo(given.dtype).eps) * sizes
-    rows = zip(wanted, asked, strict=True)  # row by row, since a grid as float64 takes much room
-    with np.errstate(invalid="ignore"):  # of infinite ones, which are not asked for
-        return all((np.abs(row - plain) <= most)[mask].all() for row, mask in rows)
+    right = in_any_order(operation, given.reshape(-1, contract.length))
+    rows = zip(wanted, promised(schedule), strict=True)  # since a grid as float64 takes much room
+    return all(right.allows(row)[mask].all() for row, mask in rows)

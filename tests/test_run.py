@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from collc import Bundle, CollcError, RunError, compile_text
 from collc.cli import commands
 from collc.files import write_files
+from collc.run_program import NOTHING_KNOWN
 
 TEXT = """target wse2
 grid row = 4 x 1
@@ -155,6 +156,18 @@ def test_a_failed_run_says_so_and_is_status_3(
     assert result.exit_code == 3
     assert "WRONG" in result.output
     assert "the run failed: " in result.output
+
+
+def test_a_run_of_which_nothing_is_compared_is_status_3_and_not_called_wrong(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "twice.coll"
+    path.write_text(TEXT.replace("{ total }", "{ total total }"), encoding="utf-8")
+    result = CliRunner().invoke(commands, ["run", str(path)])
+    assert result.exit_code == 3
+    assert "twice.coll on wse2: nothing was compared" in result.output
+    assert f"the run shows nothing: {NOTHING_KNOWN}" in result.output
+    assert "WRONG" not in result.output
 
 
 def test_csl_that_does_not_compile_is_a_run_error(

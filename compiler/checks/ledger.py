@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from collc.consecutive import consecutive
 from collc.diagnostics import Diagnostic, Span
 from collc.lowering.resources import colors_of
 from collc.plan import Phase, Plan
@@ -88,10 +89,4 @@ def _remedy(plan: Plan, enough: bool) -> str:
 
 def _runs(numbers: tuple[int, ...]) -> str:
     """Numbers as the clause has them: `0 .. 3 and 7`."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and runs[-1][1] == number - 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return " and ".join(str(a) if a == b else f"{a} .. {b}" for a, b in runs)
+    return " and ".join(str(a) if a == b else f"{a} .. {b}" for a, b in consecutive(numbers))

@@ -9,7 +9,7 @@ import click
 
 from collc.bundle import Bundle, ProgramBundle
 from collc.commands.directory import directory, write
-from collc.commands.output import facts_of, print_data, print_decisions, resources_of, warnings_of
+from collc.commands.output import facts_of, print_data, print_decisions, resources_of, warning_facts
 from collc.commands.source import Source, print_warnings, reporting, source_options
 from collc.lowering import show_plan
 from collc.lowering.show_program import show_program
@@ -46,7 +46,7 @@ def command(source: Source, output: Path | None, dump: str | None) -> None:
     directory = output or Path("out") / source.file.stem
     write(bundle.files, directory)
     if source.as_data:
-        print_data(facts_of(bundle) | warnings_of(bundle) | {"directory": str(directory)})
+        print_data(facts_of(bundle) | warning_facts(bundle) | {"directory": str(directory)})
         return
     size = sum(len(text) for text in bundle.files.values())
     click.echo(f"{len(bundle.files)} files, {size} bytes, in {directory}. {resources_of(bundle)}")

@@ -11,7 +11,7 @@ import click
 
 from collc.bundle import Bundle, ProgramBundle
 from collc.by_colors import by_colors, program_by_colors, show_by_colors
-from collc.commands.output import facts_of, print_data, print_decisions, warnings_of
+from collc.commands.output import facts_of, print_data, print_decisions, warning_facts
 from collc.commands.source import Source, print_warnings, reporting, source_options
 from collc.cost import show_prediction
 from collc.in_turns import program_of_one
@@ -65,7 +65,7 @@ def command(source: Source, counts: range | None, network: Path | None) -> None:
     bundle = source.compile()
     if source.as_data:
         of_program = _data_of_program(bundle) if isinstance(bundle, ProgramBundle) else {}
-        facts = facts_of(bundle) | warnings_of(bundle) | of_program
+        facts = facts_of(bundle) | warning_facts(bundle) | of_program
         print_data(facts | {"prediction": asdict(bundle.prediction)})
         return
     click.echo(show_prediction(bundle.prediction), nl=False)

@@ -65,7 +65,7 @@ def _reconfiguration(bundle: Bundle | ProgramBundle) -> dict[str, int]:
     return {"reconfiguration_bytes": reconfiguration_bytes(bundle.plan)}
 
 
-def warnings_of(bundle: Bundle | ProgramBundle) -> dict[str, Any]:
+def warning_facts(bundle: Bundle | ProgramBundle) -> dict[str, Any]:
     """What could be better, for the commands that say so."""
     return {"warnings": [as_json(warning) for warning in bundle.warnings]}
 

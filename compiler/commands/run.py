@@ -20,6 +20,7 @@ from collc.commands.output import WRONG_RUN, facts_of, predicted_facts, print_da
 from collc.commands.source import Source, reporting, source_options
 from collc.run import RunError, RunReport
 from collc.run_lengths import checked_lengths
+from collc.run_program import NOTHING_KNOWN
 
 _SHOWN = 12  # lengths of rounds
 
@@ -145,8 +146,17 @@ def _few(lengths: Sequence[int]) -> str:
     return ", ".join(map(str, lengths[:_SHOWN])) + more
 
 
+def _verdict(facts: dict[str, Any]) -> tuple[str, str]:
+    """What a run shows, and what is said of it where that is nothing good."""
+    if facts["verified"]:
+        return "verified against NumPy, bit by bit", ""
+    if facts["problem"] == NOTHING_KNOWN:
+        return "nothing was compared", "the run shows nothing"
+    return "WRONG", "the run failed"
+
+
 def _print_run(facts: dict[str, Any], output: Path | None, skew: int) -> None:
-    verdict = "verified against NumPy, bit by bit" if facts["verified"] else "WRONG"
+    verdict, failure = _verdict(facts)
     click.echo(f"{facts['file']} on {facts['target']}: {verdict}")
     if facts["cycles"] is not None:
         click.echo(f"  cycles     {facts['cycles']}")
@@ -165,4 +175,4 @@ def _print_run(facts: dict[str, Any], output: Path | None, skew: int) -> None:
     if output:
         click.echo(f"  CSL        {output}")
     if not facts["verified"]:
-        click.echo(f"collc: the run failed: {facts['problem']}", err=True)
+        click.echo(f"collc: {failure}: {facts['problem']}", err=True)

@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from collc.cost import Prediction
 from collc.emit.model import BundleModel, model_of
 from collc.emit.program import ProgramModel, program_model, strand_models
+from collc.files import MANIFEST
 from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.plan import Plan
@@ -45,7 +46,7 @@ def render(
     commands = environment.get_template("commands.sh.j2")
     for arch in architectures:
         texts[f"commands_{arch}.sh"] = commands.render(m=model, arch=arch)
-    texts["manifest.json"] = _manifest(spec, plan, prediction, model, texts)
+    texts[MANIFEST] = _manifest(spec, plan, prediction, model, texts)
     return dict(sorted(texts.items()))
 
 
@@ -174,7 +175,7 @@ def render_program(
     commands = environment.get_template("commands.sh.j2")
     for arch in architectures:
         texts[f"commands_{arch}.sh"] = commands.render(m=model, arch=arch)
-    texts["manifest.json"] = _program_manifest(spec, plan, prediction, model, texts)
+    texts[MANIFEST] = _program_manifest(spec, plan, prediction, model, texts)
     return dict(sorted(texts.items()))
 
 

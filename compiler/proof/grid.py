@@ -14,13 +14,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from collc.consecutive import consecutive
 from collc.diagnostics import Diagnostic, Span
 from collc.grids import Grid
 from collc.proof.contributions import UNORDERED, Block, Contributions, all_of, cut_for, one_of
 from collc.proof.steps import clashing, follow_steps, order_of, out_of_order, unequal_slices
-from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule, axis_of, home_pe
-from collc.show import step_texts
-from collc.spec import BroadcastStep, ContractKind, RunStep, Step
+from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule, home_pe
+from collc.show import text_of_step
+from collc.spec import ContractKind
 from collc.steps import StepsPhase
 
 _BLOCK = 4096  # segments followed at a time
@@ -95,7 +96,7 @@ def _after(  # noqa: PLR0911 - one for each kind of phase and of mistake
     if isinstance(phase, StepsPhase):
         return _after_steps(schedule, phase, holders, spread)
     if schedule.collective.contract.kind is ContractKind.BROADCAST:
-        what = f"`{_written(schedule, phase)}` combines vectors"
+        what = f"`{text_of_step(schedule.collective, phase)}` combines vectors"
         return _contract(schedule, phase.span, what, "drop the reduce step")
     if spread or phase.axis in holders.complete:
         return _summed_again(schedule, phase)
@@ -157,7 +158,7 @@ def _outcome(
     if unordered:
         how = "combines ranks in another order than theirs"
         return out_of_order(schedule, phase.algorithm, how, phase.span)
-    step = _written(schedule, phase)
+    step = text_of_step(schedule.collective, phase)
     if sources is None:
         what = f"no PE of a line ends `{step}` with the contributions of all its ranks"
     else:
@@ -222,12 +223,12 @@ def _wrong_lines(
     schedule: Schedule, phase: ReducePhase | StepsPhase, due: frozenset[int]
 ) -> Diagnostic:
     """C204: a phase along other lines than hold the results of those before."""
-    line = "row" if phase.axis == "x" else "column"
+    step, line = text_of_step(schedule.collective, phase), "row" if phase.axis == "x" else "column"
     along = frozenset(range(phase.lines[0], phase.lines[1] + 1))
     return _contract(
         schedule,
         phase.span,
-        f"`{_written(schedule, phase)}` goes along {_lines(line, along)}, the results of the steps "
+        f"`{step}` goes along {_lines(line, along)}, the results of the steps "
         f"before are in {_lines(line, due)}",
         f"go along all {line}s, or let the steps before end in {_lines(line, along)}",
     )
@@ -235,31 +236,9 @@ def _wrong_lines(
 
 def _lines(line: str, coordinates: frozenset[int]) -> str:
     """`column 3`, `rows 0, 2 to 5`."""
-    runs: list[list[int]] = []
-    for coordinate in sorted(coordinates):
-        if runs and runs[-1][-1] == coordinate - 1:
-            runs[-1].append(coordinate)
-        else:
-            runs.append([coordinate])
-    words = [str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs]
+    runs = consecutive(sorted(coordinates))
+    words = [str(first) if first == last else f"{first} to {last}" for first, last in runs]
     return f"{line}{'s' * (len(coordinates) > 1)} {', '.join(words)}"
-
-
-def _written(schedule: Schedule, phase: Phase) -> str:
-    """The step of a phase, as it would be written; names of phases are the compiler's."""
-    collective = schedule.collective
-    return next(
-        text
-        for step, text in zip(collective.steps, step_texts(collective), strict=True)
-        if step.span == phase.span and _axis(step) == getattr(phase, "axis", "")
-    )
-
-
-def _axis(step: Step) -> str:
-    """The axis along which a step goes; none of a broadcast."""
-    if isinstance(step, BroadcastStep):
-        return ""
-    return step.axis if isinstance(step, RunStep) else axis_of(step.order)
 
 
 def _contract(schedule: Schedule, at: Span, message: str, remedy: str) -> Diagnostic:
@@ -270,11 +249,10 @@ def _contract(schedule: Schedule, at: Span, message: str, remedy: str) -> Diagno
 
 def _wrong_source(schedule: Schedule, phase: BroadcastPhase, holders: _Holders) -> Diagnostic:
     """C204: the broadcast sends something else than the result."""
-    at = holders.first
+    step, at = text_of_step(schedule.collective, phase), holders.first
     return Diagnostic(
         "C204",
-        f"`{_written(schedule, phase)}` sends the vector of PE ({phase.x}, {phase.y}), "
-        f"the result is at PE {at}",
+        f"`{step}` sends the vector of PE ({phase.x}, {phase.y}), the result is at PE {at}",
         phase.span,
         help=f"broadcast from PE {at}",
     )
@@ -282,9 +260,10 @@ def _wrong_source(schedule: Schedule, phase: BroadcastPhase, holders: _Holders) 
 
 def _summed_again(schedule: Schedule, phase: ReducePhase | StepsPhase) -> Diagnostic:
     """C202 on a whole line: its PEs hold the same contributions already."""
+    step = text_of_step(schedule.collective, phase)
     return Diagnostic(
         "C202",
-        f"`{_written(schedule, phase)}` combines vectors that hold the same contributions already",
+        f"`{step}` combines vectors that hold the same contributions already",
         phase.span,
         help="reduce each axis once, and before the broadcast",
     )

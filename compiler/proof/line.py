@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from collc.consecutive import consecutive
 from collc.diagnostics import Diagnostic, Span
 from collc.proof.contributions import (
     MIXED,
@@ -255,12 +256,7 @@ def _part(line: Line, segment: int) -> str:
 
 def _listed(ranks: list[int]) -> str:
     """Ranks in few words: `0 to 3, 7`."""
-    runs: list[list[int]] = []
-    for rank in ranks:
-        if runs and runs[-1][1] == rank - 1:
-            runs[-1][1] = rank
-        else:
-            runs.append([rank, rank])
+    runs = consecutive(ranks)
     shown = [str(first) if first == last else f"{first} to {last}" for first, last in runs]
     return ", ".join(shown if len(shown) <= _SHOWN else [*shown[: _SHOWN - 1], "..."])
 

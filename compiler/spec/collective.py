@@ -75,3 +75,9 @@ class Collective:
         if self.path is None:
             return self.grid
         return replace(self.grid, width=len(self.path), height=1)
+
+    def pe_at(self, axis: str, place: int, line: int = 0) -> tuple[int, int]:
+        """The PE at a place of a line along an axis; with a path, of the path."""
+        if self.path is not None:
+            return self.path.places[place]
+        return (place, line) if axis == "x" else (line, place)

@@ -138,7 +138,9 @@ def _link(
     over = (np.minimum(source, target) <= place) & (np.maximum(source, target) > place)
     along = over & ((source > target) == bool(way))
     now = _step(pattern, index, 1)
-    before, behind = pe_at(schedule, pattern, place), pe_at(schedule, pattern, place + 1)
+    before, behind = (
+        schedule.collective.pe_at(pattern.axis, at, pattern.lines[0]) for at in (place, place + 1)
+    )
     pairs = zip(ranks[source[along]].tolist(), ranks[target[along]].tolist(), strict=True)
     return CrowdedLink(
         source=behind if way else before,
@@ -152,12 +154,3 @@ def _link(
         by=before,
         lost=figures[1],
     )
-
-
-def pe_at(schedule: Schedule, pattern: StepsPhase, place: int) -> Pe:
-    """The PE at a place of the first line of a phase."""
-    path = schedule.collective.path
-    if path is not None:
-        return path.places[place]
-    line = pattern.lines[0]
-    return (place, line) if pattern.axis == "x" else (line, place)

@@ -16,8 +16,8 @@ from collc.language.optimal import best_tree
 from collc.language.words import OPTIMAL
 from collc.lowering import build_plan
 from collc.packing import wavelets
-from collc.schedule import ReducePhase, Schedule, ascending, axis_of, build_schedule
-from collc.show import step_texts
+from collc.schedule import ReducePhase, Schedule, ascending, build_schedule, step_of
+from collc.show import text_of_step
 from collc.spec import Collective, ReduceStep, Tree
 from collc.target import Target
 from collc.tuning.trees import with_chosen_trees
@@ -47,7 +47,7 @@ def stalls(schedule: Schedule, prediction: Prediction, target: Target) -> Iterat
         "C801",
         _told(longest, phase, collective),
         phase.span,
-        help=f"`{_clause(better, phase)}` is predicted to take {cycles} cycles instead of "
+        help=f"`{text_of_step(better, phase)}` is predicted to take {cycles} cycles instead of "
         f"{prediction.cycles}; {_other(phase.tree)}",
     )
 
@@ -65,14 +65,16 @@ def _told(wait: Wait, phase: ReducePhase, collective: Collective) -> str:
 
 def _rank_on_line(phase: ReducePhase, collective: Collective, rank: int) -> int:
     """The rank on its line of a rank of a phase, which may be one side of a root only."""
-    order = next(
-        step.order
-        for step in collective.steps
-        if isinstance(step, ReduceStep) and _is_of(step, phase)
-    )
+    step = _step(phase, collective)
     place, grid = phase.coordinate(rank), collective.lined
     extent = grid.width if phase.axis == "x" else grid.height
-    return place if ascending(order) else extent - 1 - place
+    return place if ascending(step.order) else extent - 1 - place
+
+
+def _step(phase: ReducePhase, collective: Collective) -> ReduceStep:
+    step = step_of(collective, phase)
+    assert isinstance(step, ReduceStep), "a reduction with trees is a step of its own"
+    return step
 
 
 def _lines(phase: ReducePhase, collective: Collective) -> str:
@@ -99,22 +101,7 @@ def _better(collective: Collective, phase: ReducePhase, target: Target) -> Colle
     def best(tree: Tree) -> Tree:
         return replace(best_tree(len(tree.children), length, target, tree.span), text=OPTIMAL)
 
-    steps = tuple(
-        replace(step, tree=best(step.tree), far=step.far and best(step.far))
-        if isinstance(step, ReduceStep) and _is_of(step, phase)
-        else step
-        for step in collective.steps
-    )
+    old = _step(phase, collective)
+    new = replace(old, tree=best(old.tree), far=old.far and best(old.far))
+    steps = tuple(new if step is old else step for step in collective.steps)
     return replace(collective, steps=steps)
-
-
-def _clause(collective: Collective, phase: ReducePhase) -> str:
-    """The step of a phase as it would be written."""
-    written = zip(collective.steps, step_texts(collective), strict=True)
-    return next(
-        text for step, text in written if isinstance(step, ReduceStep) and _is_of(step, phase)
-    )
-
-
-def _is_of(step: ReduceStep, phase: ReducePhase) -> bool:
-    return step.span == phase.span and axis_of(step.order) == phase.axis

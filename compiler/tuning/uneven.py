@@ -17,7 +17,7 @@ from collc.show import show_steps
 from collc.steps import StepsPhase
 from collc.target import Target
 from collc.tokens import with_tokens
-from collc.tuning.crowded import pe_at, transfers
+from collc.tuning.crowded import transfers
 from collc.tuning.decide import Candidate, predicted
 from collc.tuning.other_plans import MOST_HOPS, hops_of
 from collc.tuning.terms import least_terms
@@ -61,6 +61,9 @@ def _told(schedule: Schedule, phase: StepsPhase) -> str:
         if len((found := transfers(phase, index))[0])
     )
     longest = int(size.argmax())
-    one, other = (pe_at(schedule, phase, int(ends[longest])) for ends in (source, target))
+    one, other = (
+        schedule.collective.pe_at(phase.axis, int(ends[longest]), phase.lines[0])
+        for ends in (source, target)
+    )
     first = f"as from PE {one} to PE {other} in step {step}, which takes {size[longest]}"
     return f"`{phase.algorithm}` sends slices of {both}, {first}"

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from programs.texts import program_of
 
 import collc
 from collc.bundle import ProgramBundle
 from collc.grids import Grid
 from collc.language import parse_source
 from collc.programs import compile_any
+from collc.run_program import NOTHING_KNOWN
 from collc.verify import on_site
 from fabsim.cslc import compile_command
 
@@ -153,5 +155,30 @@ def test_the_host_script_compares_what_each_part_promises(
 ) -> None:
     bundle = compile_any(EXAMPLE.read_text(), EXAMPLE.name, {"W": 5, "H": 4})
     bundle.write(tmp_path)
+    host_script()
+    assert "SUCCESS!" in capsys.readouterr().out
+
+
+def test_the_host_script_does_not_succeed_where_nothing_can_be_compared(
+    tmp_path: Path, host_script: Callable[[], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A second sum over what a first one has left behind promises nothing."""
+    bundle = compile_any(program_of(["chain", "chain"], ""), "test.coll", {"P": 4, "B": 3})
+    bundle.write(tmp_path)
+    with pytest.raises(AssertionError, match=NOTHING_KNOWN):
+        host_script()
+    assert "SUCCESS!" not in capsys.readouterr().out
+
+
+def test_the_host_script_of_barriers_has_nothing_to_compare_and_succeeds(
+    tmp_path: Path, host_script: Callable[[], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = """
+    target wse2
+    grid row = 4 x 1
+    collective all = barrier() on row { run dissemination_barrier }
+    program { all all }
+    """
+    compile_any(text, "test.coll", {}).write(tmp_path)
     host_script()
     assert "SUCCESS!" in capsys.readouterr().out

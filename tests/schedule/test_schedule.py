@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import building as b
 from collc.language import parse_source
-from collc.schedule import BroadcastPhase, ReducePhase, build_schedule
+from collc.schedule import BroadcastPhase, ReducePhase, build_schedule, step_of
 from collc.show_schedule import operand_order, show_schedule
 from collc.spec import BroadcastStep, ContractKind, Order, Tree
 from collc.verify import expected, make_input
@@ -35,6 +35,16 @@ def test_names_of_phases_are_distinct():
     steps = [BroadcastStep(0, 0, b.HERE), BroadcastStep(0, 0, b.HERE)]
     schedule = build_schedule(b.collective(3, 1, steps, ContractKind.BROADCAST, operation=None))
     assert [phase.name for phase in schedule.phases] == ["broadcast", "broadcast_2"]
+
+
+def test_phases_are_told_from_each_other_where_their_steps_are_at_one_place():
+    """As those are that `auto` stands for."""
+    trees = [b.reduce_step(b.chain(3), Order.SOUTH_TO_NORTH), b.reduce_step(b.chain(4))]
+    steps = [*trees, BroadcastStep(3, 2, b.HERE)]
+    collective = b.collective(4, 3, steps, ContractKind.ALLREDUCE)
+    phases = build_schedule(collective).phases
+    assert {step.span for step in steps} == {b.HERE}
+    assert [step_of(collective, phase) for phase in phases] == steps
 
 
 def test_transfers_give_back_the_tree():

@@ -183,16 +183,10 @@ def _taken(traffic: Traffic, staged: Bools, areas: Ints) -> Ints:
 
 def _applied(traffic: Traffic, wiring: Wiring, staged: Bools, areas: Ints) -> Parts:
     """Staged transfers once more, behind their step, on the first lane that the PE has."""
-    has_lane = np.array(
-        [
-            [bool(a or b) for a, b in zip(*pair, strict=True)]
-            for pair in zip(wiring.receives, wiring.sends, strict=True)
-        ]
-    )
     which = np.flatnonzero(staged)
     return Parts(
         traffic.target[which],
-        has_lane.argmax(axis=1)[traffic.target[which]],
+        wiring.has_lane.argmax(axis=1)[traffic.target[which]],
         2 * traffic.step[which] + 1,
         APPLIES | _bits(traffic)[which] | (areas[which] << AREA_BITS),
         traffic.into[which],

@@ -156,12 +156,7 @@ def _stacked(programs: list[LaneProgram]) -> LaneProgram:
 def _with_all_steps(pattern: StepsPhase, wiring: Wiring, rows: Rows, reads: int) -> list[Group]:
     """Places with the same routes; all that have a lane share its program, in which they have rows
     of the same steps."""
-    has_lane = np.array(
-        [
-            [bool(a or b) for a, b in zip(*pair, strict=True)]
-            for pair in zip(wiring.receives, wiring.sends, strict=True)
-        ]
-    )
+    has_lane = wiring.has_lane
     programs = []
     for lane, table in enumerate(padded(rows, pattern.ranks)):
         places = np.flatnonzero(has_lane[:, lane])

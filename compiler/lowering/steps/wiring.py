@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from collc.lowering.steps.traffic import Ints, Traffic
+from collc.lowering.steps.traffic import Bools, Ints, Traffic
 from collc.plan import ColorUse, Direction, Route
 
 MOST_LANES = 2
@@ -50,6 +50,12 @@ class Wiring:
     def at(self, place: int) -> tuple[object, ...]:
         """All that a place has of it; places with the same may have one role."""
         return self.colors[place], self.receives[place], self.sends[place]
+
+    @property
+    def has_lane(self) -> Bools:
+        """Which places send or receive on which lane, [places, lanes]."""
+        both = zip(self.receives, self.sends, strict=True)
+        return np.array([[bool(a or b) for a, b in zip(*pair, strict=True)] for pair in both])
 
     @property
     def color_count(self) -> int:
