@@ -51,6 +51,12 @@ def can_be_wide(phase: StepsPhase, contract: Contract, target: Target) -> bool:
     return able and packed and phase.slicing.grain % (WIDE * elements_of_wavelet(contract)) == 0
 
 
+def may_go_backward(*, paired: bool, wide: bool) -> bool:
+    """Whether slices may be passed from their last element to their first; backwards an instruction
+    takes two elements at most."""
+    return not (paired and wide)
+
+
 def by_call_back(contract: Contract) -> bool:
     """Whether elements are combined by a call-back."""
     return arithmetic_of(contract.element, contract.operation).kind == "map"

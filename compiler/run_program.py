@@ -12,7 +12,7 @@ from collc.arrays import Array, Mask
 from collc.emit.program import strand_name
 from collc.program import ProgramPlan
 from collc.run import Outcome, Progress, RunReport, run_texts, tokens_of
-from collc.run_lengths import Lengths, lengths_of_run, of_length
+from collc.run_lengths import Lengths, checked_lengths, lengths_of_run, of_length
 from collc.spec import Collective
 from collc.verify import NOT_KEPT, carry_on, carry_on_in_part, describe, make_input
 
@@ -46,14 +46,15 @@ def run_program(  # noqa: PLR0913 - what to run, then how
     """Run `texts` on random input and compare with NumPy.
 
     Each round has vectors of its own, all of which are compared as far as the contracts promise
-    something. `lengths` are those of the run, by name, for each round; where there are none they
-    are random. `repeats` launches follow each other on one load. Raises as
-    `collc.run.run_texts`.
+    something. `lengths` are those of the run, by name, for each round or one for all of them;
+    where there are none they are random. `repeats` launches follow each other on one load. Raises
+    as `collc.run.run_texts`, and CollcError for lengths that the program cannot be run with.
     """
+    fitting = checked_lengths(plan.program, [(n, tuple(of)) for n, of in (lengths or {}).items()])
 
     def turn(simulator: Any, number: int) -> Outcome:  # noqa: ANN401 - see `fabsim_module`
         given = inputs_of(plan, seed + number)
-        of_run = lengths_of_run(plan.program, lengths or {}, seed + number)
+        of_run = lengths_of_run(plan.program, fitting, seed + number)
         copy_in(simulator, plan, given, seed + number)
         copy_lengths(simulator, plan, of_run)
         launch = simulator.launch("run", progress=progress)

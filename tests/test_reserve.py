@@ -118,6 +118,17 @@ def test_a_program_that_leaves_too_few_dsrs_says_so():
     assert {problem.code for problem in caught.value.diagnostics} == {"C307"}
 
 
+@pytest.mark.parametrize(("target", "tasks"), [("wse2", "8 .. 20"), ("wse3", "8 .. 23")])
+@pytest.mark.parametrize("way", ["", "reconfigure teardown"])
+def test_exchanges_that_only_move_slices_tear_down_with_what_their_lanes_have(target, tasks, way):
+    text = f"""target {target} grid row = 5 x 1
+    collective deal = scatter(x: f32[10]) on row {{ run binomial_scatter }}
+    collective all = allgather(y: i16[10]) on row {{ order ring run ring_allgather }}
+    program {{ repeat 2 {{ deal all }} reserve tasks {tasks}, dsrs 3 .. 7 {way} }}"""
+    report = compile_any(text, "test.coll", {}, None, 30).run()
+    assert report.verified, report.problem
+
+
 def test_a_shown_reservation_of_a_program_reads_as_the_same():
     text = SEVERAL.format(target="wse2", calls="total most", limits=BESIDE)
     spec = parse_source(text)

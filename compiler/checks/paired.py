@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.diagnostics import Diagnostic
-from collc.packing import can_be_wide, goes_in_pairs, slices_go_in_pairs
+from collc.packing import can_be_wide, goes_in_pairs, may_go_backward, slices_go_in_pairs
 from collc.plan import Plan
 from collc.schedule import BroadcastPhase, Schedule
 from collc.steps import StepsPhase
@@ -17,6 +17,16 @@ def paired(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
         if isinstance(pattern, StepsPhase):
             able = slices_go_in_pairs(pattern, contract, plan.target)
+            assert phase.exchange is not None
+            turns = may_go_backward(paired=phase.paired, wide=phase.wide)
+            if phase.exchange.backward and not turns:
+                yield Diagnostic(
+                    "C337",
+                    f"`{phase.name}` passes four elements by one instruction from the last to the "
+                    f"first, of which {plan.target.name} takes two",
+                    pattern.span,
+                    help="leave `in twos` out",
+                )
             if phase.wide and not can_be_wide(pattern, contract, plan.target):
                 yield Diagnostic(
                     "C337",

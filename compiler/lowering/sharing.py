@@ -359,16 +359,19 @@ def _numbered(  # noqa: PLR0913, PLR0917 - the parts of a plan
 def shared_dsrs(plans: Sequence[Plan]) -> int:
     """DSRs of a file that the phases of a program have in turn, where none are their own."""
     phases = [phase for plan in plans for phase in plan.phases]
-    more = (phase.kind is ContractKind.BROADCAST for phase in phases)
-    return max((dsrs_needed([p]) + m for p, m in zip(phases, more, strict=True)), default=0)
+    return max((dsrs_needed([phase]) + _to_tear_down(phase) for phase in phases), default=0)
 
 
 def shared_tasks(plans: Sequence[Plan]) -> int:
-    """Task ids that the phases of a program have in turn: as many as any of them needs, one more
-    for what tears down a broadcast."""
+    """Task ids that the phases of a program have in turn: as many as any of them needs."""
     phases = [phase for plan in plans for phase in plan.phases]
-    more = (phase.kind is ContractKind.BROADCAST for phase in phases)
-    return max((task_ids_of_phase(p) + m for p, m in zip(phases, more, strict=True)), default=0)
+    return max((task_ids_of_phase(phase) + _to_tear_down(phase) for phase in phases), default=0)
+
+
+def _to_tear_down(phase: Phase) -> int:
+    """Task ids and DSRs of a file that a phase needs to tear down its colors: one if it is a
+    multicast; a lane of an exchange does that with its own."""
+    return int(phase.exchange is None and phase.kind is ContractKind.BROADCAST)
 
 
 def _tasks(plans: Sequence[Plan], program: Program, free: int) -> int:

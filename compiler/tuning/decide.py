@@ -93,13 +93,14 @@ def decided(collective: Collective, target: Target, colors: int | None = None) -
 
 def _nearest(search: _Search) -> Diagnostic:
     """Why there is no plan: the limit of colors of the plan that needs fewest, else what is wrong
-    with the first one; of numbers that an algorithm is not made for only where there are no
-    others."""
+    with the first one; what does not keep the contract, and numbers that an algorithm is not made
+    for, only where there are no others."""
     too_wide = [one for one in search.problems if one.problem.code == "C302"]
     if too_wide:
         return min(too_wide, key=lambda one: one.colors).problem
     made_for = [one for one in search.problems if one.problem.code != "C158"]
-    return (made_for or search.problems)[0].problem
+    keeping = [one for one in made_for if not one.problem.code.startswith("C2")]
+    return (keeping or made_for or search.problems)[0].problem
 
 
 def _write(search: _Search, undecided: Undecided, written: Sequence[Written]) -> None:

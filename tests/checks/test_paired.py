@@ -9,6 +9,7 @@ import pytest
 import building as b
 from collc.checks import CHECKS
 from collc.lowering import build_plan
+from collc.pipeline import compile_text
 from collc.plan import Plan
 from collc.schedule import Schedule, build_schedule
 from collc.spec import Collective, ElementType, Operation
@@ -25,6 +26,13 @@ def of(collective: Collective, element: ElementType, operation: Operation | None
 def planned(collective: Collective, target: Target = WSE2) -> tuple[Schedule, Plan]:
     schedule = build_schedule(collective)
     return schedule, build_plan(schedule, target)
+
+
+def planned_steps(contract: str, algorithm: str) -> tuple[Schedule, Plan]:
+    text = f"""target wse2 grid row = 4 x 1
+    collective total = {contract} on row {{ run {algorithm} }} program {{ total }}"""
+    bundle = compile_text(text, "test.coll", {})
+    return bundle.schedule, bundle.plan
 
 
 @pytest.mark.parametrize(
@@ -53,3 +61,18 @@ def test_pairs_that_cannot_be():
     assert problem.code == "C337"
     odd = replace(schedule.collective, contract=replace(schedule.collective.contract, length=15))
     assert [p.code for p in check(replace(schedule, collective=odd), plan)] == ["C337"]
+
+
+def test_four_at_once_never_go_backward():
+    schedule, plan = planned_steps("scatter(x: i16[16])", "linear_scatter in twos")
+    (phase,) = plan.phases
+    assert phase.paired
+    assert phase.wide
+    assert not phase.exchange.backward
+    check = CHECKS["paired"]
+    assert not list(check(schedule, plan))
+    backward = replace(phase, exchange=replace(phase.exchange, backward=True))
+    (problem,) = check(schedule, replace(plan, phases=(backward,)))
+    assert problem.code == "C337"
+    assert "from the last to the first" in problem.message
+    assert not list(check(schedule, replace(plan, phases=(replace(backward, wide=False),))))

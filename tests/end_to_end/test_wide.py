@@ -39,6 +39,8 @@ def compiled(target: str, contract: str, body: str, ranks: int, length: int) -> 
         ),
         ("wse2", "all_to_all(x: f32[B])", f"{WEST} pairwise_all_to_all in twos", 5, 40),
         ("wse2", "broadcast(x: i16[B])", f"{WEST} binary_tree_broadcast(c = 2) in twos", 6, 44),
+        ("wse2", "scatter(x: i16[B])", f"{WEST} linear_scatter in twos", 4, 16),
+        ("wse3", "scatter(x: f16[B])", f"{WEST} linear_scatter in twos", 8, 64),
     ],
 )
 def test_wide_exchanges_are_right_and_predicted(

@@ -56,6 +56,17 @@ def test_a_collective_alone_may_be_on_each_line_of_a_part() -> None:
     assert report.verified, report.problem
 
 
+def test_pes_off_a_part_keep_what_they_have_whatever_the_length() -> None:
+    bundle = compiled(
+        "collective least = reduce(x: f32[n <= 7], min) on mid"
+        "{ reduce columns by chain to 0 then reduce row by chain to 0 }"
+        "collective most = broadcast(x: f32[n <= 7]) on last { broadcast from 0 }"
+        "program { least most }"
+    )
+    report = bundle.run(lengths={"n": (5,)})
+    assert report.verified, report.problem
+
+
 def test_a_collective_on_a_part_is_refused_where_one_is_compiled_by_itself() -> None:
     text = "collective c = broadcast(x: f32[1]) on last { broadcast from 0 } program { c }"
     with pytest.raises(collc.CollcError, match="compiled as a program"):

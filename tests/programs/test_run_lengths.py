@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from collc.bundle import ProgramBundle
 from collc.diagnostics import CollcError
 from collc.language import parse_source
+from collc.programs import compile_any
 from collc.run_lengths import checked_lengths
 from collc.spec import Program
 
 
-def program(*bounds: str, rounds: int) -> Program:
+def text(*bounds: str, rounds: int) -> str:
     """A program of collectives whose lengths are given when it runs, each by a bound."""
     lines = ["target wse2", "grid row = 4 x 1"]
     lines += [
@@ -18,9 +20,11 @@ def program(*bounds: str, rounds: int) -> Program:
         for i, bound in enumerate(bounds)
     ]
     calls = " ".join(f"c{i}" for i in range(len(bounds)))
-    found = parse_source(
-        "\n".join([*lines, f"program {{ repeat {rounds} {{ {calls} }} }}"])
-    ).program
+    return "\n".join([*lines, f"program {{ repeat {rounds} {{ {calls} }} }}"])
+
+
+def program(*bounds: str, rounds: int) -> Program:
+    found = parse_source(text(*bounds, rounds=rounds)).program
     assert found is not None
     return found
 
@@ -73,3 +77,24 @@ def test_lengths_that_do_not_fit_are_refused(
         checked_lengths(of, given)
     (problem,) = caught.value.diagnostics
     assert (problem.code, problem.message) == ("C503", message)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"n": (0,)}, "n = 0: it is 1 to 30"),
+        ({"n": (31,)}, "n = 31: it is 1 to 30"),
+        ({"n": (1, 2)}, "2 lengths for 3 rounds: give one, or one for each"),
+        ({"m": (1,)}, "there is no length m to give, but n"),
+    ],
+)
+def test_a_run_from_python_refuses_them_too(
+    given: dict[str, tuple[int, ...]], message: str
+) -> None:
+    bundle = compile_any(text("n <= 30", rounds=3), "test.coll", {})
+    assert isinstance(bundle, ProgramBundle)
+    with pytest.raises(CollcError) as caught:
+        bundle.run(lengths=given)
+    (problem,) = caught.value.diagnostics
+    assert (problem.code, problem.message) == ("C503", message)
+    assert bundle.run(lengths={"n": (5,)}).lengths == {"n": (5, 5, 5)}

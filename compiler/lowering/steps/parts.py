@@ -109,11 +109,16 @@ def _applied_on(parts: Parts) -> Bools:
 
 
 def by_relays(
-    traffic: Traffic, wiring: Wiring, slicing: Slicing | None, stages: tuple[Bools, Ints]
+    traffic: Traffic,
+    wiring: Wiring,
+    slicing: Slicing | None,
+    stages: tuple[Bools, Ints],
+    *,
+    may_turn: bool,
 ) -> tuple[Parts, bool]:
     """The parts of all places, in the order of their lanes, with neighbours that one operation can
     do made one, and whether elements then go from the last to the first: where that leaves fewer
-    parts and nothing is staged.
+    parts, nothing is staged and they `may_turn`.
 
     What is relayed counts together, as far as one operation takes so many elements; sending,
     receiving and applying go on over slices that follow each other. Without a `slicing` lengths are
@@ -124,7 +129,7 @@ def by_relays(
     most = MOST - int(passing[:, BETWEEN + 2].max(initial=0)) + 1
     lanes = len(wiring.lanes)
     slots, none = np.zeros(len(wiring.sends) * lanes, np.int64), np.zeros((0, PART), np.int64)
-    one_way = slicing is None or bool(stages[0].any())
+    one_way = slicing is None or not may_turn or bool(stages[0].any())
     counts, way = lay(given, 1, most, slicing is None, slots, none), 1
     if not one_way:
         other = lay(given, -1, most, False, slots, none)

@@ -28,6 +28,7 @@ from collc.lowering.steps.rows import FIELDS, Rows, padded, rows_of
 from collc.lowering.steps.traffic import Bools, Ints, Traffic
 from collc.lowering.steps.walks import LaneForm, LaneProgram, walking, way_to_walk
 from collc.lowering.steps.wiring import Wiring
+from collc.packing import may_go_backward
 from collc.paths import Path
 from collc.plan import Exchange, Lane, Loop, Number, Phase, Region, Role, Row, Strided, Way
 from collc.spec import ContractKind
@@ -64,7 +65,8 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
         parts, backward = along_circuits(traffic, wiring, stages, areas), False
     else:
         lengths = None if by_length else slicing
-        parts, backward = by_relays(traffic, wiring, lengths, (stages, areas))
+        turns = may_go_backward(paired=paired, wide=pattern.wide)
+        parts, backward = by_relays(traffic, wiring, lengths, (stages, areas), may_turn=turns)
     rows = rows_of(parts, bool(wiring.circuits))
     formulas: Formulas = {}
     reads = SENDS | RELAYS if by_length else SENDS
