@@ -11,18 +11,15 @@ from collections.abc import Iterator
 from collc.cost.show import shortened
 from collc.diagnostics import Diagnostic
 from collc.plan import Plan
-from collc.schedule import Schedule
 from collc.steps import StepsPhase
-from collc.target import Target
 from collc.tuning.crowded import CrowdedLink, crowded_link
-from collc.tuning.other_plans import OtherPlan, other_plans
+from collc.tuning.other_plans import OtherPlan, Trials, other_plans
 from collc.tuning.worth import LONG, MUCH
 
 
-def shared_links(
-    schedule: Schedule, plan: Plan, cycles: int, target: Target
-) -> Iterator[Diagnostic]:
+def shared_links(trials: Trials, plan: Plan, cycles: int) -> Iterator[Diagnostic]:
     """C802: the link at which most is lost, if another plan takes clearly less."""
+    schedule, target = trials.schedule, trials.target
     found = [
         (link, pattern)
         for pattern, phase in zip(schedule.phases, plan.phases, strict=True)
@@ -35,7 +32,7 @@ def shared_links(
     link, phase = max(found, key=lambda one: one[0].lost)
     if link.lost < LONG * cycles:
         return
-    others = list(other_plans(schedule, round((1 - MUCH) * cycles), target))
+    others = list(other_plans(trials, round((1 - MUCH) * cycles)))
     if others:
         help = in_words(others, cycles)
         yield Diagnostic("C802", _told(link, phase, cycles), phase.span, help=help)

@@ -132,9 +132,8 @@ def test_no_more_hops_are_tried_than_there_may_be(monkeypatch: pytest.MonkeyPatc
         (halving - 1, []),
     ):
         monkeypatch.setattr(other_plans, "MOST_HOPS", most)
-        found = other_plans.other_plans(
-            sharing.schedule, sharing.prediction.cycles, sharing.plan.target
-        )
+        trials = other_plans.Trials(sharing.schedule, sharing.plan.target)
+        found = other_plans.other_plans(trials, sharing.prediction.cycles)
         assert [plan.text for plan in found] == told
 
 
