@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collc.cost.show import shortened
 from collc.diagnostics import Diagnostic
 from collc.plan import Plan
 from collc.steps import StepsPhase
 from collc.tuning.crowded import CrowdedLink, crowded_link
 from collc.tuning.other_plans import OtherPlan, Trials, other_plans
 from collc.tuning.worth import LONG, MUCH
+
+SHOWN = 6  # transfers over a link
 
 
 def shared_links(trials: Trials, plan: Plan, cycles: int) -> Iterator[Diagnostic]:
@@ -45,8 +46,15 @@ def in_words(others: list[OtherPlan], cycles: int) -> str:
     return "; ".join([words, *(f"`{one.text}` {one.cycles}" for one in further)])
 
 
+def _listed(pairs: list[str]) -> str:
+    """What has no order, so that what is left out stands behind it."""
+    if len(pairs) <= SHOWN + 1:
+        return ", ".join(pairs)
+    return f"{', '.join(pairs[:SHOWN])} and {len(pairs) - SHOWN} more"
+
+
 def _told(link: CrowdedLink, phase: StepsPhase, cycles: int) -> str:
-    pairs = ", ".join(shortened([f"{source} to {rank}" for source, rank in link.transfers]))
+    pairs = _listed([f"{source} to {rank}" for source, rank in link.transfers])
     where = f"over the {link.word} from PE {link.source} to PE {link.target}"
     what = f"`{phase.algorithm}` sends {link.elements} elements {where} in step {link.step}, those"
     passed = f", and PE {link.by} lets {link.passed} of others pass" if link.passed else ""
