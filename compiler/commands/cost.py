@@ -18,12 +18,13 @@ from collc.in_turns import program_of_one
 from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.networks import cost_on, read_network, show_cost
+from collc.program import ProgramPlan
 from collc.programs import choices_of
 from collc.target import TARGETS
 from collc.tuning.by_length import show_ranges
 from collc.tuning.show import show_terms
 
-# of halves of a vector on both axes at once: docs/programs.md, "Both axes at once"
+# of algorithms by steps, for halves of a vector: docs/programs.md, "Both axes at once"
 ROUGHLY_TOGETHER = "predicted from a fifth too low to a third too high"
 
 
@@ -92,10 +93,16 @@ def _print_program(bundle: ProgramBundle) -> None:
     if reconfiguration_bytes(bundle.plan):
         size = f"{reconfiguration_bytes(bundle.plan)} bytes a PE"
         click.echo(f"memory for reconfiguration: {size}")
-    if bundle.plan.strands:
-        click.echo(f"calls in flight at the same time: {ROUGHLY_TOGETHER}")
+    if _exchange_together(bundle.plan):
+        click.echo(f"steps in flight at the same time: {ROUGHLY_TOGETHER}")
     for color in between_uses(bundle.plan):
         click.echo(color.show())
+
+
+def _exchange_together(plan: ProgramPlan) -> bool:
+    """Whether PEs follow steps of two collectives at the same time."""
+    by_strand = ([phase for one in strand.plans for phase in one.phases] for strand in plan.strands)
+    return sum(any(phase.exchange is not None for phase in one) for one in by_strand) > 1
 
 
 def _print_network_cost(source: Source, file: Path) -> None:

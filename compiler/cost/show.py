@@ -33,8 +33,9 @@ def _path(path: CriticalPath) -> str:
 
 
 def shortened(entries: list[str]) -> list[str]:
-    """The first and the last ones, and how many there are between them."""
-    if len(entries) <= SHOWN_WAITS:
+    """The first and the last ones of a chain, and how many there are between them; one alone has
+    room where its number would stand."""
+    if len(entries) <= SHOWN_WAITS + 1:
         return entries
     half = SHOWN_WAITS // 2
     return [*entries[:half], f"{len(entries) - SHOWN_WAITS} more", *entries[-half:]]

@@ -35,7 +35,7 @@ from collc.language.orders import Orders
 from collc.language.parser import LATER, not_supported
 from collc.language.problems import KnownProblemError, Problems, problem, suggest
 from collc.language.program import elaborate_program
-from collc.language.step_places import Surroundings, direction_of, pe_of
+from collc.language.step_places import Surroundings, direction_of, pe_of, rank_of
 from collc.language.steps import combines, elaborate_steps, root_of
 from collc.language.syntax import CollectiveDecl, Word
 from collc.language.undecided import Parts, leaves_open, opened, undecided
@@ -292,9 +292,16 @@ def _left_open(
         raise KnownProblemError
 
     word = around.contract.kind.root_word
-    direction, root = partial(direction_of, around=around), partial(pe_of, around=around, word=word)
-    anew = partial(_elaborated_anew, grids=grids, means=means)
-    return undecided(Parts(declaration, around.contract, around.lines, direction, root, anew))
+    parts = Parts(
+        declaration,
+        around.contract,
+        around.lines,
+        direction=partial(direction_of, around=around),
+        rank=partial(rank_of, around=around),
+        root=partial(pe_of, around=around, word=word),
+        elaborate=partial(_elaborated_anew, grids=grids, means=means),
+    )
+    return undecided(parts)
 
 
 def _elaborated_anew(

@@ -55,16 +55,21 @@ def direction(word: Word | None, span: Span, verb: str, lines: Lines) -> Line:
 
 def end_of(clause: ReduceClause, line: Line, around: Surroundings) -> int:
     """The rank of its lines that a reduction ends at."""
-    if clause.to is None:
-        return 0
-    if not isinstance(clause.to, PeDecl):
-        rank = number(clause.to, around.scope)
+    return 0 if clause.to is None else rank_of(clause.to, line, around)
+
+
+def rank_of(place: PeDecl | Expression, line: Line, around: Surroundings) -> int:
+    """The rank that a place is of the lines that a step goes along."""
+    if not isinstance(place, PeDecl):
+        rank = number(place, around.scope)
         if not 0 <= rank < line.length:
             message = f"there is no rank {rank} on a line of {line.length} PEs"
             help = f"ranks are 0 to {line.length - 1}"
-            raise problem("C142", message, clause.to.span, help=help)
+            grid = around.lines.grid
+            size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
+            raise problem("C142", message, place.span, size, help=help)
         return rank
-    x, y = pe_of(clause.to, around)
+    x, y = pe_of(place, around)
     if around.lines.path is not None:
         return around.lines.path.place_of((x, y))
     return line.places.index(x if line is around.lines.horizontal else y)

@@ -86,6 +86,7 @@ class Parts:
     contract: Contract
     lines: Lines
     direction: Callable[[ReduceClause | RunClause], Line]
+    rank: Callable[[PeDecl | Expression, Line], int]
     root: Callable[[PeDecl | Expression], tuple[int, int]]
     elaborate: Callable[[CollectiveDecl], Collective]
 
@@ -102,7 +103,8 @@ def undecided(parts: Parts) -> Undecided:
             for gap, at in _autos(clause):
                 _check_root(gap, at, clause, parts)
                 assert isinstance(clause, ReduceClause | RunClause)
-                gaps.append(replace(gap, ranks=parts.direction(clause).length))
+                line = parts.direction(clause)
+                gaps.append(replace(gap, ranks=line.length, place=_said(clause, line, parts)))
     single = lines.single
     extents = (single.length,) if single else (lines.grid.width, lines.grid.height)
     return Undecided(
@@ -114,6 +116,13 @@ def undecided(parts: Parts) -> Undecided:
         write=lambda text: parts.elaborate(_written(declaration, text)),
         span=span,
     )
+
+
+def _said(clause: ReduceClause | RunClause, line: Line, parts: Parts) -> int | None:
+    """The rank at which an algorithm is said to start or end."""
+    if not isinstance(clause, RunClause) or clause.root is None or is_auto(clause.root):
+        return None
+    return parts.rank(clause.root, line)
 
 
 def _whole(clause: Clause) -> bool:

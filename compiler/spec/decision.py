@@ -8,11 +8,13 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Gap:
     """A number that a program leaves to the compiler: "root" of a line of so many ranks, or the
-    `name` of a parameter of a "tree" or an "algorithm" there."""
+    `name` of a parameter of a "tree" or an "algorithm" there. `place` is the rank at which the
+    algorithm is said to start or end; None where nothing is said."""
 
     what: str
     name: str
     ranks: int
+    place: int | None = None
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,7 @@ _CHUNKS = (2, 8)
 _LONGEST_PATH = 4096  # ranks of a path that is tried; its length alone costs 6 cycles a PE
 _LONGEST_OF_STEPS = 64  # ranks along the axes of a grid: on more, trees are faster by far
 _ROOTS_TRIED = 16
-_MANY_ROOTS = 64  # ranks that are tried as the root of an algorithm, each of which has to be proved
+_MANY_ROOTS = 64  # ranks tried as the root of an algorithm where none is said: each is to be proved
 
 
 @dataclass(frozen=True)
@@ -370,8 +370,8 @@ def values(gap: Gap, collective: Collective, target: Target) -> tuple[int, ...]:
         return tuple(sorted(roots)) if commutes(collective) else (0,)
     if gap.what == "tree":  # the smallest group for every number of groups
         return tuple(sorted({-(-ranks // groups) for groups in range(1, ranks + 1)}))
-    if gap.name == "root":  # of an algorithm: a rank, as its name says
-        return tuple(range(min(ranks, _MANY_ROOTS)))
+    if gap.name == "root":  # of an algorithm: a rank, as its name says, and the one that is said
+        return tuple(range(min(ranks, _MANY_ROOTS))) if gap.place is None else (gap.place,)
     most = max(length, ranks)
     powers = {2**k for k in range(most.bit_length()) if 2**k <= most}
     parts = {number for number in range(1, ranks + 1) if ranks % number == 0}

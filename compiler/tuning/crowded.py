@@ -18,7 +18,13 @@ from collc.plan import Phase
 from collc.schedule import Schedule
 from collc.steps import StepsPhase
 from collc.target import Target
-from collc.tuning.steps_model import sizes, step_begins
+from collc.tuning.steps_model import (
+    busy_with,
+    moved_by,
+    over_links,
+    sizes,
+    step_begins,
+)
 from collc.unrolled import Ints
 
 Pe = tuple[int, int]
@@ -96,20 +102,12 @@ def crowded_link(
 def _step(pattern: StepsPhase, index: int, packed: int) -> _Step:
     source, target, size = transfers(pattern, index)
     size = size // packed
-    busy = np.zeros((4, pattern.ranks), dtype=np.int64)
-    sent, taken, passed, own = busy
-    np.add.at(sent, source, size)
-    np.add.at(taken, target, size)
-    over = np.zeros((2, pattern.ranks), dtype=np.int64)
-    ways = (source > target).astype(np.int64)
-    np.add.at(over, (ways, np.minimum(source, target)), size)
-    np.add.at(over, (ways, np.maximum(source, target)), -size)
-    over = over.cumsum(axis=1)
+    moved = moved_by(source, target, size, pattern.ranks)
+    own, over = busy_with(moved, pattern), over_links(source, target, size, pattern.ranks)
     # what goes over both links of a place is its own or passes it
-    passed[:] = (over.sum(axis=0) + np.roll(over, 1, axis=1).sum(axis=0) - sent - taken) // 2
-    taken_at_once = WIDE if pattern.wide else 1
-    own[:] = np.maximum(np.maximum(sent, taken), (sent + taken) // taken_at_once)
-    return _Step(over, int(own.max()), own + passed // taken_at_once, passed)
+    both = over.sum(axis=0) + np.roll(over, 1, axis=1).sum(axis=0)
+    passed = (both - moved.sum(axis=0)) // 2
+    return _Step(over, int(own.max()), own + passed // (WIDE if pattern.wide else 1), passed)
 
 
 def transfers(pattern: StepsPhase, index: int) -> tuple[Ints, Ints, Ints]:

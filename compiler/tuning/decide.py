@@ -21,7 +21,7 @@ from collc.diagnostics import CollcError, Diagnostic
 from collc.lowering import build_plan
 from collc.lowering.resources import left_by
 from collc.proof import prove
-from collc.schedule import build_schedule
+from collc.schedule import Schedule, build_schedule
 from collc.show import show_steps
 from collc.spec import Collective, Considered, Decision, Undecided
 from collc.target import Target
@@ -37,10 +37,11 @@ _ALL_AT_ONCE = 256  # combinations of numbers that are all looked at
 
 @dataclass(frozen=True)
 class Candidate:
-    """A collective in full, as it is written, and what it takes at least."""
+    """A collective in full, as it is written, its schedule, and what it takes at least."""
 
     text: str
     collective: Collective
+    schedule: Schedule
     least: Terms
 
     @property
@@ -152,16 +153,18 @@ def _elaborated(
         if search.colors is not None:
             limits = replace(collective.limits, colors=search.colors, colors_span=None)
             collective = replace(collective, limits=limits)
-        candidate = _candidate(collective, search.target)
+        candidate = candidate_of(collective, search.target)
         found.setdefault(candidate.text, candidate)
         if became is not None:
             became[one] = candidate
     return sorted(found.values(), key=lambda candidate: candidate.at_least)
 
 
-def _candidate(collective: Collective, target: Target) -> Candidate:
-    schedule = with_tokens(build_schedule(collective))
-    return Candidate(show_steps(collective), collective, least_terms(schedule, target))
+def candidate_of(collective: Collective, target: Target) -> Candidate:
+    """A collective in full as something to be predicted."""
+    schedule = build_schedule(collective)
+    least = least_terms(with_tokens(schedule), target)
+    return Candidate(show_steps(collective), collective, schedule, least)
 
 
 def _predict_all(search: _Search, candidates: Iterable[Candidate]) -> None:
@@ -185,7 +188,8 @@ def predicted(
     """Plan, check and predict a candidate; also the collective with its trees chosen. What is not
     faster than `best` has to keep its budgets only, since it is not going to be emitted."""
     complete = with_chosen_trees(candidate.collective, target)
-    schedule = build_schedule(complete)
+    same = complete is candidate.collective  # no tree was left to be chosen
+    schedule = candidate.schedule if same else build_schedule(complete)
     found = list(prove(schedule))
     schedule = with_tokens(schedule)
     cycles = colors = 0

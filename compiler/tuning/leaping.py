@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.diagnostics import Diagnostic
-from collc.schedule import Schedule
-from collc.target import Target
-from collc.tuning.other_plans import SNAKE, in_order
+from collc.tuning.other_plans import SNAKE, Trials, in_order
 from collc.tuning.worth import LONG
 
 
-def leaping_order(schedule: Schedule, cycles: int, target: Target) -> Iterator[Diagnostic]:
+def leaping_order(trials: Trials, cycles: int) -> Iterator[Diagnostic]:
     """C804: the longest leap, if the same steps take clearly less in the order of a snake."""
+    schedule = trials.schedule
     path = schedule.collective.path
     if path is None or not path.leaps or not schedule.phases:
         return
-    found = in_order(schedule, SNAKE, target)
-    if found is None or found.cycles > (1 - LONG) * cycles:
+    found = in_order(trials, SNAKE, int((1 - LONG) * cycles) + 1)
+    if found is None:
         return
     place = max(sorted(path.leaps), key=lambda place: len(path.way(place - 1, place)))
     ends, hops = path.places[place - 1 : place + 1], len(path.way(place - 1, place)) - 1

@@ -10,20 +10,19 @@ takes its time for. Trees take no time, and are tried whatever the size.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
 from collc.diagnostics import CollcError
-from collc.schedule import Schedule, build_schedule, home_pe
-from collc.show import show_steps, step_texts
+from collc.schedule import Schedule, home_pe
+from collc.show import step_texts
 from collc.spec import Collective, ContractKind, RunStep, Undecided
 from collc.steps import StepsPhase
 from collc.target import Target
-from collc.tokens import with_tokens
 from collc.tuning.candidates import Written, commutes, plans
-from collc.tuning.decide import Candidate, predicted
-from collc.tuning.terms import least_terms
+from collc.tuning.decide import candidate_of, predicted
 
 MOST_RANKS = 64
 MOST_HOPS = 16_000
@@ -40,14 +39,67 @@ class OtherPlan:
 
 
 @dataclass
-class _Tried:
-    """What plans have to keep besides their contract, how they are read, and how many hops their
-    transfers may still have."""
+class Trials:
+    """What other plans of a collective are predicted to take, each found out once, whoever asks.
+
+    `hops_left` says how many hops their transfers may still have. Of every plan that was predicted
+    there is what was `found`, and below how many cycles it was looked for: what takes more is not
+    checked to the end.
+    """
 
     schedule: Schedule
-    undecided: Undecided
     target: Target
-    hops_left: int
+    hops_left: int = field(default_factory=lambda: MOST_HOPS)
+    found: dict[str, tuple[OtherPlan | None, int]] = field(default_factory=dict)
+
+    @cached_property
+    def undecided(self) -> Undecided | None:
+        """What plans have to keep besides their contract, and how they are read. None where nothing
+        else can be tried: what the compiler has chosen, or is given its length when it runs, or
+        keeps a contract that only its steps are known to keep."""
+        collective = self.schedule.collective
+        contract, left_open = collective.contract, collective.left_open
+        if left_open is None or collective.decision or contract.run_length or contract.own:
+            return None
+        try:
+            undecided = left_open(order_too=_free(collective)).undecided
+        except CollcError:
+            return None
+        assert undecided is not None
+        if contract.kind in _ROOTED:
+            undecided = replace(undecided, root=home_pe(self.schedule))
+        return undecided
+
+    def faster(self, text: str, below: int) -> OtherPlan | None:
+        """A plan, if it takes fewer cycles than `below`, keeps the contract at the same PE and all
+        limits, and does not take too long to predict."""
+        plan, looked_below = self.found.get(text, (None, 0))
+        if looked_below < below and (plan is None or looked_below <= plan.cycles < below):
+            plan = self._predicted(text, below)
+            self.found[text] = plan, below
+        return plan if plan is not None and plan.cycles < below else None
+
+    def _predicted(self, text: str, below: int) -> OtherPlan | None:
+        assert self.undecided is not None, "whoever asks has found something to try"
+        try:
+            collective = self.undecided.write(text)
+        except CollcError:
+            return None
+        candidate = candidate_of(collective, self.target)
+        rooted = collective.contract.kind in _ROOTED
+        if rooted and home_pe(candidate.schedule) != home_pe(self.schedule):
+            return None
+        hops = hops_of(candidate.schedule)
+        if candidate.at_least >= below or hops > self.hops_left:
+            return None
+        self.hops_left -= hops
+        _, found = predicted(candidate, self.target, [], below)
+        if found.cycles is None:
+            return None
+        told = candidate.text
+        if text.startswith("order ") and not told.startswith("order "):
+            told = text  # the usual order, which was another one
+        return OtherPlan(told, found.cycles)
 
 
 def hops_of(schedule: Schedule) -> int:
@@ -69,48 +121,33 @@ def _short(schedule: Schedule) -> bool:
     return all(phase.ranks <= MOST_RANKS for phase in phases)
 
 
-def other_plans(schedule: Schedule, below: int, target: Target) -> Iterator[OtherPlan]:
+def other_plans(trials: Trials, below: int) -> Iterator[OtherPlan]:
     """The best plan of either kind that takes fewer cycles than `below`, if there is one; the
     second only if it takes fewer than the first."""
-    tried = _tried(schedule, target)
-    if tried is None:
+    schedule = trials.schedule
+    if trials.undecided is None:
         return
-    written = list(plans(replace(schedule.collective, undecided=tried.undecided), target))
+    unsaid = replace(schedule.collective, undecided=trials.undecided)
+    written = list(plans(unsaid, trials.target))
     trees = [one for one in written if not (one.at_least or one.as_many_as or one.mirrors)]
     steps = sorted((one for one in written if one.at_least), key=lambda one: one.at_least)
     near: list[Written] = []
     if _short(schedule):
         near = [*map(Written, _in_other_orders(schedule)), *_alike(schedule, steps)]
     for texts in (near, [*trees, *(steps if _short(schedule) else ())]):
-        found = _fastest(tried, texts, below)
+        found = _fastest(trials, texts, below)
         if found is not None:
             below = found.cycles
             yield found
 
 
-def in_order(schedule: Schedule, order: str, target: Target) -> OtherPlan | None:
-    """The same steps in another order of all PEs; None where the order is part of the contract."""
-    tried = _tried(schedule, target)
-    if tried is None or not _free(schedule.collective) or not _short(schedule):
+def in_order(trials: Trials, order: str, below: int) -> OtherPlan | None:
+    """The same steps in another order of all PEs, if they take fewer cycles than `below`; None
+    where the order is part of the contract."""
+    schedule = trials.schedule
+    if trials.undecided is None or not _free(schedule.collective) or not _short(schedule):
         return None
-    return _predicted(tried, f"order {order} {_steps_alone(schedule)}", None)
-
-
-def _tried(schedule: Schedule, target: Target) -> _Tried | None:
-    """None where nothing else can be tried: what the compiler has chosen, or is given its length
-    when it runs, or keeps a contract that only its steps are known to keep."""
-    collective = schedule.collective
-    contract = collective.contract
-    if collective.left_open is None or collective.decision or contract.run_length or contract.own:
-        return None
-    try:
-        undecided = collective.left_open(order_too=_free(collective)).undecided
-    except CollcError:
-        return None
-    assert undecided is not None
-    if contract.kind in _ROOTED:
-        undecided = replace(undecided, root=home_pe(schedule))
-    return _Tried(schedule, undecided, target, MOST_HOPS)
+    return trials.faster(f"order {order} {_steps_alone(schedule)}", below)
 
 
 def _free(collective: Collective) -> bool:
@@ -143,35 +180,10 @@ def _alike(schedule: Schedule, steps: Iterable[Written]) -> Iterator[Written]:
         yield from (one for one in steps if one.text.startswith(f"run {name}("))
 
 
-def _fastest(tried: _Tried, written: Iterable[Written], below: int) -> OtherPlan | None:
+def _fastest(trials: Trials, written: Iterable[Written], below: int) -> OtherPlan | None:
     best = None
     for one in written:
-        found = _predicted(tried, one.text, below) if one.at_least < below else None
-        if found is not None and found.cycles < below:
+        found = trials.faster(one.text, below) if one.at_least < below else None
+        if found is not None:
             best, below = found, found.cycles
     return best
-
-
-def _predicted(tried: _Tried, text: str, below: int | None) -> OtherPlan | None:
-    """A plan that keeps the contract at the same PE and all limits; None if it does not, takes too
-    long to predict or cannot take fewer cycles than `below`."""
-    try:
-        collective = tried.undecided.write(text)
-    except CollcError:
-        return None
-    schedule = with_tokens(build_schedule(collective))
-    least = least_terms(schedule, tried.target)
-    rooted = collective.contract.kind in _ROOTED
-    if rooted and home_pe(schedule) != home_pe(tried.schedule):
-        return None
-    hops = hops_of(schedule)
-    if (below is not None and least.cycles >= below) or hops > tried.hops_left:
-        return None
-    tried.hops_left -= hops
-    _, found = predicted(Candidate(text, collective, least), tried.target, [], below)
-    if found.cycles is None:
-        return None
-    told = show_steps(collective)
-    if text.startswith("order ") and not told.startswith("order "):
-        told = text  # the usual order, which was another one
-    return OtherPlan(told, found.cycles)

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collc.cost.show import shortened
 from collc.diagnostics import Diagnostic
 from collc.plan import Plan
-from collc.schedule import Schedule
 from collc.steps import StepsPhase
-from collc.target import Target
 from collc.tuning.crowded import CrowdedLink, crowded_link
-from collc.tuning.other_plans import OtherPlan, other_plans
+from collc.tuning.other_plans import OtherPlan, Trials, other_plans
 from collc.tuning.worth import LONG, MUCH
 
+SHOWN = 6  # transfers over a link
 
-def shared_links(
-    schedule: Schedule, plan: Plan, cycles: int, target: Target
-) -> Iterator[Diagnostic]:
+
+def shared_links(trials: Trials, plan: Plan, cycles: int) -> Iterator[Diagnostic]:
     """C802: the link at which most is lost, if another plan takes clearly less."""
+    schedule, target = trials.schedule, trials.target
     found = [
         (link, pattern)
         for pattern, phase in zip(schedule.phases, plan.phases, strict=True)
@@ -35,7 +33,7 @@ def shared_links(
     link, phase = max(found, key=lambda one: one[0].lost)
     if link.lost < LONG * cycles:
         return
-    others = list(other_plans(schedule, round((1 - MUCH) * cycles), target))
+    others = list(other_plans(trials, round((1 - MUCH) * cycles)))
     if others:
         help = in_words(others, cycles)
         yield Diagnostic("C802", _told(link, phase, cycles), phase.span, help=help)
@@ -48,8 +46,15 @@ def in_words(others: list[OtherPlan], cycles: int) -> str:
     return "; ".join([words, *(f"`{one.text}` {one.cycles}" for one in further)])
 
 
+def _listed(pairs: list[str]) -> str:
+    """What has no order, so that what is left out stands behind it."""
+    if len(pairs) <= SHOWN + 1:
+        return ", ".join(pairs)
+    return f"{', '.join(pairs[:SHOWN])} and {len(pairs) - SHOWN} more"
+
+
 def _told(link: CrowdedLink, phase: StepsPhase, cycles: int) -> str:
-    pairs = ", ".join(shortened([f"{source} to {rank}" for source, rank in link.transfers]))
+    pairs = _listed([f"{source} to {rank}" for source, rank in link.transfers])
     where = f"over the {link.word} from PE {link.source} to PE {link.target}"
     what = f"`{phase.algorithm}` sends {link.elements} elements {where} in step {link.step}, those"
     passed = f", and PE {link.by} lets {link.passed} of others pass" if link.passed else ""

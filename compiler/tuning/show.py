@@ -66,11 +66,11 @@ def _added(terms: tuple[tuple[str, int], ...]) -> str:
 def show_terms(schedule: Schedule, plan: Plan, cycles: int) -> str:
     """What predicted cycles go into; of steps also by which transfers the last rank gets its
     last element, and which link has most to carry."""
-    target = plan.target
+    contract, target = schedule.collective.contract, plan.target
     lines = [f"  {cycles} = {_added(terms_of(schedule, cycles, target).named())}"]
     for pattern, phase in zip(schedule.phases, plan.phases, strict=True):
         if isinstance(pattern, StepsPhase):
-            chain = follow_steps(pattern, target).chain
+            chain = follow_steps(pattern, contract, target).chain
             told = [f"{source} -> {rank} in step {step}" for step, source, rank in chain]
             waits = ", ".join(shortened(told)) or "no transfer: its ranks are busy all the time"
             where = f"  {pattern.name} (line {pattern.span.line})"

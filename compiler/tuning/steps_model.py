@@ -2,7 +2,8 @@
 
 A rank goes on when it has sent and taken all its elements of a step, of which its instructions take
 one a cycle, and when the last one has arrived. A link carries one a cycle, too. Nothing else takes
-time, so no plan is faster.
+time, so no plan is faster. Elements are counted as the fabric sees them, two of 16 bits as one
+where they travel so. Of these an instruction takes two a cycle if it is wide, but no link does.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from collc.packing import PAIR, slices_go_in_pairs
+from collc.spec import Contract
 from collc.steps import Moves, StepsPhase
 from collc.target import Target
 from collc.unrolled import Ints
@@ -31,21 +34,18 @@ class Steps:
     chain: tuple[tuple[int, int, int], ...]
 
 
-def follow_steps(phase: StepsPhase, target: Target) -> Steps:
+def follow_steps(phase: StepsPhase, contract: Contract, target: Target) -> Steps:
     """Follow all steps of a phase."""
-    # two elements may be sent and taken as one where they are cut as one
-    bounds = phase.slicing.bounds // phase.slicing.grain
+    bounds = phase.slicing.bounds // (PAIR if slices_go_in_pairs(phase, contract, target) else 1)
     places = np.array(phase.places)
     time = np.zeros(phase.ranks, dtype=np.int64)
     busy, rows, hops = time.copy(), time.copy(), 0
-    links = np.zeros((2, phase.ranks), dtype=np.int64)  # eastward, westward: beginnings less ends
+    links = np.zeros((2, phase.ranks), dtype=np.int64)
     causes: list[dict[int, int]] = []  # by step: for whom a rank waited at its end
     for moves in phase.steps:
         source, destination, size = sizes(moves, bounds)
         far = np.abs(places[source] - places[destination]) * target.hop
-        work = np.zeros_like(time)
-        np.add.at(work, source, size)
-        np.add.at(work, destination, size)
+        work = busy_with(moved_by(source, destination, size, phase.ranks), phase)
         time = time + np.where(work > 0, step_begins(target), 0)
         arrived = time[source] + size + 2 * target.ramp + far
         time = time + work
@@ -54,11 +54,33 @@ def follow_steps(phase: StepsPhase, target: Target) -> Steps:
         last = late & (arrived == time[destination])
         causes.append(dict(zip(destination[last].tolist(), source[last].tolist(), strict=True)))
         busy, rows, hops = busy + work, rows + (work > 0), hops + int(far.max(initial=0))
-        ways = (places[source] > places[destination]).astype(np.int64)
-        np.add.at(links, (ways, np.minimum(places[source], places[destination])), size)
-        np.add.at(links, (ways, np.maximum(places[source], places[destination])), -size)
-    crowded = int(links.cumsum(axis=1).max())
+        links += over_links(places[source], places[destination], size, phase.ranks)
+    crowded = int(links.max())
     return Steps(time, busy, rows, hops, crowded, _chain(causes, int(time.argmax())))
+
+
+def moved_by(source: Ints, destination: Ints, size: Ints, ranks: int) -> Ints:
+    """What each rank, or place, sends in a step, and what it takes."""
+    moved = np.zeros((2, ranks), dtype=np.int64)
+    np.add.at(moved[0], source, size)
+    np.add.at(moved[1], destination, size)
+    return moved
+
+
+def busy_with(moved: Ints, phase: StepsPhase) -> Ints:
+    """How long it takes to send and take that; at once if the phase is wide, at a link's pace."""
+    busy: Ints = moved.max(axis=0) if phase.wide else moved.sum(axis=0)
+    return busy
+
+
+def over_links(source: Ints, target: Ints, size: Ints, ranks: int) -> Ints:
+    """What goes over the links of a line in a step whose transfers go from place to place, as
+    [eastward or westward, place before the link]."""
+    over = np.zeros((2, ranks), dtype=np.int64)
+    ways = (source > target).astype(np.int64)
+    np.add.at(over, (ways, np.minimum(source, target)), size)
+    np.add.at(over, (ways, np.maximum(source, target)), -size)
+    return over.cumsum(axis=1)
 
 
 def step_begins(target: Target) -> int:

@@ -83,7 +83,7 @@ def least_terms(schedule: Schedule, target: Target) -> Terms:
         if isinstance(first, BroadcastPhase):
             terms += _multicast(first, wavelets(contract, target, combines=False), target)
         elif isinstance(first, StepsPhase):
-            terms += _exchange(first, target)
+            terms += _exchange(first, contract, target)
         else:
             trees = tuple(phase for phase in group if isinstance(phase, ReducePhase))
             stretched = combining * (wavelets(contract, target, combines=True) - 1) + 1
@@ -166,9 +166,9 @@ def _critical(
     return Terms(distance=distance, depth=depth, bandwidth=length, contention=contention)
 
 
-def _exchange(phase: StepsPhase, target: Target) -> Terms:
+def _exchange(phase: StepsPhase, contract: Contract, target: Target) -> Terms:
     """Steps, by the model of `follow_steps`."""
-    steps = follow_steps(phase, target)
+    steps = follow_steps(phase, contract, target)
     last = int(steps.time.argmax())
     total = max(int(steps.time[last]), steps.crowded)
     bandwidth = max(int(steps.busy[last]), steps.crowded)

@@ -12,15 +12,12 @@ from dataclasses import replace
 import numpy as np
 
 from collc.diagnostics import Diagnostic
-from collc.schedule import Schedule, build_schedule
-from collc.show import show_steps
+from collc.schedule import Schedule
 from collc.steps import StepsPhase
 from collc.target import Target
-from collc.tokens import with_tokens
 from collc.tuning.crowded import transfers
-from collc.tuning.decide import Candidate, predicted
+from collc.tuning.decide import candidate_of, predicted
 from collc.tuning.other_plans import MOST_HOPS, hops_of
-from collc.tuning.terms import least_terms
 from collc.tuning.worth import LONG
 
 
@@ -34,12 +31,11 @@ def uneven_slices(schedule: Schedule, cycles: int, target: Target) -> Iterator[D
     phase = uneven[0]
     length = -(-contract.length // phase.slicing.count) * phase.slicing.count
     longer = replace(schedule.collective, contract=replace(contract, length=length))
-    other = with_tokens(build_schedule(longer))
-    least = least_terms(other, target)
+    other = candidate_of(longer, target)
     limit = round((1 - LONG) * cycles)
-    if least.cycles > limit:
+    if other.at_least > limit:
         return
-    found = predicted(Candidate(show_steps(longer), longer, least), target, [])[1]
+    found = predicted(other, target, [])[1]
     if found.cycles is None or found.cycles > limit:
         return
     yield Diagnostic(

@@ -10,6 +10,7 @@ from collc.plan import Plan
 from collc.schedule import Schedule
 from collc.target import Target
 from collc.tuning.leaping import leaping_order
+from collc.tuning.other_plans import Trials
 from collc.tuning.shared_links import shared_links
 from collc.tuning.stalls import stalls
 from collc.tuning.uneven import uneven_slices
@@ -19,8 +20,8 @@ def warnings_of(
     schedule: Schedule, plan: Plan, prediction: Prediction, target: Target
 ) -> Iterator[Diagnostic]:
     """What is said of a collective by itself."""
-    cycles = prediction.cycles
+    cycles, trials = prediction.cycles, Trials(schedule, target)
     yield from stalls(schedule, prediction, target)
-    yield from shared_links(schedule, plan, cycles, target)
+    yield from shared_links(trials, plan, cycles)
     yield from uneven_slices(schedule, cycles, target)
-    yield from leaping_order(schedule, cycles, target)
+    yield from leaping_order(trials, cycles)

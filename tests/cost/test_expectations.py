@@ -4,6 +4,7 @@ import pytest
 
 import building as b
 from collc.cost import predict, show_prediction, unmet_expectations
+from collc.cost.show import shortened
 from collc.lowering import build_plan
 from collc.schedule import build_schedule
 from collc.spec import Expectation
@@ -33,6 +34,14 @@ def test_colors_are_counted(limit, problems):
 @pytest.mark.parametrize(("limit", "problems"), [(4096, 0), (400, 1)])
 def test_memory_is_code_and_data(limit, problems):
     assert len(unmet(b.chain(4), "memory_bytes", "<", limit)) == problems
+
+
+@pytest.mark.parametrize(
+    ("waits", "told"), [(6, "012345"), (7, "0123456"), (8, "012 (2 more) 567")]
+)
+def test_no_place_of_a_chain_is_kept_for_a_single_one(waits, told):
+    entries = list(map(str, range(waits)))
+    assert "".join(f" ({one}) " if "more" in one else one for one in shortened(entries)) == told
 
 
 def test_a_long_critical_path_is_cut():

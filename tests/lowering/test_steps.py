@@ -16,6 +16,7 @@ from collc.lowering import build_plan, show_plan
 from collc.lowering.steps import circuits, relays, traffic_of
 from collc.lowering.steps.loops import loops_in
 from collc.lowering.steps.numbers import number_of
+from collc.lowering.steps.parts import MOST, RELAYS, by_relays
 from collc.target import TARGETS
 
 
@@ -41,6 +42,16 @@ def test_more_than_two_partners_take_relays_with_two_colors_a_way():
     assert direct is None
     assert by_relays.lanes == ("forward", "backward")
     assert len(colors(by_relays)) == 4
+
+
+@pytest.mark.parametrize(("length", "joined"), [(1000, 3), (MOST, 1), (MOST + 1, 1), (50_000, 1)])
+def test_relays_let_vectors_pass_together_as_far_as_an_operation_counts(length, joined):
+    phase = s.phase(s.PATTERNS["recursive_doubling"][1](8), 8, length)
+    traffic = traffic_of(phase)
+    direct = np.zeros(len(traffic), dtype=bool), np.zeros(len(traffic), dtype=np.int64)
+    parts, _ = by_relays(traffic, relays(traffic, 8, "x", "e"), phase.slicing, direct)
+    passed = parts.count[(parts.kind & RELAYS) > 0]
+    assert passed.max() == joined * length
 
 
 def test_two_neighbours_are_two_lanes():

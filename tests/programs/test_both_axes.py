@@ -84,11 +84,30 @@ def test_the_same_all_to_alls_one_after_the_other_deliver() -> None:
     assert report.verified, report.problem
 
 
-def test_the_cost_of_joined_calls_says_how_rough_it_is(tmp_path: Path) -> None:
-    """What is called one after the other is predicted better, and nothing is said."""
-    said = []
-    for calls in ("one and other", "one other"):
-        file = tmp_path / "halves.coll"
-        file.write_text(halves_of("scatter", 3, 2, 12).replace("one and other", calls))
-        said.append(CliRunner().invoke(commands, ["cost", str(file)]).output)
-    assert [ROUGHLY_TOGETHER in text for text in said] == [True, False]
+BY_TREES = """target wse2
+grid pes = 4 x 3
+collective across = allreduce(x: f32[8], add) on each row of pes
+    { reduce chain to 0 then broadcast from 0 }
+collective down = allreduce(y: f32[8], add) on each column of pes { ALONG }
+program { across and down }
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "rough"),
+    [
+        (halves_of("scatter", 3, 2, 12), True),
+        (halves_of("scatter", 3, 2, 12).replace("one and other", "one other"), False),
+        (BY_TREES.replace("ALONG", "reduce chain to 0 then broadcast from 0"), False),
+        (BY_TREES.replace("ALONG", "run ring_allreduce"), False),  # steps of one of them only
+    ],
+)
+def test_the_cost_of_steps_in_flight_together_says_how_rough_it_is(
+    text: str, rough: bool, tmp_path: Path
+) -> None:
+    """Trees, and what is called one after the other, are predicted better: nothing is said."""
+    file = tmp_path / "halves.coll"
+    file.write_text(text)
+    told = CliRunner().invoke(commands, ["cost", str(file)])
+    assert told.exit_code == 0, told.output
+    assert (ROUGHLY_TOGETHER in told.output) is rough

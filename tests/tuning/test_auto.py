@@ -94,6 +94,33 @@ def test_the_root_of_an_algorithm_is_found_whatever_rank_it_is(place: int) -> No
     )
 
 
+@pytest.mark.parametrize(
+    ("steps", "grid", "roots"),
+    [
+        ("order ring run {} to 66", "68 x 1", (66,)),
+        ("order ring run {} to (65, 0)", "68 x 1", (35,)),
+        ("run columns by {0} to (1, 66) then run rows by {0} to (1, 66)", "2 x 68", (66, 1)),
+        ("order snake run {} to (0, 34)", "2 x 35", (68,)),
+    ],
+)
+def test_the_rank_that_is_said_is_the_root_of_an_algorithm_on_long_lines_too(
+    steps: str, grid: str, roots: tuple[int, ...]
+) -> None:
+    written = text("reduce", steps.format("ring_reduce(c = 2, root = auto)"), grid, 4)
+    decision = planned_text(written)[0].collective.decision
+    assert decision is not None
+    assert decision.lost == ()
+    assert [f"root = {root})" in decision.chosen.text for root in roots] == [True] * len(roots)
+
+
+def test_where_no_rank_is_said_the_root_of_an_algorithm_is_looked_for() -> None:
+    written = text("reduce", "order ring run ring_reduce(c = 2, root = auto)", "5 x 1", 4)
+    decision = planned_text(written)[0].collective.decision
+    assert decision is not None
+    assert "root = 0)" in decision.chosen.text
+    assert len(decision.lost) == 4
+
+
 def test_a_root_is_as_good_as_the_ends_and_the_middle() -> None:
     steps = "reduce chain to {} then broadcast from auto"
     best = cycles("allreduce", steps.format("auto"), "40 x 1", 10)

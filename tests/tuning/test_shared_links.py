@@ -100,6 +100,18 @@ def test_the_same_steps_in_another_order_come_first() -> None:
     assert shown.startswith("f.coll:3:64: warning[C802]: `recursive_doubling` sends ")
 
 
+@pytest.mark.parametrize(
+    ("grid", "told"),
+    [
+        ("16 x 1", "8 to 0, 9 to 1, 10 to 2, 11 to 3, 12 to 4, 13 to 5, 14 to 6"),
+        ("32 x 1", "16 to 0, 17 to 1, 18 to 2, 19 to 3, 20 to 4, 21 to 5 and 8 more"),
+    ],
+)
+def test_transfers_that_are_left_out_stand_behind_the_others(grid: str, told: str) -> None:
+    warning = the_warning(compiled(ALLREDUCE, "run recursive_doubling", grid))
+    assert f", those of rank {told}, and PE (" in warning.message
+
+
 def test_an_order_that_says_whose_slices_are_whose_is_kept() -> None:
     contract, steps = "reduce_scatter(x: f32[64], add)", "order ring run pairwise_reduce_scatter"
     ((text, _),) = plans_told(the_warning(compiled(contract, steps, ROW)).help)
@@ -132,9 +144,8 @@ def test_no_more_hops_are_tried_than_there_may_be(monkeypatch: pytest.MonkeyPatc
         (halving - 1, []),
     ):
         monkeypatch.setattr(other_plans, "MOST_HOPS", most)
-        found = other_plans.other_plans(
-            sharing.schedule, sharing.prediction.cycles, sharing.plan.target
-        )
+        trials = other_plans.Trials(sharing.schedule, sharing.plan.target)
+        found = other_plans.other_plans(trials, sharing.prediction.cycles)
         assert [plan.text for plan in found] == told
 
 

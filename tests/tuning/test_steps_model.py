@@ -7,8 +7,10 @@ import itertools
 import pytest
 
 import collc
+from collc.bundle import Bundle
+from collc.tuning.crowded import crowded_link
 from collc.tuning.show import show_terms
-from collc.tuning.steps_model import follow_steps
+from collc.tuning.steps_model import Steps, follow_steps
 from collc.tuning.terms import terms_of
 
 TEXT = """target wse2
@@ -18,23 +20,26 @@ program {{ total }}
 """
 
 
-def compiled(contract: str, algorithm: str, pes: int):
+def compiled(contract: str, algorithm: str, pes: int) -> Bundle:
     return collc.compile_text(
         TEXT.format(pes=pes, contract=contract, algorithm=algorithm), "f.coll", {}
     )
 
 
+def followed(bundle: Bundle) -> Steps:
+    (phase,) = bundle.schedule.phases
+    return follow_steps(phase, bundle.schedule.collective.contract, bundle.plan.target)
+
+
 def test_a_pipeline_is_waited_for_from_its_far_end() -> None:
     bundle = compiled("reduce(x: f32[40], add)", "pipelined_reduce(c = 1)", 5)
-    (phase,) = bundle.schedule.phases
-    chain = follow_steps(phase, bundle.plan.target).chain
+    chain = followed(bundle).chain
     assert chain == ((0, 4, 3), (1, 3, 2), (2, 2, 1), (3, 1, 0))
 
 
 def test_a_tree_of_messages_is_waited_for_along_one_of_its_branches() -> None:
     bundle = compiled("scatter(x: f32[64])", "binomial_scatter", 8)
-    (phase,) = bundle.schedule.phases
-    chain = follow_steps(phase, bundle.plan.target).chain
+    chain = followed(bundle).chain
     assert chain[0][1] == 0  # the root has it all
     for (step, _, rank), (later, source, _) in itertools.pairwise(chain):
         assert step < later and rank == source
@@ -48,3 +53,28 @@ def test_what_is_shown_adds_up(algorithm: str) -> None:
     shown = show_terms(bundle.schedule, bundle.plan, cycles)
     assert shown.startswith(f"  {cycles} = start-up ")
     assert "(line 3) waits for " in shown and "(line 3) is busiest at the link from PE (" in shown
+
+
+@pytest.mark.parametrize(
+    ("contract", "algorithm", "wavelets"),
+    [
+        ("allreduce(x: f32[64], add)", "recursive_doubling", 4 * 64),
+        ("allreduce(x: f32[64], add)", "recursive_doubling in twos", 4 * 64),
+        ("allreduce(x: f16[64], add)", "recursive_doubling", 4 * 32),  # two to a wavelet
+        ("allreduce(x: f16[64], max)", "recursive_doubling", 4 * 64),  # taken one by one
+        ("allreduce(x: f16[64], add)", "recursive_doubling in twos", 4 * 32),
+    ],
+)
+def test_a_link_carries_a_wavelet_a_cycle_however_many_an_instruction_takes(
+    contract: str, algorithm: str, wavelets: int
+) -> None:
+    """Between two halves of a line, for the bound as for what is lost there."""
+    bundle = compiled(contract, algorithm, 8)
+    (pattern,), (phase,) = bundle.schedule.phases, bundle.plan.phases
+    link = crowded_link(bundle.schedule, pattern, phase, bundle.plan.target)
+    assert link is not None
+    assert link.elements == wavelets * (2 if phase.paired else 1)
+    assert followed(bundle).crowded == wavelets + wavelets // 4  # of a link beside it
+    least = terms_of(bundle.schedule, bundle.prediction.cycles, bundle.plan.target)
+    assert least.bandwidth >= wavelets
+    assert least.waiting >= 0

@@ -126,7 +126,7 @@ def by_relays(
     """
     given = _given(traffic, wiring, slicing, *stages)
     passing = given[given[:, HOPS] > 1]
-    most = MOST - int(passing[:, BETWEEN + 2].max(initial=0)) + 1
+    most = max(1, MOST - int(passing[:, BETWEEN + 2].max(initial=0)) + 1)
     lanes = len(wiring.lanes)
     slots, none = np.zeros(len(wiring.sends) * lanes, np.int64), np.zeros((0, PART), np.int64)
     one_way = slicing is None or not may_turn or bool(stages[0].any())

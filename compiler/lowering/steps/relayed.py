@@ -29,7 +29,7 @@ def lay(  # noqa: PLR0913, PLR0917 - what, how it joins, then where it goes
     What is `given` stands in the order in which lanes do it. A part is joined to the one before it
     in its slot if that has the same time and kind and its slices follow, up (`way` 1) or down (-1).
     Those between join whatever their slices are, unless a multiple of `most` elements has been
-    passed since the first of them; `by_length` they are like all others.
+    passed since the first of them; `by_length` they are like all others. `most` is positive.
     """
     counts = np.zeros(len(begin), np.int64)
     # of the part before: time, kind, first, count, what was passed before, how often `most` of it
@@ -42,7 +42,7 @@ def lay(  # noqa: PLR0913, PLR0917 - what, how it joins, then where it goes
             kind, first, count = given[one, at], given[one, at + 1], given[one, at + 2]
             joins = last[slot, 0] == time and last[slot, 1] == kind
             passed = last[slot, 4] + last[slot, 3] if joins else 0
-            filled = passed // most if most != 0 else 0
+            filled = passed // most
             if passes and not by_length:
                 joins = joins and filled == last[slot, 5]
             elif way > 0:
