@@ -47,6 +47,14 @@ def test_a_combination_is_refused_with_the_limit() -> None:
     assert outcome.words
 
 
+def test_an_example_is_tried_with_no_other_length_than_said() -> None:
+    odd = sweep.measure((Combination("two_pes", "wse2", 2, 17), None), "mark", 60)
+    assert (odd.verdict, odd.code) == (sweep.REFUSED, "C122")
+    assert odd.words.startswith("B = 17 ")
+    even = sweep.measure((Combination("two_pes", "wse2", 2, 18), None), "mark", 60)
+    assert even.verdict == sweep.VERIFIED
+
+
 def test_progress_is_read_back_but_for_a_line_cut_off(tmp_path: Path) -> None:
     path = tmp_path / "progress.jsonl"
     assert sweep.read_progress(path) == {}

@@ -1,9 +1,12 @@
 """The trees of a program, and what one of them becomes for given numbers.
 
 A tree's recursion is unfolded with a stack of its own, not Python's; equal calls are computed
-once. Three limits stand between a user and a recursion that does not end: a call may not need
-itself, calls may not lie deeper than `MAX_CALLS_DEEP`, as deep as those of a chain over the longest
-line, and all calls of a file together may not evaluate more than `MAX_EVALUATIONS` expressions.
+once. Four limits stand between a user and a recursion that does not end: a call may not need
+itself, what it is joined with may not fill the line, calls may not lie deeper than
+`MAX_CALLS_DEEP`, as deep as those of a chain over the longest line, and all calls of a file
+together may not evaluate more than `MAX_EVALUATIONS` expressions. The last two are for recursions
+that never join: every part of a `join` has a rank in the result at least, so one that joins has
+soon too many.
 """
 
 from __future__ import annotations
@@ -29,9 +32,8 @@ from collc.language.traverse import expressions_of, walk
 from collc.language.words import OPTIMAL
 from collc.schedule import JUMP
 
-MAX_RANKS = 65_536
-MAX_CALLS_DEEP = MAX_RANKS
-MAX_EVALUATIONS = 2_000_000
+MAX_CALLS_DEEP = 65_536
+MAX_EVALUATIONS = 4_000_000
 
 _INSTEAD = {  # of names that trees have elsewhere
     "left_right": "a root within the line has a tree on each side: write `reduce chain to R`, or "
@@ -42,6 +44,10 @@ _SMALLER = "every call has to be smaller than the one it stands in, down to a `l
 _AT_LEAST_ONE = (
     "a tree has at least one rank: look at the numbers that it is called with, and let its "
     "smallest call be a `leaf`"
+)
+_SHARE = (
+    "a tree needs one rank for every PE of the line: the two sides of a `join` share out the ranks "
+    "of the call that they stand in"
 )
 
 
@@ -54,12 +60,34 @@ class Call:
     span: Span = field(compare=False)
 
 
+class TooManyRanksError(Exception):
+    """A tree has more ranks than its line, which shows at a call within it."""
+
+    def __init__(self, place: tuple[Span, str], help: str) -> None:
+        super().__init__(place[1])
+        self.place = place
+        self.help = help
+
+
 @dataclass(frozen=True)
-class _Running:
-    """A call whose body is being computed."""
+class _Wanted:
+    """A call that a body needs; its result has `beside` ranks at least besides that call's."""
 
     call: Call
-    body: Generator[Call, Shape, Shape]
+    beside: int
+
+
+_Body = Generator[_Wanted, Shape, Shape]
+
+
+@dataclass(frozen=True)
+class _Running:
+    """A call whose body is being computed; the outermost call's result has `beside` ranks at least
+    besides this one's."""
+
+    call: Call
+    body: _Body
+    beside: int
 
 
 class Forest:
@@ -101,20 +129,25 @@ class Forest:
         inside = ", ".join(f"{word.text} = {value}" for word, value in given)
         return f"{call.tree}({inside})" if inside else call.tree
 
-    def unfold(self, call: Call) -> Shape:
-        """Shape of a tree; raises `ProblemError` placed inside the tree where it fails."""
-        stack = [_Running(call, self._run(call))]
+    def unfold(self, call: Call, ranks: int) -> Shape:
+        """Shape of a tree, which should have so many ranks; raises `ProblemError` placed inside the
+        tree where it fails, and `TooManyRanksError` as soon as some part of it is one too many."""
+        stack = [_Running(call, self._run(call), 0)]
         active = {call}
         answer: Shape | None = None
         while stack:
             wanted = self._advance(stack[-1], answer, call)
-            answer = None
-            if isinstance(wanted, Call):
-                answer = self._known.get(wanted)
+            if isinstance(wanted, _Wanted):
+                one = wanted.call
+                beside = stack[-1].beside + wanted.beside
+                answer = self._known.get(one)
                 if answer is None:
-                    self._check_recursion(wanted, active, stack)
-                    stack.append(_Running(wanted, self._run(wanted)))
-                    active.add(wanted)
+                    self._check_ends(one, active, stack)
+                self._check_ranks(one, beside, ranks, stack)
+                if answer is None:
+                    self._check_effort(one, stack)
+                    stack.append(_Running(one, self._run(one), beside))
+                    active.add(one)
                 continue
             done = stack.pop().call
             active.discard(done)
@@ -122,46 +155,61 @@ class Forest:
         assert answer is not None
         return answer
 
-    def _advance(self, running: _Running, answer: Shape | None, outermost: Call) -> Call | Shape:
+    def _advance(self, running: _Running, answer: Shape | None, outermost: Call) -> _Wanted | Shape:
         """Go on with a body: the next call it needs, or its shape."""
         try:
             return next(running.body) if answer is None else running.body.send(answer)
         except StopIteration as stop:
-            return self._sized(stop.value, running.call, outermost)
+            shape: Shape = stop.value
+            return shape
         except ProblemError as error:
             inside = f"in {self._full(running.call)}"
             noted = error.with_note(outermost.span, inside)
             raise noted.seen_from(outermost.span, inside) from None
 
-    def _sized(self, shape: Shape, call: Call, outermost: Call) -> Shape:
-        if shape.size <= MAX_RANKS:
-            return shape
-        message = f"{self._full(call)} has more than {MAX_RANKS} ranks"
-        used = (outermost.span, "needed here")
-        error = problem("C131", message, call.span, used, help=_SMALLER)
-        raise error.seen_from(outermost.span, "called here")
-
-    def _check_recursion(self, call: Call, active: set[Call], stack: Sequence[_Running]) -> None:
-        """C130, C131: `call` is wanted by the last of `stack`, which holds the `active` calls."""
-        self._evaluations += self._size(call.tree)
-        code, help = "C130", _SMALLER
+    def _check_ends(self, call: Call, active: set[Call], stack: Sequence[_Running]) -> None:
+        """C130: `call` is wanted by the last of `stack`, which holds the `active` calls."""
         if call in active:
             message = f"{self._full(call)} needs itself: this recursion does not end"
-        elif len(active) >= MAX_CALLS_DEEP:
-            message = f"{call.tree} is called more than {MAX_CALLS_DEEP} calls deep"
-            empty = _first_without_ranks(stack)
-            if empty is not None:
-                message, call = f"{self._full(empty)} comes to no leaf: {message}", empty
-                help = _AT_LEAST_ONE
-        elif self._evaluations > MAX_EVALUATIONS:
-            message = f"unfolding trees takes more than {MAX_EVALUATIONS} evaluations"
-            code, help = "C131", "let fewer numbers vary, since equal calls are computed once"
-        else:
+            raise self._endless("C130", message, call, stack, _SMALLER)
+
+    def _check_ranks(self, call: Call, beside: int, ranks: int, stack: Sequence[_Running]) -> None:
+        """Nothing that is joined is left out of the result, and each part has a rank at least: with
+        those `beside` it a call can make the result too large before it is unfolded."""
+        known = self._known.get(call)
+        if beside + (known.size if known else 1) <= ranks:
             return
+        empty = _first_without_ranks([*(one.call for one in stack), call])
+        if empty is not None:
+            place = (empty.span, f"{self._full(empty)} is called here")
+            raise TooManyRanksError(place, _AT_LEAST_ONE)
+        others = "a rank" if beside == 1 else f"{beside} ranks"
+        place = (call.span, f"{self._full(call)} is called here, beside {others} at least")
+        raise TooManyRanksError(place, _SHARE)
+
+    def _check_effort(self, call: Call, stack: Sequence[_Running]) -> None:
+        """C130, C131: what is wanted by the last of `stack` is to be unfolded."""
+        self._evaluations += self._size(call.tree)
+        if len(stack) >= MAX_CALLS_DEEP:
+            message = f"{call.tree} is called more than {MAX_CALLS_DEEP} calls deep"
+            empty = _first_without_ranks([one.call for one in stack])
+            if empty is None:
+                raise self._endless("C130", message, call, stack, _SMALLER)
+            message = f"{self._full(empty)} comes to no leaf: {message}"
+            raise self._endless("C130", message, empty, stack, _AT_LEAST_ONE)
+        if self._evaluations > MAX_EVALUATIONS:
+            message = f"unfolding trees takes more than {MAX_EVALUATIONS} evaluations"
+            help = "let fewer numbers vary, since equal calls are computed once"
+            raise self._endless("C131", message, call, stack, help)
+
+    def _endless(
+        self, code: str, message: str, at: Call, stack: Sequence[_Running], help: str
+    ) -> ProblemError:
+        """The problem with a call that the outermost one needs."""
         outermost = stack[0].call
         used = (outermost.span, f"needed for {self._full(outermost)}")
-        error = problem(code, message, call.span, used, help=help)
-        raise error.seen_from(outermost.span, "called here")
+        error = problem(code, message, at.span, used, help=help)
+        return error.seen_from(outermost.span, "called here")
 
     def _size(self, tree: str) -> int:
         """How many expressions one call of a tree evaluates at most."""
@@ -176,7 +224,7 @@ class Forest:
         inside = ", ".join(f"{word.text} = {value}" for word, value in given)
         return f"{call.tree}({inside})" if inside else call.tree
 
-    def _run(self, call: Call) -> Generator[Call, Shape, Shape]:
+    def _run(self, call: Call) -> _Body:
         declaration = self._trees[call.tree]
         numbers: dict[str, Binding] = dict(self._numbers)
         words = (word.text for word in declaration.parameters)
@@ -185,13 +233,14 @@ class Forest:
         for local in declaration.locals:
             # A local without a value is a mistake only where it is used.
             numbers[local.name.text] = _value_or_problem(local.value, scope)
-        return (yield from self._shape(declaration.body, scope))
+        return (yield from self._shape(declaration.body, scope, 0))
 
-    def _shape(self, body: Expression, scope: Scope) -> Generator[Call, Shape, Shape]:
+    def _shape(self, body: Expression, scope: Scope, beside: int) -> _Body:
+        """The shape of a part of a body; the whole has `beside` ranks at least besides it."""
         match body:
             case syntax.Conditional(condition=condition):
                 chosen = body.chosen if truth(condition, scope) else body.otherwise
-                return (yield from self._shape(chosen, scope))
+                return (yield from self._shape(chosen, scope, beside))
             case syntax.Name(text="leaf"):
                 return LEAF
             case syntax.Literal():
@@ -199,13 +248,15 @@ class Forest:
                     self._literals[body] = literal_shape(body)
                 return self._literals[body]
             case syntax.Call(name=Word(text="join"), arguments=(first, second)):
-                before = yield from self._shape(first.value, scope)
-                behind = yield from self._shape(second.value, scope)
+                before = yield from self._shape(first.value, scope, beside + 1)
+                behind = yield from self._shape(second.value, scope, beside + before.size)
                 return join(before, behind)
             case syntax.Call(name=name, arguments=arguments) if name.text not in FUNCTIONS:
-                return (yield self.call(name, arguments, (), scope, body.span))
+                call = self.call(name, arguments, (), scope, body.span)
+                return (yield _Wanted(call, beside))
             case syntax.Name(text=text) if text not in scope.numbers:
-                return (yield self.call(Word(text, body.span), (), (), scope, body.span))
+                call = self.call(Word(text, body.span), (), (), scope, body.span)
+                return (yield _Wanted(call, beside))
         message = "this is a number or a condition, where a tree is wanted"
         raise problem("C113", message, body.span, help="a single rank is written `leaf`")
 
@@ -224,9 +275,9 @@ class Forest:
         return Call(name.text, (*first, *values), span)
 
 
-def _first_without_ranks(stack: Sequence[_Running]) -> Call | None:
+def _first_without_ranks(calls: Sequence[Call]) -> Call | None:
     """The outermost call whose number of ranks, its first value, is below 1."""
-    return next((one.call for one in stack if one.call.values and one.call.values[0] < 1), None)
+    return next((call for call in calls if call.values and call.values[0] < 1), None)
 
 
 def bind(

@@ -71,13 +71,13 @@ def _optimum(ranks: int, length: int, ramp: int, turn: int) -> Optimum:
 
 def _prelude_tree(name: str, ranks: int, forest: Forest, span: Span) -> Tree:
     call = forest.call(Word(name, span), (), (ranks,), Scope({}), span)
-    return Tree(forest.text(call), children_of(forest.unfold(call)), span)
+    return Tree(forest.text(call), children_of(forest.unfold(call, ranks)), span)
 
 
 def _two_phase(size: int, ranks: int, forest: Forest, span: Span) -> Tree:
     group = Argument(Word("S", span), Number(size, span), span)
     call = forest.call(Word("two_phase", span), (group,), (ranks,), Scope({}), span)
-    return Tree(forest.text(call), children_of(forest.unfold(call)), span)
+    return Tree(forest.text(call), children_of(forest.unfold(call, ranks)), span)
 
 
 def _group_sizes(ranks: int) -> list[int]:

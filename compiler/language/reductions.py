@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collc.language.forest import TooManyRanksError
 from collc.language.lines import Line
 from collc.language.optimal import optimal_tree
-from collc.language.problems import KnownProblemError, problem
+from collc.language.problems import KnownProblemError, ProblemError, problem
 from collc.language.shapes import children_of
 from collc.language.step_places import Surroundings, end_of
 from collc.language.syntax import Call, Name, ReduceClause, TreeUse, Word
@@ -92,14 +93,33 @@ def _tree(use: TreeUse, ranks: int, around: Surroundings) -> Tree:
     declaration = forest.tree(use.name)
     first = (ranks,) if declaration.parameters else ()
     call = forest.call(use.name, use.arguments, first, around.scope, use.span)
-    shape = forest.unfold(call)
+    try:
+        shape = forest.unfold(call, ranks)
+    except TooManyRanksError as error:
+        own = f"more than {_many(ranks, 'rank')}"
+        raise _misfit(use, ranks, own, forest.text(call), around, error) from None
     if shape.size != ranks:
-        own = "1 rank" if shape.size == 1 else f"{shape.size} ranks"
-        pes = "1 PE" if ranks == 1 else f"{ranks} PEs"
-        message = f"{forest.text(call)} has {own}, the line it is to reduce has {pes}"
-        grid = around.lines.grid
-        declared = (declaration.span, f"{use.name.text} is declared here")
-        size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
-        help = "a tree needs one rank for every PE of the line"
-        raise problem("C132", message, use.span, declared, size, help=help)
+        raise _misfit(use, ranks, _many(shape.size, "rank"), forest.text(call), around)
     return Tree(forest.text(call), children_of(shape), use.span)
+
+
+def _misfit(  # noqa: PLR0913, PLR0917 - the tree, the line, what is known of the misfit
+    use: TreeUse,
+    ranks: int,
+    own: str,
+    text: str,
+    around: Surroundings,
+    error: TooManyRanksError | None = None,
+) -> ProblemError:
+    """C132: the tree has `own` ranks, and not as many as the line has PEs."""
+    message = f"{text} has {own}, the line it is to reduce has {_many(ranks, 'PE')}"
+    declaration, grid = around.forest.tree(use.name), around.lines.grid
+    inside = (error.place,) if error else ()
+    declared = (declaration.span, f"{use.name.text} is declared here")
+    size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")
+    help = error.help if error else "a tree needs one rank for every PE of the line"
+    return problem("C132", message, use.span, *inside, declared, size, help=help)
+
+
+def _many(number: int, what: str) -> str:
+    return f"1 {what}" if number == 1 else f"{number} {what}s"

@@ -45,13 +45,12 @@ def programs(
     """Programs that use a pattern on `pes` PEs with `length` elements, the likeliest first.
 
     For an all_to_all `length` is what goes from each to each. The grid of an example has as many
-    PEs or a few fewer, or its own number of them; a vector that it halves may be an element
-    shorter.
+    PEs or a few fewer, or its own number of them.
     """
     if pattern.kind is Kind.EXAMPLE:
         width = isqrt(pes)
         wanted = {"P": pes, "W": width, "H": pes // width}
-        wanted |= {"B": length, "E": length, "half": length // 2}
+        wanted |= {"B": length, "E": length}
         given = {name: wanted[name] for name in pattern.parameters if name in wanted}
         yield Choice(pattern.text, given, pattern.name, "")
         return

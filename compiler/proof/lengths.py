@@ -4,13 +4,23 @@ Slice k of c begins at element k n div c, where n is the length. The larger k / 
 begins, whatever n is; so where several phases cut a vector, all of their slices begin in one order,
 and some at the same element. If n is a multiple of all their numbers of slices, no two do unless
 they do for every n. What holds for that length holds for all others: they only lack some segments.
+
+If that length is longer than any that can be given, some segments may have no element at any length
+of the run, and what becomes of them is nothing. Then a few lengths are proved that together have
+every segment that any length has. That is enough: slices stay in their places (where they do not,
+or where the contract names slices, a length of the run is refused), so what a segment comes to hold
+does not depend on the others. Were something wrong at a length, it were so in one of its segments,
+and it is wrong as well at the length that was proved for that one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from math import lcm
+
+import numpy as np
 
 from collc.diagnostics import Diagnostic
 from collc.run_lengths import of_length
@@ -20,8 +30,6 @@ from collc.steps import StepsPhase
 
 Prove = Callable[[Schedule], Iterable[Diagnostic]]
 
-_TRIED = 64  # lengths, where the one that stands for all is longer than any that can be given
-
 
 def at_other_lengths(schedule: Schedule, prove: Prove) -> Iterator[Diagnostic]:
     """What is wrong at some length of the run, if nothing is at the longest one; `prove` is for
@@ -30,21 +38,26 @@ def at_other_lengths(schedule: Schedule, prove: Prove) -> Iterator[Diagnostic]:
     counts = [p.slicing.count for p in schedule.phases if isinstance(p, StepsPhase)]
     if given is None or not counts:
         return
-    whole = lcm(*counts)
+    of_all = lcm(*counts)
+    whole = -(-given.least // of_all) * of_all  # the first that may be given, if any may
     found = list(prove(of_length(schedule, whole)))
     if found and whole > given.longest:
-        lengths = range(given.longest - 1, given.least - 1, -1)
-        tried = (
-            (n, wrong) for n in lengths[:_TRIED] if (wrong := list(prove(of_length(schedule, n))))
-        )
-        otherwise = (whole, found) if len(lengths) > _TRIED else (whole, [])
-        whole, found = next(tried, otherwise)
-    yield from (_said(diagnostic, given, whole) for diagnostic in found)
+        tried = ((n, list(prove(of_length(schedule, n)))) for n in lengths_to_prove(given, counts))
+        whole, found = next(((n, wrong) for n, wrong in tried if wrong), (whole, []))
+    where = f"this is so with {given.name} = {whole}"
+    for diagnostic in found:
+        yield replace(diagnostic, also=(*diagnostic.also, (given.span, where)))
 
 
-def _said(diagnostic: Diagnostic, given: RunLength, length: int) -> Diagnostic:
-    """The same, with the length at which it is wrong."""
-    where = f"this is so with {given.name} = {length}"
-    if length > given.longest:
-        where = f"this would be so with {given.name} = {length}, and perhaps with a smaller one"
-    return replace(diagnostic, also=(*diagnostic.also, (given.span, where)))
+def lengths_to_prove(given: RunLength, counts: Sequence[int]) -> Iterator[int]:
+    """Lengths below the longest one that have, together with it, every segment that any length of
+    the run has. `counts` are the phases' numbers of slices."""
+    cuts = sorted({Fraction(k, count) for count in counts for k in range(count + 1)})
+    numerators = np.array([cut.numerator for cut in cuts], np.int64)
+    denominators = np.array([cut.denominator for cut in cuts], np.int64)
+    had = np.zeros(len(cuts) - 1, np.bool_)
+    for length in range(given.longest, given.least - 1, -1):
+        here = np.diff(numerators * length // denominators) > 0
+        if length < given.longest and (here & ~had).any():
+            yield length
+        had |= here

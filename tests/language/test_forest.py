@@ -27,6 +27,15 @@ def tree(use: str, n: int, declarations: str = "") -> Tree:
     return step.tree
 
 
+def longest(use: str, declarations: str = "") -> Tree:
+    """A tree of as many ranks as a line may have."""
+    collective = f"reduce(x: f32[1], add) on g {{ order snake reduce {use} to 0 }}"
+    declared = f"target wse3 {declarations} grid g = 302 x 217 collective c = {collective}"
+    step = parse_source(declared + " program { c }").collectives[0].steps[0]
+    assert isinstance(step, ReduceStep)
+    return step.tree
+
+
 def codes(use: str, n: int, declarations: str = "") -> list[str]:
     with pytest.raises(CollcError) as caught:
         tree(use, n, declarations)
@@ -127,9 +136,10 @@ def test_a_local_sees_those_before_it_only() -> None:
         ("mine(n)", "C130"),
         ("mine(n + 1)", "C130"),
         ("mine(n - 1)", "C130"),
-        ("join(mine(n + 1), mine(n + 2))", "C130"),
-        ("n == 0 ? leaf : join(mine(n - 1), mine(n - 1))", "C131"),
-        ("n == 0 ? leaf : join(chain(n), mine(n - 1))", "C131"),
+        ("join(leaf, mine(n))", "C130"),
+        ("join(mine(n + 1), mine(n + 2))", "C132"),
+        ("n == 0 ? leaf : join(mine(n - 1), mine(n - 1))", "C132"),
+        ("n == 0 ? leaf : join(chain(n), mine(n - 1))", "C132"),
         ("join(leaf, chain(n))", "C132"),
         ("n == 1 ? leaf : join(leaf, n)", "C113"),
         ("chain(n) == chain(n) ? leaf : leaf", "C113"),
@@ -147,11 +157,45 @@ def test_a_tree_that_cannot_be_is_refused_at_once(body: str, expected: str) -> N
 
 @pytest.mark.parametrize("use", ["chain", "star", "two_phase(S = 65534)"])
 def test_a_recursion_may_be_as_deep_as_the_longest_line_has_ranks(use: str) -> None:
-    collective = f"reduce(x: f32[1], add) on g {{ order snake reduce {use} to 0 }}"
-    declared = f"target wse3 grid g = 302 x 217 collective c = {collective} program {{ c }}"
-    step = parse_source(declared).collectives[0].steps[0]
-    assert isinstance(step, ReduceStep)
-    assert len(step.tree.children) == 65_534
+    assert len(longest(use).children) == 65_534
+
+
+def test_a_tree_of_the_longest_line_may_ask_much_at_every_rank() -> None:
+    asked = " or ".join(f"n mod {k} == 1" for k in (3, 5, 7, 11, 13, 17))
+    mine = f"tree mine(n) = n == 1 ? leaf : {asked} ? join(leaf, mine(n - 1)) : "
+    assert len(longest("mine", mine + "join(mine(n - 1), leaf)").children) == 65_534
+
+
+@given(st.integers(1, 40), st.integers(0, 2**40), st.integers(0, 3))
+def test_a_tree_is_right_with_as_many_ranks_as_its_line_and_with_no_more(
+    n: int, seed: int, more: int
+) -> None:
+    # Two trees call each other and cut their ranks at a place that the seed gives, so that equal
+    # sizes have other shapes; `here` is the same for every seed, and is computed once.
+    declared = """
+        tree mine(n, s) = n == 1 ? leaf
+            : s mod 4 == 0 ? join(here(a), other(n - a, s div 2))
+            : join(other(a, s div 2), mine(n - a, s div 3)) where a = 1 + s mod (n - 1)
+        tree other(n, s) = n == 1 ? leaf : n == 2 ? 0 <- [1] : s mod 3 == 0 ? mine(n, s + 1)
+            : join(mine(n - a, s div 2), here(a)) where a = 1 + s mod (n - 1)
+        tree here(n) = n <= 2 ? chain(n) : join(here(n div 2), here(n - n div 2))
+        tree wrong(n, s, more) = mine(n + more, s)
+    """
+    if more == 0:
+        assert preorder(tree(f"wrong({seed}, 0)", n, declared).children) == list(range(n))
+    else:
+        assert codes(f"wrong({seed}, {more})", n, declared) == ["C132"]
+
+
+def test_what_is_known_from_a_longer_line_may_be_too_much_for_a_shorter_one() -> None:
+    uses = "{ reduce columns by pair(L = 9) to 0 then reduce row by pair(L = 9) to 0 }"
+    mine = "tree pair(n, L) = n == L ? join(chain(5), chain(4)) : join(leaf, chain(4))"
+    collective = f"collective c = reduce(x: f32[1], add) on g {uses} program {{ c }}"
+    with pytest.raises(CollcError) as caught:
+        parse_source(f"target wse3 {mine} grid g = 3 x 9 {collective}")
+    found = caught.value.diagnostics
+    assert [diagnostic.code for diagnostic in found] == ["C132"]
+    assert "pair(L = 9) has more than 3 ranks" in found[0].message
 
 
 @pytest.mark.parametrize(
@@ -161,20 +205,49 @@ def test_a_recursion_may_be_as_deep_as_the_longest_line_has_ranks(use: str) -> N
 def test_a_call_that_has_no_ranks_is_named(use: str, n: int, named: str) -> None:
     with pytest.raises(CollcError) as caught:
         tree(use, n, "tree mine(n) = join(leaf, mine(n - 1))")
-    assert caught.value.diagnostics[0].message.startswith(f"{named} comes to no leaf")
+    found = caught.value.diagnostics[0]
+    assert found.message == f"{use} has more than {n} ranks, the line it is to reduce has {n} PEs"
+    assert found.also[0][1] == f"{named} is called here"
+    assert found.help.startswith("a tree has at least one rank")
+
+
+def test_a_call_that_has_no_ranks_and_joins_nothing_is_named() -> None:
+    with pytest.raises(CollcError) as caught:
+        tree("mine", 3, "tree mine(n) = mine(n - 1)")
+    assert caught.value.diagnostics[0].message.startswith("mine(n = 0) comes to no leaf")
 
 
 def test_a_recursion_that_grows_is_not_told_to_have_no_ranks() -> None:
     with pytest.raises(CollcError) as caught:
-        tree("mine", 8, "tree mine(n) = join(leaf, mine(n + 1))")
+        tree("mine", 8, "tree mine(n) = mine(n + 1)")
     assert caught.value.diagnostics[0].message == "mine is called more than 65536 calls deep"
+    with pytest.raises(CollcError) as caught:
+        tree("mine", 8, "tree mine(n) = join(leaf, mine(n + 1))")
+    found = caught.value.diagnostics[0]
+    assert found.also[0][1] == "mine(n = 16) is called here, beside 8 ranks at least"
+    assert "no rank" not in found.help
 
 
-def test_a_recursion_with_ever_new_numbers_is_stopped() -> None:
-    mine = "tree mine(n, a) = n == 0 ? leaf : join(mine(n - 1, 2 * a), mine(n - 1, 2 * a + 1))"
+MANY = ", ".join(f"p{k}" for k in range(2000))
+
+
+@pytest.mark.parametrize(
+    ("mine", "given"),
+    [
+        ("mine(n, a) = n == 0 ? leaf : join(mine(n - 1, 2 * a), mine(n - 1, 2 * a + 1))", "a = 0"),
+        ("mine(n, a) = n == 99 ? leaf : join(mine(n + 1, 2 * a), mine(n + 1, a + 1))", "a = 0"),
+        ("mine(n, a) = join(yours(n, 2 * a), leaf) tree yours(n, a) = mine(n, a + 1)", "a = 0"),
+        (
+            f"mine(n, {MANY}) = join(mine(n, p0 + 1, {MANY[4:]}), mine(n, 2, {MANY[4:]}))",
+            ", ".join("3" * 2000),
+        ),
+    ],
+    ids=["falls", "rises", "of two", "many numbers"],
+)
+def test_a_recursion_with_ever_new_numbers_is_stopped(mine: str, given: str) -> None:
     started = time.process_time()
-    assert codes("mine(a = 0)", 40, mine) == ["C131"]
-    assert time.process_time() - started < 10
+    assert codes(f"mine({given})", 40, f"tree {mine}") == ["C132"]
+    assert time.process_time() - started < 2
 
 
 @pytest.mark.parametrize(

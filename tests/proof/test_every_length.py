@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from itertools import pairwise
+from math import floor
+
 import pytest
 
-from collc.diagnostics import CollcError
+from collc.diagnostics import CollcError, Span
 from collc.programs import compile_any
+from collc.proof.lengths import lengths_to_prove
+from collc.spec import RunLength
 
 
 def text_of(slices: int, sent: tuple[str, ...], most: int) -> str:
@@ -42,6 +48,37 @@ def test_slices_that_are_empty_at_the_longest_length_are_not_forgotten(
 @pytest.mark.parametrize("most", [1, 2, 3, 4])
 def test_a_slice_that_is_empty_at_every_length_may_be_missed(most: int) -> None:
     assert not refused(text_of(5, ("slices 1 .. 4",), most))
+
+
+@pytest.mark.parametrize("most", [60, 70, 99])
+def test_how_many_lengths_there_are_does_not_matter(most: int) -> None:
+    """The first of a hundred slices begins to hold an element at a length of 100."""
+    assert not refused(text_of(100, ("slices 1 .. 99",), most))
+
+
+def test_a_slice_that_is_empty_at_nearly_every_length_is_not_forgotten() -> None:
+    """The third of a hundred holds an element from a length of 34 on."""
+    missing = ("slices 0 .. 1", "slices 3 .. 99")
+    assert not refused(text_of(100, missing, 33))
+    assert refused(text_of(100, missing, 34))
+    assert refused(text_of(100, missing, 99))
+
+
+@pytest.mark.parametrize("counts", [(5,), (12,), (3, 4), (5, 7), (6, 10)])
+@pytest.mark.parametrize("least", [1, 4])
+@pytest.mark.parametrize("longest", [4, 5, 9, 30])
+def test_the_lengths_that_are_proved_have_every_segment(
+    counts: tuple[int, ...], least: int, longest: int
+) -> None:
+    def segments(length: int) -> set[tuple[Fraction, Fraction]]:
+        cuts = sorted({Fraction(k, count) for count in counts for k in range(count + 1)})
+        return {(a, b) for a, b in pairwise(cuts) if floor(a * length) < floor(b * length)}
+
+    span = Span("test.coll", 1, 1, 1, 2)
+    proved = [longest, *lengths_to_prove(RunLength("m", longest, span, least, longest), counts)]
+    assert all(least <= length <= longest for length in proved)
+    every = set().union(*map(segments, range(least, longest + 1)))
+    assert set().union(*map(segments, proved)) == every
 
 
 def test_slices_of_several_phases_are_proved_where_none_is_empty() -> None:
