@@ -21,7 +21,7 @@ from collc.schedule import Schedule, build_schedule
 from collc.spec import Collective, Spec
 from collc.target import TARGETS, Target
 from collc.tokens import with_tokens
-from collc.tuning import decided
+from collc.tuning import decided_for_turns
 from collc.tuning.trees import with_chosen_trees
 
 
@@ -62,8 +62,8 @@ def prove_text(
     do it."""
     spec = of_one(parse_source(text, parameters, target, file=file))
     machine = TARGETS[spec.target]
-    spec = replace(spec, collectives=tuple(decided(one, machine) for one in spec.collectives))
-    return spec, proved(spec.collectives[0], machine)
+    one = decided_for_turns(spec.collectives[0], machine)
+    return replace(spec, collectives=(one,)), proved(one, machine)
 
 
 def of_one(spec: Spec) -> Spec:

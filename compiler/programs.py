@@ -27,7 +27,7 @@ from collc.show import show_steps
 from collc.spec import Program, Selection, Spec
 from collc.target import TARGETS, Target
 from collc.tokens import with_tokens
-from collc.tuning import decided
+from collc.tuning import TooWideError, decided, decided_for_turns, decided_in_turns
 from collc.tuning.by_length import Planned, Range, ranges, with_limits
 from collc.tuning.trees import with_chosen_trees
 
@@ -61,11 +61,20 @@ def compile_any(
         program = program_of_one(spec.collectives[0])
     if program is not None:
         return compile_program(spec, program, skew)
-    machine = TARGETS[spec.target]
-    spec = replace(spec, collectives=tuple(decided(one, machine) for one in spec.collectives))
-    schedule = proved(spec.collectives[0], machine)
+    return _alone_or_in_turns(spec)
+
+
+def _alone_or_in_turns(spec: Spec) -> Bundle | ProgramBundle:
+    """A bundle of one collective: with colors of its own for each phase if that keeps its limit."""
+    given, machine = spec.collectives[0], TARGETS[spec.target]
     try:
-        return compile_collective(spec, schedule)
+        one = decided(given, machine)
+    except TooWideError as refused:
+        one = decided_in_turns(given, machine, refused)
+        return _in_turns(spec, proved(one, machine), refused)
+    schedule = proved(one, machine)
+    try:
+        return compile_collective(replace(spec, collectives=(one,)), schedule)
     except CollcError as refused:
         return _in_turns(spec, schedule, refused)
 
@@ -137,8 +146,8 @@ def planned_program(
 def prove_all(spec: Spec) -> tuple[Schedule, ...]:
     """A schedule for each collective, proved to do what it says; raises CollcError."""
     machine = TARGETS[spec.target]
-    chosen = (with_chosen_trees(decided(one, machine), machine) for one in spec.collectives)
-    schedules = tuple(map(build_schedule, chosen))
+    full = (decided_for_turns(one, machine) for one in spec.collectives)
+    schedules = tuple(build_schedule(with_chosen_trees(one, machine)) for one in full)
     refuse_if_any(
         problem
         for collective, schedule in zip(spec.collectives, schedules, strict=True)

@@ -18,8 +18,9 @@ from typing import NamedTuple, TypeVar
 from collc.checks import BUDGETS, CHECKS, check_plan
 from collc.cost import cycles_of
 from collc.diagnostics import CollcError, Diagnostic
-from collc.lowering import build_plan
+from collc.lowering import build_plan, candidate_plans
 from collc.lowering.resources import left_by
+from collc.lowering.sharing import widest
 from collc.proof import prove
 from collc.schedule import build_schedule
 from collc.show import show_steps
@@ -61,12 +62,27 @@ class Refusal(NamedTuple):
     colors: int
 
 
+class TooWideError(CollcError):
+    """No plan has colors of its own for each phase within the limit; `colors` are the fewest that
+    one has."""
+
+    def __init__(self, problem: Diagnostic, colors: int) -> None:
+        self.colors = colors
+        super().__init__([problem])
+
+    def __reduce__(self) -> tuple[type[CollcError], tuple[object, ...]]:
+        """As for any of them."""
+        return type(self), (*self.diagnostics, self.colors)
+
+
 @dataclass
 class _Search:
-    """What has been found so far: the fastest one, and all that was looked at."""
+    """What has been found so far: the fastest one, and all that was looked at. `colors` are those
+    that a plan may have, `at_once` those that a phase may, where that is less."""
 
     target: Target
     colors: int | None = None
+    at_once: int | None = None
     best: Collective | None = None
     chosen: Considered | None = None
     considered: dict[str, Considered] = field(default_factory=dict)
@@ -75,31 +91,61 @@ class _Search:
 
 def decided(collective: Collective, target: Target, colors: int | None = None) -> Collective:
     """The collective in full, within so many colors if that is given; one that leaves nothing open
-    as it is. Raises CollcError where nothing that comes into question can be."""
+    as it is. Raises CollcError where nothing that comes into question can be, TooWideError where
+    that is for the limit of colors."""
+    search = _Search(target, colors)
+    found = _found(collective, search)
+    if found is None:
+        raise _nearest(search)
+    return found
+
+
+def decided_for_turns(collective: Collective, target: Target) -> Collective:
+    """The same; where no plan has colors of its own for each phase within the collective's limit,
+    for phases that take turns."""
+    try:
+        return decided(collective, target)
+    except TooWideError as refused:
+        return decided_in_turns(collective, target, refused)
+
+
+def decided_in_turns(collective: Collective, target: Target, refused: TooWideError) -> Collective:
+    """The collective in full: of the plans whose phases each keep its limit the one that takes the
+    fewest cycles without it. Raises CollcError, as it is `refused`, if there is none."""
+    most = collective.limits.colors
+    if most is None:
+        raise refused
+    found = _found(collective, _Search(target, len(target.colors), most))
+    if found is None:
+        raise refused
+    return replace(found, limits=collective.limits)
+
+
+def _found(collective: Collective, search: _Search) -> Collective | None:
+    """The collective in full; None where nothing that comes into question can be."""
     undecided = collective.undecided
     if undecided is None:
         return collective
-    search = _Search(target, colors)
     if undecided.gaps:
         _fill(search, collective, undecided)
     else:
-        _write(search, undecided, list(plans(collective, target)))
+        _write(search, undecided, list(plans(collective, search.target)))
     if search.best is None or search.chosen is None:
-        raise CollcError([_nearest(search)])
+        return None
     lost = [one for one in search.considered.values() if one is not search.chosen]
     lost.sort(key=lambda one: (one.refused != "", one.cycles is None, one.cycles or one.at_least))
     return replace(search.best, decision=Decision(search.chosen, tuple(lost)))
 
 
-def _nearest(search: _Search) -> Diagnostic:
+def _nearest(search: _Search) -> CollcError:
     """Why there is no plan: the limit of colors of the plan that needs fewest, else what is wrong
     with the first one; of numbers that an algorithm is not made for only where there are no
     others."""
     too_wide = [one for one in search.problems if one.problem.code == "C302"]
     if too_wide:
-        return min(too_wide, key=lambda one: one.colors).problem
+        return TooWideError(*min(too_wide, key=lambda one: one.colors))
     made_for = [one for one in search.problems if one.problem.code != "C158"]
-    return (made_for or search.problems)[0].problem
+    return CollcError([(made_for or search.problems)[0].problem])
 
 
 def _write(search: _Search, undecided: Undecided, written: Sequence[Written]) -> None:
@@ -172,10 +218,22 @@ def _predict_all(search: _Search, candidates: Iterable[Candidate]) -> None:
         if best is not None and candidate.at_least >= best:
             search.considered[candidate.text] = candidate.without_prediction()
             continue
+        if not _keeps_at_once(search, candidate):
+            refused = f"C302: a phase has more colors than {search.at_once}"
+            search.considered[candidate.text] = candidate.without_prediction(refused)
+            continue
         complete, considered = predicted(candidate, search.target, search.problems, best)
         search.considered[candidate.text] = considered
         if considered.cycles is not None and (best is None or considered.cycles < best):
             search.best, search.chosen = complete, considered
+
+
+def _keeps_at_once(search: _Search, candidate: Candidate) -> bool:
+    """Whether there is a plan of it whose phases each keep the limit, if there is one."""
+    if search.at_once is None:
+        return True
+    schedule = with_tokens(build_schedule(with_chosen_trees(candidate.collective, search.target)))
+    return any(widest(plan) <= search.at_once for plan in candidate_plans(schedule, search.target))
 
 
 def predicted(

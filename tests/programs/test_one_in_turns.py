@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import pickle
+import re
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from collc.bundle import Bundle, ProgramBundle
 from collc.by_colors import by_colors
+from collc.cli import commands
 from collc.diagnostics import CollcError
 from collc.language import parse_source
+from collc.pipeline import prove_text
 from collc.programs import compile_any
+from collc.show import show_steps
 from collc.target import TARGETS
+from collc.tuning import TooWideError, decided
 
 TEXT = """target {target}
 grid wafer = 6 x 5
@@ -79,3 +87,85 @@ def test_what_is_expected_is_expected_of_phases_in_turns() -> None:
     for unmet in (f"cycles < {cycles}", "colors < 2"):
         (problem,) = refused(f"within colors <= 2 expect {unmet}").diagnostics
         assert problem.code == "C401"
+
+
+AUTO = """target wse2
+grid wafer = {grid}
+grid part = wafer[0 .. 3, 0 .. 2]
+grid line = wafer[0 .. 5, 0]
+collective total = {contract} on {where} {{
+    {steps}
+    {own}
+}}
+program {{ total {whole} }}
+"""
+
+
+def left_open(steps: str, own: str, whole: str = "", **more: str) -> str:
+    known = {"grid": "6 x 5", "contract": "allreduce(x: f32[8], add)", "where": "wafer"} | more
+    return AUTO.format(steps=steps, own=own, whole=whole, **known)
+
+
+def chosen(bundle: Bundle | ProgramBundle) -> str:
+    (decision,) = bundle.decisions
+    return decision.chosen.text
+
+
+def test_auto_takes_turns_where_no_plan_has_colors_of_its_own_for_each_phase() -> None:
+    own = compile_any(left_open("run auto", "within colors <= 2"), "total.coll", {})
+    whole = compile_any(left_open("run auto", "", "within colors <= 2"), "total.coll", {})
+    assert isinstance(own, ProgramBundle) and own.color_count == 2
+    assert own.prediction == whole.prediction and chosen(own) == chosen(whole)
+    assert own.run(seed=3).verified
+    assert isinstance(compile_any(left_open("run auto", "within colors <= 3"), "", {}), Bundle)
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_auto_leaves_out_plans_that_cannot_even_take_turns(most: int) -> None:
+    bundle = compile_any(left_open("run auto", f"within colors <= {most}"), "total.coll", {})
+    assert bundle.color_count == most and ("star" in chosen(bundle)) == (most == 1)
+    assert bundle.run(seed=3).verified
+
+
+def test_numbers_that_are_left_open_are_found_for_turns() -> None:
+    steps = "reduce two_phase(S = auto) to auto then broadcast from auto"
+    bundle = compile_any(left_open(steps, "within colors <= 2", grid="8 x 3", where="line"), "", {})
+    assert bundle.color_count == 2 and bundle.run(seed=3).verified
+
+
+def test_auto_on_a_part_of_a_grid_takes_turns() -> None:
+    bundle = compile_any(left_open("run auto", "within colors <= 2", where="part"), "", {})
+    assert bundle.color_count == 2 and bundle.run(seed=3).verified
+
+
+def test_auto_is_refused_with_the_fewest_colors_that_a_plan_has_if_none_can_take_turns() -> None:
+    text = left_open("run auto", "within colors <= 1", contract="allgather(x: f32[30])")
+    with pytest.raises(CollcError) as caught:
+        compile_any(text, "total.coll", {})
+    (problem,) = caught.value.diagnostics
+    found = re.match(r"allow (\d+) colors, or", problem.help)
+    assert problem.code == "C302" and found
+    enough = text.replace("<= 1", f"<= {found[1]}")
+    assert isinstance(compile_any(enough, "total.coll", {}), Bundle)
+
+
+def test_schedules_of_plans_that_take_turns_are_shown_too() -> None:
+    text = left_open("run auto", "within colors <= 1")
+    _, schedule = prove_text(text, "total.coll", {})
+    assert schedule.collective.limits.colors == 1
+    assert show_steps(schedule.collective) == chosen(compile_any(text, "total.coll", {}))
+
+
+def test_plans_that_take_turns_are_listed(tmp_path: Path) -> None:
+    file = tmp_path / "total.coll"
+    file.write_text(left_open("run auto", "within colors <= 1"))
+    result = CliRunner().invoke(commands, ["explain", "plan", str(file)])
+    assert result.exit_code == 0 and "C302: a phase has more colors than 1" in result.output
+
+
+def test_what_has_too_few_colors_goes_from_process_to_process() -> None:
+    spec = parse_source(left_open("run auto", "within colors <= 1"))
+    with pytest.raises(TooWideError) as caught:
+        decided(spec.collectives[0], TARGETS["wse2"])
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (again.diagnostics, again.colors) == (caught.value.diagnostics, caught.value.colors)
