@@ -6,17 +6,22 @@ import pickle
 import re
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+from collc import pipeline, programs
 from collc.bundle import Bundle, ProgramBundle
 from collc.by_colors import by_colors
 from collc.cli import commands
-from collc.diagnostics import CollcError
+from collc.diagnostics import CollcError, Diagnostic
+from collc.in_turns import InTurns, fastest_in_turns
 from collc.language import parse_source
 from collc.pipeline import prove_text
 from collc.programs import compile_any
+from collc.proof import prove
+from collc.schedule import Schedule
 from collc.show import show_steps
 from collc.target import TARGETS
 from collc.tuning import TooWideError, decided
@@ -87,6 +92,41 @@ def test_what_is_expected_is_expected_of_phases_in_turns() -> None:
     for unmet in (f"cycles < {cycles}", "colors < 2"):
         (problem,) = refused(f"within colors <= 2 expect {unmet}").diagnostics
         assert problem.code == "C401"
+
+
+@pytest.fixture
+def proofs(monkeypatch: pytest.MonkeyPatch) -> list[Schedule]:
+    """The schedules that are proved from now on."""
+    found: list[Schedule] = []
+
+    def noted(schedule: Schedule) -> tuple[Diagnostic, ...]:
+        found.append(schedule)
+        return tuple(prove(schedule))
+
+    monkeypatch.setattr(pipeline, "prove", noted)
+    monkeypatch.setattr(programs, "prove", noted)
+    return found
+
+
+def test_what_takes_turns_is_proved_and_planned_once(
+    proofs: list[Schedule], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+
+    def fastest(*given: Any) -> InTurns | None:
+        found.append(fastest_in_turns(*given))
+        return found[-1]
+
+    monkeypatch.setattr(programs, "fastest_in_turns", fastest)
+    bundle = compiled("within colors <= 2")
+    assert len(proofs) == 1
+    assert bundle.plan is found[0].plan and bundle.prediction is found[0].prediction
+
+
+def test_for_all_numbers_of_colors_there_is_one_proof(proofs: list[Schedule]) -> None:
+    spec = parse_source(TEXT.format(target="wse2", own="", whole=""))
+    assert len(list(by_colors(spec.collectives[0], TARGETS["wse2"], range(1, 7)))) == 6
+    assert len(proofs) == 1
 
 
 AUTO = """target wse2
