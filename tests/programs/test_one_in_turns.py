@@ -94,6 +94,25 @@ def test_what_is_expected_is_expected_of_phases_in_turns() -> None:
         assert problem.code == "C401"
 
 
+@pytest.mark.parametrize(
+    ("own", "whole", "warned"),
+    [
+        ("within colors <= 1", "", False),
+        ("", "within colors <= 1", False),
+        ("within colors <= 3", "", True),
+        ("", "within colors <= 3", True),
+        ("", ", total", True),
+    ],
+)
+def test_nothing_is_said_of_phases_by_themselves_if_they_take_turns(
+    own: str, whole: str, warned: bool
+) -> None:
+    steps = "reduce columns by star to 0 then reduce row by star to 0 then broadcast from 0"
+    text = left_open(steps, own, whole, grid="12 x 12")
+    bundle = compile_any(text.replace("f32[8]", "f32[64]"), "total.coll", {})
+    assert [warning.code for warning in bundle.warnings] == ["C801"] * warned
+
+
 @pytest.fixture
 def proofs(monkeypatch: pytest.MonkeyPatch) -> list[Schedule]:
     """The schedules that are proved from now on."""
