@@ -18,7 +18,7 @@ from collc.in_turns import fastest_in_turns, program_of_one, with_exact_remedy, 
 from collc.language import parse_source
 from collc.lowering.sharing import build_program_plan
 from collc.lowering.strands import build_strands
-from collc.pipeline import compile_collective, proved, refuse_if_any
+from collc.pipeline import compile_collective, proved, read, refuse_if_any
 from collc.program import ProgramPlan
 from collc.proof import prove
 from collc.remedies import with_remedies
@@ -55,7 +55,7 @@ def compile_any(
     own. A `skew` makes a program even of one call, and so does a collective on a part of a grid, or
     one that keeps its limit of colors only if its phases take turns.
     """
-    spec = with_limits(parse_source(text, parameters, target, file=file))
+    spec = with_limits(read(text, file, parameters, target))
     program = spec.program
     if program is None and (skew or spec.collectives[0].grid.site is not None):
         program = program_of_one(spec.collectives[0])

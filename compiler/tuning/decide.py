@@ -16,6 +16,7 @@ from math import prod
 from typing import NamedTuple, TypeVar
 
 from collc.checks import BUDGETS, CHECKS, check_plan
+from collc.checks.memory import vector_fits
 from collc.cost import cycles_of
 from collc.diagnostics import CollcError, Diagnostic
 from collc.lowering import build_plan, candidate_plans
@@ -126,6 +127,8 @@ def _found(collective: Collective, search: _Search) -> Collective | None:
     undecided = collective.undecided
     if undecided is None:
         return collective
+    if too_long := list(vector_fits(collective, search.target)):
+        raise CollcError(too_long)
     if undecided.gaps:
         _fill(search, collective, undecided)
     else:
