@@ -154,7 +154,8 @@ def planned_program(
 def prove_all(spec: Spec) -> tuple[Schedule, ...]:
     """A schedule for each collective, proved to do what it says; raises CollcError."""
     machine = TARGETS[spec.target]
-    full = (decided_for_turns(one, machine) for one in spec.collectives)
+    most = spec.program.colors if spec.program else None
+    full = (decided_for_turns(one, machine, most) for one in spec.collectives)
     schedules = tuple(build_schedule(with_chosen_trees(one, machine)) for one in full)
     refuse_if_any(
         problem

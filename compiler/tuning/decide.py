@@ -101,13 +101,18 @@ def decided(collective: Collective, target: Target, colors: int | None = None) -
     return found
 
 
-def decided_for_turns(collective: Collective, target: Target) -> Collective:
+def decided_for_turns(
+    collective: Collective, target: Target, most: int | None = None
+) -> Collective:
     """The same; where no plan has colors of its own for each phase within the collective's limit,
-    for phases that take turns."""
+    for phases that take turns, as they do within a limit of the program of so many."""
     try:
-        return decided(collective, target)
+        found = decided(collective, target)
     except TooWideError as refused:
         return decided_in_turns(collective, target, refused)
+    if most is None or found is collective or _each_phase_keeps(found, target, most):
+        return found
+    return _found(collective, _Search(target, at_once=most)) or found
 
 
 def decided_in_turns(collective: Collective, target: Target, refused: TooWideError) -> Collective:
@@ -221,8 +226,9 @@ def _predict_all(search: _Search, candidates: Iterable[Candidate]) -> None:
         if best is not None and candidate.at_least >= best:
             search.considered[candidate.text] = candidate.without_prediction()
             continue
-        if not _keeps_at_once(search, candidate):
-            refused = f"C302: a phase has more colors than {search.at_once}"
+        most = search.at_once
+        if most is not None and not _each_phase_keeps(candidate.collective, search.target, most):
+            refused = f"C302: a phase has more colors than {most}"
             search.considered[candidate.text] = candidate.without_prediction(refused)
             continue
         complete, considered = predicted(candidate, search.target, search.problems, best)
@@ -231,12 +237,10 @@ def _predict_all(search: _Search, candidates: Iterable[Candidate]) -> None:
             search.best, search.chosen = complete, considered
 
 
-def _keeps_at_once(search: _Search, candidate: Candidate) -> bool:
-    """Whether there is a plan of it whose phases each keep the limit, if there is one."""
-    if search.at_once is None:
-        return True
-    schedule = with_tokens(build_schedule(with_chosen_trees(candidate.collective, search.target)))
-    return any(widest(plan) <= search.at_once for plan in candidate_plans(schedule, search.target))
+def _each_phase_keeps(collective: Collective, target: Target, most: int) -> bool:
+    """Whether there is a plan whose phases each keep a limit of colors."""
+    schedule = with_tokens(build_schedule(with_chosen_trees(collective, target)))
+    return any(widest(plan) <= most for plan in candidate_plans(schedule, target))
 
 
 def predicted(

@@ -180,8 +180,10 @@ def test_auto_takes_turns_where_no_plan_has_colors_of_its_own_for_each_phase() -
 
 
 @pytest.mark.parametrize("most", [1, 2])
-def test_auto_leaves_out_plans_that_cannot_even_take_turns(most: int) -> None:
-    bundle = compile_any(left_open("run auto", f"within colors <= {most}"), "total.coll", {})
+@pytest.mark.parametrize("whose", ["own", "whole"])
+def test_auto_leaves_out_plans_that_cannot_even_take_turns(whose: str, most: int) -> None:
+    limits = {"own": "", "whole": ""} | {whose: f"within colors <= {most}"}
+    bundle = compile_any(left_open("run auto", **limits), "total.coll", {})
     assert bundle.color_count == most and ("star" in chosen(bundle)) == (most == 1)
     assert bundle.run(seed=3).verified
 
@@ -206,6 +208,14 @@ def test_auto_is_refused_with_the_fewest_colors_that_a_plan_has_if_none_can_take
     assert problem.code == "C302" and found
     enough = text.replace("<= 1", f"<= {found[1]}")
     assert isinstance(compile_any(enough, "total.coll", {}), Bundle)
+
+
+def test_a_program_is_refused_for_what_the_fastest_plan_lacks_if_none_can_take_turns() -> None:
+    text = left_open("run auto", "", "within colors <= 1", contract="allgather(x: f32[30])")
+    with pytest.raises(CollcError) as caught:
+        compile_any(text, "total.coll", {})
+    (problem,) = caught.value.diagnostics
+    assert problem.code == "C302" and "the program's limit is 1" in problem.message
 
 
 def test_schedules_of_plans_that_take_turns_are_shown_too() -> None:
