@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ from collc.cost import Prediction, predict
 from collc.cost.program import predict_program
 from collc.diagnostics import Diagnostic
 from collc.files import write_files
+from collc.lowering.resources import colors_of
 from collc.plan import Plan
 from collc.program import ProgramPlan
 from collc.run import Progress, RunReport, run_bundle
@@ -45,8 +46,9 @@ class _Compiled(ABC, Generic[AnyPlan]):
         """How each collective does it."""
 
     @abstractmethod
-    def predicted_alone(self) -> tuple[Prediction, ...]:
-        """What each collective takes by itself."""
+    def by_themselves(self) -> Iterator[tuple[Schedule, Plan, Prediction]]:
+        """The collectives that could be by themselves as they are here, each with what it takes
+        then."""
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -57,8 +59,8 @@ class _Compiled(ABC, Generic[AnyPlan]):
     @cached_property
     def warnings(self) -> tuple[Diagnostic, ...]:
         """What is right and could be better."""
-        alone = zip(self.schedules, self.plans, self.predicted_alone(), strict=True)
-        return tuple(warning for one in alone for warning in warnings_of(*one, self.plan.target))
+        target = self.plan.target
+        return tuple(told for one in self.by_themselves() for told in warnings_of(*one, target))
 
     @property
     def color_count(self) -> int:
@@ -92,9 +94,9 @@ class Bundle(_Compiled[Plan]):
         """How it does it."""
         return (self.plan,)
 
-    def predicted_alone(self) -> tuple[Prediction, ...]:
-        """What it takes."""
-        return (self.prediction,)
+    def by_themselves(self) -> Iterator[tuple[Schedule, Plan, Prediction]]:
+        """The collective, and what it takes."""
+        yield self.schedule, self.plan, self.prediction
 
     def run(
         self, *, seed: int = 1, repeats: int = 1, progress: Progress | None = None
@@ -123,9 +125,13 @@ class ProgramBundle(_Compiled[ProgramPlan]):
         """How each collective does it."""
         return self.plan.plans
 
-    def predicted_alone(self) -> tuple[Prediction, ...]:
-        """What each of them takes by itself."""
-        return tuple(map(predict, self.plan.schedules, self.plan.plans))
+    def by_themselves(self) -> Iterator[tuple[Schedule, Plan, Prediction]]:
+        """Each of them that has colors of its own for each phase within the program's limit. What
+        phases take that have no turns to wait for says nothing of those that have."""
+        most = self.plan.program.colors
+        for schedule, plan in zip(self.schedules, self.plans, strict=True):
+            if most is None or len(colors_of(plan.phases)) <= most:
+                yield schedule, plan, predict(schedule, plan)
 
     def predicted(self, lengths: Lengths) -> Prediction:
         """What a run takes with these lengths."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from collc.cost import Prediction
 from collc.cost.program import predict_program
 from collc.diagnostics import CollcError
 from collc.in_turns import in_turns
@@ -39,8 +40,9 @@ def by_colors(collective: Collective, target: Target, counts: range) -> Iterator
     """The fastest of what is compiled within each number of colors and within fewer, so that more
     colors never take more cycles. The collective's own limit is left aside."""
     best: Allowed | None = None
+    schedule = proved(collective, target)  # whatever the limit
     for count in range(1, counts.stop):
-        row = _alone_or_in_turns(collective, target, count)
+        row = _alone_or_in_turns(schedule, target, count)
         if best is not None and (row.refused or _takes(best) <= _takes(row)):
             row = replace(best, allowed=count)
         best = best if row.refused else row
@@ -53,10 +55,10 @@ def _takes(row: Allowed) -> tuple[int, int, int]:
     return row.cycles or 0, len(row.torn_down or ()), row.colors or 0
 
 
-def _alone_or_in_turns(collective: Collective, target: Target, count: int) -> Allowed:
+def _alone_or_in_turns(schedule: Schedule, target: Target, count: int) -> Allowed:
     """With colors of their own for all phases, else with phases that take turns on them."""
-    limits = replace(collective.limits, colors=count, colors_span=None)
-    schedule = proved(replace(collective, limits=limits), target)
+    limits = replace(schedule.collective.limits, colors=count, colors_span=None)
+    schedule = replace(schedule, collective=replace(schedule.collective, limits=limits))
     try:
         plan, prediction = planned(with_tokens(schedule), target)
     except CollcError as error:
@@ -85,13 +87,13 @@ def _program_within(
         plan = planned_program(schedules, program, target)
     except CollcError as error:
         return _refused(count, error)
-    return _allowed(count, plan, predict_program(plan).cycles)
+    return _allowed(count, plan, predict_program(plan))
 
 
-def _allowed(count: int, plan: ProgramPlan, cycles: int) -> Allowed:
+def _allowed(count: int, plan: ProgramPlan, prediction: Prediction) -> Allowed:
     torn_down = tuple(sorted(color.number for color in plan.colors if color.torn_down))
     size = reconfiguration_bytes(plan)
-    return Allowed(count, len(plan.colors), cycles, "", torn_down, size)
+    return Allowed(count, len(plan.colors), prediction.cycles, "", torn_down, size)
 
 
 def _refused(count: int, error: CollcError) -> Allowed:

@@ -39,7 +39,7 @@ class CollcError(Exception):
         self.diagnostics = tuple(sorted(diagnostics, key=_place))
         super().__init__("; ".join(f"{d.code}: {d.message}" for d in self.diagnostics))
 
-    def __reduce__(self) -> tuple[type[CollcError], tuple[tuple[Diagnostic, ...]]]:
+    def __reduce__(self) -> tuple[type[CollcError], tuple[object, ...]]:
         """How it gets from one process to another: by what it was made from."""
         return type(self), (self.diagnostics,)
 

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from collc.checks.program import check_program
+from collc.cost import Prediction
 from collc.cost.program import predict_program
-from collc.diagnostics import CollcError, Diagnostic
+from collc.diagnostics import Diagnostic
 from collc.emit.reserved import unusable_in_program
 from collc.lowering import build_plan
 from collc.lowering.resources import left_by
@@ -21,10 +22,10 @@ from collc.tokens import with_tokens
 
 
 class InTurns(NamedTuple):
-    """A plan whose phases take turns, and its predicted cycles."""
+    """A plan whose phases take turns, and its prediction."""
 
     plan: ProgramPlan
-    cycles: int
+    prediction: Prediction
 
 
 def program_of_one(collective: Collective) -> Program:
@@ -34,46 +35,43 @@ def program_of_one(collective: Collective) -> Program:
     return Program((collective.name,), 1, *most, way, collective.span, limits.reserved)
 
 
-def unlimited(collective: Collective) -> Collective:
-    """The collective without a limit of colors, which is that of its program."""
-    return replace(collective, limits=replace(collective.limits, colors=None, colors_span=None))
+def without_limits(collective: Collective) -> Collective:
+    """The collective as its program calls it, which keeps the limit of colors, and does as a whole
+    what is expected."""
+    limits = replace(collective.limits, colors=None, colors_span=None)
+    return replace(collective, limits=limits, expectations=())
 
 
 def fastest_in_turns(schedule: Schedule, target: Target, colors: int) -> InTurns | None:
     """Of the plans that take turns on so many colors or fewer the one with the fewest predicted
     cycles; None if there is none."""
     found = (in_turns(schedule, target, most) for most in range(1, colors + 1))
-    return min((one for one in found if one), key=lambda one: one.cycles, default=None)
+    return min((one for one in found if one), key=lambda one: one.prediction.cycles, default=None)
 
 
 def in_turns(schedule: Schedule, target: Target, colors: int) -> InTurns | None:
     """The plan of a program within a limit of colors; None if something is wrong with it."""
     plan = _plan(schedule, target, colors)
-    return None if plan is None else InTurns(plan, predict_program(plan).cycles)
+    return None if plan is None else InTurns(plan, predict_program(plan))
 
 
 def _plan(schedule: Schedule, target: Target, colors: int) -> ProgramPlan | None:
     called = with_tokens(schedule)
     program = replace(program_of_one(called.collective), colors=colors)
-    plan = build_program_plan(
-        (replace(called, collective=unlimited(called.collective)),), program, target
-    )
+    called = replace(called, collective=without_limits(called.collective))
+    plan = build_program_plan((called,), program, target)
     wrong = any(unusable_in_program([schedule.collective])) or check_program(plan)
     return None if wrong else plan
 
 
-def with_exact_remedy(error: CollcError, schedule: Schedule, target: Target) -> CollcError:
-    """The same problems; where more colors for phases that take turns help, how many do."""
-    return CollcError([_helped(problem, schedule, target) for problem in error.diagnostics])
-
-
-def _helped(problem: Diagnostic, schedule: Schedule, target: Target) -> Diagnostic:
-    limits = schedule.collective.limits
-    if problem.code != "C302" or limits.colors is None:
-        return problem
-    plan = build_plan(with_tokens(schedule), left_by(limits.reserved, target))
-    for colors in range(limits.colors + 1, len(plan.colors)):
-        if _plan(schedule, target, colors) is not None:
-            help = f"allow {colors} colors, on which phases take turns; or {problem.help}"
+def with_exact_remedy(
+    problem: Diagnostic, schedule: Schedule, target: Target, colors: int
+) -> Diagnostic:
+    """C302, as it is for a limit of so many colors; where more of them for phases that take turns
+    help, how many do."""
+    plan = build_plan(with_tokens(schedule), left_by(schedule.collective.limits.reserved, target))
+    for more in range(colors + 1, len(plan.colors)):
+        if _plan(schedule, target, more) is not None:
+            help = f"allow {more} colors, on which phases take turns; or {problem.help}"
             return replace(problem, help=help)
     return problem

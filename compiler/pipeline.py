@@ -21,7 +21,7 @@ from collc.schedule import Schedule, build_schedule
 from collc.spec import Collective, Spec
 from collc.target import TARGETS, Target
 from collc.tokens import with_tokens
-from collc.tuning import decided
+from collc.tuning import decided_for_turns
 from collc.tuning.trees import with_chosen_trees
 
 
@@ -34,8 +34,23 @@ def compile_text(
     `file` is the name used in messages and in the emitted comments; `target` overrides the
     file's own.
     """
-    spec, schedule = prove_text(text, file, parameters, target)
-    return compile_collective(spec, schedule)
+    return compile_collective(*_proved_alone(read(text, file, parameters, target)))
+
+
+def read(
+    text: str,
+    file: str,
+    parameters: Mapping[str, int],
+    target: str | None = None,
+    *,
+    leave_open: bool = False,
+) -> Spec:
+    """What a `.coll` text says, with `leave_open` as if all steps were `auto`; raises CollcError,
+    also where a PE cannot hold a vector."""
+    spec = parse_source(text, parameters, target, file=file, leave_open=leave_open)
+    machine = TARGETS[spec.target]
+    refuse_if_any(problem for one in spec.collectives for problem in vector_fits(one, machine))
+    return spec
 
 
 def compile_collective(spec: Spec, schedule: Schedule) -> Bundle:
@@ -60,10 +75,13 @@ def prove_text(
 ) -> tuple[Spec, Schedule]:
     """The first half of `compile_text`: what a `.coll` text says, and a schedule that is proved to
     do it."""
-    spec = of_one(parse_source(text, parameters, target, file=file))
-    machine = TARGETS[spec.target]
-    spec = replace(spec, collectives=tuple(decided(one, machine) for one in spec.collectives))
-    return spec, proved(spec.collectives[0], machine)
+    return _proved_alone(parse_source(text, parameters, target, file=file))
+
+
+def _proved_alone(spec: Spec) -> tuple[Spec, Schedule]:
+    machine = TARGETS[of_one(spec).target]
+    one = decided_for_turns(spec.collectives[0], machine)
+    return replace(spec, collectives=(one,)), proved(one, machine)
 
 
 def of_one(spec: Spec) -> Spec:
@@ -91,7 +109,6 @@ def proved(collective: Collective, machine: Target) -> Schedule:
 def planned(schedule: Schedule, target: Target) -> tuple[Plan, Prediction]:
     """A plan that keeps all limits, and its prediction; raises CollcError if there is none."""
     machine = left_by(schedule.collective.limits.reserved, target)
-    refuse_if_any(vector_fits(schedule, machine))
     plan = build_plan(schedule, machine)
     refuse_if_any(check_plan(schedule, plan))
     return plan, predict(schedule, plan)

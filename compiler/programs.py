@@ -8,17 +8,17 @@ from dataclasses import replace
 from collc.bundle import Bundle, ProgramBundle
 from collc.checks.choices import one_root
 from collc.checks.program import check_program
-from collc.cost import unmet_expectations
+from collc.cost import Prediction, unmet_expectations
 from collc.cost.predict import predict
 from collc.cost.program import predict_program
 from collc.diagnostics import CollcError
 from collc.emit.render import render_program
 from collc.emit.reserved import unusable_in_program, unusable_lengths, unusable_names
-from collc.in_turns import fastest_in_turns, program_of_one, unlimited, with_exact_remedy
+from collc.in_turns import fastest_in_turns, program_of_one, with_exact_remedy, without_limits
 from collc.language import parse_source
 from collc.lowering.sharing import build_program_plan
 from collc.lowering.strands import build_strands
-from collc.pipeline import compile_collective, proved, refuse_if_any
+from collc.pipeline import compile_collective, proved, read, refuse_if_any
 from collc.program import ProgramPlan
 from collc.proof import prove
 from collc.remedies import with_remedies
@@ -27,7 +27,7 @@ from collc.show import show_steps
 from collc.spec import Program, Selection, Spec
 from collc.target import TARGETS, Target
 from collc.tokens import with_tokens
-from collc.tuning import decided
+from collc.tuning import TooWideError, decided, decided_for_turns, decided_in_turns
 from collc.tuning.by_length import Planned, Range, ranges, with_limits
 from collc.tuning.trees import with_chosen_trees
 
@@ -55,17 +55,26 @@ def compile_any(
     own. A `skew` makes a program even of one call, and so does a collective on a part of a grid, or
     one that keeps its limit of colors only if its phases take turns.
     """
-    spec = with_limits(parse_source(text, parameters, target, file=file))
+    spec = with_limits(read(text, file, parameters, target))
     program = spec.program
     if program is None and (skew or spec.collectives[0].grid.site is not None):
         program = program_of_one(spec.collectives[0])
     if program is not None:
         return compile_program(spec, program, skew)
-    machine = TARGETS[spec.target]
-    spec = replace(spec, collectives=tuple(decided(one, machine) for one in spec.collectives))
-    schedule = proved(spec.collectives[0], machine)
+    return _alone_or_in_turns(spec)
+
+
+def _alone_or_in_turns(spec: Spec) -> Bundle | ProgramBundle:
+    """A bundle of one collective: with colors of its own for each phase if that keeps its limit."""
+    given, machine = spec.collectives[0], TARGETS[spec.target]
     try:
-        return compile_collective(spec, schedule)
+        one = decided(given, machine)
+    except TooWideError as refused:
+        one = decided_in_turns(given, machine, refused)
+        return _in_turns(spec, proved(one, machine), refused)
+    schedule = proved(one, machine)
+    try:
+        return compile_collective(replace(spec, collectives=(one,)), schedule)
     except CollcError as refused:
         return _in_turns(spec, schedule, refused)
 
@@ -74,16 +83,17 @@ def _in_turns(spec: Spec, schedule: Schedule, refused: CollcError) -> ProgramBun
     """A bundle of a collective that keeps its limit of colors only if phases take turns; raises
     CollcError, as it is `refused`, if it does not even then."""
     machine, one = TARGETS[spec.target], schedule.collective
-    if one.limits.colors is None or {problem.code for problem in refused.diagnostics} != {"C302"}:
+    problem, *others = refused.diagnostics
+    if one.limits.colors is None or problem.code != "C302" or others:
         raise refused
     found = fastest_in_turns(schedule, machine, one.limits.colors)
     if found is None:
-        raise with_exact_remedy(refused, schedule, machine)
+        remedied = with_exact_remedy(problem, schedule, machine, one.limits.colors)
+        raise CollcError([remedied])
     # what is expected is expected of the whole, not of a call that has its colors to itself
-    alone = replace(unlimited(one), expectations=())
-    bundle = compile_program(replace(spec, collectives=(alone,)), found.plan.program)
-    refuse_if_any(unmet_expectations(one.expectations, bundle.plan, bundle.prediction))
-    return bundle
+    refuse_if_any(unmet_expectations(one.expectations, *found))
+    spec = replace(spec, collectives=(without_limits(one),))
+    return _bundle(spec, found.plan.program, found.plan, found.prediction)
 
 
 def prove_program(
@@ -107,9 +117,16 @@ def compile_program(spec: Spec, program: Program, skew: int = 0) -> ProgramBundl
         if one.collective.expectations
         for problem in unmet_expectations(one.collective.expectations, one, predict(schedule, one))
     )
-    prediction = predict_program(plan)
+    return _bundle(spec, program, plan, predict_program(plan), skew)
+
+
+def _bundle(
+    spec: Spec, program: Program, plan: ProgramPlan, prediction: Prediction, skew: int = 0
+) -> ProgramBundle:
+    """The bundle of a program with a plan that keeps all limits."""
+    machine = TARGETS[spec.target]
     architectures = tuple(
-        t.name for t in TARGETS.values() if t is machine or _fits(plan, schedules, program, t)
+        t.name for t in TARGETS.values() if t is machine or _fits(plan, program, t)
     )
     files = render_program(spec, plan, prediction, architectures, skew)
     return ProgramBundle(spec, plan, prediction, files)
@@ -137,8 +154,9 @@ def planned_program(
 def prove_all(spec: Spec) -> tuple[Schedule, ...]:
     """A schedule for each collective, proved to do what it says; raises CollcError."""
     machine = TARGETS[spec.target]
-    chosen = (with_chosen_trees(decided(one, machine), machine) for one in spec.collectives)
-    schedules = tuple(map(build_schedule, chosen))
+    most = spec.program.colors if spec.program else None
+    full = (decided_for_turns(one, machine, most) for one in spec.collectives)
+    schedules = tuple(build_schedule(with_chosen_trees(one, machine)) for one in full)
     refuse_if_any(
         problem
         for collective, schedule in zip(spec.collectives, schedules, strict=True)
@@ -147,12 +165,10 @@ def prove_all(spec: Spec) -> tuple[Schedule, ...]:
     return schedules
 
 
-def _fits(
-    made: ProgramPlan, schedules: tuple[Schedule, ...], program: Program, target: Target
-) -> bool:
+def _fits(made: ProgramPlan, program: Program, target: Target) -> bool:
     """Whether there is a plan for a target whose elements travel as in the one made; then the files
     serve it, too."""
-    plan = _planned(schedules, program, target)
+    plan = _planned(made.schedules, program, target)
     return _paired(plan) == _paired(made) and not check_program(plan)
 
 

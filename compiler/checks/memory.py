@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from collc.diagnostics import Diagnostic
 from collc.plan import Plan
 from collc.schedule import Schedule
-from collc.steps import StepsPhase
+from collc.spec import Collective
 from collc.target import Target
 
 
-def vector_fits(schedule: Schedule, target: Target) -> Iterator[Diagnostic]:
-    """C308: the vector alone exceeds a PE's memory. An exchange of many slices takes long to plan,
-    and need not be planned for that."""
-    contract = schedule.collective.contract
+def vector_fits(collective: Collective, target: Target) -> Iterator[Diagnostic]:
+    """C308: the vector alone exceeds a PE's memory. Whatever is planned does not change that, so it
+    is asked first."""
+    contract = collective.contract
     needed, available = contract.held * contract.element.bytes, target.memory_bytes
-    if needed > available and any(isinstance(phase, StepsPhase) for phase in schedule.phases):
+    if needed > available:
         yield Diagnostic(
             "C308",
             f"a PE needs {needed} bytes for `{contract.buffer}` alone, {target.name} has "
@@ -32,11 +32,12 @@ def memory(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     contract = schedule.collective.contract
     needed, available = plan.code_bytes + plan.data_bytes, plan.target.memory_bytes
     if needed > available:
-        most = contract.length - (needed - available + 3) // contract.element.bytes
+        vectors = 1 + sum(phase.exchange.areas for phase in plan.phases if phase.exchange)
+        over = (needed - available + 4 * vectors - 1) // (vectors * contract.element.bytes)
         yield Diagnostic(
             "C308",
             f"a PE needs {needed} bytes (data {plan.data_bytes}, code about {plan.code_bytes}), "
             f"{plan.target.name} has {available}",
             contract.span,
-            help=f"shorten `{contract.buffer}` to at most {most} elements",
+            help=f"shorten `{contract.buffer}` to at most {contract.length - over} elements",
         )

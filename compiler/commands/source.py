@@ -16,9 +16,9 @@ import click
 from collc.bundle import Bundle, ProgramBundle
 from collc.commands.output import FAULT, report
 from collc.diagnostics import CollcError, Diagnostic
-from collc.language import parse_source, read_source
+from collc.language import read_source
 from collc.language.source import MAX_SOURCE_BYTES
-from collc.pipeline import prove_text
+from collc.pipeline import prove_text, read
 from collc.programs import compile_any, prove_program
 from collc.schedule import Schedule
 from collc.show import render
@@ -85,8 +85,8 @@ class Source:
 
     def parse(self, *, leave_open: bool = False) -> Spec:
         """What the file says, with `leave_open` as if all steps were `auto`; raises likewise."""
-        given, file = self.definitions, str(self.file)
-        return parse_source(self.text, given, self.target, file=file, leave_open=leave_open)
+        given = self.text, str(self.file), self.definitions, self.target
+        return read(*given, leave_open=leave_open)
 
     def prove(self) -> tuple[Spec, Schedule]:
         """What the file says and how it is done, without looking at a machine; raises likewise."""

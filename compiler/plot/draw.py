@@ -95,9 +95,10 @@ def curves(points: Sequence[Point], over: str, title: str) -> Any:  # noqa: ANN4
         if run:
             where = [point.parameters[over] for point in run]
             drawn.append(Line(name, where, [point.simulated for point in run], "simulated"))
-        bounds |= {point.parameters[over]: point for point in mine}
+        bounds |= {point.parameters[over]: point for point in mine if point.bound}
     x = sorted(bounds)
-    drawn.append(Line("bound", x, [bounds[at].bound for at in x], "bound"))
+    if x:
+        drawn.append(Line("bound", x, [bounds[at].bound for at in x], "bound"))
     return lines(title, _axis(over), drawn)
 
 
@@ -105,14 +106,14 @@ def gap_map(points: Sequence[Point], over: tuple[str, str], title: str) -> Any: 
     """The gap of the best subject at every pair of sizes, as colors and numbers."""
     least = _fastest(points, over)
     figure, axes = _figure(title)
-    cells = _cells(least, lambda point: point.gap)
+    cells = _cells(least, lambda point: point.gap or float("nan"))
     image = axes.imshow(cells, origin="lower", aspect="auto", cmap="viridis_r", vmin=1)
     figure.colorbar(image, label="predicted cycles / bound")
     _sizes(axes, least, over)
     if len(least) <= _MOST_NUMBERS:
         for row, values in enumerate(cells):
             for column, value in enumerate(values):
-                if not isnan(value):  # nothing could be had there
+                if not isnan(value):  # nothing could be had there, or has no bound
                     dark = image.norm(value) > 0.6
                     look = {"color": "w" if dark else "k", "ha": "center", "va": "center"}
                     axes.text(column, row, f"{value:.2f}", fontsize=6, **look)

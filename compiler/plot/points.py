@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from collc.bundle import Bundle, ProgramBundle
 from collc.diagnostics import CollcError, Diagnostic
 from collc.kept import Kept, on_all_cores
 from collc.language import read_source
 from collc.patterns import Pattern, all_patterns, instance, uses
 from collc.patterns.facts import contracts_of
-from collc.pipeline import compile_text, planned, prove_text
+from collc.pipeline import of_one
+from collc.programs import compile_any
 from collc.run import RunError
 from collc.spec import ContractKind
-from collc.target import TARGETS
-from collc.tokens import with_tokens
 
 PATTERN_SIZES = ("P", "B")
 
@@ -123,12 +123,9 @@ def measure(work: Work) -> Point:
     subject, parameters, target = work.subject, work.parameters, work.target
     try:
         text, given = _program(subject, parameters, target)
-        if work.simulate:
-            bundle = compile_text(text, subject.name, given, target)
-            prediction = bundle.prediction
-        else:
-            spec, schedule = prove_text(text, subject.name, given, target)
-            _, prediction = planned(with_tokens(schedule), TARGETS[spec.target])
+        bundle = compile_any(text, subject.name, given, target)
+        if bundle.spec.program is not None and bundle.spec.program.selections:
+            of_one(bundle.spec)  # a run has lengths of its own
     except CollcError as error:
         first = error.diagnostics[0]
         return Point(subject.name, target, parameters, refused=first.code, why=first.message)
@@ -138,8 +135,17 @@ def measure(work: Work) -> Point:
         if not report.verified:
             raise RunError(f"{subject.name}: {report.problem}")
         simulated = report.cycles
-    bounds = prediction.bound, prediction.tree_bound or 0
-    return Point(subject.name, target, parameters, prediction.cycles, *bounds, simulated)
+    cycles = bundle.prediction.cycles
+    return Point(subject.name, target, parameters, cycles, *_bounds(bundle), simulated)
+
+
+def _bounds(bundle: Bundle | ProgramBundle) -> tuple[int, int]:
+    """The bound and that of trees; 0 where there is none, as of several calls, which overlap."""
+    if isinstance(bundle, ProgramBundle):
+        program = bundle.plan.program
+        if len(program.calls) * program.rounds > 1:
+            return 0, 0
+    return bundle.prediction.bound, bundle.prediction.tree_bound or 0
 
 
 def _program(

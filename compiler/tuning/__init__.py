@@ -4,6 +4,6 @@ Reading order: `terms` (the model's cycles of a schedule by what they go into), 
 of a tree for a line), `candidates` (what comes into question), `decide` (the choice of a plan).
 """
 
-from collc.tuning.decide import decided
+from collc.tuning.decide import TooWideError, decided, decided_for_turns, decided_in_turns
 
-__all__ = ["decided"]
+__all__ = ["TooWideError", "decided", "decided_for_turns", "decided_in_turns"]

@@ -16,10 +16,12 @@ from math import prod
 from typing import NamedTuple, TypeVar
 
 from collc.checks import BUDGETS, CHECKS, check_plan
+from collc.checks.memory import vector_fits
 from collc.cost import cycles_of
 from collc.diagnostics import CollcError, Diagnostic
-from collc.lowering import build_plan
+from collc.lowering import build_plan, candidate_plans
 from collc.lowering.resources import left_by
+from collc.lowering.sharing import widest
 from collc.proof import prove
 from collc.schedule import Schedule, build_schedule
 from collc.show import show_steps
@@ -62,12 +64,27 @@ class Refusal(NamedTuple):
     colors: int
 
 
+class TooWideError(CollcError):
+    """No plan has colors of its own for each phase within the limit; `colors` are the fewest that
+    one has."""
+
+    def __init__(self, problem: Diagnostic, colors: int) -> None:
+        self.colors = colors
+        super().__init__([problem])
+
+    def __reduce__(self) -> tuple[type[CollcError], tuple[object, ...]]:
+        """As for any of them."""
+        return type(self), (*self.diagnostics, self.colors)
+
+
 @dataclass
 class _Search:
-    """What has been found so far: the fastest one, and all that was looked at."""
+    """What has been found so far: the fastest one, and all that was looked at. `colors` are those
+    that a plan may have, `at_once` those that a phase may, where that is less."""
 
     target: Target
     colors: int | None = None
+    at_once: int | None = None
     best: Collective | None = None
     chosen: Considered | None = None
     considered: dict[str, Considered] = field(default_factory=dict)
@@ -76,32 +93,69 @@ class _Search:
 
 def decided(collective: Collective, target: Target, colors: int | None = None) -> Collective:
     """The collective in full, within so many colors if that is given; one that leaves nothing open
-    as it is. Raises CollcError where nothing that comes into question can be."""
+    as it is. Raises CollcError where nothing that comes into question can be, TooWideError where
+    that is for the limit of colors."""
+    search = _Search(target, colors)
+    found = _found(collective, search)
+    if found is None:
+        raise _nearest(search)
+    return found
+
+
+def decided_for_turns(
+    collective: Collective, target: Target, most: int | None = None
+) -> Collective:
+    """The same; where no plan has colors of its own for each phase within the collective's limit,
+    for phases that take turns, as they do within a limit of the program of so many."""
+    try:
+        found = decided(collective, target)
+    except TooWideError as refused:
+        return decided_in_turns(collective, target, refused)
+    if most is None or found is collective or _each_phase_keeps(found, target, most):
+        return found
+    return _found(collective, _Search(target, at_once=most)) or found
+
+
+def decided_in_turns(collective: Collective, target: Target, refused: TooWideError) -> Collective:
+    """The collective in full: of the plans whose phases each keep its limit the one that takes the
+    fewest cycles without it. Raises CollcError, as it is `refused`, if there is none."""
+    most = collective.limits.colors
+    if most is None:
+        raise refused
+    found = _found(collective, _Search(target, len(target.colors), most))
+    if found is None:
+        raise refused
+    return replace(found, limits=collective.limits)
+
+
+def _found(collective: Collective, search: _Search) -> Collective | None:
+    """The collective in full; None where nothing that comes into question can be."""
     undecided = collective.undecided
     if undecided is None:
         return collective
-    search = _Search(target, colors)
+    if too_long := list(vector_fits(collective, search.target)):
+        raise CollcError(too_long)
     if undecided.gaps:
         _fill(search, collective, undecided)
     else:
-        _write(search, undecided, list(plans(collective, target)))
+        _write(search, undecided, list(plans(collective, search.target)))
     if search.best is None or search.chosen is None:
-        raise CollcError([_nearest(search)])
+        return None
     lost = [one for one in search.considered.values() if one is not search.chosen]
     lost.sort(key=lambda one: (one.refused != "", one.cycles is None, one.cycles or one.at_least))
     return replace(search.best, decision=Decision(search.chosen, tuple(lost)))
 
 
-def _nearest(search: _Search) -> Diagnostic:
+def _nearest(search: _Search) -> CollcError:
     """Why there is no plan: the limit of colors of the plan that needs fewest, else what is wrong
     with the first one; what does not keep the contract, and numbers that an algorithm is not made
     for, only where there are no others."""
     too_wide = [one for one in search.problems if one.problem.code == "C302"]
     if too_wide:
-        return min(too_wide, key=lambda one: one.colors).problem
+        return TooWideError(*min(too_wide, key=lambda one: one.colors))
     made_for = [one for one in search.problems if one.problem.code != "C158"]
     keeping = [one for one in made_for if not one.problem.code.startswith("C2")]
-    return (keeping or made_for or search.problems)[0].problem
+    return CollcError([(keeping or made_for or search.problems)[0].problem])
 
 
 def _write(search: _Search, undecided: Undecided, written: Sequence[Written]) -> None:
@@ -176,10 +230,21 @@ def _predict_all(search: _Search, candidates: Iterable[Candidate]) -> None:
         if best is not None and candidate.at_least >= best:
             search.considered[candidate.text] = candidate.without_prediction()
             continue
+        most = search.at_once
+        if most is not None and not _each_phase_keeps(candidate.collective, search.target, most):
+            refused = f"C302: a phase has more colors than {most}"
+            search.considered[candidate.text] = candidate.without_prediction(refused)
+            continue
         complete, considered = predicted(candidate, search.target, search.problems, best)
         search.considered[candidate.text] = considered
         if considered.cycles is not None and (best is None or considered.cycles < best):
             search.best, search.chosen = complete, considered
+
+
+def _each_phase_keeps(collective: Collective, target: Target, most: int) -> bool:
+    """Whether there is a plan whose phases each keep a limit of colors."""
+    schedule = with_tokens(build_schedule(with_chosen_trees(collective, target)))
+    return any(widest(plan) <= most for plan in candidate_plans(schedule, target))
 
 
 def predicted(

@@ -8,8 +8,7 @@ from itertools import product
 import pytest
 import steps_patterns as s
 
-from collc.checks import check_plan
-from collc.diagnostics import CollcError
+from collc.checks import CHECKS, check_plan
 from collc.lowering import build_plan, candidate_plans
 from collc.pipeline import compile_text
 from collc.plan import Direction, Loop, Number, Phase, Plan, Role, Route, Row, RowKind
@@ -257,28 +256,10 @@ def test_the_stage_counts_as_memory():
     short, long = (planned(s.Line("recursive_doubling", 4, length)) for length in (5000, 6000))
     assert codes(*short) == set()
     assert codes(*long) == {"C308"}
-
-
-@pytest.mark.parametrize(
-    ("steps", "length", "words"),
-    [
-        ("run ring_allreduce", 49152 // 4 + 1, "needs 49156 bytes for `x` alone"),
-        ("run ring_allreduce", 49152 // 4, r"\(data \d+, code about \d+\)"),
-        ("reduce chain to 0 then broadcast from 0", 49152 // 4 + 1, r"\(data \d+, code about"),
-    ],
-)
-def test_an_exchange_of_vectors_that_do_not_fit_alone_is_not_planned(
-    steps: str, length: int, words: str
-) -> None:
-    text = f"""
-    target wse2
-    grid row = 4 x 1
-    collective c = allreduce(x: f32[{length}], add) on row {{ {steps} }}
-    program {{ c }}
-    """
-    with pytest.raises(CollcError, match=words) as caught:
-        compile_text(text, "test.coll", {})
-    assert [d.code for d in caught.value.diagnostics] == ["C308"]
+    (problem,) = CHECKS["memory"](*long)
+    most = int(problem.help.split("at most ")[1].split()[0])
+    for length, found in ((most, set()), (most + 1, {"C308"})):
+        assert codes(*planned(s.Line("recursive_doubling", 4, length))) == found
 
 
 def test_what_passes_a_pe_is_cut_where_no_operation_is_long_enough():

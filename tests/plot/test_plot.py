@@ -13,6 +13,7 @@ from collc.commands.plot import over_of
 from collc.diagnostics import CollcError
 from collc.plot import points
 from collc.plot.draw import ending_of
+from collc.programs import compile_any
 
 
 @pytest.fixture(autouse=True)
@@ -58,6 +59,66 @@ def test_the_table_has_every_point_and_says_what_was_refused(tmp_path):
         ("two_phase(S = 2)", "20000"),
     ]
     assert rows[0]["simulated"] == rows[0]["predicted"] and rows[1]["predicted"] == ""
+
+
+FILE = """target wse2
+param B = 8
+param W = 6
+grid wafer = W x 5
+grid part = wafer[0 .. 3, 0 .. 2]
+collective total = allreduce(x: f32[{length}], add) on {grid} {{
+    reduce columns by chain to 0 then reduce row by binomial to 0 then broadcast from 0
+    {own}
+}}
+program {{ {calls} }}
+"""
+
+
+def drawn_file(tmp_path, own="", calls="total", grid="wafer", length="B"):
+    file = tmp_path / "w.coll"
+    file.write_text(FILE.format(own=own, calls=calls, grid=grid, length=length))
+    return file
+
+
+@pytest.mark.parametrize("simulate", [(), ("--simulate",)])
+@pytest.mark.parametrize(
+    ("given", "has_bound"),
+    [
+        ({}, True),
+        ({"own": "within colors <= 2"}, True),
+        ({"own": "within colors <= 2", "grid": "part"}, True),
+        ({"grid": "part"}, True),
+        ({"calls": "total within colors <= 2"}, True),
+        ({"calls": "repeat 2 { total }"}, False),
+    ],
+)
+def test_a_file_that_compiles_is_drawn(tmp_path, given, has_bound, simulate):
+    file = drawn_file(tmp_path, **given)
+    printed = plot("cycles", file, "--over", "B=8", "--json", *simulate)
+    assert printed.exit_code == 0, printed.output
+    (point,) = json.loads(printed.stdout)["points"]
+    bundle = compile_any(file.read_text(), str(file), {"B": 8})
+    assert point["predicted"] == bundle.prediction.cycles
+    assert point["simulated"] == (bundle.run().cycles if simulate else None)
+    assert point["bound"] == (bundle.prediction.bound if has_bound else None)
+
+
+def test_what_has_no_bound_is_drawn_without_one(tmp_path):
+    pytest.importorskip("matplotlib")
+    file = drawn_file(tmp_path, calls="repeat 2 { total }")
+    for name, sizes in (("cycles", ("B=1..4",)), ("gap", ("B=1..4", "W=2..4"))):
+        over = [word for size in sizes for word in ("--over", size)]
+        result = plot(name, file, *over, "-o", tmp_path / f"{name}.svg")
+        assert result.exit_code == 0, result.output
+        assert ">bound<" not in (tmp_path / f"{name}.svg").read_text()
+    assert plot("cycles", drawn_file(tmp_path), *over[:2], "-o", tmp_path / "a.svg").exit_code == 0
+    assert ">bound<" in (tmp_path / "a.svg").read_text()
+
+
+def test_lengths_of_the_run_are_not_drawn(tmp_path):
+    file = drawn_file(tmp_path, length="n <= B")
+    result = plot("cycles", file, "--over", "B=8", "--json")
+    assert result.exit_code == 1 and "C107" in result.output
 
 
 def test_the_same_as_data_and_what_has_been_run_is_not_run_again(monkeypatch):

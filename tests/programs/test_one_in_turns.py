@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import pickle
+import re
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from collc import pipeline, programs
 from collc.bundle import Bundle, ProgramBundle
 from collc.by_colors import by_colors
-from collc.diagnostics import CollcError
+from collc.cli import commands
+from collc.diagnostics import CollcError, Diagnostic
+from collc.in_turns import InTurns, fastest_in_turns
 from collc.language import parse_source
+from collc.pipeline import prove_text
 from collc.programs import compile_any
+from collc.proof import prove
+from collc.schedule import Schedule
+from collc.show import show_steps
 from collc.target import TARGETS
+from collc.tuning import TooWideError, decided
 
 TEXT = """target {target}
 grid wafer = 6 x 5
@@ -79,3 +92,149 @@ def test_what_is_expected_is_expected_of_phases_in_turns() -> None:
     for unmet in (f"cycles < {cycles}", "colors < 2"):
         (problem,) = refused(f"within colors <= 2 expect {unmet}").diagnostics
         assert problem.code == "C401"
+
+
+@pytest.mark.parametrize(
+    ("own", "whole", "warned"),
+    [
+        ("within colors <= 1", "", False),
+        ("", "within colors <= 1", False),
+        ("within colors <= 3", "", True),
+        ("", "within colors <= 3", True),
+        ("", ", total", True),
+    ],
+)
+def test_nothing_is_said_of_phases_by_themselves_if_they_take_turns(
+    own: str, whole: str, warned: bool
+) -> None:
+    steps = "reduce columns by star to 0 then reduce row by star to 0 then broadcast from 0"
+    text = left_open(steps, own, whole, grid="12 x 12")
+    bundle = compile_any(text.replace("f32[8]", "f32[64]"), "total.coll", {})
+    assert [warning.code for warning in bundle.warnings] == ["C801"] * warned
+
+
+@pytest.fixture
+def proofs(monkeypatch: pytest.MonkeyPatch) -> list[Schedule]:
+    """The schedules that are proved from now on."""
+    found: list[Schedule] = []
+
+    def noted(schedule: Schedule) -> tuple[Diagnostic, ...]:
+        found.append(schedule)
+        return tuple(prove(schedule))
+
+    monkeypatch.setattr(pipeline, "prove", noted)
+    monkeypatch.setattr(programs, "prove", noted)
+    return found
+
+
+def test_what_takes_turns_is_proved_and_planned_once(
+    proofs: list[Schedule], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+
+    def fastest(*given: Any) -> InTurns | None:
+        found.append(fastest_in_turns(*given))
+        return found[-1]
+
+    monkeypatch.setattr(programs, "fastest_in_turns", fastest)
+    bundle = compiled("within colors <= 2")
+    assert len(proofs) == 1
+    assert bundle.plan is found[0].plan and bundle.prediction is found[0].prediction
+
+
+def test_for_all_numbers_of_colors_there_is_one_proof(proofs: list[Schedule]) -> None:
+    spec = parse_source(TEXT.format(target="wse2", own="", whole=""))
+    assert len(list(by_colors(spec.collectives[0], TARGETS["wse2"], range(1, 7)))) == 6
+    assert len(proofs) == 1
+
+
+AUTO = """target wse2
+grid wafer = {grid}
+grid part = wafer[0 .. 3, 0 .. 2]
+grid line = wafer[0 .. 5, 0]
+collective total = {contract} on {where} {{
+    {steps}
+    {own}
+}}
+program {{ total {whole} }}
+"""
+
+
+def left_open(steps: str, own: str, whole: str = "", **more: str) -> str:
+    known = {"grid": "6 x 5", "contract": "allreduce(x: f32[8], add)", "where": "wafer"} | more
+    return AUTO.format(steps=steps, own=own, whole=whole, **known)
+
+
+def chosen(bundle: Bundle | ProgramBundle) -> str:
+    (decision,) = bundle.decisions
+    return decision.chosen.text
+
+
+def test_auto_takes_turns_where_no_plan_has_colors_of_its_own_for_each_phase() -> None:
+    own = compile_any(left_open("run auto", "within colors <= 2"), "total.coll", {})
+    whole = compile_any(left_open("run auto", "", "within colors <= 2"), "total.coll", {})
+    assert isinstance(own, ProgramBundle) and own.color_count == 2
+    assert own.prediction == whole.prediction and chosen(own) == chosen(whole)
+    assert own.run(seed=3).verified
+    assert isinstance(compile_any(left_open("run auto", "within colors <= 3"), "", {}), Bundle)
+
+
+@pytest.mark.parametrize("most", [1, 2])
+@pytest.mark.parametrize("whose", ["own", "whole"])
+def test_auto_leaves_out_plans_that_cannot_even_take_turns(whose: str, most: int) -> None:
+    limits = {"own": "", "whole": ""} | {whose: f"within colors <= {most}"}
+    bundle = compile_any(left_open("run auto", **limits), "total.coll", {})
+    assert bundle.color_count == most and ("star" in chosen(bundle)) == (most == 1)
+    assert bundle.run(seed=3).verified
+
+
+def test_numbers_that_are_left_open_are_found_for_turns() -> None:
+    steps = "reduce two_phase(S = auto) to auto then broadcast from auto"
+    bundle = compile_any(left_open(steps, "within colors <= 2", grid="8 x 3", where="line"), "", {})
+    assert bundle.color_count == 2 and bundle.run(seed=3).verified
+
+
+def test_auto_on_a_part_of_a_grid_takes_turns() -> None:
+    bundle = compile_any(left_open("run auto", "within colors <= 2", where="part"), "", {})
+    assert bundle.color_count == 2 and bundle.run(seed=3).verified
+
+
+def test_auto_is_refused_with_the_fewest_colors_that_a_plan_has_if_none_can_take_turns() -> None:
+    text = left_open("run auto", "within colors <= 1", contract="allgather(x: f32[30])")
+    with pytest.raises(CollcError) as caught:
+        compile_any(text, "total.coll", {})
+    (problem,) = caught.value.diagnostics
+    found = re.match(r"allow (\d+) colors, or", problem.help)
+    assert problem.code == "C302" and found
+    enough = text.replace("<= 1", f"<= {found[1]}")
+    assert isinstance(compile_any(enough, "total.coll", {}), Bundle)
+
+
+def test_a_program_is_refused_for_what_the_fastest_plan_lacks_if_none_can_take_turns() -> None:
+    text = left_open("run auto", "", "within colors <= 1", contract="allgather(x: f32[30])")
+    with pytest.raises(CollcError) as caught:
+        compile_any(text, "total.coll", {})
+    (problem,) = caught.value.diagnostics
+    assert problem.code == "C302" and "the program's limit is 1" in problem.message
+
+
+def test_schedules_of_plans_that_take_turns_are_shown_too() -> None:
+    text = left_open("run auto", "within colors <= 1")
+    _, schedule = prove_text(text, "total.coll", {})
+    assert schedule.collective.limits.colors == 1
+    assert show_steps(schedule.collective) == chosen(compile_any(text, "total.coll", {}))
+
+
+def test_plans_that_take_turns_are_listed(tmp_path: Path) -> None:
+    file = tmp_path / "total.coll"
+    file.write_text(left_open("run auto", "within colors <= 1"))
+    result = CliRunner().invoke(commands, ["explain", "plan", str(file)])
+    assert result.exit_code == 0 and "C302: a phase has more colors than 1" in result.output
+
+
+def test_what_has_too_few_colors_goes_from_process_to_process() -> None:
+    spec = parse_source(left_open("run auto", "within colors <= 1"))
+    with pytest.raises(TooWideError) as caught:
+        decided(spec.collectives[0], TARGETS["wse2"])
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (again.diagnostics, again.colors) == (caught.value.diagnostics, caught.value.colors)

@@ -1,0 +1,93 @@
+"""A vector that no PE can hold is refused before anything is chosen or planned for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from collc import pipeline, programs
+from collc.cli import commands
+from collc.diagnostics import CollcError
+from collc.pipeline import compile_text
+from collc.programs import compile_any
+from collc.tuning import decide
+
+MOST = 49152 // 4
+RING = "run ring_allreduce"
+TREE = "reduce chain to 0 then broadcast from 0"
+TEXT = """
+target {target}
+grid row = 4 x 1
+collective c = allreduce(x: f32[{length}], add) on row {{ {steps} }}
+program {{ {calls} }}
+"""
+BY_LENGTH = """
+target wse2
+grid row = 4 x 1
+collective c = allreduce(x: f32[n <= {length}], add) on row {{
+    select by n {{ n <= auto: {tree} else: {tree} }}
+}}
+program {{ c }}
+"""
+
+
+def text(steps: str, length: int, calls: str = "c", target: str = "wse2") -> str:
+    return TEXT.format(steps=steps, length=length, calls=calls, target=target)
+
+
+@pytest.fixture
+def planning(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever makes a schedule or reads a plan fails."""
+
+    def never(*_: object) -> None:
+        raise AssertionError
+
+    for module in (pipeline, programs, decide):
+        monkeypatch.setattr(module, "build_schedule", never)
+    monkeypatch.setattr(decide, "plans", never)
+
+
+@pytest.mark.usefixtures("planning")
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+@pytest.mark.parametrize("calls", ["c", "repeat 2 { c }", "c, c"])
+@pytest.mark.parametrize("steps", [RING, TREE, "run auto"])
+def test_nothing_is_planned_whatever_the_steps_and_the_program(
+    steps: str, calls: str, target: str
+) -> None:
+    with pytest.raises(CollcError, match="needs 49156 bytes for `x` alone") as caught:
+        compile_any(text(steps, MOST + 1, calls, target), "test.coll", {})
+    assert [problem.code for problem in caught.value.diagnostics] == ["C308"]
+
+
+@pytest.mark.usefixtures("planning")
+def test_nothing_is_planned_of_one_collective_or_of_a_choice_by_length() -> None:
+    for refuse in (
+        lambda: compile_text(text(RING, MOST + 1), "test.coll", {}),
+        lambda: compile_any(BY_LENGTH.format(length=MOST + 1, tree=TREE), "test.coll", {}),
+    ):
+        with pytest.raises(CollcError, match="needs 49156 bytes for `x` alone"):
+            refuse()
+
+
+@pytest.mark.usefixtures("planning")
+@pytest.mark.parametrize("words", [("cost", "--colors", "1..4"), ("explain", "plan")])
+def test_nothing_is_planned_for_tables(words: tuple[str, ...], tmp_path: Path) -> None:
+    file = tmp_path / "c.coll"
+    file.write_text(text("run auto", MOST + 1))
+    result = CliRunner().invoke(commands, [*words, str(file)])
+    assert result.exit_code == 1 and "for `x` alone" in result.output
+
+
+@pytest.mark.parametrize("steps", [RING, TREE])
+def test_a_vector_that_leaves_nothing_for_code_is_planned(steps: str) -> None:
+    with pytest.raises(CollcError, match=r"\(data \d+, code about \d+\)"):
+        compile_any(text(steps, MOST), "test.coll", {})
+
+
+def test_a_schedule_needs_no_machine(tmp_path: Path) -> None:
+    file = tmp_path / "c.coll"
+    file.write_text(text(RING, MOST + 1))
+    given = ["export", str(file), "--chakra", str(tmp_path / "traces")]
+    assert CliRunner().invoke(commands, given).exit_code == 0
