@@ -49,7 +49,9 @@ def test_relays_let_vectors_pass_together_as_far_as_an_operation_counts(length, 
     phase = s.phase(s.PATTERNS["recursive_doubling"][1](8), 8, length)
     traffic = traffic_of(phase)
     direct = np.zeros(len(traffic), dtype=bool), np.zeros(len(traffic), dtype=np.int64)
-    parts, _ = by_relays(traffic, relays(traffic, 8, "x", "e"), phase.slicing, direct)
+    parts, _ = by_relays(
+        traffic, relays(traffic, 8, "x", "e"), phase.slicing, direct, may_turn=True
+    )
     passed = parts.count[(parts.kind & RELAYS) > 0]
     assert passed.max() == joined * length
 

@@ -64,8 +64,10 @@ def test_registers_walk_in_joined_exchanges_where_they_suffice() -> None:
 
 
 def test_registers_are_loaded_in_joined_exchanges_where_they_would_not_suffice() -> None:
-    """An allgather needs one more for what tears it down: eight for two, of seven."""
-    bundle = compiled("allgather", 4, 3, 48, "wse2")
+    """Six for two, of five that are not reserved."""
+    text = halves_of("allreduce", 4, 3, 48).replace("program {", "program { reserve dsrs 6 .. 7 ")
+    bundle = compile_any(text, "test.coll", {}, "wse2", 30)
+    assert isinstance(bundle, ProgramBundle)
     assert not walks(bundle)
     first = replace(bundle.plan.strands[0], dsr_ids=bundle.plan.strands[1].dsr_ids)
     sharing = replace(bundle.plan, strands=(first, *bundle.plan.strands[1:]))
