@@ -197,7 +197,8 @@ def _check_contract(
         return
     kind = around.contract.kind
     if kind not in _BY_TREES:
-        message = f"nothing here does what {_a(kind.value)} promises"
+        # a broadcast may keep it, but only algorithms tell where the ranks are that have slices
+        message = f"{_a(kind.value)} is carried out by algorithms, and no step runs one"
         help = "run an algorithm: `run NAME`"
         at = clauses[0].span if clauses else around.contract.span
         raise problem("C140", message, at, (around.contract.span, "promised here"), help=help)
