@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collc.checks.ledger import knob, reservations
+from collc.checks.ledger import knob, left_beside, reservations
 from collc.diagnostics import Diagnostic
 from collc.lowering.resources import color_limit, colors_of
 from collc.plan import Plan
@@ -19,14 +19,15 @@ def colors(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     limits = schedule.collective.limits
     per_phase = ", ".join(f"`{phase.name}` {len(colors_of([phase]))}" for phase in plan.phases)
     limited = limits.colors == available
-    who = "the limit allows" if limited else f"beside memcpy {plan.target.name} has"
-    there = f"{who} {available or 'none'}"
+    kept = reservations(plan, "colors")
+    there = left_beside(plan.target, available, bool(kept))
+    there = f"the limit allows {available or 'none'}" if limited else there
     remedy = f"allow {needed} colors" if limited else "use a tree that needs fewer colors"
     yield Diagnostic(
         "C302",
         f"`{schedule.collective.name}` needs {needed} colors ({per_phase}), {there}",
         limits.colors_span or schedule.collective.span,
-        ((schedule.collective.span, "needed by this collective"), *reservations(plan, "colors")),
+        ((schedule.collective.span, "needed by this collective"), *kept),
         f"{remedy}, or drop a step; a star needs one color a line, any other tree two"
         + knob(plan, "colors"),
     )

@@ -9,6 +9,7 @@ from collc.diagnostics import Diagnostic, Span
 from collc.lowering.resources import colors_of
 from collc.plan import Phase, Plan
 from collc.spec import Reserved
+from collc.target import Target
 
 # the word of `reserve` for a field of the target, and what memcpy and the runtime keep of it
 WORDS = {
@@ -40,6 +41,14 @@ def knob(plan: Plan, *resources: str) -> str:
     return ", or reserve less" if reservations(plan, *resources) else ""
 
 
+def left_beside(target: Target, available: int, kept: bool, *others: str) -> str:
+    """What a target has of something, and beside what: memcpy, `others`, and `reserve` where it has
+    `kept` some of it."""
+    taken = ("memcpy", *others, *(("what is reserved",) if kept else ()))
+    beside = " and ".join((", ".join(taken[:-1]), taken[-1])) if taken[1:] else taken[0]
+    return f"{target.name} has {available or 'none'} beside {beside}"
+
+
 def shortage(  # noqa: PLR0913 - needed, available, and who has what
     code: str,
     plan: Plan,
@@ -49,7 +58,7 @@ def shortage(  # noqa: PLR0913 - needed, available, and who has what
     *resources: str,
     total: int,
     in_turns: int,
-    beside: str = "memcpy",
+    beside: tuple[str, ...] = (),
 ) -> Diagnostic:
     """A diagnostic about something of which a collective needs more than there is: how much, which
     phase how much of it, what there is, who keeps the rest, and what helps. The `total` is less
@@ -57,8 +66,7 @@ def shortage(  # noqa: PLR0913 - needed, available, and who has what
     much `in_turns`."""
     own, kept = plan.collective, reservations(plan, *resources)
     by = ", ".join(f"`{name}` {count}" for name, count in needed.items())
-    others = (beside, *(("what is reserved",) if kept else ()))
-    left = f"{plan.target.name} has {available or 'none'} beside {' and '.join(others)}"
+    left = left_beside(plan.target, available, bool(kept), *beside)
     return Diagnostic(
         code,
         f"`{own.name}` needs more {what} than there are: {total} ({by}), {left}",

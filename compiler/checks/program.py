@@ -8,7 +8,7 @@ from itertools import combinations
 
 from collc.checks import CHECKS
 from collc.checks.leaps import leaps
-from collc.checks.ledger import kept_by
+from collc.checks.ledger import kept_by, left_beside
 from collc.checks.strands import strands
 from collc.checks.teardown import teardown
 from collc.checks.turns import turns
@@ -36,6 +36,8 @@ SHARED = frozenset(
         "nothing_torn_down",
     )
 )
+
+_QUEUES = ("input_queues", "output_queues")
 
 SHORTAGES = frozenset(("C303", "C304", "C305", "C306", "C307", "C324"))  # of numbers
 
@@ -82,7 +84,7 @@ def _colors(plan: ProgramPlan) -> Iterator[Diagnostic]:
         yield _shared(
             "C303",
             plan,
-            f"the program needs {len(numbers)} colors, {target.name} has {len(target.colors)}",
+            f"the program needs {len(numbers)} colors, {_left(plan, len(target.colors), 'colors')}",
             resources=("colors",),
         )
 
@@ -113,8 +115,8 @@ def _queues(plan: ProgramPlan) -> Iterator[Diagnostic]:
                 which = ", with numbers that no output queue beside them has"
                 left = len(set(available) - set(outputs))
             message = f"the program needs {needed} {kind} queues for its colors{which}, "
-            message += f"{plan.target.name} has {left or 'none'}"
-            yield _shared("C305", plan, message, resources=("input_queues", "output_queues"))
+            message += _left(plan, left, *_QUEUES)
+            yield _shared("C305", plan, message, resources=_QUEUES)
             continue
         for clash in _clashes(plan, of, having):
             yield _shared("C305", plan, f"{kind} queue {clash} is that of two colors of one PE")
@@ -164,22 +166,23 @@ def _task_ids(plan: ProgramPlan) -> Iterator[Diagnostic]:
     free = [number for number in plan.target.local_task_ids if number not in colors]
     needed = plan.own_tasks + shared_tasks(plan.plans)
     if len(used) < needed or len(set(used)) < len(used) or not set(used) <= set(free):
-        message = f"the program needs {needed} local task ids, {plan.target.name} has {len(free)}"
-        message += " beside memcpy and its colors"
-        yield _shared("C306", plan, message, resources=("local_task_ids", "colors"))
+        of = ("local_task_ids", "colors")
+        left = _left(plan, len(free), *of, beside=("the colors in use",))
+        message = f"the program needs {needed} local task ids, {left}"
+        yield _shared("C306", plan, message, resources=of)
 
 
 def _dsr_ids(plan: ProgramPlan) -> Iterator[Diagnostic]:
     """C307: too few DSRs for a phase, even if all phases have the same in turn."""
     needed, available = shared_dsrs(plan.plans), len(plan.dsr_ids)
     if needed > available:
-        message = f"a phase of the program needs {needed} DSRs of one file, {plan.target.name} has "
-        message += f"{available} beside memcpy"
+        message = f"a phase of the program needs {needed} DSRs of one file, "
+        message += _left(plan, available, "dsr_ids")
         yield _shared("C307", plan, message, resources=("dsr_ids",))
     elif registers_needed(plan) > available:
         message = f"the program needs {registers_needed(plan)} DSRs of one file for what is "
         message += f"received on its {len(plan.colors)} colors and by its phases in turn, "
-        message += f"{plan.target.name} has {available} beside memcpy"
+        message += _left(plan, available, "dsr_ids")
         yield _shared("C307", plan, message, resources=("dsr_ids", "colors"))
 
 
@@ -194,6 +197,12 @@ def _memory(plan: ProgramPlan) -> Iterator[Diagnostic]:
             f"{plan.target.name} has {available}",
             "shorten the buffers, or run fewer rounds",
         )
+
+
+def _left(plan: ProgramPlan, available: int, *resources: str, beside: tuple[str, ...] = ()) -> str:
+    """What the target has of something for a program, and beside what."""
+    kept = kept_by(plan.program.reserved, *resources)
+    return left_beside(plan.target, available, bool(kept), *beside)
 
 
 def _shared(

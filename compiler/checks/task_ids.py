@@ -23,7 +23,7 @@ def task_ids(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     if needed > len(available):
         counts = by_phase(plan, task_ids_of_phase) | {"done": 1}
         what, resources = "local task ids", ("local_task_ids", "colors")
-        beside = "memcpy, the colors in use"
+        beside = ("the colors in use",)
         in_turns = OWN + shared_tasks([plan])
         yield shortage(
             "C306",

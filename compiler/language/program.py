@@ -203,6 +203,6 @@ def _own_limits(called: tuple[Collective, ...]) -> Iterator[Exception]:
         limits = collective.limits
         spans = [span for span in (limits.colors_span, *limits.reserved.clauses) if span]
         if spans:
-            message = "a limit of one collective in a program of several"
+            message = "a limit inside a collective counts only where the program is one plain call"
             help = "limit the program: `program { ... within colors <= 3 reserve tasks 8 }`"
             yield problem("C107", message, spans[0], help=help)

@@ -10,9 +10,18 @@ from collc.language.expressions import Scope, number
 from collc.language.forest import Forest
 from collc.language.lines import Line, Lines
 from collc.language.problems import problem, suggest
-from collc.language.syntax import Expression, PeDecl, ReduceClause, RunClause, Word
+from collc.language.syntax import (
+    BroadcastClause,
+    Expression,
+    PeDecl,
+    ReduceClause,
+    RunClause,
+    Word,
+)
 from collc.spec import Contract
 from collc.target import Target
+
+StepClause = ReduceClause | BroadcastClause | RunClause
 
 
 @dataclass(frozen=True)
@@ -85,6 +94,32 @@ def end_of_all(reductions: tuple[ReduceClause, ...], around: Surroundings) -> tu
         place = line.coordinate(end_of(clause, line, around))
         x, y = (place, y) if line is around.lines.horizontal else (x, place)
     return x, y
+
+
+def end_on_lines(
+    last: ReduceClause, clauses: tuple[StepClause, ...], around: Surroundings
+) -> tuple[int, int]:
+    """The PE of the rank of its lines that a reduction ends at. On which of the lines it is, the
+    last of the steps that go across them says; where none does, it is their rank 0."""
+    x, y = around.lines.corner
+    own = direction_of(last, around)
+    along = [clause for clause in clauses if not isinstance(clause, BroadcastClause)]
+    across = [clause for clause in along if direction_of(clause, around) is not own]
+    for clause in (*across[-1:], last):
+        line = direction_of(clause, around)
+        place = _end_along(clause, line, around)
+        x, y = (place, y) if line is around.lines.horizontal else (x, place)
+    return x, y
+
+
+def _end_along(clause: ReduceClause | RunClause, line: Line, around: Surroundings) -> int:
+    """The coordinate along its lines that a step ends at."""
+    if isinstance(clause, ReduceClause):
+        return line.coordinate(end_of(clause, line, around))
+    if clause.root is None:
+        return line.coordinate(0)
+    x, y = pe_of(clause.root, around, "to")
+    return x if line is around.lines.horizontal else y
 
 
 def pe_of(root: PeDecl | Expression, around: Surroundings, word: str = "from") -> tuple[int, int]:

@@ -9,7 +9,14 @@ from __future__ import annotations
 from collc.language.lines import Line
 from collc.language.problems import Problems, problem
 from collc.language.reductions import reduction_of
-from collc.language.step_places import Surroundings, direction, end_of_all, pe_of
+from collc.language.step_places import (
+    StepClause,
+    Surroundings,
+    direction,
+    end_of_all,
+    end_on_lines,
+    pe_of,
+)
 from collc.language.syntax import (
     BroadcastClause,
     Expression,
@@ -28,7 +35,6 @@ from collc.spec import (
     Step,
 )
 
-StepClause = ReduceClause | BroadcastClause | RunClause
 _BY_TREES = (
     ContractKind.BROADCAST,
     ContractKind.REDUCE,
@@ -105,8 +111,12 @@ def root_of(clauses: tuple[StepClause, ...], around: Surroundings) -> tuple[int,
         return None
     if not said:
         return around.lines.corner
-    place = _said(said[0] if kind.root_word == "from" else said[-1])
+    clause = said[0] if kind.root_word == "from" else said[-1]
+    place = _said(clause)
     assert place is not None
+    of_lines = around.lines.single is None and not isinstance(place, PeDecl)
+    if isinstance(clause, ReduceClause) and of_lines:
+        return end_on_lines(clause, clauses, around)
     return pe_of(place, around, kind.root_word)
 
 
@@ -187,7 +197,8 @@ def _check_contract(
         return
     kind = around.contract.kind
     if kind not in _BY_TREES:
-        message = f"nothing here does what {_a(kind.value)} promises"
+        # a broadcast may keep it, but only algorithms tell where the ranks are that have slices
+        message = f"{_a(kind.value)} is carried out by algorithms, and no step runs one"
         help = "run an algorithm: `run NAME`"
         at = clauses[0].span if clauses else around.contract.span
         raise problem("C140", message, at, (around.contract.span, "promised here"), help=help)

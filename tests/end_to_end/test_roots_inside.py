@@ -50,3 +50,23 @@ def test_no_pe_sends_through_two_queues() -> None:
     assert len(bundle.plan.phases) == 5
     assert set(bundle.plan.output_queues) == {2}
     assert ".output_queues = [5]u16{ 2, 2, 2, 2, 2 }," in bundle.files["pe_program.csl"]
+
+
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+@pytest.mark.parametrize(
+    "steps",
+    [
+        "run columns by pipelined_reduce(c = 2) then reduce row by chain to 2",
+        "run columns by ring_allreduce then reduce rows by chain to 2",
+        "run columns by ring_allreduce to (0, 1) then reduce rows by two_phase(S = 2) to 1",
+        "reduce columns by chain to 1 then run rows by ring_allreduce",
+    ],
+)
+def test_behind_or_before_an_algorithm_a_reduction_ends_at_a_rank_of_its_lines(
+    steps: str, target: str
+) -> None:
+    text = (
+        f"target {target} grid g = 4 x 3 collective s = reduce(v: f32[8], add) on g {{ {steps} }}"
+    )
+    report = collc.compile_text(text + " program { s }", "test.coll", {}).run(repeats=2)
+    assert report.verified, report.problem

@@ -130,3 +130,33 @@ def test_steps_that_break_the_contract_are_refused(
 def test_every_step_is_judged_even_if_another_is_wrong() -> None:
     found = codes("reduce", "5 x 4", "reduce columns by chian then reduce row by two_phase")
     assert found == ["C110", "C114"]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("run columns by pipelined_reduce(c = 2) then reduce row by chain to 2", (2, 0)),
+        ("run columns by ring_allreduce then reduce rows by chain to 2", (2, 0)),
+        ("run columns by ring_allreduce then reduce rows by chain to (2, 1)", (2, 1)),
+        ("run columns by ring_allreduce to (0, 1) then reduce rows by chain to 2", (2, 1)),
+        ("run columns by ring_allreduce to (0, 1) then reduce rows by chain to 0", (0, 1)),
+        ("run rows by pipelined_reduce(c = 2) then reduce column by chain to 2", (0, 2)),
+        ("reduce columns by chain to 1 then run rows by ring_allreduce", (0, 1)),
+        ("order east_to_west run columns by ring_allreduce then reduce rows by chain to 2", (1, 0)),
+    ],
+)
+def test_beside_algorithms_too_a_reduction_ends_at_a_rank_of_its_lines(
+    body: str, expected: tuple[int, int]
+) -> None:
+    assert collective("reduce", "4 x 3", body).root == expected
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "run columns by ring_allreduce then reduce rows by chain to 4",
+        "run columns by ring_allreduce to 1 then reduce rows by chain to 2",
+    ],
+)
+def test_beside_algorithms_too_a_rank_that_is_not_there_is_refused_once(body: str) -> None:
+    assert codes("reduce", "4 x 3", body) == ["C142"]

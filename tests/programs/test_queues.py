@@ -111,12 +111,15 @@ def test_enough_queues_with_the_wrong_numbers_are_not_called_too_few() -> None:
     with pytest.raises(collc.CollcError) as caught:
         compile_any(text("ring half late wait reserve output_queues 5"), "test.coll", {})
     inputs, outputs = (problem.message for problem in caught.value.diagnostics)
-    assert inputs.endswith(", with numbers that no output queue beside them has, wse2 has 2")
-    assert outputs == "the program needs 4 output queues for its colors, wse2 has 3"
+    beside = "beside memcpy and what is reserved"
+    assert inputs.endswith(
+        f", with numbers that no output queue beside them has, wse2 has 2 {beside}"
+    )
+    assert outputs == f"the program needs 4 output queues for its colors, wse2 has 3 {beside}"
     with pytest.raises(collc.CollcError) as caught:
         compile_any(text("ring half reserve input_queues 5 .. 7"), "test.coll", {})
     inputs = caught.value.diagnostics[0].message
-    assert inputs == "the program needs 4 input queues for its colors, wse2 has 3"
+    assert inputs == f"the program needs 4 input queues for its colors, wse2 has 3 {beside}"
 
 
 def test_a_limit_that_is_named_helps() -> None:

@@ -158,3 +158,19 @@ def test_the_line_may_have_more_than_64_ranks_and_long_vectors_are_followed_in_t
     assert codes("order ring run ring_allreduce", "allreduce(x: f32[300], add)", "130 x 1") == []
     chunks = "run pipelined_allreduce(c = 3000)"
     assert codes(chunks, "allreduce(x: f32[4000], add)", "66 x 1") == []
+
+
+SLICES = "run columns by ring_reduce_scatter then {} run columns by ring_allgather"
+
+
+@pytest.mark.parametrize("between", ["", "run rows by ring_allreduce then"])
+def test_on_a_grid_slices_that_a_step_leaves_are_not_put_together_by_another(between: str) -> None:
+    assert codes(SLICES.format(between)) == ["C204"]
+
+
+@pytest.mark.parametrize(
+    ("order", "size"), [("", "5 x 1"), ("", "1 x 5"), ("order snake ", "5 x 3")]
+)
+def test_on_a_line_or_a_path_they_are(order: str, size: str) -> None:
+    steps = "run ring_reduce_scatter then run ring_allgather"
+    assert codes(order + steps, size=size) == []
