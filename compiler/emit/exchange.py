@@ -177,6 +177,7 @@ def exchange_model(
 def _present(kinds: set[int], exchange: Exchange) -> int:
     """The bits that rows have, and those that the text names anyhow."""
     found = int(_ALWAYS) | (WALKS if exchange.walks else 0)
+    found |= int(RowKind.STAGES | RowKind.APPLIES) if exchange.areas else 0
     for kind in kinds:
         found |= kind & (WALKS - 1)
     return found
