@@ -200,3 +200,28 @@ def test_a_shortage_names_no_numbers_that_the_machine_does_not_have() -> None:
     problem = next(p for p in caught.value.diagnostics if "output queues" in p.message)
     assert "wse2 has none beside memcpy and what is reserved" in problem.message
     assert "gets" not in problem.message and "take turns" not in problem.help
+
+
+def test_phases_take_turns_on_as_few_colors_as_have_switches() -> None:
+    """Three colors are left, of which two have switches."""
+    bundle = compile_any(
+        """
+target wse3
+grid g = 1 x 28
+collective one = allreduce(x: u32[6], max) on g {
+    order south_to_north
+    reduce two_phase(S = 2) to 26
+    then broadcast from 26
+}
+collective other = allreduce(y: f32[5], add) on g {
+    reduce two_phase(S = 2) to 3
+    then broadcast from 3
+}
+program { one other reconfigure teardown reserve colors 1 .. 18 }
+""",
+        "test.coll",
+        {},
+    )
+    assert {color.number for color in bundle.plan.colors} <= bundle.plan.target.switch_colors
+    report = bundle.run()
+    assert report.verified, report.problem

@@ -218,8 +218,13 @@ def _in_turns(
     named = _named(plans)
     most_at_once = max((len(one.colors) for one in named), default=0)
     most = len(target.colors) if program.colors is None else program.colors
+    order = _order(named, plans, program)
+    able = sum(color in target.switch_colors for color in target.colors)
     kept = max(most_at_once, min(most, _pairs_of_queues(target)))
-    positions = _longest_unused(named, _order(named, plans, program), kept)
+    # on fewer colors positions fall on fewer of them
+    laid = [(n, _longest_unused(named, order, n)) for n in range(kept, most_at_once - 1, -1)]
+    with_switches = (one for one in laid if len(_switched(named, one[1])) <= able)
+    kept, positions = next(with_switches, laid[0])
     uses = tuple(
         Use(one.collective, one.index, tuple(zip(one.colors, taken, strict=True)))
         for one, taken in zip(named, positions, strict=True)
@@ -228,12 +233,7 @@ def _in_turns(
     forced = program.reconfigure is Reconfigure.TEARDOWN
     reset = {k for k in range(kept) if forced or _changes(named, positions, plans, k)}
     torn = _with_neighbors(reset, positions)
-    switched = {
-        place
-        for one, taken in zip(named, positions, strict=True)
-        for color, place in zip(one.colors, taken, strict=True)
-        if color in switched_colors([one.phase])
-    }
+    switched = _switched(named, positions)
     numbers = _color_numbers([k in switched for k in range(kept)], target)
     taken_by = [
         (
@@ -257,6 +257,16 @@ def _in_turns(
         for i, plan in enumerate(plans)
     )
     return _numbered(schedules, changed, program, target, uses, colors)
+
+
+def _switched(named: Sequence[_Named], positions: Sequence[tuple[int, ...]]) -> set[int]:
+    """The program's colors on which phases change positions of switches."""
+    return {
+        place
+        for one, taken in zip(named, positions, strict=True)
+        for color, place in zip(one.colors, taken, strict=True)
+        if color in switched_colors([one.phase])
+    }
 
 
 def _changes(
