@@ -62,7 +62,10 @@ All are algorithms in which the ways of several senders lie over the same links.
 how much there depends on every queue on the way; the prediction gives the links to elements in the
 order in which they are sent. The longest, of millions of cycles, are followed for some seconds of
 computing; the rest is taken to go on as it went. [accuracy.md](accuracy.md) says more."""
-SHARE_LINKS = ("binary_tree", "recursive_", "halving_", "bruck_", "pairwise_", "direct_", "linear_")
+SHARE_LINKS = (
+    "binary_tree", "bruck_", "butterfly", "direct_", "halving_", "linear_", "pairwise_",
+    "recursive_",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
