@@ -9,8 +9,9 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
+FABSIM_CRATES  := src program frontend engine host binding
 FABSIM_SOURCES := fabsim/Cargo.toml fabsim/Cargo.lock fabsim/pyproject.toml \
-                  $(shell find fabsim/src fabsim/python -type f -not -name '*.pyc')
+                  $(shell find $(FABSIM_CRATES:%=fabsim/%) fabsim/python -type f -not -name '*.pyc')
 
 .PHONY: demo test setup tools lint types test-python test-rust fuzz format clean
 
@@ -44,8 +45,8 @@ $(VENV)/.fabsim: $(FABSIM_SOURCES) | $(VENV)/.collc
 lint: setup
 	$(BIN)/ruff format --check compiler tests grammar templates fabsim
 	$(BIN)/ruff check compiler tests grammar templates fabsim
-	cd fabsim && cargo fmt --check
-	cd fabsim && cargo clippy --quiet --all-targets -- -D warnings
+	cd fabsim && cargo fmt --all --check
+	cd fabsim && cargo clippy --quiet --workspace --all-targets -- -D warnings
 
 # mypy finds the package under the name it is installed by.
 types: setup
@@ -55,7 +56,7 @@ types: setup
 
 # The measured points take seconds optimised and many minutes unoptimised.
 test-rust: setup
-	cd fabsim && cargo test --quiet
+	cd fabsim && cargo test --quiet --workspace --exclude fabsim-binding
 	cd fabsim && cargo test --quiet --release --test calibration
 
 test-python: setup
@@ -75,7 +76,7 @@ fuzz:
 format: setup
 	$(BIN)/ruff format compiler tests grammar templates fabsim
 	$(BIN)/ruff check --fix compiler tests grammar templates fabsim
-	cd fabsim && cargo fmt
+	cd fabsim && cargo fmt --all
 
 clean:
 	rm -rf $(VENV) build out fabsim/target

@@ -8,8 +8,9 @@ from functools import lru_cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-READ = (".py", ".coll", ".lark", ".j2", ".rs", ".lock")
-SIMULATOR = ("fabsim/src", "fabsim/python", "fabsim/Cargo.lock")
+READ = (".py", ".coll", ".lark", ".j2", ".rs", ".csl", ".lock")
+CRATES = ("src", "program", "frontend", "engine", "host", "binding")
+SIMULATOR = (*(f"fabsim/{crate}" for crate in CRATES), "fabsim/python", "fabsim/Cargo.lock")
 DIGITS = 12
 
 

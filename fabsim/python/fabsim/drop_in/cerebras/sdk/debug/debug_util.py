@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fabsim import core, last_run
+from fabsim import core_file, last_run
 from fabsim.cslc import fabric_offsets
 
 # Types whose value is in the high byte of the record's first word.
@@ -27,7 +27,7 @@ class debug_util:  # noqa: N801 (the name that scripts import)
         if cmaddr:
             raise ValueError("fabsim is a simulator: it has no system to connect to (cmaddr)")
         self._simulator = last_run.of(name)
-        self._core = {} if self._simulator else core.read(core.DEFAULT_NAME)
+        self._core = {} if self._simulator else core_file.read(core_file.DEFAULT_NAME)
         self._offsets = fabric_offsets(name)
 
     def __getattr__(self, name: str) -> Any:

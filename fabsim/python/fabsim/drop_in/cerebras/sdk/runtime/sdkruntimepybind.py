@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fabsim import SimulationError, Simulator, artefacts, core, last_run, options
+from fabsim import SimulationError, Simulator, artefacts, core_file, last_run, options
 from fabsim.cslc import fabric_offsets, load
 from fabsim.host_arrays import (
     DTYPES,
@@ -371,7 +371,7 @@ class SdkRuntime:
     def dump_core(self, path: str) -> None:
         """Write what all PEs hold to a file, for `debug_util` in another process."""
         program = self._program
-        core.write(path, self._loaded(), (program.width, program.height))
+        core_file.write(path, self._loaded(), (program.width, program.height))
 
     def coord_logical_to_physical(self, place: tuple[int, int]) -> tuple[int, int]:
         """Coordinates in the program's rectangle as coordinates of the fabric."""

@@ -1,0 +1,328 @@
+//! Second half of a router's cycle: the moves that were decided take place.
+
+use super::channel::{Channel, NOWHERE};
+use super::grid::{PeIndex, LINKS};
+use super::view::Wires;
+use super::wavelet::{Command, Wavelet};
+use super::zone::{own, Crossing, Zone};
+use super::{
+    Caught, ChannelIndex, Collision, Delivery, Injection, Landing, Move, Router, ALL_LINKS, NO_FLOW,
+};
+use crate::probe::{Passage, Probe};
+use fabsim_program::program::{Direction, Directions};
+
+/// The routers of a zone in the second half of a cycle.
+pub struct Moving<'a> {
+    pub(super) wires: &'a Wires,
+    pub(super) routers: &'a mut [Router],
+    /// The number of the first of `channels`.
+    pub(super) first_channel: usize,
+    pub(super) channels: &'a mut [Channel],
+    pub(super) zone: &'a mut Zone,
+    /// The next cycle.
+    pub(super) next: u64,
+}
+
+impl Moving<'_> {
+    /// The first PE of the zone.
+    pub fn first(&self) -> PeIndex {
+        self.zone.first
+    }
+
+    pub(super) fn holds(&self, pe: PeIndex) -> bool {
+        self.zone.holds(pe)
+    }
+
+    /// How many PEs the zone has.
+    #[allow(clippy::len_without_is_empty)] // no zone is empty
+    pub fn len(&self) -> usize {
+        self.routers.len()
+    }
+
+    /// Carries out all moves of the zone; what comes down a ramp goes to `deliver`.
+    pub fn commit<P: Probe>(&mut self, deliver: &mut impl FnMut(Delivery, &mut P), probe: &mut P) {
+        let moves = std::mem::take(&mut self.zone.moves);
+        let injections = std::mem::take(&mut self.zone.injections);
+        self.zone.departures += moves.len() as u64;
+        if probe.is_silent() {
+            // No queue overflows before what leaves has left: it would have to take in more than
+            // all sides can send at once.
+            for decided in &moves {
+                if decided.plain {
+                    self.pass(decided, deliver, probe);
+                } else {
+                    self.leave(decided, probe);
+                    self.arrive(decided, deliver, probe);
+                }
+            }
+        } else {
+            moves.iter().for_each(|decided| self.leave(decided, probe));
+            for decided in &moves {
+                self.arrive(decided, deliver, probe);
+            }
+        }
+        for injection in &injections {
+            self.enter(injection, probe);
+        }
+        self.zone.moves = moves;
+        self.zone.injections = injections;
+        self.zone.moves.clear();
+        self.zone.injections.clear();
+    }
+
+    #[inline]
+    pub(super) fn router(&mut self, pe: PeIndex) -> &mut Router {
+        &mut self.routers[(pe.0 - self.zone.first.0) as usize]
+    }
+
+    #[inline]
+    pub(super) fn channel(&mut self, index: ChannelIndex) -> &mut Channel {
+        own(self.channels, self.first_channel, index)
+    }
+
+    #[inline]
+    fn wake(&mut self, pe: PeIndex) {
+        if self.zone.holds(pe) {
+            self.zone.active.insert(pe);
+        } else {
+            self.zone.crossings.push(Crossing::Wake(pe));
+        }
+    }
+
+    fn wake_neighbours(&mut self, pe: PeIndex, sides: u8) {
+        let sides = sides & self.router(pe).sides.0;
+        for side in LINKS {
+            if sides & side.bit() != 0 {
+                self.wake(self.wires.grid.step(pe, side));
+            }
+        }
+    }
+
+    /// `leave` and `arrive` of a plain move.
+    #[inline]
+    fn pass<P: Probe>(
+        &mut self,
+        decided: &Move,
+        deliver: &mut impl FnMut(Delivery, &mut P),
+        probe: &mut P,
+    ) {
+        let channel = self.channel(decided.channel);
+        channel.drop_data();
+        if channel.is_empty() {
+            let local = channel.local;
+            self.router(decided.pe).occupied &= !(1 << local);
+        }
+        if decided.was_full {
+            let rx = self.channel(decided.channel).rx;
+            self.wake_neighbours(decided.pe, rx.0);
+        }
+        let (pe, color, wavelet) = (decided.pe, decided.color, decided.wavelet());
+        if decided.next == NOWHERE {
+            deliver(Delivery { pe, color, wavelet }, probe);
+            return;
+        }
+        let side = Direction::from_code(decided.outputs.trailing_zeros() as u8);
+        let (pe, side) = (self.wires.grid.step(pe, side), side.facing());
+        if self.zone.holds(pe) {
+            self.land(pe, decided.next, side, wavelet, probe);
+        } else {
+            self.zone.crossings.push(Crossing::Landing {
+                pe,
+                color,
+                side,
+                wavelet,
+            });
+        }
+    }
+
+    /// Takes a wavelet out of its queue and lets its command take effect.
+    #[inline]
+    fn leave<P: Probe>(&mut self, decided: &Move, probe: &mut P) {
+        let channel = self.channel(decided.channel);
+        let Some(original) = channel.pop() else {
+            return;
+        };
+        let (level, filtered, rx) = (channel.len(), channel.filtered, channel.rx);
+        let local = channel.local;
+        let passage = Passage {
+            cycle: self.next - 1,
+            pe: decided.pe,
+            color: decided.color,
+            wavelet: decided.wavelet(),
+            level,
+        };
+        probe.left(passage, Directions(decided.outputs));
+        if level == 0 {
+            self.router(decided.pe).occupied &= !(1 << local);
+        }
+        if filtered {
+            let counted = (decided.pe, decided.channel, original);
+            self.zone.counted.push(counted);
+        }
+        if original.control {
+            self.obey(decided);
+        } else if decided.was_full {
+            self.wake_neighbours(decided.pe, rx.0);
+        }
+    }
+
+    pub(super) fn obey(&mut self, decided: &Move) {
+        self.move_switch(decided.pe, decided.channel, decided.position);
+        if decided.command == Command::Teardown {
+            let wires = self.wires;
+            let channel = self.channel(decided.channel);
+            channel.torn_down = true;
+            wires.set_way(decided.pe, channel);
+            self.zone.torn_down.push((decided.pe, decided.color));
+        }
+    }
+
+    /// Sets the switch and wakes everybody who may have waited for it.
+    fn move_switch(&mut self, pe: PeIndex, index: ChannelIndex, position: u8) {
+        let wires = self.wires;
+        let channel = self.channel(index);
+        if channel.position != position {
+            channel.set_position(position, wires.settings_of(pe, index));
+            wires.set_way(pe, channel);
+        }
+        self.wake(pe);
+        self.wake_neighbours(pe, ALL_LINKS);
+    }
+
+    /// Puts the copies of a wavelet where they go.
+    #[inline]
+    fn arrive<P: Probe>(
+        &mut self,
+        decided: &Move,
+        deliver: &mut impl FnMut(Delivery, &mut P),
+        probe: &mut P,
+    ) {
+        let (color, wavelet) = (decided.color, decided.wavelet());
+        let mut links = decided.outputs & ALL_LINKS;
+        while links != 0 {
+            let side = Direction::from_code(links.trailing_zeros() as u8);
+            links &= links - 1;
+            let (pe, side) = (self.wires.grid.step(decided.pe, side), side.facing());
+            if !self.zone.holds(pe) {
+                self.zone.crossings.push(Crossing::Landing {
+                    pe,
+                    color,
+                    side,
+                    wavelet,
+                });
+            } else if decided.next != NOWHERE {
+                self.land(pe, decided.next, side, wavelet, probe);
+            } else {
+                self.land_at(pe, color, side, wavelet, probe);
+            }
+        }
+        if decided.outputs & Direction::Ramp.bit() != 0 {
+            let pe = decided.pe;
+            deliver(Delivery { pe, color, wavelet }, probe);
+        }
+    }
+
+    #[inline]
+    pub(super) fn land_at<P: Probe>(
+        &mut self,
+        pe: PeIndex,
+        color: u8,
+        side: Direction,
+        wavelet: Wavelet,
+        probe: &mut P,
+    ) {
+        for color in self.wires.received_as(pe, color, side) {
+            if let Some((channel, _)) = self.wires.find(pe, color) {
+                self.land(pe, channel, side, wavelet, probe);
+            }
+        }
+    }
+
+    fn enter<P: Probe>(&mut self, injection: &Injection, probe: &mut P) {
+        let (pe, index) = (injection.pe, injection.channel);
+        self.land(pe, index, Direction::Ramp, injection.wavelet, probe);
+        if injection.advance_switch {
+            let settings = self.wires.settings_of(pe, index);
+            let channel = self.channel(index);
+            let (color, position) = (channel.color, settings.after(channel.position));
+            // What the operation sent may still be queued here, and would leave by the new sides.
+            if settings.routes(position).tx != channel.tx {
+                self.zone.retargeted.push((pe, color));
+            }
+            self.move_switch(pe, index, position);
+        }
+    }
+
+    /// A wavelet lands; a second one in the same cycle is a collision.
+    #[inline]
+    pub(super) fn land<P: Probe>(
+        &mut self,
+        pe: PeIndex,
+        index: ChannelIndex,
+        side: Direction,
+        wavelet: Wavelet,
+        probe: &mut P,
+    ) {
+        let next = self.next;
+        if self.router(pe).flow != NO_FLOW {
+            self.zone.caught.push(Caught {
+                pe,
+                channel: index,
+                side,
+                wavelet,
+            });
+            return;
+        }
+        let channel = self.channel(index);
+        let (color, local) = (channel.color, channel.local);
+        if channel.landed == next {
+            let collision = collide(pe, channel, side, wavelet);
+            self.zone.collisions.extend(collision);
+        } else {
+            channel.push(wavelet, side);
+            channel.landed = next;
+            channel.landed_count = 1;
+        }
+        let channel = self.channel(index);
+        let passage = Passage {
+            cycle: next,
+            pe,
+            color,
+            wavelet,
+            level: channel.len(),
+        };
+        probe.landed(passage, side);
+        self.router(pe).occupied |= 1 << local;
+        self.zone.active.insert(pe);
+        if let Some(landings) = &mut self.zone.landings {
+            landings.push(Landing {
+                cycle: next,
+                pe,
+                color,
+                side,
+                wavelet,
+            });
+        }
+    }
+}
+
+/// A wavelet lands in the cycle in which another one did.
+#[cold]
+fn collide(
+    pe: PeIndex,
+    channel: &mut Channel,
+    side: Direction,
+    wavelet: Wavelet,
+) -> Option<Collision> {
+    let other = channel.last_side();
+    let queued = channel.push(wavelet, side);
+    let other = other?;
+    channel.landed_count += u8::from(queued);
+    channel.sort_youngest(channel.landed_count);
+    Some(Collision {
+        pe,
+        color: channel.color,
+        sides: Directions(other.bit() | side.bit()),
+        overflow: !queued,
+    })
+}

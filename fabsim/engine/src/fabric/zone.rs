@@ -1,0 +1,224 @@
+//! Zones: the parts of the rectangle that threads work on side by side.
+
+use super::channel::Channel;
+use super::commit::Moving;
+use super::grid::PeIndex;
+use super::look::Looking;
+use super::tiles::TileSet;
+use super::view::View;
+use super::wavelet::Wavelet;
+use super::{Caught, ChannelIndex, Collision, Fabric, Injection, Landing, Move};
+use crate::probe::Probe;
+use fabsim_program::program::Direction;
+
+/// What goes from one zone to another.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Crossing {
+    Wake(PeIndex),
+    Landing {
+        pe: PeIndex,
+        color: u8,
+        side: Direction,
+        wavelet: Wavelet,
+    },
+}
+
+/// What one thread keeps of the routers of its zone, and what it has decided and noted.
+#[derive(Debug)]
+pub(super) struct Zone {
+    /// The first PE, and the first one after the last.
+    pub first: PeIndex,
+    pub end: PeIndex,
+    /// The routers to visit.
+    pub active: TileSet,
+    pub moves: Vec<Move>,
+    /// Moves carried out so far.
+    pub departures: u64,
+    pub injections: Vec<Injection>,
+    pub crossings: Vec<Crossing>,
+    /// Landings at tiles that are part of a flow.
+    pub caught: Vec<Caught>,
+    /// Wavelets that filters have yet to count.
+    pub counted: Vec<(PeIndex, ChannelIndex, Wavelet)>,
+    pub torn_down: Vec<(PeIndex, u8)>,
+    pub collisions: Vec<Collision>,
+    /// Colors whose `advance_switch` led to a position with other outputs.
+    pub retargeted: Vec<(PeIndex, u8)>,
+    /// Landings, if a trace is kept.
+    pub landings: Option<Vec<Landing>>,
+}
+
+impl Zone {
+    fn new(first: PeIndex, end: PeIndex) -> Zone {
+        Zone {
+            first,
+            end,
+            active: TileSet::new(first, end.index() - first.index()),
+            moves: Vec::new(),
+            departures: 0,
+            injections: Vec::new(),
+            crossings: Vec::new(),
+            caught: Vec::new(),
+            counted: Vec::new(),
+            torn_down: Vec::new(),
+            collisions: Vec::new(),
+            retargeted: Vec::new(),
+            landings: None,
+        }
+    }
+
+    #[inline]
+    pub fn holds(&self, pe: PeIndex) -> bool {
+        self.first <= pe && pe < self.end
+    }
+}
+
+impl Fabric {
+    pub(super) fn divide(&mut self, ends: &[PeIndex]) {
+        let mut first = PeIndex(0);
+        for &end in ends {
+            self.zones.push(Zone::new(first, end));
+            first = end;
+        }
+    }
+
+    /// Which zone a PE belongs to.
+    pub fn zone_number(&self, pe: PeIndex) -> usize {
+        let found = self.zones.iter().position(|zone| zone.holds(pe));
+        found.unwrap_or(0)
+    }
+
+    pub(super) fn zone_of(&mut self, pe: PeIndex) -> &mut Zone {
+        let number = self.zone_number(pe);
+        &mut self.zones[number]
+    }
+
+    /// The zones, each with what its thread may change in the first half.
+    pub fn looking(&mut self) -> impl Iterator<Item = Looking<'_>> {
+        let view = View {
+            grid: self.grid,
+            wires: &self.wires,
+            channels: &self.channels,
+        };
+        let mut routers = self.routers.as_mut_slice();
+        self.zones.iter_mut().map(move |zone| {
+            let count = zone.end.index() - zone.first.index();
+            let own = split_front(&mut routers, count);
+            Looking {
+                view,
+                routers: own,
+                zone,
+            }
+        })
+    }
+
+    /// The zones, each with what its thread may change in the second half; what lands is in its
+    /// queue from cycle `next` on.
+    pub fn moving(&mut self, next: u64) -> impl Iterator<Item = Moving<'_>> {
+        let trace = self.trace.is_some();
+        let wires = &self.wires;
+        let mut routers = self.routers.as_mut_slice();
+        let mut channels = self.channels.as_mut_slice();
+        let mut first_channel = 0;
+        self.zones.iter_mut().map(move |zone| {
+            if trace && zone.landings.is_none() {
+                zone.landings = Some(Vec::new());
+            }
+            let count = zone.end.index() - zone.first.index();
+            let behind = wires.places.get(zone.end.index());
+            let end_channel = behind.map_or(first_channel + channels.len(), |place| {
+                place.first_channel as usize
+            });
+            let own = split_front(&mut channels, end_channel - first_channel);
+            let moving = Moving {
+                wires,
+                routers: split_front(&mut routers, count),
+                first_channel,
+                channels: own,
+                zone,
+                next,
+            };
+            first_channel = end_channel;
+            moving
+        })
+    }
+
+    /// After the second half of all zones: what goes from one to another arrives, and what they
+    /// noted comes together.
+    pub fn exchange<P: Probe>(&mut self, next: u64, probe: &mut P) {
+        for n in 0..self.zones.len() {
+            let mut crossings = std::mem::take(&mut self.zones[n].crossings);
+            for crossing in crossings.drain(..) {
+                self.cross(crossing, next, probe);
+            }
+            self.zones[n].crossings = crossings;
+            self.count(n);
+        }
+        if let Some(trace) = &mut self.trace {
+            let before = trace.len();
+            let landings = self.zones.iter_mut().flat_map(|zone| &mut zone.landings);
+            landings.for_each(|landings| trace.append(landings));
+            trace[before..].sort_unstable();
+        }
+    }
+
+    fn cross<P: Probe>(&mut self, crossing: Crossing, next: u64, probe: &mut P) {
+        match crossing {
+            Crossing::Wake(pe) => self.wake(pe),
+            Crossing::Landing {
+                pe,
+                color,
+                side,
+                wavelet,
+            } => {
+                let mut zones = self.moving(next);
+                if let Some(mut zone) = zones.find(|moving| moving.zone.holds(pe)) {
+                    zone.land_at(pe, color, side, wavelet, probe);
+                }
+            }
+        }
+    }
+
+    /// Filters count what has left.
+    fn count(&mut self, zone: usize) {
+        let mut counted = std::mem::take(&mut self.zones[zone].counted);
+        for (pe, index, wavelet) in counted.drain(..) {
+            let filter = self.wires.settings_of(pe, index).filter.clone();
+            if let Some((filter, state)) = filter.zip(self.wires.filters.get_mut(&index)) {
+                state.count(&filter, wavelet);
+            }
+        }
+        self.zones[zone].counted = counted;
+    }
+
+    /// Colors torn down since the last call.
+    pub fn take_torn_down(&mut self) -> Vec<(PeIndex, u8)> {
+        let all = self.zones.iter_mut().map(|zone| &mut zone.torn_down);
+        all.flat_map(std::mem::take).collect()
+    }
+
+    /// The first color, by PE, whose `advance_switch` led to a position with other outputs.
+    pub fn first_retargeted(&self) -> Option<(PeIndex, u8)> {
+        let all = self.zones.iter().flat_map(|zone| &zone.retargeted);
+        all.min().copied()
+    }
+
+    /// Collisions since the last call.
+    pub fn take_collisions(&mut self) -> Vec<Collision> {
+        let all = self.zones.iter_mut().map(|zone| &mut zone.collisions);
+        all.flat_map(std::mem::take).collect()
+    }
+}
+
+/// Takes the first `count` elements off a slice.
+pub fn split_front<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
+    let all = std::mem::take(rest);
+    let (front, back) = all.split_at_mut(count.min(all.len()));
+    *rest = back;
+    front
+}
+
+/// The part of a channel list that a thread may change.
+pub(super) fn own(channels: &mut [Channel], first: usize, index: ChannelIndex) -> &mut Channel {
+    &mut channels[index.index() - first]
+}

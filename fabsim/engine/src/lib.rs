@@ -1,0 +1,17 @@
+//! The machine, cycle by cycle.
+//!
+//! In reading order: `fabric` moves wavelets through routers; `pe` runs tasks and DSD operations;
+//! `flow` takes long streams in one stride; `machine` joins them into cycles, `worker` is its pool of
+//! threads and `alarm` its calendar; `timing` holds every cycle count; `report` is what a run says,
+//! `probe` where statistics look in, `trace` what they are.
+
+mod alarm;
+pub mod fabric;
+mod flow;
+pub mod machine;
+pub mod pe;
+pub mod probe;
+pub mod report;
+pub mod timing;
+pub mod trace;
+pub mod worker;

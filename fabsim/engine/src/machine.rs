@@ -1,0 +1,409 @@
+//! Routers and compute elements joined into cycles.
+//!
+//! One cycle: wavelets go up the ramps, compute elements issue an instruction each, routers look,
+//! then all moves take place. Up to the moves a PE only changes what no other PE looks at, so the
+//! order of visits cannot matter. A sleeping PE is woken by a wavelet coming down its ramp, by
+//! room in an output queue, or by the clock.
+//!
+//! A machine with several threads gives each of them some of the rows. Both halves of a cycle are
+//! done side by side; what passes between zones is handed over in between.
+
+mod registers;
+mod undefined;
+mod zones;
+
+use self::registers::writes_registers;
+use self::zones::{for_all, pool, zones};
+use crate::fabric::grid::PeIndex;
+use crate::fabric::split_front;
+use crate::fabric::{Fabric, Looking, Moving};
+use crate::pe::plan::PePlan;
+use crate::pe::{Launch, Pe};
+use crate::probe::{Probe, Recorder, Silent};
+use crate::report::{Fault, SimError};
+pub use crate::worker::VisitOrder;
+use crate::worker::{Cycle, Worker};
+use fabsim_program::limits::limits;
+use fabsim_program::program::Design;
+use rayon_core::ThreadPool;
+use std::sync::Arc;
+
+/// With fewer tiles to visit, a cycle is done before a second thread has begun.
+const TILES_WORTH_A_THREAD: usize = 4_000;
+
+/// How far the current host command has got.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Command {
+    /// PEs that have not called `unblock_cmd_stream` yet.
+    pub outstanding: usize,
+    pub first_done: Option<u64>,
+    pub last_done: u64,
+}
+
+impl Command {
+    /// A PE lets the next command in.
+    fn finish(&mut self, at: u64) {
+        self.outstanding -= 1;
+        self.first_done = Some(self.first_done.map_or(at, |first| first.min(at)));
+        self.last_done = self.last_done.max(at);
+    }
+}
+
+/// The whole simulated machine.
+#[derive(Debug)]
+pub struct Machine {
+    pub fabric: Fabric,
+    pub pes: Vec<Pe>,
+    pub plans: Vec<PePlan>,
+    pub files: Vec<String>,
+    pub cycle: u64,
+    /// Sum over cycles of the tiles that had anything to do.
+    pub tile_cycles: u64,
+    pub command: Command,
+    /// What `lenient` let pass.
+    pub warnings: Vec<String>,
+    /// What PEs have printed: cycle, PE, line; in no order.
+    pub log: Vec<(u64, PeIndex, String)>,
+    /// Told what happens, if anybody wants to know.
+    pub recorder: Option<Box<dyn Recorder>>,
+    /// Tiles that do the same every cycle are not visited for it. Nothing may change by it; tests
+    /// check that.
+    pub flows: bool,
+    /// Those that share the work with the one that steps, if any.
+    threads: Option<Arc<ThreadPool>>,
+    lenient: bool,
+    /// Code may write registers, which other routers look at in the same cycle.
+    writes_registers: bool,
+    workers: Vec<Worker>,
+}
+
+impl Machine {
+    pub fn new(design: &Design, lenient: bool, visit_order: VisitOrder) -> Machine {
+        Machine::with_threads(design, lenient, visit_order, 1)
+    }
+
+    /// A machine whose cycles are done by that many threads, or by fewer if there are too few rows.
+    pub fn with_threads(
+        design: &Design,
+        lenient: bool,
+        visit_order: VisitOrder,
+        threads: usize,
+    ) -> Machine {
+        let depth = limits(design.arch).router_queue;
+        let programs = design.programs.iter();
+        let mut plans: Vec<PePlan> = programs.map(|p| PePlan::new(design.arch, p)).collect();
+        for tile in &design.tiles {
+            let router = &design.routers[tile.router as usize];
+            plans[tile.program as usize].bind_queues_of_control_tasks(router);
+        }
+        let pe = |program: u32| Pe::new(&plans[program as usize], program);
+        let ends = zones(design, threads);
+        let firsts = std::iter::once(PeIndex(0)).chain(ends.iter().copied());
+        let workers = firsts.zip(&ends);
+        let mut machine = Machine {
+            fabric: Fabric::new(design, depth, &ends),
+            pes: design.tiles.iter().map(|tile| pe(tile.program)).collect(),
+            workers: workers
+                .map(|(first, &end)| Worker::new(first, end, visit_order))
+                .collect(),
+            plans,
+            files: design.files.clone(),
+            cycle: 0,
+            tile_cycles: 0,
+            command: Command::default(),
+            warnings: Vec::new(),
+            log: Vec::new(),
+            recorder: None,
+            flows: true,
+            threads: pool(ends.len()),
+            lenient,
+            writes_registers: writes_registers(design),
+        };
+        for n in 0..machine.pes.len() {
+            machine.write_initial_registers(PeIndex(n as u32));
+            if machine.pes[n].core.active_local != 0 {
+                machine.wake(PeIndex(n as u32));
+            }
+        }
+        machine
+    }
+
+    /// How many threads share the work at most.
+    pub fn threads(&self) -> usize {
+        self.workers.len()
+    }
+
+    /// How often a tile has joined a flow.
+    pub fn joined_flows(&self) -> u64 {
+        self.workers.iter().map(|worker| worker.flows.joined).sum()
+    }
+
+    /// From now on, reading memory that nobody has written is an error.
+    pub fn watch_uninitialized(&mut self) {
+        for state in &mut self.pes {
+            let program = &self.plans[state.plan as usize].program;
+            state.core.memory.watch_uninitialized(program);
+        }
+    }
+
+    /// Configuration words written at compile time, in order.
+    fn write_initial_registers(&mut self, pe: PeIndex) {
+        let plan = &self.plans[self.pes[pe.index()].plan as usize];
+        for &(address, value) in &plan.program.config {
+            // What it refuses has been refused by name at load; nothing is queued yet.
+            let _ = self.fabric.write_register(pe, address, value);
+        }
+    }
+
+    fn wake(&mut self, pe: PeIndex) {
+        let zone = self.fabric.zone_number(pe);
+        self.workers[zone].awake.insert(pe);
+    }
+
+    /// Hands a function to the main thread of a PE.
+    pub fn launch(&mut self, pe: PeIndex, launch: Launch) {
+        self.pes[pe.index()].launch(launch);
+        self.command.outstanding += 1;
+        self.wake(pe);
+    }
+
+    /// Nothing happens by itself any more.
+    pub fn is_quiet(&self) -> bool {
+        self.is_idle() && self.next_alarm().is_none()
+    }
+
+    fn is_idle(&self) -> bool {
+        let mut workers = self.workers.iter();
+        workers.all(|worker| worker.awake.is_empty() && worker.flows.count() == 0)
+            && self.fabric.is_idle()
+    }
+
+    /// Flows show nothing of what passes, and take for granted what registers say.
+    fn may_flow<P: Probe>(&self, probe: &P) -> bool {
+        let seen = !probe.is_silent() || self.fabric.trace.is_some();
+        self.flows && !seen && !self.writes_registers && !self.fabric.swaps()
+    }
+
+    fn next_alarm(&self) -> Option<u64> {
+        let workers = self.workers.iter();
+        workers.filter_map(|w| w.alarm.next(self.cycle)).min()
+    }
+
+    /// One cycle; cycles in which nothing can happen are skipped.
+    pub fn step(&mut self) -> Result<(), SimError> {
+        let Some(mut recorder) = self.recorder.take() else {
+            let visited: usize = self.workers.iter().map(Worker::visited).sum();
+            let worth_it = visited >= TILES_WORTH_A_THREAD;
+            let threads = self.threads.clone().filter(|_| worth_it);
+            return self.step_with(threads.as_deref(), &mut Silent);
+        };
+        let stepped = self.step_with(None, &mut recorder);
+        self.recorder = Some(recorder);
+        stepped
+    }
+
+    fn step_with<P: Probe>(
+        &mut self,
+        threads: Option<&ThreadPool>,
+        probe: &mut P,
+    ) -> Result<(), SimError> {
+        if self.is_idle() {
+            if let Some(at) = self.next_alarm() {
+                self.cycle = at.max(self.cycle);
+            }
+        }
+        let now = self.cycle;
+        let may_flow = self.may_flow(probe);
+        self.first_half(threads, probe);
+        if let Err(failure) = self.gather() {
+            self.visit_flows();
+            return Err(failure);
+        }
+        if self.writes_registers {
+            self.make_changes();
+            self.look_behind_code();
+        } else if self.workers.iter().any(|worker| !worker.writes.is_empty()) {
+            // Nothing said so before: this first change is seen a cycle later, by everybody alike.
+            self.make_changes();
+            self.writes_registers = true;
+        }
+        self.second_half(threads, probe);
+        self.fabric.exchange(now + 1, probe);
+        self.raise_teardowns();
+        if may_flow {
+            self.between(threads);
+        }
+        self.cycle = now + 1;
+        self.check_retargeted()?;
+        self.check_collisions(probe)
+    }
+
+    fn first_half<P: Probe>(&mut self, threads: Option<&ThreadPool>, probe: &mut P) {
+        let cycle = Cycle {
+            now: self.cycle,
+            plans: &self.plans,
+            looks_at_once: !self.writes_registers,
+            may_flow: self.may_flow(probe),
+        };
+        let mut pes = self.pes.as_mut_slice();
+        let zones = self.workers.iter_mut().zip(self.fabric.looking());
+        let zones = zones.map(|(worker, looking)| {
+            let own = split_front(&mut pes, looking.len());
+            (worker, own, looking)
+        });
+        type Zone<'a> = (&'a mut Worker, &'a mut [Pe], Looking<'a>);
+        if threads.is_some() {
+            for_all(threads, zones, |(worker, pes, mut looking): Zone| {
+                worker.first_half(cycle, pes, &mut looking, &mut Silent);
+            });
+        } else {
+            for (worker, pes, mut looking) in zones {
+                worker.first_half(cycle, pes, &mut looking, probe);
+            }
+        }
+    }
+
+    fn second_half<P: Probe>(&mut self, threads: Option<&ThreadPool>, probe: &mut P) {
+        let cycle = Cycle {
+            now: self.cycle,
+            plans: &self.plans,
+            looks_at_once: !self.writes_registers,
+            may_flow: self.may_flow(probe),
+        };
+        let mut pes = self.pes.as_mut_slice();
+        let zones = self
+            .workers
+            .iter_mut()
+            .zip(self.fabric.moving(cycle.now + 1));
+        let zones = zones.map(|(worker, moving)| {
+            let own = split_front(&mut pes, moving.len());
+            (worker, own, moving)
+        });
+        type Zone<'a> = (&'a mut Worker, &'a mut [Pe], Moving<'a>);
+        if threads.is_some() {
+            for_all(threads, zones, |(worker, pes, mut moving): Zone| {
+                worker.second_half(cycle, pes, &mut moving, &mut Silent);
+            });
+        } else {
+            for (worker, pes, mut moving) in zones {
+                worker.second_half(cycle, pes, &mut moving, probe);
+            }
+        }
+    }
+
+    /// Flows go on, end and begin.
+    fn between(&mut self, threads: Option<&ThreadPool>) {
+        self.at_flows(threads, |worker, cycle, pes, moving| {
+            worker.between(cycle, pes, moving);
+        });
+        if self.writes_registers {
+            self.end_flows_at(self.cycle + 1);
+        }
+    }
+
+    /// Brings the state of all tiles up to date: to be called before anybody looks at it.
+    pub fn end_flows(&mut self) {
+        self.end_flows_at(self.cycle);
+    }
+
+    fn end_flows_at(&mut self, at: u64) {
+        if self.workers.iter().any(|worker| worker.flows.count() > 0) {
+            self.at_flows(None, |worker, cycle, pes, moving| {
+                worker.end_flows(cycle, at, pes, moving);
+            });
+        }
+    }
+
+    fn at_flows(
+        &mut self,
+        threads: Option<&ThreadPool>,
+        work: impl Fn(&mut Worker, Cycle, &mut [Pe], &mut Moving) + Sync,
+    ) {
+        let cycle = Cycle {
+            now: self.cycle,
+            plans: &self.plans,
+            looks_at_once: !self.writes_registers,
+            may_flow: true,
+        };
+        let mut pes = self.pes.as_mut_slice();
+        let zones = self.fabric.moving(cycle.now + 1);
+        let zones = self.workers.iter_mut().zip(zones).map(|(worker, moving)| {
+            let own = split_front(&mut pes, moving.len());
+            (worker, own, moving)
+        });
+        for_all(threads, zones, |(worker, pes, mut moving)| {
+            work(worker, cycle, pes, &mut moving);
+        });
+    }
+
+    /// The first half of a cycle for all tiles in flows: everybody else has had theirs, and there will
+    /// be no second one.
+    #[cold]
+    fn visit_flows(&mut self) {
+        let joined: Vec<Vec<PeIndex>> = self.workers.iter().map(|w| w.flows.tiles()).collect();
+        self.end_flows();
+        let cycle = Cycle {
+            now: self.cycle,
+            plans: &self.plans,
+            looks_at_once: !self.writes_registers,
+            may_flow: false,
+        };
+        let mut pes = self.pes.as_mut_slice();
+        let zones = self.workers.iter_mut().zip(self.fabric.looking());
+        for ((worker, mut looking), joined) in zones.zip(joined) {
+            let own = split_front(&mut pes, looking.len());
+            worker.visit_some(cycle, own, &mut looking, &joined);
+        }
+    }
+
+    /// What the zones have to say of the compute elements' cycle.
+    fn gather(&mut self) -> Result<(), SimError> {
+        let mut failed: Option<(PeIndex, Fault)> = None;
+        for worker in &mut self.workers {
+            self.tile_cycles += std::mem::take(&mut worker.tile_cycles);
+            self.log.append(&mut worker.log);
+            for at in worker.finished.drain(..) {
+                self.command.finish(at);
+            }
+            // Zones are in the order of their PEs.
+            failed = failed.or(worker.failed.take());
+        }
+        match failed {
+            None => Ok(()),
+            Some((pe, fault)) => Err(self.undefined(pe, &fault)),
+        }
+    }
+
+    /// What code changed of its routers takes effect.
+    fn make_changes(&mut self) {
+        for worker in &mut self.workers {
+            for (pe, change) in worker.writes.drain(..) {
+                self.fabric.make(pe, change);
+            }
+        }
+        self.fabric.wake_rewired();
+    }
+
+    /// Routers look, after all code of the cycle.
+    fn look_behind_code(&mut self) {
+        let cycle = Cycle {
+            now: self.cycle,
+            plans: &self.plans,
+            looks_at_once: false,
+            may_flow: false,
+        };
+        let mut pes = self.pes.as_mut_slice();
+        for (worker, mut looking) in self.workers.iter_mut().zip(self.fabric.looking()) {
+            let own = split_front(&mut pes, looking.len());
+            worker.look(cycle, own, &mut looking);
+        }
+    }
+
+    /// A torn-down color is an event for its compute element, whatever its routes are.
+    fn raise_teardowns(&mut self) {
+        for (pe, color) in self.fabric.take_torn_down() {
+            self.pes[pe.index()].core.note_teardown(color);
+            self.wake(pe);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! How the work of a cycle is shared out among threads.
+
+use crate::fabric::grid::{Grid, PeIndex};
+use fabsim_program::program::Design;
+use rayon_core::{ThreadPool, ThreadPoolBuilder};
+use std::sync::Arc;
+
+/// Where the zones of the threads end: rows are shared out evenly.
+pub(super) fn zones(design: &Design, threads: usize) -> Vec<PeIndex> {
+    let grid = Grid {
+        width: u32::from(design.width),
+        height: u32::from(design.height),
+    };
+    let count = threads.clamp(1, usize::from(design.height).max(1));
+    let end = |n: usize| (grid.height as usize * n / count) as u32 * grid.width;
+    (1..=count).map(|n| PeIndex(end(n))).collect()
+}
+
+/// The threads for all zones but one. If the system has none to give, one thread does it all.
+pub(super) fn pool(zones: usize) -> Option<Arc<ThreadPool>> {
+    let others = zones.checked_sub(1).filter(|&others| others > 0)?;
+    let pool = ThreadPoolBuilder::new().num_threads(others).build();
+    pool.ok().map(Arc::new)
+}
+
+/// Does the work of all zones, side by side if there are threads for it: that of the first one on
+/// this thread, the others' on those of the pool, which wait between two cycles instead of being started anew.
+pub(super) fn for_all<Z: Send>(
+    threads: Option<&ThreadPool>,
+    zones: impl Iterator<Item = Z>,
+    work: impl Fn(Z) + Sync,
+) {
+    let Some(threads) = threads else {
+        return zones.for_each(work);
+    };
+    let mut zones = zones;
+    let Some(own) = zones.next() else {
+        return;
+    };
+    threads.in_place_scope(|scope| {
+        for zone in zones {
+            let work = &work;
+            scope.spawn(move |_| work(zone));
+        }
+        work(own);
+    });
+}

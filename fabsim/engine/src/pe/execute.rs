@@ -1,0 +1,377 @@
+//! What each instruction of a function does.
+
+use super::interpret::{Caller, Doing, Flow, Main, Site, Threads};
+use super::issue::{block_target, control_action, done_action, issue};
+use super::map::MapRun;
+use super::plan::PePlan;
+use super::scalar::{binary, compare, convert, cut, unary};
+use super::settings::is_shared;
+use super::state::{Core, LoadedDsr};
+use super::Env;
+use crate::report::Fault;
+use fabsim_program::program::{
+    Arch, BinaryOp, Dsd, DsdOperation, DsrLoad, FunctionId, Inst, MapOperation, Operand,
+    ScalarType, Slot, Span,
+};
+
+/// Byte address behind the data memory of a PE.
+const REGISTERS: u64 = 48 * 1024;
+
+impl Main {
+    pub(super) fn execute(
+        &mut self,
+        inst: &Inst,
+        (site, time): (Site, u64),
+        core: &mut Core,
+        threads: &mut Threads,
+        env: &mut Env,
+    ) -> Result<Flow, Fault> {
+        match inst {
+            Inst::Jump { to } => Ok(Flow::Jump(*to)),
+            Inst::Branch {
+                condition,
+                when,
+                to,
+            } => {
+                let taken = (self.get(*condition) & 1 == 1) == *when;
+                let here = Flow::Next(env.plan.timing.scalar_cycles);
+                Ok(if taken { Flow::Jump(*to) } else { here })
+            }
+            Inst::Call {
+                function,
+                args,
+                dst,
+            } => self.call(*function, args, *dst, env),
+            Inst::CallPointer {
+                function,
+                args,
+                dst,
+            } => {
+                let id = self.get(*function).checked_sub(1);
+                let id = id.ok_or_else(|| Fault::new("a null function pointer is called"))?;
+                self.call(FunctionId(id as u32), args, *dst, env)
+            }
+            Inst::Return { src } => {
+                let value = src.map(|slot| self.get(slot));
+                Ok(self.leave_function(value))
+            }
+            Inst::Load { dst, address, .. } if self.leads_to_register(*address, env) => {
+                let (dst, address) = (*dst, *address);
+                let read = Inst::ReadConfig { dst, address };
+                self.through_pointer(&read, address, (site, time), core, (threads, env))
+            }
+            Inst::Store { src, address, .. } if self.leads_to_register(*address, env) => {
+                let (src, address) = (*src, *address);
+                let write = Inst::WriteConfig { address, src };
+                self.through_pointer(&write, address, (site, time), core, (threads, env))
+            }
+            Inst::Operation(op) => self.operation(op, site.span(), core, threads, env),
+            Inst::Map(map) => self.map(map, site.span(), core, (threads, env)),
+            // Registers are shared with the router: they are used in their own cycle.
+            Inst::ReadConfig { .. } | Inst::WriteConfig { .. } if time > env.now => {
+                Ok(Flow::Again(0))
+            }
+            Inst::System { call, .. } if time > env.now && is_shared(*call) => Ok(Flow::Again(0)),
+            Inst::ReadConfig { dst, address } => {
+                let value = core.read_register(self.get(*address) as u16, env)?;
+                self.set(*dst, u64::from(value));
+                Ok(Flow::Next(env.plan.timing.scalar_cycles))
+            }
+            Inst::WriteConfig { address, src } => {
+                let (address, value) = (self.get(*address) as u16, self.get(*src) as u16);
+                core.write_register(address, value, env)?;
+                Ok(Flow::Next(env.plan.timing.scalar_cycles))
+            }
+            straight => self
+                .straight_instruction(straight, (site, time), core, env)
+                .map(Flow::Next),
+        }
+    }
+
+    /// Whether a pointer leads to a configuration register: on wse2 these lie above the memory.
+    fn leads_to_register(&self, address: Slot, env: &Env) -> bool {
+        env.plan.arch == Arch::Wse2 && self.get(address) & 0xffff >= REGISTERS
+    }
+
+    /// Uses a register whose byte address is in a slot; `inst` wants its word address there.
+    fn through_pointer(
+        &mut self,
+        inst: &Inst,
+        address: Slot,
+        at: (Site, u64),
+        core: &mut Core,
+        (threads, env): (&mut Threads, &mut Env),
+    ) -> Result<Flow, Fault> {
+        let byte = self.get(address);
+        self.set(address, (byte & 0xffff) / 2);
+        let flow = self.execute(inst, at, core, threads, env);
+        self.set(address, byte);
+        flow
+    }
+
+    /// An instruction that the next one follows; its cost.
+    fn straight_instruction(
+        &mut self,
+        inst: &Inst,
+        (site, time): (Site, u64),
+        core: &mut Core,
+        env: &mut Env,
+    ) -> Result<u64, Fault> {
+        let timing = env.plan.timing;
+        match inst {
+            // An immediate of the instruction that uses it.
+            Inst::Const { dst, bits } => {
+                self.set(*dst, *bits);
+                return Ok(0);
+            }
+            Inst::Copy { dst, src } => self.set(*dst, self.get(*src)),
+            Inst::Unary { op, ty, dst, a } => self.set(*dst, unary(*op, *ty, self.get(*a))),
+            Inst::Binary { op, ty, dst, a, b } => {
+                let result = binary(*op, *ty, self.get(*a), self.get(*b))?;
+                self.set(*dst, result);
+                if *op == BinaryOp::Div && *ty == ScalarType::F32 {
+                    return Ok(timing.float_divide_cycles);
+                }
+            }
+            Inst::Compare { op, ty, dst, a, b } => {
+                let result = compare(*op, *ty, self.get(*a), self.get(*b));
+                self.set(*dst, u64::from(result));
+            }
+            Inst::Convert { from, to, dst, a } => {
+                self.set(*dst, convert(*from, *to, self.get(*a)));
+            }
+            Inst::LoadDsr(load) => {
+                core.load_dsr(self.loaded_dsr(load, site.span()));
+                return Ok(timing.dsr_load_cycles);
+            }
+            Inst::Activate { id } => core.activate(self.get(*id) as u8),
+            Inst::Block { target, id } => {
+                core.set_blocked(env.plan, block_target(*target, self.get(*id)), true);
+            }
+            Inst::Unblock { target, id } => {
+                core.set_blocked(env.plan, block_target(*target, self.get(*id)), false);
+            }
+            Inst::System { call, args, dst } => {
+                let args = self.args(args);
+                let (result, cost) = self.system.call(*call, &args, time, core, env)?;
+                if let Some(dst) = dst {
+                    self.set(*dst, result);
+                }
+                return Ok(cost);
+            }
+            Inst::Assert { condition } => {
+                if self.get(*condition) & 1 == 0 {
+                    return Err(Fault::new("an assertion does not hold"));
+                }
+            }
+            memory => self.memory_instruction(memory, core)?,
+        }
+        Ok(timing.scalar_cycles)
+    }
+
+    /// Loads, stores and arithmetic on packed DSDs.
+    fn memory_instruction(&mut self, inst: &Inst, core: &mut Core) -> Result<(), Fault> {
+        let address = |main: &Main, slot: Slot| main.get(slot) & 0xffff;
+        match inst {
+            Inst::Load {
+                ty,
+                dst,
+                address: at,
+            } => {
+                let bits = core.memory.load(address(self, *at), ty.size_bytes())?;
+                self.set(*dst, bits);
+            }
+            Inst::Store {
+                ty,
+                address: at,
+                src,
+            } => {
+                let bits = cut(*ty, self.get(*src));
+                core.memory
+                    .store(address(self, *at), ty.size_bytes(), bits)?;
+            }
+            Inst::LoadDsd { dst, address: at } => {
+                let bits = core.memory.load(address(self, *at), 8)?;
+                self.set(*dst, bits);
+            }
+            Inst::StoreDsd { address: at, src } => {
+                core.memory.store(address(self, *at), 8, self.get(*src))?;
+            }
+            Inst::CopyMemory { to, from, bytes } => {
+                core.memory
+                    .copy(address(self, *to), address(self, *from), *bytes)?;
+            }
+            Inst::DsdSetBase {
+                dst,
+                dsd,
+                address: at,
+            } => {
+                let base = address(self, *at) as u16;
+                self.change_dsd(*dst, *dsd, |dsd| dsd.base = base);
+            }
+            Inst::DsdSetLength { dst, dsd, length } => {
+                let extent = self.get(*length) as u16;
+                self.change_dsd(*dst, *dsd, |dsd| dsd.extent = extent);
+            }
+            Inst::DsdSetStride { dst, dsd, stride } => {
+                let stride = self.get(*stride) as u16 as i16;
+                self.change_dsd(*dst, *dsd, |dsd| dsd.stride = stride);
+            }
+            Inst::DsdAdvance {
+                dst,
+                dsd,
+                by,
+                element_bytes,
+            } => {
+                let bytes = (self.get(*by) as u16).wrapping_mul(u16::from(*element_bytes));
+                self.change_dsd(*dst, *dsd, |dsd| dsd.base = dsd.base.wrapping_add(bytes));
+            }
+            _ => return Err(Fault::new("an instruction the engine does not know")),
+        }
+        Ok(())
+    }
+
+    fn change_dsd(&mut self, dst: Slot, src: Slot, change: impl FnOnce(&mut Dsd)) {
+        let mut dsd = Dsd::unpack(self.get(src));
+        change(&mut dsd);
+        self.set(dst, dsd.pack());
+    }
+
+    fn call(
+        &mut self,
+        function: FunctionId,
+        args: &[Slot],
+        dst: Option<Slot>,
+        env: &Env,
+    ) -> Result<Flow, Fault> {
+        self.refuse_deep_calls()?;
+        if let Some(frame) = self.frames.last_mut() {
+            frame.pc += 1;
+        }
+        let args = self.args(args);
+        self.push_frame(env.plan, function, &args, Caller::Function(dst));
+        Ok(Flow::Moved)
+    }
+
+    fn loaded_dsr(&self, load: &DsrLoad, span: Span) -> LoadedDsr {
+        let slots = self.current_slots();
+        LoadedDsr {
+            dsr: load.dsr,
+            dsd: Dsd::unpack(self.get(load.dsd)),
+            is_async: load.options.is_async,
+            on_done: done_action(&load.options, slots),
+            on_control: control_action(&load.options, slots),
+            ut_id: load.options.ut_id.map(|slot| self.get(slot) as u8),
+            save_address: load.save_address,
+            span,
+        }
+    }
+
+    /// An operation first pays for loading its DSD operands, then begins.
+    fn operation(
+        &mut self,
+        op: &DsdOperation,
+        span: Span,
+        core: &mut Core,
+        threads: &mut Threads,
+        env: &mut Env,
+    ) -> Result<Flow, Fault> {
+        if !std::mem::replace(&mut self.charged, true) {
+            let operands = std::iter::once(&op.dest).chain(&op.sources);
+            return Ok(Flow::Again(issue_cost(operands, env)));
+        }
+        self.charged = false;
+        let issued = issue(op, span, env.plan, core, self.current_slots())?;
+        let queues = (issued.running.inputs.as_slice(), issued.running.output);
+        refuse_shared_queue(queues, threads, env.plan)?;
+        if let Some(slot) = op.result {
+            self.set(slot, 1);
+        }
+        if issued.running.length == 0 {
+            issued.running.complete(core, env.plan);
+            return Ok(Flow::Next(0));
+        }
+        if !issued.is_async {
+            self.running = Some(Box::new(issued.running));
+            self.doing = Doing::Operation;
+            return Ok(Flow::Leave);
+        }
+        refuse_reentry(issued.running.thread, threads)?;
+        issued.running.note_waiting(core);
+        threads.push(issued.running);
+        Ok(Flow::Next(0))
+    }
+
+    fn map(
+        &mut self,
+        map: &MapOperation,
+        span: Span,
+        core: &mut Core,
+        (threads, env): (&Threads, &mut Env),
+    ) -> Result<Flow, Fault> {
+        if !std::mem::replace(&mut self.charged, true) {
+            let operands = map
+                .inputs
+                .iter()
+                .chain(&map.output)
+                .map(|(operand, _)| operand);
+            return Ok(Flow::Again(issue_cost(operands, env)));
+        }
+        self.charged = false;
+        let run = MapRun::new(map, span, env.plan, core, self.current_slots())?;
+        let (inputs, output) = run.queues();
+        refuse_shared_queue((&inputs, output), threads, env.plan)?;
+        self.maps.push(run);
+        self.doing = Doing::Map;
+        self.leave_map_if_done();
+        Ok(Flow::Leave)
+    }
+}
+
+fn issue_cost<'a>(operands: impl Iterator<Item = &'a Operand>, env: &Env) -> u64 {
+    let timing = env.plan.timing;
+    let loads = operands
+        .filter(|operand| matches!(operand, Operand::Dsd(_)))
+        .count();
+    timing.operation_issue_cycles + timing.dsr_load_cycles * loads as u64
+}
+
+fn refuse_reentry(id: u8, threads: &Threads) -> Result<(), Fault> {
+    match threads.iter().find(|busy| busy.thread == id) {
+        None => Ok(()),
+        Some(busy) => Err(Fault::new(format!(
+            "re-entry of microthread {id}: it still runs the {} of line {}",
+            super::opcode::info(busy.opcode).name,
+            busy.span.line
+        ))),
+    }
+}
+
+/// Two operations on one queue would take each other's wavelets.
+fn refuse_shared_queue(
+    (inputs, output): (&[Option<u8>], Option<u8>),
+    threads: &Threads,
+    plan: &PePlan,
+) -> Result<(), Fault> {
+    for old in threads {
+        let shared_input = inputs
+            .iter()
+            .flatten()
+            .find(|q| old.inputs.contains(&Some(**q)));
+        let name = if let Some(queue) = shared_input {
+            format!("input queue {}", plan.inputs[usize::from(*queue)].id)
+        } else if output.is_some() && output == old.output {
+            let queue = usize::from(output.unwrap_or(0));
+            format!("output queue {}", plan.outputs[queue].id)
+        } else {
+            continue;
+        };
+        return Err(Fault::new(format!(
+            "two operations use {name} at once: microthread {} (re-entry) still runs the {} of line {}",
+            old.thread,
+            super::opcode::info(old.opcode).name,
+            old.span.line
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,364 @@
+//! The main thread: runs functions instruction by instruction.
+//!
+//! As long as no microthread shares the pipeline, a stretch of scalar code is run at once and
+//! charged its cycles: nothing outside can see the difference, since only DSD operations touch
+//! queues and each of them waits for its own cycle.
+
+use super::map::MapRun;
+use super::operation::Running;
+use super::plan::PePlan;
+use super::state::Core;
+use super::{Env, Next};
+use crate::probe::Executed;
+use crate::report::Fault;
+use fabsim_program::program::{Function, FunctionId, Slot, Span};
+
+/// Instructions run at once at most, so that a loop without end still lets cycles pass.
+const STRETCH: u32 = 4096;
+/// Deeper calls mean recursion, which the machine's small stack does not survive.
+const DEPTH: usize = 256;
+
+/// What the main thread is at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Doing {
+    #[default]
+    Nothing,
+    Code,
+    /// A synchronous DSD operation.
+    Operation,
+    Map,
+}
+
+/// Where a function's result goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Caller {
+    Task,
+    Function(Option<Slot>),
+    Map,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    function: u32,
+    pub(super) pc: u32,
+    base: u32,
+    caller: Caller,
+}
+
+/// The main thread.
+#[derive(Clone, Debug, Default)]
+#[repr(C)]
+pub struct Main {
+    pub(super) system: super::system::SystemState,
+    pub(super) frames: Vec<Frame>,
+    slots: Vec<u64>,
+    pub maps: Vec<MapRun>,
+    // At the end: used every cycle.
+    pub running: Option<Box<Running>>,
+    /// The next instruction can be issued from this cycle on.
+    ready_at: u64,
+    pub doing: Doing,
+    /// The operation at the program counter has paid for its operands.
+    pub(super) charged: bool,
+}
+
+/// Where an instruction stands. Few ask for its place in the source.
+#[derive(Clone, Copy)]
+pub(super) struct Site<'a> {
+    function: &'a Function,
+    at: usize,
+}
+
+impl Site<'_> {
+    pub(super) fn span(self) -> Span {
+        self.function
+            .spans
+            .get(self.at)
+            .copied()
+            .unwrap_or_default()
+    }
+}
+
+/// What an instruction does to the flow.
+pub(super) enum Flow {
+    Next(u64),
+    Jump(u32),
+    /// Frames changed.
+    Moved,
+    /// Comes back at the same instruction after so many cycles.
+    Again(u64),
+    /// The main thread is at something else now.
+    Leave,
+}
+
+pub(super) type Threads = Vec<Running>;
+
+impl Main {
+    /// Executing until this cycle.
+    pub fn busy_until(&self) -> u64 {
+        self.ready_at
+    }
+
+    /// The next instruction can be issued from that cycle on.
+    pub fn set_ready(&mut self, at: u64) {
+        self.ready_at = at;
+    }
+
+    pub fn is_free(&self, now: u64) -> bool {
+        self.doing == Doing::Nothing && self.ready_at <= now
+    }
+
+    /// Enters a function as a task or a host command.
+    pub fn start(&mut self, plan: &PePlan, function: FunctionId, args: &[u64], at: u64) {
+        self.frames.clear();
+        self.slots.clear();
+        self.maps.clear();
+        self.push_frame(plan, function, args, Caller::Task);
+        self.doing = Doing::Code;
+        self.ready_at = at;
+    }
+
+    /// Enters a function with ready argument values.
+    pub(super) fn push_frame(
+        &mut self,
+        plan: &PePlan,
+        function: FunctionId,
+        args: &[u64],
+        caller: Caller,
+    ) {
+        let base = self.slots.len();
+        let known = plan.program.functions.get(function.0 as usize);
+        let count = known.map_or(0, |f| usize::from(f.slots.max(f.params)));
+        self.slots.resize(base + count.max(args.len()), 0);
+        self.slots[base..base + args.len()].copy_from_slice(args);
+        self.frames.push(Frame {
+            function: function.0,
+            pc: 0,
+            base: base as u32,
+            caller,
+        });
+    }
+
+    #[inline]
+    pub fn can_step(&self, core: &Core, now: u64) -> bool {
+        if self.ready_at > now {
+            return false;
+        }
+        match self.doing {
+            Doing::Nothing => false,
+            Doing::Code => true,
+            Doing::Operation => self.running.as_ref().is_some_and(|r| r.can_step(core, now)),
+            Doing::Map => self.maps.last().is_some_and(|m| m.can_step(core, now)),
+        }
+    }
+
+    /// When to try again if nothing arrives meanwhile.
+    pub fn wake_time(&self, now: u64) -> Next {
+        if self.ready_at > now + 1 {
+            Next::At(self.ready_at)
+        } else if self.ready_at > now {
+            Next::Soon
+        } else {
+            Next::Woken
+        }
+    }
+
+    pub fn step(
+        &mut self,
+        core: &mut Core,
+        threads: &mut Threads,
+        env: &mut Env,
+    ) -> Result<(), Fault> {
+        if self.doing == Doing::Code {
+            self.run(core, threads, env)?;
+            if self.ready_at > env.now || !self.can_step(core, env.now) {
+                return Ok(());
+            }
+        }
+        match self.doing {
+            Doing::Operation => self.step_operation(core, env),
+            Doing::Map => self.step_map(core, env),
+            Doing::Nothing | Doing::Code => Ok(()),
+        }
+    }
+
+    fn step_operation(&mut self, core: &mut Core, env: &mut Env) -> Result<(), Fault> {
+        let Some(running) = &mut self.running else {
+            return Ok(());
+        };
+        let span = running.span;
+        if let Some(executed) = &mut env.executed {
+            executed.push(Executed::Operation {
+                thread: None,
+                opcode: running.opcode,
+                span,
+            });
+        }
+        let fabric = running.inputs[0].is_some() || running.output.is_some();
+        let done = running
+            .step(core, env.plan, env.now)
+            .map_err(|f| f.at(span))?;
+        env.queues_changed |= fabric;
+        self.ready_at = env.now + 1;
+        if done {
+            let stopped = running.result.filter(|_| running.stopped);
+            self.running = None;
+            self.doing = Doing::Code;
+            if let Some(slot) = stopped {
+                self.set(slot, 0);
+            }
+        }
+        Ok(())
+    }
+
+    fn step_map(&mut self, core: &mut Core, env: &mut Env) -> Result<(), Fault> {
+        let Some(map) = self.maps.last_mut() else {
+            return Ok(());
+        };
+        let span = map.span;
+        env.queues_changed |= map.touches_fabric();
+        if let Some(executed) = &mut env.executed {
+            executed.push(Executed::Map { span });
+        }
+        self.ready_at = env.now + 1;
+        let args = map.step(core, env.now + env.plan.timing.onramp_cycles);
+        match args.map_err(|f| f.at(span))? {
+            Some(args) => {
+                let function = map.function;
+                self.refuse_deep_calls().map_err(|f| f.at(span))?;
+                self.push_frame(env.plan, function, &args, Caller::Map);
+                self.doing = Doing::Code;
+            }
+            None => self.leave_map_if_done(),
+        }
+        Ok(())
+    }
+
+    pub(super) fn leave_map_if_done(&mut self) {
+        if self.maps.last().is_some_and(MapRun::is_done) {
+            self.maps.pop();
+            self.doing = Doing::Code;
+        }
+    }
+
+    /// Runs code until something else must happen first.
+    fn run(&mut self, core: &mut Core, threads: &mut Threads, env: &mut Env) -> Result<(), Fault> {
+        let mut time = env.now;
+        for _ in 0..STRETCH {
+            if time > env.now && !threads.is_empty() {
+                break;
+            }
+            let Some(frame) = self.frames.last().copied() else {
+                self.doing = Doing::Nothing;
+                break;
+            };
+            let plan = env.plan;
+            let function = plan.program.functions.get(frame.function as usize);
+            let function = function.ok_or_else(|| Fault::new("a call to no function"))?;
+            let at = frame.pc as usize;
+            let site = Site { function, at };
+            if let Some(executed) = &mut env.executed {
+                executed.push(Executed::Instruction {
+                    cycle: time,
+                    function: frame.function,
+                    pc: frame.pc,
+                    issuing: self.charged,
+                });
+            }
+            let flow = match function.code.get(at) {
+                Some(inst) => self.execute(inst, (site, time), core, threads, env),
+                None => Ok(self.leave_function(None)),
+            };
+            match flow.map_err(|fault| fault.at(site.span()))? {
+                Flow::Next(cost) => {
+                    self.advance(at as u32 + 1);
+                    time += cost;
+                }
+                Flow::Jump(to) => {
+                    self.advance(to);
+                    time += plan.timing.scalar_cycles;
+                }
+                Flow::Moved => time += plan.timing.scalar_cycles,
+                Flow::Again(cost) => {
+                    time += cost;
+                    break;
+                }
+                Flow::Leave => self.advance(at as u32 + 1),
+            }
+            if self.doing != Doing::Code {
+                break;
+            }
+        }
+        self.ready_at = time;
+        Ok(())
+    }
+
+    pub(super) fn refuse_deep_calls(&self) -> Result<(), Fault> {
+        if self.frames.len() < DEPTH {
+            return Ok(());
+        }
+        Err(Fault::new(format!("calls are nested {DEPTH} deep")))
+    }
+
+    fn advance(&mut self, pc: u32) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.pc = pc;
+        }
+    }
+
+    fn base(&self) -> usize {
+        self.frames.last().map_or(0, |frame| frame.base as usize)
+    }
+
+    #[inline]
+    pub(super) fn get(&self, slot: Slot) -> u64 {
+        let at = self.base() + usize::from(slot.0);
+        self.slots.get(at).copied().unwrap_or(0)
+    }
+
+    #[inline]
+    pub(super) fn set(&mut self, slot: Slot, bits: u64) {
+        let at = self.base() + usize::from(slot.0);
+        if at >= self.slots.len() {
+            self.slots.resize(at + 1, 0);
+        }
+        self.slots[at] = bits;
+    }
+
+    pub(super) fn args(&self, slots: &[Slot]) -> Vec<u64> {
+        slots.iter().map(|&slot| self.get(slot)).collect()
+    }
+
+    pub(super) fn current_slots(&self) -> &[u64] {
+        &self.slots[self.base()..]
+    }
+
+    pub(super) fn leave_function(&mut self, value: Option<u64>) -> Flow {
+        let Some(frame) = self.frames.pop() else {
+            self.doing = Doing::Nothing;
+            return Flow::Moved;
+        };
+        self.slots.truncate(frame.base as usize);
+        match frame.caller {
+            Caller::Task => self.doing = Doing::Nothing,
+            Caller::Function(Some(dst)) => self.set(dst, value.unwrap_or(0)),
+            Caller::Function(None) => {}
+            Caller::Map => {
+                self.doing = Doing::Map;
+                if let Some(map) = self.maps.last_mut() {
+                    map.returned(value.unwrap_or(0));
+                }
+                self.leave_map_if_done();
+            }
+        }
+        Flow::Moved
+    }
+
+    /// Where the main thread is in the source.
+    pub fn span(&self, plan: &PePlan) -> Option<Span> {
+        let frame = self.frames.last()?;
+        let function = plan.program.functions.get(frame.function as usize)?;
+        let at = (frame.pc as usize).min(function.spans.len().checked_sub(1)?);
+        function.spans.get(at).copied()
+    }
+}

@@ -1,0 +1,513 @@
+//! From an operation in the code to a running one: operands, length, thread.
+
+use super::fifo::End;
+use super::memory::word_address;
+use super::opcode::info;
+use super::operation::{elements, rate, Kernel, Running, INFINITE};
+use super::plan::PePlan;
+use super::port::{Port, Sender, Tensor};
+use super::simd::lanes;
+use super::state::{Action, Core, LoadedDsr};
+use crate::report::Fault;
+use fabsim_program::program::{
+    Arch, BlockKind, BlockTarget, Completion, Dsd, DsdOperation, DsdShape, DsrFile, OnControl,
+    OpOptions, Opcode, Operand, Priority, Simd, Slot, Span,
+};
+
+/// An operation ready to run.
+pub struct Issued {
+    pub running: Running,
+    /// It runs on a microthread.
+    pub is_async: bool,
+}
+
+/// Values of the current function's slots.
+pub type Slots<'a> = &'a [u64];
+
+fn value(slots: Slots, slot: Slot) -> u64 {
+    slots.get(usize::from(slot.0)).copied().unwrap_or(0)
+}
+
+/// The target of a block or unblock at run time.
+pub fn block_target(kind: BlockKind, id: u64) -> BlockTarget {
+    let id = id as u8;
+    match kind {
+        BlockKind::Color => BlockTarget::Color(id),
+        BlockKind::InputQueue => BlockTarget::InputQueue(id),
+        BlockKind::Data => BlockTarget::Data(id),
+        BlockKind::Local => BlockTarget::Local(id),
+        BlockKind::Microthread => BlockTarget::Microthread(id),
+    }
+}
+
+/// What `options` say happens at the end.
+pub fn done_action(options: &OpOptions, slots: Slots) -> Option<Action> {
+    options.on_done.map(|done| match done {
+        Completion::Activate(slot) => Action::Activate(value(slots, slot) as u8),
+        Completion::Unblock(kind, slot) => Action::Unblock(block_target(kind, value(slots, slot))),
+    })
+}
+
+pub fn control_action(options: &OpOptions, slots: Slots) -> Option<Action> {
+    options.on_control.map(|on| match on {
+        OnControl::Terminate => Action::Terminate,
+        OnControl::Activate(slot) => Action::Activate(value(slots, slot) as u8),
+        OnControl::Unblock(kind, slot) => Action::Unblock(block_target(kind, value(slots, slot))),
+    })
+}
+
+/// One operand made ready.
+struct Ready<'a> {
+    port: Port,
+    /// Elements; none for scalars and pointers.
+    extent: Option<u32>,
+    dsr: Option<&'a LoadedDsr>,
+    priority: Option<Priority>,
+    /// Of a fabric operand.
+    simd: Option<Simd>,
+}
+
+/// Makes ports of operands.
+pub struct Operands<'a> {
+    pub plan: &'a PePlan,
+    pub core: &'a Core,
+    pub slots: Slots<'a>,
+    pub index: u16,
+    /// Memory operands are as wide as they were declared, not as the operation says.
+    pub mixed: bool,
+}
+
+impl<'a> Operands<'a> {
+    fn ready(&self, operand: &Operand, bytes: u8) -> Result<Ready<'a>, Fault> {
+        match *operand {
+            Operand::Dsd(slot) => {
+                let dsd = Dsd::unpack(value(self.slots, slot));
+                let (port, extent) = self.port(dsd, bytes)?;
+                Ok(Ready {
+                    port,
+                    extent: Some(extent),
+                    dsr: None,
+                    priority: self.priority(dsd),
+                    simd: self.simd(dsd),
+                })
+            }
+            Operand::Dsr(dsr) => {
+                let loaded = self.core.dsr(dsr).ok_or_else(|| {
+                    Fault::new(format!(
+                        "{:?} register {} is used before it is loaded",
+                        dsr.file, dsr.id
+                    ))
+                })?;
+                let (port, extent) = self.port(loaded.dsd, bytes)?;
+                Ok(Ready {
+                    port,
+                    extent: Some(extent),
+                    dsr: Some(loaded),
+                    priority: self.priority(loaded.dsd),
+                    simd: self.simd(loaded.dsd),
+                })
+            }
+            Operand::Scalar(slot, ty) => Ok(Ready {
+                port: Port::Scalar {
+                    bits: super::scalar::cut(ty, value(self.slots, slot)) as u32,
+                    bytes: ty.size_bytes().clamp(2, 4) as u8,
+                },
+                extent: None,
+                dsr: None,
+                priority: None,
+                simd: None,
+            }),
+            Operand::Pointer(slot, ty) => Ok(Ready {
+                port: Port::Line {
+                    word: word_address(value(self.slots, slot) & 0xffff)? as i32,
+                    step: 0,
+                    bytes: ty.size_bytes().clamp(2, 4) as u8,
+                },
+                extent: None,
+                dsr: None,
+                priority: None,
+                simd: None,
+            }),
+        }
+    }
+
+    /// The port of any operand and its extent, for `@map`.
+    pub fn any(&self, operand: &Operand, bytes: u8) -> Result<(Port, Option<u32>), Fault> {
+        let ready = self.ready(operand, bytes)?;
+        if ready.simd.is_some_and(|mode| mode != Simd::One) {
+            return Err(Fault::new(
+                "a SIMD mode at @map: what that does is not documented",
+            ));
+        }
+        Ok((ready.port, ready.extent))
+    }
+
+    /// The elements of an operand, if it is a FIFO whose length is set.
+    fn fifo_extent(&self, port: &Port, end: End) -> Option<u32> {
+        let Port::Fifo { fifo, .. } = port else {
+            return None;
+        };
+        let fifo = &self.core.fifos[usize::from(*fifo)];
+        Some(elements(match end {
+            End::Read => fifo.read_length,
+            End::Write => fifo.write_length,
+        }))
+    }
+
+    fn port(&self, dsd: Dsd, bytes: u8) -> Result<(Port, u32), Fault> {
+        let program = &self.plan.program;
+        let shape = program
+            .shapes
+            .get(usize::from(dsd.shape))
+            .ok_or_else(|| Fault::new("a DSD is used before it is set"))?;
+        let extent = elements(dsd.extent);
+        match shape {
+            // A DSD has no element type: the operation says how wide its elements are.
+            DsdShape::Mem1d {
+                element_bytes,
+                wavelet_index_offset,
+            } => {
+                let bytes = if self.mixed { *element_bytes } else { bytes };
+                let words = i32::from(bytes / 2).max(1);
+                let port = Port::Line {
+                    word: self.start(dsd, *wavelet_index_offset)? as i32,
+                    step: i32::from(dsd.stride) * words,
+                    bytes,
+                };
+                Ok((port, extent))
+            }
+            DsdShape::Mem4d {
+                element_bytes,
+                extents,
+                strides,
+                wavelet_index_offset,
+            } => {
+                let bytes = if self.mixed { *element_bytes } else { bytes };
+                let words = i32::from(bytes / 2).max(1);
+                let tensor = Tensor {
+                    word: self.start(dsd, *wavelet_index_offset)?,
+                    bytes,
+                    extents: extents.clone(),
+                    steps: strides.iter().map(|s| i32::from(*s) * words).collect(),
+                    position: vec![0; extents.len()],
+                };
+                let count = extents
+                    .iter()
+                    .fold(1u64, |n, &e| n.saturating_mul(u64::from(e)));
+                // A product is never endless, whatever it comes to.
+                let count = count.min(u64::from(INFINITE - 1)) as u32;
+                Ok((Port::Tensor(Box::new(tensor)), count))
+            }
+            DsdShape::FabIn { queue, color, .. } => {
+                Ok((self.input(*queue, *color, bytes)?, extent))
+            }
+            DsdShape::FabOut { .. } => Ok((self.output(shape, bytes)?, extent)),
+            DsdShape::Fifo { fifo } => {
+                let known = self.core.fifos.get(usize::from(*fifo));
+                let known = known.ok_or_else(|| Fault::new("a FIFO that does not exist"))?;
+                let (fifo, bytes) = (*fifo, known.bytes);
+                Ok((Port::Fifo { fifo, bytes }, 0))
+            }
+        }
+    }
+
+    /// What a fabric DSD says of operations on it.
+    fn priority(&self, dsd: Dsd) -> Option<Priority> {
+        let shape = self.plan.program.shapes.get(usize::from(dsd.shape))?;
+        shape.priority()
+    }
+
+    fn simd(&self, dsd: Dsd) -> Option<Simd> {
+        let shape = self.plan.program.shapes.get(usize::from(dsd.shape))?;
+        shape.simd()
+    }
+
+    fn start(&self, dsd: Dsd, indexed: bool) -> Result<i64, Fault> {
+        let offset = if indexed { i64::from(self.index) } else { 0 };
+        Ok(word_address(u64::from(dsd.base))? + offset)
+    }
+
+    fn input(&self, id: u8, color: Option<u8>, bytes: u8) -> Result<Port, Fault> {
+        let queue = self
+            .plan
+            .input(id)
+            .ok_or_else(|| Fault::new(format!("input queue {id} is used but bound to no color")))?;
+        let bound = self.core.inputs[usize::from(queue)].color;
+        match color {
+            Some(color) if color != bound => Err(Fault::new(format!(
+                "a fabin operand names color {color}, but input queue {id} is bound to color {bound}"
+            ))),
+            _ => Ok(Port::Input { queue, bytes }),
+        }
+    }
+
+    fn output(&self, shape: &DsdShape, bytes: u8) -> Result<Port, Fault> {
+        let DsdShape::FabOut {
+            queue: id,
+            color,
+            control,
+            advance_switch,
+            wavelet_index_offset,
+            simd,
+            ..
+        } = shape
+        else {
+            return Err(Fault::new("not a fabout operand"));
+        };
+        if *simd != Simd::One && (*control || *wavelet_index_offset) {
+            return Err(Fault::new(
+                "a fabout operand with a SIMD mode and 'control' or 'wavelet_index_offset': \
+                 what that does is not documented",
+            ));
+        }
+        let missing = || Fault::new(format!("output queue {id} does not exist on this machine"));
+        let queue = self.plan.output(*id).ok_or_else(missing)?;
+        let plan = &self.plan.outputs[usize::from(queue)];
+        if plan.depth == 0 {
+            return Err(missing());
+        }
+        let bound = self.core.outputs[usize::from(queue)].color;
+        let color = color.or(bound).ok_or_else(|| {
+            Fault::new(format!("output queue {id} is used but bound to no color"))
+        })?;
+        Ok(Port::Output(Sender {
+            queue,
+            color,
+            control: *control,
+            advance_switch: *advance_switch,
+            index: if *wavelet_index_offset { self.index } else { 0 },
+            bytes,
+        }))
+    }
+}
+
+/// Length of an operation: the first source's if it is not 0, else the second's, else the
+/// destination's, else 1 where no operand has a length.
+pub fn operation_length(sources: &[Option<u32>], dest: Option<u32>) -> u32 {
+    let extents = sources.iter().copied().chain([dest]);
+    let lengths: Vec<u32> = extents.flatten().collect();
+    let first = lengths.iter().copied().find(|&length| length != 0);
+    first.unwrap_or(u32::from(lengths.is_empty()))
+}
+
+/// Issues an operation with the values its operands have now.
+pub fn issue(
+    op: &DsdOperation,
+    span: Span,
+    plan: &PePlan,
+    core: &Core,
+    slots: Slots,
+) -> Result<Issued, Fault> {
+    let row = info(op.opcode);
+    let index = op.options.index.map_or(0, |slot| value(slots, slot) as u16);
+    let operands = Operands {
+        plan,
+        core,
+        slots,
+        index,
+        mixed: row.mixed,
+    };
+    let dest_bytes = if op.opcode == Opcode::Dfilt {
+        4
+    } else {
+        row.dest_bytes
+    };
+    let mut dest = operands.ready(&op.dest, dest_bytes)?;
+    dest.extent = operands.fifo_extent(&dest.port, End::Write).or(dest.extent);
+    let sources: Result<Vec<Ready>, Fault> = op
+        .sources
+        .iter()
+        .enumerate()
+        .map(|(n, s)| {
+            let mut ready = operands.ready(s, row.bytes_of_source(n))?;
+            let extent = operands.fifo_extent(&ready.port, End::Read);
+            ready.extent = extent.or(ready.extent);
+            Ok(ready)
+        })
+        .collect();
+    let sources = in_register_order(op, sources?);
+    let mut running = running(op, span, plan, &dest, &sources)?;
+    let all: Vec<&Ready> = std::iter::once(&dest).chain(&sources).collect();
+    add_actions(&mut running, op, &all, slots);
+    let thread = is_async(op, &all).then(|| thread_id(op, plan, &all, slots));
+    running.priority = priority(op, plan, &all, &running);
+    running.stops_at_fifo = thread.is_none();
+    let is_async = thread.is_some();
+    if let Some(thread) = thread {
+        running.thread = thread.ok_or_else(|| {
+            Fault::new(format!(
+                "{} is asynchronous but has no fabric operand",
+                row.name
+            ))
+        })?;
+    }
+    Ok(Issued { running, is_async })
+}
+
+/// Length counts sources by register file: src0 first, wherever it is written.
+fn in_register_order<'a>(op: &DsdOperation, sources: Vec<Ready<'a>>) -> Vec<Ready<'a>> {
+    let commutes = matches!(
+        op.opcode,
+        Opcode::Fadds | Opcode::Faddh | Opcode::Fmuls | Opcode::Fmulh | Opcode::Add16
+    );
+    let file = |n: usize| {
+        sources
+            .get(n)
+            .and_then(|s: &Ready| s.dsr)
+            .map(|d| d.dsr.file)
+    };
+    if commutes && file(0) == Some(DsrFile::Src1) && file(1) == Some(DsrFile::Src0) {
+        return sources.into_iter().rev().collect();
+    }
+    sources
+}
+
+const UNUSED: Port = Port::Scalar { bits: 0, bytes: 4 };
+
+fn running(
+    op: &DsdOperation,
+    span: Span,
+    plan: &PePlan,
+    dest: &Ready,
+    sources: &[Ready],
+) -> Result<Running, Fault> {
+    let mut ports = [UNUSED, UNUSED, UNUSED];
+    for (place, source) in ports.iter_mut().zip(sources) {
+        *place = source.port.clone();
+    }
+    let extents: Vec<Option<u32>> = sources.iter().map(|s| s.extent).collect();
+    let length = operation_length(&extents, dest.extent);
+    let mut inputs = [None; 2];
+    let fabric = std::iter::once(dest)
+        .chain(sources)
+        .filter_map(|r| match r.port {
+            Port::Input { queue, .. } => Some(queue),
+            _ => None,
+        });
+    for (n, queue) in fabric.enumerate() {
+        *inputs
+            .get_mut(n)
+            .ok_or_else(|| Fault::new("more than two fabin operands"))? = Some(queue);
+    }
+    let used: Vec<&Port> = std::iter::once(&dest.port)
+        .chain(sources.iter().map(|s| &s.port))
+        .collect();
+    let save = |r: &Ready| r.dsr.filter(|d| d.save_address).map(|d| d.dsr);
+    let mut saves = [save(dest), None, None, None];
+    for (place, source) in saves[1..].iter_mut().zip(sources) {
+        *place = save(source);
+    }
+    let fifo = |port: &Port, end| match port {
+        Port::Fifo { fifo, .. } => Some((*fifo, end)),
+        _ => None,
+    };
+    let read = sources.iter().filter_map(|s| fifo(&s.port, End::Read));
+    let mut used_fifos = read.chain(fifo(&dest.port, End::Write));
+    let fifos = [used_fifos.next(), used_fifos.next()];
+    if used_fifos.next().is_some() {
+        return Err(Fault::new("more than one FIFO is a source"));
+    }
+    let count = sources.len().min(3);
+    let per_cycle = rate(plan.arch, op.opcode, &used).max(1);
+    let all = std::iter::once(dest).chain(sources);
+    let modes: Vec<Simd> = all.filter_map(|r| r.simd).collect();
+    let lanes = lanes(plan.arch, op.opcode, &modes, &used, length)?;
+    let grouped = per_cycle != 1 || lanes.is_some();
+    Ok(Running {
+        lanes,
+        half: plan.program.half,
+        opcode: op.opcode,
+        priority: Priority::default(),
+        kernel: Kernel::of(op.opcode, &dest.port, &ports[..count], grouped),
+        thread: 0,
+        span,
+        per_cycle,
+        output: match &dest.port {
+            Port::Output(sender) => Some(sender.queue),
+            _ => None,
+        },
+        dest: dest.port.clone(),
+        sources: ports,
+        source_count: count as u8,
+        remaining: length,
+        length,
+        inputs,
+        on_done: [None; 4],
+        on_control: None,
+        saves,
+        fifos,
+        stops_at_fifo: false,
+        stopped: false,
+        result: op.result,
+    })
+}
+
+/// The operation's own completion and those its registers were loaded with.
+fn add_actions(running: &mut Running, op: &DsdOperation, all: &[&Ready], slots: Slots) {
+    let own = done_action(&op.options, slots);
+    let loaded = all.iter().filter_map(|r| r.dsr).filter_map(|d| d.on_done);
+    for (place, action) in running
+        .on_done
+        .iter_mut()
+        .zip(own.into_iter().chain(loaded))
+    {
+        *place = Some(action);
+    }
+    let loaded = all.iter().filter_map(|r| r.dsr).find_map(|d| d.on_control);
+    running.on_control = control_action(&op.options, slots).or(loaded);
+}
+
+/// A fabric operand in a DSR is asynchronous if it was loaded so, whatever the operation says.
+fn is_async(op: &DsdOperation, all: &[&Ready]) -> bool {
+    let loaded: Vec<bool> = all
+        .iter()
+        .filter(|r| r.port.is_fabric())
+        .filter_map(|r| r.dsr)
+        .map(|d| d.is_async)
+        .collect();
+    if loaded.is_empty() {
+        return op.options.is_async;
+    }
+    loaded.contains(&true)
+}
+
+/// wse2: the output queue's id, else the first fabin's. wse3: `ut_id` of the destination, else of
+/// a source, else the queue id of the first fabric operand.
+fn thread_id(op: &DsdOperation, plan: &PePlan, all: &[&Ready], slots: Slots) -> Option<u8> {
+    let queue = all.iter().find_map(|r| match &r.port {
+        Port::Output(sender) => Some(plan.outputs[usize::from(sender.queue)].id),
+        Port::Input { queue, .. } => Some(plan.inputs[usize::from(*queue)].id),
+        _ => None,
+    });
+    if plan.arch == Arch::Wse2 {
+        return queue;
+    }
+    let loaded = all.iter().filter_map(|r| r.dsr).find_map(|d| d.ut_id);
+    let own = op.options.ut_id.map(|slot| value(slots, slot) as u8);
+    loaded.or(own).or(queue)
+}
+
+/// The operation's own, else that of its first operand that has one, else that of its input queue.
+fn priority(op: &DsdOperation, plan: &PePlan, all: &[&Ready], running: &Running) -> Priority {
+    let operand = all.iter().find_map(|ready| ready.priority);
+    let queue = running.inputs[0].map(|n| plan.inputs[usize::from(n)].priority);
+    op.options
+        .priority
+        .or(operand)
+        .or(queue)
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::operation_length;
+
+    #[test]
+    fn the_length_is_the_first_sources_else_the_seconds_else_the_destinations_else_one() {
+        assert_eq!(operation_length(&[Some(3), Some(5)], Some(7)), 3);
+        assert_eq!(operation_length(&[Some(0), Some(5)], Some(7)), 5);
+        assert_eq!(operation_length(&[None, Some(0)], Some(7)), 7);
+        assert_eq!(operation_length(&[None, None], None), 1);
+        assert_eq!(operation_length(&[Some(0)], Some(0)), 0);
+    }
+}

@@ -1,0 +1,126 @@
+//! `@map`: one call of a function per element, on the main thread.
+
+use super::issue::{Operands, Slots};
+use super::operation::INFINITE;
+use super::plan::PePlan;
+use super::port::{send, Port};
+use super::state::Core;
+use crate::report::Fault;
+use fabsim_program::program::{FunctionId, MapOperation, Operand, ScalarType, Span};
+
+/// A `@map` under way.
+#[derive(Clone, Debug)]
+pub struct MapRun {
+    pub function: FunctionId,
+    pub span: Span,
+    pub inputs: Vec<Port>,
+    pub output: Option<Port>,
+    /// Elements until the first operand is exhausted; none if all are endless.
+    pub remaining: Option<u32>,
+    pub length: u32,
+    /// A result on its way to the output.
+    result: Option<u64>,
+}
+
+impl MapRun {
+    pub fn new(
+        map: &MapOperation,
+        span: Span,
+        plan: &PePlan,
+        core: &Core,
+        slots: Slots,
+    ) -> Result<MapRun, Fault> {
+        let operands = Operands {
+            plan,
+            core,
+            slots,
+            index: 0,
+            mixed: false,
+        };
+        let mut extents = Vec::new();
+        let mut port = |(operand, ty): &(Operand, ScalarType)| -> Result<Port, Fault> {
+            let (port, extent) = operands.any(operand, ty.size_bytes().clamp(2, 4) as u8)?;
+            extents.extend(extent);
+            Ok(port)
+        };
+        let inputs: Result<Vec<Port>, Fault> = map.inputs.iter().map(&mut port).collect();
+        let output = map.output.as_ref().map(&mut port).transpose()?;
+        let remaining = match extents.iter().copied().filter(|&e| e != INFINITE).min() {
+            None if extents.is_empty() => Some(1),
+            shortest => shortest,
+        };
+        Ok(MapRun {
+            function: map.function,
+            span,
+            inputs: inputs?,
+            output,
+            remaining,
+            length: remaining.unwrap_or(INFINITE),
+            result: None,
+        })
+    }
+
+    pub fn is_done(&self) -> bool {
+        self.remaining == Some(0) && self.result.is_none()
+    }
+
+    pub fn touches_fabric(&self) -> bool {
+        self.inputs.iter().chain(&self.output).any(Port::is_fabric)
+    }
+
+    /// Places of the fabric operands among the PE's input and output queues.
+    pub fn queues(&self) -> (Vec<Option<u8>>, Option<u8>) {
+        let inputs = self.inputs.iter().map(|port| match port {
+            Port::Input { queue, .. } => Some(*queue),
+            _ => None,
+        });
+        let output = match &self.output {
+            Some(Port::Output(sender)) => Some(sender.queue),
+            _ => None,
+        };
+        (inputs.collect(), output)
+    }
+
+    pub fn can_step(&self, core: &Core, now: u64) -> bool {
+        if self.result.is_some() {
+            return match &self.output {
+                Some(Port::Output(s)) => core.outputs[usize::from(s.queue)].ring.has_room(),
+                _ => true,
+            };
+        }
+        self.inputs.iter().all(|port| match port {
+            Port::Input { queue, .. } => core.inputs[usize::from(*queue)].head(now).is_some(),
+            _ => true,
+        })
+    }
+
+    /// Writes the last call's result, or takes the next elements: the arguments of a call.
+    pub fn step(&mut self, core: &mut Core, ready: u64) -> Result<Option<Vec<u64>>, Fault> {
+        if let Some(value) = self.result.take() {
+            let last = self.remaining == Some(0);
+            match &mut self.output {
+                Some(Port::Output(sender)) => {
+                    send(*sender, value as u32, last, ready, &mut core.outputs);
+                }
+                Some(port) => port.write(&mut core.memory, value as u32)?,
+                None => {}
+            }
+            return Ok(None);
+        }
+        if let Some(remaining) = &mut self.remaining {
+            *remaining -= 1;
+        }
+        let mut args = Vec::with_capacity(self.inputs.len());
+        for port in &mut self.inputs {
+            args.push(u64::from(port.read(&core.memory, &mut core.inputs)?));
+        }
+        Ok(Some(args))
+    }
+
+    /// The callback has returned.
+    pub fn returned(&mut self, value: u64) {
+        if self.output.is_some() {
+            self.result = Some(value);
+        }
+    }
+}

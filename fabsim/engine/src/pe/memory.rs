@@ -1,0 +1,253 @@
+//! A PE's data memory: as many words as its program declares.
+
+use crate::report::Fault;
+use fabsim_program::program::TileProgram;
+
+/// Words of 16 bits; addresses in instructions are byte addresses.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    words: Box<[u16]>,
+    /// A bit per word that nobody has written, where reading it is an error.
+    unwritten: Option<Box<[u64]>>,
+}
+
+/// The word at a byte address; elements of 16 bits and more begin at even ones.
+pub fn word_address(address: u64) -> Result<i64, Fault> {
+    if address & 1 == 1 {
+        let text = format!("address {address} is odd; memory is made of 16-bit words");
+        return Err(Fault::new(text));
+    }
+    Ok((address / 2) as i64)
+}
+
+fn load(word: impl Fn(i64) -> Result<u16, Fault>, address: u64, bytes: u32) -> Result<u64, Fault> {
+    if bytes == 1 {
+        let word = word((address / 2) as i64)?;
+        return Ok(u64::from(word >> (8 * (address & 1)) & 0xff));
+    }
+    let first = word_address(address)?;
+    let mut value = 0;
+    for n in 0..i64::from(bytes / 2) {
+        value |= u64::from(word(first + n)?) << (16 * n);
+    }
+    Ok(value)
+}
+
+impl Memory {
+    pub fn new(program: &TileProgram) -> Memory {
+        let mut words = vec![0; program.memory_bytes.div_ceil(2) as usize];
+        for (address, initial) in &program.memory {
+            let from = (*address / 2) as usize;
+            let room = words.len().saturating_sub(from).min(initial.len());
+            if let Some(place) = words.get_mut(from..from + room) {
+                place.copy_from_slice(&initial[..room]);
+            }
+        }
+        Memory {
+            words: words.into_boxed_slice(),
+            unwritten: None,
+        }
+    }
+
+    /// From now on, reading a word that has no initial value and was not written is an error.
+    pub fn watch_uninitialized(&mut self, program: &TileProgram) {
+        let mut unwritten = vec![u64::MAX; self.words.len().div_ceil(64)];
+        for (address, initial) in &program.memory {
+            let from = (*address / 2) as usize;
+            let written = (from..from + initial.len()).filter(|word| *word < self.words.len());
+            written.for_each(|word| unwritten[word / 64] &= !(1 << (word % 64)));
+        }
+        self.unwritten = Some(unwritten.into_boxed_slice());
+    }
+
+    /// Whether reading what nobody has written is an error.
+    pub fn is_watched(&self) -> bool {
+        self.unwritten.is_some()
+    }
+
+    /// Whether `count` elements at words `word`, `word + step`, ... are all inside.
+    pub fn holds_line(&self, word: i32, step: i32, bytes: u8, count: u32) -> bool {
+        let first = i64::from(word);
+        let last = first + i64::from(step) * (i64::from(count) - 1).max(0);
+        let end = self.words.len() as i64 - i64::from(bytes / 2).max(1);
+        first.min(last) >= 0 && first.max(last) <= end
+    }
+
+    /// Elements of a line that `holds_line`.
+    pub fn read_line(&self, word: i64, step: i64, bytes: u8, into: &mut [u32]) {
+        let mut at = word;
+        for value in into {
+            *value = self.element(at, bytes).unwrap_or_default();
+            at += step;
+        }
+    }
+
+    fn is_unwritten(&self, word: usize) -> bool {
+        let bits = self.unwritten.as_ref();
+        bits.is_some_and(|bits| bits[word / 64] >> (word % 64) & 1 == 1)
+    }
+
+    fn mark(&mut self, word: usize, unwritten: bool) {
+        if let Some(bits) = &mut self.unwritten {
+            let bit = 1 << (word % 64);
+            let place = &mut bits[word / 64];
+            *place = if unwritten {
+                *place | bit
+            } else {
+                *place & !bit
+            };
+        }
+    }
+
+    /// Copies of what nobody has written are as good as the original.
+    fn copy_marks(&mut self, to: usize, from: usize, count: usize) {
+        if self.unwritten.is_some() {
+            let marks: Vec<bool> = (from..from + count).map(|n| self.is_unwritten(n)).collect();
+            for (n, unwritten) in marks.into_iter().enumerate() {
+                self.mark(to + n, unwritten);
+            }
+        }
+    }
+
+    fn uninitialized(&self, word: usize) -> Fault {
+        Fault::new(format!(
+            "address {} is read, which has no initial value and has not been written",
+            word * 2
+        ))
+    }
+
+    pub fn len_words(&self) -> usize {
+        self.words.len()
+    }
+
+    #[cold]
+    fn outside(&self, word: i64) -> Fault {
+        Fault::new(format!(
+            "address {} is outside the {} bytes of memory the program declares",
+            word * 2,
+            self.words.len() * 2
+        ))
+    }
+
+    #[inline]
+    pub fn word(&self, word: i64) -> Result<u16, Fault> {
+        let at = usize::try_from(word).unwrap_or(usize::MAX);
+        match self.words.get(at) {
+            Some(_) if self.unwritten.is_some() && self.is_unwritten(at) => {
+                Err(self.uninitialized(at))
+            }
+            Some(word) => Ok(*word),
+            None => Err(self.outside(word)),
+        }
+    }
+
+    #[inline]
+    pub fn set_word(&mut self, word: i64, value: u16) -> Result<(), Fault> {
+        let at = usize::try_from(word).unwrap_or(usize::MAX);
+        match self.words.get_mut(at) {
+            Some(place) => {
+                *place = value;
+                if self.unwritten.is_some() {
+                    self.mark(at, false);
+                }
+                Ok(())
+            }
+            None => Err(self.outside(word)),
+        }
+    }
+
+    /// A little-endian value of 2 or 4 bytes at a word address.
+    #[inline]
+    pub fn element(&self, word: i64, bytes: u8) -> Result<u32, Fault> {
+        let at = usize::try_from(word).unwrap_or(usize::MAX);
+        if bytes != 4 {
+            return self.word(word).map(u32::from);
+        }
+        if self.unwritten.is_some() {
+            return self.load_pair(word);
+        }
+        match self.words.get(at..at.saturating_add(2)) {
+            Some(&[low, high]) => Ok(u32::from(low) | u32::from(high) << 16),
+            _ => Err(self.outside(if at < self.words.len() {
+                word + 1
+            } else {
+                word
+            })),
+        }
+    }
+
+    #[cold]
+    fn load_pair(&self, word: i64) -> Result<u32, Fault> {
+        Ok(u32::from(self.word(word)?) | u32::from(self.word(word + 1)?) << 16)
+    }
+
+    #[inline]
+    pub fn set_element(&mut self, word: i64, bytes: u8, value: u32) -> Result<(), Fault> {
+        let at = usize::try_from(word).unwrap_or(usize::MAX);
+        if bytes != 4 {
+            return self.set_word(word, value as u16);
+        }
+        if self.unwritten.is_some() {
+            self.set_word(word, value as u16)?;
+            return self.set_word(word + 1, (value >> 16) as u16);
+        }
+        match self.words.get_mut(at..at.saturating_add(2)) {
+            Some(place) => {
+                place.copy_from_slice(&[value as u16, (value >> 16) as u16]);
+                Ok(())
+            }
+            None if word == -1 => Err(self.outside(word)),
+            None => Err(self.outside(word + 1)),
+        }
+    }
+
+    /// A little-endian value of 1, 2, 4 or 8 bytes at a byte address.
+    pub fn load(&self, address: u64, bytes: u32) -> Result<u64, Fault> {
+        load(|word| self.word(word), address, bytes)
+    }
+
+    /// `load` for those who may look at what nobody has written: the host.
+    pub fn peek(&self, address: u64, bytes: u32) -> Result<u64, Fault> {
+        load(|word| self.peek_word(word), address, bytes)
+    }
+
+    fn peek_word(&self, word: i64) -> Result<u16, Fault> {
+        let at = usize::try_from(word).unwrap_or(usize::MAX);
+        let known = self.words.get(at).copied();
+        known.ok_or_else(|| self.outside(word))
+    }
+
+    pub fn store(&mut self, address: u64, bytes: u32, value: u64) -> Result<(), Fault> {
+        if bytes == 1 {
+            let word = (address / 2) as i64;
+            let shift = 8 * (address & 1);
+            let old = self.peek_word(word)? & !(0xff << shift);
+            return self.set_word(word, old | ((value as u16 & 0xff) << shift));
+        }
+        let word = word_address(address)?;
+        for n in 0..i64::from(bytes / 2) {
+            self.set_word(word + n, (value >> (16 * n)) as u16)?;
+        }
+        Ok(())
+    }
+
+    /// Copies as if through a buffer.
+    pub fn copy(&mut self, to: u64, from: u64, bytes: u32) -> Result<(), Fault> {
+        if (to | from | u64::from(bytes)) & 1 == 0 {
+            let (to, from, n) = (to as usize / 2, from as usize / 2, bytes as usize / 2);
+            if to.max(from) + n > self.words.len() {
+                return Err(self.outside((to.max(from) + n) as i64));
+            }
+            self.words.copy_within(from..from + n, to);
+            self.copy_marks(to, from, n);
+            return Ok(());
+        }
+        let values: Result<Vec<u64>, Fault> = (0..u64::from(bytes))
+            .map(|n| self.peek(from + n, 1))
+            .collect();
+        for (n, value) in values?.into_iter().enumerate() {
+            self.store(to + n as u64, 1, value)?;
+        }
+        Ok(())
+    }
+}

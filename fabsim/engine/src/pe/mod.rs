@@ -1,0 +1,313 @@
+//! Compute elements: tasks, microthreads, DSD operations.
+//!
+//! A compute element issues one instruction a cycle. The main thread runs tasks to completion;
+//! asynchronous DSD operations run on microthreads beside it. High and medium microthreads go
+//! before the main thread, low ones after it; among equals they take turns.
+
+mod execute;
+pub mod fifo;
+mod interpret;
+pub mod issue;
+pub mod map;
+pub mod memory;
+pub mod opcode;
+pub mod operation;
+pub mod plan;
+pub mod port;
+pub mod queues;
+pub mod scalar;
+pub mod settings;
+pub mod simd;
+pub mod state;
+mod system;
+pub mod tasks;
+
+pub use self::interpret::Doing;
+use self::interpret::Main;
+use self::operation::Running;
+use self::plan::PePlan;
+use self::settings::MainPriority;
+use self::state::Core;
+use self::tasks::Start;
+use crate::fabric::grid::PeIndex;
+use crate::fabric::registers::{Change, Refused};
+use crate::fabric::View;
+use crate::probe::{Executed, Turn};
+use crate::report::Fault;
+use fabsim_program::program::{FunctionId, Priority};
+use std::sync::Arc;
+
+/// A host command waiting for the main thread.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    pub function: FunctionId,
+    pub args: Arc<[u64]>,
+}
+
+/// What a compute element may know while it runs, and what it tells the machine.
+pub struct Env<'a> {
+    pub plan: &'a PePlan,
+    pub now: u64,
+    /// For configuration registers; nobody looks at other PEs' routers while code runs.
+    pub fabric: View<'a>,
+    /// Registers written; they change before routers look.
+    pub writes: &'a mut Vec<(PeIndex, Change)>,
+    pub index: PeIndex,
+    /// A queue to or from the router changed.
+    pub queues_changed: bool,
+    /// `unblock_cmd_stream` was called, at this cycle.
+    pub unblocked_at: Option<u64>,
+    /// Printed lines, with their cycles.
+    pub log: &'a mut Vec<(u64, PeIndex, String)>,
+    /// What is executed, where a probe asks for it.
+    pub executed: Option<Vec<Executed>>,
+}
+
+impl Env<'_> {
+    /// Changes a setting of the own router.
+    pub fn change(&mut self, change: Change) -> Result<(), Refused> {
+        self.fabric.check(self.index, change)?;
+        self.writes.push((self.index, change));
+        Ok(())
+    }
+}
+
+/// When a compute element wants its next turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// In the next cycle.
+    Soon,
+    At(u64),
+    /// When a wavelet arrives or an output queue has room again.
+    Woken,
+}
+
+enum Choice {
+    Main,
+    Thread(usize),
+    Nothing,
+}
+
+/// One compute element. In memory order: what is used every cycle lies in the middle, where `main`
+/// ends and `core` begins, in two cache lines.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub struct Pe {
+    pub main: Main,
+    pub plan: u32,
+    /// Which output queue goes first up the ramp.
+    pub output_turn: u8,
+    /// Which microthread goes first among equals.
+    turn: u8,
+    /// Still owes the host an `unblock_cmd_stream`.
+    pub busy_with_command: bool,
+    /// There is a `launch`.
+    launched: bool,
+    /// The running asynchronous operations.
+    pub threads: Vec<Running>,
+    pub core: Core,
+    launch: Option<Launch>,
+}
+
+const _: () = assert!(std::mem::offset_of!(Pe, plan) % 64 == 24);
+const _: () = assert!(std::mem::offset_of!(Pe, core) % 64 == 56);
+
+impl Pe {
+    pub fn new(plan: &PePlan, plan_index: u32) -> Pe {
+        Pe {
+            plan: plan_index,
+            core: Core::new(plan),
+            main: Main::default(),
+            threads: Vec::new(),
+            turn: 0,
+            launch: None,
+            launched: false,
+            busy_with_command: false,
+            output_turn: 0,
+        }
+    }
+
+    /// Gives the main thread a host command.
+    pub fn launch(&mut self, launch: Launch) {
+        self.launch = Some(launch);
+        self.launched = true;
+        self.busy_with_command = true;
+    }
+
+    /// One cycle: when it wants its next turn, and what it did in this one.
+    #[inline]
+    pub fn step(&mut self, env: &mut Env) -> Result<(Next, Turn), Fault> {
+        if self.main.is_free(env.now) && (self.launched || self.core.may_start(env.plan)) {
+            self.pick(env);
+        }
+        match self.choose(env) {
+            Choice::Thread(n) => {
+                self.core.main_turn = true;
+                let id = self.threads[n].thread;
+                self.step_thread(n, env)?;
+                Ok((Next::Soon, Turn::Microthread(id)))
+            }
+            Choice::Main => {
+                self.core.main_turn = false;
+                let (main, core, threads) = (&mut self.main, &mut self.core, &mut self.threads);
+                main.step(core, threads, env)?;
+                Ok((self.after_main(env.now), Turn::Main))
+            }
+            Choice::Nothing => Ok((self.main.wake_time(env.now), Turn::Nothing)),
+        }
+    }
+
+    fn after_main(&self, now: u64) -> Next {
+        let wake = self.main.wake_time(now);
+        match wake {
+            Next::At(_) if self.threads.is_empty() => wake,
+            _ => Next::Soon,
+        }
+    }
+
+    fn choose(&self, env: &Env) -> Choice {
+        if self.core.main_priority != MainPriority::MediumLow {
+            return self.choose_raised(env);
+        }
+        if self.threads.len() < 2 {
+            return self.choose_of_two(env);
+        }
+        if let Some(n) = self.ready_thread(env, Priority::High) {
+            return Choice::Thread(n);
+        }
+        if let Some(n) = self.ready_thread(env, Priority::Medium) {
+            return Choice::Thread(n);
+        }
+        if self.main.can_step(&self.core, env.now) {
+            return Choice::Main;
+        }
+        match self.ready_thread(env, Priority::Low) {
+            Some(n) => Choice::Thread(n),
+            None => Choice::Nothing,
+        }
+    }
+
+    /// `choose`, where there is one microthread at most.
+    #[inline]
+    fn choose_of_two(&self, env: &Env) -> Choice {
+        let ready = self.threads.first().filter(|running| {
+            self.core.blocked_threads >> (running.thread & 7) & 1 == 0
+                && running.can_step(&self.core, env.now)
+        });
+        match ready {
+            Some(running) if running.priority != Priority::Low => Choice::Thread(0),
+            _ if self.main.can_step(&self.core, env.now) => Choice::Main,
+            Some(_) => Choice::Thread(0),
+            None => Choice::Nothing,
+        }
+    }
+
+    /// `choose` for a main thread of more than the usual priority. Among equals it takes turns with
+    /// all microthreads of that priority together.
+    #[cold]
+    fn choose_raised(&self, env: &Env) -> Choice {
+        let level = self.core.main_priority;
+        let main = self.main.can_step(&self.core, env.now);
+        let after = |priority| match level {
+            MainPriority::High => priority != Priority::High || self.core.main_turn,
+            MainPriority::MediumHigh => priority != Priority::High,
+            MainPriority::Medium => {
+                priority == Priority::Low || priority == Priority::Medium && self.core.main_turn
+            }
+            MainPriority::MediumLow => priority == Priority::Low,
+        };
+        let mut waiting = None;
+        for priority in [Priority::High, Priority::Medium, Priority::Low] {
+            let thread = self.ready_thread(env, priority);
+            match thread {
+                Some(_) if main && after(priority) => return Choice::Main,
+                Some(n) => {
+                    waiting = Some(n);
+                    break;
+                }
+                None => {}
+            }
+        }
+        match waiting {
+            Some(n) => Choice::Thread(n),
+            None if main => Choice::Main,
+            None => Choice::Nothing,
+        }
+    }
+
+    /// The microthread whose turn it is among those of a priority that can go on.
+    fn ready_thread(&self, env: &Env, priority: Priority) -> Option<usize> {
+        let count = self.threads.len().max(1);
+        let first = usize::from(self.turn) % count;
+        (first..self.threads.len()).chain(0..first).find(|&n| {
+            let running = &self.threads[n];
+            running.priority == priority
+                && self.core.blocked_threads >> (running.thread & 7) & 1 == 0
+                && running.can_step(&self.core, env.now)
+        })
+    }
+
+    fn step_thread(&mut self, n: usize, env: &mut Env) -> Result<(), Fault> {
+        let running = &mut self.threads[n];
+        let span = running.span;
+        if let Some(executed) = &mut env.executed {
+            executed.push(Executed::Operation {
+                thread: Some(running.thread),
+                opcode: running.opcode,
+                span,
+            });
+        }
+        let done = running
+            .step(&mut self.core, env.plan, env.now)
+            .map_err(|fault| fault.at(span))?;
+        env.queues_changed = true;
+        self.turn = n as u8 + 1;
+        if done {
+            self.threads.remove(n);
+            self.turn = n as u8;
+        }
+        Ok(())
+    }
+
+    /// Starts what the host launched, else the next task.
+    fn pick(&mut self, env: &mut Env) {
+        if let Some(launch) = self.launch.take() {
+            note_start(env, launch.function);
+            self.launched = false;
+            self.main
+                .start(env.plan, launch.function, &launch.args, env.now);
+            return;
+        }
+        let Some(start) = tasks::pick(&mut self.core, env.plan, env.now) else {
+            return;
+        };
+        let Start {
+            function,
+            args,
+            took_wavelet,
+            follows,
+        } = start;
+        env.queues_changed |= took_wavelet;
+        note_start(env, function);
+        let cost = if follows {
+            0
+        } else {
+            env.plan.timing.task_start_cycles
+        };
+        let begin = env.now.max(env.plan.timing.start_up_cycles) + cost;
+        self.main.start(env.plan, function, &args, begin);
+    }
+}
+
+/// Whether an operation takes several elements of the fabric by one instruction.
+pub fn takes_pairs(threads: &[Running], main: Option<&Running>) -> bool {
+    let mut running = threads.iter().chain(main);
+    running.any(|running| running.lanes.is_some())
+}
+
+fn note_start(env: &mut Env, function: FunctionId) {
+    if let Some(executed) = &mut env.executed {
+        let function = function.0;
+        executed.push(Executed::Started { function });
+    }
+}

@@ -1,0 +1,379 @@
+//! A running DSD operation: when it can go on, and what one instruction of it does.
+
+use super::fifo::End;
+use super::opcode::{element, info, Sources};
+use super::plan::PePlan;
+use super::port::{send, Port};
+use super::simd::Lanes;
+use super::state::{Action, Core};
+use crate::report::Fault;
+use fabsim_program::program::{Arch, Dsr, Opcode, Priority, ScalarType, Slot, Span};
+
+/// The length of an operation that never ends.
+pub const INFINITE: u32 = u32::MAX;
+/// The extent of a DSD that never ends.
+const ENDLESS_EXTENT: u16 = 0x7fff;
+
+/// The number of elements an extent stands for.
+pub fn elements(extent: u16) -> u32 {
+    match extent {
+        ENDLESS_EXTENT => INFINITE,
+        finite => u32::from(finite),
+    }
+}
+
+/// How the value of an element comes about: the commonest ways without a look into the table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kernel {
+    /// Not an element a cycle between queues and memory: FIFOs, several elements, SIMD modes, `@dfilt`.
+    Special,
+    Any,
+    /// The first source as it is.
+    Copy,
+    /// The sum of two sources of 32 bits.
+    AddF32,
+}
+
+impl Kernel {
+    /// The way for an operation with these ports; `grouped` ones take several elements at a time.
+    pub fn of(opcode: Opcode, dest: &Port, sources: &[Port], grouped: bool) -> Kernel {
+        let mut ports = sources.iter().chain([dest]);
+        let fifo = ports.any(|port| matches!(port, Port::Fifo { .. }));
+        if fifo || grouped || opcode == Opcode::Dfilt {
+            return Kernel::Special;
+        }
+        let wide = sources.iter().all(|port| port.bytes() == 4);
+        match (opcode, sources.len()) {
+            (Opcode::Fmovs | Opcode::Mov32 | Opcode::Fmovh | Opcode::Mov16, 1) => Kernel::Copy,
+            (Opcode::Fadds, 2) if wide => Kernel::AddF32,
+            _ => Kernel::Any,
+        }
+    }
+}
+
+/// An operation that has been issued and not yet completed.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub struct Running {
+    // The first cache line: all that an element of two sources needs.
+    /// Elements still to do; stays `INFINITE` where there is no end.
+    pub remaining: u32,
+    pub opcode: Opcode,
+    pub source_count: u8,
+    /// Elements one instruction takes.
+    pub per_cycle: u8,
+    pub priority: Priority,
+    /// Places of the fabric operands among the PE's queues.
+    pub inputs: [Option<u8>; 2],
+    pub output: Option<u8>,
+    pub kernel: Kernel,
+    /// The microthread it runs on, if it is asynchronous.
+    pub thread: u8,
+    pub dest: Port,
+    pub sources: [Port; 3],
+    // From here on: what its beginning and end need.
+    /// What the SIMD mode of its fabric operands makes of it, if that is more than an element.
+    pub lanes: Option<Lanes>,
+    pub length: u32,
+    pub span: Span,
+    /// The program's float format of 16 bits.
+    pub half: ScalarType,
+    pub on_done: [Option<Action>; 4],
+    pub on_control: Option<Action>,
+    /// DSRs that keep the address the operation ends at, by operand (destination, sources).
+    pub saves: [Option<Dsr>; 4],
+    /// FIFOs it reads and writes.
+    pub fifos: [Option<(u8, End)>; 2],
+    /// A synchronous operation stops at a full or empty FIFO, an asynchronous one waits.
+    pub stops_at_fifo: bool,
+    pub stopped: bool,
+    /// Where a synchronous operation says whether it was stopped.
+    pub result: Option<Slot>,
+}
+
+impl Running {
+    /// Whether an instruction can be issued now.
+    #[inline]
+    pub fn can_step(&self, core: &Core, now: u64) -> bool {
+        if self.uses_fifo() && self.fifo_elements(core) == 0 {
+            return self.stops_at_fifo;
+        }
+        if self.kernel == Kernel::Special && self.lanes.is_some() {
+            return self.can_step_lanes(core, now);
+        }
+        let room = match self.output {
+            Some(queue) => core.outputs[usize::from(queue)].ring.has_room(),
+            None => true,
+        };
+        room && self
+            .inputs
+            .iter()
+            .flatten()
+            .all(|&queue| core.inputs[usize::from(queue)].ring.is_ready(now))
+    }
+
+    /// `can_step` for SIMD modes; a command at the head of a queue is met at once.
+    fn can_step_lanes(&self, core: &Core, now: u64) -> bool {
+        self.control_waiting(core, now).is_some()
+            || self.has_room(core)
+                && self.inputs.iter().flatten().all(|&queue| {
+                    let supply = self.supply(core, queue, now);
+                    supply.have >= supply.need
+                })
+    }
+
+    /// Whether it goes on until something stops it.
+    #[inline]
+    pub fn is_infinite(&self) -> bool {
+        self.remaining == INFINITE
+    }
+
+    #[inline]
+    fn uses_fifo(&self) -> bool {
+        self.kernel == Kernel::Special && self.fifos[0].is_some()
+    }
+
+    /// How many elements its FIFOs let through now.
+    fn fifo_elements(&self, core: &Core) -> u32 {
+        let fifos = self.fifos.iter().flatten();
+        let available = fifos.map(|&(n, end)| core.fifos[usize::from(n)].available(end));
+        available.min().unwrap_or(u32::MAX)
+    }
+
+    /// Tells the FIFOs that hold the operation up that it waits for them.
+    pub fn note_waiting(&self, core: &mut Core) {
+        for &(n, end) in self.fifos.iter().flatten() {
+            let fifo = &mut core.fifos[usize::from(n)];
+            if fifo.available(end) == 0 {
+                fifo.note_waiting(end);
+            }
+        }
+    }
+
+    /// The end of a synchronous operation at a full or empty FIFO, which keeps the rest as length.
+    fn stop(&mut self, core: &mut Core, plan: &PePlan) {
+        self.note_waiting(core);
+        self.stopped = true;
+        for &(n, end) in self.fifos.iter().flatten() {
+            let length = core.fifos[usize::from(n)].length(end);
+            if *length != 0 && !self.is_infinite() {
+                *length = self.remaining as u16;
+            }
+        }
+        self.complete(core, plan);
+    }
+
+    /// Issues one instruction; true when the operation is complete.
+    #[inline]
+    pub fn step(&mut self, core: &mut Core, plan: &PePlan, now: u64) -> Result<bool, Fault> {
+        if self.kernel == Kernel::Special || self.meets_control(core) {
+            return self.step_any(core, plan, now);
+        }
+        self.remaining -= u32::from(!self.is_infinite());
+        self.one(core, now + plan.timing.onramp_cycles)?;
+        if self.remaining > 0 {
+            return Ok(false);
+        }
+        self.complete(core, plan);
+        Ok(true)
+    }
+
+    /// `step` for whatever is not an element a cycle between queues and memory.
+    fn step_any(&mut self, core: &mut Core, plan: &PePlan, now: u64) -> Result<bool, Fault> {
+        if self.opcode == Opcode::Dfilt {
+            return self.filter_step(core, plan);
+        }
+        if self.inputs[0].is_some() {
+            if let Some(queue) = self.control_waiting(core, now) {
+                self.meet_control(core, plan, queue)?;
+                return Ok(true);
+            }
+        }
+        if let Some(lanes) = self.lanes {
+            self.step_lanes(core, lanes, now, plan.timing.onramp_cycles)?;
+            return Ok(self.ended(core, plan));
+        }
+        let ready = now + plan.timing.onramp_cycles;
+        let mut group = u32::from(self.per_cycle).min(self.remaining);
+        if self.uses_fifo() {
+            group = group.min(self.fifo_elements(core));
+            if group == 0 {
+                self.stop(core, plan);
+                return Ok(true);
+            }
+        }
+        for _ in 0..group {
+            self.remaining -= u32::from(!self.is_infinite());
+            self.one(core, ready)?;
+        }
+        if self.remaining > 0 {
+            if self.uses_fifo() {
+                self.note_waiting(core);
+            }
+            return Ok(false);
+        }
+        self.complete(core, plan);
+        Ok(true)
+    }
+
+    /// Whether a control wavelet is the next element, given that there is one.
+    #[inline]
+    fn meets_control(&self, core: &Core) -> bool {
+        let mut queues = self.inputs.iter().flatten();
+        queues.any(|&queue| {
+            let head = core.inputs[usize::from(queue)].ring.first();
+            head.is_some_and(|entry| entry.wavelet().control)
+        })
+    }
+
+    #[inline]
+    fn one(&mut self, core: &mut Core, ready: u64) -> Result<(), Fault> {
+        let value = match self.kernel {
+            Kernel::Any | Kernel::Special => self.value(core)?,
+            Kernel::Copy => self.sources[0].read(&core.memory, &mut core.inputs)?,
+            Kernel::AddF32 => {
+                let a = self.sources[0].read(&core.memory, &mut core.inputs)?;
+                let b = self.sources[1].read(&core.memory, &mut core.inputs)?;
+                (f32::from_bits(a) + f32::from_bits(b)).to_bits()
+            }
+        };
+        if let Port::Output(sender) = self.dest {
+            let last = self.remaining == 0;
+            send(sender, value, last, ready, &mut core.outputs);
+            return Ok(());
+        }
+        if let Port::Fifo { fifo, .. } = self.dest {
+            let task = core.fifos[usize::from(fifo)].push(&mut core.memory, value)?;
+            task.into_iter().for_each(|id| core.activate(id));
+            return Ok(());
+        }
+        self.dest.write(&mut core.memory, value)
+    }
+
+    /// The value of an element, by the table of operations.
+    fn value(&mut self, core: &mut Core) -> Result<u32, Fault> {
+        let mut sources = Sources {
+            half: self.half,
+            ..Sources::default()
+        };
+        for n in 0..usize::from(self.source_count) {
+            let port = &mut self.sources[n];
+            sources.bytes[n] = port.bytes();
+            sources.bits[n] = match *port {
+                Port::Fifo { fifo, .. } => {
+                    let (bits, task) = core.fifos[usize::from(fifo)].pop(&core.memory)?;
+                    task.into_iter().for_each(|id| core.activate(id));
+                    bits
+                }
+                _ => port.read(&core.memory, &mut core.inputs)?,
+            };
+        }
+        Ok(element(self.opcode, &sources))
+    }
+
+    /// `@dfilt` drops wavelets until it has seen as many control wavelets as it has elements.
+    fn filter_step(&mut self, core: &mut Core, plan: &PePlan) -> Result<bool, Fault> {
+        let Some(queue) = self.inputs[0] else {
+            return Err(Fault::new("@dfilt without a fabin operand"));
+        };
+        let arrived = core.inputs[usize::from(queue)].ring.pop();
+        if arrived.is_some_and(|entry| entry.wavelet().control) && !self.is_infinite() {
+            self.remaining -= 1;
+        }
+        if self.remaining > 0 {
+            return Ok(false);
+        }
+        self.complete(core, plan);
+        Ok(true)
+    }
+
+    /// Completes it if nothing is left to do.
+    fn ended(&self, core: &mut Core, plan: &PePlan) -> bool {
+        if self.remaining == 0 {
+            self.complete(core, plan);
+        }
+        self.remaining == 0
+    }
+
+    #[inline]
+    fn control_waiting(&self, core: &Core, now: u64) -> Option<u8> {
+        let mut queues = self.inputs.iter().flatten().copied();
+        queues.find(|&queue| {
+            let head = core.inputs[usize::from(queue)].head(now);
+            head.is_some_and(|wavelet| wavelet.control)
+        })
+    }
+
+    /// A control wavelet at the head of a fabin operand ends the operation, if it says so.
+    fn meet_control(&self, core: &mut Core, plan: &PePlan, queue: u8) -> Result<(), Fault> {
+        let color = core.inputs[usize::from(queue)].color;
+        let Some(action) = self.on_control else {
+            return Err(Fault::new(format!(
+                "a control wavelet of color {color} reaches the fabin operand of {}, which has \
+                 no on_control; send it with the ce-ignore flag or give the operation an on_control",
+                info(self.opcode).name
+            )));
+        };
+        core.inputs[usize::from(queue)].ring.pop();
+        if action == Action::Terminate {
+            self.complete(core, plan);
+        } else {
+            core.act(plan, action);
+        }
+        Ok(())
+    }
+
+    /// What the end of an operation brings about. An operation of length 0 has one, too.
+    pub fn complete(&self, core: &mut Core, plan: &PePlan) {
+        let ports = std::iter::once(&self.dest).chain(&self.sources);
+        for (dsr, port) in self.saves.iter().zip(ports) {
+            let known = dsr.and_then(|dsr| core.dsrs.iter_mut().find(|k| k.dsr == dsr));
+            if let (Some(known), Port::Line { word, .. }) = (known, port) {
+                known.dsd.base = word.wrapping_mul(2) as u16;
+            }
+        }
+        for action in self.on_done.iter().flatten() {
+            core.act(plan, *action);
+        }
+    }
+}
+
+// Operands lie in the first cache line.
+const _: () = assert!(std::mem::size_of::<Port>() == 16);
+const _: () = assert!(std::mem::offset_of!(Running, sources) == 32);
+
+/// Elements per instruction: one where the fabric takes part, else the documented rate of the
+/// operation, lowered by strides that make banks collide.
+pub fn rate(arch: Arch, opcode: Opcode, ports: &[&Port]) -> u8 {
+    if ports.iter().any(|port| port.is_fabric()) {
+        return 1;
+    }
+    memory_rate(arch, opcode, ports)
+}
+
+/// The documented rate of an operation, lowered by the strides of its operands in memory.
+pub fn memory_rate(arch: Arch, opcode: Opcode, ports: &[&Port]) -> u8 {
+    let strides = ports.iter().filter_map(|port| {
+        let wide = port.bytes() == 4;
+        port.stride().map(|stride| stride_limit(stride, wide))
+    });
+    strides.fold(info(opcode).rate(arch), u8::min)
+}
+
+fn stride_limit(stride: i32, wide: bool) -> u8 {
+    if stride == 0 || stride == 1 {
+        return u8::MAX;
+    }
+    match stride.rem_euclid(8) {
+        0 => 1,
+        1 | 7 => 2,
+        4 => {
+            if wide {
+                2
+            } else {
+                4
+            }
+        }
+        _ => u8::MAX,
+    }
+}

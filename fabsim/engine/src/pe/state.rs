@@ -1,0 +1,205 @@
+//! The state of a compute element that its threads share.
+
+use super::fifo::Fifo;
+use super::memory::Memory;
+use super::plan::PePlan;
+use super::queues::{InputQueue, OutputQueue, Ring};
+use super::settings::{MainPriority, Settings};
+use fabsim_program::program::{Arch, BlockTarget, Dsd, Dsr, DsrLoadValue, Span};
+
+/// What happens when an operation ends, ids resolved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    Activate(u8),
+    Unblock(BlockTarget),
+    Terminate,
+}
+
+/// The contents of one DSR.
+#[derive(Clone, Debug)]
+pub struct LoadedDsr {
+    pub dsr: Dsr,
+    pub dsd: Dsd,
+    pub is_async: bool,
+    pub on_done: Option<Action>,
+    pub on_control: Option<Action>,
+    pub ut_id: Option<u8>,
+    pub save_address: bool,
+    pub span: Span,
+}
+
+/// Memory, queues, registers and the task table of one PE.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub struct Core {
+    // In front: used every cycle.
+    /// Bit per local task id.
+    pub active_local: u32,
+    pub blocked_local: u32,
+    pub inputs: Box<[InputQueue]>,
+    pub outputs: Box<[OutputQueue]>,
+    pub memory: Memory,
+    /// Bit per color on wse2, per input queue on wse3.
+    pub blocked_channels: u32,
+    pub blocked_threads: u8,
+    /// The id of the task that ran last: the next one up goes first.
+    pub last_task: u8,
+    /// The system task has something to do, or a queue is being flushed.
+    pub attention: bool,
+    /// Some input queue is bound to another color than the plan says.
+    pub rebound: bool,
+    pub main_priority: MainPriority,
+    /// A microthread went last.
+    pub main_turn: bool,
+    // Used now and then.
+    pub fifos: Box<[Fifo]>,
+    pub dsrs: Vec<LoadedDsr>,
+    pub settings: Settings,
+}
+
+impl Core {
+    pub fn new(plan: &PePlan) -> Core {
+        let program = &plan.program;
+        let mut core = Core {
+            memory: Memory::new(program),
+            inputs: plan.inputs.iter().map(new_input).collect(),
+            outputs: plan.outputs.iter().map(new_output).collect(),
+            dsrs: Vec::new(),
+            fifos: program.fifos.iter().map(Fifo::new).collect(),
+            active_local: 0,
+            blocked_local: 0,
+            blocked_channels: 0,
+            blocked_threads: 0,
+            last_task: u8::MAX,
+            attention: false,
+            rebound: false,
+            main_priority: MainPriority::default(),
+            main_turn: false,
+            settings: Settings::default(),
+        };
+        for &id in &program.active_at_start {
+            core.activate(id);
+        }
+        // A channel without a data task starts blocked.
+        for n in 0..plan.inputs.len() {
+            let channel = core.channel_of(plan, n);
+            if plan
+                .data
+                .get(usize::from(channel))
+                .copied()
+                .flatten()
+                .is_none()
+            {
+                // On wse2 a local task may have its id.
+                let free = !plan.binds_local(channel);
+                core.blocked_channels |= u32::from(free) << channel;
+            }
+        }
+        for &(target, blocked) in &program.blocked_at_start {
+            core.set_blocked(plan, target, blocked);
+        }
+        for load in &program.dsrs {
+            core.load_dsr(loaded(load));
+        }
+        core
+    }
+
+    /// False if no task can possibly start: the look that most cycles of a stream get by with.
+    #[inline]
+    pub fn may_start(&self, plan: &PePlan) -> bool {
+        let local = self.active_local & !self.blocked_local;
+        let arriving = plan.channels & !self.blocked_channels;
+        (local | arriving) != 0 || self.is_called() || self.rebound
+    }
+
+    /// What tasks of an input queue are blocked by: its color on wse2, its id on wse3.
+    pub fn channel_of(&self, plan: &PePlan, input: usize) -> u8 {
+        match plan.arch {
+            Arch::Wse2 => self.inputs[input].color,
+            Arch::Wse3 => self.inputs[input].id,
+        }
+    }
+
+    pub fn activate(&mut self, id: u8) {
+        self.active_local |= 1u32.checked_shl(u32::from(id)).unwrap_or(0);
+    }
+
+    pub fn set_blocked(&mut self, plan: &PePlan, target: BlockTarget, blocked: bool) {
+        let set = |bits: &mut u32, id: u8| {
+            let bit = 1u32.checked_shl(u32::from(id)).unwrap_or(0);
+            *bits = if blocked { *bits | bit } else { *bits & !bit };
+        };
+        match target {
+            // One table there: a color and a local task of its number share their bit.
+            BlockTarget::Local(id) | BlockTarget::Color(id) | BlockTarget::Data(id)
+                if plan.arch == Arch::Wse2 =>
+            {
+                set(&mut self.blocked_local, id);
+                set(&mut self.blocked_channels, id);
+            }
+            BlockTarget::Local(id) => set(&mut self.blocked_local, id),
+            BlockTarget::Color(id) | BlockTarget::Data(id) => set(&mut self.blocked_channels, id),
+            BlockTarget::InputQueue(id) => {
+                let channel = match (plan.arch, plan.input(id)) {
+                    (Arch::Wse2, Some(n)) => self.inputs[usize::from(n)].color,
+                    _ => id,
+                };
+                set(&mut self.blocked_channels, channel);
+            }
+            BlockTarget::Microthread(id) => {
+                let mut bits = u32::from(self.blocked_threads);
+                set(&mut bits, id);
+                self.blocked_threads = bits as u8;
+            }
+        }
+    }
+
+    pub fn act(&mut self, plan: &PePlan, action: Action) {
+        match action {
+            Action::Activate(id) => self.activate(id),
+            Action::Unblock(target) => self.set_blocked(plan, target, false),
+            Action::Terminate => {}
+        }
+    }
+
+    pub fn load_dsr(&mut self, load: LoadedDsr) {
+        match self.dsrs.iter_mut().find(|known| known.dsr == load.dsr) {
+            Some(known) => *known = load,
+            None => self.dsrs.push(load),
+        }
+    }
+
+    pub fn dsr(&self, dsr: Dsr) -> Option<&LoadedDsr> {
+        self.dsrs.iter().find(|known| known.dsr == dsr)
+    }
+}
+
+fn new_input(plan: &super::plan::InputPlan) -> InputQueue {
+    InputQueue {
+        id: plan.id,
+        color: plan.color,
+        ring: Ring::new(plan.depth),
+    }
+}
+
+fn new_output(plan: &super::plan::OutputPlan) -> OutputQueue {
+    OutputQueue {
+        id: plan.id,
+        color: plan.color,
+        ring: Ring::new(plan.depth),
+    }
+}
+
+fn loaded(load: &DsrLoadValue) -> LoadedDsr {
+    let unblock = load.unblock.map(Action::Unblock);
+    LoadedDsr {
+        dsr: load.dsr,
+        dsd: load.dsd,
+        is_async: load.is_async,
+        on_done: load.activate.map(Action::Activate).or(unblock),
+        on_control: None,
+        ut_id: load.ut_id,
+        save_address: load.save_address,
+        span: load.span,
+    }
+}

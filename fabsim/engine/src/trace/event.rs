@@ -1,0 +1,87 @@
+//! What a trace records, independent of the form it is written in.
+
+use crate::fabric::wavelet::Wavelet;
+use crate::pe::simd::Supply;
+use fabsim_program::program::{Direction, Directions};
+
+/// A name in the table of a trace: an opcode, a reason to wait, operands.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Name(pub u32);
+
+/// Which thread of a compute element.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Thread {
+    /// The main thread, with the id of its task.
+    Task(u8),
+    Microthread(u8),
+}
+
+/// What happened at one PE in one cycle. The order of the variants is the order within a cycle.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Event {
+    /// A wavelet lands in a router, leaves it, or both.
+    Router(Visit),
+    /// The compute element puts a wavelet into an output queue.
+    Write { queue: u8, color: u8 },
+    /// A wavelet leaves an output queue for the router.
+    Send { queue: u8, color: u8, ident: u64 },
+    /// The router stops taking the color from an output queue.
+    Held { queue: u8, color: u8 },
+    /// The router takes the color again.
+    Freed { queue: u8, color: u8 },
+    /// A DSD operation is issued; `operands` as the issue line shows them.
+    Issue {
+        pc: u16,
+        thread: Thread,
+        opcode: Name,
+        operands: Name,
+    },
+    /// Another instruction than before is executed.
+    Execute {
+        pc: u16,
+        thread: Thread,
+        opcode: Name,
+    },
+    /// Nothing is executed from here on.
+    Idle,
+    /// An operation waits for a wavelet of source operand `source`.
+    Starved {
+        source: u8,
+        color: u8,
+        queue: u8,
+        supply: Supply,
+    },
+    /// An operation waits for something else.
+    Stalled { reason: Name },
+}
+
+/// A wavelet at a router.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Visit {
+    pub color: u8,
+    pub wavelet: Wavelet,
+    pub ident: u64,
+    /// The side it lands from in this cycle; none if it landed before.
+    pub landing: Option<Direction>,
+    /// The sides it leaves by in this cycle.
+    pub departing: Directions,
+}
+
+/// One event with its time and place.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Record {
+    pub cycle: u64,
+    /// Row-major index of the PE.
+    pub pe: u32,
+    pub event: Event,
+}
+
+impl Event {
+    /// The event says what the compute element does until the next such event.
+    pub fn is_state(&self) -> bool {
+        matches!(
+            self,
+            Event::Execute { .. } | Event::Idle | Event::Starved { .. } | Event::Stalled { .. }
+        )
+    }
+}

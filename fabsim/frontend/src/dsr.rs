@@ -1,0 +1,121 @@
+//! DSRs: taking one and loading it.
+
+use super::ast::ExprId;
+use super::builtin_run::block_target;
+use super::compiler::{Compiler, Ev, Frame};
+use super::dsd_op::Options;
+use super::types::Ty;
+use super::value::Value;
+use super::{err, Res};
+use fabsim_program::diagnostic::Diagnostic;
+use fabsim_program::program::{Dsd, Dsr, DsrFile, DsrLoad, DsrLoadValue, Inst, Span};
+
+impl Compiler {
+    /// `@get_dsr(T, id)`; several names may share a register.
+    pub fn get_dsr(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
+        self.arity("get_dsr", args, 2, 2, span)?;
+        let ty = self.type_value(f, args[0])?;
+        let file = match ty {
+            Ty::DSR_DEST => DsrFile::Dest,
+            Ty::DSR_SRC0 => DsrFile::Src0,
+            Ty::DSR_SRC1 => DsrFile::Src1,
+            _ => {
+                let ty = self.show(ty);
+                return err(span, format!("@get_dsr needs a DSR type, found {ty}"));
+            }
+        };
+        let id = self.int_argument(f, args[1], 0, 15, "the number of a DSR")? as u8;
+        let dsr = Dsr { file, id };
+        Ok(Ev::Val(Value::Dsr(dsr)))
+    }
+
+    /// `@load_to_dsr(dsr, dsd[, config])`
+    pub fn load_to_dsr(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
+        self.arity("load_to_dsr", args, 2, 3, span)?;
+        let Value::Dsr(dsr) = self.value(f, args[0])? else {
+            return err(span, "the first argument of @load_to_dsr must be a DSR");
+        };
+        let at = f.ast.span(args[1]);
+        let dsd = self.eval(f, args[1])?;
+        let ty = self.type_of_ev(&dsd);
+        let wrong = match (dsr.file, ty) {
+            (_, ty) if !ty.is_dsd() => true,
+            (DsrFile::Dest, Ty::FABIN) | (DsrFile::Src0 | DsrFile::Src1, Ty::FABOUT) => true,
+            _ => false,
+        };
+        if wrong {
+            let (ty, file) = (self.show(ty), self.show(dsr_type(dsr)));
+            return err(at, format!("a {file} cannot hold a value of type {ty}"));
+        }
+        let fabric = matches!(ty, Ty::FABIN | Ty::FABOUT);
+        // In a comptime block a task name is looked up when the bindings are complete.
+        let options = self.operation_options(f, args.get(2), true, span)?;
+        if options.save_address && fabric {
+            return err(span, "'.save_address' is for memory DSDs");
+        }
+        if f.comptime {
+            self.load_known(dsr, &dsd, options, span)?;
+            return Ok(Ev::Val(Value::Void));
+        }
+        let save_address = options.save_address;
+        let (slot, _) = self.slot_of(&dsd, span)?;
+        let options = self.lower_options(options, span)?;
+        let load = DsrLoad {
+            dsr,
+            dsd: slot,
+            options,
+            save_address,
+        };
+        self.push(Inst::LoadDsr(Box::new(load)), span)?;
+        Ok(Ev::Val(Value::Void))
+    }
+
+    pub fn load_known(&mut self, dsr: Dsr, dsd: &Ev, options: Options, span: Span) -> Res<()> {
+        self.only_comptime("load_to_dsr", span)?;
+        let Ev::Val(Value::Dsd(value)) = dsd else {
+            return err(span, "this DSD is not known at compile time");
+        };
+        if options.on_control.is_some() {
+            return err(
+                span,
+                "fabsim does not support '.on_control' of a comptime @load_to_dsr yet",
+            );
+        }
+        let known = |ev: &Ev| match ev {
+            Ev::Val(Value::Handle(id, _)) => Ok(*id as u8),
+            _ => err(span, "this id is not known at compile time"),
+        };
+        let activate = options.activate.as_ref().map(known).transpose()?;
+        let unblock = match &options.unblock {
+            Some((kind, ev)) => Some(block_target(*kind, known(ev)?)),
+            None => None,
+        };
+        let ut_id = options.ut_id.as_ref().map(known).transpose()?;
+        let dsd = Dsd::unpack(self.pack(value, span)?);
+        let tile = self.tile(span)?;
+        if let Some(first) = tile.program.dsrs.iter().find(|load| load.dsr == dsr) {
+            let first = first.span;
+            let error = Diagnostic::new(span, "this DSR is loaded twice at compile time");
+            return Err(Box::new(error.note(first, "first loaded here")));
+        }
+        tile.program.dsrs.push(DsrLoadValue {
+            dsr,
+            dsd,
+            is_async: options.is_async,
+            activate,
+            unblock,
+            ut_id,
+            save_address: options.save_address,
+            span,
+        });
+        Ok(())
+    }
+}
+
+pub fn dsr_type(dsr: Dsr) -> Ty {
+    match dsr.file {
+        DsrFile::Dest => Ty::DSR_DEST,
+        DsrFile::Src0 => Ty::DSR_SRC0,
+        DsrFile::Src1 => Ty::DSR_SRC1,
+    }
+}

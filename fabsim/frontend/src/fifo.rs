@@ -1,0 +1,132 @@
+//! FIFOs: `@allocate_fifo` and the lengths of the operations that use one.
+
+use super::ast::ExprId;
+use super::compiler::{Compiler, Ev, Frame};
+use super::types::Ty;
+use super::value::{DsdValue, Value};
+use super::{err, Res};
+use fabsim_program::program::{DsdShape, FifoSetup, Inst, Span, SystemCall};
+use std::rc::Rc;
+
+/// One program has at most this many: a FIFO takes a register of its own.
+const MAX_FIFOS: usize = 16;
+
+impl Compiler {
+    /// `@allocate_fifo(buffer[, config])`
+    pub fn allocate_fifo(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
+        self.arity("allocate_fifo", args, 1, 2, span)?;
+        let at = f.ast.span(args[0]);
+        let Ev::Val(Value::Pointer(pointer)) = self.address_of(f, args[0], at)? else {
+            return err(at, "@allocate_fifo needs a global array");
+        };
+        let array = self.types.as_pointer(pointer.ty);
+        let (_, mutable, ty) = array.unwrap_or((false, false, pointer.ty));
+        if !mutable {
+            return err(at, "the buffer of a FIFO must be a variable");
+        }
+        let Some((dims, element)) = self.types.as_array(ty) else {
+            let ty = self.show(ty);
+            return err(span, format!("@allocate_fifo needs an array, found {ty}"));
+        };
+        let element_bytes = self.dsd_element_bytes(element, span)?;
+        let count: u32 = dims.iter().product();
+        let mut setup = FifoSetup {
+            // Memory is taken by the first use.
+            buffer: 0,
+            bytes: count * u32::from(element_bytes),
+            element_bytes,
+            activate_pop: None,
+            activate_push: None,
+        };
+        if let Some(config) = args.get(1) {
+            self.fifo_config(f, *config, &mut setup)?;
+        }
+        let tile = self.tile(span)?;
+        if tile.program.fifos.len() == MAX_FIFOS {
+            return err(span, format!("a program has at most {MAX_FIFOS} FIFOs"));
+        }
+        let fifo = tile.program.fifos.len() as u8;
+        tile.program.fifos.push(setup);
+        Ok(Ev::Val(Value::Dsd(Rc::new(DsdValue {
+            ty: Ty::FIFO,
+            shape: DsdShape::Fifo { fifo },
+            base: Some((pointer.target, pointer.offset)),
+            extent: 0,
+            stride: 0,
+            span,
+        }))))
+    }
+
+    fn fifo_config(&mut self, f: &mut Frame, config: ExprId, setup: &mut FifoSetup) -> Res<()> {
+        let at = f.ast.span(config);
+        let ev = self.eval(f, config)?;
+        let allowed = [
+            "activate_pop",
+            "activate_push",
+            "dest",
+            "src",
+            "xdsr",
+            "priority",
+        ];
+        for (name, ev) in self.fields(&ev, &allowed, "the configuration of a FIFO", at)? {
+            match name.as_str() {
+                "activate_pop" => setup.activate_pop = Some(self.fifo_task(ev, at)?),
+                "activate_push" => setup.activate_push = Some(self.fifo_task(ev, at)?),
+                // Which registers hold it makes no difference here.
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn fifo_task(&mut self, ev: Ev, span: Span) -> Res<u8> {
+        let id = self.local_id(ev, "a FIFO", span)?;
+        self.handle(&id, Ty::LOCAL_TASK_ID, "the task of a FIFO", span)
+    }
+
+    /// `@set_fifo_read_length(fifo, n)` and `@set_fifo_write_length`
+    pub fn set_fifo_length(
+        &mut self,
+        f: &mut Frame,
+        name: &str,
+        args: &[ExprId],
+        span: Span,
+    ) -> Res<Ev> {
+        self.arity(name, args, 2, 2, span)?;
+        let fifo = self.eval(f, args[0])?;
+        let ty = self.type_of_ev(&fifo);
+        if ty != Ty::FIFO {
+            let ty = self.show(ty);
+            return err(span, format!("@{name} needs a FIFO, found {ty}"));
+        }
+        let length = self.eval_as(f, args[1], Some(Ty::U16))?;
+        let length = self.coerce(length, Ty::U16, f.ast.span(args[1]))?;
+        let call = match name {
+            "set_fifo_read_length" => SystemCall::SetFifoReadLength,
+            _ => SystemCall::SetFifoWriteLength,
+        };
+        let slots = [self.slot_of(&fifo, span)?.0, self.slot_of(&length, span)?.0];
+        let args = slots.into();
+        self.push(
+            Inst::System {
+                call,
+                args,
+                dst: None,
+            },
+            span,
+        )?;
+        Ok(Ev::Val(Value::Void))
+    }
+
+    /// Whether an operation has a FIFO; only one of its sources may be one.
+    pub fn check_fifos(&mut self, name: &str, evs: &[Ev], span: Span) -> Res<bool> {
+        let fifos: Vec<bool> = evs
+            .iter()
+            .map(|ev| self.type_of_ev(ev) == Ty::FIFO)
+            .collect();
+        if fifos.iter().skip(1).filter(|is| **is).count() > 1 {
+            return err(span, format!("@{name}: only one source may be a FIFO"));
+        }
+        Ok(fifos.contains(&true))
+    }
+}

@@ -1,0 +1,200 @@
+//! CSL text in, `program::Design` out.
+//!
+//! In reading order: `lexer`, `parser*` and `ast` turn text into trees; `types` and `value` are what
+//! programs compute with at compile time; `compiler` holds the state of a compilation, `module`
+//! instances and their globals; `eval`, `access`, `stmt`, `declare` and `call` (`memo` remembers)
+//! walk the trees, computing what is known (`quick` where that is a matter of small integers) and
+//! emitting code (`emit`) for what is not; `coerce` is the rules between types; `builtin*`, `dsd*`,
+//! `dsr`, `task`, `tensor` and `map` are the builtins (`older` what they took before 1.0); `layout`
+//! (with `root`) and `tile` (with `place` and `symbols`) drive the two halves of a program.
+
+mod access;
+mod assign;
+mod ast;
+mod builtin;
+mod builtin_bind;
+mod builtin_config;
+mod builtin_run;
+mod builtin_type;
+mod call;
+mod choice;
+mod coerce;
+mod compiler;
+mod declare;
+mod dsd;
+mod dsd_derive;
+mod dsd_fabric;
+mod dsd_op;
+mod dsr;
+mod emit;
+mod eval;
+mod fifo;
+mod intern;
+mod layout;
+mod lexer;
+mod library;
+mod literal;
+mod map;
+mod memo;
+mod memory;
+mod messages;
+mod module;
+mod older;
+mod ops;
+mod parse_expr;
+mod parse_stmt;
+mod parser;
+mod place;
+mod quick;
+mod root;
+mod source;
+mod stmt;
+mod stmt_loop;
+mod symbols;
+mod task;
+mod tensor;
+mod tile;
+mod types;
+mod value;
+
+use fabsim_program::diagnostic::Diagnostic;
+use fabsim_program::program::{Arch, Design, ScalarType, Span};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+type Res<T> = Result<T, Box<Diagnostic>>;
+
+/// An error at a place.
+fn err<T>(span: Span, message: impl Into<String>) -> Res<T> {
+    Err(Box::new(Diagnostic::new(span, message)))
+}
+
+/// What a float of 16 bits is in the whole program: vector operations know one format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Fp16Format {
+    #[default]
+    F16,
+    Bf16,
+    Cb16,
+}
+
+impl Fp16Format {
+    /// The format of a name on the command line.
+    pub fn named(name: &str) -> Option<Fp16Format> {
+        match name {
+            "f16" => Some(Fp16Format::F16),
+            "bf16" => Some(Fp16Format::Bf16),
+            "cb16" => Some(Fp16Format::Cb16),
+            _ => None,
+        }
+    }
+
+    fn ty(self) -> types::Ty {
+        match self {
+            Fp16Format::F16 => types::Ty::F16,
+            Fp16Format::Bf16 => types::Ty::BF16,
+            Fp16Format::Cb16 => types::Ty::CB16,
+        }
+    }
+
+    fn scalar(self) -> ScalarType {
+        match self {
+            Fp16Format::F16 => ScalarType::F16,
+            Fp16Format::Bf16 => ScalarType::Bf16,
+            Fp16Format::Cb16 => ScalarType::Cb16,
+        }
+    }
+}
+
+/// Steps of compile-time evaluation that a program may take where nothing else is said.
+pub const COMPTIME_STEPS: u64 = 4_000_000_000;
+
+/// What `cslc` takes on its command line.
+#[derive(Clone, Debug)]
+pub struct CompileOptions {
+    pub arch: Arch,
+    /// `None`: the smallest legal ones.
+    pub fabric_dims: Option<(u16, u16)>,
+    pub fabric_offsets: Option<(u16, u16)>,
+    /// Values of the root file's parameters.
+    pub params: Vec<(String, i64)>,
+    /// Colors of the root file, by name: parameters of type `color`, and `color` declarations.
+    pub colors: Vec<(String, i64)>,
+    /// Where `<name>` modules are looked for that are not part of the standard library.
+    pub import_paths: Vec<PathBuf>,
+    pub max_inlined_iterations: u32,
+    /// Steps of compile-time evaluation before the program is refused.
+    pub comptime_step_limit: u64,
+    pub memcpy: bool,
+    pub channels: u32,
+    pub fp16: Fp16Format,
+}
+
+impl CompileOptions {
+    pub fn new(arch: Arch) -> CompileOptions {
+        CompileOptions {
+            arch,
+            fabric_dims: None,
+            fabric_offsets: None,
+            params: Vec::new(),
+            colors: Vec::new(),
+            import_paths: Vec::new(),
+            max_inlined_iterations: 50,
+            comptime_step_limit: COMPTIME_STEPS,
+            memcpy: true,
+            channels: 1,
+            fp16: Fp16Format::F16,
+        }
+    }
+}
+
+/// Everything a compilation has to say.
+#[derive(Debug)]
+pub struct Compilation {
+    pub design: Result<Design, Vec<Diagnostic>>,
+    pub warnings: Vec<Diagnostic>,
+    /// The lines of `@comptime_print`, with the places that print them.
+    pub printed: Vec<Diagnostic>,
+}
+
+/// Compiles the program whose layout is in the file `path`.
+pub fn compile(path: &Path, options: &CompileOptions) -> Result<Design, Vec<Diagnostic>> {
+    compile_verbose(path, options).design
+}
+
+/// Like `compile`, with warnings and printed lines.
+pub fn compile_verbose(path: &Path, options: &CompileOptions) -> Compilation {
+    run(source::Provider::Disk, path, options)
+}
+
+/// Like `compile_verbose`, with all files given as text; `path` is the key of the layout file.
+pub fn compile_sources(
+    sources: &BTreeMap<PathBuf, String>,
+    path: &Path,
+    options: &CompileOptions,
+) -> Compilation {
+    run(source::Provider::Memory(sources.clone()), path, options)
+}
+
+/// Stack of the compiler's thread. Evaluation recurses; its depth is bounded by
+/// `compiler::MAX_DEPTH`, and this is what that depth needs, with room to spare in debug builds.
+const STACK_BYTES: usize = 512 << 20;
+
+fn run(provider: source::Provider, path: &Path, options: &CompileOptions) -> Compilation {
+    let (path, options) = (path.to_path_buf(), options.clone());
+    let failed = |text: &str| Compilation {
+        design: Err(vec![Diagnostic::new(Span::default(), text)]),
+        warnings: Vec::new(),
+        printed: Vec::new(),
+    };
+    let thread = std::thread::Builder::new()
+        .name("csl".into())
+        .stack_size(STACK_BYTES)
+        .spawn(move || layout::compile_design(provider, &path, options))
+        .map(|thread| thread.join());
+    match thread {
+        Ok(Ok(compilation)) => compilation,
+        Ok(Err(_)) => failed("internal error: the compiler panicked"),
+        Err(_) => failed("cannot start the compiler: no memory for its stack"),
+    }
+}
