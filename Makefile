@@ -54,10 +54,8 @@ types: setup
 	MYPYPATH=build/types $(BIN)/mypy --strict -p collc
 	$(BIN)/mypy --strict fabsim/python/fabsim
 
-# The measured points take seconds optimised and many minutes unoptimised.
 test-rust: setup
 	cd fabsim && cargo test --quiet --workspace --exclude fabsim-binding
-	cd fabsim && cargo test --quiet --release --test calibration
 
 test-python: setup
 	$(BIN)/pytest -n $(JOBS)
