@@ -1,7 +1,8 @@
 //! The operands of a running DSD operation.
 
 use super::memory::Memory;
-use super::queues::{Entry, InputQueue, OutputQueue, Tag};
+use super::queues::{InputQueue, OutputQueue};
+use crate::fabric::ramp::{Entry, Tag};
 use crate::fault::{Fault, FaultKind};
 
 /// Where a running operation reads or writes an element.

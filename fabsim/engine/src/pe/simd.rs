@@ -3,8 +3,8 @@
 use super::opcode::{element, info, Sources};
 use super::operation::{memory_rate, Running, INFINITE};
 use super::port::{Port, Sender};
-use super::queues::{Entry, Tag};
 use super::state::Core;
+use crate::fabric::ramp::{Entry, Tag};
 use crate::fault::{Fault, FaultKind};
 use fabsim_program::program::{Arch, Opcode, Simd};
 
