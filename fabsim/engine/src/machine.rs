@@ -15,12 +15,14 @@ mod zones;
 use self::registers::writes_registers;
 use self::zones::{for_all, pool, zones};
 use crate::fabric::grid::PeIndex;
+use crate::fabric::observer::Silent;
 use crate::fabric::split_front;
 use crate::fabric::{Fabric, Looking, Moving};
+use crate::fault::Fault;
 use crate::pe::plan::PePlan;
 use crate::pe::{Launch, Pe};
-use crate::probe::{Probe, Recorder, Silent};
-use crate::report::{Fault, SimError};
+use crate::probe::{Probe, Recorder};
+use crate::report::SimError;
 use crate::timing::{timing, Timing};
 pub use crate::worker::VisitOrder;
 use crate::worker::{Cycle, Worker};
@@ -98,6 +100,9 @@ impl Machine {
         let mut plans: Vec<PePlan> = programs
             .map(|p| PePlan::new(design.arch, timing, p))
             .collect();
+        for plan in &mut plans {
+            plan.lenient = lenient;
+        }
         for tile in &design.tiles {
             let router = &design.routers[tile.router as usize];
             plans[tile.program as usize].bind_queues_of_control_tasks(router);

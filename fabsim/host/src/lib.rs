@@ -21,7 +21,7 @@ use fabsim_engine::fabric::grid::PeIndex;
 use fabsim_engine::machine::{Command, Machine};
 use fabsim_engine::pe::Launch;
 use fabsim_engine::probe::Recorder;
-use fabsim_engine::report::SimError;
+use fabsim_engine::report::{Cause, During, HostFault, SimError};
 use fabsim_engine::timing::{timing, Timing};
 use fabsim_engine::trace::Watched;
 use fabsim_program::program::{Design, FunctionId, SymbolKind};
@@ -114,11 +114,9 @@ fn counted(design: &Design, options: &SimOptions) -> Result<Timing, SimError> {
     let mut table = timing(design.clock, design.arch);
     for (name, cycles) in &options.constants {
         if !table.set(name, *cycles) {
-            let known: Vec<&str> = table.numbers().iter().map(|(name, _)| *name).collect();
-            return Err(SimError::Host(format!(
-                "there is no constant {name:?}; there are {}",
-                known.join(", ")
-            )));
+            let known = table.numbers().iter().map(|(name, _)| *name).collect();
+            let name = format!("{name} = {cycles}");
+            return Err(HostFault::NoConstant { name, known }.into());
         }
     }
     Ok(table)
@@ -256,9 +254,7 @@ impl Simulator {
             None => Ok(functions),
             Some(n) => {
                 let (x, y) = self.machine.fabric.grid.place(PeIndex(n as u32));
-                Err(SimError::Host(format!(
-                    "launch: PE ({x}, {y}) exports no function {name:?}"
-                )))
+                Err(SimError::from(HostFault::NoFunction(name.into())).on((x, y)))
             }
         }
     }
@@ -286,8 +282,7 @@ impl Simulator {
     /// Steps until `done`. Falling quiet before is the end only for those who wait for it.
     fn run(&mut self, progress: Progress, done: impl Fn(&Machine) -> bool) -> Result<(), SimError> {
         if self.failed {
-            let text = "the simulation cannot go on after a command that failed";
-            return Err(SimError::Host(text.into()));
+            return Err(HostFault::AfterFailure.into());
         }
         let ran = self.run_until(progress, done);
         self.machine.end_flows();
@@ -311,14 +306,10 @@ impl Simulator {
                 if self.machine.command.outstanding == 0 {
                     return Ok(());
                 }
-                return Err(SimError::Stuck(stuck::report(&self.machine)));
+                return Err(Cause::Stuck(stuck::report(&self.machine, During::Launch)).into());
             }
             if self.machine.cycle >= last {
-                return Err(SimError::Limit(format!(
-                    "the limit of {} cycles is reached in cycle {}; {} PEs have not finished; --max-cycles (in \
-                     Python max_cycles) raises the limit",
-                    self.options.max_cycles, self.machine.cycle, self.machine.command.outstanding
-                )));
+                return Err(self.cycle_limit(Some(self.machine.command.outstanding)));
             }
             self.machine.step()?;
             steps += 1;
@@ -326,11 +317,18 @@ impl Simulator {
                 steps = 0;
                 next_call = self.machine.tile_cycles + VISITS_BETWEEN_CALLS;
                 if !progress(self.machine.cycle) {
-                    return Err(SimError::Interrupted);
+                    return Err(SimError::interrupted(self.machine.cycle));
                 }
             }
         }
         Ok(())
+    }
+
+    /// The allowed cycles are used up.
+    fn cycle_limit(&self, unfinished: Option<usize>) -> SimError {
+        let limit = self.options.max_cycles;
+        let cause = Cause::CycleLimit { limit, unfinished };
+        SimError::from(cause).in_cycle(self.machine.cycle)
     }
 
     /// Lets the fabric drain. A wavelet that is left over anywhere is an error.
@@ -346,8 +344,8 @@ impl Simulator {
             self.run(progress, |machine| machine.is_quiet())?;
         }
         self.finish_trace()?;
-        if let Some(text) = stuck::leftovers(&self.machine) {
-            return Err(SimError::Leftover(text));
+        if let Some(waits) = stuck::leftovers(&self.machine) {
+            return Err(Cause::Leftover(waits).into());
         }
         Ok(RunReport {
             cycles: self.machine.cycle,

@@ -10,6 +10,7 @@
 
 pub use crate::clock::Clock;
 pub use crate::direction::{Direction, Directions};
+pub use crate::opcode::Opcode;
 pub use crate::scalar_type::ScalarType;
 use std::sync::Arc;
 
@@ -732,52 +733,4 @@ pub struct DsrLoadValue {
     pub ut_id: Option<u8>,
     pub save_address: bool,
     pub span: Span,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Opcode {
-    Add16,
-    Addc16,
-    And16,
-    Or16,
-    Xor16,
-    Sar16,
-    Sll16,
-    Slr16,
-    Sub16,
-    Clz,
-    Ctz,
-    Popcnt,
-    Mov16,
-    Mov32,
-    Fmovh,
-    Fmovs,
-    Faddh,
-    Fadds,
-    Fsubh,
-    Fsubs,
-    Fmulh,
-    Fmuls,
-    Fmaxh,
-    Fmaxs,
-    Faddhs,
-    Fmach,
-    Fmacs,
-    Fmachs,
-    Fabsh,
-    Fabss,
-    Fnegh,
-    Fnegs,
-    Fnormh,
-    Fnorms,
-    Fscaleh,
-    Fscales,
-    Fh2s,
-    Fs2h,
-    Fh2xp16,
-    Fs2xp16,
-    Xp162fh,
-    Xp162fs,
-    /// `@dfilt`
-    Dfilt,
 }

@@ -2,12 +2,12 @@
 
 use super::channel::{Channel, Way, NOWHERE};
 use super::grid::PeIndex;
+use super::ramp::Entry;
 use super::tiles::TileSet;
 use super::view::View;
 use super::wavelet::{Command, Wavelet};
 use super::zone::Zone;
 use super::{ChannelIndex, Fabric, Injection, Move, Router, ALL_LINKS};
-use crate::pe::queues::Entry;
 use fabsim_program::program::{Direction, PopMode};
 
 const RAMP: u8 = 1 << Direction::Ramp as u8;

@@ -18,6 +18,8 @@ pub mod filter;
 mod flow;
 pub mod grid;
 mod look;
+pub mod observer;
+pub mod ramp;
 pub mod registers;
 pub mod settings;
 mod swap;

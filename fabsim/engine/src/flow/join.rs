@@ -5,11 +5,11 @@ use super::{
     SHORTEST,
 };
 use crate::fabric::grid::{PeIndex, LINKS};
+use crate::fabric::ramp::Tag;
 use crate::fabric::Current;
 use crate::pe::operation::{Kernel, Running};
 use crate::pe::plan::PePlan;
 use crate::pe::port::Port;
-use crate::pe::queues::Tag;
 use crate::pe::{Doing, Pe};
 use fabsim_program::program::Direction;
 

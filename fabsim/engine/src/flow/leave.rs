@@ -2,9 +2,9 @@
 
 use super::{Doer, Flows, Site, Source, StreamId, Work};
 use crate::fabric::grid::PeIndex;
+use crate::fabric::ramp::Tag;
 use crate::pe::operation::Running;
 use crate::pe::port::Port;
-use crate::pe::queues::Tag;
 
 impl Flows {
     /// A tile leaves its flow at the beginning of cycle `at`.

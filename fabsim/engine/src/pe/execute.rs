@@ -1,7 +1,7 @@
 //! What each instruction of a function does.
 
 use super::interpret::{Caller, Doing, Flow, Main, Site, Threads};
-use super::issue::{block_target, control_action, done_action, issue};
+use super::issue::{block_target, control_action, done_action, issue, Issued};
 use super::map::MapRun;
 use super::plan::PePlan;
 use super::rate::Rates;
@@ -9,7 +9,7 @@ use super::scalar::{binary, compare, convert, cut, unary};
 use super::settings::is_shared;
 use super::state::{Core, LoadedDsr};
 use super::Env;
-use crate::report::Fault;
+use crate::fault::{Fault, FaultKind, Queue};
 use fabsim_program::program::{
     Arch, BinaryOp, Dsd, DsdOperation, DsrLoad, FunctionId, Inst, MapOperation, Operand,
     ScalarType, Slot, Span,
@@ -49,7 +49,7 @@ impl Main {
                 dst,
             } => {
                 let id = self.get(*function).checked_sub(1);
-                let id = id.ok_or_else(|| Fault::new("a null function pointer is called"))?;
+                let id = id.ok_or(FaultKind::NullFunction)?;
                 self.call(FunctionId(id as u32), args, *dst, env)
             }
             Inst::Return { src } => {
@@ -164,7 +164,7 @@ impl Main {
             }
             Inst::Assert { condition } => {
                 if self.get(*condition) & 1 == 0 {
-                    return Err(Fault::new("an assertion does not hold"));
+                    return Err(FaultKind::AssertionFails.into());
                 }
             }
             memory => self.memory_instruction(memory, core)?,
@@ -229,7 +229,7 @@ impl Main {
                 let bytes = (self.get(*by) as u16).wrapping_mul(u16::from(*element_bytes));
                 self.change_dsd(*dst, *dsd, |dsd| dsd.base = dsd.base.wrapping_add(bytes));
             }
-            _ => return Err(Fault::new("an instruction the engine does not know")),
+            _ => return Err(FaultKind::UnknownInstruction.into()),
         }
         Ok(())
     }
@@ -324,10 +324,11 @@ impl Main {
                 return Ok(Flow::Again(wait));
             }
         }
-        self.charged = false;
         let issued = issue(op, span, env.plan, core, self.current_slots())?;
-        let queues = (issued.running.inputs.as_slice(), issued.running.output);
-        refuse_shared_queue(queues, threads, env.plan)?;
+        if let Err(fault) = refuse_busy(&issued, threads, env.plan) {
+            return self.wait_for_thread(fault, env);
+        }
+        (self.charged, self.waits) = (false, false);
         if let Some(slot) = op.result {
             self.set(slot, 1);
         }
@@ -340,10 +341,22 @@ impl Main {
             self.doing = Doing::Operation;
             return Ok(Flow::Leave);
         }
-        refuse_reentry(issued.running.thread, threads)?;
         issued.running.note_waiting(core);
         threads.push(issued.running);
         Ok(Flow::Next(env.plan.timing.async_issue_cycles))
+    }
+
+    /// An operation whose queue or microthread is in use is a fault; a lenient machine waits until it is
+    /// free, and says so once.
+    fn wait_for_thread(&mut self, fault: Fault, env: &mut Env) -> Result<Flow, Fault> {
+        if !env.plan.lenient {
+            return Err(fault);
+        }
+        if !std::mem::replace(&mut self.waits, true) {
+            env.log
+                .push((env.now, env.index, format!("waits: {}", fault.kind)));
+        }
+        Ok(Flow::Again(1))
     }
 
     fn map(
@@ -373,14 +386,25 @@ impl Main {
     }
 }
 
+/// Whether the queues and the microthread of an operation are free.
+fn refuse_busy(issued: &Issued, threads: &Threads, plan: &PePlan) -> Result<(), Fault> {
+    let queues = (issued.running.inputs.as_slice(), issued.running.output);
+    refuse_shared_queue(queues, threads, plan)?;
+    match issued.is_async && issued.running.length > 0 {
+        true => refuse_reentry(issued.running.thread, threads),
+        false => Ok(()),
+    }
+}
+
 fn refuse_reentry(id: u8, threads: &Threads) -> Result<(), Fault> {
     match threads.iter().find(|busy| busy.thread == id) {
         None => Ok(()),
-        Some(busy) => Err(Fault::new(format!(
-            "re-entry of microthread {id}: it still runs the {} of line {}",
-            super::opcode::info(busy.opcode).name,
-            busy.span.line
-        ))),
+        Some(busy) => Err(FaultKind::MicrothreadBusy {
+            thread: id,
+            running: busy.opcode,
+            line: busy.span.line,
+        }
+        .into()),
     }
 }
 
@@ -395,20 +419,21 @@ fn refuse_shared_queue(
             .iter()
             .flatten()
             .find(|q| old.inputs.contains(&Some(**q)));
-        let name = if let Some(queue) = shared_input {
-            format!("input queue {}", plan.inputs[usize::from(*queue)].id)
+        let queue = if let Some(queue) = shared_input {
+            Queue::Input(plan.inputs[usize::from(*queue)].id.into())
         } else if output.is_some() && output == old.output {
             let queue = usize::from(output.unwrap_or(0));
-            format!("output queue {}", plan.outputs[queue].id)
+            Queue::Output(plan.outputs[queue].id.into())
         } else {
             continue;
         };
-        return Err(Fault::new(format!(
-            "two operations use {name} at once: microthread {} (re-entry) still runs the {} of line {}",
-            old.thread,
-            super::opcode::info(old.opcode).name,
-            old.span.line
-        )));
+        return Err(FaultKind::QueueBusy {
+            queue,
+            thread: old.thread,
+            running: old.opcode,
+            line: old.span.line,
+        }
+        .into());
     }
     Ok(())
 }

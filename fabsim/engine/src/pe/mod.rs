@@ -4,6 +4,7 @@
 //! asynchronous DSD operations run on microthreads beside it. High and medium microthreads go
 //! before the main thread, low ones after it; among equals they take turns.
 
+pub mod event;
 mod execute;
 pub mod fifo;
 mod interpret;
@@ -23,6 +24,7 @@ pub mod state;
 mod system;
 pub mod tasks;
 
+use self::event::{Executed, Turn};
 pub use self::interpret::Doing;
 use self::interpret::Main;
 use self::operation::Running;
@@ -33,8 +35,7 @@ use self::tasks::Start;
 use crate::fabric::grid::PeIndex;
 use crate::fabric::registers::{Change, Refused};
 use crate::fabric::View;
-use crate::probe::{Executed, Turn};
-use crate::report::Fault;
+use crate::fault::Fault;
 use fabsim_program::program::{FunctionId, Priority};
 use std::sync::Arc;
 

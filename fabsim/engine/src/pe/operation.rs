@@ -1,13 +1,13 @@
 //! A running DSD operation: when it can go on, and what one instruction of it does.
 
 use super::fifo::End;
-use super::opcode::{element, info, Sources};
+use super::opcode::{element, Sources};
 use super::plan::PePlan;
 use super::rate::{in_same_banks, Pace, PARTS};
 use super::port::{send, Port};
 use super::simd::Lanes;
 use super::state::{Action, Core};
-use crate::report::Fault;
+use crate::fault::{Fault, FaultKind};
 use crate::timing::Timing;
 use fabsim_program::program::{Dsr, Opcode, Priority, ScalarType, Slot, Span};
 
@@ -310,7 +310,7 @@ impl Running {
     /// `@dfilt` drops wavelets until it has seen as many control wavelets as it has elements.
     fn filter_step(&mut self, core: &mut Core, plan: &PePlan) -> Result<bool, Fault> {
         let Some(queue) = self.inputs[0] else {
-            return Err(Fault::new("@dfilt without a fabin operand"));
+            return Err(FaultKind::FilterWithoutFabin.into());
         };
         let arrived = core.inputs[usize::from(queue)].ring.pop();
         if arrived.is_some_and(|entry| entry.wavelet().control) && !self.is_infinite() {
@@ -344,11 +344,11 @@ impl Running {
     fn meet_control(&self, core: &mut Core, plan: &PePlan, queue: u8) -> Result<(), Fault> {
         let color = core.inputs[usize::from(queue)].color;
         let Some(action) = self.on_control else {
-            return Err(Fault::new(format!(
-                "a control wavelet of color {color} reaches the fabin operand of {}, which has \
-                 no on_control; send it with the ce-ignore flag or give the operation an on_control",
-                info(self.opcode).name
-            )));
+            return Err(FaultKind::ControlAtOperand {
+                color,
+                opcode: self.opcode,
+            }
+            .into());
         };
         core.inputs[usize::from(queue)].ring.pop();
         if action == Action::Terminate {

@@ -8,9 +8,11 @@ use super::flight::Flights;
 use super::options::TraceOptions;
 use super::waits::{waits, Wait};
 use crate::fabric::grid::{Grid, PeIndex};
+use crate::fabric::observer::{Observer, Passage};
+use crate::pe::event::{Executed, Turn};
 use crate::pe::plan::PePlan;
 use crate::pe::Pe;
-use crate::probe::{Executed, Passage, Probe, RampPassage, Turn};
+use crate::probe::{Probe, RampPassage};
 use fabsim_program::program::{Direction, Directions, Inst};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
@@ -270,6 +272,22 @@ impl Tracer {
     }
 }
 
+impl Observer for Tracer {
+    fn landed(&mut self, passage: Passage, from: Direction) {
+        if !self.is_over() {
+            self.flights.landed(passage, from);
+        }
+    }
+
+    fn left(&mut self, passage: Passage, over: Directions) {
+        self.advance(passage.cycle);
+        if !self.is_over() {
+            let visit = self.flights.left(passage, over);
+            self.add(passage.cycle, passage.pe, Event::Router(visit));
+        }
+    }
+}
+
 impl Probe for Tracer {
     fn ident(&self, pe: PeIndex, color: u8, side: Direction) -> Option<u64> {
         self.flights.last_from(pe, color, side)
@@ -310,20 +328,6 @@ impl Probe for Tracer {
             events.push(self.waiting(wait));
         }
         self.set_state(cycle, pe, events);
-    }
-
-    fn landed(&mut self, passage: Passage, from: Direction) {
-        if !self.is_over() {
-            self.flights.landed(passage, from);
-        }
-    }
-
-    fn left(&mut self, passage: Passage, over: Directions) {
-        self.advance(passage.cycle);
-        if !self.is_over() {
-            let visit = self.flights.left(passage, over);
-            self.add(passage.cycle, passage.pe, Event::Router(visit));
-        }
     }
 
     fn went_up(&mut self, passage: RampPassage) {
