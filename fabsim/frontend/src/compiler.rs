@@ -43,6 +43,8 @@ pub struct Compiler {
     pub depth: u32,
     pub messages: Messages,
     pub memo: Memo,
+    /// Forms of before 1.0 were used.
+    pub has_older_forms: bool,
     /// The functions of all tile programs, each once.
     pub functions: HashSet<Arc<Function>>,
 }
@@ -192,6 +194,7 @@ impl Compiler {
             depth: 0,
             messages: Messages::default(),
             memo: Memo::default(),
+            has_older_forms: false,
             functions: HashSet::new(),
         }
     }
