@@ -328,7 +328,7 @@ impl Main {
         if let Err(fault) = refuse_busy(&issued, threads, env.plan) {
             return self.wait_for_thread(fault, env);
         }
-        (self.charged, self.waits) = (false, false);
+        self.charged = false;
         if let Some(slot) = op.result {
             self.set(slot, 1);
         }
@@ -347,15 +347,14 @@ impl Main {
     }
 
     /// An operation whose queue or microthread is in use is a fault; a lenient machine waits until it is
-    /// free, and says so once.
+    /// free, and says so.
     fn wait_for_thread(&mut self, fault: Fault, env: &mut Env) -> Result<Flow, Fault> {
         if !env.plan.lenient {
             return Err(fault);
         }
-        if !std::mem::replace(&mut self.waits, true) {
-            env.log
-                .push((env.now, env.index, format!("waits: {}", fault.kind)));
-        }
+        self.waits = true;
+        env.log
+            .push((env.now, env.index, format!("waits: {}", fault.kind)));
         Ok(Flow::Again(1))
     }
 
