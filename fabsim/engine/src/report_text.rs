@@ -194,6 +194,10 @@ impl Display for Wait {
 fn host(f: &mut Formatter<'_>, fault: &HostFault, site: &Site) -> Result {
     let color = site.color.unwrap_or_default();
     match fault {
+        HostFault::NoConstant { name, known } => {
+            let known = known.join(", ");
+            write!(f, "there is no constant {name:?}; there are {known}")
+        }
         HostFault::NoFunction(name) => {
             write!(f, "launch: {} exports no function {name:?}", pe(site))
         }
