@@ -3,8 +3,8 @@
 use super::fifo::End;
 use super::opcode::{element, Sources};
 use super::plan::PePlan;
-use super::rate::{in_same_banks, Pace, PARTS};
 use super::port::{send, Port};
+use super::rate::{in_same_banks, Pace, PARTS};
 use super::simd::Lanes;
 use super::state::{Action, Core};
 use crate::fault::{Fault, FaultKind};
