@@ -8,6 +8,7 @@
 //! a slot holds the raw bits of one scalar, zero-extended to 64 bits; ids of tasks, colors and
 //! queues are the plain machine numbers.
 
+pub use crate::clock::Clock;
 pub use crate::direction::{Direction, Directions};
 pub use crate::opcode::Opcode;
 pub use crate::scalar_type::ScalarType;
@@ -33,6 +34,8 @@ pub struct Span {
 #[derive(Clone, Debug)]
 pub struct Design {
     pub arch: Arch,
+    /// Whose cycles it counts.
+    pub clock: Clock,
     pub width: u16,
     pub height: u16,
     /// Size of the simulated fabric and the position of PE (0, 0) in it, as given to the compiler.
