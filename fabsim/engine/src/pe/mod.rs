@@ -21,6 +21,7 @@ pub mod simd;
 pub mod state;
 mod system;
 pub mod tasks;
+mod thread_priority;
 
 pub use self::interpret::Doing;
 use self::interpret::Main;

@@ -1,7 +1,7 @@
 //! Operations whose fabric operands name a SIMD mode: what one instruction of them takes.
 
 use super::opcode::{element, info, Sources};
-use super::operation::{memory_rate, Running, INFINITE};
+use super::operation::{memory_rate, Running};
 use super::port::{Port, Sender};
 use super::queues::{Entry, Tag};
 use super::state::Core;
@@ -34,7 +34,6 @@ pub fn lanes(
     opcode: Opcode,
     modes: &[Simd],
     ports: &[&Port],
-    length: u32,
 ) -> Result<Option<Lanes>, Fault> {
     let Some(&mode) = modes.first() else {
         return Ok(None);
@@ -62,14 +61,6 @@ pub fn lanes(
     if width < group {
         return Err(Fault::new(format!(
             "{} handles {width} of the {group} elements that its SIMD mode asks of an instruction",
-            row.name
-        )));
-    }
-    let whole = u32::from(if lanes.waits { group } else { lanes.elements });
-    if length != INFINITE && length % whole != 0 {
-        return Err(Fault::new(format!(
-            "{} has {length} elements, and its SIMD mode takes {whole} at a time; what becomes of \
-             the rest is not documented",
             row.name
         )));
     }
@@ -114,7 +105,7 @@ impl Running {
 
     /// The most wavelets that the next instruction takes.
     fn wanted(&self, lanes: Lanes) -> u8 {
-        let left = self.remaining / u32::from(lanes.elements);
+        let left = self.remaining.div_ceil(u32::from(lanes.elements));
         left.min(u32::from(lanes.wavelets)) as u8
     }
 
@@ -149,7 +140,8 @@ impl Running {
         Ok(())
     }
 
-    /// The elements of one wavelet, the first one in its low half.
+    /// The elements of one wavelet, the first one in its low half; the last wavelet of an operation
+    /// may have one where two would fit.
     fn one_wavelet(&mut self, core: &mut Core, lanes: Lanes, ready: u64) -> Result<(), Fault> {
         let mut arrived = [0u32; 3];
         for (payload, port) in arrived.iter_mut().zip(&self.sources) {
@@ -159,9 +151,10 @@ impl Running {
             }
         }
         let mut sent = 0;
-        for n in 0..lanes.elements {
+        let count = self.remaining.min(u32::from(lanes.elements));
+        for n in 0..count {
             self.remaining -= u32::from(!self.is_infinite());
-            let value = self.value_of_lane(core, &arrived, 16 * u32::from(n))?;
+            let value = self.value_of_lane(core, &arrived, 16 * n)?;
             match self.dest {
                 Port::Output(Sender { bytes: 2, .. }) => sent |= (value & 0xffff) << (16 * n),
                 Port::Output(_) => sent = value,
