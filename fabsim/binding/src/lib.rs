@@ -1,6 +1,6 @@
 //! The Python module `fabsim`. It converts and calls; it decides nothing.
 
-use fabsim_engine::report::SimError;
+use fabsim_engine::report::{Cause, SimError};
 use fabsim_engine::trace::{self, Region, Scope, TraceForm, TraceOptions, Watched};
 use fabsim_frontend as csl;
 use fabsim_frontend::{CompileOptions, Fp16Format};
@@ -223,7 +223,14 @@ fn csl_error(py: Python<'_>, diagnostics: &[Diagnostic]) -> PyErr {
 
 fn simulation_error(py: Python<'_>, error: &SimError) -> PyErr {
     let raised = SimulationError::new_err(error.to_string());
-    with_attribute(py, raised, "kind", Ok(error.kind()))
+    let raised = with_attribute(py, raised, "kind", Ok(error.kind()));
+    let raised = with_attribute(py, raised, "code", Ok(error.code()));
+    let raised = with_attribute(py, raised, "pe", Ok(error.site.pe));
+    let raised = with_attribute(py, raised, "color", Ok(error.site.color));
+    let raised = with_attribute(py, raised, "cycle", Ok(error.site.cycle));
+    let place = error.site.place.as_ref();
+    let place = place.map(|place| (place.file.clone(), place.line, place.column));
+    with_attribute(py, raised, "place", Ok(place))
 }
 
 /// `error` with one more attribute, or what went wrong in making it.
@@ -344,8 +351,8 @@ impl Watch {
     }
 
     fn error(self, py: Python<'_>, error: &SimError) -> PyErr {
-        match (self.raised, error) {
-            (Some(raised), SimError::Interrupted) => raised,
+        match (self.raised, &*error.cause) {
+            (Some(raised), Cause::Interrupted) => raised,
             _ => simulation_error(py, error),
         }
     }

@@ -21,7 +21,7 @@ use fabsim_engine::fabric::grid::PeIndex;
 use fabsim_engine::machine::{Command, Machine};
 use fabsim_engine::pe::Launch;
 use fabsim_engine::probe::Recorder;
-use fabsim_engine::report::SimError;
+use fabsim_engine::report::{Cause, During, HostFault, SimError};
 use fabsim_engine::trace::Watched;
 use fabsim_program::program::{Design, FunctionId, SymbolKind};
 use std::sync::Arc;
@@ -236,9 +236,7 @@ impl Simulator {
             None => Ok(functions),
             Some(n) => {
                 let (x, y) = self.machine.fabric.grid.place(PeIndex(n as u32));
-                Err(SimError::Host(format!(
-                    "launch: PE ({x}, {y}) exports no function {name:?}"
-                )))
+                Err(SimError::from(HostFault::NoFunction(name.into())).on((x, y)))
             }
         }
     }
@@ -266,8 +264,7 @@ impl Simulator {
     /// Steps until `done`. Falling quiet before is the end only for those who wait for it.
     fn run(&mut self, progress: Progress, done: impl Fn(&Machine) -> bool) -> Result<(), SimError> {
         if self.failed {
-            let text = "the simulation cannot go on after a command that failed";
-            return Err(SimError::Host(text.into()));
+            return Err(HostFault::AfterFailure.into());
         }
         let ran = self.run_until(progress, done);
         self.machine.end_flows();
@@ -291,14 +288,10 @@ impl Simulator {
                 if self.machine.command.outstanding == 0 {
                     return Ok(());
                 }
-                return Err(SimError::Stuck(stuck::report(&self.machine)));
+                return Err(Cause::Stuck(stuck::report(&self.machine, During::Launch)).into());
             }
             if self.machine.cycle >= last {
-                return Err(SimError::Limit(format!(
-                    "the limit of {} cycles is reached in cycle {}; {} PEs have not finished; --max-cycles (in \
-                     Python max_cycles) raises the limit",
-                    self.options.max_cycles, self.machine.cycle, self.machine.command.outstanding
-                )));
+                return Err(self.cycle_limit(Some(self.machine.command.outstanding)));
             }
             self.machine.step()?;
             steps += 1;
@@ -306,11 +299,18 @@ impl Simulator {
                 steps = 0;
                 next_call = self.machine.tile_cycles + VISITS_BETWEEN_CALLS;
                 if !progress(self.machine.cycle) {
-                    return Err(SimError::Interrupted);
+                    return Err(SimError::interrupted(self.machine.cycle));
                 }
             }
         }
         Ok(())
+    }
+
+    /// The allowed cycles are used up.
+    fn cycle_limit(&self, unfinished: Option<usize>) -> SimError {
+        let limit = self.options.max_cycles;
+        let cause = Cause::CycleLimit { limit, unfinished };
+        SimError::from(cause).in_cycle(self.machine.cycle)
     }
 
     /// Lets the fabric drain. A wavelet that is left over anywhere is an error.
@@ -326,8 +326,8 @@ impl Simulator {
             self.run(progress, |machine| machine.is_quiet())?;
         }
         self.finish_trace()?;
-        if let Some(text) = stuck::leftovers(&self.machine) {
-            return Err(SimError::Leftover(text));
+        if let Some(waits) = stuck::leftovers(&self.machine) {
+            return Err(Cause::Leftover(waits).into());
         }
         Ok(RunReport {
             cycles: self.machine.cycle,

@@ -21,9 +21,17 @@ class CslError(Exception):
     diagnostics: list[Diagnostic]
 
 class SimulationError(Exception):
-    """The run went wrong; the text says how and where."""
+    """The run went wrong; the text says how and where, the attributes as far as it is known.
 
-    kind: Literal["undefined", "stuck", "limit", "leftover", "host", "unsupported"]
+    `code` is finer than `kind`; `pe` is (column, row), `place` (file, line, column) in the source.
+    """
+
+    kind: Literal["undefined", "stuck", "limit", "leftover", "host", "unsupported", "interrupted"]
+    code: str
+    pe: tuple[int, int] | None
+    color: int | None
+    cycle: int | None
+    place: tuple[str, int, int] | None
 
 class Program:
     """A compiled program."""

@@ -8,7 +8,7 @@ use super::scalar::{binary, compare, convert, cut, unary};
 use super::settings::is_shared;
 use super::state::{Core, LoadedDsr};
 use super::Env;
-use crate::report::Fault;
+use crate::fault::{Fault, FaultKind, Queue};
 use fabsim_program::program::{
     Arch, BinaryOp, Dsd, DsdOperation, DsrLoad, FunctionId, Inst, MapOperation, Operand,
     ScalarType, Slot, Span,
@@ -48,7 +48,7 @@ impl Main {
                 dst,
             } => {
                 let id = self.get(*function).checked_sub(1);
-                let id = id.ok_or_else(|| Fault::new("a null function pointer is called"))?;
+                let id = id.ok_or(FaultKind::NullFunction)?;
                 self.call(FunctionId(id as u32), args, *dst, env)
             }
             Inst::Return { src } => {
@@ -161,7 +161,7 @@ impl Main {
             }
             Inst::Assert { condition } => {
                 if self.get(*condition) & 1 == 0 {
-                    return Err(Fault::new("an assertion does not hold"));
+                    return Err(FaultKind::AssertionFails.into());
                 }
             }
             memory => self.memory_instruction(memory, core)?,
@@ -226,7 +226,7 @@ impl Main {
                 let bytes = (self.get(*by) as u16).wrapping_mul(u16::from(*element_bytes));
                 self.change_dsd(*dst, *dsd, |dsd| dsd.base = dsd.base.wrapping_add(bytes));
             }
-            _ => return Err(Fault::new("an instruction the engine does not know")),
+            _ => return Err(FaultKind::UnknownInstruction.into()),
         }
         Ok(())
     }
@@ -339,11 +339,12 @@ fn issue_cost<'a>(operands: impl Iterator<Item = &'a Operand>, env: &Env) -> u64
 fn refuse_reentry(id: u8, threads: &Threads) -> Result<(), Fault> {
     match threads.iter().find(|busy| busy.thread == id) {
         None => Ok(()),
-        Some(busy) => Err(Fault::new(format!(
-            "re-entry of microthread {id}: it still runs the {} of line {}",
-            super::opcode::info(busy.opcode).name,
-            busy.span.line
-        ))),
+        Some(busy) => Err(FaultKind::MicrothreadBusy {
+            thread: id,
+            running: busy.opcode,
+            line: busy.span.line,
+        }
+        .into()),
     }
 }
 
@@ -358,20 +359,21 @@ fn refuse_shared_queue(
             .iter()
             .flatten()
             .find(|q| old.inputs.contains(&Some(**q)));
-        let name = if let Some(queue) = shared_input {
-            format!("input queue {}", plan.inputs[usize::from(*queue)].id)
+        let queue = if let Some(queue) = shared_input {
+            Queue::Input(plan.inputs[usize::from(*queue)].id.into())
         } else if output.is_some() && output == old.output {
             let queue = usize::from(output.unwrap_or(0));
-            format!("output queue {}", plan.outputs[queue].id)
+            Queue::Output(plan.outputs[queue].id.into())
         } else {
             continue;
         };
-        return Err(Fault::new(format!(
-            "two operations use {name} at once: microthread {} (re-entry) still runs the {} of line {}",
-            old.thread,
-            super::opcode::info(old.opcode).name,
-            old.span.line
-        )));
+        return Err(FaultKind::QueueBusy {
+            queue,
+            thread: old.thread,
+            running: old.opcode,
+            line: old.span.line,
+        }
+        .into());
     }
     Ok(())
 }

@@ -9,8 +9,8 @@ use super::operation::Running;
 use super::plan::PePlan;
 use super::state::Core;
 use super::{Env, Next};
+use crate::fault::{Fault, FaultKind};
 use crate::probe::Executed;
-use crate::report::Fault;
 use fabsim_program::program::{Function, FunctionId, Slot, Span};
 
 /// Instructions run at once at most, so that a loop without end still lets cycles pass.
@@ -254,7 +254,7 @@ impl Main {
             };
             let plan = env.plan;
             let function = plan.program.functions.get(frame.function as usize);
-            let function = function.ok_or_else(|| Fault::new("a call to no function"))?;
+            let function = function.ok_or(FaultKind::NoFunction)?;
             let at = frame.pc as usize;
             let site = Site { function, at };
             if let Some(executed) = &mut env.executed {
@@ -297,7 +297,7 @@ impl Main {
         if self.frames.len() < DEPTH {
             return Ok(());
         }
-        Err(Fault::new(format!("calls are nested {DEPTH} deep")))
+        Err(FaultKind::CallDepth(DEPTH).into())
     }
 
     fn advance(&mut self, pc: u32) {

@@ -8,7 +8,7 @@ use super::plan::PePlan;
 use super::port::{Port, Sender, Tensor};
 use super::simd::lanes;
 use super::state::{Action, Core, LoadedDsr};
-use crate::report::Fault;
+use crate::fault::{Fault, FaultKind, Queue};
 use fabsim_program::program::{
     Arch, BlockKind, BlockTarget, Completion, Dsd, DsdOperation, DsdShape, DsrFile, OnControl,
     OpOptions, Opcode, Operand, Priority, Simd, Slot, Span,
@@ -92,12 +92,7 @@ impl<'a> Operands<'a> {
                 })
             }
             Operand::Dsr(dsr) => {
-                let loaded = self.core.dsr(dsr).ok_or_else(|| {
-                    Fault::new(format!(
-                        "{:?} register {} is used before it is loaded",
-                        dsr.file, dsr.id
-                    ))
-                })?;
+                let loaded = self.core.dsr(dsr).ok_or(FaultKind::DsrNotLoaded(dsr))?;
                 let (port, extent) = self.port(loaded.dsd, bytes)?;
                 Ok(Ready {
                     port,
@@ -135,9 +130,7 @@ impl<'a> Operands<'a> {
     pub fn any(&self, operand: &Operand, bytes: u8) -> Result<(Port, Option<u32>), Fault> {
         let ready = self.ready(operand, bytes)?;
         if ready.simd.is_some_and(|mode| mode != Simd::One) {
-            return Err(Fault::new(
-                "a SIMD mode at @map: what that does is not documented",
-            ));
+            return Err(FaultKind::SimdInMap.into());
         }
         Ok((ready.port, ready.extent))
     }
@@ -159,7 +152,7 @@ impl<'a> Operands<'a> {
         let shape = program
             .shapes
             .get(usize::from(dsd.shape))
-            .ok_or_else(|| Fault::new("a DSD is used before it is set"))?;
+            .ok_or(FaultKind::NoDsd)?;
         let extent = elements(dsd.extent);
         match shape {
             // A DSD has no element type: the operation says how wide its elements are.
@@ -204,7 +197,7 @@ impl<'a> Operands<'a> {
             DsdShape::FabOut { .. } => Ok((self.output(shape, bytes)?, extent)),
             DsdShape::Fifo { fifo } => {
                 let known = self.core.fifos.get(usize::from(*fifo));
-                let known = known.ok_or_else(|| Fault::new("a FIFO that does not exist"))?;
+                let known = known.ok_or(FaultKind::NoFifo)?;
                 let (fifo, bytes) = (*fifo, known.bytes);
                 Ok((Port::Fifo { fifo, bytes }, 0))
             }
@@ -231,12 +224,15 @@ impl<'a> Operands<'a> {
         let queue = self
             .plan
             .input(id)
-            .ok_or_else(|| Fault::new(format!("input queue {id} is used but bound to no color")))?;
+            .ok_or(FaultKind::QueueUnbound(Queue::Input(id.into())))?;
         let bound = self.core.inputs[usize::from(queue)].color;
         match color {
-            Some(color) if color != bound => Err(Fault::new(format!(
-                "a fabin operand names color {color}, but input queue {id} is bound to color {bound}"
-            ))),
+            Some(named) if named != bound => Err(FaultKind::QueueOfOtherColor {
+                queue: id,
+                bound,
+                named,
+            }
+            .into()),
             _ => Ok(Port::Input { queue, bytes }),
         }
     }
@@ -252,24 +248,21 @@ impl<'a> Operands<'a> {
             ..
         } = shape
         else {
-            return Err(Fault::new("not a fabout operand"));
+            return Err(FaultKind::NotFabout.into());
         };
         if *simd != Simd::One && (*control || *wavelet_index_offset) {
-            return Err(Fault::new(
-                "a fabout operand with a SIMD mode and 'control' or 'wavelet_index_offset': \
-                 what that does is not documented",
-            ));
+            return Err(FaultKind::SimdWithControl.into());
         }
-        let missing = || Fault::new(format!("output queue {id} does not exist on this machine"));
-        let queue = self.plan.output(*id).ok_or_else(missing)?;
+        let missing = FaultKind::QueueMissing(*id);
+        let queue = self.plan.output(*id).ok_or(missing)?;
         let plan = &self.plan.outputs[usize::from(queue)];
         if plan.depth == 0 {
-            return Err(missing());
+            return Err(missing.into());
         }
         let bound = self.core.outputs[usize::from(queue)].color;
-        let color = color.or(bound).ok_or_else(|| {
-            Fault::new(format!("output queue {id} is used but bound to no color"))
-        })?;
+        let color = color
+            .or(bound)
+            .ok_or(FaultKind::QueueUnbound(Queue::Output((*id).into())))?;
         Ok(Port::Output(Sender {
             queue,
             color,
@@ -333,12 +326,7 @@ pub fn issue(
     running.stops_at_fifo = thread.is_none();
     let is_async = thread.is_some();
     if let Some(thread) = thread {
-        running.thread = thread.ok_or_else(|| {
-            Fault::new(format!(
-                "{} is asynchronous but has no fabric operand",
-                row.name
-            ))
-        })?;
+        running.thread = thread.ok_or(FaultKind::AsyncWithoutFabric(op.opcode))?;
     }
     running.priority = priority(op, (plan, core), &all, &running);
     Ok(Issued { running, is_async })
@@ -385,9 +373,7 @@ fn running(
             _ => None,
         });
     for (n, queue) in fabric.enumerate() {
-        *inputs
-            .get_mut(n)
-            .ok_or_else(|| Fault::new("more than two fabin operands"))? = Some(queue);
+        *inputs.get_mut(n).ok_or(FaultKind::TooManyFabin)? = Some(queue);
     }
     let used: Vec<&Port> = std::iter::once(&dest.port)
         .chain(sources.iter().map(|s| &s.port))
@@ -405,7 +391,7 @@ fn running(
     let mut used_fifos = read.chain(fifo(&dest.port, End::Write));
     let fifos = [used_fifos.next(), used_fifos.next()];
     if used_fifos.next().is_some() {
-        return Err(Fault::new("more than one FIFO is a source"));
+        return Err(FaultKind::TooManyFifos.into());
     }
     let count = sources.len().min(3);
     let per_cycle = rate(plan.arch, op.opcode, &used).max(1);

@@ -33,8 +33,8 @@ use self::tasks::Start;
 use crate::fabric::grid::PeIndex;
 use crate::fabric::registers::{Change, Refused};
 use crate::fabric::View;
+use crate::fault::Fault;
 use crate::probe::{Executed, Turn};
-use crate::report::Fault;
 use fabsim_program::program::{FunctionId, Priority};
 use std::sync::Arc;
 

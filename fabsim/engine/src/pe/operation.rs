@@ -6,7 +6,7 @@ use super::plan::PePlan;
 use super::port::{send, Port};
 use super::simd::Lanes;
 use super::state::{Action, Core};
-use crate::report::Fault;
+use crate::fault::{Fault, FaultKind};
 use fabsim_program::program::{Arch, Dsr, Opcode, Priority, ScalarType, Slot, Span};
 
 /// The length of an operation that never ends.
@@ -274,7 +274,7 @@ impl Running {
     /// `@dfilt` drops wavelets until it has seen as many control wavelets as it has elements.
     fn filter_step(&mut self, core: &mut Core, plan: &PePlan) -> Result<bool, Fault> {
         let Some(queue) = self.inputs[0] else {
-            return Err(Fault::new("@dfilt without a fabin operand"));
+            return Err(FaultKind::FilterWithoutFabin.into());
         };
         let arrived = core.inputs[usize::from(queue)].ring.pop();
         if arrived.is_some_and(|entry| entry.wavelet().control) && !self.is_infinite() {
@@ -308,11 +308,11 @@ impl Running {
     fn meet_control(&self, core: &mut Core, plan: &PePlan, queue: u8) -> Result<(), Fault> {
         let color = core.inputs[usize::from(queue)].color;
         let Some(action) = self.on_control else {
-            return Err(Fault::new(format!(
-                "a control wavelet of color {color} reaches the fabin operand of {}, which has \
-                 no on_control; send it with the ce-ignore flag or give the operation an on_control",
-                info(self.opcode).name
-            )));
+            return Err(FaultKind::ControlAtOperand {
+                color,
+                opcode: self.opcode,
+            }
+            .into());
         };
         core.inputs[usize::from(queue)].ring.pop();
         if action == Action::Terminate {

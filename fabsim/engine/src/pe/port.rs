@@ -2,7 +2,7 @@
 
 use super::memory::Memory;
 use super::queues::{Entry, InputQueue, OutputQueue, Tag};
-use crate::report::Fault;
+use crate::fault::{Fault, FaultKind};
 
 /// Where a running operation reads or writes an element.
 #[derive(Clone, Debug)]
@@ -142,8 +142,8 @@ impl Port {
                     payload
                 })
             }
-            Port::Output(_) => Err(Fault::new("a fabout operand is read")),
-            Port::Fifo { .. } => Err(Fault::new("fabsim does not support FIFOs in @map yet")),
+            Port::Output(_) => Err(FaultKind::FaboutRead.into()),
+            Port::Fifo { .. } => Err(FaultKind::FifoInMap.into()),
         }
     }
 
@@ -161,9 +161,7 @@ impl Port {
                 tensor.advance();
                 Ok(())
             }
-            _ => Err(Fault::new(
-                "an operand that cannot be written is a destination",
-            )),
+            _ => Err(FaultKind::NotWritable.into()),
         }
     }
 }

@@ -5,7 +5,7 @@ use super::operation::{memory_rate, Running};
 use super::port::{Port, Sender};
 use super::queues::{Entry, Tag};
 use super::state::Core;
-use crate::report::Fault;
+use crate::fault::{Fault, FaultKind};
 use fabsim_program::program::{Arch, Opcode, Simd};
 
 /// What a mode makes of an operation.
@@ -39,7 +39,7 @@ pub fn lanes(
         return Ok(None);
     };
     if modes.iter().any(|other| *other != mode) {
-        return Err(open("fabric operands of different SIMD modes", opcode));
+        return Err(FaultKind::SimdModesDiffer(opcode).into());
     }
     if mode == Simd::One {
         return Ok(None);
@@ -49,7 +49,7 @@ pub fn lanes(
     let fifo = ports.iter().any(|port| matches!(port, Port::Fifo { .. }));
     let alike = !row.mixed && bytes == row.bytes_of_source(0) && bytes == row.bytes_of_source(1);
     if fifo || !alike || opcode == Opcode::Dfilt {
-        return Err(open("a SIMD mode", opcode));
+        return Err(FaultKind::SimdMode(opcode).into());
     }
     let lanes = Lanes {
         elements: if bytes == 2 { 2 } else { 1 },
@@ -59,19 +59,14 @@ pub fn lanes(
     let group = lanes.elements * lanes.wavelets;
     let width = memory_rate(arch, opcode, ports);
     if width < group {
-        return Err(Fault::new(format!(
-            "{} handles {width} of the {group} elements that its SIMD mode asks of an instruction",
-            row.name
-        )));
+        return Err(FaultKind::SimdWidth {
+            opcode,
+            width,
+            group,
+        }
+        .into());
     }
     Ok((group > 1).then_some(lanes))
-}
-
-fn open(what: &str, opcode: Opcode) -> Fault {
-    let name = info(opcode).name;
-    Fault::new(format!(
-        "{what} at {name}: what that does is not documented"
-    ))
 }
 
 impl Running {
@@ -122,7 +117,7 @@ impl Running {
             let ring = &core.inputs[usize::from(queue)].ring;
             let is_command = |n| ring.get(n).is_some_and(|entry| entry.wavelet().control);
             if is_command(1) && lanes.waits && count > 1 {
-                return Err(open("a command as the second of two wavelets", self.opcode));
+                return Err(FaultKind::SimdSecondCommand(self.opcode).into());
             }
             count = count.min(if is_command(1) {
                 1

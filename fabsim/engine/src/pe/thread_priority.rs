@@ -3,7 +3,7 @@
 use super::operation::Running;
 use super::plan::PePlan;
 use super::state::Core;
-use crate::report::Fault;
+use crate::fault::{Fault, FaultKind};
 use fabsim_program::program::{Arch, Priority};
 
 /// Word address of microthread 0's word, which is that of input queue 0.
@@ -41,10 +41,11 @@ pub fn write(
 ) -> Result<(), Fault> {
     let others = value & !(HIGH | MEDIUM);
     if others != 0 {
-        return Err(Fault::new(format!(
-            "the bits {others:#06x} are written to the word of microthread {thread}: of that word \
-             only the priority is public, {MEDIUM:#05x} for medium and {HIGH:#05x} for high"
-        )));
+        return Err(FaultKind::ThreadWord {
+            thread,
+            bits: others,
+        }
+        .into());
     }
     let priority = match value {
         0 => Priority::Low,

@@ -7,7 +7,7 @@ use crate::fabric::grid::{Grid, PeIndex};
 use crate::pe::plan::PePlan;
 use crate::pe::Pe;
 use crate::probe::{Executed, Passage, Probe, RampPassage, Recorder, Turn};
-use crate::report::SimError;
+use crate::report::{HostFault, SimError};
 use fabsim_program::program::{Direction, Directions};
 use std::any::Any;
 
@@ -31,7 +31,10 @@ impl Watcher {
         let tracer = watched.trace.clone().map(|options| {
             let path = options.path.display().to_string();
             Tracer::new(options, grid).map_err(|error| {
-                SimError::Host(format!("the trace {path} cannot be written: {error}"))
+                SimError::from(HostFault::Trace {
+                    path: Some(path),
+                    error: error.to_string(),
+                })
             })
         });
         Ok(Watcher {
@@ -43,7 +46,13 @@ impl Watcher {
     /// Writes what is known of the trace.
     pub fn finish(&mut self) -> Result<(), SimError> {
         let finished = self.tracer.as_mut().map_or(Ok(()), Tracer::finish);
-        finished.map_err(|error| SimError::Host(format!("the trace cannot be written: {error}")))
+        finished.map_err(|error| {
+            HostFault::Trace {
+                path: None,
+                error: error.to_string(),
+            }
+            .into()
+        })
     }
 
     /// What has been counted so far, if anything is.
