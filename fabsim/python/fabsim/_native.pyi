@@ -69,6 +69,7 @@ def compile(
     max_inlined_iterations: int = 50,
     fp16_format: str = "f16",
     max_comptime_steps: int = ...,
+    strict: bool | None = None,
 ) -> Program: ...
 def convert_trace(
     source: str | PathLike[str],
