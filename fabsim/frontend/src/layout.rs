@@ -136,6 +136,7 @@ impl Compiler {
         let (tiles, routers) = self.assemble(&own_colors)?;
         Ok(Design {
             arch: self.options.arch,
+            clock: self.options.clock,
             width,
             height,
             fabric,

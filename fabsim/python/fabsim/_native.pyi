@@ -21,9 +21,17 @@ class CslError(Exception):
     diagnostics: list[Diagnostic]
 
 class SimulationError(Exception):
-    """The run went wrong; the text says how and where."""
+    """The run went wrong; the text says how and where, the attributes as far as it is known.
 
-    kind: Literal["undefined", "stuck", "limit", "leftover", "host", "unsupported"]
+    `code` is finer than `kind`; `pe` is (column, row), `place` (file, line, column) in the source.
+    """
+
+    kind: Literal["undefined", "stuck", "limit", "leftover", "host", "unsupported", "interrupted"]
+    code: str
+    pe: tuple[int, int] | None
+    color: int | None
+    cycle: int | None
+    place: tuple[str, int, int] | None
 
 class Program:
     """A compiled program."""
@@ -69,6 +77,7 @@ def compile(
     max_inlined_iterations: int = 50,
     fp16_format: str = "f16",
     max_comptime_steps: int = ...,
+    timing: Literal["streams", "simfabric", "silicon"] = ...,
     strict: bool | None = None,
 ) -> Program: ...
 def convert_trace(
@@ -97,6 +106,7 @@ class Simulator:
         trace_form: Literal["text", "binary"] = "text",
         trace_region: tuple[int, int, int, int] | None = None,
         trace_window: tuple[int, int] | None = None,
+        constants: Mapping[str, int] = ...,
     ) -> None: ...
     def memcpy_h2d(
         self,

@@ -4,13 +4,13 @@
 //! charged its cycles: nothing outside can see the difference, since only DSD operations touch
 //! queues and each of them waits for its own cycle.
 
+use super::event::Executed;
 use super::map::MapRun;
 use super::operation::Running;
 use super::plan::PePlan;
 use super::state::Core;
 use super::{Env, Next};
-use crate::probe::Executed;
-use crate::report::Fault;
+use crate::fault::{Fault, FaultKind};
 use fabsim_program::program::{Function, FunctionId, Slot, Span};
 
 /// Instructions run at once at most, so that a loop without end still lets cycles pass.
@@ -254,7 +254,7 @@ impl Main {
             };
             let plan = env.plan;
             let function = plan.program.functions.get(frame.function as usize);
-            let function = function.ok_or_else(|| Fault::new("a call to no function"))?;
+            let function = function.ok_or(FaultKind::NoFunction)?;
             let at = frame.pc as usize;
             let site = Site { function, at };
             if let Some(executed) = &mut env.executed {
@@ -297,7 +297,7 @@ impl Main {
         if self.frames.len() < DEPTH {
             return Ok(());
         }
-        Err(Fault::new(format!("calls are nested {DEPTH} deep")))
+        Err(FaultKind::CallDepth(DEPTH).into())
     }
 
     fn advance(&mut self, pc: u32) {

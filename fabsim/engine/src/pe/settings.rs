@@ -5,7 +5,7 @@ use super::plan::PePlan;
 use super::state::Core;
 use super::Env;
 use crate::fabric::registers::{Change, FilterField, Refused};
-use crate::report::Fault;
+use crate::fault::{Fault, FaultKind, Queue};
 use fabsim_program::limits::COLORS;
 use fabsim_program::program::{Arch, Direction, Directions, FunctionId, SystemCall};
 
@@ -47,7 +47,7 @@ pub enum MainPriority {
 fn queue_bit(queue: u64, is_input: u64) -> Result<u16, Fault> {
     match queue {
         0..=7 => Ok(1 << (queue + if is_input == 0 { 0 } else { 8 })),
-        _ => Err(Fault::new(format!("there is no queue {queue}"))),
+        _ => Err(FaultKind::NoQueue(queue).into()),
     }
 }
 
@@ -235,14 +235,16 @@ impl Core {
         env: &mut Env,
     ) -> Result<(), Fault> {
         let place = u8::try_from(id).ok().and_then(|id| env.plan.input(id));
-        let place = place.ok_or_else(|| Fault::new(format!("input queue {id} is not in use")))?;
+        let place = place.ok_or(FaultKind::QueueNotInUse(Queue::Input(id)))?;
         let queue = &mut self.inputs[usize::from(place)];
         let color = a_color(color)?;
         if !queue.ring.is_empty() {
-            return Err(Fault::new(format!(
-                "input queue {id} is bound to color {color} while it holds wavelets of color {}",
-                queue.color
-            )));
+            return Err(FaultKind::InputHoldsWavelets {
+                queue: id,
+                holds: queue.color,
+                bound_to: color,
+            }
+            .into());
         }
         queue.color = color;
         self.rebound = true;
@@ -261,13 +263,15 @@ impl Core {
 
     fn bind_output(&mut self, id: u16, value: u16, env: &mut Env) -> Result<(), Fault> {
         let place = env.plan.output(id as u8);
-        let place = place.ok_or_else(|| Fault::new(format!("output queue {id} is not in use")))?;
+        let place = place.ok_or(FaultKind::QueueNotInUse(Queue::Output(id.into())))?;
         let queue = &mut self.outputs[usize::from(place)];
         let color = a_color(u64::from(value >> COLOR_SHIFT))?;
         if !queue.ring.is_empty() {
-            return Err(Fault::new(format!(
-                "output queue {id} is bound to color {color} while it holds wavelets; flush it before"
-            )));
+            return Err(FaultKind::OutputHoldsWavelets {
+                queue: id.into(),
+                bound_to: color,
+            }
+            .into());
         }
         queue.color = Some(color);
         Ok(())
@@ -302,24 +306,16 @@ fn output_register(plan: &PePlan, address: u16) -> Option<u16> {
 fn a_color(color: u64) -> Result<u8, Fault> {
     match u8::try_from(color) {
         Ok(color) if usize::from(color) < COLORS => Ok(color),
-        _ => Err(Fault::new(format!("there is no color {color}"))),
+        _ => Err(FaultKind::NoColor(color).into()),
     }
 }
 
 fn fault(refused: Refused, address: u16) -> Fault {
-    Fault::new(match refused {
-        Refused::Unknown => format!(
-            "configuration word {address:#06x} is no register fabsim has, or its color has no \
-             configuration on this PE"
-        ),
-        Refused::InUse(color) => format!(
-            "color {color} is configured while it is live: wavelets of it wait in the router, and \
-             which way they go is undefined; tear it down before"
-        ),
-        Refused::NoFilter => format!("color {address} has no counter filter on this PE"),
-        Refused::PointToPoint => {
-            "fabsim does not support the point-to-point bit of a color yet".to_string()
-        }
+    Fault::from(match refused {
+        Refused::Unknown => FaultKind::UnknownRegister(address),
+        Refused::InUse(color) => FaultKind::ColorInUse(color),
+        Refused::NoFilter => FaultKind::NoCounterFilter(address),
+        Refused::PointToPoint => FaultKind::PointToPoint,
     })
 }
 
