@@ -149,7 +149,7 @@ impl Report {
 
 /// Compiles the program whose layout is in the file `path`.
 #[pyfunction]
-#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS))]
+#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS, colors_by_number=false))]
 #[allow(clippy::too_many_arguments)] // the command line has as many options
 fn compile(
     py: Python<'_>,
@@ -164,6 +164,7 @@ fn compile(
     max_inlined_iterations: u32,
     fp16_format: &str,
     max_comptime_steps: u64,
+    colors_by_number: bool,
 ) -> PyResult<Program> {
     let arch = match arch {
         "wse2" => Arch::Wse2,
@@ -188,6 +189,7 @@ fn compile(
         memcpy,
         max_inlined_iterations,
         comptime_step_limit: max_comptime_steps,
+        colors_by_number,
         ..CompileOptions::new(arch)
     };
     let compilation = py.allow_threads(|| csl::compile_verbose(&path, &options));

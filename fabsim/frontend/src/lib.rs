@@ -120,6 +120,8 @@ pub struct CompileOptions {
     pub params: Vec<(String, i64)>,
     /// Colors of the root file, by name: parameters of type `color`, and `color` declarations.
     pub colors: Vec<(String, i64)>,
+    /// A number given to a parameter of type `color` of a PE's code is the color of that number.
+    pub colors_by_number: bool,
     /// Where `<name>` modules are looked for that are not part of the standard library.
     pub import_paths: Vec<PathBuf>,
     pub max_inlined_iterations: u32,
@@ -138,6 +140,7 @@ impl CompileOptions {
             fabric_offsets: None,
             params: Vec::new(),
             colors: Vec::new(),
+            colors_by_number: false,
             import_paths: Vec::new(),
             max_inlined_iterations: 50,
             comptime_step_limit: COMPTIME_STEPS,

@@ -184,6 +184,10 @@ pub struct TileProgram {
     pub active_at_start: Vec<u8>,
     /// What was blocked or unblocked at comptime, in order; `true` is blocked.
     pub blocked_at_start: Vec<(BlockTarget, bool)>,
+    /// Bit per task id of high priority at start.
+    pub high_tasks: u64,
+    /// Priority of the main thread at start, from medium low, the usual one, up.
+    pub main_priority: u8,
     /// DSRs loaded at comptime.
     pub dsrs: Vec<DsrLoadValue>,
     /// Static parts of DSDs; `Dsd::shape` points in here.

@@ -77,6 +77,7 @@ def compile(
     max_inlined_iterations: int = 50,
     fp16_format: str = "f16",
     max_comptime_steps: int = ...,
+    colors_by_number: bool = ...,
 ) -> Program: ...
 def convert_trace(
     source: str | PathLike[str],

@@ -34,6 +34,7 @@ def compile_command(arguments: list[str]) -> None:
         "import_paths": [str(Path(path).resolve()) for path in _import_paths(options)],
         "fp16_format": options.fp16_format,
         "max_comptime_steps": options.max_comptime_steps,
+        "colors_by_number": options.colors_by_number,
     }
     _refuse_unsupported(options)
     program = _compile(recipe)
@@ -79,6 +80,7 @@ def _compile(recipe: dict[str, Any]) -> Program:
         max_inlined_iterations=recipe["max_inlined_iterations"],
         fp16_format=recipe["fp16_format"],
         max_comptime_steps=recipe["max_comptime_steps"],
+        colors_by_number=recipe["colors_by_number"],
     )
 
 
@@ -116,6 +118,12 @@ def _parser() -> argparse.ArgumentParser:
         default=4_000_000_000,
         metavar="N",
         help="refuse programs that take more steps to compile (4000000000); fabsim's own option",
+    )
+    parser.add_argument(
+        "--colors-by-number",
+        action="store_true",
+        help="a number for a parameter of type color is a color, as SdkLayout up to 1.4 has it; "
+        "fabsim's own option",
     )
     parser.add_argument("--link-section-start-address-bytes")
     return parser
