@@ -6,7 +6,9 @@ use fabsim_frontend as csl;
 use fabsim_frontend::{CompileOptions, Fp16Format};
 use fabsim_host::{Area, CopyFormat, LaunchReport, SimOptions, Simulator, TransferId, VisitOrder};
 use fabsim_program::diagnostic::Diagnostic;
-use fabsim_program::program::{Arch, Design, ExportKind, Function, Inst, ScalarType, TileProgram};
+use fabsim_program::program::{
+    Arch, Clock, Design, ExportKind, Function, Inst, ScalarType, TileProgram,
+};
 use fabsim_program::rounding::{cb16_bits, single_for_rounding};
 use half::f16;
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -149,7 +151,7 @@ impl Report {
 
 /// Compiles the program whose layout is in the file `path`.
 #[pyfunction]
-#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS, colors_by_number=false))]
+#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS, timing="streams", colors_by_number=false))]
 #[allow(clippy::too_many_arguments)] // the command line has as many options
 fn compile(
     py: Python<'_>,
@@ -164,6 +166,7 @@ fn compile(
     max_inlined_iterations: u32,
     fp16_format: &str,
     max_comptime_steps: u64,
+    timing: &str,
     colors_by_number: bool,
 ) -> PyResult<Program> {
     let arch = match arch {
@@ -178,8 +181,14 @@ fn compile(
         let text = format!("unknown format {fp16_format:?}; there are f16, bf16 and cb16");
         return Err(PyValueError::new_err(text));
     };
+    let Some(clock) = Clock::named(timing) else {
+        let known: Vec<&str> = Clock::ALL.iter().map(|clock| clock.name()).collect();
+        let text = format!("unknown timing {timing:?}; there are {}", known.join(", "));
+        return Err(PyValueError::new_err(text));
+    };
     let options = CompileOptions {
         arch,
+        clock,
         fp16,
         fabric_dims,
         fabric_offsets,
@@ -373,7 +382,7 @@ struct PySimulator {
 #[pymethods]
 impl PySimulator {
     #[new]
-    #[pyo3(signature = (program, max_cycles=1_000_000_000, lenient=false, visit_seed=None, threads=None, *, max_memory_bytes=16_000_000_000, check_uninitialized=false, usage=false, trace=None, trace_form="text", trace_region=None, trace_window=None))]
+    #[pyo3(signature = (program, max_cycles=1_000_000_000, lenient=false, visit_seed=None, threads=None, *, max_memory_bytes=16_000_000_000, check_uninitialized=false, usage=false, trace=None, trace_form="text", trace_region=None, trace_window=None, constants=BTreeMap::new()))]
     #[allow(clippy::too_many_arguments)] // keywords, all but the first
     fn new(
         py: Python<'_>,
@@ -389,6 +398,7 @@ impl PySimulator {
         trace_form: &str,
         trace_region: Option<(u32, u32, u32, u32)>,
         trace_window: Option<(u64, u64)>,
+        constants: BTreeMap<String, u64>,
     ) -> PyResult<Self> {
         let form = trace_form_of(trace_form)?;
         let scope = scope_of(trace_region, trace_window);
@@ -401,6 +411,7 @@ impl PySimulator {
             threads: thread_count(threads)?,
             watched: Watched { trace, usage },
             check_uninitialized,
+            constants: constants.into_iter().collect(),
             ..SimOptions::default()
         };
         let design = Arc::clone(&program.design);

@@ -1,6 +1,5 @@
 //! What one PE cannot do, as data: a kind with its numbers, and where in the source.
 
-use crate::pe::opcode::info;
 use fabsim_program::program::{Dsr, Opcode, Span};
 use std::fmt;
 
@@ -220,13 +219,13 @@ impl fmt::Display for FaultKind {
             K::AsyncWithoutFabric(opcode) => write!(
                 f,
                 "{} is asynchronous but has no fabric operand",
-                info(*opcode).name
+                opcode.name()
             ),
             K::ControlAtOperand { color, opcode } => write!(
                 f,
                 "a control wavelet of color {color} reaches the fabin operand of {}, which has \
                  no on_control; send it with the ce-ignore flag or give the operation an on_control",
-                info(*opcode).name
+                opcode.name()
             ),
             K::MicrothreadBusy {
                 thread,
@@ -235,7 +234,7 @@ impl fmt::Display for FaultKind {
             } => write!(
                 f,
                 "re-entry of microthread {thread}: it still runs the {} of line {line}",
-                info(*running).name
+                running.name()
             ),
             K::QueueBusy {
                 queue,
@@ -246,7 +245,7 @@ impl fmt::Display for FaultKind {
                 f,
                 "two operations use {queue} at once: microthread {thread} (re-entry) still runs \
                  the {} of line {line}",
-                info(*running).name
+                running.name()
             ),
             K::SimdWidth { .. }
             | K::SimdModesDiffer(_)
@@ -304,7 +303,7 @@ impl FaultKind {
     fn write_simd(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use FaultKind as K;
         let open = |f: &mut fmt::Formatter<'_>, what: &str, opcode: Opcode| {
-            let name = info(opcode).name;
+            let name = opcode.name();
             write!(f, "{what} at {name}: what that does is not documented")
         };
         match *self {
@@ -315,7 +314,7 @@ impl FaultKind {
             } => write!(
                 f,
                 "{} handles {width} of the {group} elements that its SIMD mode asks of an instruction",
-                info(opcode).name
+                opcode.name()
             ),
             K::SimdModesDiffer(opcode) => {
                 open(f, "fabric operands of different SIMD modes", opcode)

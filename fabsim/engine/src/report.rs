@@ -155,6 +155,11 @@ pub enum HostFault {
         size: (u16, u16),
     },
     NoProgram,
+    /// A constant of the timing table that there is none of.
+    NoConstant {
+        name: String,
+        known: Vec<&'static str>,
+    },
     Malformed(String),
     NoPort {
         receives: bool,

@@ -212,6 +212,11 @@ fn host(f: &mut Formatter<'_>, fault: &HostFault, site: &Site) -> Result {
             "the design has {tiles} tiles for a rectangle of {width} x {height}"
         ),
         HostFault::NoProgram => f.write_str("the design names a tile program it lacks"),
+        HostFault::NoConstant { name, known } => write!(
+            f,
+            "there is no constant {name:?}; there are {}",
+            known.join(", ")
+        ),
         HostFault::Malformed(what) => write!(f, "the design is malformed: {what}"),
         HostFault::NoPort { receives } => {
             let what = match receives {

@@ -134,6 +134,7 @@ impl Compiler {
         let (tiles, routers) = self.assemble(&own_colors)?;
         Ok(Design {
             arch: self.options.arch,
+            clock: self.options.clock,
             width,
             height,
             fabric,

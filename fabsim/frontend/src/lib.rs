@@ -58,7 +58,7 @@ mod types;
 mod value;
 
 use fabsim_program::diagnostic::Diagnostic;
-use fabsim_program::program::{Arch, Design, ScalarType, Span};
+use fabsim_program::program::{Arch, Clock, Design, ScalarType, Span};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -113,6 +113,8 @@ pub const COMPTIME_STEPS: u64 = 4_000_000_000;
 #[derive(Clone, Debug)]
 pub struct CompileOptions {
     pub arch: Arch,
+    /// Whose cycles the program will count.
+    pub clock: Clock,
     /// `None`: the smallest legal ones.
     pub fabric_dims: Option<(u16, u16)>,
     pub fabric_offsets: Option<(u16, u16)>,
@@ -136,6 +138,7 @@ impl CompileOptions {
     pub fn new(arch: Arch) -> CompileOptions {
         CompileOptions {
             arch,
+            clock: Clock::default(),
             fabric_dims: None,
             fabric_offsets: None,
             params: Vec::new(),

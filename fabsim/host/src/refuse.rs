@@ -120,7 +120,7 @@ fn lacking_in_instruction(inst: &Inst) -> Option<String> {
     match inst {
         Inst::Operation(op) => match info(op.opcode).supported {
             true => None,
-            false => named(info(op.opcode).name),
+            false => named(op.opcode.name()),
         },
         _ => None,
     }

@@ -5,7 +5,6 @@ use fabsim_engine::fabric::channel::Channel;
 use fabsim_engine::fabric::grid::{PeIndex, LINKS};
 use fabsim_engine::machine::Machine;
 use fabsim_engine::pe::fifo::End;
-use fabsim_engine::pe::opcode::info;
 use fabsim_engine::pe::operation::Running;
 use fabsim_engine::pe::plan::PePlan;
 use fabsim_engine::pe::port::Port;
@@ -270,7 +269,7 @@ fn operation(
         text: format!(
             "{}: {}{on} waits for {}",
             machine.location(op.span),
-            info(op.opcode).name,
+            op.opcode.name(),
             wants.join(" and for ")
         ),
         missing: if op.is_infinite() { 0 } else { op.remaining },

@@ -8,7 +8,9 @@
 //! a slot holds the raw bits of one scalar, zero-extended to 64 bits; ids of tasks, colors and
 //! queues are the plain machine numbers.
 
+pub use crate::clock::Clock;
 pub use crate::direction::{Direction, Directions};
+pub use crate::opcode::Opcode;
 pub use crate::scalar_type::ScalarType;
 use std::sync::Arc;
 
@@ -32,6 +34,8 @@ pub struct Span {
 #[derive(Clone, Debug)]
 pub struct Design {
     pub arch: Arch,
+    /// Whose cycles it counts.
+    pub clock: Clock,
     pub width: u16,
     pub height: u16,
     /// Size of the simulated fabric and the position of PE (0, 0) in it, as given to the compiler.
@@ -733,52 +737,4 @@ pub struct DsrLoadValue {
     pub ut_id: Option<u8>,
     pub save_address: bool,
     pub span: Span,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Opcode {
-    Add16,
-    Addc16,
-    And16,
-    Or16,
-    Xor16,
-    Sar16,
-    Sll16,
-    Slr16,
-    Sub16,
-    Clz,
-    Ctz,
-    Popcnt,
-    Mov16,
-    Mov32,
-    Fmovh,
-    Fmovs,
-    Faddh,
-    Fadds,
-    Fsubh,
-    Fsubs,
-    Fmulh,
-    Fmuls,
-    Fmaxh,
-    Fmaxs,
-    Faddhs,
-    Fmach,
-    Fmacs,
-    Fmachs,
-    Fabsh,
-    Fabss,
-    Fnegh,
-    Fnegs,
-    Fnormh,
-    Fnorms,
-    Fscaleh,
-    Fscales,
-    Fh2s,
-    Fs2h,
-    Fh2xp16,
-    Fs2xp16,
-    Xp162fh,
-    Xp162fs,
-    /// `@dfilt`
-    Dfilt,
 }

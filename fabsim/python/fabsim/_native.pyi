@@ -77,6 +77,7 @@ def compile(
     max_inlined_iterations: int = 50,
     fp16_format: str = "f16",
     max_comptime_steps: int = ...,
+    timing: Literal["streams", "simfabric", "silicon"] = ...,
     colors_by_number: bool = ...,
 ) -> Program: ...
 def convert_trace(
@@ -105,6 +106,7 @@ class Simulator:
         trace_form: Literal["text", "binary"] = "text",
         trace_region: tuple[int, int, int, int] | None = None,
         trace_window: tuple[int, int] | None = None,
+        constants: Mapping[str, int] = ...,
     ) -> None: ...
     def memcpy_h2d(
         self,

@@ -19,6 +19,10 @@ from fabsim._native import CslError, Program, compile
 from fabsim.options import positive
 
 
+# The tables of cycle costs, the default first.
+TIMINGS = ("streams", "simfabric", "silicon")
+
+
 def compile_command(arguments: list[str]) -> None:
     """Compile as the command line says. Raises CslError; exits on wrong usage."""
     options = _parser().parse_args(arguments)
@@ -34,6 +38,7 @@ def compile_command(arguments: list[str]) -> None:
         "import_paths": [str(Path(path).resolve()) for path in _import_paths(options)],
         "fp16_format": options.fp16_format,
         "max_comptime_steps": options.max_comptime_steps,
+        "timing": options.timing,
         "colors_by_number": options.colors_by_number,
     }
     _refuse_unsupported(options)
@@ -80,6 +85,7 @@ def _compile(recipe: dict[str, Any]) -> Program:
         max_inlined_iterations=recipe["max_inlined_iterations"],
         fp16_format=recipe["fp16_format"],
         max_comptime_steps=recipe["max_comptime_steps"],
+        timing=recipe["timing"],
         colors_by_number=recipe["colors_by_number"],
     )
 
@@ -120,6 +126,12 @@ def _parser() -> argparse.ArgumentParser:
         help="refuse programs that take more steps to compile (4000000000); fabsim's own option",
     )
     parser.add_argument(
+        "--timing",
+        choices=TIMINGS,
+        default=_timing_of_environment(),
+        help="whose cycles the program counts (streams); fabsim's own option",
+    )
+    parser.add_argument(
         "--colors-by-number",
         action="store_true",
         help="a number for a parameter of type color is a color, as SdkLayout up to 1.4 has it; "
@@ -127,6 +139,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--link-section-start-address-bytes")
     return parser
+
+
+def _timing_of_environment() -> str:
+    """What FABSIM_TIMING says, where a command line cannot be reached. Exits on a wrong name."""
+    name = os.environ.get("FABSIM_TIMING", TIMINGS[0])
+    if name not in TIMINGS:
+        sys.exit(f"fabsim: FABSIM_TIMING is {name!r}; there are {', '.join(TIMINGS)}")
+    return name
 
 
 def _import_paths(options: argparse.Namespace) -> list[str]:

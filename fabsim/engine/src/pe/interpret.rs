@@ -4,13 +4,13 @@
 //! charged its cycles: nothing outside can see the difference, since only DSD operations touch
 //! queues and each of them waits for its own cycle.
 
+use super::event::Executed;
 use super::map::MapRun;
 use super::operation::Running;
 use super::plan::PePlan;
 use super::state::Core;
 use super::{Env, Next};
 use crate::fault::{Fault, FaultKind};
-use crate::probe::Executed;
 use fabsim_program::program::{Function, FunctionId, Slot, Span};
 
 /// Instructions run at once at most, so that a loop without end still lets cycles pass.

@@ -4,6 +4,7 @@
 //! asynchronous DSD operations run on microthreads beside it. High and medium microthreads go
 //! before the main thread, low ones after it; among equals they take turns.
 
+pub mod event;
 mod execute;
 pub mod fifo;
 mod interpret;
@@ -15,6 +16,7 @@ pub mod operation;
 pub mod plan;
 pub mod port;
 pub mod queues;
+pub mod rate;
 pub mod scalar;
 pub mod settings;
 pub mod simd;
@@ -23,6 +25,7 @@ mod system;
 pub mod tasks;
 mod thread_priority;
 
+use self::event::{Executed, Turn};
 pub use self::interpret::Doing;
 use self::interpret::Main;
 use self::operation::Running;
@@ -34,7 +37,6 @@ use crate::fabric::grid::PeIndex;
 use crate::fabric::registers::{Change, Refused};
 use crate::fabric::View;
 use crate::fault::Fault;
-use crate::probe::{Executed, Turn};
 use fabsim_program::program::{FunctionId, Priority};
 use std::sync::Arc;
 
@@ -290,12 +292,13 @@ impl Pe {
         } = start;
         env.queues_changed |= took_wavelet;
         note_start(env, function);
-        let cost = if follows {
-            0
-        } else {
-            env.plan.timing.task_start_cycles
+        let timing = &env.plan.timing;
+        let cost = match (follows, took_wavelet) {
+            (true, _) => 0,
+            (false, true) => timing.data_task_start_cycles,
+            (false, false) => timing.task_start_cycles,
         };
-        let begin = env.now.max(env.plan.timing.start_up_cycles) + cost;
+        let begin = env.now.max(timing.start_up_cycles) + cost;
         self.main.start(env.plan, function, &args, begin);
     }
 }

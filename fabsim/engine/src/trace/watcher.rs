@@ -4,9 +4,11 @@ use super::options::TraceOptions;
 use super::tracer::Tracer;
 use super::usage::Usage;
 use crate::fabric::grid::{Grid, PeIndex};
+use crate::fabric::observer::{Observer, Passage};
+use crate::pe::event::{Executed, Turn};
 use crate::pe::plan::PePlan;
 use crate::pe::Pe;
-use crate::probe::{Executed, Passage, Probe, RampPassage, Recorder, Turn};
+use crate::probe::{Probe, RampPassage, Recorder};
 use crate::report::{HostFault, SimError};
 use fabsim_program::program::{Direction, Directions};
 use std::any::Any;
@@ -75,6 +77,26 @@ impl Recorder for Watcher {
     }
 }
 
+impl Observer for Watcher {
+    fn landed(&mut self, passage: Passage, from: Direction) {
+        if let Some(tracer) = &mut self.tracer {
+            tracer.landed(passage, from);
+        }
+        if let Some(usage) = &mut self.usage {
+            usage.landed(passage, from);
+        }
+    }
+
+    fn left(&mut self, passage: Passage, over: Directions) {
+        if let Some(tracer) = &mut self.tracer {
+            tracer.left(passage, over);
+        }
+        if let Some(usage) = &mut self.usage {
+            usage.left(passage, over);
+        }
+    }
+}
+
 impl Probe for Watcher {
     fn ident(&self, pe: PeIndex, color: u8, side: Direction) -> Option<u64> {
         self.tracer.as_ref()?.ident(pe, color, side)
@@ -99,24 +121,6 @@ impl Probe for Watcher {
         }
         if let Some(usage) = &mut self.usage {
             usage.turn(cycle, pe, state, plan, turn);
-        }
-    }
-
-    fn landed(&mut self, passage: Passage, from: Direction) {
-        if let Some(tracer) = &mut self.tracer {
-            tracer.landed(passage, from);
-        }
-        if let Some(usage) = &mut self.usage {
-            usage.landed(passage, from);
-        }
-    }
-
-    fn left(&mut self, passage: Passage, over: Directions) {
-        if let Some(tracer) = &mut self.tracer {
-            tracer.left(passage, over);
-        }
-        if let Some(usage) = &mut self.usage {
-            usage.left(passage, over);
         }
     }
 
