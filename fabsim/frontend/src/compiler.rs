@@ -41,6 +41,8 @@ pub struct Compiler {
     pub stage: Stage,
     pub steps: u64,
     pub depth: u32,
+    /// Nested calls at compile time.
+    pub calls: u32,
     pub messages: Messages,
     pub memo: Memo,
     /// The functions of all tile programs, each once.
@@ -190,6 +192,7 @@ impl Compiler {
             stage: Stage::Global,
             steps: 0,
             depth: 0,
+            calls: 0,
             messages: Messages::default(),
             memo: Memo::default(),
             functions: HashSet::new(),

@@ -107,6 +107,22 @@ pub struct ColorSetup {
     pub span: SpanKey,
 }
 
+impl ColorSetup {
+    /// Inputs and outputs at each declared position, with its number, position 0 first.
+    pub fn sides(&self) -> Vec<(u8, Directions, Directions)> {
+        let (mut rx, mut tx) = (self.rx, self.tx);
+        let mut all = vec![(0, rx, tx)];
+        for (number, position) in (1..).zip(&self.positions) {
+            if let Some(position) = position {
+                rx = position.rx.unwrap_or(rx);
+                tx = position.tx.unwrap_or(tx);
+                all.push((number, rx, tx));
+            }
+        }
+        all
+    }
+}
+
 /// A span that is ignored by equality and hashing, so that equal set-ups stay one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SpanKey(pub Span);
