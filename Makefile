@@ -88,6 +88,13 @@ acceptance: setup
 accuracy: setup
 	$(BIN)/python tests/accuracy.py
 
+# What the machine and the emitted code take, into compiler/constants.json; TIMING is one of fabsim's
+# timing tables.
+.PHONY: constants
+TIMING ?= streams
+constants: setup
+	$(BIN)/python tests/constants.py --timing $(TIMING) --jobs $(JOBS)
+
 # The simulator's speed and memory, one table: docs/performance.md.
 .PHONY: bench
 bench: setup
