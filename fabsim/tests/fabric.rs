@@ -4,7 +4,6 @@ mod support;
 
 use fabsim::host::{SimOptions, VisitOrder};
 use fabsim::program::*;
-use fabsim::report::SimError;
 use std::sync::Arc;
 use support::*;
 
@@ -106,9 +105,9 @@ fn a_multicast_waits_until_every_output_has_room() {
         ],
     );
     let mut sim = traced(&design);
-    let Err(SimError::Stuck(text)) = sim.launch("run", &[]) else {
-        panic!("the last PE does not read");
-    };
+    let stuck = sim.launch("run", &[]).unwrap_err();
+    let text = stuck.to_string();
+    assert_eq!(stuck.kind(), "stuck", "the last PE does not read");
     // The last PE holds four in its router and four in input queue 2; no more reach the middle.
     assert_eq!(landings(&sim, 2, 0, 0).len(), 8);
     assert!(

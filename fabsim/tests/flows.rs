@@ -4,6 +4,7 @@
 mod flows_support;
 mod support;
 
+use fabsim::fabric::observer::Observer;
 use fabsim::host::{SimOptions, Simulator};
 use fabsim::probe::{Probe, Recorder};
 use fabsim::program::*;
@@ -196,6 +197,8 @@ fn an_operation_that_feeds_itself_flows() {
 /// A recorder that looks at nothing.
 #[derive(Debug)]
 struct Deaf;
+
+impl Observer for Deaf {}
 
 impl Probe for Deaf {}
 

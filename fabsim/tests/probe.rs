@@ -3,10 +3,12 @@
 mod support;
 
 use fabsim::fabric::grid::PeIndex;
+use fabsim::fabric::observer::{Observer, Passage};
 use fabsim::host::SimOptions;
+use fabsim::pe::event::Turn;
 use fabsim::pe::plan::PePlan;
 use fabsim::pe::Pe;
-use fabsim::probe::{Passage, Probe, RampPassage, Recorder, Turn};
+use fabsim::probe::{Probe, RampPassage, Recorder};
 use fabsim::program::*;
 use std::any::Any;
 use support::*;
@@ -23,11 +25,7 @@ struct Everything {
     down: Vec<RampPassage>,
 }
 
-impl Probe for Everything {
-    fn turn(&mut self, cycle: u64, pe: PeIndex, _: &Pe, _: &PePlan, turn: Turn) {
-        self.turns.push((cycle, pe, turn));
-    }
-
+impl Observer for Everything {
     fn landed(&mut self, passage: Passage, from: Direction) {
         let payload = passage.wavelet.payload;
         self.landed.push((passage.cycle, passage.pe, from, payload));
@@ -35,6 +33,12 @@ impl Probe for Everything {
 
     fn left(&mut self, passage: Passage, over: Directions) {
         self.left.push((passage.cycle, passage.pe, over));
+    }
+}
+
+impl Probe for Everything {
+    fn turn(&mut self, cycle: u64, pe: PeIndex, _: &Pe, _: &PePlan, turn: Turn) {
+        self.turns.push((cycle, pe, turn));
     }
 
     fn went_up(&mut self, passage: RampPassage) {

@@ -74,3 +74,40 @@ def test_every_second_element_and_no_absurd_count_is_copied(tmp_path: Path) -> N
     assert (simulator.memcpy_d2h("x", np.float32, 0, 0, 1, 1, 64) == data[::2]).all()
     with pytest.raises(fabsim.SimulationError, match="do not fit"):
         simulator.memcpy_d2h("x", np.float32, 0, 0, 1, 1, 2**62)
+
+
+DIVIDES = """
+param memcpy_params: comptime_struct;
+const sys = @import_module("<memcpy/memcpy>", memcpy_params);
+var zero: i16 = 0;
+fn run() void {
+  zero = 7 / zero;
+  sys.unblock_cmd_stream();
+}
+comptime { @export_symbol(run); }
+"""
+ONE_PE = """
+const memcpy = @import_module("<memcpy/get_params>", .{ .width = 1, .height = 1 });
+layout {
+  @set_rectangle(1, 1);
+  @set_tile_code(0, 0, "pe.csl", .{ .memcpy_params = memcpy.get_params(0) });
+  @export_name("run", fn()void);
+}
+"""
+
+
+def test_errors_say_as_data_what_went_wrong_and_where(tmp_path: Path) -> None:
+    (tmp_path / "layout.csl").write_text(ONE_PE)
+    (tmp_path / "pe.csl").write_text(DIVIDES)
+    simulator = fabsim.Simulator(fabsim.compile(tmp_path / "layout.csl"))
+    with pytest.raises(fabsim.SimulationError) as raised:
+        simulator.launch("run")
+    error = raised.value
+    assert (error.kind, error.code, error.pe) == ("undefined", "division-by-zero", (0, 0))
+    assert error.cycle is not None and f"cycle {error.cycle}: " in str(error)
+    assert error.place is not None
+    file, line, _ = error.place
+    assert (Path(file).name, line) == ("pe.csl", 6)
+    with pytest.raises(fabsim.SimulationError) as refused:
+        simulator.launch("run")
+    assert (refused.value.kind, refused.value.pe, refused.value.place) == ("host", None, None)

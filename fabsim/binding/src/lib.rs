@@ -1,12 +1,15 @@
 //! The Python module `fabsim`. It converts and calls; it decides nothing.
 
-use fabsim_engine::report::SimError;
+use fabsim_engine::report::{Cause, SimError};
 use fabsim_engine::trace::{self, Region, Scope, TraceForm, TraceOptions, Watched};
 use fabsim_frontend as csl;
 use fabsim_frontend::{CompileOptions, Fp16Format};
 use fabsim_host::{Area, CopyFormat, LaunchReport, SimOptions, Simulator, TransferId, VisitOrder};
 use fabsim_program::diagnostic::Diagnostic;
-use fabsim_program::program::{Arch, Design, ExportKind, Function, Inst, ScalarType, TileProgram};
+use fabsim_program::program::{
+    Arch, Clock, Design, Direction, Directions, ExportKind, Function, Inst, ScalarType, Tile,
+    TileProgram,
+};
 use fabsim_program::rounding::{cb16_bits, single_for_rounding};
 use half::f16;
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -93,6 +96,17 @@ impl Program {
         Ok(functions.map(|f| (f.name.clone(), count(f))).collect())
     }
 
+    /// Where the colors of PE (x, y) come from and go to: color, number of the switch position, and
+    /// the letters of its inputs and outputs.
+    fn routes(&self, x: u16, y: u16) -> PyResult<Vec<(u8, u8, String, String)>> {
+        let router = &self.design.routers[self.tile_of(x, y)?.router as usize];
+        let rows = router.colors.iter().flat_map(|(color, setup)| {
+            let sides = setup.sides().into_iter();
+            sides.map(|(number, rx, tx)| (*color, number, letters(rx), letters(tx)))
+        });
+        Ok(rows.collect())
+    }
+
     /// Bytes of memory that the variables of PE (x, y) take.
     fn data_bytes(&self, x: u16, y: u16) -> PyResult<u32> {
         Ok(self.program_of(x, y)?.memory_bytes)
@@ -101,16 +115,33 @@ impl Program {
 
 impl Program {
     fn program_of(&self, x: u16, y: u16) -> PyResult<&TileProgram> {
+        let tile = self.tile_of(x, y)?;
+        Ok(&self.design.programs[tile.program as usize])
+    }
+
+    fn tile_of(&self, x: u16, y: u16) -> PyResult<&Tile> {
         let (width, height) = (self.design.width, self.design.height);
         let place = usize::from(y) * usize::from(width) + usize::from(x);
         let inside = x < width && y < height;
         let tile = self.design.tiles.get(place).filter(|_| inside);
-        let program = tile.and_then(|tile| self.design.programs.get(tile.program as usize));
-        program.map(AsRef::as_ref).ok_or_else(|| {
+        tile.ok_or_else(|| {
             let text = format!("PE ({x}, {y}) is outside the {width} x {height} rectangle");
             PyValueError::new_err(text)
         })
     }
+}
+
+/// Sides by their letters, the ramp first.
+fn letters(sides: Directions) -> String {
+    const LETTERS: [(Direction, char); 5] = [
+        (Direction::Ramp, 'R'),
+        (Direction::East, 'E'),
+        (Direction::West, 'W'),
+        (Direction::North, 'N'),
+        (Direction::South, 'S'),
+    ];
+    let known = LETTERS.iter().filter(|(side, _)| sides.has(*side));
+    known.map(|(_, letter)| *letter).collect()
 }
 
 /// What a launch took, in cycles.
@@ -149,7 +180,7 @@ impl Report {
 
 /// Compiles the program whose layout is in the file `path`.
 #[pyfunction]
-#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS))]
+#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS, timing="streams", strict=None, colors_by_number=false, comptime_func_depth_limit=None))]
 #[allow(clippy::too_many_arguments)] // the command line has as many options
 fn compile(
     py: Python<'_>,
@@ -164,6 +195,10 @@ fn compile(
     max_inlined_iterations: u32,
     fp16_format: &str,
     max_comptime_steps: u64,
+    timing: &str,
+    strict: Option<bool>,
+    colors_by_number: bool,
+    comptime_func_depth_limit: Option<u32>,
 ) -> PyResult<Program> {
     let arch = match arch {
         "wse2" => Arch::Wse2,
@@ -177,8 +212,14 @@ fn compile(
         let text = format!("unknown format {fp16_format:?}; there are f16, bf16 and cb16");
         return Err(PyValueError::new_err(text));
     };
+    let Some(clock) = Clock::named(timing) else {
+        let known: Vec<&str> = Clock::ALL.iter().map(|clock| clock.name()).collect();
+        let text = format!("unknown timing {timing:?}; there are {}", known.join(", "));
+        return Err(PyValueError::new_err(text));
+    };
     let options = CompileOptions {
         arch,
+        clock,
         fp16,
         fabric_dims,
         fabric_offsets,
@@ -188,6 +229,9 @@ fn compile(
         memcpy,
         max_inlined_iterations,
         comptime_step_limit: max_comptime_steps,
+        strict: strict.unwrap_or_else(strict_by_environment),
+        colors_by_number,
+        comptime_func_depth_limit,
         ..CompileOptions::new(arch)
     };
     let compilation = py.allow_threads(|| csl::compile_verbose(&path, &options));
@@ -200,6 +244,11 @@ fn compile(
         }),
         Err(diagnostics) => Err(csl_error(py, &diagnostics)),
     }
+}
+
+/// Whether FABSIM_STRICT asks for it, where no option does.
+fn strict_by_environment() -> bool {
+    std::env::var_os("FABSIM_STRICT").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 fn csl_error(py: Python<'_>, diagnostics: &[Diagnostic]) -> PyErr {
@@ -223,7 +272,14 @@ fn csl_error(py: Python<'_>, diagnostics: &[Diagnostic]) -> PyErr {
 
 fn simulation_error(py: Python<'_>, error: &SimError) -> PyErr {
     let raised = SimulationError::new_err(error.to_string());
-    with_attribute(py, raised, "kind", Ok(error.kind()))
+    let raised = with_attribute(py, raised, "kind", Ok(error.kind()));
+    let raised = with_attribute(py, raised, "code", Ok(error.code()));
+    let raised = with_attribute(py, raised, "pe", Ok(error.site.pe));
+    let raised = with_attribute(py, raised, "color", Ok(error.site.color));
+    let raised = with_attribute(py, raised, "cycle", Ok(error.site.cycle));
+    let place = error.site.place.as_ref();
+    let place = place.map(|place| (place.file.clone(), place.line, place.column));
+    with_attribute(py, raised, "place", Ok(place))
 }
 
 /// `error` with one more attribute, or what went wrong in making it.
@@ -344,8 +400,8 @@ impl Watch {
     }
 
     fn error(self, py: Python<'_>, error: &SimError) -> PyErr {
-        match (self.raised, error) {
-            (Some(raised), SimError::Interrupted) => raised,
+        match (self.raised, &*error.cause) {
+            (Some(raised), Cause::Interrupted) => raised,
             _ => simulation_error(py, error),
         }
     }
@@ -359,12 +415,14 @@ const THREADS: &str = "FABSIM_THREADS";
 #[pyclass(name = "Simulator", module = "fabsim")]
 struct PySimulator {
     inner: Simulator,
+    /// Called now and then with the cycle, whatever runs.
+    progress: Option<PyObject>,
 }
 
 #[pymethods]
 impl PySimulator {
     #[new]
-    #[pyo3(signature = (program, max_cycles=1_000_000_000, lenient=false, visit_seed=None, threads=None, *, max_memory_bytes=16_000_000_000, check_uninitialized=false, usage=false, trace=None, trace_form="text", trace_region=None, trace_window=None))]
+    #[pyo3(signature = (program, max_cycles=1_000_000_000, lenient=false, visit_seed=None, threads=None, *, max_memory_bytes=16_000_000_000, check_uninitialized=false, usage=false, trace=None, trace_form="text", trace_region=None, trace_window=None, constants=BTreeMap::new()))]
     #[allow(clippy::too_many_arguments)] // keywords, all but the first
     fn new(
         py: Python<'_>,
@@ -380,6 +438,7 @@ impl PySimulator {
         trace_form: &str,
         trace_region: Option<(u32, u32, u32, u32)>,
         trace_window: Option<(u64, u64)>,
+        constants: BTreeMap<String, u64>,
     ) -> PyResult<Self> {
         let form = trace_form_of(trace_form)?;
         let scope = scope_of(trace_region, trace_window);
@@ -392,14 +451,24 @@ impl PySimulator {
             threads: thread_count(threads)?,
             watched: Watched { trace, usage },
             check_uninitialized,
+            constants: constants.into_iter().collect(),
             ..SimOptions::default()
         };
         let design = Arc::clone(&program.design);
         let made = py.allow_threads(|| Simulator::new(design, options));
         match made {
-            Ok(inner) => Ok(PySimulator { inner }),
+            Ok(inner) => Ok(PySimulator {
+                inner,
+                progress: None,
+            }),
             Err(error) => Err(simulation_error(py, &error)),
         }
+    }
+
+    /// Lets a function know the cycle now and then, whatever runs; None stops that.
+    #[pyo3(signature = (progress))]
+    fn set_progress(&mut self, progress: Option<PyObject>) {
+        self.progress = progress;
     }
 
     /// Copies a one-dimensional array of 32- or 16-bit elements to every PE of the area.
@@ -511,7 +580,7 @@ impl PySimulator {
         };
         let col_major = format_of(order, false)?.col_major;
         let words = data.as_slice()?.to_vec();
-        let mut watch = Watch::new(None);
+        let mut watch = Watch::new(self.progress_of(py));
         let sent = py.allow_threads(|| {
             let progress = &mut |cycle| watch.look(cycle);
             self.inner
@@ -542,7 +611,7 @@ impl PySimulator {
             per_pe,
         };
         let col_major = format_of(order, false)?.col_major;
-        let mut watch = Watch::new(None);
+        let mut watch = Watch::new(self.progress_of(py));
         let received = py.allow_threads(|| {
             let progress = &mut |cycle| watch.look(cycle);
             self.inner.stream_out(color, area, col_major, progress)
@@ -587,7 +656,7 @@ impl PySimulator {
         py: Python<'py>,
         transfer: usize,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        let mut watch = Watch::new(None);
+        let mut watch = Watch::new(self.progress_of(py));
         let done = py.allow_threads(|| {
             let progress = &mut |cycle| watch.look(cycle);
             self.inner.finish_transfer(TransferId(transfer), progress)
@@ -606,7 +675,7 @@ impl PySimulator {
 
     /// Whether a transfer is done, after some more cycles.
     fn poll_transfer(&mut self, py: Python<'_>, transfer: usize) -> PyResult<bool> {
-        let mut watch = Watch::new(None);
+        let mut watch = Watch::new(self.progress_of(py));
         let done = py.allow_threads(|| {
             let progress = &mut |cycle| watch.look(cycle);
             self.inner.poll_transfer(TransferId(transfer), progress)
@@ -624,7 +693,7 @@ impl PySimulator {
         progress: Option<PyObject>,
     ) -> PyResult<Report> {
         let args = self.bits_of(name, args)?;
-        let mut watch = Watch::new(progress);
+        let mut watch = Watch::new(progress.or_else(|| self.progress_of(py)));
         let ran = py.allow_threads(|| {
             self.inner
                 .launch_with(name, &args, &mut |cycle| watch.look(cycle))
@@ -635,7 +704,7 @@ impl PySimulator {
     /// Like `launch`, with the arguments as the words that the function receives.
     fn call(&mut self, py: Python<'_>, name: &str, words: Vec<u32>) -> PyResult<Report> {
         self.parameters(name, words.len())?;
-        let mut watch = Watch::new(None);
+        let mut watch = Watch::new(self.progress_of(py));
         let ran = py.allow_threads(|| {
             self.inner
                 .launch_with(name, &words, &mut |cycle| watch.look(cycle))
@@ -679,7 +748,7 @@ impl PySimulator {
 
     /// Lets the fabric drain; a wavelet left over anywhere is an error.
     fn stop(&mut self, py: Python<'_>) -> PyResult<()> {
-        let mut watch = Watch::new(None);
+        let mut watch = Watch::new(self.progress_of(py));
         let ran = py.allow_threads(|| self.inner.stop_with(&mut |cycle| watch.look(cycle)));
         ran.map(|_| ()).map_err(|error| watch.error(py, &error))
     }
@@ -751,6 +820,10 @@ fn thread_count(asked: Option<usize>) -> PyResult<usize> {
 }
 
 impl PySimulator {
+    fn progress_of(&self, py: Python<'_>) -> Option<PyObject> {
+        self.progress.as_ref().map(|known| known.clone_ref(py))
+    }
+
     /// The raw bits of launch arguments, by the types the function declares.
     fn bits_of(&self, name: &str, args: &Bound<'_, PyTuple>) -> PyResult<Vec<u32>> {
         let declared = self.parameters(name, args.len())?;

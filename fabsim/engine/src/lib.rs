@@ -2,16 +2,19 @@
 //!
 //! In reading order: `fabric` moves wavelets through routers; `pe` runs tasks and DSD operations;
 //! `flow` takes long streams in one stride; `machine` joins them into cycles, `worker` is its pool of
-//! threads and `alarm` its calendar; `timing` holds every cycle count; `report` is what a run says,
+//! threads and `alarm` its calendar; `timing` holds every cycle count; `fault` and `report` are what
+//! can go wrong (`report_text` in words),
 //! `probe` where statistics look in, `trace` what they are.
 
 mod alarm;
 pub mod fabric;
+pub mod fault;
 mod flow;
 pub mod machine;
 pub mod pe;
 pub mod probe;
 pub mod report;
+mod report_text;
 pub mod timing;
 pub mod trace;
 pub mod worker;

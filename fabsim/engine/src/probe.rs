@@ -5,57 +5,14 @@
 //! whatever the order of visits, but within a cycle in no particular order.
 
 use crate::fabric::grid::PeIndex;
+use crate::fabric::observer::{Observer, Passage, Silent};
 use crate::fabric::wavelet::Wavelet;
+use crate::pe::event::{Executed, Turn};
 use crate::pe::plan::PePlan;
 use crate::pe::Pe;
-use fabsim_program::program::{Direction, Directions, Opcode, Span};
+use fabsim_program::program::{Direction, Directions};
 use std::any::Any;
 use std::fmt::Debug;
-
-/// What a compute element did in a cycle.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Turn {
-    /// The main thread issued.
-    Main,
-    /// The microthread with this id issued.
-    Microthread(u8),
-    /// Nothing could be issued. Why, is to be seen from the state of the compute element.
-    Nothing,
-}
-
-/// One step of a compute element's code.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Executed {
-    /// The main thread enters a task or a host command, which takes time.
-    Started { function: u32 },
-    /// A scalar instruction, from this cycle on. Stretches of code are run at once, so the cycle may lie
-    /// ahead. `issuing`: a DSD operation has its operands and is issued.
-    Instruction {
-        cycle: u64,
-        function: u32,
-        pc: u32,
-        issuing: bool,
-    },
-    /// An element or more of a DSD operation, on a microthread or the main thread.
-    Operation {
-        thread: Option<u8>,
-        opcode: Opcode,
-        span: Span,
-    },
-    /// An element of a `@map`.
-    Map { span: Span },
-}
-
-/// A wavelet at a router.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Passage {
-    pub cycle: u64,
-    pub pe: PeIndex,
-    pub color: u8,
-    pub wavelet: Wavelet,
-    /// Wavelets in the queue it has entered or left, after it.
-    pub level: u8,
-}
 
 /// A wavelet between a router and a queue of its compute element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,13 +28,7 @@ pub struct RampPassage {
 }
 
 /// Told what happens on the machine.
-pub trait Probe {
-    /// It looks at nothing: what happens may be done in another order.
-    #[inline]
-    fn is_silent(&self) -> bool {
-        false
-    }
-
+pub trait Probe: Observer {
     /// A compute element had its turn. One that sleeps has none: until its next turn it goes on
     /// waiting for what it waits for now, or, if its main thread is busy, executing.
     fn turn(&mut self, _cycle: u64, _pe: PeIndex, _state: &Pe, _plan: &PePlan, _turn: Turn) {}
@@ -95,13 +46,6 @@ pub trait Probe {
     /// What a compute element executed in its turn, of which `turn` tells next.
     fn executed(&mut self, _cycle: u64, _pe: PeIndex, _plan: &PePlan, _code: &[Executed]) {}
 
-    /// A wavelet is in a router's queue from this cycle on, coming in from a side.
-    fn landed(&mut self, _passage: Passage, _from: Direction) {}
-
-    /// A wavelet left a router's queue in this cycle, over these sides. Every side but RAMP is the
-    /// use of a link; no side at all is a wavelet that a filter swallowed.
-    fn left(&mut self, _passage: Passage, _over: Directions) {}
-
     /// An output queue gave a wavelet to the router.
     fn went_up(&mut self, _passage: RampPassage) {}
 
@@ -115,14 +59,15 @@ pub trait Recorder: Probe + Debug + Send + Sync + 'static {
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
 
-/// The probe that looks at nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Silent;
+impl Probe for Silent {}
 
-impl Probe for Silent {
-    #[inline]
-    fn is_silent(&self) -> bool {
-        true
+impl<P: Probe + ?Sized> Observer for Box<P> {
+    fn landed(&mut self, passage: Passage, from: Direction) {
+        (**self).landed(passage, from);
+    }
+
+    fn left(&mut self, passage: Passage, over: Directions) {
+        (**self).left(passage, over);
     }
 }
 
@@ -141,14 +86,6 @@ impl<P: Probe + ?Sized> Probe for Box<P> {
 
     fn executed(&mut self, cycle: u64, pe: PeIndex, plan: &PePlan, code: &[Executed]) {
         (**self).executed(cycle, pe, plan, code);
-    }
-
-    fn landed(&mut self, passage: Passage, from: Direction) {
-        (**self).landed(passage, from);
-    }
-
-    fn left(&mut self, passage: Passage, over: Directions) {
-        (**self).left(passage, over);
     }
 
     fn went_up(&mut self, passage: RampPassage) {

@@ -5,15 +5,17 @@ mod order;
 pub use self::order::VisitOrder;
 use crate::alarm::Alarm;
 use crate::fabric::grid::PeIndex;
+use crate::fabric::observer::Silent;
+use crate::fabric::ramp::{Entry, Tag};
 use crate::fabric::registers::Change;
 use crate::fabric::tiles::TileSet;
 use crate::fabric::{Delivery, Looked, Looking, Moving, NO_FLOW};
+use crate::fault::Fault;
 use crate::flow::{Flows, Site, STREAK};
+use crate::pe::event::Turn;
 use crate::pe::plan::PePlan;
-use crate::pe::queues::{Entry, Tag};
 use crate::pe::{takes_pairs, Env, Next, Pe};
-use crate::probe::{Probe, RampPassage, Silent, Turn};
-use crate::report::Fault;
+use crate::probe::{Probe, RampPassage};
 
 /// What is the same for all zones in a cycle.
 #[derive(Clone, Copy, Debug)]

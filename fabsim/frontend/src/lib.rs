@@ -5,7 +5,8 @@
 //! instances and their globals; `eval`, `access`, `stmt`, `declare` and `call` (`memo` remembers)
 //! walk the trees, computing what is known (`quick` where that is a matter of small integers) and
 //! emitting code (`emit`) for what is not; `coerce` is the rules between types; `builtin*`, `dsd*`,
-//! `dsr`, `task`, `tensor` and `map` are the builtins (`older` what they took before 1.0); `layout`
+//! `dsr`, `task`, `tensor` and `map` are the builtins (`older` what they took before 1.0), which
+//! `signature` holds against one table and `registers` against each other (`strict`: in doubt); `layout`
 //! (with `root`) and `tile` (with `place` and `symbols`) drive the two halves of a program.
 
 mod access;
@@ -46,10 +47,13 @@ mod parse_stmt;
 mod parser;
 mod place;
 mod quick;
+mod registers;
 mod root;
+mod signature;
 mod source;
 mod stmt;
 mod stmt_loop;
+mod strict;
 mod symbols;
 mod task;
 mod tensor;
@@ -58,9 +62,11 @@ mod types;
 mod value;
 
 use fabsim_program::diagnostic::Diagnostic;
-use fabsim_program::program::{Arch, Design, ScalarType, Span};
+use fabsim_program::program::{Arch, Clock, Design, ScalarType, Span};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+pub use signature::page as signatures_page;
 
 type Res<T> = Result<T, Box<Diagnostic>>;
 
@@ -113,6 +119,8 @@ pub const COMPTIME_STEPS: u64 = 4_000_000_000;
 #[derive(Clone, Debug)]
 pub struct CompileOptions {
     pub arch: Arch,
+    /// Whose cycles the program will count.
+    pub clock: Clock,
     /// `None`: the smallest legal ones.
     pub fabric_dims: Option<(u16, u16)>,
     pub fabric_offsets: Option<(u16, u16)>,
@@ -120,6 +128,10 @@ pub struct CompileOptions {
     pub params: Vec<(String, i64)>,
     /// Colors of the root file, by name: parameters of type `color`, and `color` declarations.
     pub colors: Vec<(String, i64)>,
+    /// A number given to a parameter of type `color` of a PE's code is the color of that number.
+    pub colors_by_number: bool,
+    /// How deep calls at compile time may be nested, if that is limited.
+    pub comptime_func_depth_limit: Option<u32>,
     /// Where `<name>` modules are looked for that are not part of the standard library.
     pub import_paths: Vec<PathBuf>,
     pub max_inlined_iterations: u32,
@@ -128,22 +140,28 @@ pub struct CompileOptions {
     pub memcpy: bool,
     pub channels: u32,
     pub fp16: Fp16Format,
+    /// Rules that the sources leave in doubt are errors, not warnings.
+    pub strict: bool,
 }
 
 impl CompileOptions {
     pub fn new(arch: Arch) -> CompileOptions {
         CompileOptions {
             arch,
+            clock: Clock::default(),
             fabric_dims: None,
             fabric_offsets: None,
             params: Vec::new(),
             colors: Vec::new(),
+            colors_by_number: false,
+            comptime_func_depth_limit: None,
             import_paths: Vec::new(),
             max_inlined_iterations: 50,
             comptime_step_limit: COMPTIME_STEPS,
             memcpy: true,
             channels: 1,
             fp16: Fp16Format::F16,
+            strict: false,
         }
     }
 }

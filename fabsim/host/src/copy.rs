@@ -2,7 +2,7 @@
 
 use super::Simulator;
 use fabsim_engine::fabric::grid::{Grid, PeIndex};
-use fabsim_engine::report::SimError;
+use fabsim_engine::report::{CopyFault, HostFault, SimError};
 use fabsim_program::program::SymbolKind;
 
 /// The PEs a copy touches, in coordinates of the program, and how much of each.
@@ -25,18 +25,20 @@ impl Area {
     }
 
     /// Refuses what cannot be an area of the rectangle.
-    pub(super) fn check(&self, direction: &str, symbol: &str, grid: Grid) -> Result<(), SimError> {
+    pub(super) fn check(
+        &self,
+        direction: &'static str,
+        symbol: &str,
+        grid: Grid,
+    ) -> Result<(), SimError> {
         let fits = |from: u16, count: u16, size: u32| u32::from(from) + u32::from(count) <= size;
         if !fits(self.x, self.width, grid.width) || !fits(self.y, self.height, grid.height) {
-            return Err(SimError::Host(format!(
-                "memcpy of {symbol:?}: {direction} subrectangle must be inside the core rectangle"
-            )));
+            let symbol = symbol.into();
+            return Err(HostFault::CopyOutside { symbol, direction }.into());
         }
         if self.per_pe > ELEMENTS_PER_PE {
-            return Err(SimError::Host(format!(
-                "memcpy of {symbol:?}: {} elements do not fit into the memory of a PE",
-                self.per_pe
-            )));
+            let (symbol, per_pe) = (symbol.into(), self.per_pe);
+            return Err(HostFault::CopyTooLong { symbol, per_pe }.into());
         }
         Ok(())
     }
@@ -119,13 +121,13 @@ impl Simulator {
     ) -> Result<(), SimError> {
         area.check("h2d", symbol, self.machine.fabric.grid)?;
         if data.len() != area.len() {
-            return Err(SimError::Host(format!(
-                "memcpy_h2d of {symbol:?}: {} elements for {} x {} PEs of {} each",
-                data.len(),
-                area.width,
-                area.height,
-                area.per_pe
-            )));
+            return Err(HostFault::CopyElements {
+                symbol: symbol.into(),
+                elements: data.len(),
+                size: (area.width, area.height),
+                per_pe: area.per_pe,
+            }
+            .into());
         }
         self.wait_for_host()?;
         let bytes = if format.is16 { 2u32 } else { 4 };
@@ -134,9 +136,7 @@ impl Simulator {
             for i in 0..area.per_pe {
                 let value = data[area.index(x, y, i, format.col_major)];
                 let address = start + (i as u64) * u64::from(bytes);
-                memory
-                    .store(address, bytes, u64::from(value))
-                    .map_err(|f| f.text)?;
+                memory.store(address, bytes, u64::from(value))?;
             }
             Ok(())
         })
@@ -157,7 +157,7 @@ impl Simulator {
             let memory = &simulator.machine.pes[pe.index()].core.memory;
             for i in 0..area.per_pe {
                 let address = start + (i as u64) * u64::from(bytes);
-                let value = memory.peek(address, bytes).map_err(|f| f.text)?;
+                let value = memory.peek(address, bytes)?;
                 data[area.index(x, y, i, format.col_major)] = value as u32;
             }
             Ok(())
@@ -170,7 +170,7 @@ impl Simulator {
         &mut self,
         symbol: &str,
         area: Area,
-        mut visit: impl FnMut(&mut Simulator, PeIndex, u64, (usize, usize)) -> Result<(), String>,
+        mut visit: impl FnMut(&mut Simulator, PeIndex, u64, (usize, usize)) -> Result<(), CopyFault>,
     ) -> Result<(), SimError> {
         let grid = self.machine.fabric.grid;
         for y in 0..area.height {
@@ -180,26 +180,26 @@ impl Simulator {
                 let done = self
                     .pointer(pe, symbol)
                     .and_then(|start| visit(self, pe, start, place));
-                done.map_err(|text| {
-                    let (x, y) = grid.place(pe);
-                    SimError::Host(format!("memcpy of {symbol:?}, PE ({x}, {y}): {text}"))
+                done.map_err(|fault| {
+                    let symbol = symbol.into();
+                    SimError::from(HostFault::Copy { symbol, fault }).on(grid.place(pe))
                 })?;
             }
         }
         Ok(())
     }
 
-    fn pointer(&self, pe: PeIndex, symbol: &str) -> Result<u64, String> {
+    fn pointer(&self, pe: PeIndex, symbol: &str) -> Result<u64, CopyFault> {
         let state = &self.machine.pes[pe.index()];
         let program = &self.machine.plans[state.plan as usize].program;
         let known = program.symbols.iter().find(|known| known.name == symbol);
         match known.map(|known| &known.kind) {
             Some(SymbolKind::Pointer { pointer, .. }) => {
                 let address = state.core.memory.peek(u64::from(*pointer), 2);
-                address.map_err(|fault| fault.text)
+                address.map_err(CopyFault::from)
             }
-            Some(SymbolKind::Function(_)) => Err("it is a function, not a pointer".into()),
-            None => Err("the PE exports no such symbol".into()),
+            Some(SymbolKind::Function(_)) => Err(CopyFault::IsFunction),
+            None => Err(CopyFault::NoSymbol),
         }
     }
 }

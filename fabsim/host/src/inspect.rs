@@ -2,7 +2,8 @@
 //! it, as loaders do.
 
 use super::Simulator;
-use fabsim_engine::report::SimError;
+use fabsim_engine::fault::Fault;
+use fabsim_engine::report::{HostFault, SimError};
 use fabsim_program::program::{SymbolKind, TileProgram, Variable};
 
 /// Exported names that only debuggers look for; they name what the exported pointer points to.
@@ -41,7 +42,7 @@ impl Simulator {
         let bytes = (0..variable.bytes).map(|n| {
             let byte = memory.load(u64::from(variable.address + n), 1);
             byte.map(|byte| byte as u8)
-                .map_err(|fault| SimError::Host(format!("variable {name:?}: {}", fault.text)))
+                .map_err(|fault| variable_fault(name, &fault))
         });
         bytes.collect()
     }
@@ -55,11 +56,13 @@ impl Simulator {
         bytes: &[u8],
     ) -> Result<(), SimError> {
         let variable = self.variable(name, x, y)?;
-        let refused =
-            |text: String| SimError::Host(format!("PE ({x}, {y}), variable {name:?}: {text}"));
         if variable.bytes as usize != bytes.len() || bytes.len() % 2 != 0 {
-            let text = format!("{} bytes are given to {}", bytes.len(), variable.bytes);
-            return Err(refused(text));
+            let fault = HostFault::VariableBytes {
+                name: name.into(),
+                given: bytes.len(),
+                has: variable.bytes,
+            };
+            return Err(SimError::from(fault).on((x, y)));
         }
         let (_, pe) = self.inspected(x, y)?;
         let memory = &mut self.machine.pes[pe].core.memory;
@@ -68,7 +71,7 @@ impl Simulator {
             let word = u64::from(pair[0]) | u64::from(pair[1]) << 8;
             memory
                 .store(address, 2, word)
-                .map_err(|fault| refused(fault.text))?;
+                .map_err(|fault| variable_fault(name, &fault).on((x, y)))?;
         }
         Ok(())
     }
@@ -76,23 +79,22 @@ impl Simulator {
     fn variable(&self, name: &str, x: u32, y: u32) -> Result<Variable, SimError> {
         let variables = self.variables(x, y)?;
         let found = variables.into_iter().find(|known| known.name == name);
-        found.ok_or_else(|| {
-            SimError::Host(format!(
-                "PE ({x}, {y}) has no variable {name:?} in its memory"
-            ))
-        })
+        found.ok_or_else(|| SimError::from(HostFault::NoVariable(name.into())).on((x, y)))
     }
 
     fn inspected(&self, x: u32, y: u32) -> Result<(&TileProgram, usize), SimError> {
         let grid = self.machine.fabric.grid;
         if x >= grid.width || y >= grid.height {
-            return Err(SimError::Host(format!(
-                "there is no PE ({x}, {y}): the program has {} x {}",
-                grid.width, grid.height
-            )));
+            let size = (grid.width, grid.height);
+            return Err(SimError::from(HostFault::NoPe { size }).on((x, y)));
         }
         let pe = grid.at(x, y).index();
         let plan = self.machine.pes[pe].plan as usize;
         Ok((&self.machine.plans[plan].program, pe))
     }
+}
+
+fn variable_fault(name: &str, fault: &Fault) -> SimError {
+    let (name, fault) = (name.into(), fault.kind);
+    HostFault::Variable { name, fault }.into()
 }

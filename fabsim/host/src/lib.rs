@@ -21,7 +21,8 @@ use fabsim_engine::fabric::grid::PeIndex;
 use fabsim_engine::machine::{Command, Machine};
 use fabsim_engine::pe::Launch;
 use fabsim_engine::probe::Recorder;
-use fabsim_engine::report::SimError;
+use fabsim_engine::report::{Cause, During, HostFault, SimError};
+use fabsim_engine::timing::{timing_of, Timing};
 use fabsim_engine::trace::Watched;
 use fabsim_program::program::{Design, FunctionId, SymbolKind};
 use std::sync::Arc;
@@ -48,6 +49,8 @@ pub struct SimOptions {
     pub watched: Watched,
     /// Reading memory that nobody has written is an error.
     pub check_uninitialized: bool,
+    /// Numbers other than those of the program's clock, by name: for fitting and for experiments.
+    pub constants: Vec<(String, u64)>,
 }
 
 impl Default for SimOptions {
@@ -62,6 +65,7 @@ impl Default for SimOptions {
             trace_landings: false,
             watched: Watched::default(),
             check_uninitialized: false,
+            constants: Vec::new(),
         }
     }
 }
@@ -105,6 +109,19 @@ const VISITS_BETWEEN_CALLS: u64 = 20_000;
 /// Cycles that pass on a busy machine until a copy takes effect: less than a host needs for one. [guess]
 const CYCLES_BEFORE_A_COPY: u64 = 2_000;
 
+/// The cycle counts of a run: those of the design's clock, but for what the options change.
+fn counted(design: &Design, options: &SimOptions) -> Result<Timing, SimError> {
+    let mut table = timing_of(design);
+    for (name, cycles) in &options.constants {
+        if !table.set(name, *cycles) {
+            let known = table.numbers().iter().map(|(name, _)| *name).collect();
+            let name = format!("{name} = {cycles}");
+            return Err(HostFault::NoConstant { name, known }.into());
+        }
+    }
+    Ok(table)
+}
+
 /// A design on a simulated machine, with the host connected.
 pub struct Simulator {
     design: Arc<Design>,
@@ -126,6 +143,7 @@ impl Simulator {
         room::check(&design, options.max_memory_bytes)?;
         let mut machine = Machine::with_threads(
             &design,
+            counted(&design, &options)?,
             options.lenient,
             options.visit_order,
             options.threads,
@@ -236,9 +254,7 @@ impl Simulator {
             None => Ok(functions),
             Some(n) => {
                 let (x, y) = self.machine.fabric.grid.place(PeIndex(n as u32));
-                Err(SimError::Host(format!(
-                    "launch: PE ({x}, {y}) exports no function {name:?}"
-                )))
+                Err(SimError::from(HostFault::NoFunction(name.into())).on((x, y)))
             }
         }
     }
@@ -266,8 +282,7 @@ impl Simulator {
     /// Steps until `done`. Falling quiet before is the end only for those who wait for it.
     fn run(&mut self, progress: Progress, done: impl Fn(&Machine) -> bool) -> Result<(), SimError> {
         if self.failed {
-            let text = "the simulation cannot go on after a command that failed";
-            return Err(SimError::Host(text.into()));
+            return Err(HostFault::AfterFailure.into());
         }
         let ran = self.run_until(progress, done);
         self.machine.end_flows();
@@ -291,14 +306,10 @@ impl Simulator {
                 if self.machine.command.outstanding == 0 {
                     return Ok(());
                 }
-                return Err(SimError::Stuck(stuck::report(&self.machine)));
+                return Err(Cause::Stuck(stuck::report(&self.machine, During::Launch)).into());
             }
             if self.machine.cycle >= last {
-                return Err(SimError::Limit(format!(
-                    "the limit of {} cycles is reached in cycle {}; {} PEs have not finished; --max-cycles (in \
-                     Python max_cycles) raises the limit",
-                    self.options.max_cycles, self.machine.cycle, self.machine.command.outstanding
-                )));
+                return Err(self.cycle_limit(Some(self.machine.command.outstanding)));
             }
             self.machine.step()?;
             steps += 1;
@@ -306,11 +317,18 @@ impl Simulator {
                 steps = 0;
                 next_call = self.machine.tile_cycles + VISITS_BETWEEN_CALLS;
                 if !progress(self.machine.cycle) {
-                    return Err(SimError::Interrupted);
+                    return Err(SimError::interrupted(self.machine.cycle));
                 }
             }
         }
         Ok(())
+    }
+
+    /// The allowed cycles are used up.
+    fn cycle_limit(&self, unfinished: Option<usize>) -> SimError {
+        let limit = self.options.max_cycles;
+        let cause = Cause::CycleLimit { limit, unfinished };
+        SimError::from(cause).in_cycle(self.machine.cycle)
     }
 
     /// Lets the fabric drain. A wavelet that is left over anywhere is an error.
@@ -326,8 +344,8 @@ impl Simulator {
             self.run(progress, |machine| machine.is_quiet())?;
         }
         self.finish_trace()?;
-        if let Some(text) = stuck::leftovers(&self.machine) {
-            return Err(SimError::Leftover(text));
+        if let Some(waits) = stuck::leftovers(&self.machine) {
+            return Err(Cause::Leftover(waits).into());
         }
         Ok(RunReport {
             cycles: self.machine.cycle,

@@ -6,7 +6,7 @@
 
 use super::{stuck, Progress, Simulator};
 use fabsim_engine::fabric::grid::PeIndex;
-use fabsim_engine::report::SimError;
+use fabsim_engine::report::{Cause, During, HostFault, SimError, Transfer as Unfinished};
 use fabsim_program::limits::COLORS;
 use std::collections::VecDeque;
 
@@ -91,13 +91,9 @@ impl Simulator {
                 false => fabric.comes_from_host(grid.at(x, y), color),
             };
         if !is_port {
-            let what = match receives {
-                true => "leads to the host: it would have inputs and no output",
-                false => "comes from the host: it would have outputs and no input",
-            };
-            return Err(SimError::Host(format!(
-                "PE ({x}, {y}): color {color} is no port that {what}"
-            )));
+            let pe = (x, y);
+            let fault = HostFault::NoPort { receives };
+            return Err(SimError::from(fault).on(pe).of_color(Some(color)));
         }
         let id = self.transfers.all.len();
         let done = 0;
@@ -135,11 +131,7 @@ impl Simulator {
             self.failed = true;
             return Err(match self.machine.is_quiet() {
                 true => self.stuck_transfers(),
-                false => SimError::Limit(format!(
-                    "the limit of {} cycles is reached in cycle {}; --max-cycles (in Python max_cycles) \
-                     raises the limit",
-                    self.options.max_cycles, self.machine.cycle
-                )),
+                false => self.cycle_limit(None),
             });
         }
         let transfer = self.transfers.all.get_mut(id.0);
@@ -159,7 +151,7 @@ impl Simulator {
 
     fn transfer(&self, id: TransferId) -> Result<&Transfer, SimError> {
         let known = self.transfers.all.get(id.0);
-        known.ok_or_else(|| SimError::Host(format!("there is no transfer {}", id.0)))
+        known.ok_or_else(|| HostFault::NoTransfer(id.0).into())
     }
 
     /// Runs until a transfer is done, nothing moves any more, or the cycle `last`.
@@ -187,7 +179,7 @@ impl Simulator {
             }
             if !progress(self.machine.cycle) {
                 self.failed = true;
-                return Err(SimError::Interrupted);
+                return Err(SimError::interrupted(self.machine.cycle));
             }
             self.pass_a_cycle(progress)?;
         }
@@ -239,27 +231,23 @@ impl Simulator {
 
     fn stuck_transfers(&self) -> SimError {
         let Transfers { all, ports, .. } = &self.transfers;
-        let mut lines = vec!["transfers of the host cannot go on".to_string()];
         let open = ports.iter().filter_map(|port| {
             let &first = port.waiting.front()?;
             Some((port, &all[first]))
         });
-        for (port, transfer) in open.clone().take(LISTED) {
-            let (x, y) = self.machine.fabric.grid.place(port.pe);
-            let verb = match port.receives {
-                true => "received from",
-                false => "sent to",
-            };
-            lines.push(format!(
-                "  {} of {} wavelets {verb} color {} of PE ({x}, {y})",
-                transfer.done, transfer.total, port.color
-            ));
-        }
+        let listed = open
+            .clone()
+            .take(LISTED)
+            .map(|(port, transfer)| Unfinished {
+                receives: port.receives,
+                done: transfer.done,
+                total: transfer.total,
+                color: port.color,
+                pe: self.machine.fabric.grid.place(port.pe),
+            });
+        let listed = listed.collect();
         let more = open.count().saturating_sub(LISTED);
-        if more > 0 {
-            lines.push(format!("  and transfers of {more} more ports"));
-        }
-        lines.push(stuck::report(&self.machine));
-        SimError::Stuck(lines.join("\n"))
+        let during = During::Transfers { listed, more };
+        Cause::Stuck(stuck::report(&self.machine, during)).into()
     }
 }

@@ -2,7 +2,7 @@
 
 use fabsim_engine::fabric::registers::is_known;
 use fabsim_engine::pe::opcode::info;
-use fabsim_engine::report::SimError;
+use fabsim_engine::report::{Cause, HostFault, SimError};
 use fabsim_program::limits::COLORS;
 use fabsim_program::program::{Design, DsdShape, Inst, RouterSetup, TileProgram};
 
@@ -10,21 +10,18 @@ use fabsim_program::program::{Design, DsdShape, Inst, RouterSetup, TileProgram};
 pub fn check(design: &Design) -> Result<(), SimError> {
     let count = usize::from(design.width) * usize::from(design.height);
     if design.tiles.len() != count || count == 0 {
-        return Err(SimError::Host(format!(
-            "the design has {} tiles for a rectangle of {} x {}",
-            design.tiles.len(),
-            design.width,
-            design.height
-        )));
+        return Err(HostFault::Tiles {
+            tiles: design.tiles.len(),
+            size: (design.width, design.height),
+        }
+        .into());
     }
     let dangling = design.tiles.iter().any(|tile| {
         tile.program as usize >= design.programs.len()
             || tile.router as usize >= design.routers.len()
     });
     if dangling {
-        return Err(SimError::Host(
-            "the design names a tile program it lacks".into(),
-        ));
+        return Err(HostFault::NoProgram.into());
     }
     let malformed = design
         .routers
@@ -32,7 +29,7 @@ pub fn check(design: &Design) -> Result<(), SimError> {
         .find_map(|router| malformed_router(router));
     let malformed = malformed.or_else(|| design.programs.iter().find_map(|p| malformed_program(p)));
     if let Some(what) = malformed {
-        return Err(SimError::Host(format!("the design is malformed: {what}")));
+        return Err(HostFault::Malformed(what).into());
     }
     let mut missing: Vec<String> = Vec::new();
     for program in &design.programs {
@@ -43,11 +40,7 @@ pub fn check(design: &Design) -> Result<(), SimError> {
     if missing.is_empty() {
         return Ok(());
     }
-    let lines: Vec<String> = missing
-        .iter()
-        .map(|what| format!("fabsim does not support {what} yet"))
-        .collect();
-    Err(SimError::Unsupported(lines.join("\n")))
+    Err(Cause::Unsupported(missing).into())
 }
 
 /// Tables are indexed and bits are shifted by what is checked here. The front end never makes such
@@ -127,7 +120,7 @@ fn lacking_in_instruction(inst: &Inst) -> Option<String> {
     match inst {
         Inst::Operation(op) => match info(op.opcode).supported {
             true => None,
-            false => named(info(op.opcode).name),
+            false => named(op.opcode.name()),
         },
         _ => None,
     }

@@ -2,7 +2,7 @@
 
 use fabsim_engine::fabric::channel::Channel;
 use fabsim_engine::pe::Pe;
-use fabsim_engine::report::SimError;
+use fabsim_engine::report::{Cause, SimError};
 use fabsim_program::program::Design;
 use std::mem::size_of;
 
@@ -27,13 +27,10 @@ pub fn check(design: &Design, limit: u64) -> Result<(), SimError> {
     if needed <= limit {
         return Ok(());
     }
-    let gigabytes = |bytes: u64| bytes as f64 / 1e9;
-    Err(SimError::Limit(format!(
-        "simulating {} x {} PEs takes about {:.2} GB, and {:.2} GB are allowed; --max-memory (in Python \
-         max_memory_bytes) raises the limit",
-        design.width,
-        design.height,
-        gigabytes(needed),
-        gigabytes(limit)
-    )))
+    Err(Cause::MemoryLimit {
+        size: (design.width, design.height),
+        needed_bytes: needed,
+        allowed_bytes: limit,
+    }
+    .into())
 }

@@ -6,7 +6,7 @@
 
 use super::{stuck, Area, Progress, Simulator};
 use fabsim_engine::fabric::grid::PeIndex;
-use fabsim_engine::report::SimError;
+use fabsim_engine::report::{Cause, During, HostFault, SimError};
 use fabsim_program::limits::COLORS;
 
 /// What one PE of a stream has sent or received.
@@ -27,13 +27,12 @@ impl Simulator {
         progress: Progress,
     ) -> Result<(), SimError> {
         if data.len() != area.len() {
-            return Err(SimError::Host(format!(
-                "h2d stream of color {color}: {} elements for {} x {} PEs of {} each",
-                data.len(),
-                area.width,
-                area.height,
-                area.per_pe
-            )));
+            let fault = HostFault::StreamElements {
+                elements: data.len(),
+                size: (area.width, area.height),
+                per_pe: area.per_pe,
+            };
+            return Err(SimError::from(fault).of_color(Some(color)));
         }
         let lanes = self.lanes("h2d", color, area)?;
         self.stream("h2d", color, area, lanes, progress, |simulator, lane| {
@@ -67,7 +66,7 @@ impl Simulator {
     }
 
     /// One lane a PE, if the color is such a stream on each of them.
-    fn lanes(&self, direction: &str, color: u8, area: Area) -> Result<Vec<Lane>, SimError> {
+    fn lanes(&self, direction: &'static str, color: u8, area: Area) -> Result<Vec<Lane>, SimError> {
         let grid = self.machine.fabric.grid;
         area.check(direction, &format!("color {color}"), grid)?;
         let mut lanes = Vec::new();
@@ -81,12 +80,10 @@ impl Simulator {
                         _ => fabric.is_to_host(pe, color),
                     };
                 if !streams {
-                    let (x, y) = grid.place(pe);
-                    let parameter = format!("MEMCPY{}", direction.to_uppercase());
-                    return Err(SimError::Host(format!(
-                        "PE ({x}, {y}): color {color} is no {direction} stream: give it to \
-                         <memcpy/get_params> as {parameter}_1 to {parameter}_4"
-                    )));
+                    let fault = HostFault::NoStream(direction);
+                    return Err(SimError::from(fault)
+                        .on(grid.place(pe))
+                        .of_color(Some(color)));
                 }
                 let place = (usize::from(x), usize::from(y));
                 lanes.push(Lane { pe, place, done: 0 });
@@ -98,7 +95,7 @@ impl Simulator {
     /// Moves one wavelet a lane and cycle until every lane is done.
     fn stream(
         &mut self,
-        direction: &str,
+        direction: &'static str,
         color: u8,
         area: Area,
         mut lanes: Vec<Lane>,
@@ -118,28 +115,25 @@ impl Simulator {
                 return Ok(());
             };
             if self.machine.is_quiet() {
-                let (x, y) = self.machine.fabric.grid.place(lane.pe);
-                let (done, all) = (lane.done, area.per_pe);
+                let during = During::Stream {
+                    direction,
+                    color,
+                    pe: self.machine.fabric.grid.place(lane.pe),
+                    done: lane.done,
+                    all: area.per_pe,
+                };
                 self.failed = true;
-                return Err(SimError::Stuck(format!(
-                    "the {direction} stream of color {color} cannot go on: {done} of {all} wavelets \
-                     of PE ({x}, {y}) are through\n{}",
-                    stuck::report(&self.machine)
-                )));
+                return Err(Cause::Stuck(stuck::report(&self.machine, during)).into());
             }
             if !progress(self.machine.cycle) {
                 self.failed = true;
-                return Err(SimError::Interrupted);
+                return Err(SimError::interrupted(self.machine.cycle));
             }
             let next = self.machine.cycle + 1;
             self.run(progress, |machine| machine.cycle >= next)?;
             if self.machine.cycle >= last {
                 self.failed = true;
-                return Err(SimError::Limit(format!(
-                    "the limit of {} cycles is reached in cycle {}; --max-cycles (in Python max_cycles) \
-                     raises the limit",
-                    self.options.max_cycles, self.machine.cycle
-                )));
+                return Err(self.cycle_limit(None));
             }
         }
     }

@@ -5,25 +5,22 @@ use fabsim_engine::fabric::channel::Channel;
 use fabsim_engine::fabric::grid::{PeIndex, LINKS};
 use fabsim_engine::machine::Machine;
 use fabsim_engine::pe::fifo::End;
-use fabsim_engine::pe::opcode::info;
 use fabsim_engine::pe::operation::Running;
 use fabsim_engine::pe::plan::PePlan;
 use fabsim_engine::pe::port::Port;
 use fabsim_engine::pe::queues::InputQueue;
 use fabsim_engine::pe::settings::SYSTEM_TASK;
 use fabsim_engine::pe::{Doing, Pe};
+use fabsim_engine::report::{During, Stuck, Wait, Waits};
 use fabsim_program::program::Direction;
 use std::collections::HashMap;
 
 /// Groups a report lists at most.
 const GROUPS: usize = 10;
 
-/// PEs in the same state: how many, the first of them, and how many elements they lack.
+/// PEs in the same state, and whether another listed state is the cause of it.
 struct Group {
-    text: String,
-    count: usize,
-    example: PeIndex,
-    missing: (u32, u32),
+    wait: Wait,
     follows: bool,
 }
 
@@ -35,28 +32,26 @@ struct Waiting {
     follows: bool,
 }
 
-/// The text of a `SimError::Stuck`.
-pub fn report(machine: &Machine) -> String {
-    let mut lines = vec![format!(
-        "nothing can move any more in cycle {}; {} of {} PEs have not finished",
-        machine.cycle,
-        machine.command.outstanding,
-        machine.pes.len()
-    )];
+/// Who waits for whom.
+pub fn report(machine: &Machine, during: During) -> Stuck {
     let states = machine.pes.iter().enumerate().flat_map(|(n, pe)| {
         let index = PeIndex(n as u32);
         let waiting = waiting(machine, index, pe);
         waiting.into_iter().map(move |w| (index, w))
     });
-    list(&mut lines, machine, groups(states));
     let occupied = machine.fabric.occupied();
     let queued = occupied.map(|(pe, color, channel)| (pe, queued(machine, pe, color, channel)));
-    list(&mut lines, machine, groups(queued));
-    lines.extend(circle::lines(machine));
-    lines.join("\n")
+    Stuck {
+        during,
+        cycle: machine.cycle,
+        unfinished: (machine.command.outstanding, machine.pes.len()),
+        elements: listed(groups(machine, states)),
+        routers: listed(groups(machine, queued)),
+        circle: circle::lines(machine),
+    }
 }
 
-fn groups(states: impl Iterator<Item = (PeIndex, Waiting)>) -> Vec<Group> {
+fn groups(machine: &Machine, states: impl Iterator<Item = (PeIndex, Waiting)>) -> Vec<Group> {
     let mut known: HashMap<String, usize> = HashMap::new();
     let mut groups: Vec<Group> = Vec::new();
     for (pe, waiting) in states {
@@ -66,44 +61,30 @@ fn groups(states: impl Iterator<Item = (PeIndex, Waiting)>) -> Vec<Group> {
             follows,
         } = waiting;
         if let Some(&n) = known.get(&text) {
-            let group = &mut groups[n];
-            group.count += 1;
-            group.missing = (group.missing.0.min(missing), group.missing.1.max(missing));
+            let wait = &mut groups[n].wait;
+            wait.pes += 1;
+            wait.missing = (wait.missing.0.min(missing), wait.missing.1.max(missing));
             continue;
         }
         known.insert(text.clone(), groups.len());
-        groups.push(Group {
+        let wait = Wait {
             text,
-            count: 1,
-            example: pe,
+            pes: 1,
+            example: machine.fabric.grid.place(pe),
             missing: (missing, missing),
-            follows,
-        });
+        };
+        groups.push(Group { wait, follows });
     }
     groups.sort_by_key(|group| group.follows);
     groups
 }
 
-fn list(lines: &mut Vec<String>, machine: &Machine, groups: Vec<Group>) {
-    for group in groups.iter().take(GROUPS) {
-        let (x, y) = machine.fabric.grid.place(group.example);
-        let who = match group.count {
-            1 => format!("PE ({x}, {y})"),
-            n => format!("{n} PEs, for example PE ({x}, {y})"),
-        };
-        let missing = match group.missing {
-            (0, 0) => String::new(),
-            (1, 1) => ", 1 element is missing".to_string(),
-            (low, high) if low == high => format!(", {low} elements are missing"),
-            (low, high) => format!(", {low} to {high} elements are missing"),
-        };
-        lines.push(format!("  {who}: {}{missing}", group.text));
-    }
-    if groups.len() > GROUPS {
-        lines.push(format!(
-            "  and {} more kinds of waiting",
-            groups.len() - GROUPS
-        ));
+fn listed(groups: Vec<Group>) -> Waits {
+    let more = groups.len().saturating_sub(GROUPS);
+    let waits = groups.into_iter().take(GROUPS).map(|group| group.wait);
+    Waits {
+        listed: waits.collect(),
+        more,
     }
 }
 
@@ -288,7 +269,7 @@ fn operation(
         text: format!(
             "{}: {}{on} waits for {}",
             machine.location(op.span),
-            info(op.opcode).name,
+            op.opcode.name(),
             wants.join(" and for ")
         ),
         missing: if op.is_infinite() { 0 } else { op.remaining },
@@ -381,7 +362,7 @@ fn refusals(machine: &Machine, pe: PeIndex, color: u8, channel: &Channel) -> Vec
 }
 
 /// Where wavelets are left over, if anywhere.
-pub fn leftovers(machine: &Machine) -> Option<String> {
+pub fn leftovers(machine: &Machine) -> Option<Waits> {
     let in_routers = machine
         .fabric
         .occupied()
@@ -404,11 +385,9 @@ pub fn leftovers(machine: &Machine) -> Option<String> {
         let all: Vec<Waiting> = inputs.chain(held_back(machine, pe_index, pe)).collect();
         all.into_iter().map(move |waiting| (pe_index, waiting))
     });
-    let found = groups(in_routers.chain(in_queues));
+    let found = groups(machine, in_routers.chain(in_queues));
     if found.is_empty() {
         return None;
     }
-    let mut lines = vec!["wavelets are left over after the last command".to_string()];
-    list(&mut lines, machine, found);
-    Some(lines.join("\n"))
+    Some(listed(found))
 }

@@ -21,9 +21,17 @@ class CslError(Exception):
     diagnostics: list[Diagnostic]
 
 class SimulationError(Exception):
-    """The run went wrong; the text says how and where."""
+    """The run went wrong; the text says how and where, the attributes as far as it is known.
 
-    kind: Literal["undefined", "stuck", "limit", "leftover", "host", "unsupported"]
+    `code` is finer than `kind`; `pe` is (column, row), `place` (file, line, column) in the source.
+    """
+
+    kind: Literal["undefined", "stuck", "limit", "leftover", "host", "unsupported", "interrupted"]
+    code: str
+    pe: tuple[int, int] | None
+    color: int | None
+    cycle: int | None
+    place: tuple[str, int, int] | None
 
 class Program:
     """A compiled program."""
@@ -43,6 +51,7 @@ class Program:
     @property
     def printed(self) -> list[str]: ...
     def functions(self, x: int, y: int) -> list[tuple[str, int]]: ...
+    def routes(self, x: int, y: int) -> list[tuple[int, int, str, str]]: ...
     def data_bytes(self, x: int, y: int) -> int: ...
 
 class LaunchReport:
@@ -69,6 +78,10 @@ def compile(
     max_inlined_iterations: int = 50,
     fp16_format: str = "f16",
     max_comptime_steps: int = ...,
+    timing: Literal["streams", "simfabric", "silicon"] = ...,
+    strict: bool | None = None,
+    colors_by_number: bool = ...,
+    comptime_func_depth_limit: int | None = None,
 ) -> Program: ...
 def convert_trace(
     source: str | PathLike[str],
@@ -96,7 +109,9 @@ class Simulator:
         trace_form: Literal["text", "binary"] = "text",
         trace_region: tuple[int, int, int, int] | None = None,
         trace_window: tuple[int, int] | None = None,
+        constants: Mapping[str, int] = ...,
     ) -> None: ...
+    def set_progress(self, progress: Callable[[int], None] | None) -> None: ...
     def memcpy_h2d(
         self,
         symbol: str,

@@ -2,13 +2,13 @@
 
 use super::channel::{Channel, NOWHERE};
 use super::grid::{PeIndex, LINKS};
+use super::observer::{Observer, Passage};
 use super::view::Wires;
 use super::wavelet::{Command, Wavelet};
 use super::zone::{own, Crossing, Zone};
 use super::{
     Caught, ChannelIndex, Collision, Delivery, Injection, Landing, Move, Router, ALL_LINKS, NO_FLOW,
 };
-use crate::probe::{Passage, Probe};
 use fabsim_program::program::{Direction, Directions};
 
 /// The routers of a zone in the second half of a cycle.
@@ -40,7 +40,11 @@ impl Moving<'_> {
     }
 
     /// Carries out all moves of the zone; what comes down a ramp goes to `deliver`.
-    pub fn commit<P: Probe>(&mut self, deliver: &mut impl FnMut(Delivery, &mut P), probe: &mut P) {
+    pub fn commit<P: Observer>(
+        &mut self,
+        deliver: &mut impl FnMut(Delivery, &mut P),
+        probe: &mut P,
+    ) {
         let moves = std::mem::take(&mut self.zone.moves);
         let injections = std::mem::take(&mut self.zone.injections);
         self.zone.departures += moves.len() as u64;
@@ -100,7 +104,7 @@ impl Moving<'_> {
 
     /// `leave` and `arrive` of a plain move.
     #[inline]
-    fn pass<P: Probe>(
+    fn pass<P: Observer>(
         &mut self,
         decided: &Move,
         deliver: &mut impl FnMut(Delivery, &mut P),
@@ -137,7 +141,7 @@ impl Moving<'_> {
 
     /// Takes a wavelet out of its queue and lets its command take effect.
     #[inline]
-    fn leave<P: Probe>(&mut self, decided: &Move, probe: &mut P) {
+    fn leave<P: Observer>(&mut self, decided: &Move, probe: &mut P) {
         let channel = self.channel(decided.channel);
         let Some(original) = channel.pop() else {
             return;
@@ -191,7 +195,7 @@ impl Moving<'_> {
 
     /// Puts the copies of a wavelet where they go.
     #[inline]
-    fn arrive<P: Probe>(
+    fn arrive<P: Observer>(
         &mut self,
         decided: &Move,
         deliver: &mut impl FnMut(Delivery, &mut P),
@@ -223,7 +227,7 @@ impl Moving<'_> {
     }
 
     #[inline]
-    pub(super) fn land_at<P: Probe>(
+    pub(super) fn land_at<P: Observer>(
         &mut self,
         pe: PeIndex,
         color: u8,
@@ -238,7 +242,7 @@ impl Moving<'_> {
         }
     }
 
-    fn enter<P: Probe>(&mut self, injection: &Injection, probe: &mut P) {
+    fn enter<P: Observer>(&mut self, injection: &Injection, probe: &mut P) {
         let (pe, index) = (injection.pe, injection.channel);
         self.land(pe, index, Direction::Ramp, injection.wavelet, probe);
         if injection.advance_switch {
@@ -255,7 +259,7 @@ impl Moving<'_> {
 
     /// A wavelet lands; a second one in the same cycle is a collision.
     #[inline]
-    pub(super) fn land<P: Probe>(
+    pub(super) fn land<P: Observer>(
         &mut self,
         pe: PeIndex,
         index: ChannelIndex,

@@ -3,9 +3,9 @@
 
 use super::channel::NOWHERE;
 use super::grid::PeIndex;
+use super::observer::Silent;
 use super::wavelet::Wavelet;
 use super::{Fabric, Move};
-use crate::probe::Silent;
 use fabsim_program::program::{Direction, Directions};
 
 const RAMP: Directions = Directions(1 << Direction::Ramp as u8);

@@ -2,9 +2,9 @@
 
 use super::channel::{Channel, NOWHERE};
 use super::grid::{PeIndex, LINKS};
+use super::observer::Silent;
 use super::wavelet::Wavelet;
 use super::{ChannelIndex, Moving, NO_FLOW};
-use crate::probe::Silent;
 use fabsim_program::program::Direction;
 
 /// A landing at a tile that is part of a flow.

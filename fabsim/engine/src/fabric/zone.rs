@@ -4,11 +4,11 @@ use super::channel::Channel;
 use super::commit::Moving;
 use super::grid::PeIndex;
 use super::look::Looking;
+use super::observer::Observer;
 use super::tiles::TileSet;
 use super::view::View;
 use super::wavelet::Wavelet;
 use super::{Caught, ChannelIndex, Collision, Fabric, Injection, Landing, Move};
-use crate::probe::Probe;
 use fabsim_program::program::Direction;
 
 /// What goes from one zone to another.
@@ -93,8 +93,8 @@ impl Fabric {
         &mut self.zones[number]
     }
 
-    /// The zones, each with what its thread may change in the first half.
-    pub fn looking(&mut self) -> impl Iterator<Item = Looking<'_>> {
+    /// The zones, each with what its thread may change in the first half of cycle `now`.
+    pub fn looking(&mut self, now: u64) -> impl Iterator<Item = Looking<'_>> {
         let view = View {
             grid: self.grid,
             wires: &self.wires,
@@ -106,6 +106,7 @@ impl Fabric {
             let own = split_front(&mut routers, count);
             Looking {
                 view,
+                now,
                 routers: own,
                 zone,
             }
@@ -145,7 +146,7 @@ impl Fabric {
 
     /// After the second half of all zones: what goes from one to another arrives, and what they
     /// noted comes together.
-    pub fn exchange<P: Probe>(&mut self, next: u64, probe: &mut P) {
+    pub fn exchange<P: Observer>(&mut self, next: u64, probe: &mut P) {
         for n in 0..self.zones.len() {
             let mut crossings = std::mem::take(&mut self.zones[n].crossings);
             for crossing in crossings.drain(..) {
@@ -162,7 +163,7 @@ impl Fabric {
         }
     }
 
-    fn cross<P: Probe>(&mut self, crossing: Crossing, next: u64, probe: &mut P) {
+    fn cross<P: Observer>(&mut self, crossing: Crossing, next: u64, probe: &mut P) {
         match crossing {
             Crossing::Wake(pe) => self.wake(pe),
             Crossing::Landing {

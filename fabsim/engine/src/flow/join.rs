@@ -5,11 +5,11 @@ use super::{
     SHORTEST,
 };
 use crate::fabric::grid::{PeIndex, LINKS};
+use crate::fabric::ramp::Tag;
 use crate::fabric::Current;
 use crate::pe::operation::{Kernel, Running};
 use crate::pe::plan::PePlan;
 use crate::pe::port::Port;
-use crate::pe::queues::Tag;
 use crate::pe::{Doing, Pe};
 use fabsim_program::program::Direction;
 
@@ -382,7 +382,7 @@ fn outflow_of(
             let (queue, stream) = (sender.queue, 0);
             let held = u64::from(ring.len());
             let alike = ring.is_all(Tag::new(sender.color, false, false));
-            let enough = held >= plan.timing.onramp_cycles;
+            let enough = held >= running.ramp_cycles(&plan.timing);
             let fits = up.color == sender.color && filled == 1 && alike && enough;
             fits.then_some(Some(Outflow {
                 queue,

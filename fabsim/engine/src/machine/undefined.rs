@@ -3,8 +3,10 @@
 use super::Machine;
 use crate::fabric::grid::PeIndex;
 use crate::fabric::Collision;
+use crate::fault::Fault;
 use crate::probe::Probe;
-use crate::report::{Fault, SimError};
+use crate::report::{Cause, Place, SimError};
+use crate::report_text;
 use crate::trace::arrivals;
 use fabsim_program::program::{Direction, Span};
 
@@ -16,12 +18,10 @@ impl Machine {
             return Ok(());
         };
         let (x, y) = self.fabric.grid.place(pe);
-        Err(SimError::Undefined(format!(
-            "PE ({x}, {y}): advance_switch leads color {color} to a switch position with other \
-             outputs in cycle {}, while what was sent may not have left the router; send a control \
-             wavelet instead",
-            self.cycle
-        )))
+        Err(SimError::from(Cause::Retargeted)
+            .on((x, y))
+            .of_color(Some(color))
+            .in_cycle(self.cycle))
     }
 
     /// Two arrivals at once are undefined: an error, or a warning where the user asked for it.
@@ -40,65 +40,62 @@ impl Machine {
             same
         });
         for collision in collisions {
-            let text = self.describe(&collision);
+            let from = self.arrivals_of(&collision);
+            let pe = self.fabric.grid.place(collision.pe);
             let fatal = !self.lenient || collision.overflow;
             let lines = arrivals::lines(&self.fabric, &collision, fatal, probe);
             let cycle = self.cycle;
             let log = lines.iter().map(|line| (cycle, collision.pe, line.clone()));
             self.log.extend(log);
             if fatal {
-                let lines = lines.iter().map(|line| format!("\n  @{cycle} {line}"));
-                return Err(SimError::Undefined(text + &lines.collect::<String>()));
+                let cause = Cause::Collision {
+                    from,
+                    arrivals: lines,
+                };
+                return Err(SimError::from(cause)
+                    .on(pe)
+                    .of_color(Some(collision.color))
+                    .in_cycle(cycle));
             }
-            self.warnings.push(text);
+            let text = report_text::collision(&from, collision.color, cycle);
+            self.warnings
+                .push(format!("PE ({}, {}): {text}", pe.0, pe.1));
         }
         Ok(())
     }
 
-    fn describe(&self, collision: &Collision) -> String {
-        let (x, y) = self.fabric.grid.place(collision.pe);
-        let source = |side: Direction| match self.fabric.grid.neighbour(collision.pe, side) {
-            Some(pe) => {
-                let (x, y) = self.fabric.grid.place(pe);
-                format!("{side} (PE {x}, {y})")
-            }
-            None => format!("{side} (its own compute element)"),
-        };
-        let from: Vec<String> = (0..5)
+    /// The sides that wavelets arrive from at once, and the PEs there.
+    fn arrivals_of(&self, collision: &Collision) -> Vec<(Direction, Option<(u32, u32)>)> {
+        let grid = self.fabric.grid;
+        let neighbour = |side| grid.neighbour(collision.pe, side).map(|pe| grid.place(pe));
+        (0..5)
             .map(Direction::from_code)
             .filter(|&side| collision.sides.has(side))
-            .map(|side| format!("from {}", source(side)))
-            .collect();
-        let count = match from.len() {
-            2 => "two".to_string(),
-            more => more.to_string(),
-        };
-        format!(
-            "PE ({x}, {y}): {count} wavelets of color {} arrive in cycle {}, {}; what the machine \
-             does then is undefined",
-            collision.color,
-            self.cycle,
-            from.join(" and "),
-        )
+            .map(|side| (side, neighbour(side)))
+            .collect()
     }
 
     pub(super) fn undefined(&self, pe: PeIndex, fault: &Fault) -> SimError {
-        let (x, y) = self.fabric.grid.place(pe);
-        let place = fault
-            .span
-            .map(|span| self.location(span) + ": ")
-            .unwrap_or_default();
-        SimError::Undefined(format!(
-            "{place}PE ({x}, {y}), cycle {}: {}",
-            self.cycle, fault.text
-        ))
+        let place = fault.span.map(|span| self.place(span));
+        SimError::from(Cause::Fault(fault.kind))
+            .on(self.fabric.grid.place(pe))
+            .of_color(fault.kind.color())
+            .in_cycle(self.cycle)
+            .at(place)
+    }
+
+    /// A span with the name of its file.
+    fn place(&self, span: Span) -> Place {
+        let file = self.files.get(span.file as usize);
+        Place {
+            file: file.cloned().unwrap_or_default(),
+            line: span.line,
+            column: span.column,
+        }
     }
 
     /// `file:line` of a span.
     pub fn location(&self, span: Span) -> String {
-        match self.files.get(span.file as usize) {
-            Some(file) => format!("{file}:{}", span.line),
-            None => format!("line {}", span.line),
-        }
+        self.place(span).to_string()
     }
 }

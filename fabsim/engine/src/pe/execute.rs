@@ -1,14 +1,15 @@
 //! What each instruction of a function does.
 
 use super::interpret::{Caller, Doing, Flow, Main, Site, Threads};
-use super::issue::{block_target, control_action, done_action, issue};
+use super::issue::{block_target, control_action, done_action, issue, Issued};
 use super::map::MapRun;
 use super::plan::PePlan;
+use super::rate::Rates;
 use super::scalar::{binary, compare, convert, cut, unary};
 use super::settings::is_shared;
 use super::state::{Core, LoadedDsr};
 use super::Env;
-use crate::report::Fault;
+use crate::fault::{Fault, FaultKind, Queue};
 use fabsim_program::program::{
     Arch, BinaryOp, Dsd, DsdOperation, DsrLoad, FunctionId, Inst, MapOperation, Operand,
     ScalarType, Slot, Span,
@@ -48,7 +49,7 @@ impl Main {
                 dst,
             } => {
                 let id = self.get(*function).checked_sub(1);
-                let id = id.ok_or_else(|| Fault::new("a null function pointer is called"))?;
+                let id = id.ok_or(FaultKind::NullFunction)?;
                 self.call(FunctionId(id as u32), args, *dst, env)
             }
             Inst::Return { src } => {
@@ -65,8 +66,8 @@ impl Main {
                 let write = Inst::WriteConfig { address, src };
                 self.through_pointer(&write, address, (site, time), core, (threads, env))
             }
-            Inst::Operation(op) => self.operation(op, site.span(), core, threads, env),
-            Inst::Map(map) => self.map(map, site.span(), core, (threads, env)),
+            Inst::Operation(op) => self.operation(op, (site.span(), time), core, threads, env),
+            Inst::Map(map) => self.map(map, (site.span(), time), core, (threads, env)),
             // Registers are shared with the router: they are used in their own cycle.
             Inst::ReadConfig { .. } | Inst::WriteConfig { .. } if time > env.now => {
                 Ok(Flow::Again(0))
@@ -79,7 +80,7 @@ impl Main {
             }
             Inst::WriteConfig { address, src } => {
                 let (address, value) = (self.get(*address) as u16, self.get(*src) as u16);
-                core.write_register(address, value, env)?;
+                core.write_register(address, value, (threads, env))?;
                 Ok(Flow::Next(env.plan.timing.scalar_cycles))
             }
             straight => self
@@ -141,7 +142,9 @@ impl Main {
                 self.set(*dst, convert(*from, *to, self.get(*a)));
             }
             Inst::LoadDsr(load) => {
-                core.load_dsr(self.loaded_dsr(load, site.span()));
+                let mut loaded = self.loaded_dsr(load, site.span());
+                loaded.usable = time + timing.dsr_load_cycles + timing.dsr_use_cycles - 1;
+                core.load_dsr(loaded);
                 return Ok(timing.dsr_load_cycles);
             }
             Inst::Activate { id } => core.activate(self.get(*id) as u8),
@@ -161,7 +164,7 @@ impl Main {
             }
             Inst::Assert { condition } => {
                 if self.get(*condition) & 1 == 0 {
-                    return Err(Fault::new("an assertion does not hold"));
+                    return Err(FaultKind::AssertionFails.into());
                 }
             }
             memory => self.memory_instruction(memory, core)?,
@@ -226,7 +229,7 @@ impl Main {
                 let bytes = (self.get(*by) as u16).wrapping_mul(u16::from(*element_bytes));
                 self.change_dsd(*dst, *dsd, |dsd| dsd.base = dsd.base.wrapping_add(bytes));
             }
-            _ => return Err(Fault::new("an instruction the engine does not know")),
+            _ => return Err(FaultKind::UnknownInstruction.into()),
         }
         Ok(())
     }
@@ -263,27 +266,69 @@ impl Main {
             on_control: control_action(&load.options, slots),
             ut_id: load.options.ut_id.map(|slot| self.get(slot) as u8),
             save_address: load.save_address,
+            usable: 0,
             span,
         }
+    }
+
+    /// Cycles from `time` until the operands of an operation are in registers that can be used.
+    /// Operands that are DSDs are loaded one by one; a destination that is the DSD of the first
+    /// source shares its register.
+    fn until_loaded<'a>(
+        &self,
+        operands: impl Iterator<Item = &'a Operand>,
+        time: u64,
+        core: &Core,
+        env: &Env,
+    ) -> u64 {
+        let timing = &env.plan.timing;
+        let mut loads = 0;
+        let mut usable = time;
+        let mut dest = None;
+        for (n, operand) in operands.enumerate() {
+            match *operand {
+                Operand::Dsd(slot) => {
+                    let bits = Some(self.get(slot));
+                    let shared = n == 1 && bits == dest && timing.rates != Rates::Documented;
+                    loads += u64::from(!shared);
+                    dest = bits;
+                }
+                Operand::Dsr(dsr) => {
+                    let loaded = core.dsr(dsr).map_or(0, |loaded| loaded.usable);
+                    usable = usable.max(loaded);
+                }
+                _ => {}
+            }
+        }
+        let wait = match loads {
+            0 => 0,
+            _ => loads * timing.dsr_load_cycles + timing.dsr_use_cycles - 1,
+        };
+        wait.max(usable - time)
     }
 
     /// An operation first pays for loading its DSD operands, then begins.
     fn operation(
         &mut self,
         op: &DsdOperation,
-        span: Span,
+        (span, time): (Span, u64),
         core: &mut Core,
         threads: &mut Threads,
         env: &mut Env,
     ) -> Result<Flow, Fault> {
         if !std::mem::replace(&mut self.charged, true) {
             let operands = std::iter::once(&op.dest).chain(&op.sources);
-            return Ok(Flow::Again(issue_cost(operands, env)));
+            let wait = self.until_loaded(operands, time, core, env);
+            let wait = wait + env.plan.timing.operation_issue_cycles;
+            if wait > 0 || time > env.now {
+                return Ok(Flow::Again(wait));
+            }
+        }
+        let issued = issue(op, span, env.plan, core, self.current_slots())?;
+        if let Err(fault) = refuse_busy(&issued, threads, env.plan) {
+            return self.wait_for_thread(fault, env);
         }
         self.charged = false;
-        let issued = issue(op, span, env.plan, core, self.current_slots())?;
-        let queues = (issued.running.inputs.as_slice(), issued.running.output);
-        refuse_shared_queue(queues, threads, env.plan)?;
         if let Some(slot) = op.result {
             self.set(slot, 1);
         }
@@ -296,16 +341,27 @@ impl Main {
             self.doing = Doing::Operation;
             return Ok(Flow::Leave);
         }
-        refuse_reentry(issued.running.thread, threads)?;
         issued.running.note_waiting(core);
         threads.push(issued.running);
-        Ok(Flow::Next(0))
+        Ok(Flow::Next(env.plan.timing.async_issue_cycles))
+    }
+
+    /// An operation whose queue or microthread is in use is a fault; a lenient machine waits until it is
+    /// free, and says so.
+    fn wait_for_thread(&mut self, fault: Fault, env: &mut Env) -> Result<Flow, Fault> {
+        if !env.plan.lenient {
+            return Err(fault);
+        }
+        self.waits = true;
+        env.log
+            .push((env.now, env.index, format!("waits: {}", fault.kind)));
+        Ok(Flow::Again(1))
     }
 
     fn map(
         &mut self,
         map: &MapOperation,
-        span: Span,
+        (span, time): (Span, u64),
         core: &mut Core,
         (threads, env): (&Threads, &mut Env),
     ) -> Result<Flow, Fault> {
@@ -315,7 +371,8 @@ impl Main {
                 .iter()
                 .chain(&map.output)
                 .map(|(operand, _)| operand);
-            return Ok(Flow::Again(issue_cost(operands, env)));
+            let wait = self.until_loaded(operands, time, core, env);
+            return Ok(Flow::Again(wait + env.plan.timing.operation_issue_cycles));
         }
         self.charged = false;
         let run = MapRun::new(map, span, env.plan, core, self.current_slots())?;
@@ -328,22 +385,25 @@ impl Main {
     }
 }
 
-fn issue_cost<'a>(operands: impl Iterator<Item = &'a Operand>, env: &Env) -> u64 {
-    let timing = env.plan.timing;
-    let loads = operands
-        .filter(|operand| matches!(operand, Operand::Dsd(_)))
-        .count();
-    timing.operation_issue_cycles + timing.dsr_load_cycles * loads as u64
+/// Whether the queues and the microthread of an operation are free.
+fn refuse_busy(issued: &Issued, threads: &Threads, plan: &PePlan) -> Result<(), Fault> {
+    let queues = (issued.running.inputs.as_slice(), issued.running.output);
+    refuse_shared_queue(queues, threads, plan)?;
+    match issued.is_async && issued.running.length > 0 {
+        true => refuse_reentry(issued.running.thread, threads),
+        false => Ok(()),
+    }
 }
 
 fn refuse_reentry(id: u8, threads: &Threads) -> Result<(), Fault> {
     match threads.iter().find(|busy| busy.thread == id) {
         None => Ok(()),
-        Some(busy) => Err(Fault::new(format!(
-            "re-entry of microthread {id}: it still runs the {} of line {}",
-            super::opcode::info(busy.opcode).name,
-            busy.span.line
-        ))),
+        Some(busy) => Err(FaultKind::MicrothreadBusy {
+            thread: id,
+            running: busy.opcode,
+            line: busy.span.line,
+        }
+        .into()),
     }
 }
 
@@ -358,20 +418,21 @@ fn refuse_shared_queue(
             .iter()
             .flatten()
             .find(|q| old.inputs.contains(&Some(**q)));
-        let name = if let Some(queue) = shared_input {
-            format!("input queue {}", plan.inputs[usize::from(*queue)].id)
+        let queue = if let Some(queue) = shared_input {
+            Queue::Input(plan.inputs[usize::from(*queue)].id.into())
         } else if output.is_some() && output == old.output {
             let queue = usize::from(output.unwrap_or(0));
-            format!("output queue {}", plan.outputs[queue].id)
+            Queue::Output(plan.outputs[queue].id.into())
         } else {
             continue;
         };
-        return Err(Fault::new(format!(
-            "two operations use {name} at once: microthread {} (re-entry) still runs the {} of line {}",
-            old.thread,
-            super::opcode::info(old.opcode).name,
-            old.span.line
-        )));
+        return Err(FaultKind::QueueBusy {
+            queue,
+            thread: old.thread,
+            running: old.opcode,
+            line: old.span.line,
+        }
+        .into());
     }
     Ok(())
 }

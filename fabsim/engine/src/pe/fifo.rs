@@ -1,7 +1,7 @@
 //! FIFOs: rings of elements in a PE's memory, between operations that run side by side.
 
 use super::memory::Memory;
-use crate::report::Fault;
+use crate::fault::{Fault, FaultKind};
 use fabsim_program::program::FifoSetup;
 
 /// The state of one FIFO.
@@ -72,7 +72,7 @@ impl Fifo {
     /// Takes the oldest element; the second result is the task to activate.
     pub fn pop(&mut self, memory: &Memory) -> Result<(u32, Option<u8>), Fault> {
         if self.count == 0 {
-            return Err(Fault::new("an empty FIFO is read"));
+            return Err(FaultKind::EmptyFifo.into());
         }
         let value = memory.element(self.place(0), self.bytes)?;
         self.head = (self.head + 1) % self.capacity.max(1);
@@ -84,7 +84,7 @@ impl Fifo {
     /// Appends an element; the result is the task to activate.
     pub fn push(&mut self, memory: &mut Memory, value: u32) -> Result<Option<u8>, Fault> {
         if self.count >= self.capacity {
-            return Err(Fault::new("a full FIFO is written"));
+            return Err(FaultKind::FullFifo.into());
         }
         memory.set_element(self.place(self.count), self.bytes, value)?;
         self.count += 1;

@@ -4,13 +4,13 @@
 //! charged its cycles: nothing outside can see the difference, since only DSD operations touch
 //! queues and each of them waits for its own cycle.
 
+use super::event::Executed;
 use super::map::MapRun;
 use super::operation::Running;
 use super::plan::PePlan;
 use super::state::Core;
 use super::{Env, Next};
-use crate::probe::Executed;
-use crate::report::Fault;
+use crate::fault::{Fault, FaultKind};
 use fabsim_program::program::{Function, FunctionId, Slot, Span};
 
 /// Instructions run at once at most, so that a loop without end still lets cycles pass.
@@ -60,6 +60,8 @@ pub struct Main {
     pub doing: Doing,
     /// The operation at the program counter has paid for its operands.
     pub(super) charged: bool,
+    /// It waits for a queue or microthread that is in use.
+    pub(super) waits: bool,
 }
 
 /// Where an instruction stands. Few ask for its place in the source.
@@ -104,6 +106,11 @@ impl Main {
         self.ready_at = at;
     }
 
+    /// A microthread has ended, which the main thread may have waited for.
+    pub fn stop_waiting(&mut self) {
+        self.waits = false;
+    }
+
     pub fn is_free(&self, now: u64) -> bool {
         self.doing == Doing::Nothing && self.ready_at <= now
     }
@@ -146,7 +153,7 @@ impl Main {
         }
         match self.doing {
             Doing::Nothing => false,
-            Doing::Code => true,
+            Doing::Code => !self.waits,
             Doing::Operation => self.running.as_ref().is_some_and(|r| r.can_step(core, now)),
             Doing::Map => self.maps.last().is_some_and(|m| m.can_step(core, now)),
         }
@@ -254,7 +261,7 @@ impl Main {
             };
             let plan = env.plan;
             let function = plan.program.functions.get(frame.function as usize);
-            let function = function.ok_or_else(|| Fault::new("a call to no function"))?;
+            let function = function.ok_or(FaultKind::NoFunction)?;
             let at = frame.pc as usize;
             let site = Site { function, at };
             if let Some(executed) = &mut env.executed {
@@ -297,7 +304,7 @@ impl Main {
         if self.frames.len() < DEPTH {
             return Ok(());
         }
-        Err(Fault::new(format!("calls are nested {DEPTH} deep")))
+        Err(FaultKind::CallDepth(DEPTH).into())
     }
 
     fn advance(&mut self, pc: u32) {

@@ -5,7 +5,7 @@ use super::operation::INFINITE;
 use super::plan::PePlan;
 use super::port::{send, Port};
 use super::state::Core;
-use crate::report::Fault;
+use crate::fault::Fault;
 use fabsim_program::program::{FunctionId, MapOperation, Operand, ScalarType, Span};
 
 /// A `@map` under way.

@@ -1,6 +1,6 @@
 //! A PE's data memory: as many words as its program declares.
 
-use crate::report::Fault;
+use crate::fault::{Fault, FaultKind};
 use fabsim_program::program::TileProgram;
 
 /// Words of 16 bits; addresses in instructions are byte addresses.
@@ -14,8 +14,7 @@ pub struct Memory {
 /// The word at a byte address; elements of 16 bits and more begin at even ones.
 pub fn word_address(address: u64) -> Result<i64, Fault> {
     if address & 1 == 1 {
-        let text = format!("address {address} is odd; memory is made of 16-bit words");
-        return Err(Fault::new(text));
+        return Err(FaultKind::OddAddress(address).into());
     }
     Ok((address / 2) as i64)
 }
@@ -110,10 +109,7 @@ impl Memory {
     }
 
     fn uninitialized(&self, word: usize) -> Fault {
-        Fault::new(format!(
-            "address {} is read, which has no initial value and has not been written",
-            word * 2
-        ))
+        FaultKind::Uninitialized(word as u64 * 2).into()
     }
 
     pub fn len_words(&self) -> usize {
@@ -122,11 +118,11 @@ impl Memory {
 
     #[cold]
     fn outside(&self, word: i64) -> Fault {
-        Fault::new(format!(
-            "address {} is outside the {} bytes of memory the program declares",
-            word * 2,
-            self.words.len() * 2
-        ))
+        FaultKind::OutsideMemory {
+            address: word * 2,
+            bytes: self.words.len() * 2,
+        }
+        .into()
     }
 
     #[inline]

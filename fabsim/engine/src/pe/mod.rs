@@ -4,6 +4,7 @@
 //! asynchronous DSD operations run on microthreads beside it. High and medium microthreads go
 //! before the main thread, low ones after it; among equals they take turns.
 
+pub mod event;
 mod execute;
 pub mod fifo;
 mod interpret;
@@ -15,13 +16,16 @@ pub mod operation;
 pub mod plan;
 pub mod port;
 pub mod queues;
+pub mod rate;
 pub mod scalar;
 pub mod settings;
 pub mod simd;
 pub mod state;
 mod system;
 pub mod tasks;
+mod thread_priority;
 
+use self::event::{Executed, Turn};
 pub use self::interpret::Doing;
 use self::interpret::Main;
 use self::operation::Running;
@@ -32,8 +36,7 @@ use self::tasks::Start;
 use crate::fabric::grid::PeIndex;
 use crate::fabric::registers::{Change, Refused};
 use crate::fabric::View;
-use crate::probe::{Executed, Turn};
-use crate::report::Fault;
+use crate::fault::Fault;
 use fabsim_program::program::{FunctionId, Priority};
 use std::sync::Arc;
 
@@ -263,6 +266,7 @@ impl Pe {
         env.queues_changed = true;
         self.turn = n as u8 + 1;
         if done {
+            self.main.stop_waiting();
             self.threads.remove(n);
             self.turn = n as u8;
         }
@@ -289,12 +293,13 @@ impl Pe {
         } = start;
         env.queues_changed |= took_wavelet;
         note_start(env, function);
-        let cost = if follows {
-            0
-        } else {
-            env.plan.timing.task_start_cycles
+        let timing = &env.plan.timing;
+        let cost = match (follows, took_wavelet) {
+            (true, _) => 0,
+            (false, true) => timing.data_task_start_cycles,
+            (false, false) => timing.task_start_cycles,
         };
-        let begin = env.now.max(env.plan.timing.start_up_cycles) + cost;
+        let begin = env.now.max(timing.start_up_cycles) + cost;
         self.main.start(env.plan, function, &args, begin);
     }
 }

@@ -7,7 +7,6 @@ use fabsim_program::rounding::single_for_rounding;
 /// What the table below says of an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct OpcodeInfo {
-    pub name: &'static str,
     /// Widths of the elements; where they are `mixed`, memory operands bring their own.
     pub mixed: bool,
     pub dest_bytes: u8,
@@ -38,9 +37,8 @@ impl OpcodeInfo {
     }
 }
 
-const fn row(name: &'static str, dest: u8, source: u8, rates: (u8, u8)) -> OpcodeInfo {
+const fn row(dest: u8, source: u8, rates: (u8, u8)) -> OpcodeInfo {
     OpcodeInfo {
-        name,
         mixed: false,
         dest_bytes: dest,
         source_bytes: source,
@@ -52,69 +50,69 @@ const fn row(name: &'static str, dest: u8, source: u8, rates: (u8, u8)) -> Opcod
 }
 
 /// Some sources are halves and some singles.
-const fn mixed(name: &'static str, rates: (u8, u8)) -> OpcodeInfo {
+const fn mixed(rates: (u8, u8)) -> OpcodeInfo {
     OpcodeInfo {
         mixed: true,
-        ..row(name, 4, 2, rates)
+        ..row(4, 2, rates)
     }
 }
 
-const fn missing(name: &'static str) -> OpcodeInfo {
+const fn missing() -> OpcodeInfo {
     OpcodeInfo {
         supported: false,
-        ..row(name, 2, 2, (1, 1))
+        ..row(2, 2, (1, 1))
     }
 }
 
 /// The row of an operation.
 pub fn info(opcode: Opcode) -> OpcodeInfo {
     match opcode {
-        Opcode::Add16 => row("@add16", 2, 2, (4, 8)),
-        Opcode::Addc16 => missing("@addc16"),
-        Opcode::And16 => row("@and16", 2, 2, (4, 8)),
-        Opcode::Or16 => row("@or16", 2, 2, (4, 8)),
-        Opcode::Xor16 => row("@xor16", 2, 2, (4, 8)),
-        Opcode::Sar16 => row("@sar16", 2, 2, (1, 4)),
-        Opcode::Sll16 => row("@sll16", 2, 2, (1, 4)),
-        Opcode::Slr16 => row("@slr16", 2, 2, (1, 4)),
-        Opcode::Sub16 => row("@sub16", 2, 2, (4, 8)),
-        Opcode::Clz => row("@clz", 2, 2, (1, 1)),
-        Opcode::Ctz => row("@ctz", 2, 2, (1, 1)),
-        Opcode::Popcnt => row("@popcnt", 2, 2, (1, 1)),
-        Opcode::Mov16 => row("@mov16", 2, 2, (4, 8)),
-        Opcode::Mov32 => row("@mov32", 4, 4, (2, 4)),
-        Opcode::Fmovh => row("@fmovh", 2, 2, (4, 8)),
-        Opcode::Fmovs => row("@fmovs", 4, 4, (2, 4)),
-        Opcode::Faddh => row("@faddh", 2, 2, (4, 8)),
-        Opcode::Fadds => row("@fadds", 4, 4, (2, 4)),
-        Opcode::Fsubh => row("@fsubh", 2, 2, (4, 8)),
-        Opcode::Fsubs => row("@fsubs", 4, 4, (2, 4)),
-        Opcode::Fmulh => row("@fmulh", 2, 2, (4, 8)),
-        Opcode::Fmuls => row("@fmuls", 4, 4, (1, 1)),
-        Opcode::Fmaxh => row("@fmaxh", 2, 2, (1, 8)),
-        Opcode::Fmaxs => row("@fmaxs", 4, 4, (1, 4)),
-        Opcode::Faddhs => mixed("@faddhs", (2, 4)),
-        Opcode::Fmach => row("@fmach", 2, 2, (4, 8)),
-        Opcode::Fmacs => row("@fmacs", 4, 4, (1, 1)),
+        Opcode::Add16 => row(2, 2, (4, 8)),
+        Opcode::Addc16 => missing(),
+        Opcode::And16 => row(2, 2, (4, 8)),
+        Opcode::Or16 => row(2, 2, (4, 8)),
+        Opcode::Xor16 => row(2, 2, (4, 8)),
+        Opcode::Sar16 => row(2, 2, (1, 4)),
+        Opcode::Sll16 => row(2, 2, (1, 4)),
+        Opcode::Slr16 => row(2, 2, (1, 4)),
+        Opcode::Sub16 => row(2, 2, (4, 8)),
+        Opcode::Clz => row(2, 2, (1, 1)),
+        Opcode::Ctz => row(2, 2, (1, 1)),
+        Opcode::Popcnt => row(2, 2, (1, 1)),
+        Opcode::Mov16 => row(2, 2, (4, 8)),
+        Opcode::Mov32 => row(4, 4, (2, 4)),
+        Opcode::Fmovh => row(2, 2, (4, 8)),
+        Opcode::Fmovs => row(4, 4, (2, 4)),
+        Opcode::Faddh => row(2, 2, (4, 8)),
+        Opcode::Fadds => row(4, 4, (2, 4)),
+        Opcode::Fsubh => row(2, 2, (4, 8)),
+        Opcode::Fsubs => row(4, 4, (2, 4)),
+        Opcode::Fmulh => row(2, 2, (4, 8)),
+        Opcode::Fmuls => row(4, 4, (1, 1)),
+        Opcode::Fmaxh => row(2, 2, (1, 8)),
+        Opcode::Fmaxs => row(4, 4, (1, 4)),
+        Opcode::Faddhs => mixed((2, 4)),
+        Opcode::Fmach => row(2, 2, (4, 8)),
+        Opcode::Fmacs => row(4, 4, (1, 1)),
         Opcode::Fmachs => OpcodeInfo {
             first_bytes: Some(4),
-            ..mixed("@fmachs", (2, 4))
+            ..mixed((2, 4))
         },
-        Opcode::Fabsh => row("@fabsh", 2, 2, (4, 8)),
-        Opcode::Fabss => row("@fabss", 4, 4, (2, 4)),
-        Opcode::Fnegh => row("@fnegh", 2, 2, (4, 8)),
-        Opcode::Fnegs => row("@fnegs", 4, 4, (2, 4)),
-        Opcode::Fnormh => missing("@fnormh"),
-        Opcode::Fnorms => missing("@fnorms"),
-        Opcode::Fscaleh => row("@fscaleh", 2, 2, (4, 8)),
-        Opcode::Fscales => row("@fscales", 4, 4, (2, 4)),
-        Opcode::Fh2s => row("@fh2s", 4, 2, (1, 4)),
-        Opcode::Fs2h => row("@fs2h", 2, 4, (1, 4)),
-        Opcode::Fh2xp16 => row("@fh2xp16", 2, 2, (1, 8)),
-        Opcode::Fs2xp16 => row("@fs2xp16", 2, 4, (1, 4)),
-        Opcode::Xp162fh => row("@xp162fh", 2, 2, (1, 8)),
-        Opcode::Xp162fs => row("@xp162fs", 4, 2, (1, 4)),
-        Opcode::Dfilt => row("@dfilt", 4, 4, (1, 1)),
+        Opcode::Fabsh => row(2, 2, (4, 8)),
+        Opcode::Fabss => row(4, 4, (2, 4)),
+        Opcode::Fnegh => row(2, 2, (4, 8)),
+        Opcode::Fnegs => row(4, 4, (2, 4)),
+        Opcode::Fnormh => missing(),
+        Opcode::Fnorms => missing(),
+        Opcode::Fscaleh => row(2, 2, (4, 8)),
+        Opcode::Fscales => row(4, 4, (2, 4)),
+        Opcode::Fh2s => row(4, 2, (1, 4)),
+        Opcode::Fs2h => row(2, 4, (1, 4)),
+        Opcode::Fh2xp16 => row(2, 2, (1, 8)),
+        Opcode::Fs2xp16 => row(2, 4, (1, 4)),
+        Opcode::Xp162fh => row(2, 2, (1, 8)),
+        Opcode::Xp162fs => row(4, 2, (1, 4)),
+        Opcode::Dfilt => row(4, 4, (1, 1)),
     }
 }
 

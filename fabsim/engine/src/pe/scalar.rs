@@ -3,7 +3,7 @@
 //! Operands are cut to their type first, so that what lies above it in a slot never matters (a
 //! data task's single parameter gets all 32 bits of the payload, whatever its type).
 
-use crate::report::Fault;
+use crate::fault::{Fault, FaultKind};
 use fabsim_program::program::{BinaryOp, CompareOp, ScalarType, UnaryOp};
 use fabsim_program::rounding::{cb16_bits, cb16_from_bits, single_for_rounding};
 use half::{bf16, f16};
@@ -78,9 +78,7 @@ pub fn binary(op: BinaryOp, ty: ScalarType, a: u64, b: u64) -> Result<u64, Fault
         BinaryOp::Add => x + y,
         BinaryOp::Sub => x - y,
         BinaryOp::Mul => x.wrapping_mul(y),
-        BinaryOp::Div | BinaryOp::Rem if y == 0 => {
-            return Err(Fault::new("an integer is divided by zero"))
-        }
+        BinaryOp::Div | BinaryOp::Rem if y == 0 => return Err(FaultKind::DivisionByZero.into()),
         BinaryOp::Div => x / y,
         BinaryOp::Rem => x % y,
         BinaryOp::Shl => x << shift,
@@ -100,7 +98,7 @@ fn float_binary(op: BinaryOp, ty: ScalarType, a: f32, b: f32) -> Result<u64, Fau
         BinaryOp::Mul => a * b,
         BinaryOp::Div => a / b,
         BinaryOp::Rem => a % b,
-        _ => return Err(Fault::new("a bit operation on a floating-point number")),
+        _ => return Err(FaultKind::BitsOfFloat.into()),
     };
     Ok(float_bits(ty, result))
 }

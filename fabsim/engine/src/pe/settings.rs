@@ -1,13 +1,14 @@
 //! What a program changes of its compute element while it runs: priorities, the colors of queues,
 //! and the events of the system task, which are teardowns and flushed queues.
 
+use super::operation::Running;
 use super::plan::PePlan;
 use super::state::Core;
-use super::Env;
+use super::{thread_priority, Env};
 use crate::fabric::registers::{Change, FilterField, Refused};
-use crate::report::Fault;
+use crate::fault::{Fault, FaultKind, Queue};
 use fabsim_program::limits::COLORS;
-use fabsim_program::program::{Arch, Direction, Directions, FunctionId, SystemCall};
+use fabsim_program::program::{Arch, Direction, Directions, FunctionId, Priority, SystemCall};
 
 /// The local task id that teardowns and flushes activate.
 pub const SYSTEM_TASK: u8 = 29;
@@ -31,6 +32,8 @@ pub struct Settings {
     dispatching: bool,
     /// Bit per task id.
     pub high_tasks: u64,
+    /// By microthread, where the program has written it.
+    pub thread_priority: [Option<Priority>; 8],
 }
 
 /// How the main thread competes with microthreads.
@@ -43,11 +46,33 @@ pub enum MainPriority {
     High,
 }
 
+impl Settings {
+    /// With the tasks of high priority, a bit per id.
+    pub fn at_start(high_tasks: u64) -> Settings {
+        Settings {
+            high_tasks,
+            ..Settings::default()
+        }
+    }
+}
+
+impl MainPriority {
+    /// By the number that programs have for it.
+    pub fn of(number: u64) -> MainPriority {
+        match number {
+            0 => MainPriority::MediumLow,
+            1 => MainPriority::Medium,
+            2 => MainPriority::MediumHigh,
+            _ => MainPriority::High,
+        }
+    }
+}
+
 /// Output queues in the low half, input queues in the high one.
 fn queue_bit(queue: u64, is_input: u64) -> Result<u16, Fault> {
     match queue {
         0..=7 => Ok(1 << (queue + if is_input == 0 { 0 } else { 8 })),
-        _ => Err(Fault::new(format!("there is no queue {queue}"))),
+        _ => Err(FaultKind::NoQueue(queue).into()),
     }
 }
 
@@ -189,12 +214,7 @@ impl Core {
                 settings.high_tasks = others | if arg(1) == 0 { 0 } else { bit };
             }
             SystemCall::MainPriority => {
-                self.main_priority = match arg(0) {
-                    0 => MainPriority::MediumLow,
-                    1 => MainPriority::Medium,
-                    2 => MainPriority::MediumHigh,
-                    _ => MainPriority::High,
-                };
+                self.main_priority = MainPriority::of(arg(0));
             }
             SystemCall::SetSwitchSides => {
                 let side = |n| Directions(Direction::from_code(arg(n) as u8).bit());
@@ -235,14 +255,16 @@ impl Core {
         env: &mut Env,
     ) -> Result<(), Fault> {
         let place = u8::try_from(id).ok().and_then(|id| env.plan.input(id));
-        let place = place.ok_or_else(|| Fault::new(format!("input queue {id} is not in use")))?;
+        let place = place.ok_or(FaultKind::QueueNotInUse(Queue::Input(id)))?;
         let queue = &mut self.inputs[usize::from(place)];
         let color = a_color(color)?;
         if !queue.ring.is_empty() {
-            return Err(Fault::new(format!(
-                "input queue {id} is bound to color {color} while it holds wavelets of color {}",
-                queue.color
-            )));
+            return Err(FaultKind::InputHoldsWavelets {
+                queue: id,
+                holds: queue.color,
+                bound_to: color,
+            }
+            .into());
         }
         queue.color = color;
         self.rebound = true;
@@ -261,13 +283,15 @@ impl Core {
 
     fn bind_output(&mut self, id: u16, value: u16, env: &mut Env) -> Result<(), Fault> {
         let place = env.plan.output(id as u8);
-        let place = place.ok_or_else(|| Fault::new(format!("output queue {id} is not in use")))?;
+        let place = place.ok_or(FaultKind::QueueNotInUse(Queue::Output(id.into())))?;
         let queue = &mut self.outputs[usize::from(place)];
         let color = a_color(u64::from(value >> COLOR_SHIFT))?;
         if !queue.ring.is_empty() {
-            return Err(Fault::new(format!(
-                "output queue {id} is bound to color {color} while it holds wavelets; flush it before"
-            )));
+            return Err(FaultKind::OutputHoldsWavelets {
+                queue: id.into(),
+                bound_to: color,
+            }
+            .into());
         }
         queue.color = Some(color);
         Ok(())
@@ -280,14 +304,25 @@ impl Core {
             let color = place.and_then(|place| self.outputs[usize::from(place)].color);
             return Ok(u16::from(color.unwrap_or(0)) << COLOR_SHIFT);
         }
+        if let Some(thread) = thread_priority::thread_of(env.plan, address) {
+            return Ok(thread_priority::read(self, env.plan, thread));
+        }
         let value = env.fabric.read_register(env.index, address);
         value.ok_or_else(|| fault(Refused::Unknown, address))
     }
 
     /// Writes a configuration register.
-    pub fn write_register(&mut self, address: u16, value: u16, env: &mut Env) -> Result<(), Fault> {
+    pub fn write_register(
+        &mut self,
+        address: u16,
+        value: u16,
+        (threads, env): (&mut [Running], &mut Env),
+    ) -> Result<(), Fault> {
         if let Some(id) = output_register(env.plan, address) {
             return self.bind_output(id, value, env);
+        }
+        if let Some(thread) = thread_priority::thread_of(env.plan, address) {
+            return thread_priority::write(self, threads, thread, value);
         }
         let written = env.change(Change::Register { address, value });
         written.map_err(|refused| fault(refused, address))
@@ -302,24 +337,16 @@ fn output_register(plan: &PePlan, address: u16) -> Option<u16> {
 fn a_color(color: u64) -> Result<u8, Fault> {
     match u8::try_from(color) {
         Ok(color) if usize::from(color) < COLORS => Ok(color),
-        _ => Err(Fault::new(format!("there is no color {color}"))),
+        _ => Err(FaultKind::NoColor(color).into()),
     }
 }
 
 fn fault(refused: Refused, address: u16) -> Fault {
-    Fault::new(match refused {
-        Refused::Unknown => format!(
-            "configuration word {address:#06x} is no register fabsim has, or its color has no \
-             configuration on this PE"
-        ),
-        Refused::InUse(color) => format!(
-            "color {color} is configured while it is live: wavelets of it wait in the router, and \
-             which way they go is undefined; tear it down before"
-        ),
-        Refused::NoFilter => format!("color {address} has no counter filter on this PE"),
-        Refused::PointToPoint => {
-            "fabsim does not support the point-to-point bit of a color yet".to_string()
-        }
+    Fault::from(match refused {
+        Refused::Unknown => FaultKind::UnknownRegister(address),
+        Refused::InUse(color) => FaultKind::ColorInUse(color),
+        Refused::NoFilter => FaultKind::NoCounterFilter(address),
+        Refused::PointToPoint => FaultKind::PointToPoint,
     })
 }
 

@@ -1,11 +1,12 @@
 //! Operations whose fabric operands name a SIMD mode: what one instruction of them takes.
 
 use super::opcode::{element, info, Sources};
-use super::operation::{memory_rate, Running, INFINITE};
+use super::operation::Running;
 use super::port::{Port, Sender};
-use super::queues::{Entry, Tag};
+use super::rate::documented_rate;
 use super::state::Core;
-use crate::report::Fault;
+use crate::fabric::ramp::{Entry, Tag};
+use crate::fault::{Fault, FaultKind};
 use fabsim_program::program::{Arch, Opcode, Simd};
 
 /// What a mode makes of an operation.
@@ -34,13 +35,12 @@ pub fn lanes(
     opcode: Opcode,
     modes: &[Simd],
     ports: &[&Port],
-    length: u32,
 ) -> Result<Option<Lanes>, Fault> {
     let Some(&mode) = modes.first() else {
         return Ok(None);
     };
     if modes.iter().any(|other| *other != mode) {
-        return Err(open("fabric operands of different SIMD modes", opcode));
+        return Err(FaultKind::SimdModesDiffer(opcode).into());
     }
     if mode == Simd::One {
         return Ok(None);
@@ -50,7 +50,7 @@ pub fn lanes(
     let fifo = ports.iter().any(|port| matches!(port, Port::Fifo { .. }));
     let alike = !row.mixed && bytes == row.bytes_of_source(0) && bytes == row.bytes_of_source(1);
     if fifo || !alike || opcode == Opcode::Dfilt {
-        return Err(open("a SIMD mode", opcode));
+        return Err(FaultKind::SimdMode(opcode).into());
     }
     let lanes = Lanes {
         elements: if bytes == 2 { 2 } else { 1 },
@@ -58,29 +58,16 @@ pub fn lanes(
         waits: mode == Simd::Simd64,
     };
     let group = lanes.elements * lanes.wavelets;
-    let width = memory_rate(arch, opcode, ports);
+    let width = documented_rate(arch, opcode, ports);
     if width < group {
-        return Err(Fault::new(format!(
-            "{} handles {width} of the {group} elements that its SIMD mode asks of an instruction",
-            row.name
-        )));
-    }
-    let whole = u32::from(if lanes.waits { group } else { lanes.elements });
-    if length != INFINITE && length % whole != 0 {
-        return Err(Fault::new(format!(
-            "{} has {length} elements, and its SIMD mode takes {whole} at a time; what becomes of \
-             the rest is not documented",
-            row.name
-        )));
+        return Err(FaultKind::SimdWidth {
+            opcode,
+            width,
+            group,
+        }
+        .into());
     }
     Ok((group > 1).then_some(lanes))
-}
-
-fn open(what: &str, opcode: Opcode) -> Fault {
-    let name = info(opcode).name;
-    Fault::new(format!(
-        "{what} at {name}: what that does is not documented"
-    ))
 }
 
 impl Running {
@@ -114,7 +101,7 @@ impl Running {
 
     /// The most wavelets that the next instruction takes.
     fn wanted(&self, lanes: Lanes) -> u8 {
-        let left = self.remaining / u32::from(lanes.elements);
+        let left = self.remaining.div_ceil(u32::from(lanes.elements));
         left.min(u32::from(lanes.wavelets)) as u8
     }
 
@@ -131,7 +118,7 @@ impl Running {
             let ring = &core.inputs[usize::from(queue)].ring;
             let is_command = |n| ring.get(n).is_some_and(|entry| entry.wavelet().control);
             if is_command(1) && lanes.waits && count > 1 {
-                return Err(open("a command as the second of two wavelets", self.opcode));
+                return Err(FaultKind::SimdSecondCommand(self.opcode).into());
             }
             count = count.min(if is_command(1) {
                 1
@@ -149,7 +136,8 @@ impl Running {
         Ok(())
     }
 
-    /// The elements of one wavelet, the first one in its low half.
+    /// The elements of one wavelet, the first one in its low half; the last wavelet of an operation
+    /// may have one where two would fit.
     fn one_wavelet(&mut self, core: &mut Core, lanes: Lanes, ready: u64) -> Result<(), Fault> {
         let mut arrived = [0u32; 3];
         for (payload, port) in arrived.iter_mut().zip(&self.sources) {
@@ -159,9 +147,10 @@ impl Running {
             }
         }
         let mut sent = 0;
-        for n in 0..lanes.elements {
+        let count = self.remaining.min(u32::from(lanes.elements));
+        for n in 0..count {
             self.remaining -= u32::from(!self.is_infinite());
-            let value = self.value_of_lane(core, &arrived, 16 * u32::from(n))?;
+            let value = self.value_of_lane(core, &arrived, 16 * n)?;
             match self.dest {
                 Port::Output(Sender { bytes: 2, .. }) => sent |= (value & 0xffff) << (16 * n),
                 Port::Output(_) => sent = value,
@@ -172,9 +161,8 @@ impl Running {
             let advances = self.remaining == 0 && sender.advance_switch;
             let tag = Tag::new(sender.color, sender.control, advances);
             let entry = Entry { payload: sent, tag };
-            core.outputs[usize::from(sender.queue)]
-                .ring
-                .push(entry, ready);
+            let ring = &mut core.outputs[usize::from(sender.queue)].ring;
+            ring.push(entry, ready.max(ring.last_ready()));
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::fifo::End;
 use super::state::Core;
 use super::Env;
-use crate::report::Fault;
+use crate::fault::{Fault, FaultKind};
 use fabsim_program::program::{Dsd, DsdShape, FloatFunction, SystemCall};
 
 /// A line longer than this is printed before its end.
@@ -152,7 +152,7 @@ impl SystemState {
                     .shapes
                     .get(usize::from(Dsd::unpack(arg).shape));
                 let Some(DsdShape::Fifo { fifo }) = shape else {
-                    return Err(Fault::new("a FIFO length is set of what is no FIFO"));
+                    return Err(FaultKind::FifoLengthOfNone.into());
                 };
                 let end = match call {
                     SystemCall::SetFifoReadLength => End::Read,

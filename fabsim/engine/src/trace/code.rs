@@ -1,7 +1,6 @@
 //! Names and addresses for instructions. There is no instruction set to imitate: addresses number the
 //! instructions of a program, names follow the vendor's mnemonics where there is one.
 
-use crate::pe::opcode::info;
 use crate::pe::operation::Running;
 use crate::pe::plan::PePlan;
 use crate::pe::port::Port;
@@ -68,7 +67,7 @@ fn short(address: u32) -> u16 {
 
 /// The name of a DSD operation.
 pub fn operation_name(opcode: Opcode) -> String {
-    info(opcode).name.trim_start_matches('@').to_uppercase()
+    opcode.name().trim_start_matches('@').to_uppercase()
 }
 
 /// The name of an instruction; `issuing`: a DSD operation has its operands.

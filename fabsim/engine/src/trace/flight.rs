@@ -3,8 +3,8 @@
 
 use super::event::Visit;
 use crate::fabric::grid::{Grid, PeIndex};
+use crate::fabric::observer::Passage;
 use crate::fabric::wavelet::Wavelet;
-use crate::probe::Passage;
 use fabsim_program::program::{Direction, Directions};
 use std::collections::{HashMap, VecDeque};
 

@@ -8,9 +8,11 @@ use super::flight::Flights;
 use super::options::TraceOptions;
 use super::waits::{waits, Wait};
 use crate::fabric::grid::{Grid, PeIndex};
+use crate::fabric::observer::{Observer, Passage};
+use crate::pe::event::{Executed, Turn};
 use crate::pe::plan::PePlan;
 use crate::pe::Pe;
-use crate::probe::{Executed, Passage, Probe, RampPassage, Turn};
+use crate::probe::{Probe, RampPassage};
 use fabsim_program::program::{Direction, Directions, Inst};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
@@ -221,12 +223,12 @@ impl Tracer {
     }
 
     /// What was put into output queues in this turn.
-    fn look_at_queues(&mut self, cycle: u64, pe: PeIndex, state: &Pe, plan: &PePlan) {
+    fn look_at_queues(&mut self, cycle: u64, pe: PeIndex, state: &Pe) {
         let element = self.elements.entry(pe).or_default();
-        let ready = cycle + plan.timing.onramp_cycles;
         let mut written = Vec::new();
         for queue in &state.core.outputs {
             let known = element.queued.entry(queue.id).or_default();
+            let ready = queue.ring.last_ready();
             for n in known.len() as u8..queue.ring.len() {
                 let Some(color) = queue.ring.get(n).map(|departing| departing.color()) else {
                     continue;
@@ -270,6 +272,22 @@ impl Tracer {
     }
 }
 
+impl Observer for Tracer {
+    fn landed(&mut self, passage: Passage, from: Direction) {
+        if !self.is_over() {
+            self.flights.landed(passage, from);
+        }
+    }
+
+    fn left(&mut self, passage: Passage, over: Directions) {
+        self.advance(passage.cycle);
+        if !self.is_over() {
+            let visit = self.flights.left(passage, over);
+            self.add(passage.cycle, passage.pe, Event::Router(visit));
+        }
+    }
+}
+
 impl Probe for Tracer {
     fn ident(&self, pe: PeIndex, color: u8, side: Direction) -> Option<u64> {
         self.flights.last_from(pe, color, side)
@@ -294,7 +312,7 @@ impl Probe for Tracer {
         if self.is_over() {
             return;
         }
-        self.look_at_queues(cycle, pe, state, plan);
+        self.look_at_queues(cycle, pe, state);
         if turn == Turn::Main {
             self.look_at_operations(cycle, pe, state, plan);
         }
@@ -310,20 +328,6 @@ impl Probe for Tracer {
             events.push(self.waiting(wait));
         }
         self.set_state(cycle, pe, events);
-    }
-
-    fn landed(&mut self, passage: Passage, from: Direction) {
-        if !self.is_over() {
-            self.flights.landed(passage, from);
-        }
-    }
-
-    fn left(&mut self, passage: Passage, over: Directions) {
-        self.advance(passage.cycle);
-        if !self.is_over() {
-            let visit = self.flights.left(passage, over);
-            self.add(passage.cycle, passage.pe, Event::Router(visit));
-        }
     }
 
     fn went_up(&mut self, passage: RampPassage) {

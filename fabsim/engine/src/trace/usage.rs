@@ -2,9 +2,11 @@
 
 use super::waits::{waits, Wait};
 use crate::fabric::grid::{Grid, PeIndex, LINKS};
+use crate::fabric::observer::{Observer, Passage};
+use crate::pe::event::{Executed, Turn};
 use crate::pe::plan::PePlan;
 use crate::pe::Pe;
-use crate::probe::{Executed, Passage, Probe, RampPassage, Turn};
+use crate::probe::{Probe, RampPassage};
 use fabsim_program::limits::COLORS;
 use fabsim_program::program::{Direction, Directions};
 
@@ -161,6 +163,25 @@ fn doing(cycle: u64, state: &Pe, plan: &PePlan) -> Doing {
     }
 }
 
+impl Observer for Usage {
+    fn landed(&mut self, passage: Passage, _from: Direction) {
+        let queue = self.router_queues.get_mut(usize::from(passage.color));
+        if let Some(queue) = queue {
+            queue.note(passage.level, passage.pe);
+        }
+    }
+
+    fn left(&mut self, passage: Passage, over: Directions) {
+        let links = &mut self.links[passage.pe.index()];
+        for side in LINKS.into_iter().filter(|&side| over.has(side)) {
+            links[side as usize] += 1;
+            if let Some(hops) = self.hops.get_mut(usize::from(passage.color)) {
+                *hops += 1;
+            }
+        }
+    }
+}
+
 impl Probe for Usage {
     fn wants_code(&self) -> bool {
         true
@@ -193,23 +214,6 @@ impl Probe for Usage {
         for queue in &state.core.outputs {
             let place = usize::from(queue.id) % self.output_queues.len();
             self.output_queues[place].note(queue.ring.len(), pe);
-        }
-    }
-
-    fn landed(&mut self, passage: Passage, _from: Direction) {
-        let queue = self.router_queues.get_mut(usize::from(passage.color));
-        if let Some(queue) = queue {
-            queue.note(passage.level, passage.pe);
-        }
-    }
-
-    fn left(&mut self, passage: Passage, over: Directions) {
-        let links = &mut self.links[passage.pe.index()];
-        for side in LINKS.into_iter().filter(|&side| over.has(side)) {
-            links[side as usize] += 1;
-            if let Some(hops) = self.hops.get_mut(usize::from(passage.color)) {
-                *hops += 1;
-            }
         }
     }
 

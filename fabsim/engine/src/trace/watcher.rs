@@ -4,10 +4,12 @@ use super::options::TraceOptions;
 use super::tracer::Tracer;
 use super::usage::Usage;
 use crate::fabric::grid::{Grid, PeIndex};
+use crate::fabric::observer::{Observer, Passage};
+use crate::pe::event::{Executed, Turn};
 use crate::pe::plan::PePlan;
 use crate::pe::Pe;
-use crate::probe::{Executed, Passage, Probe, RampPassage, Recorder, Turn};
-use crate::report::SimError;
+use crate::probe::{Probe, RampPassage, Recorder};
+use crate::report::{HostFault, SimError};
 use fabsim_program::program::{Direction, Directions};
 use std::any::Any;
 
@@ -31,7 +33,10 @@ impl Watcher {
         let tracer = watched.trace.clone().map(|options| {
             let path = options.path.display().to_string();
             Tracer::new(options, grid).map_err(|error| {
-                SimError::Host(format!("the trace {path} cannot be written: {error}"))
+                SimError::from(HostFault::Trace {
+                    path: Some(path),
+                    error: error.to_string(),
+                })
             })
         });
         Ok(Watcher {
@@ -43,7 +48,13 @@ impl Watcher {
     /// Writes what is known of the trace.
     pub fn finish(&mut self) -> Result<(), SimError> {
         let finished = self.tracer.as_mut().map_or(Ok(()), Tracer::finish);
-        finished.map_err(|error| SimError::Host(format!("the trace cannot be written: {error}")))
+        finished.map_err(|error| {
+            HostFault::Trace {
+                path: None,
+                error: error.to_string(),
+            }
+            .into()
+        })
     }
 
     /// What has been counted so far, if anything is.
@@ -63,6 +74,26 @@ impl Drop for Watcher {
 impl Recorder for Watcher {
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
+    }
+}
+
+impl Observer for Watcher {
+    fn landed(&mut self, passage: Passage, from: Direction) {
+        if let Some(tracer) = &mut self.tracer {
+            tracer.landed(passage, from);
+        }
+        if let Some(usage) = &mut self.usage {
+            usage.landed(passage, from);
+        }
+    }
+
+    fn left(&mut self, passage: Passage, over: Directions) {
+        if let Some(tracer) = &mut self.tracer {
+            tracer.left(passage, over);
+        }
+        if let Some(usage) = &mut self.usage {
+            usage.left(passage, over);
+        }
     }
 }
 
@@ -90,24 +121,6 @@ impl Probe for Watcher {
         }
         if let Some(usage) = &mut self.usage {
             usage.turn(cycle, pe, state, plan, turn);
-        }
-    }
-
-    fn landed(&mut self, passage: Passage, from: Direction) {
-        if let Some(tracer) = &mut self.tracer {
-            tracer.landed(passage, from);
-        }
-        if let Some(usage) = &mut self.usage {
-            usage.landed(passage, from);
-        }
-    }
-
-    fn left(&mut self, passage: Passage, over: Directions) {
-        if let Some(tracer) = &mut self.tracer {
-            tracer.left(passage, over);
-        }
-        if let Some(usage) = &mut self.usage {
-            usage.left(passage, over);
         }
     }
 

@@ -1,0 +1,47 @@
+//! Wavelets on the ramp, between a compute element and its router.
+
+use super::wavelet::Wavelet;
+
+/// What is beside a payload in a queue: its color and two marks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Tag(u8);
+
+const CONTROL: u8 = 0x80;
+const ADVANCE: u8 = 0x40;
+
+impl Tag {
+    #[inline]
+    pub fn new(color: u8, control: bool, advance_switch: bool) -> Tag {
+        let control = if control { CONTROL } else { 0 };
+        let advance = if advance_switch { ADVANCE } else { 0 };
+        Tag(color | control | advance)
+    }
+}
+
+/// A wavelet in a queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Entry {
+    pub payload: u32,
+    pub tag: Tag,
+}
+
+impl Entry {
+    #[inline]
+    pub fn wavelet(self) -> Wavelet {
+        Wavelet {
+            payload: self.payload,
+            control: self.tag.0 & CONTROL != 0,
+        }
+    }
+
+    #[inline]
+    pub fn color(self) -> u8 {
+        self.tag.0 & !(CONTROL | ADVANCE)
+    }
+
+    /// The last wavelet of an operation that moves the own router's switch.
+    #[inline]
+    pub fn advance_switch(self) -> bool {
+        self.tag.0 & ADVANCE != 0
+    }
+}

@@ -1,0 +1,37 @@
+//! What a compute element does, as those who watch it are told.
+
+use fabsim_program::program::{Opcode, Span};
+
+/// What a compute element did in a cycle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Turn {
+    /// The main thread issued.
+    Main,
+    /// The microthread with this id issued.
+    Microthread(u8),
+    /// Nothing could be issued. Why, is to be seen from the state of the compute element.
+    Nothing,
+}
+
+/// One step of a compute element's code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Executed {
+    /// The main thread enters a task or a host command, which takes time.
+    Started { function: u32 },
+    /// A scalar instruction, from this cycle on. Stretches of code are run at once, so the cycle may lie
+    /// ahead. `issuing`: a DSD operation has its operands and is issued.
+    Instruction {
+        cycle: u64,
+        function: u32,
+        pc: u32,
+        issuing: bool,
+    },
+    /// An element or more of a DSD operation, on a microthread or the main thread.
+    Operation {
+        thread: Option<u8>,
+        opcode: Opcode,
+        span: Span,
+    },
+    /// An element of a `@map`.
+    Map { span: Span },
+}
