@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from measuring.traces import Trace, trace_of
 
+ELEMENTS = 3  # of a vector, one a cycle
 NEGATED = 64  # elements of 32 bits
 WORDS = 2  # of 16 bits in one
 
@@ -39,8 +40,7 @@ def _op_issue(trace: Trace) -> int:
 
 
 def _task_start(trace: Trace) -> int:
-    begins = trace.first(2, "task", after=0)
-    return trace.first(2, "code", after=begins) - begins
+    return trace.begins(2, 1) - (trace.first(2, "moves") + ELEMENTS)
 
 
 def _scalar(trace: Trace) -> int:
@@ -75,7 +75,13 @@ CONSTANTS = (
     Constant("ramp_down", BROADCAST, 3, _ramp_down, "it lands; the receiver's element moves"),
     Constant("dsr_load", CHAIN, 3, _dsr_load, "`@load_to_dsr` begins; what is behind it begins"),
     Constant("op_issue", CHAIN, 3, _op_issue, "an operation on registers begins; it is issued"),
-    Constant("task_start", CHAIN, 3, _task_start, "a task is taken up; its first instruction"),
+    Constant(
+        "task_start",
+        CHAIN,
+        3,
+        _task_start,
+        "the cycle behind an operation's last element; the first instruction of its task",
+    ),
     Constant("scalar", BY_MAP, 2, _scalar, "a call-back's first instruction; its second"),
     Constant("map_access", BY_MAP, 2, _map_access, "half from one call of a call-back to the next"),
     Constant("negate_words", NEGATES, 2, _negate_words, "a pass over a vector is issued; its end"),

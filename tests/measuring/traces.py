@@ -61,8 +61,10 @@ class Trace:
 
     def begins(self, pe: int, task: int) -> int:
         """The cycle of the first instruction of a PE's task; its tasks count from 1 on, the host's
-        launch is number 0."""
-        return self.first(pe, "code", after=self.cycles(pe, "task")[task])
+        launch is number 0. That may be the cycle in which it is taken up."""
+        own = [one for one in self.events if one.pe == pe and one.kind in ("task", "code")]
+        taken_up = [index for index, one in enumerate(own) if one.kind == "task"][task]
+        return own[taken_up + 1].cycle
 
 
 @lru_cache(maxsize=32)

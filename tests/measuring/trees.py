@@ -70,7 +70,7 @@ def _launch_frames(of: Row) -> int:
 def _done(of: Row) -> int:
     trace = of.trace(THERE)
     begins = trace.begins(1, 2)
-    return trace.first(1, "code", "SYSTEM", after=begins) - begins
+    return trace.first(1, "code", "SYSTEM", after=begins - 1) - begins
 
 
 def _tell(of: Row) -> int:
@@ -129,7 +129,9 @@ def _add_after_store(of: Row) -> int:
 
 
 def _control(of: Row) -> int:
-    return of.issued_in(DEEP, 4, 2)
+    trace = of.trace(DEEP)
+    begins = trace.begins(4, 2)
+    return trace.first(4, "moves", "MOV32", after=begins) - begins - of.known["frame"]
 
 
 def _negate(of: Row) -> int:
@@ -203,7 +205,7 @@ PIECES: dict[str, tuple[Callable[[Row], int], str]] = {
     "add_by_map": (_add_by_map, "the same by a call-back"),
     "copy": (_copy, "launch to the operation of a broadcast's receiver, but what is in front"),
     "add_after_store": (_add_after_store, "the task behind storing to its operation, but a call"),
-    "control": (_control, "the task behind sending to its operation"),
+    "control": (_control, "the task behind sending to the control wavelet, but a return"),
     "negate": (_negate, "launch to the sending of a minimum, less that of a sum, less the pass"),
     "own_vector_read": (_own_vector_read, "storing is issued; the own vector has been read"),
     "store_one": (_store_one, "one vector of a length of the run, beside sending there"),
