@@ -18,13 +18,12 @@ from collc.target import TARGETS
 
 TESTS = Path(__file__).parents[1]
 SAMPLE = """
-from measuring.probes import probes
+from measuring.probes import probe_of
 from measuring.rows import stretches
 from collc.constants import TIMING, constants_of, read
 
 known = constants_of("{target}")
-chosen = next(one for one in probes() if one.name == "{probe}")
-found = stretches(chosen, "{target}", TIMING, known)
+found = stretches(probe_of("{pattern}", 3, 6), "{target}", TIMING, known)
 assert len(found) > 8, found
 for one in found:
     takes = sum(count * getattr(known.code, name) for name, count in one.counts)
@@ -43,14 +42,14 @@ def test_the_machine_and_the_phases_of_trees_are_as_measured(target: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("target", "probe"),
-    [("wse2", "two_pes on 3 PEs with 6"), ("wse3", "prefix_sum on 3 PEs with 6")],
+    ("target", "pattern"),
+    [("wse2", "two_pes"), ("wse3", "prefix_sum")],
 )
-def test_rows_take_what_their_pieces_take(target: str, probe: str) -> None:
+def test_rows_take_what_their_pieces_take(target: str, pattern: str) -> None:
     """In a process of its own, where nothing is compiled: tasks are looked at as they are written
     down."""
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(TESTS)}
-    program = SAMPLE.format(target=target, probe=probe)
+    program = SAMPLE.format(target=target, pattern=pattern)
     ran = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", program],
         capture_output=True, text=True, env=environment, check=False,

@@ -42,11 +42,14 @@ ROWS = (
 
 
 def probes() -> Iterator[Probe]:
-    """All of them, from west to east."""
-    patterns = {pattern.name: pattern for pattern in all_patterns()}
-    for name, pes, length in ROWS:
-        pattern = patterns[name]
-        kind = contracts_of(pattern)[0]
-        choice, _, _ = instance(pattern, kind, pes, length, order="west_to_east")
-        given = tuple(choice.parameters.items())
-        yield Probe(f"{name} on {pes} PEs with {length}", choice.text, given)
+    """All of them."""
+    return (probe_of(*row) for row in ROWS)
+
+
+def probe_of(name: str, pes: int, length: int) -> Probe:
+    """A pattern from west to east."""
+    pattern = next(one for one in all_patterns() if one.name == name)
+    kind = contracts_of(pattern)[0]
+    choice, _, _ = instance(pattern, kind, pes, length, order="west_to_east")
+    given = tuple(choice.parameters.items())
+    return Probe(f"{name} on {pes} PEs with {length}", choice.text, given)
