@@ -42,8 +42,12 @@ pub struct Compiler {
     pub stage: Stage,
     pub steps: u64,
     pub depth: u32,
+    /// Nested calls at compile time.
+    pub calls: u32,
     pub messages: Messages,
     pub memo: Memo,
+    /// Forms of before 1.0 were used.
+    pub has_older_forms: bool,
     /// Where users' text led into the standard module that is being compiled.
     pub caller: Option<Span>,
     /// The functions of all tile programs, each once.
@@ -206,8 +210,10 @@ impl Compiler {
             stage: Stage::Global,
             steps: 0,
             depth: 0,
+            calls: 0,
             messages: Messages::default(),
             memo: Memo::default(),
+            has_older_forms: false,
             caller: None,
             functions: HashSet::new(),
         }
