@@ -29,29 +29,9 @@ impl Compiler {
 
     pub fn set_base(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
         let name = "set_dsd_base_addr";
-        self.arity(name, args, 2, 2, span)?;
         let dsd = self.dsd_argument(f, args[0], &[Ty::MEM1D, Ty::MEM4D], name)?;
         let at = f.ast.span(args[1]);
-        // Either a pointer or, without '&', an array.
-        let ty = match f.ast.expr(args[1]) {
-            Expr::Name(_) | Expr::Field(..) => {
-                let access = self.access(f, args[1])?;
-                match &access {
-                    super::access::Access::Memory(_, ty, _)
-                        if self.types.as_array(*ty).is_some() =>
-                    {
-                        None
-                    }
-                    super::access::Access::Constant(..) => None,
-                    _ => Some(self.read(f, access, at)?),
-                }
-            }
-            _ => Some(self.eval(f, args[1])?),
-        };
-        let pointer = match ty {
-            Some(pointer) => pointer,
-            None => self.address_of(f, args[1], at)?,
-        };
+        let pointer = self.base_argument(f, args[1])?;
         let pointer_ty = self.type_of_ev(&pointer);
         let element = self.pointed_element(pointer_ty, at)?;
         self.dsd_element_bytes(element, at)?;
@@ -61,12 +41,7 @@ impl Compiler {
             return Ok(Ev::Val(Value::Dsd(Rc::new(dsd))));
         }
         let (slot, ty) = self.slot_of(&dsd, span)?;
-        let address = match pointer {
-            Ev::Val(Value::Pointer(pointer)) => {
-                self.address_slot(Addr::Known(pointer.target, pointer.offset), at)?
-            }
-            other => self.slot_of(&other, at)?.0,
-        };
+        let address = self.base_slot(pointer, at)?;
         let slot = self.derived(
             |dst| Inst::DsdSetBase {
                 dst,
@@ -78,6 +53,40 @@ impl Compiler {
         Ok(Ev::Slot(slot, ty))
     }
 
+    /// A new base of a DSD or DSR: either a pointer or, without '&', an array.
+    pub fn base_argument(&mut self, f: &mut Frame, e: ExprId) -> Res<Ev> {
+        let at = f.ast.span(e);
+        let ty = match f.ast.expr(e) {
+            Expr::Name(_) | Expr::Field(..) => {
+                let access = self.access(f, e)?;
+                match &access {
+                    super::access::Access::Memory(_, ty, _)
+                        if self.types.as_array(*ty).is_some() =>
+                    {
+                        None
+                    }
+                    super::access::Access::Constant(..) => None,
+                    _ => Some(self.read(f, access, at)?),
+                }
+            }
+            _ => Some(self.eval(f, e)?),
+        };
+        match ty {
+            Some(pointer) => Ok(pointer),
+            None => self.address_of(f, e, at),
+        }
+    }
+
+    /// The slot with the address that a base leads to.
+    pub fn base_slot(&mut self, pointer: Ev, at: Span) -> Res<Slot> {
+        match pointer {
+            Ev::Val(Value::Pointer(pointer)) => {
+                self.address_slot(Addr::Known(pointer.target, pointer.offset), at)
+            }
+            other => Ok(self.slot_of(&other, at)?.0),
+        }
+    }
+
     pub fn set_number(
         &mut self,
         f: &mut Frame,
@@ -85,7 +94,6 @@ impl Compiler {
         args: &[ExprId],
         span: Span,
     ) -> Res<Ev> {
-        self.arity(name, args, 2, 2, span)?;
         let length = name == "set_dsd_length";
         let kinds: &[Ty] = match length {
             true => &[Ty::MEM1D, Ty::FABIN, Ty::FABOUT],
@@ -134,7 +142,6 @@ impl Compiler {
 
     pub fn increment_offset(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
         let name = "increment_dsd_offset";
-        self.arity(name, args, 3, 3, span)?;
         let dsd = self.dsd_argument(f, args[0], &[Ty::MEM1D, Ty::MEM4D], name)?;
         let at = f.ast.span(args[1]);
         let by = self.eval_as(f, args[1], Some(Ty::I16))?;

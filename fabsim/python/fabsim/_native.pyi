@@ -81,6 +81,7 @@ def compile(
     timing: Literal["streams", "simfabric", "silicon"] = ...,
     colors_by_number: bool = ...,
     comptime_func_depth_limit: int | None = None,
+    strict: bool | None = None,
 ) -> Program: ...
 def convert_trace(
     source: str | PathLike[str],

@@ -45,6 +45,7 @@ def compile_command(arguments: list[str]) -> None:
         "timing": options.timing,
         "colors_by_number": options.colors_by_number,
         "comptime_func_depth_limit": options.comptime_func_depth_limit,
+        "strict": options.strict or None,
     }
     _refuse_unsupported(options)
     program = _compile(recipe)
@@ -140,6 +141,7 @@ def _compile(recipe: dict[str, Any]) -> Program:
         timing=recipe["timing"],
         colors_by_number=recipe["colors_by_number"],
         comptime_func_depth_limit=recipe["comptime_func_depth_limit"],
+        strict=recipe["strict"],
     )
 
 
@@ -170,6 +172,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--fp16-format", choices=("f16", "bf16", "cb16"), default="f16")
     parser.add_argument("--max-inlined-iterations", type=int, default=50)
     parser.add_argument("--warnings-as-errors", action="store_true")
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="refuse what the sources leave in doubt, too; "
+        "fabsim's own option (or FABSIM_STRICT=1)",
+    )
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument(
         "--out-routes", action="store_true", help="print the routes of every PE and color"
