@@ -180,7 +180,7 @@ impl Report {
 
 /// Compiles the program whose layout is in the file `path`.
 #[pyfunction]
-#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS, timing="streams", colors_by_number=false, comptime_func_depth_limit=None, strict=None))]
+#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS, timing="streams", strict=None, colors_by_number=false, comptime_func_depth_limit=None))]
 #[allow(clippy::too_many_arguments)] // the command line has as many options
 fn compile(
     py: Python<'_>,
@@ -196,9 +196,9 @@ fn compile(
     fp16_format: &str,
     max_comptime_steps: u64,
     timing: &str,
+    strict: Option<bool>,
     colors_by_number: bool,
     comptime_func_depth_limit: Option<u32>,
-    strict: Option<bool>,
 ) -> PyResult<Program> {
     let arch = match arch {
         "wse2" => Arch::Wse2,
@@ -229,9 +229,9 @@ fn compile(
         memcpy,
         max_inlined_iterations,
         comptime_step_limit: max_comptime_steps,
+        strict: strict.unwrap_or_else(strict_by_environment),
         colors_by_number,
         comptime_func_depth_limit,
-        strict: strict.unwrap_or_else(strict_by_environment),
         ..CompileOptions::new(arch)
     };
     let compilation = py.allow_threads(|| csl::compile_verbose(&path, &options));

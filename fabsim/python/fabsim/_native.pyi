@@ -79,9 +79,9 @@ def compile(
     fp16_format: str = "f16",
     max_comptime_steps: int = ...,
     timing: Literal["streams", "simfabric", "silicon"] = ...,
+    strict: bool | None = None,
     colors_by_number: bool = ...,
     comptime_func_depth_limit: int | None = None,
-    strict: bool | None = None,
 ) -> Program: ...
 def convert_trace(
     source: str | PathLike[str],

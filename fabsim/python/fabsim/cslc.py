@@ -43,9 +43,9 @@ def compile_command(arguments: list[str]) -> None:
         "fp16_format": options.fp16_format,
         "max_comptime_steps": options.max_comptime_steps,
         "timing": options.timing,
+        "strict": options.strict or None,
         "colors_by_number": options.colors_by_number,
         "comptime_func_depth_limit": options.comptime_func_depth_limit,
-        "strict": options.strict or None,
     }
     _refuse_unsupported(options)
     program = _compile(recipe)
@@ -139,9 +139,9 @@ def _compile(recipe: dict[str, Any]) -> Program:
         fp16_format=recipe["fp16_format"],
         max_comptime_steps=recipe["max_comptime_steps"],
         timing=recipe["timing"],
+        strict=recipe["strict"],
         colors_by_number=recipe["colors_by_number"],
         comptime_func_depth_limit=recipe["comptime_func_depth_limit"],
-        strict=recipe["strict"],
     )
 
 

@@ -31,6 +31,8 @@ pub struct PePlan {
     pub program: Arc<TileProgram>,
     pub arch: Arch,
     pub timing: Timing,
+    /// What is undefined is survived where there is a way.
+    pub lenient: bool,
     pub inputs: Vec<InputPlan>,
     pub outputs: Vec<OutputPlan>,
     /// Bit per channel that an input queue belongs to.
@@ -50,6 +52,7 @@ impl PePlan {
             program: Arc::clone(program),
             arch,
             timing,
+            lenient: false,
             inputs: declared_inputs(arch, program),
             outputs: outputs(arch, program),
             channels: 0,
