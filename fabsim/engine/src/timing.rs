@@ -120,7 +120,7 @@ const SIMFABRIC_WSE2: Timing = Timing {
 /// cycle of the completion task. [fit] the way up the ramp within that: a chain takes 8 cycles a PE.
 const SIMFABRIC_WSE3: Timing = Timing {
     onramp_cycles: 3,
-    send_start_cycles: 3,
+    send_start_cycles: 2,
     hop_cycles: 2,
     task_start_cycles: 0,
     data_task_start_cycles: 4,
