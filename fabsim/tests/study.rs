@@ -233,7 +233,11 @@ fn chain(arch: Arch, p: usize, words: u16) -> u64 {
                 code.dsd(tile.fabout(2, send, words))
             }
         };
-        let opcode = if x + 1 < p { Opcode::Fadds } else { Opcode::Fmovs };
+        let opcode = if x + 1 < p {
+            Opcode::Fadds
+        } else {
+            Opcode::Fmovs
+        };
         code.op(opcode, dest, &sources);
         code.stamp(STAMPS + 6);
         code.unblock_host();

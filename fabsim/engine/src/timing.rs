@@ -56,6 +56,8 @@ timing! {
     hop_cycles,
     /// Copying one DSD into a DSR, explicitly or as an operand of an operation.
     dsr_load_cycles,
+    /// The same on top for a DSD of several dimensions.
+    tensor_load_cycles,
     /// From the last such load until the operation that uses the register can begin, the load included.
     dsr_use_cycles,
     /// Issue of an operation, on top of its elements.
@@ -85,6 +87,7 @@ const STREAMS_WSE2: Timing = Timing {
     send_start_cycles: 0,
     hop_cycles: 1,
     dsr_load_cycles: 18,
+    tensor_load_cycles: 0,
     dsr_use_cycles: 1,
     operation_issue_cycles: 2,
     async_issue_cycles: 0,
@@ -106,6 +109,7 @@ const STREAMS_WSE3: Timing = Timing {
 /// the WSE-3, and programs of four authors confirm it for the WSE-2; the rest as in `STREAMS_WSE2`.
 const SIMFABRIC_WSE2: Timing = Timing {
     dsr_load_cycles: 1,
+    tensor_load_cycles: 2,
     dsr_use_cycles: 4,
     operation_issue_cycles: 0,
     async_issue_cycles: 1,
