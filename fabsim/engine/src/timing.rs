@@ -66,6 +66,8 @@ timing! {
     async_issue_cycles,
     /// Dispatch and prologue of a local task.
     task_start_cycles,
+    /// From the end of a task until the next one can begin, on top.
+    task_end_cycles,
     /// Dispatch and prologue of a task that a wavelet starts.
     data_task_start_cycles,
     /// From reset until a PE looks for its first task.
@@ -92,6 +94,7 @@ const STREAMS_WSE2: Timing = Timing {
     operation_issue_cycles: 2,
     async_issue_cycles: 0,
     task_start_cycles: 20,
+    task_end_cycles: 0,
     data_task_start_cycles: 20,
     start_up_cycles: 13,
     scalar_cycles: 1,
@@ -127,6 +130,7 @@ const SIMFABRIC_WSE3: Timing = Timing {
     send_start_cycles: 2,
     hop_cycles: 2,
     task_start_cycles: 0,
+    task_end_cycles: 3,
     data_task_start_cycles: 4,
     ..SIMFABRIC_WSE2
 };
