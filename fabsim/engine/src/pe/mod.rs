@@ -17,7 +17,7 @@ pub mod plan;
 pub mod port;
 pub mod queues;
 pub mod rate;
-pub mod scalar;
+pub use fabsim_lowering::scalar;
 pub mod settings;
 pub mod simd;
 pub mod state;

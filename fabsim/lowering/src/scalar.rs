@@ -3,11 +3,19 @@
 //! Operands are cut to their type first, so that what lies above it in a slot never matters (a
 //! data task's single parameter gets all 32 bits of the payload, whatever its type).
 
-use crate::fault::{Fault, FaultKind};
 use fabsim_program::program::{BinaryOp, CompareOp, ScalarType, UnaryOp};
 use fabsim_program::rounding::{cb16_bits, cb16_from_bits, single_for_rounding};
 use half::{bf16, f16};
 use std::cmp::Ordering;
+
+/// What has no result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Undefined {
+    /// An integer is divided by zero.
+    DivisionByZero,
+    /// A bit operation on a floating-point number.
+    BitsOfFloat,
+}
 
 /// The low bits that belong to the type.
 #[inline]
@@ -57,6 +65,8 @@ pub fn float_bits(ty: ScalarType, value: f32) -> u64 {
     }
 }
 
+/// The result of an operation on one number.
+#[inline]
 pub fn unary(op: UnaryOp, ty: ScalarType, a: u64) -> u64 {
     let result = match op {
         UnaryOp::Negate if ty.is_float() => a ^ 1 << (8 * ty.size_bytes() - 1),
@@ -67,7 +77,9 @@ pub fn unary(op: UnaryOp, ty: ScalarType, a: u64) -> u64 {
     cut(ty, result)
 }
 
-pub fn binary(op: BinaryOp, ty: ScalarType, a: u64, b: u64) -> Result<u64, Fault> {
+/// The result of an operation on two numbers.
+#[inline]
+pub fn binary(op: BinaryOp, ty: ScalarType, a: u64, b: u64) -> Result<u64, Undefined> {
     if ty.is_float() {
         return float_binary(op, ty, float(ty, a), float(ty, b));
     }
@@ -78,7 +90,7 @@ pub fn binary(op: BinaryOp, ty: ScalarType, a: u64, b: u64) -> Result<u64, Fault
         BinaryOp::Add => x + y,
         BinaryOp::Sub => x - y,
         BinaryOp::Mul => x.wrapping_mul(y),
-        BinaryOp::Div | BinaryOp::Rem if y == 0 => return Err(FaultKind::DivisionByZero.into()),
+        BinaryOp::Div | BinaryOp::Rem if y == 0 => return Err(Undefined::DivisionByZero),
         BinaryOp::Div => x / y,
         BinaryOp::Rem => x % y,
         BinaryOp::Shl => x << shift,
@@ -91,18 +103,20 @@ pub fn binary(op: BinaryOp, ty: ScalarType, a: u64, b: u64) -> Result<u64, Fault
 }
 
 /// f32 is wide enough that rounding its result again to 16 bits is the correctly rounded one.
-fn float_binary(op: BinaryOp, ty: ScalarType, a: f32, b: f32) -> Result<u64, Fault> {
+fn float_binary(op: BinaryOp, ty: ScalarType, a: f32, b: f32) -> Result<u64, Undefined> {
     let result = match op {
         BinaryOp::Add => a + b,
         BinaryOp::Sub => a - b,
         BinaryOp::Mul => a * b,
         BinaryOp::Div => a / b,
         BinaryOp::Rem => a % b,
-        _ => return Err(FaultKind::BitsOfFloat.into()),
+        _ => return Err(Undefined::BitsOfFloat),
     };
     Ok(float_bits(ty, result))
 }
 
+/// Whether a comparison holds; with a NaN only `Ne` does.
+#[inline]
 pub fn compare(op: CompareOp, ty: ScalarType, a: u64, b: u64) -> bool {
     let order = if ty.is_float() {
         float(ty, a).partial_cmp(&float(ty, b))
