@@ -151,7 +151,7 @@ impl Report {
 
 /// Compiles the program whose layout is in the file `path`.
 #[pyfunction]
-#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS, timing="streams"))]
+#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS, timing="streams", strict=None))]
 #[allow(clippy::too_many_arguments)] // the command line has as many options
 fn compile(
     py: Python<'_>,
@@ -167,6 +167,7 @@ fn compile(
     fp16_format: &str,
     max_comptime_steps: u64,
     timing: &str,
+    strict: Option<bool>,
 ) -> PyResult<Program> {
     let arch = match arch {
         "wse2" => Arch::Wse2,
@@ -197,6 +198,7 @@ fn compile(
         memcpy,
         max_inlined_iterations,
         comptime_step_limit: max_comptime_steps,
+        strict: strict.unwrap_or_else(strict_by_environment),
         ..CompileOptions::new(arch)
     };
     let compilation = py.allow_threads(|| csl::compile_verbose(&path, &options));
@@ -209,6 +211,11 @@ fn compile(
         }),
         Err(diagnostics) => Err(csl_error(py, &diagnostics)),
     }
+}
+
+/// Whether FABSIM_STRICT asks for it, where no option does.
+fn strict_by_environment() -> bool {
+    std::env::var_os("FABSIM_STRICT").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 fn csl_error(py: Python<'_>, diagnostics: &[Diagnostic]) -> PyErr {

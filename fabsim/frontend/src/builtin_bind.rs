@@ -85,8 +85,6 @@ impl Compiler {
 
     fn initialize_queue(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
         let name = "initialize_queue";
-        self.arity(name, args, 1, 2, span)?;
-        self.only_comptime(name, span)?;
         let (queue, input) = match self.value(f, args[0])? {
             Value::Int(number, _) => return self.initialize_numbered(f, number, args, span),
             Value::Handle(queue, Ty::INPUT_QUEUE) => (queue as u8, true),
@@ -198,7 +196,7 @@ impl Compiler {
     }
 
     /// The global that an expression names.
-    fn global_of(&mut self, f: &mut Frame, e: ExprId) -> Res<GlobalRef> {
+    pub fn global_of(&mut self, f: &mut Frame, e: ExprId) -> Res<GlobalRef> {
         let ast = f.ast.clone();
         let span = ast.span(e);
         let found = match ast.expr(e) {
@@ -221,8 +219,6 @@ impl Compiler {
     }
 
     fn export_symbol(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
-        self.arity("export_symbol", args, 1, 2, span)?;
-        self.only_comptime("export_symbol", span)?;
         let global = self.global_of(f, args[0])?;
         let decl_ast = self.module(global.module).ast.clone();
         let decl = &decl_ast.globals[global.index as usize];
@@ -277,9 +273,6 @@ impl Compiler {
     }
 
     fn local_color_config(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
-        let name = "set_local_color_config";
-        self.arity(name, args, 2, 2, span)?;
-        self.only_comptime(name, span)?;
         let color = self.value(f, args[0])?;
         let color = self.handle(&Ev::Val(color), Ty::COLOR, "the color", span)?;
         self.check_color(color, span)?;
@@ -303,8 +296,6 @@ impl Compiler {
     }
 
     fn teardown_handler(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
-        self.arity("set_teardown_handler", args, 2, 2, span)?;
-        self.only_comptime("set_teardown_handler", span)?;
         let function = self.handler_argument(f, args[0])?;
         let color = self.value(f, args[1])?;
         let color = self.handle(&Ev::Val(color), Ty::COLOR, "the color", span)?;
@@ -324,9 +315,6 @@ impl Compiler {
 
     fn empty_queue_handler(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
         let name = "set_empty_queue_handler";
-        self.only_wse3(name, span)?;
-        self.arity(name, args, 2, 2, span)?;
-        self.only_comptime(name, span)?;
         let function = self.handler_argument(f, args[0])?;
         let (input, queue) = match self.value(f, args[1])? {
             Value::Handle(queue, Ty::INPUT_QUEUE) => (true, queue as u8),

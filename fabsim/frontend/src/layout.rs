@@ -7,7 +7,8 @@ use super::intern::Sym;
 use super::memo::QuickHash;
 use super::place::Order;
 use super::source::{normal, Provider};
-use super::tile::TileRequest;
+use super::strict::gathered;
+use super::tile::{OwnColors, TileRequest};
 use super::types::{Ty, TypeKind};
 use super::value::{AnonymousValue, ModuleId, Value};
 use super::{err, Compilation, CompileOptions, Res};
@@ -67,7 +68,8 @@ pub fn compile_design(provider: Provider, path: &Path, options: CompileOptions) 
     let design = compiler
         .design(path)
         .map_err(|error| compiler.report(*error));
-    let messages = std::mem::take(&mut compiler.messages);
+    let mut messages = std::mem::take(&mut compiler.messages);
+    messages.warnings.extend(gathered(messages.doubts));
     let place = |mut list: Vec<Diagnostic>| {
         for diagnostic in &mut list {
             diagnostic.attach(|span| compiler.sources.place(span));
@@ -203,10 +205,7 @@ impl Compiler {
     }
 
     /// The tiles with their routers; PEs with equal routes share one.
-    fn assemble(
-        &mut self,
-        own_colors: &[Vec<(u8, ColorSetup)>],
-    ) -> Res<(Vec<Tile>, Vec<Arc<RouterSetup>>)> {
+    fn assemble(&mut self, own_colors: &[OwnColors]) -> Res<(Vec<Tile>, Vec<Arc<RouterSetup>>)> {
         let mut index: HashMap<Vec<(u8, u32)>, u32> = HashMap::new();
         let mut routers = Vec::new();
         let layout = &mut self.layout;
@@ -217,7 +216,8 @@ impl Compiler {
                 .iter()
                 .map(|(color, setup, _)| (*color, *setup))
                 .collect();
-            for (color, setup) in &own_colors[program as usize] {
+            let own = &own_colors[program as usize];
+            for (color, setup) in &own.configured {
                 if let Some((_, _, first)) =
                     layout.colors[pe].iter().find(|(other, ..)| other == color)
                 {
@@ -231,6 +231,13 @@ impl Compiler {
                     *color,
                     intern_setup(&mut layout.setups, &mut layout.setup_index, setup),
                 ));
+            }
+            for color in &own.unrouted {
+                if !colors.iter().any(|(other, _)| other == color) {
+                    let setup = ColorSetup::default();
+                    let setup = intern_setup(&mut layout.setups, &mut layout.setup_index, &setup);
+                    colors.push((*color, setup));
+                }
             }
             colors.sort_unstable();
             let router = *index.entry(colors).or_insert_with_key(|colors| {
@@ -259,19 +266,13 @@ impl Compiler {
             "set_tile_code" => self.set_tile_code(f, args, span)?,
             "set_color_config" => self.set_color_config(f, args, span)?,
             "export_name" => self.export_name(f, args, span)?,
-            "get_rectangle" => {
-                return self
-                    .get_rectangle(args, span)
-                    .map(|value| Some(Ev::Val(value)))
-            }
+            "get_rectangle" => return self.get_rectangle(span).map(|value| Some(Ev::Val(value))),
             _ => return Ok(None),
         }
         Ok(Some(Ev::Val(Value::Void)))
     }
 
     fn set_rectangle(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
-        self.arity("set_rectangle", args, 2, 2, span)?;
-        self.only_layout("set_rectangle", span)?;
         if self.layout.rectangle.is_some() {
             return err(span, "@set_rectangle is called twice");
         }
@@ -284,8 +285,7 @@ impl Compiler {
         Ok(())
     }
 
-    fn get_rectangle(&mut self, args: &[ExprId], span: Span) -> Res<Value> {
-        self.arity("get_rectangle", args, 0, 0, span)?;
+    fn get_rectangle(&mut self, span: Span) -> Res<Value> {
         let Some((width, height)) = self.layout.rectangle else {
             return err(span, "@get_rectangle is only possible after @set_rectangle");
         };
@@ -331,8 +331,6 @@ impl Compiler {
     }
 
     fn set_tile_code(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
-        self.arity("set_tile_code", args, 2, 4, span)?;
-        self.only_layout("set_tile_code", span)?;
         let pe = self.pe(f, args, span)?;
         if let Some((_, first)) = self.layout.tiles[pe] {
             let width = self
@@ -391,8 +389,6 @@ impl Compiler {
     }
 
     fn set_color_config(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
-        self.arity("set_color_config", args, 4, 4, span)?;
-        self.only_layout("set_color_config", span)?;
         let pe = self.pe(f, args, span)?;
         let at = f.ast.span(args[2]);
         let color = self.value(f, args[2])?;
@@ -446,8 +442,6 @@ impl Compiler {
     }
 
     fn export_name(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
-        self.arity("export_name", args, 2, 3, span)?;
-        self.only_layout("export_name", span)?;
         let name = self.string_argument(f, args[0])?;
         let ty = self.type_value(f, args[1])?;
         let kind = if let TypeKind::Function { params, .. } = self.types.kind(ty).clone() {

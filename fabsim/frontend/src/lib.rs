@@ -5,7 +5,8 @@
 //! instances and their globals; `eval`, `access`, `stmt`, `declare` and `call` (`memo` remembers)
 //! walk the trees, computing what is known (`quick` where that is a matter of small integers) and
 //! emitting code (`emit`) for what is not; `coerce` is the rules between types; `builtin*`, `dsd*`,
-//! `dsr`, `task`, `tensor` and `map` are the builtins (`older` what they took before 1.0); `layout`
+//! `dsr`, `task`, `tensor` and `map` are the builtins (`older` what they took before 1.0), which
+//! `signature` holds against one table and `registers` against each other (`strict`: in doubt); `layout`
 //! (with `root`) and `tile` (with `place` and `symbols`) drive the two halves of a program.
 
 mod access;
@@ -46,10 +47,13 @@ mod parse_stmt;
 mod parser;
 mod place;
 mod quick;
+mod registers;
 mod root;
+mod signature;
 mod source;
 mod stmt;
 mod stmt_loop;
+mod strict;
 mod symbols;
 mod task;
 mod tensor;
@@ -61,6 +65,8 @@ use fabsim_program::diagnostic::Diagnostic;
 use fabsim_program::program::{Arch, Clock, Design, ScalarType, Span};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+pub use signature::page as signatures_page;
 
 type Res<T> = Result<T, Box<Diagnostic>>;
 
@@ -130,6 +136,8 @@ pub struct CompileOptions {
     pub memcpy: bool,
     pub channels: u32,
     pub fp16: Fp16Format,
+    /// Rules that the sources leave in doubt are errors, not warnings.
+    pub strict: bool,
 }
 
 impl CompileOptions {
@@ -147,6 +155,7 @@ impl CompileOptions {
             memcpy: true,
             channels: 1,
             fp16: Fp16Format::F16,
+            strict: false,
         }
     }
 }

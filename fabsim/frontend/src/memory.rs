@@ -2,6 +2,8 @@
 //! turning initial values into words.
 
 use super::compiler::{Compiler, MAX_ELEMENTS};
+use super::strict;
+use super::tile::TileState;
 use super::types::{round_up, Ty, TypeKind};
 use super::value::{Elements, GlobalRef, Target, Value};
 use super::{err, Res};
@@ -184,5 +186,29 @@ impl Compiler {
                 Ok(())
             }
         }
+    }
+}
+
+/// What the smallest program with memcpy takes of a PE's memory, its code and stack included, as the
+/// vendor's linker reports it.
+const MEMCPY_BYTES: u32 = 4_176;
+
+impl Compiler {
+    /// Data leaves room for the code and the stack that a program with memcpy has at least.
+    pub fn check_memory_left(&mut self, tile: &TileState) -> Res<()> {
+        let limit = PE_MEMORY_BYTES - MEMCPY_BYTES;
+        let taken = tile.program.memory_bytes;
+        let below = tile.initial.iter().filter(|(at, ..)| *at <= limit);
+        let Some((.., across)) = below.max_by_key(|(at, ..)| *at) else {
+            return Ok(());
+        };
+        if !self.uses_memcpy() || taken <= limit {
+            return Ok(());
+        }
+        self.doubt(
+            strict::MEMORY,
+            *across,
+            format!("here the data of the program, {taken} bytes, leave the {limit} that remain of {PE_MEMORY_BYTES} beside memcpy's code and stack; the program's own code takes more"),
+        )
     }
 }

@@ -28,6 +28,8 @@ pub struct Module {
     pub bindings: Vec<(Sym, Value)>,
     /// Where it is imported or made the code of a PE; line 0 for the root.
     imported: Span,
+    /// For a standard module, where users' text imports it, also through others.
+    pub caller: Option<Span>,
 }
 
 #[derive(Clone, Debug)]
@@ -134,6 +136,7 @@ impl Compiler {
         }
         let ast = self.load_file(path, standard, span)?;
         let names = self.index_names(&ast)?;
+        let caller = self.user_place(span).filter(|_| standard);
         let unknown = Global {
             state: GlobalState::Unknown,
             address: None,
@@ -146,6 +149,7 @@ impl Compiler {
             names,
             bindings,
             imported: span,
+            caller,
         });
         let module = ModuleId(self.modules.len() as u32 - 1);
         if module != ModuleId(0) {
@@ -192,7 +196,8 @@ impl Compiler {
         // Code that is being lowered must not receive what an initialiser does.
         let (stage, builder) = (self.stage, self.builder.take());
         self.stage = Stage::Global;
-        let result = self.evaluate_global(global);
+        let caller = self.modules[module].caller;
+        let result = self.on_behalf(caller, |this| this.evaluate_global(global));
         self.stage = stage;
         self.builder = builder;
         let (value, ty) = match result {

@@ -12,8 +12,6 @@ impl Compiler {
     /// the color's number.
     pub fn bind_task_to_color(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
         let name = "bind_task";
-        self.arity(name, args, 2, 2, span)?;
-        self.only_comptime(name, span)?;
         self.only_older(name, span)?;
         let task = self.function_argument(f, args[0], true)?;
         let color = self.value(f, args[1])?;
@@ -63,7 +61,6 @@ impl Compiler {
         span: Span,
     ) -> Res<()> {
         self.only_older("initialize_queue with a number", span)?;
-        self.arity("initialize_queue", args, 2, 2, span)?;
         let queue = self.number_as_queue(Ev::Val(Value::int(number)), Ty::INPUT_QUEUE);
         let queue = self.handle(&queue, Ty::INPUT_QUEUE, "the queue", span)?;
         if self.queue_reserved(queue, true) {

@@ -6,6 +6,8 @@ use super::compiler::{Compiler, Frame, Stage};
 use super::intern::Sym;
 use super::layout::Declared;
 use super::place::Order;
+use super::registers::Registers;
+use super::strict;
 use super::types::Ty;
 use super::value::{Elements, FnRef, GlobalRef, ModuleId, Value};
 use super::{err, Res};
@@ -31,12 +33,16 @@ pub struct TileState {
     /// Exported symbols with their types and mutability.
     pub symbols: Vec<(Symbol, Ty, bool, Span)>,
     pub colors: Vec<(u8, ColorSetup)>,
+    /// The program gives colors routes while it runs.
+    pub changes_routes: bool,
     /// Addresses of constants that code needs in memory.
     pub constants: HashMap<Value, u32>,
     /// (address, value, type, declaration) of what memory starts with.
     pub initial: Vec<(u32, Value, Ty, Span)>,
     /// Places kept for globals.
     pub reserved: HashMap<GlobalRef, u32>,
+    /// Registers, their loads and what works on them.
+    pub registers: Registers,
     shape_spans: Vec<Span>,
     shapes: HashMap<DsdShape, u16>,
     /// (function, keeps locals in memory, callees, declaration)
@@ -58,6 +64,32 @@ impl TileState {
     }
 }
 
+/// The colors that the PEs of a program have beside those of the layout.
+#[derive(Default)]
+pub struct OwnColors {
+    pub configured: Vec<(u8, ColorSetup)>,
+    /// Without routes until the program gives them some; the layout may have done so.
+    pub unrouted: Vec<u8>,
+}
+
+impl TileState {
+    fn own_colors(&self) -> OwnColors {
+        let inputs = self.program.input_queues.iter().flatten();
+        let outputs = self.program.output_queues.iter().flatten();
+        let colors = inputs.map(|queue| queue.color);
+        let mut named: Vec<u8> = colors
+            .chain(outputs.filter_map(|queue| queue.color))
+            .collect();
+        named.sort_unstable();
+        named.dedup();
+        named.retain(|color| self.changes_routes && !self.colors.iter().any(|(c, _)| c == color));
+        OwnColors {
+            configured: self.colors.clone(),
+            unrouted: named,
+        }
+    }
+}
+
 /// A tile program that some PE runs.
 #[derive(Clone, Debug)]
 pub struct TileRequest {
@@ -72,7 +104,7 @@ impl Compiler {
         &mut self,
         request: &TileRequest,
         exports: &[Declared],
-    ) -> Res<(TileProgram, Vec<(u8, ColorSetup)>)> {
+    ) -> Res<(TileProgram, OwnColors)> {
         let modules = self.modules.len();
         let compiled = self.compile_placed(request);
         if compiled.is_err() {
@@ -84,9 +116,13 @@ impl Compiler {
         }
         self.check_queues(&mut tile)?;
         self.check_activated(&tile);
+        self.check_registers(&tile)?;
+        self.check_teardown_task(&tile)?;
+        self.check_memory_left(&tile)?;
         check_recursion(&tile)?;
         check_teardown(&tile)?;
         self.check_exports(&tile, exports)?;
+        let colors = tile.own_colors();
         self.share_functions(&mut tile.program);
         tile.program.half = self.options.fp16.scalar();
         tile.program.tasks = tile
@@ -101,7 +137,7 @@ impl Compiler {
             .collect();
         tile.program.variables = self.variables(modules);
         self.modules.truncate(modules);
-        Ok((tile.program, tile.colors))
+        Ok((tile.program, colors))
     }
 
     /// Functions that another program has as well become one.
@@ -130,9 +166,11 @@ impl Compiler {
         for module in root.0 as usize..self.modules.len() {
             let ast = self.modules[module].ast.clone();
             for (block, _) in &ast.comptime_blocks {
+                let caller = self.modules[module].caller;
                 self.part(|this| {
                     let mut frame = Frame::new(ast.clone(), ModuleId(module as u32), true);
-                    this.exec_block(&mut frame, block).map(drop)
+                    let run = |this: &mut Self| this.exec_block(&mut frame, block).map(drop);
+                    this.on_behalf(caller, run)
                 });
             }
         }
@@ -148,7 +186,9 @@ impl Compiler {
                 false => Some(self.tile(span)?.pending.remove(0)),
             };
             match next {
-                Some(pending) => self.part(|this| this.lower(&pending)),
+                Some(pending) => {
+                    self.part(|this| this.on_behalf(pending.caller, |this| this.lower(&pending)))
+                }
                 None => {
                     // Initial values may refer to functions, which are lowered then.
                     self.write_pointers(span)?;
@@ -260,6 +300,19 @@ impl Compiler {
                     format!("the local task id {id} is activated, but no task is bound to it"),
                 );
             }
+        }
+    }
+
+    /// Task 29 of a program with memcpy: its dispatcher of teardowns has the id, too.
+    fn check_teardown_task(&mut self, tile: &TileState) -> Res<()> {
+        let bound = tile.bound.iter().find(|(binding, _)| binding.id == 29);
+        match bound {
+            Some((binding, _)) if self.uses_memcpy() => self.doubt(
+                strict::TEARDOWN_TASK,
+                binding.span,
+                "the task id 29 belongs to memcpy's dispatcher of teardowns: use @set_teardown_handler",
+            ),
+            _ => Ok(()),
         }
     }
 

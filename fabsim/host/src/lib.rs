@@ -114,7 +114,7 @@ fn counted(design: &Design, options: &SimOptions) -> Result<Timing, SimError> {
     let mut table = timing(design.clock, design.arch);
     for (name, cycles) in &options.constants {
         if !table.set(name, *cycles) {
-            let known = table.numbers().iter().map(|(name, _)| *name).collect();
+            let known = table.numbers().into_iter().map(|(name, _)| name).collect();
             let name = name.clone();
             return Err(HostFault::NoConstant { name, known }.into());
         }

@@ -5,6 +5,7 @@
 
 use crate::graph::{Graph, Value};
 use fabsim_program::program::{BinaryOp, Inst, Variable};
+use std::hash::{Hash, Hasher};
 
 /// Bytes of memory on a PE; on the WSE-2 addresses above are registers.
 const MEMORY_BYTES: u64 = 48 * 1024;
@@ -42,6 +43,13 @@ impl Variables {
             }
         }
         Variables { ranges: outer }
+    }
+
+    /// Equal for equal places of variables.
+    pub fn identity(&self) -> u64 {
+        let mut hasher = std::collections::hash_map::DefaultHasher::new();
+        self.ranges.hash(&mut hasher);
+        hasher.finish()
     }
 
     /// The place an address leads to.

@@ -2,7 +2,11 @@
 
 use crate::cfg::Origin;
 use crate::cost::ScalarTiming;
-use fabsim_program::program::{BinaryOp, Function, FunctionId, Inst};
+use crate::operands::{reads, written};
+use fabsim_program::program::{BinaryOp, Function, Inst};
+
+/// The function of an origin that is the function itself, whatever its number.
+pub const OWN: u32 = u32::MAX;
 
 /// Cycles of one instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -19,7 +23,7 @@ pub struct Code {
     pub insts: Vec<Inst>,
     /// One for each instruction.
     pub costs: Vec<Cost>,
-    /// Where each instruction was written.
+    /// Where each instruction was written; empty where that is its own place.
     pub origins: Vec<Origin>,
     /// Slots of a frame, those of `constants` left out.
     pub slots: u16,
@@ -29,12 +33,26 @@ pub struct Code {
 }
 
 impl Code {
-    /// A function as the front end wrote it.
-    pub fn plain(id: FunctionId, function: &Function, table: &ScalarTiming) -> Code {
-        let origin = |at: usize| Origin {
-            function: id.0,
+    /// Where the instruction at a place of this function's code was written.
+    pub fn origin(&self, function: u32, at: usize) -> Origin {
+        let written = self.origins.get(at).copied();
+        let own = written.unwrap_or(Origin {
+            function: OWN,
             at: at as u32,
-        };
+        });
+        match own.function {
+            OWN => Origin { function, ..own },
+            _ => own,
+        }
+    }
+
+    /// A function as the front end wrote it.
+    pub fn plain(function: &Function, table: &ScalarTiming) -> Code {
+        let most = function
+            .code
+            .iter()
+            .flat_map(|inst| reads(inst).into_iter().chain(written(inst)));
+        let most = most.map(|slot| slot.0 + 1).max().unwrap_or(0);
         Code {
             insts: function.code.clone(),
             costs: function
@@ -42,8 +60,8 @@ impl Code {
                 .iter()
                 .map(|inst| plain_cost(inst, table))
                 .collect(),
-            origins: (0..function.code.len()).map(origin).collect(),
-            slots: function.slots.max(function.params),
+            origins: Vec::new(),
+            slots: function.slots.max(function.params).max(most),
             constants: Vec::new(),
             params: function.params,
         }

@@ -33,6 +33,31 @@ impl<'a> Callees<'a> {
         Callees { functions, calls }
     }
 
+    /// The function of this id.
+    pub fn function(&self, id: FunctionId) -> &'a Function {
+        &self.functions[id.0 as usize]
+    }
+
+    /// A function and all that it calls, by where they are: the same list is the same code.
+    pub fn identity(&self, id: FunctionId) -> Vec<usize> {
+        let mut found = vec![id];
+        let mut next = 0;
+        while next < found.len() {
+            for inst in &self.function(found[next]).code {
+                if let Inst::Call { function, .. } = inst {
+                    let known = (function.0 as usize) < self.functions.len();
+                    if known && !found.contains(function) {
+                        found.push(*function);
+                    }
+                }
+            }
+            next += 1;
+        }
+        let place = |id: &FunctionId| Arc::as_ptr(&self.functions[id.0 as usize]) as usize;
+        let often = |id: &FunctionId| self.calls[id.0 as usize].min(2) as usize;
+        found.iter().flat_map(|id| [place(id), often(id)]).collect()
+    }
+
     fn wanted(&self, id: FunctionId) -> Option<&'a Function> {
         let function = self.functions.get(id.0 as usize)?;
         let works = |inst: &&Inst| !matches!(inst, Inst::Const { .. } | Inst::Copy { .. });

@@ -38,26 +38,68 @@ use crate::cost::ScalarTiming;
 use crate::graph::Graph;
 use crate::inline::Callees;
 use fabsim_program::program::{FunctionId, TileProgram};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Functions of more instructions are run as they were written: a compiler's patience.
 const MOST: usize = 30_000;
 /// Loops unrolled in a function at most.
 const UNROLLINGS: usize = 64;
 
-/// The code of all functions of a program.
-pub fn lower(program: &TileProgram, table: &ScalarTiming) -> Vec<Code> {
-    let callees = Callees::new(&program.functions);
-    let variables = Variables::new(&program.variables);
-    let ids = (0..program.functions.len() as u32).map(FunctionId);
-    ids.map(|id| {
-        let function = &program.functions[id.0 as usize];
-        let optimized = match table.optimized {
-            0 => None,
-            _ => optimize(inline::expand(&callees, id), &variables, table),
+/// Lowers programs; those that share functions share their code.
+#[derive(Debug)]
+pub struct Lowering {
+    table: ScalarTiming,
+    known: HashMap<Key, Arc<Code>>,
+}
+
+/// What a function's code depends on: itself and all it calls, by identity, and where variables are.
+type Key = (Vec<usize>, u64);
+
+impl Lowering {
+    /// Lowers by this table of costs.
+    pub fn new(table: ScalarTiming) -> Lowering {
+        Lowering {
+            table,
+            known: HashMap::new(),
+        }
+    }
+
+    /// The code of all functions of a program.
+    pub fn lower(&mut self, program: &TileProgram) -> Vec<Arc<Code>> {
+        let callees = Callees::new(&program.functions);
+        let variables = Variables::new(&program.variables);
+        let ids = (0..program.functions.len() as u32).map(FunctionId);
+        ids.map(|id| self.function(&callees, &variables, id))
+            .collect()
+    }
+
+    fn function(&mut self, callees: &Callees, variables: &Variables, id: FunctionId) -> Arc<Code> {
+        let optimized = self.table.optimized != 0;
+        let key = match optimized {
+            true => (callees.identity(id), variables.identity()),
+            false => (callees.identity(id)[..1].to_vec(), 0),
         };
-        optimized.unwrap_or_else(|| Code::plain(id, function, table))
-    })
-    .collect()
+        if let Some(known) = self.known.get(&key) {
+            return Arc::clone(known);
+        }
+        let passed =
+            optimized.then(|| optimize(inline::expand(callees, id), variables, &self.table));
+        let code = match passed.flatten() {
+            Some(mut code) => {
+                let own = code
+                    .origins
+                    .iter_mut()
+                    .filter(|origin| origin.function == id.0);
+                own.for_each(|origin| origin.function = code::OWN);
+                code
+            }
+            None => Code::plain(callees.function(id), &self.table),
+        };
+        let code = Arc::new(code);
+        self.known.insert(key, Arc::clone(&code));
+        code
+    }
 }
 
 /// The code of a function after all passes; none if it is too large.

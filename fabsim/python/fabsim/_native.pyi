@@ -78,6 +78,7 @@ def compile(
     fp16_format: str = "f16",
     max_comptime_steps: int = ...,
     timing: Literal["streams", "simfabric", "silicon"] = ...,
+    strict: bool | None = None,
 ) -> Program: ...
 def convert_trace(
     source: str | PathLike[str],

@@ -39,6 +39,7 @@ def compile_command(arguments: list[str]) -> None:
         "fp16_format": options.fp16_format,
         "max_comptime_steps": options.max_comptime_steps,
         "timing": options.timing,
+        "strict": options.strict or None,
     }
     _refuse_unsupported(options)
     program = _compile(recipe)
@@ -85,6 +86,7 @@ def _compile(recipe: dict[str, Any]) -> Program:
         fp16_format=recipe["fp16_format"],
         max_comptime_steps=recipe["max_comptime_steps"],
         timing=recipe["timing"],
+        strict=recipe["strict"],
     )
 
 
@@ -115,6 +117,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--fp16-format", choices=("f16", "bf16", "cb16"), default="f16")
     parser.add_argument("--max-inlined-iterations", type=int, default=50)
     parser.add_argument("--warnings-as-errors", action="store_true")
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="refuse what the sources leave in doubt, too; fabsim's own option (or FABSIM_STRICT=1)",
+    )
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument(
         "--max-comptime-steps",
