@@ -54,8 +54,10 @@ scalar_timing! {
     return_cycles,
     /// The end of a task. [guess]
     task_end_cycles,
-    /// A division of floats, done by a routine. [measured], about
+    /// A division, done by a routine. [measured] of f32, about
     divide_cycles,
+    /// A division of a whole number by a constant: shifts, or a product. [fit] of three stencils
+    constant_divide_cycles,
     /// A whole number of 32 bits takes an instruction for each half. [guess]
     wide_integer_cycles,
     /// A product of 32 bits. [guess]
@@ -74,6 +76,7 @@ pub const UNOPTIMIZED: ScalarTiming = ScalarTiming {
     return_cycles: 1,
     task_end_cycles: 1,
     divide_cycles: 50,
+    constant_divide_cycles: 1,
     wide_integer_cycles: 1,
     wide_product_cycles: 1,
 };
@@ -90,6 +93,7 @@ pub const PIPELINE: ScalarTiming = ScalarTiming {
     return_cycles: 6,
     task_end_cycles: 1,
     divide_cycles: 50,
+    constant_divide_cycles: 10,
     wide_integer_cycles: 2,
     wide_product_cycles: 4,
 };
@@ -117,6 +121,11 @@ pub fn latency(graph: &Graph, uses: &[u32], value: Value, table: &ScalarTiming) 
             op: BinaryOp::Div | BinaryOp::Rem,
             ..
         } if uses[value.index()] == 0 => plain(0),
+        Inst::Binary {
+            op: BinaryOp::Div | BinaryOp::Rem,
+            ty,
+            ..
+        } if !ty.is_float() && graph.bits(args[1]).is_some() => plain(table.constant_divide_cycles),
         Inst::Binary {
             op: BinaryOp::Div | BinaryOp::Rem,
             ..

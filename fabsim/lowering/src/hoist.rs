@@ -48,7 +48,10 @@ fn move_out(
                 .args
                 .iter()
                 .all(|arg| !inside[arg.index()]);
+            // A comparison stays with its jump: there are few condition flags.
+            let compares = matches!(graph.op(value), Some((Inst::Compare { .. }, _)));
             if fixed
+                && !compares
                 && (is_pure(graph, value)
                     || always && is_fixed_load(graph, variables, value, &effects))
             {

@@ -83,8 +83,43 @@ pub fn binary(op: BinaryOp, ty: ScalarType, a: u64, b: u64) -> Result<u64, Undef
     if ty.is_float() {
         return float_binary(op, ty, float(ty, a), float(ty, b));
     }
+    if ty.size_bytes() <= 4 {
+        return short_binary(op, ty, short_integer(ty, a), short_integer(ty, b));
+    }
     let bits = 8 * ty.size_bytes();
     let (x, y) = (integer(ty, a), integer(ty, b));
+    let shift = u32::try_from(y).unwrap_or(u32::MAX).min(bits);
+    let result = match op {
+        BinaryOp::Add => x + y,
+        BinaryOp::Sub => x - y,
+        BinaryOp::Mul => x.wrapping_mul(y),
+        BinaryOp::Div | BinaryOp::Rem if y == 0 => return Err(Undefined::DivisionByZero),
+        BinaryOp::Div => x / y,
+        BinaryOp::Rem => x % y,
+        BinaryOp::Shl => x << shift,
+        BinaryOp::Shr => x >> shift,
+        BinaryOp::And => x & y,
+        BinaryOp::Or => x | y,
+        BinaryOp::Xor => x ^ y,
+    };
+    Ok(cut(ty, result as u64))
+}
+
+/// The value of an integer of at most 32 bits.
+#[inline]
+fn short_integer(ty: ScalarType, bits: u64) -> i64 {
+    match ty {
+        ScalarType::I8 => i64::from(bits as u8 as i8),
+        ScalarType::I16 => i64::from(bits as u16 as i16),
+        ScalarType::I32 => i64::from(bits as u32 as i32),
+        _ => cut(ty, bits) as i64,
+    }
+}
+
+/// `binary` for integers of at most 32 bits.
+#[inline]
+fn short_binary(op: BinaryOp, ty: ScalarType, x: i64, y: i64) -> Result<u64, Undefined> {
+    let bits = 8 * ty.size_bytes();
     let shift = u32::try_from(y).unwrap_or(u32::MAX).min(bits);
     let result = match op {
         BinaryOp::Add => x + y,
@@ -120,6 +155,8 @@ fn float_binary(op: BinaryOp, ty: ScalarType, a: f32, b: f32) -> Result<u64, Und
 pub fn compare(op: CompareOp, ty: ScalarType, a: u64, b: u64) -> bool {
     let order = if ty.is_float() {
         float(ty, a).partial_cmp(&float(ty, b))
+    } else if ty.size_bytes() <= 4 {
+        Some(short_integer(ty, a).cmp(&short_integer(ty, b)))
     } else {
         Some(integer(ty, a).cmp(&integer(ty, b)))
     };

@@ -255,9 +255,14 @@ impl Main {
     /// Runs code until something else must happen first.
     fn run(&mut self, core: &mut Core, threads: &mut Threads, env: &mut Env) -> Result<(), Fault> {
         let mut time = env.now;
-        for _ in 0..STRETCH {
+        let mut left = STRETCH;
+        while left > 0 {
+            left -= 1;
             if time > env.now && !threads.is_empty() {
                 break;
+            }
+            if threads.is_empty() && env.executed.is_none() {
+                self.dash(env.plan, core, &mut time, &mut left)?;
             }
             let Some(frame) = self.frames.last().copied() else {
                 self.doing = Doing::Nothing;
@@ -321,7 +326,14 @@ impl Main {
         Err(FaultKind::CallDepth(DEPTH).into())
     }
 
-    fn advance(&mut self, pc: u32) {
+    /// The function on top, its program counter and its slots.
+    pub(super) fn top(&mut self) -> Option<(u32, u32, &mut [u64])> {
+        let frame = self.frames.last()?;
+        let slots = self.slots.get_mut(frame.base as usize..)?;
+        Some((frame.function, frame.pc, slots))
+    }
+
+    pub(super) fn advance(&mut self, pc: u32) {
         if let Some(frame) = self.frames.last_mut() {
             frame.pc = pc;
         }
