@@ -5,6 +5,7 @@ use crate::alias::{effect, Effect, Variables};
 use crate::dead::is_pure;
 use crate::graph::{Exit, Graph, Kind, Value};
 use crate::order::{dominates, dominators, loops, Loop};
+use fabsim_program::program::Inst;
 
 /// Moves what is invariant into the block before each loop, inner loops first.
 pub fn run(graph: &mut Graph, variables: &Variables) {
