@@ -23,7 +23,7 @@ use crate::pe::plan::PePlan;
 use crate::pe::{Launch, Pe};
 use crate::probe::{Probe, Recorder};
 use crate::report::SimError;
-use crate::timing::{timing, Timing};
+use crate::timing::{timing_of, Timing};
 pub use crate::worker::VisitOrder;
 use crate::worker::{Cycle, Worker};
 use fabsim_lowering::Lowering;
@@ -83,8 +83,7 @@ pub struct Machine {
 
 impl Machine {
     pub fn new(design: &Design, lenient: bool, visit_order: VisitOrder) -> Machine {
-        let timing = timing(design.clock, design.arch);
-        Machine::with_threads(design, timing, lenient, visit_order, 1)
+        Machine::with_threads(design, timing_of(design), lenient, visit_order, 1)
     }
 
     /// A machine that counts cycles by `timing`, and whose cycles are done by that many threads, or by
@@ -102,6 +101,9 @@ impl Machine {
         let mut plans: Vec<PePlan> = programs
             .map(|p| PePlan::new(design.arch, timing, p, &mut lowering))
             .collect();
+        for plan in &mut plans {
+            plan.lenient = lenient;
+        }
         for tile in &design.tiles {
             let router = &design.routers[tile.router as usize];
             plans[tile.program as usize].bind_queues_of_control_tasks(router);

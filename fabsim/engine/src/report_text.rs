@@ -194,6 +194,11 @@ impl Display for Wait {
 fn host(f: &mut Formatter<'_>, fault: &HostFault, site: &Site) -> Result {
     let color = site.color.unwrap_or_default();
     match fault {
+        HostFault::NoConstant { name, known } => write!(
+            f,
+            "{name} is no constant of a clock, or not with this value; there are {}",
+            known.join(", ")
+        ),
         HostFault::NoFunction(name) => {
             write!(f, "launch: {} exports no function {name:?}", pe(site))
         }
@@ -212,11 +217,6 @@ fn host(f: &mut Formatter<'_>, fault: &HostFault, site: &Site) -> Result {
             "the design has {tiles} tiles for a rectangle of {width} x {height}"
         ),
         HostFault::NoProgram => f.write_str("the design names a tile program it lacks"),
-        HostFault::NoConstant { name, known } => write!(
-            f,
-            "there is no constant {name:?}; there are {}",
-            known.join(", ")
-        ),
         HostFault::Malformed(what) => write!(f, "the design is malformed: {what}"),
         HostFault::NoPort { receives } => {
             let what = match receives {

@@ -44,6 +44,8 @@ pub struct Compiler {
     pub depth: u32,
     pub messages: Messages,
     pub memo: Memo,
+    /// Forms of before 1.0 were used.
+    pub has_older_forms: bool,
     /// Where users' text led into the standard module that is being compiled.
     pub caller: Option<Span>,
     /// The functions of all tile programs, each once.
@@ -208,6 +210,7 @@ impl Compiler {
             depth: 0,
             messages: Messages::default(),
             memo: Memo::default(),
+            has_older_forms: false,
             caller: None,
             functions: HashSet::new(),
         }

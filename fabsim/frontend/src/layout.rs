@@ -137,6 +137,7 @@ impl Compiler {
         Ok(Design {
             arch: self.options.arch,
             clock: self.options.clock,
+            older: self.has_older_forms,
             width,
             height,
             fabric,

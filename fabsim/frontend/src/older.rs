@@ -72,7 +72,8 @@ impl Compiler {
         self.set_queue(queue, true, Some(color), Priority::High, span)
     }
 
-    fn only_older(&self, form: &str, span: Span) -> Res<()> {
+    fn only_older(&mut self, form: &str, span: Span) -> Res<()> {
+        self.has_older_forms = true;
         match self.wse3() {
             true => err(span, format!("@{form} is older than wse3")),
             false => Ok(()),

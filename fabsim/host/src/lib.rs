@@ -22,7 +22,7 @@ use fabsim_engine::machine::{Command, Machine};
 use fabsim_engine::pe::Launch;
 use fabsim_engine::probe::Recorder;
 use fabsim_engine::report::{Cause, During, HostFault, SimError};
-use fabsim_engine::timing::{timing, Timing};
+use fabsim_engine::timing::{timing_of, Timing};
 use fabsim_engine::trace::Watched;
 use fabsim_program::program::{Design, FunctionId, SymbolKind};
 use std::sync::Arc;
@@ -111,11 +111,11 @@ const CYCLES_BEFORE_A_COPY: u64 = 2_000;
 
 /// The cycle counts of a run: those of the design's clock, but for what the options change.
 fn counted(design: &Design, options: &SimOptions) -> Result<Timing, SimError> {
-    let mut table = timing(design.clock, design.arch);
+    let mut table = timing_of(design);
     for (name, cycles) in &options.constants {
         if !table.set(name, *cycles) {
-            let known = table.numbers().into_iter().map(|(name, _)| name).collect();
-            let name = name.clone();
+            let known = table.numbers().iter().map(|(name, _)| *name).collect();
+            let name = format!("{name} = {cycles}");
             return Err(HostFault::NoConstant { name, known }.into());
         }
     }

@@ -36,6 +36,8 @@ pub struct Design {
     pub arch: Arch,
     /// Whose cycles it counts.
     pub clock: Clock,
+    /// It uses forms of before 1.0, so the compiler of its time made its code.
+    pub older: bool,
     pub width: u16,
     pub height: u16,
     /// Size of the simulated fabric and the position of PE (0, 0) in it, as given to the compiler.

@@ -367,6 +367,7 @@ pub fn design(arch: Arch, width: u16, tiles: Vec<(Tile1, Colors)>) -> Arc<Design
     Arc::new(Design {
         arch,
         clock: Clock::default(),
+        older: false,
         width,
         height,
         fabric: (width + 7, height + 2),

@@ -1,7 +1,7 @@
 //! What each instruction of a function does.
 
 use super::interpret::{Caller, Doing, Flow, Main, Site, Threads};
-use super::issue::{block_target, control_action, done_action, issue};
+use super::issue::{block_target, control_action, done_action, issue, Issued};
 use super::map::MapRun;
 use super::plan::PePlan;
 use super::rate::Rates;
@@ -328,10 +328,11 @@ impl Main {
                 return Ok(Flow::Again(wait));
             }
         }
-        self.charged = false;
         let issued = issue(op, span, env.plan, core, self.current_slots())?;
-        let queues = (issued.running.inputs.as_slice(), issued.running.output);
-        refuse_shared_queue(queues, threads, env.plan)?;
+        if let Err(fault) = refuse_busy(&issued, threads, env.plan) {
+            return self.wait_for_thread(fault, env);
+        }
+        self.charged = false;
         if let Some(slot) = op.result {
             self.set(slot, 1);
         }
@@ -344,10 +345,21 @@ impl Main {
             self.doing = Doing::Operation;
             return Ok(Flow::Leave);
         }
-        refuse_reentry(issued.running.thread, threads)?;
         issued.running.note_waiting(core);
         threads.push(issued.running);
         Ok(Flow::Next(env.plan.timing.async_issue_cycles))
+    }
+
+    /// An operation whose queue or microthread is in use is a fault; a lenient machine waits until it is
+    /// free, and says so.
+    fn wait_for_thread(&mut self, fault: Fault, env: &mut Env) -> Result<Flow, Fault> {
+        if !env.plan.lenient {
+            return Err(fault);
+        }
+        self.waits = true;
+        env.log
+            .push((env.now, env.index, format!("waits: {}", fault.kind)));
+        Ok(Flow::Again(1))
     }
 
     fn map(
@@ -374,6 +386,16 @@ impl Main {
         self.doing = Doing::Map;
         self.leave_map_if_done();
         Ok(Flow::Leave)
+    }
+}
+
+/// Whether the queues and the microthread of an operation are free.
+fn refuse_busy(issued: &Issued, threads: &Threads, plan: &PePlan) -> Result<(), Fault> {
+    let queues = (issued.running.inputs.as_slice(), issued.running.output);
+    refuse_shared_queue(queues, threads, plan)?;
+    match issued.is_async && issued.running.length > 0 {
+        true => refuse_reentry(issued.running.thread, threads),
+        false => Ok(()),
     }
 }
 

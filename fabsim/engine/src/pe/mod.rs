@@ -267,6 +267,7 @@ impl Pe {
         env.queues_changed = true;
         self.turn = n as u8 + 1;
         if done {
+            self.main.stop_waiting();
             self.threads.remove(n);
             self.turn = n as u8;
         }

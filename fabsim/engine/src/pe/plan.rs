@@ -35,6 +35,8 @@ pub struct PePlan {
     pub timing: Timing,
     /// By the ids of functions.
     pub code: Vec<Arc<Code>>,
+    /// What is undefined is survived where there is a way.
+    pub lenient: bool,
     pub inputs: Vec<InputPlan>,
     pub outputs: Vec<OutputPlan>,
     /// Bit per channel that an input queue belongs to.
@@ -60,6 +62,7 @@ impl PePlan {
             arch,
             timing,
             code: lowering.lower(program),
+            lenient: false,
             inputs: declared_inputs(arch, program),
             outputs: outputs(arch, program),
             channels: 0,
