@@ -73,14 +73,34 @@ impl Variables {
             }
             _ => (Some(address), 0),
         };
+        let is_index = rest.map_or(true, |rest| is_index(graph, rest, 4));
         let after = self.ranges.partition_point(|range| range.0 <= offset);
-        let inside = after.checked_sub(1).filter(|&n| offset < self.ranges[n].1);
+        let inside = after.checked_sub(1);
+        let inside = inside.filter(|&n| is_index && offset < self.ranges[n].1);
         Place {
             rest,
             offset,
             bytes: u64::from(bytes),
             variable: inside,
         }
+    }
+}
+
+/// Whether a value is an index times the size of an element, or a sum of such: it cannot be a pointer,
+/// to which the constant beside it would be the index.
+fn is_index(graph: &Graph, value: Value, depth: u32) -> bool {
+    let (Some(deeper), Some((inst, args))) = (depth.checked_sub(1), graph.op(value)) else {
+        return graph.bits(value).is_some();
+    };
+    match inst {
+        Inst::Binary {
+            op: BinaryOp::Shl | BinaryOp::Mul,
+            ..
+        } => graph.bits(args[1]).is_some(),
+        Inst::Binary {
+            op: BinaryOp::Add, ..
+        } => args.iter().all(|&arg| is_index(graph, arg, deeper)),
+        _ => false,
     }
 }
 

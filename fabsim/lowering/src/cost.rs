@@ -56,7 +56,7 @@ scalar_timing! {
     task_end_cycles,
     /// A division, done by a routine. [measured] of f32, about
     divide_cycles,
-    /// A division of a whole number by a constant: shifts, or a product. [fit] of three stencils
+    /// A division of a whole number by a constant: shifts, or a product. [fit] of two stencils
     constant_divide_cycles,
     /// A whole number of 32 bits takes an instruction for each half. [guess]
     wide_integer_cycles,

@@ -16,8 +16,8 @@ pub fn is_pure(graph: &Graph, value: Value) -> bool {
                 BinaryOp::Shl | BinaryOp::Shr | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor
             );
             let divisor = args.get(1).and_then(|&b| graph.bits(b));
-            let fails = divides && divisor.is_none_or(|b| crate::scalar::cut(*ty, b) == 0);
-            !fails && !(bits && ty.is_float())
+            let fails = divides && divisor.map_or(true, |b| crate::scalar::cut(*ty, b) == 0);
+            !(fails || bits && ty.is_float())
         }
         Inst::Unary { .. }
         | Inst::Compare { .. }

@@ -3,11 +3,11 @@
 
 use crate::cfg::Origin;
 use crate::code::{Code, Cost};
-use crate::cost::{folded, latency, register_constant, ScalarTiming};
+use crate::cost::{folded, latency, register_constant, Latency, ScalarTiming};
 use crate::graph::{Exit, Graph, Value};
 use crate::operands::{visit, written};
 use crate::slots::Slots;
-use fabsim_program::program::{Inst, Slot};
+use fabsim_program::program::{BinaryOp, Inst, Slot};
 use std::collections::{HashMap, HashSet};
 
 /// Writes code for a graph; none if it needs too many slots.
@@ -18,6 +18,7 @@ pub fn run(graph: &Graph, table: &ScalarTiming) -> Option<Code> {
         graph,
         table,
         uses: graph.uses(),
+        addresses: addresses(graph),
         folded: folded(graph),
         code: Code {
             slots: slots.count + 1, // the last one breaks cycles of moves
@@ -38,10 +39,32 @@ pub fn run(graph: &Graph, table: &ScalarTiming) -> Option<Code> {
     fits.then_some(writer.code)
 }
 
+fn addresses(graph: &Graph) -> Vec<bool> {
+    let mut found = vec![false; graph.nodes.len()];
+    for value in graph.blocks.iter().flat_map(|block| &block.body) {
+        if let Some((Inst::Load { .. } | Inst::Store { .. }, args)) = graph.op(*value) {
+            let sum = matches!(
+                graph.op(args[0]),
+                Some((
+                    Inst::Binary {
+                        op: BinaryOp::Add,
+                        ..
+                    },
+                    _
+                ))
+            );
+            found[args[0].index()] |= sum;
+        }
+    }
+    found
+}
+
 struct Writer<'a> {
     graph: &'a Graph,
     table: &'a ScalarTiming,
     uses: Vec<u32>,
+    /// Values that are addresses of loads and stores.
+    addresses: Vec<bool>,
     folded: Vec<bool>,
     code: Code,
     slots: Slots,
@@ -63,6 +86,17 @@ impl Writer<'_> {
             self.code.constants.push(bits);
         }
         slot
+    }
+
+    /// The constant operand that has to be in a register first, if it is one.
+    fn needs_register(&self, value: Value, n: usize) -> Option<u64> {
+        let base = self.graph.nodes[value.index()].args.get(n);
+        let base = base.and_then(|&arg| self.graph.bits(arg));
+        // Where variables lie is known to the linker only.
+        match base.filter(|_| self.addresses[value.index()]) {
+            Some(bits) => Some(bits),
+            None => register_constant(self.graph, value, n),
+        }
     }
 
     fn push(&mut self, inst: Inst, (next, taken): (u64, u64), origin: Origin) -> usize {
@@ -223,6 +257,8 @@ struct Pipeline {
     ready: HashMap<Value, u64>,
     /// Constants that are in registers.
     loaded: HashSet<u64>,
+    /// What has been divided by what: quotient and remainder are two results of one routine.
+    divided: HashSet<(Value, Value)>,
 }
 
 impl Pipeline {
@@ -239,10 +275,17 @@ impl Pipeline {
             self.ready.insert(value, inputs);
             return 0;
         }
-        let latency = latency(writer.graph, &writer.uses, value, writer.table);
+        let mut latency = latency(writer.graph, &writer.uses, value, writer.table);
+        if self.is_other_result(writer, value) {
+            let issue = latency.issue.min(2 * writer.table.instruction_cycles);
+            latency = Latency {
+                issue,
+                result: issue,
+            };
+        }
         let mut issue = latency.issue;
         for n in 0..args.len().min(2) {
-            if let Some(bits) = register_constant(writer.graph, value, n) {
+            if let Some(bits) = writer.needs_register(value, n) {
                 let offset = folded_offset(writer, args);
                 if self.loaded.insert(bits.wrapping_add(offset)) {
                     issue += writer.table.instruction_cycles;
@@ -253,14 +296,23 @@ impl Pipeline {
         let start = self.now;
         self.now = (start + issue).max(inputs + latency.issue);
         let done = self.now - latency.issue + latency.result;
-        self.ready
-            .insert(value, self.ready_time(writer, value, done));
+        self.ready.insert(value, done);
         self.now - start
     }
 
-    /// A float of 16 bits can be stored in the next cycle; that is looked at by the store.
-    fn ready_time(&self, _: &Writer, _: Value, done: u64) -> u64 {
-        done
+    /// Whether the same numbers have been divided before: a product and a difference remain to be done.
+    fn is_other_result(&mut self, writer: &Writer, value: Value) -> bool {
+        match writer.graph.op(value) {
+            Some((
+                Inst::Binary {
+                    op: BinaryOp::Div | BinaryOp::Rem,
+                    ty,
+                    ..
+                },
+                [a, b],
+            )) if !ty.is_float() => !self.divided.insert((*a, *b)),
+            _ => false,
+        }
     }
 }
 

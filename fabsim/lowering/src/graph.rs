@@ -244,7 +244,7 @@ impl Graph {
             if let Some(value) = block.exit.value() {
                 *value = last(*value);
             }
-            let stays = |v: &Value| instead.get(v.index()).is_none_or(|to| to == v);
+            let stays = |v: &Value| instead.get(v.index()).map_or(true, |to| to == v);
             block.phis.retain(stays);
             block.body.retain(stays);
         }

@@ -37,7 +37,7 @@ use crate::code::Code;
 use crate::cost::ScalarTiming;
 use crate::graph::Graph;
 use crate::inline::Callees;
-use fabsim_program::program::{FunctionId, TileProgram};
+use fabsim_program::program::{Function, FunctionId, TileProgram};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -67,30 +67,33 @@ impl Lowering {
 
     /// The code of all functions of a program.
     pub fn lower(&mut self, program: &TileProgram) -> Vec<Arc<Code>> {
+        if self.table.optimized == 0 {
+            let functions = program.functions.iter();
+            return functions.map(|function| self.plain(function)).collect();
+        }
         let callees = Callees::new(&program.functions);
         let variables = Variables::new(&program.variables);
         let ids = (0..program.functions.len() as u32).map(FunctionId);
-        ids.map(|id| self.function(&callees, &variables, id))
+        ids.map(|id| self.optimized(&callees, &variables, id))
             .collect()
     }
 
-    fn function(&mut self, callees: &Callees, variables: &Variables, id: FunctionId) -> Arc<Code> {
-        let optimized = self.table.optimized != 0;
-        let key = match optimized {
-            true => (callees.identity(id), variables.identity()),
-            false => (callees.identity(id)[..1].to_vec(), 0),
-        };
+    fn plain(&mut self, function: &Arc<Function>) -> Arc<Code> {
+        let key = (vec![Arc::as_ptr(function) as usize], 0);
+        let table = &self.table;
+        let known = self.known.entry(key);
+        Arc::clone(known.or_insert_with(|| Arc::new(Code::plain(function, table))))
+    }
+
+    fn optimized(&mut self, callees: &Callees, variables: &Variables, id: FunctionId) -> Arc<Code> {
+        let key = (callees.identity(id), variables.identity());
         if let Some(known) = self.known.get(&key) {
             return Arc::clone(known);
         }
-        let passed =
-            optimized.then(|| optimize(inline::expand(callees, id), variables, &self.table));
-        let code = match passed.flatten() {
+        let passed = optimize(inline::expand(callees, id), variables, &self.table);
+        let code = match passed {
             Some(mut code) => {
-                let own = code
-                    .origins
-                    .iter_mut()
-                    .filter(|origin| origin.function == id.0);
+                let own = code.origins.iter_mut().filter(|o| o.function == id.0);
                 own.for_each(|origin| origin.function = code::OWN);
                 code
             }

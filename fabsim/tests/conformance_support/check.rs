@@ -7,7 +7,7 @@ use fabsim::program::Arch;
 
 /// Keys of a header that are no expected values.
 const SETTINGS: [&str; 7] = [
-    "arch", "size", "param", "launch", "lenient", "fp16", "strict",
+    "arch", "size", "param", "launch", "lenient", "fp16", "strict", "timing",
 ];
 
 /// Numbers behind these are timing, layout of memory or lines of library modules, which other rules
