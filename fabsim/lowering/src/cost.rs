@@ -286,20 +286,11 @@ fn zeros(graph: &Graph, value: Value, depth: u32) -> u64 {
     }
 }
 
-/// A constant that takes an instruction of its own to get into a register: one that is stored or moved, or
-/// that does not fit into an immediate.
+/// A constant that takes an instruction of its own to get into a register: one that is stored. Those of
+/// sums and comparisons are immediates. [fit]
 pub fn register_constant(graph: &Graph, user: Value, n: usize) -> Option<u64> {
     let node = &graph.nodes[user.index()];
     let bits = graph.bits(*node.args.get(n)?)?;
-    let needs = match &node.kind {
-        Kind::Op(Inst::Store { .. }) => n == 1,
-        Kind::Op(Inst::Binary { ty, .. } | Inst::Compare { ty, .. }) if !ty.is_float() => {
-            ty.size_bytes() == 2 && bits > IMMEDIATE
-        }
-        _ => false,
-    };
-    needs.then_some(bits)
+    let stored = matches!(node.kind, Kind::Op(Inst::Store { .. })) && n == 1;
+    stored.then_some(bits)
 }
-
-/// The largest constant inside an instruction. [guess]: the study saw 5 and 7 there, and addresses not.
-const IMMEDIATE: u64 = 0x1ff;

@@ -6,7 +6,7 @@ use fabsim::host::VisitOrder;
 use fabsim::program::Arch;
 
 /// Keys of a header that are no expected values.
-const SETTINGS: [&str; 7] = [
+const SETTINGS: [&str; 8] = [
     "arch", "size", "param", "launch", "lenient", "fp16", "strict", "timing",
 ];
 

@@ -141,7 +141,9 @@ fn store(core: &mut Core, ty: ScalarType, address: u64, bits: u64) -> Result<(),
         core.memory.store(address, bytes, bits)
     } else {
         let word = (address / 2) as i64;
-        core.memory.set_element(word, bytes as u8, bits as u32)
+        let stored = core.memory.set_element(word, bytes as u8, bits as u32);
+        // The long way names the first word that is outside.
+        stored.or_else(|_| core.memory.store(address, bytes, bits))
     };
     stored.map_err(|fault| fault.kind)
 }
