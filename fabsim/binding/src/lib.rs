@@ -7,7 +7,8 @@ use fabsim_frontend::{CompileOptions, Fp16Format};
 use fabsim_host::{Area, CopyFormat, LaunchReport, SimOptions, Simulator, TransferId, VisitOrder};
 use fabsim_program::diagnostic::Diagnostic;
 use fabsim_program::program::{
-    Arch, Clock, Design, ExportKind, Function, Inst, ScalarType, TileProgram,
+    Arch, Clock, Design, Direction, Directions, ExportKind, Function, Inst, ScalarType, Tile,
+    TileProgram,
 };
 use fabsim_program::rounding::{cb16_bits, single_for_rounding};
 use half::f16;
@@ -95,6 +96,17 @@ impl Program {
         Ok(functions.map(|f| (f.name.clone(), count(f))).collect())
     }
 
+    /// Where the colors of PE (x, y) come from and go to: color, number of the switch position, and
+    /// the letters of its inputs and outputs.
+    fn routes(&self, x: u16, y: u16) -> PyResult<Vec<(u8, u8, String, String)>> {
+        let router = &self.design.routers[self.tile_of(x, y)?.router as usize];
+        let rows = router.colors.iter().flat_map(|(color, setup)| {
+            let sides = setup.sides().into_iter();
+            sides.map(|(number, rx, tx)| (*color, number, letters(rx), letters(tx)))
+        });
+        Ok(rows.collect())
+    }
+
     /// Bytes of memory that the variables of PE (x, y) take.
     fn data_bytes(&self, x: u16, y: u16) -> PyResult<u32> {
         Ok(self.program_of(x, y)?.memory_bytes)
@@ -103,16 +115,33 @@ impl Program {
 
 impl Program {
     fn program_of(&self, x: u16, y: u16) -> PyResult<&TileProgram> {
+        let tile = self.tile_of(x, y)?;
+        Ok(&self.design.programs[tile.program as usize])
+    }
+
+    fn tile_of(&self, x: u16, y: u16) -> PyResult<&Tile> {
         let (width, height) = (self.design.width, self.design.height);
         let place = usize::from(y) * usize::from(width) + usize::from(x);
         let inside = x < width && y < height;
         let tile = self.design.tiles.get(place).filter(|_| inside);
-        let program = tile.and_then(|tile| self.design.programs.get(tile.program as usize));
-        program.map(AsRef::as_ref).ok_or_else(|| {
+        tile.ok_or_else(|| {
             let text = format!("PE ({x}, {y}) is outside the {width} x {height} rectangle");
             PyValueError::new_err(text)
         })
     }
+}
+
+/// Sides by their letters, the ramp first.
+fn letters(sides: Directions) -> String {
+    const LETTERS: [(Direction, char); 5] = [
+        (Direction::Ramp, 'R'),
+        (Direction::East, 'E'),
+        (Direction::West, 'W'),
+        (Direction::North, 'N'),
+        (Direction::South, 'S'),
+    ];
+    let known = LETTERS.iter().filter(|(side, _)| sides.has(*side));
+    known.map(|(_, letter)| *letter).collect()
 }
 
 /// What a launch took, in cycles.
@@ -151,7 +180,7 @@ impl Report {
 
 /// Compiles the program whose layout is in the file `path`.
 #[pyfunction]
-#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS, timing="streams", strict=None))]
+#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS, timing="streams", strict=None, colors_by_number=false, comptime_func_depth_limit=None))]
 #[allow(clippy::too_many_arguments)] // the command line has as many options
 fn compile(
     py: Python<'_>,
@@ -168,6 +197,8 @@ fn compile(
     max_comptime_steps: u64,
     timing: &str,
     strict: Option<bool>,
+    colors_by_number: bool,
+    comptime_func_depth_limit: Option<u32>,
 ) -> PyResult<Program> {
     let arch = match arch {
         "wse2" => Arch::Wse2,
@@ -199,6 +230,8 @@ fn compile(
         max_inlined_iterations,
         comptime_step_limit: max_comptime_steps,
         strict: strict.unwrap_or_else(strict_by_environment),
+        colors_by_number,
+        comptime_func_depth_limit,
         ..CompileOptions::new(arch)
     };
     let compilation = py.allow_threads(|| csl::compile_verbose(&path, &options));
@@ -382,6 +415,8 @@ const THREADS: &str = "FABSIM_THREADS";
 #[pyclass(name = "Simulator", module = "fabsim")]
 struct PySimulator {
     inner: Simulator,
+    /// Called now and then with the cycle, whatever runs.
+    progress: Option<PyObject>,
 }
 
 #[pymethods]
@@ -422,9 +457,18 @@ impl PySimulator {
         let design = Arc::clone(&program.design);
         let made = py.allow_threads(|| Simulator::new(design, options));
         match made {
-            Ok(inner) => Ok(PySimulator { inner }),
+            Ok(inner) => Ok(PySimulator {
+                inner,
+                progress: None,
+            }),
             Err(error) => Err(simulation_error(py, &error)),
         }
+    }
+
+    /// Lets a function know the cycle now and then, whatever runs; None stops that.
+    #[pyo3(signature = (progress))]
+    fn set_progress(&mut self, progress: Option<PyObject>) {
+        self.progress = progress;
     }
 
     /// Copies a one-dimensional array of 32- or 16-bit elements to every PE of the area.
@@ -536,7 +580,7 @@ impl PySimulator {
         };
         let col_major = format_of(order, false)?.col_major;
         let words = data.as_slice()?.to_vec();
-        let mut watch = Watch::new(None);
+        let mut watch = Watch::new(self.progress_of(py));
         let sent = py.allow_threads(|| {
             let progress = &mut |cycle| watch.look(cycle);
             self.inner
@@ -567,7 +611,7 @@ impl PySimulator {
             per_pe,
         };
         let col_major = format_of(order, false)?.col_major;
-        let mut watch = Watch::new(None);
+        let mut watch = Watch::new(self.progress_of(py));
         let received = py.allow_threads(|| {
             let progress = &mut |cycle| watch.look(cycle);
             self.inner.stream_out(color, area, col_major, progress)
@@ -612,7 +656,7 @@ impl PySimulator {
         py: Python<'py>,
         transfer: usize,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        let mut watch = Watch::new(None);
+        let mut watch = Watch::new(self.progress_of(py));
         let done = py.allow_threads(|| {
             let progress = &mut |cycle| watch.look(cycle);
             self.inner.finish_transfer(TransferId(transfer), progress)
@@ -631,7 +675,7 @@ impl PySimulator {
 
     /// Whether a transfer is done, after some more cycles.
     fn poll_transfer(&mut self, py: Python<'_>, transfer: usize) -> PyResult<bool> {
-        let mut watch = Watch::new(None);
+        let mut watch = Watch::new(self.progress_of(py));
         let done = py.allow_threads(|| {
             let progress = &mut |cycle| watch.look(cycle);
             self.inner.poll_transfer(TransferId(transfer), progress)
@@ -649,7 +693,7 @@ impl PySimulator {
         progress: Option<PyObject>,
     ) -> PyResult<Report> {
         let args = self.bits_of(name, args)?;
-        let mut watch = Watch::new(progress);
+        let mut watch = Watch::new(progress.or_else(|| self.progress_of(py)));
         let ran = py.allow_threads(|| {
             self.inner
                 .launch_with(name, &args, &mut |cycle| watch.look(cycle))
@@ -660,7 +704,7 @@ impl PySimulator {
     /// Like `launch`, with the arguments as the words that the function receives.
     fn call(&mut self, py: Python<'_>, name: &str, words: Vec<u32>) -> PyResult<Report> {
         self.parameters(name, words.len())?;
-        let mut watch = Watch::new(None);
+        let mut watch = Watch::new(self.progress_of(py));
         let ran = py.allow_threads(|| {
             self.inner
                 .launch_with(name, &words, &mut |cycle| watch.look(cycle))
@@ -704,7 +748,7 @@ impl PySimulator {
 
     /// Lets the fabric drain; a wavelet left over anywhere is an error.
     fn stop(&mut self, py: Python<'_>) -> PyResult<()> {
-        let mut watch = Watch::new(None);
+        let mut watch = Watch::new(self.progress_of(py));
         let ran = py.allow_threads(|| self.inner.stop_with(&mut |cycle| watch.look(cycle)));
         ran.map(|_| ()).map_err(|error| watch.error(py, &error))
     }
@@ -776,6 +820,10 @@ fn thread_count(asked: Option<usize>) -> PyResult<usize> {
 }
 
 impl PySimulator {
+    fn progress_of(&self, py: Python<'_>) -> Option<PyObject> {
+        self.progress.as_ref().map(|known| known.clone_ref(py))
+    }
+
     /// The raw bits of launch arguments, by the types the function declares.
     fn bits_of(&self, name: &str, args: &Bound<'_, PyTuple>) -> PyResult<Vec<u32>> {
         let declared = self.parameters(name, args.len())?;

@@ -68,9 +68,10 @@ impl Compiler {
 
     /// Queues of memcpy. On wse2 programs share output queue 0 with it: a queue there has no color.
     pub fn queue_reserved(&self, queue: u8, input: bool) -> bool {
-        let reserved = match self.wse3() {
-            true => queue <= 1,
-            false => queue == 0 && input,
+        let reserved = match (self.wse3(), input) {
+            (true, true) => queue <= 1,
+            (true, false) => queue == 0,
+            (false, _) => queue == 0 && input,
         };
         self.options.memcpy && reserved
     }

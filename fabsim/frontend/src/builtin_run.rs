@@ -133,12 +133,39 @@ impl Compiler {
             return err(span, format!("@fabsim_system does not know '{name}'"));
         };
         native_arity(rest, *count, span)?;
+        let at_start = matches!(call, SystemCall::TaskPriority | SystemCall::MainPriority);
+        if f.comptime && at_start && self.stage == Stage::Comptime {
+            return self.priority_at_start(f, *call, rest, span);
+        }
         let mut slots = Vec::with_capacity(rest.len());
         for arg in rest {
             let ev = self.eval(f, *arg)?;
             slots.push(self.slot_of(&ev, span)?.0);
         }
         self.system(*call, slots, *result, span)
+    }
+
+    /// What a comptime block says of priorities holds from the start.
+    fn priority_at_start(
+        &mut self,
+        f: &mut Frame,
+        call: SystemCall,
+        args: &[ExprId],
+        span: Span,
+    ) -> Res<Ev> {
+        let numbers: Res<Vec<i128>> = args.iter().map(|arg| self.comptime_int(f, *arg)).collect();
+        let numbers = numbers?;
+        let program = &mut self.tile(span)?.program;
+        match (call, numbers.as_slice()) {
+            (SystemCall::TaskPriority, [id, level]) => {
+                let bit = 1u64.checked_shl(*id as u32).unwrap_or(0);
+                let others = program.high_tasks & !bit;
+                program.high_tasks = others | if *level == 0 { 0 } else { bit };
+            }
+            (_, [level, ..]) => program.main_priority = *level as u8,
+            _ => {}
+        }
+        Ok(Ev::Val(Value::Void))
     }
 
     /// How many values a tuple has, which the language itself cannot say.

@@ -278,7 +278,20 @@ impl Compiler {
         let Some(body) = &decl.body else {
             return Ok(Value::Void);
         };
-        match self.exec_block(callee, body)? {
+        self.calls += 1;
+        let flow = match self.options.comptime_func_depth_limit {
+            Some(limit) if self.calls > limit => {
+                let name = self.text(decl.name);
+                let message = format!(
+                    "the call of '{name}' is nested more than {limit} deep at compile time; \
+                     --comptime-func-depth-limit raises the limit"
+                );
+                err(span, message)
+            }
+            _ => self.exec_block(callee, body),
+        };
+        self.calls -= 1;
+        match flow? {
             Flow::Return(value) => Ok(value),
             _ if callee.result == Some(Ty::VOID) => Ok(Value::Void),
             _ => {

@@ -42,6 +42,8 @@ pub struct Compiler {
     pub stage: Stage,
     pub steps: u64,
     pub depth: u32,
+    /// Nested calls at compile time.
+    pub calls: u32,
     pub messages: Messages,
     pub memo: Memo,
     /// Forms of before 1.0 were used.
@@ -208,6 +210,7 @@ impl Compiler {
             stage: Stage::Global,
             steps: 0,
             depth: 0,
+            calls: 0,
             messages: Messages::default(),
             memo: Memo::default(),
             has_older_forms: false,

@@ -128,6 +128,10 @@ pub struct CompileOptions {
     pub params: Vec<(String, i64)>,
     /// Colors of the root file, by name: parameters of type `color`, and `color` declarations.
     pub colors: Vec<(String, i64)>,
+    /// A number given to a parameter of type `color` of a PE's code is the color of that number.
+    pub colors_by_number: bool,
+    /// How deep calls at compile time may be nested, if that is limited.
+    pub comptime_func_depth_limit: Option<u32>,
     /// Where `<name>` modules are looked for that are not part of the standard library.
     pub import_paths: Vec<PathBuf>,
     pub max_inlined_iterations: u32,
@@ -149,6 +153,8 @@ impl CompileOptions {
             fabric_offsets: None,
             params: Vec::new(),
             colors: Vec::new(),
+            colors_by_number: false,
+            comptime_func_depth_limit: None,
             import_paths: Vec::new(),
             max_inlined_iterations: 50,
             comptime_step_limit: COMPTIME_STEPS,

@@ -10,12 +10,15 @@ use super::types::Ty;
 use super::value::{FnRef, GlobalRef, ModuleId, Value};
 use super::{err, lexer, parser, Res};
 use fabsim_program::diagnostic::Diagnostic;
+use fabsim_program::limits::COLORS;
 use fabsim_program::program::Span;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// More module instances than this in one program are refused.
 const MAX_MODULES: usize = 1000;
+
+const COLOR_COUNT: i128 = COLORS as i128;
 
 pub struct Module {
     pub ast: Rc<Ast>,
@@ -221,8 +224,8 @@ impl Compiler {
             };
             return Ok((Value::Function(function), Ty::VOID));
         }
-        if decl.external {
-            return err(decl.span, "fabsim does not support extern variables yet");
+        if decl.external && decl.kind != GlobalKind::Var {
+            return err(decl.span, "fabsim does not support extern constants yet");
         }
         let mut frame = Frame::new(ast.clone(), global.module, true);
         let declared = match decl.ty {
@@ -306,6 +309,14 @@ impl Compiler {
             return Ok((value, ty));
         };
         let name = self.text(decl.name);
+        let value = match value {
+            Value::Int(id @ 0..COLOR_COUNT, _)
+                if ty == Ty::COLOR && self.options.colors_by_number =>
+            {
+                Value::Handle(id as u16, Ty::COLOR)
+            }
+            value => value,
+        };
         let value = self
             .coerce_value(value, ty, decl.span)
             .map_err(|mut error| {

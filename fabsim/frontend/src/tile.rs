@@ -24,6 +24,8 @@ use std::sync::Arc;
 #[derive(Default)]
 pub struct TileState {
     pub program: TileProgram,
+    /// The first of its modules.
+    pub root: usize,
     pub instances: HashMap<(FnRef, Vec<Argument>), FunctionId>,
     pub pending: Vec<Pending>,
     /// Tasks and what they are bound to.

@@ -109,6 +109,22 @@ pub struct ColorSetup {
     pub span: SpanKey,
 }
 
+impl ColorSetup {
+    /// Inputs and outputs at each declared position, with its number, position 0 first.
+    pub fn sides(&self) -> Vec<(u8, Directions, Directions)> {
+        let (mut rx, mut tx) = (self.rx, self.tx);
+        let mut all = vec![(0, rx, tx)];
+        for (number, position) in (1..).zip(&self.positions) {
+            if let Some(position) = position {
+                rx = position.rx.unwrap_or(rx);
+                tx = position.tx.unwrap_or(tx);
+                all.push((number, rx, tx));
+            }
+        }
+        all
+    }
+}
+
 /// A span that is ignored by equality and hashing, so that equal set-ups stay one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SpanKey(pub Span);
@@ -190,6 +206,10 @@ pub struct TileProgram {
     pub active_at_start: Vec<u8>,
     /// What was blocked or unblocked at comptime, in order; `true` is blocked.
     pub blocked_at_start: Vec<(BlockTarget, bool)>,
+    /// Bit per task id of high priority at start.
+    pub high_tasks: u64,
+    /// Priority of the main thread at start, from medium low, the usual one, up.
+    pub main_priority: u8,
     /// DSRs loaded at comptime.
     pub dsrs: Vec<DsrLoadValue>,
     /// Static parts of DSDs; `Dsd::shape` points in here.

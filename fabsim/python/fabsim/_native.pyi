@@ -51,6 +51,7 @@ class Program:
     @property
     def printed(self) -> list[str]: ...
     def functions(self, x: int, y: int) -> list[tuple[str, int]]: ...
+    def routes(self, x: int, y: int) -> list[tuple[int, int, str, str]]: ...
     def data_bytes(self, x: int, y: int) -> int: ...
 
 class LaunchReport:
@@ -79,6 +80,8 @@ def compile(
     max_comptime_steps: int = ...,
     timing: Literal["streams", "simfabric", "silicon"] = ...,
     strict: bool | None = None,
+    colors_by_number: bool = ...,
+    comptime_func_depth_limit: int | None = None,
 ) -> Program: ...
 def convert_trace(
     source: str | PathLike[str],
@@ -108,6 +111,7 @@ class Simulator:
         trace_window: tuple[int, int] | None = None,
         constants: Mapping[str, int] = ...,
     ) -> None: ...
+    def set_progress(self, progress: Callable[[int], None] | None) -> None: ...
     def memcpy_h2d(
         self,
         symbol: str,

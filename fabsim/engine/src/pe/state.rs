@@ -75,9 +75,9 @@ impl Core {
             last_task: u8::MAX,
             attention: false,
             rebound: false,
-            main_priority: MainPriority::default(),
+            main_priority: MainPriority::of(u64::from(program.main_priority)),
             main_turn: false,
-            settings: Settings::default(),
+            settings: Settings::at_start(program.high_tasks),
         };
         for &id in &program.active_at_start {
             core.activate(id);
