@@ -6,6 +6,7 @@
 //! docs/machine.md, section 4, says how the numbers came about.
 
 use crate::pe::rate::Rates;
+use fabsim_lowering::cost::{ScalarTiming, PIPELINE, UNOPTIMIZED};
 use fabsim_program::clock::Clock;
 use fabsim_program::program::{Arch, Design};
 
@@ -21,12 +22,16 @@ macro_rules! timing {
             $($(#[$about])* pub $name: u64,)*
             /// Elements a cycle of operations in memory.
             pub rates: Rates,
+            /// Scalar code.
+            pub scalar: ScalarTiming,
         }
 
         impl Timing {
             /// The numbers by name, in the order of the table.
             pub fn numbers(&self) -> Vec<(&'static str, u64)> {
-                vec![$((stringify!($name), self.$name)),*]
+                let mut all = vec![$((stringify!($name), self.$name)),*];
+                all.extend(self.scalar.numbers());
+                all
             }
 
             /// Another number for one of them; false if there is none of that name, or if it
@@ -34,7 +39,7 @@ macro_rules! timing {
             pub fn set(&mut self, name: &str, cycles: u64) -> bool {
                 match name {
                     $(stringify!($name) => self.$name = cycles,)*
-                    _ => return false,
+                    _ => return self.scalar.set(name, cycles),
                 }
                 let ramp = self.offramp_cycles.max(self.onramp_cycles + self.send_start_cycles);
                 (1..=2).contains(&self.hop_cycles)
@@ -100,6 +105,7 @@ const STREAMS_WSE2: Timing = Timing {
     scalar_cycles: 1,
     float_divide_cycles: 50,
     rates: Rates::Documented,
+    scalar: UNOPTIMIZED,
 };
 
 /// [measured]: a synchronous `@mov32` lengthens a data task by 13, a load and an issue.
@@ -119,6 +125,7 @@ const SIMFABRIC_WSE2: Timing = Timing {
     task_start_cycles: 1,
     data_task_start_cycles: 13,
     rates: Rates::Measured,
+    scalar: PIPELINE,
     ..STREAMS_WSE2
 };
 

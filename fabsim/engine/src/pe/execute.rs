@@ -11,8 +11,7 @@ use super::state::{Core, LoadedDsr};
 use super::Env;
 use crate::fault::{Fault, FaultKind, Queue};
 use fabsim_program::program::{
-    Arch, BinaryOp, Dsd, DsdOperation, DsdShape, DsrLoad, FunctionId, Inst, MapOperation, Operand,
-    ScalarType, Slot, Span,
+    Arch, Dsd, DsdOperation, DsdShape, DsrLoad, FunctionId, Inst, MapOperation, Operand, Slot, Span,
 };
 
 /// Byte address behind the data memory of a PE.
@@ -35,7 +34,7 @@ impl Main {
                 to,
             } => {
                 let taken = (self.get(*condition) & 1 == 1) == *when;
-                let here = Flow::Next(env.plan.timing.scalar_cycles);
+                let here = Flow::Next(site.cost());
                 Ok(if taken { Flow::Jump(*to) } else { here })
             }
             Inst::Call {
@@ -76,12 +75,12 @@ impl Main {
             Inst::ReadConfig { dst, address } => {
                 let value = core.read_register(self.get(*address) as u16, env)?;
                 self.set(*dst, u64::from(value));
-                Ok(Flow::Next(env.plan.timing.scalar_cycles))
+                Ok(Flow::Next(site.cost()))
             }
             Inst::WriteConfig { address, src } => {
                 let (address, value) = (self.get(*address) as u16, self.get(*src) as u16);
                 core.write_register(address, value, (threads, env))?;
-                Ok(Flow::Next(env.plan.timing.scalar_cycles))
+                Ok(Flow::Next(site.cost()))
             }
             straight => self
                 .straight_instruction(straight, (site, time), core, env)
@@ -120,19 +119,24 @@ impl Main {
     ) -> Result<u64, Fault> {
         let timing = env.plan.timing;
         match inst {
-            // An immediate of the instruction that uses it.
             Inst::Const { dst, bits } => {
                 self.set(*dst, *bits);
-                return Ok(0);
             }
             Inst::Copy { dst, src } => self.set(*dst, self.get(*src)),
             Inst::Unary { op, ty, dst, a } => self.set(*dst, unary(*op, *ty, self.get(*a))),
             Inst::Binary { op, ty, dst, a, b } => {
-                let result = binary(*op, *ty, self.get(*a), self.get(*b))?;
+                let result =
+                    binary(*op, *ty, self.get(*a), self.get(*b)).map_err(FaultKind::from)?;
                 self.set(*dst, result);
-                if *op == BinaryOp::Div && *ty == ScalarType::F32 {
-                    return Ok(timing.float_divide_cycles);
-                }
+            }
+            Inst::Select {
+                dst,
+                condition,
+                a,
+                b,
+            } => {
+                let chosen = if self.get(*condition) & 1 == 1 { a } else { b };
+                self.set(*dst, self.get(*chosen));
             }
             Inst::Compare { op, ty, dst, a, b } => {
                 let result = compare(*op, *ty, self.get(*a), self.get(*b));
@@ -170,7 +174,7 @@ impl Main {
             }
             memory => self.memory_instruction(memory, core)?,
         }
-        Ok(timing.scalar_cycles)
+        Ok(site.cost())
     }
 
     /// Loads, stores and arithmetic on packed DSDs.

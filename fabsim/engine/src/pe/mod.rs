@@ -4,6 +4,7 @@
 //! asynchronous DSD operations run on microthreads beside it. High and medium microthreads go
 //! before the main thread, low ones after it; among equals they take turns.
 
+mod dash;
 pub mod event;
 mod execute;
 pub mod fifo;
@@ -17,7 +18,7 @@ pub mod plan;
 pub mod port;
 pub mod queues;
 pub mod rate;
-pub mod scalar;
+pub use fabsim_lowering::scalar;
 pub mod settings;
 pub mod simd;
 pub mod state;
