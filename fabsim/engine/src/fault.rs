@@ -44,11 +44,6 @@ pub enum FaultKind {
         width: u8,
         group: u8,
     },
-    SimdRemainder {
-        opcode: Opcode,
-        length: u32,
-        whole: u32,
-    },
     SimdModesDiffer(Opcode),
     SimdMode(Opcode),
     SimdSecondCommand(Opcode),
@@ -93,6 +88,11 @@ pub enum FaultKind {
     ColorInUse(u8),
     NoCounterFilter(u16),
     PointToPoint,
+    /// Bits of a microthread's word whose meaning is not public.
+    ThreadWord {
+        thread: u8,
+        bits: u16,
+    },
 }
 
 /// A queue of a compute element, by its id.
@@ -159,7 +159,6 @@ impl FaultKind {
             K::SimdInMap
             | K::SimdWithControl
             | K::SimdWidth { .. }
-            | K::SimdRemainder { .. }
             | K::SimdModesDiffer(_)
             | K::SimdMode(_)
             | K::SimdSecondCommand(_) => "simd-mode",
@@ -177,6 +176,7 @@ impl FaultKind {
             K::ColorInUse(_) => "color-in-use",
             K::NoCounterFilter(_) => "no-counter-filter",
             K::PointToPoint => "point-to-point",
+            K::ThreadWord { .. } => "unknown-register",
         }
     }
 
@@ -248,7 +248,6 @@ impl fmt::Display for FaultKind {
                 running.name()
             ),
             K::SimdWidth { .. }
-            | K::SimdRemainder { .. }
             | K::SimdModesDiffer(_)
             | K::SimdMode(_)
             | K::SimdSecondCommand(_) => self.write_simd(f),
@@ -261,6 +260,7 @@ impl fmt::Display for FaultKind {
             | K::InputHoldsWavelets { .. }
             | K::OutputHoldsWavelets { .. }
             | K::UnknownRegister(_)
+            | K::ThreadWord { .. }
             | K::ColorInUse(_)
             | K::NoCounterFilter(_) => self.write_settings(f),
             _ => f.write_str(self.plain_text()),
@@ -316,16 +316,6 @@ impl FaultKind {
                 "{} handles {width} of the {group} elements that its SIMD mode asks of an instruction",
                 opcode.name()
             ),
-            K::SimdRemainder {
-                opcode,
-                length,
-                whole,
-            } => write!(
-                f,
-                "{} has {length} elements, and its SIMD mode takes {whole} at a time; what becomes \
-                 of the rest is not documented",
-                opcode.name()
-            ),
             K::SimdModesDiffer(opcode) => {
                 open(f, "fabric operands of different SIMD modes", opcode)
             }
@@ -344,6 +334,11 @@ impl FaultKind {
             K::NoQueue(queue) => write!(f, "there is no queue {queue}"),
             K::QueueNotInUse(queue) => write!(f, "{queue} is not in use"),
             K::QueueUnbound(queue) => write!(f, "{queue} is used but bound to no color"),
+            K::ThreadWord { thread, bits } => write!(
+                f,
+                "the bits {bits:#06x} are written to the word of microthread {thread}: of that \
+                 word only the priority is public, 0x100 for medium and 0x200 for high"
+            ),
             K::QueueMissing(id) => {
                 write!(f, "output queue {id} does not exist on this machine")
             }

@@ -128,6 +128,10 @@ impl Compiler {
             "print_text" => return self.text_native(f, SystemCall::PrintText, rest, span),
             "store_text" => return self.text_native(f, SystemCall::StoreText, rest, span),
             "tuple_length" => return self.tuple_length(f, rest, span),
+            "changes_routes" => {
+                self.tile(span)?.changes_routes = true;
+                return Ok(Ev::Val(Value::Void));
+            }
             _ => {}
         }
         let Some((_, call, count, result)) = NATIVES.iter().find(|native| native.0 == name) else {

@@ -7,7 +7,7 @@ use super::intern::Sym;
 use super::memo::QuickHash;
 use super::place::Order;
 use super::source::{normal, Provider};
-use super::tile::TileRequest;
+use super::tile::{OwnColors, TileRequest};
 use super::types::{Ty, TypeKind};
 use super::value::{AnonymousValue, ModuleId, Value};
 use super::{err, Compilation, CompileOptions, Res};
@@ -202,10 +202,7 @@ impl Compiler {
     }
 
     /// The tiles with their routers; PEs with equal routes share one.
-    fn assemble(
-        &mut self,
-        own_colors: &[Vec<(u8, ColorSetup)>],
-    ) -> Res<(Vec<Tile>, Vec<Arc<RouterSetup>>)> {
+    fn assemble(&mut self, own_colors: &[OwnColors]) -> Res<(Vec<Tile>, Vec<Arc<RouterSetup>>)> {
         let mut index: HashMap<Vec<(u8, u32)>, u32> = HashMap::new();
         let mut routers = Vec::new();
         let layout = &mut self.layout;
@@ -216,7 +213,8 @@ impl Compiler {
                 .iter()
                 .map(|(color, setup, _)| (*color, *setup))
                 .collect();
-            for (color, setup) in &own_colors[program as usize] {
+            let own = &own_colors[program as usize];
+            for (color, setup) in &own.configured {
                 if let Some((_, _, first)) =
                     layout.colors[pe].iter().find(|(other, ..)| other == color)
                 {
@@ -230,6 +228,13 @@ impl Compiler {
                     *color,
                     intern_setup(&mut layout.setups, &mut layout.setup_index, setup),
                 ));
+            }
+            for color in &own.unrouted {
+                if !colors.iter().any(|(other, _)| other == color) {
+                    let setup = ColorSetup::default();
+                    let setup = intern_setup(&mut layout.setups, &mut layout.setup_index, &setup);
+                    colors.push((*color, setup));
+                }
             }
             colors.sort_unstable();
             let router = *index.entry(colors).or_insert_with_key(|colors| {

@@ -31,6 +31,8 @@ pub struct TileState {
     /// Exported symbols with their types and mutability.
     pub symbols: Vec<(Symbol, Ty, bool, Span)>,
     pub colors: Vec<(u8, ColorSetup)>,
+    /// The program gives colors routes while it runs.
+    pub changes_routes: bool,
     /// Addresses of constants that code needs in memory.
     pub constants: HashMap<Value, u32>,
     /// (address, value, type, declaration) of what memory starts with.
@@ -58,6 +60,32 @@ impl TileState {
     }
 }
 
+/// The colors that the PEs of a program have beside those of the layout.
+#[derive(Default)]
+pub struct OwnColors {
+    pub configured: Vec<(u8, ColorSetup)>,
+    /// Without routes until the program gives them some; the layout may have done so.
+    pub unrouted: Vec<u8>,
+}
+
+impl TileState {
+    fn own_colors(&self) -> OwnColors {
+        let inputs = self.program.input_queues.iter().flatten();
+        let outputs = self.program.output_queues.iter().flatten();
+        let colors = inputs.map(|queue| queue.color);
+        let mut named: Vec<u8> = colors
+            .chain(outputs.filter_map(|queue| queue.color))
+            .collect();
+        named.sort_unstable();
+        named.dedup();
+        named.retain(|color| self.changes_routes && !self.colors.iter().any(|(c, _)| c == color));
+        OwnColors {
+            configured: self.colors.clone(),
+            unrouted: named,
+        }
+    }
+}
+
 /// A tile program that some PE runs.
 #[derive(Clone, Debug)]
 pub struct TileRequest {
@@ -72,7 +100,7 @@ impl Compiler {
         &mut self,
         request: &TileRequest,
         exports: &[Declared],
-    ) -> Res<(TileProgram, Vec<(u8, ColorSetup)>)> {
+    ) -> Res<(TileProgram, OwnColors)> {
         let modules = self.modules.len();
         let compiled = self.compile_placed(request);
         if compiled.is_err() {
@@ -87,6 +115,7 @@ impl Compiler {
         check_recursion(&tile)?;
         check_teardown(&tile)?;
         self.check_exports(&tile, exports)?;
+        let colors = tile.own_colors();
         self.share_functions(&mut tile.program);
         tile.program.half = self.options.fp16.scalar();
         tile.program.tasks = tile
@@ -101,7 +130,7 @@ impl Compiler {
             .collect();
         tile.program.variables = self.variables(modules);
         self.modules.truncate(modules);
-        Ok((tile.program, tile.colors))
+        Ok((tile.program, colors))
     }
 
     /// Functions that another program has as well become one.

@@ -79,7 +79,7 @@ impl Main {
             }
             Inst::WriteConfig { address, src } => {
                 let (address, value) = (self.get(*address) as u16, self.get(*src) as u16);
-                core.write_register(address, value, env)?;
+                core.write_register(address, value, (threads, env))?;
                 Ok(Flow::Next(env.plan.timing.scalar_cycles))
             }
             straight => self

@@ -323,12 +323,12 @@ pub fn issue(
     let all: Vec<&Ready> = std::iter::once(&dest).chain(&sources).collect();
     add_actions(&mut running, op, &all, slots);
     let thread = is_async(op, &all).then(|| thread_id(op, plan, &all, slots));
-    running.priority = priority(op, plan, &all, &running);
     running.stops_at_fifo = thread.is_none();
     let is_async = thread.is_some();
     if let Some(thread) = thread {
         running.thread = thread.ok_or(FaultKind::AsyncWithoutFabric(op.opcode))?;
     }
+    running.priority = priority(op, (plan, core), &all, &running);
     Ok(Issued { running, is_async })
 }
 
@@ -397,7 +397,7 @@ fn running(
     let per_cycle = rate(plan.arch, op.opcode, &used).max(1);
     let all = std::iter::once(dest).chain(sources);
     let modes: Vec<Simd> = all.filter_map(|r| r.simd).collect();
-    let lanes = lanes(plan.arch, op.opcode, &modes, &used, length)?;
+    let lanes = lanes(plan.arch, op.opcode, &modes, &used)?;
     let grouped = per_cycle != 1 || lanes.is_some();
     Ok(Running {
         lanes,
@@ -473,13 +473,21 @@ fn thread_id(op: &DsdOperation, plan: &PePlan, all: &[&Ready], slots: Slots) -> 
     loaded.or(own).or(queue)
 }
 
-/// The operation's own, else that of its first operand that has one, else that of its input queue.
-fn priority(op: &DsdOperation, plan: &PePlan, all: &[&Ready], running: &Running) -> Priority {
+/// The operation's own, else that of its first operand that has one, else what the program has
+/// written for the microthread, else that of its input queue.
+fn priority(
+    op: &DsdOperation,
+    (plan, core): (&PePlan, &Core),
+    all: &[&Ready],
+    running: &Running,
+) -> Priority {
     let operand = all.iter().find_map(|ready| ready.priority);
+    let written = core.settings.thread_priority[usize::from(running.thread & 7)];
     let queue = running.inputs[0].map(|n| plan.inputs[usize::from(n)].priority);
     op.options
         .priority
         .or(operand)
+        .or(written)
         .or(queue)
         .unwrap_or_default()
 }

@@ -22,6 +22,7 @@ pub mod simd;
 pub mod state;
 mod system;
 pub mod tasks;
+mod thread_priority;
 
 use self::event::{Executed, Turn};
 pub use self::interpret::Doing;

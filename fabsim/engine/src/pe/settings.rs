@@ -1,13 +1,14 @@
 //! What a program changes of its compute element while it runs: priorities, the colors of queues,
 //! and the events of the system task, which are teardowns and flushed queues.
 
+use super::operation::Running;
 use super::plan::PePlan;
 use super::state::Core;
-use super::Env;
+use super::{thread_priority, Env};
 use crate::fabric::registers::{Change, FilterField, Refused};
 use crate::fault::{Fault, FaultKind, Queue};
 use fabsim_program::limits::COLORS;
-use fabsim_program::program::{Arch, Direction, Directions, FunctionId, SystemCall};
+use fabsim_program::program::{Arch, Direction, Directions, FunctionId, Priority, SystemCall};
 
 /// The local task id that teardowns and flushes activate.
 pub const SYSTEM_TASK: u8 = 29;
@@ -31,6 +32,8 @@ pub struct Settings {
     dispatching: bool,
     /// Bit per task id.
     pub high_tasks: u64,
+    /// By microthread, where the program has written it.
+    pub thread_priority: [Option<Priority>; 8],
 }
 
 /// How the main thread competes with microthreads.
@@ -284,14 +287,25 @@ impl Core {
             let color = place.and_then(|place| self.outputs[usize::from(place)].color);
             return Ok(u16::from(color.unwrap_or(0)) << COLOR_SHIFT);
         }
+        if let Some(thread) = thread_priority::thread_of(env.plan, address) {
+            return Ok(thread_priority::read(self, env.plan, thread));
+        }
         let value = env.fabric.read_register(env.index, address);
         value.ok_or_else(|| fault(Refused::Unknown, address))
     }
 
     /// Writes a configuration register.
-    pub fn write_register(&mut self, address: u16, value: u16, env: &mut Env) -> Result<(), Fault> {
+    pub fn write_register(
+        &mut self,
+        address: u16,
+        value: u16,
+        (threads, env): (&mut [Running], &mut Env),
+    ) -> Result<(), Fault> {
         if let Some(id) = output_register(env.plan, address) {
             return self.bind_output(id, value, env);
+        }
+        if let Some(thread) = thread_priority::thread_of(env.plan, address) {
+            return thread_priority::write(self, threads, thread, value);
         }
         let written = env.change(Change::Register { address, value });
         written.map_err(|refused| fault(refused, address))

@@ -1,7 +1,7 @@
 //! Operations whose fabric operands name a SIMD mode: what one instruction of them takes.
 
 use super::opcode::{element, info, Sources};
-use super::operation::{memory_rate, Running, INFINITE};
+use super::operation::{memory_rate, Running};
 use super::port::{Port, Sender};
 use super::state::Core;
 use crate::fabric::ramp::{Entry, Tag};
@@ -34,7 +34,6 @@ pub fn lanes(
     opcode: Opcode,
     modes: &[Simd],
     ports: &[&Port],
-    length: u32,
 ) -> Result<Option<Lanes>, Fault> {
     let Some(&mode) = modes.first() else {
         return Ok(None);
@@ -64,15 +63,6 @@ pub fn lanes(
             opcode,
             width,
             group,
-        }
-        .into());
-    }
-    let whole = u32::from(if lanes.waits { group } else { lanes.elements });
-    if length != INFINITE && length % whole != 0 {
-        return Err(FaultKind::SimdRemainder {
-            opcode,
-            length,
-            whole,
         }
         .into());
     }
@@ -110,7 +100,7 @@ impl Running {
 
     /// The most wavelets that the next instruction takes.
     fn wanted(&self, lanes: Lanes) -> u8 {
-        let left = self.remaining / u32::from(lanes.elements);
+        let left = self.remaining.div_ceil(u32::from(lanes.elements));
         left.min(u32::from(lanes.wavelets)) as u8
     }
 
@@ -145,7 +135,8 @@ impl Running {
         Ok(())
     }
 
-    /// The elements of one wavelet, the first one in its low half.
+    /// The elements of one wavelet, the first one in its low half; the last wavelet of an operation
+    /// may have one where two would fit.
     fn one_wavelet(&mut self, core: &mut Core, lanes: Lanes, ready: u64) -> Result<(), Fault> {
         let mut arrived = [0u32; 3];
         for (payload, port) in arrived.iter_mut().zip(&self.sources) {
@@ -155,9 +146,10 @@ impl Running {
             }
         }
         let mut sent = 0;
-        for n in 0..lanes.elements {
+        let count = self.remaining.min(u32::from(lanes.elements));
+        for n in 0..count {
             self.remaining -= u32::from(!self.is_infinite());
-            let value = self.value_of_lane(core, &arrived, 16 * u32::from(n))?;
+            let value = self.value_of_lane(core, &arrived, 16 * n)?;
             match self.dest {
                 Port::Output(Sender { bytes: 2, .. }) => sent |= (value & 0xffff) << (16 * n),
                 Port::Output(_) => sent = value,
