@@ -8,6 +8,7 @@ use fabsim_host::{Area, CopyFormat, LaunchReport, SimOptions, Simulator, Transfe
 use fabsim_program::diagnostic::Diagnostic;
 use fabsim_program::program::{Arch, Design, ExportKind, Function, Inst, ScalarType, TileProgram};
 use fabsim_program::rounding::{cb16_bits, single_for_rounding};
+use fabsim_program::sdk::Sdk;
 use half::f16;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::create_exception;
@@ -37,6 +38,8 @@ struct Program {
     design: Arc<Design>,
     warnings: Vec<String>,
     printed: Vec<String>,
+    sdk: Sdk,
+    assumed: Option<String>,
 }
 
 #[pymethods]
@@ -76,6 +79,18 @@ impl Program {
     #[getter]
     fn printed(&self) -> Vec<String> {
         self.printed.clone()
+    }
+
+    /// The release the program is compiled for.
+    #[getter]
+    fn sdk(&self) -> &'static str {
+        self.sdk.name()
+    }
+
+    /// Which release was assumed and why, where none was said and it is not the newest.
+    #[getter]
+    fn assumed(&self) -> Option<&str> {
+        self.assumed.as_deref()
     }
 
     /// Source files the program was compiled from.
@@ -149,7 +164,7 @@ impl Report {
 
 /// Compiles the program whose layout is in the file `path`.
 #[pyfunction]
-#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS))]
+#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS, sdk=None))]
 #[allow(clippy::too_many_arguments)] // the command line has as many options
 fn compile(
     py: Python<'_>,
@@ -164,6 +179,7 @@ fn compile(
     max_inlined_iterations: u32,
     fp16_format: &str,
     max_comptime_steps: u64,
+    sdk: Option<&str>,
 ) -> PyResult<Program> {
     let arch = match arch {
         "wse2" => Arch::Wse2,
@@ -179,6 +195,7 @@ fn compile(
     };
     let options = CompileOptions {
         arch,
+        sdk: sdk.map(release).transpose()?,
         fp16,
         fabric_dims,
         fabric_offsets,
@@ -197,9 +214,18 @@ fn compile(
             design: Arc::new(design),
             warnings: rendered(&compilation.warnings),
             printed: rendered(&compilation.printed),
+            sdk: compilation.sdk,
+            assumed: compilation.assumed.map(|note| note.render()),
         }),
         Err(diagnostics) => Err(csl_error(py, &diagnostics)),
     }
+}
+
+fn release(name: &str) -> PyResult<Sdk> {
+    Sdk::named(name).ok_or_else(|| {
+        let known = Sdk::ALL.map(Sdk::name).join(", ");
+        PyValueError::new_err(format!("unknown SDK {name:?}; there are {known}"))
+    })
 }
 
 fn csl_error(py: Python<'_>, diagnostics: &[Diagnostic]) -> PyErr {

@@ -103,7 +103,10 @@ impl Compiler {
     /// A member of a module instance.
     fn module_member(&mut self, module: ModuleId, name: Sym, span: Span) -> Res<Access> {
         match self.module(module).find(name) {
-            Some(index) => self.access_global(GlobalRef { module, index }, span),
+            Some(index) => {
+                self.require_member(module, name, span)?;
+                self.access_global(GlobalRef { module, index }, span)
+            }
             None => {
                 let (name, path) = (
                     self.text(name),

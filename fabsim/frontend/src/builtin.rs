@@ -9,11 +9,10 @@ use super::{err, Res};
 use fabsim_program::program::Span;
 
 /// Builtins of CSL that are known but not supported.
-const UNSUPPORTED: [&str; 12] = [
+const UNSUPPORTED: [&str; 11] = [
     "get_xdsr",
     "bind_rotating_tasks",
     "set_control_task_table",
-    "rpc",
     "set_active_prng",
     "get_symbol_id",
     "get_symbol_value",

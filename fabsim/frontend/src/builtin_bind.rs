@@ -23,6 +23,7 @@ impl Compiler {
             "bind_data_task" => self.bind_task(f, name, TaskKind::Data, args, span)?,
             "bind_local_task" => self.bind_task(f, name, TaskKind::Local, args, span)?,
             "bind_control_task" => self.bind_task(f, name, TaskKind::Control, args, span)?,
+            "rpc" => self.rpc(f, args, span)?,
             "bind_task" => self.bind_task_to_color(f, args, span)?,
             "initialize_queue" => self.initialize_queue(f, args, span)?,
             "export_symbol" => self.export_symbol(f, args, span)?,

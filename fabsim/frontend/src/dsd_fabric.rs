@@ -3,6 +3,7 @@
 use super::compiler::{Compiler, Ev};
 use super::dsd::RunTimeParts;
 use super::types::Ty;
+use super::unnamed_queue::UNNAMED;
 use super::value::{DsdValue, Value};
 use super::{err, Res};
 use fabsim_program::program::{DsdShape, Priority, Simd, Span};
@@ -71,9 +72,14 @@ impl Compiler {
         for (name, ev) in self.fields(config, kind.fields, kind.what, span)? {
             self.fabric_field(kind, &mut fields, &name, ev, span)?;
         }
-        let Some(queue) = fields.queue else {
-            let (what, queue) = (kind.what, kind.queue);
-            return err(span, format!("{what} needs the field '.{queue}'"));
+        let queue = match fields.queue {
+            Some(queue) => queue,
+            // One of wse2 is bound by its color.
+            None if !self.wse3() && fields.colored => UNNAMED,
+            None => {
+                let (what, queue) = (kind.what, kind.queue);
+                return err(span, format!("{what} needs the field '.{queue}'"));
+            }
         };
         let Some(extent) = fields.extent.take() else {
             return err(span, format!("{} needs the field '.extent'", kind.what));

@@ -13,6 +13,7 @@ use super::value::{AnonymousValue, ModuleId, Value};
 use super::{err, Compilation, CompileOptions, Res};
 use fabsim_program::diagnostic::Diagnostic;
 use fabsim_program::program::{ColorSetup, Design, Export, ExportKind, RouterSetup, Span, Tile};
+use fabsim_program::sdk::Sdk;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -63,6 +64,7 @@ pub struct LayoutState {
 
 /// Compiles a whole program; runs on the thread with the large stack.
 pub fn compile_design(provider: Provider, path: &Path, options: CompileOptions) -> Compilation {
+    let sdk = options.sdk.unwrap_or(Sdk::NEWEST);
     let mut compiler = Compiler::new(provider, options);
     let design = compiler
         .design(path)
@@ -78,6 +80,8 @@ pub fn compile_design(provider: Provider, path: &Path, options: CompileOptions) 
         design: design.map_err(|()| place(messages.errors)),
         warnings: place(messages.warnings),
         printed: place(messages.printed),
+        sdk,
+        assumed: None,
     }
 }
 

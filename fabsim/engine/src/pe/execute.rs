@@ -1,5 +1,6 @@
 //! What each instruction of a function does.
 
+use super::clock_register::is_clock;
 use super::interpret::{Caller, Doing, Flow, Main, Site, Threads};
 use super::issue::{block_target, control_action, done_action, issue};
 use super::map::MapRun;
@@ -10,7 +11,7 @@ use super::state::{Core, LoadedDsr};
 use super::Env;
 use crate::fault::{Fault, FaultKind, Queue};
 use fabsim_program::program::{
-    Arch, BinaryOp, Dsd, DsdOperation, DsrLoad, FunctionId, Inst, MapOperation, Operand,
+    Arch, BinaryOp, Dsd, DsdOperation, DsdShape, DsrLoad, FunctionId, Inst, MapOperation, Operand,
     ScalarType, Slot, Span,
 };
 
@@ -73,13 +74,20 @@ impl Main {
             }
             Inst::System { call, .. } if time > env.now && is_shared(*call) => Ok(Flow::Again(0)),
             Inst::ReadConfig { dst, address } => {
-                let value = core.read_register(self.get(*address) as u16, env)?;
+                let address = self.get(*address) as u16;
+                let value = match is_clock(env.plan, address) {
+                    true => self.system.read_clock(address, time),
+                    false => core.read_register(address, env)?,
+                };
                 self.set(*dst, u64::from(value));
                 Ok(Flow::Next(env.plan.timing.scalar_cycles))
             }
             Inst::WriteConfig { address, src } => {
                 let (address, value) = (self.get(*address) as u16, self.get(*src) as u16);
-                core.write_register(address, value, (threads, env))?;
+                match is_clock(env.plan, address) {
+                    true => self.system.write_clock(address, value, time),
+                    false => core.write_register(address, value, (threads, env))?,
+                }
                 Ok(Flow::Next(env.plan.timing.scalar_cycles))
             }
             straight => self
@@ -281,6 +289,9 @@ impl Main {
             return Ok(Flow::Again(issue_cost(operands, env)));
         }
         self.charged = false;
+        if env.plan.shares_inputs {
+            self.bind_queues(op, core, env)?;
+        }
         let issued = issue(op, span, env.plan, core, self.current_slots())?;
         let queues = (issued.running.inputs.as_slice(), issued.running.output);
         refuse_shared_queue(queues, threads, env.plan)?;
@@ -300,6 +311,28 @@ impl Main {
         issued.running.note_waiting(core);
         threads.push(issued.running);
         Ok(Flow::Next(0))
+    }
+
+    /// Binds the input queues of an operation to the colors that its operands name.
+    fn bind_queues(&self, op: &DsdOperation, core: &mut Core, env: &mut Env) -> Result<(), Fault> {
+        for source in &op.sources {
+            let dsd = match source {
+                Operand::Dsd(slot) => Some(Dsd::unpack(self.get(*slot))),
+                Operand::Dsr(dsr) => core.dsr(*dsr).map(|loaded| loaded.dsd),
+                _ => None,
+            };
+            let shapes = &env.plan.program.shapes;
+            let shape = dsd.and_then(|dsd| shapes.get(usize::from(dsd.shape)));
+            if let Some(DsdShape::FabIn {
+                queue,
+                color: Some(color),
+                ..
+            }) = shape
+            {
+                core.bind_to_operand(*queue, *color, env)?;
+            }
+        }
+        Ok(())
     }
 
     fn map(
