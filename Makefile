@@ -94,6 +94,11 @@ bench: setup
 	cd fabsim && cargo build --quiet --release --example speed
 	$(BIN)/python tests/performance.py fabsim/target/release/examples/speed
 
+# What builtins and standard modules take, docs/csl-signatures.md, from the front end's table.
+.PHONY: signatures
+signatures:
+	cd fabsim && REFRESH=1 cargo test --quiet -p fabsim-frontend the_page_is_the_table
+
 # The table of patterns, docs/patterns.md, from the prelude, the examples and the compiler.
 .PHONY: patterns sweep
 patterns: setup

@@ -38,7 +38,8 @@ class Arithmetic:
         """
         if self.kind != "map":
             return 1
-        return 2 * target.map_access + self.instructions * target.scalar
+        engine = target.cycles.engine
+        return 2 * engine.map_access + self.instructions * engine.scalar
 
 
 # Instructions of a call-back (`collc.emit.names`): the arithmetic one and the return, or a

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from collc.constants import Code, Constants, constants_of
+
 
 @dataclass(frozen=True)
 class Target:
@@ -32,18 +34,30 @@ class Target:
     # operations that an instruction does on one element only, by the bytes of that [doc]
     one_by_one: frozenset[tuple[str, int]]
     pairs: bool  # whether two 16-bit elements may travel in a wavelet [doc]
-    # cycles, see docs/machine.md, "Timing"
-    hop: int  # router to router [thesis]
-    ramp: int  # T_R, one way between router and processor [thesis]
-    dsr_load: int  # copying one DSD into a register [fit]
-    op_issue: int  # starting a DSD operation whose operands are in registers [fit]
-    task_start: int  # from activation to the first instruction [meas, wse3]
-    scalar: int  # a scalar instruction, a call or a return [guess]
-    map_access: int  # @map: taking the elements of a call, or writing its result [guess]
-    negate_words: int  # 16-bit words of memory a cycle that change their sign [doc]
+    cycles: Constants  # measured by `make constants`; docs/machine.md, "Timing", has the rules
     router_queue: int  # wavelets a router holds of one color [meas]
     input_queue_words: tuple[int, ...]  # wavelets that input queue i holds [doc]
     output_queue_words: tuple[int, ...]
+
+    @property
+    def code(self) -> Code:
+        """What pieces of the emitted code take."""
+        return self.cycles.code
+
+    @property
+    def hop(self) -> int:
+        """Cycles from a router to the next."""
+        return self.cycles.engine.hop
+
+    @property
+    def visit(self) -> int:
+        """Cycles from executing an element to using it in the same router's PE."""
+        return self.cycles.engine.ramp_up + self.cycles.engine.ramp_down
+
+    @property
+    def ramp(self) -> int:
+        """T_R of the thesis: a visit takes two of them and a cycle."""
+        return (self.visit - 1) // 2
 
 
 _WSE2_COLORS = tuple(range(0, 21))
@@ -69,14 +83,7 @@ WSE2 = Target(
     max_extent=0x7FFE,
     one_by_one=_PRODUCTS | _MAXIMA,
     pairs=True,
-    hop=1,
-    ramp=2,
-    dsr_load=18,
-    op_issue=2,
-    task_start=20,
-    scalar=1,
-    map_access=1,
-    negate_words=4,
+    cycles=constants_of("wse2"),
     router_queue=4,
     input_queue_words=(6, 6, 4, 4, 2, 2, 2, 2),
     output_queue_words=(2, 2, 6, 6, 2, 2),
@@ -101,14 +108,7 @@ WSE3 = Target(
     max_extent=0x7FFE,
     one_by_one=_PRODUCTS,
     pairs=True,
-    hop=1,
-    ramp=2,
-    dsr_load=11,
-    op_issue=2,
-    task_start=20,
-    scalar=1,
-    map_access=1,
-    negate_words=8,
+    cycles=constants_of("wse3"),
     router_queue=4,
     input_queue_words=(8, 8, 4, 4, 4, 4, 4, 4),
     output_queue_words=(8, 8, 8, 8, 8, 8, 8, 8),

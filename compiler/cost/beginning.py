@@ -6,7 +6,7 @@ import numpy as np
 
 from collc.cost.exchange import begun_by
 from collc.cost.operations import SLOTS, Costs, Place
-from collc.cost.parts import ENDS, parts_of
+from collc.cost.parts import parts_of
 from collc.cost.predict import Times, lines_of
 from collc.plan import CopyVector, Phase, Region, Role, StoreVectors
 from collc.program import ProgramPlan, Use
@@ -17,7 +17,7 @@ def code_of_start(plan: ProgramPlan, use: Use, costs: Costs) -> Times:
     """From the call of a phase's first function to its return."""
     collective = plan.plans[use.collective].collective
     grid, phase, pattern = collective.grid, plan.phase(use), plan.pattern(use)
-    code = np.full((grid.whole.width, grid.whole.height), 2 * SLOTS + ENDS, dtype=np.int64)
+    code = np.full((grid.whole.width, grid.whole.height), _through(costs), dtype=np.int64)
     for part in parts_of(grid, code):
         if isinstance(pattern, StepsPhase):
             _exchange(part, phase, pattern, costs)
@@ -37,18 +37,28 @@ def _exchange(part: Times, phase: Phase, pattern: StepsPhase, costs: Costs) -> N
 
 def _code(role: Role, costs: Costs) -> int:
     """What a role does first, with the functions that lead there and their returns."""
+    through = SLOTS * (costs.code.call + costs.code.frame)
     if not role.steps:
-        return 2 * SLOTS + ENDS
+        return _through(costs)
     first, *others = role.steps
     if isinstance(first, StoreVectors):
         alone = costs.by_length and first.vectors == first.rounds
         issued = costs.issued(Place(0, 0), "store_one" if alone else "store")
-        loads = costs.scalar + costs.load if others and not alone and not costs.maps else 0
-        return issued + loads + 2
+        loads = (
+            costs.code.own_vector_read + costs.load
+            if others and not alone and not costs.maps
+            else 0
+        )
+        return issued + loads + 2 * costs.code.frame
     if isinstance(first, CopyVector):
-        return costs.issued(Place(0, 0), "copy") + 2 * SLOTS
+        return costs.issued(Place(0, 0), "copy") + through
     adds = first.combines_from is not None
-    return costs.issued(Place(0, 0), "add" if adds else "send") + 2 * SLOTS
+    return costs.issued(Place(0, 0), "add" if adds else "send") + through
+
+
+def _through(costs: Costs) -> int:
+    """What a PE without a part in a phase does of it."""
+    return SLOTS * (costs.code.call + costs.code.frame) + costs.code.ends
 
 
 def places_of(phase: Phase, region: Region) -> tuple[Times, Times]:

@@ -36,7 +36,7 @@ class _Machine:
 def bound_of(schedule: Schedule, target: Target) -> int:
     """The bound in cycles; 0 for a single PE, which has nothing to do."""
     contract, grid = schedule.collective.contract, schedule.collective.grid
-    machine = _Machine(2 * target.ramp + 1, target.hop)
+    machine = _Machine(target.visit, target.hop)
     if contract.own is not None:
         return _own(schedule.collective, contract.own, machine)
     rooted = contract.kind in _ROOTED

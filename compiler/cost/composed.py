@@ -100,10 +100,10 @@ class _Axes:
         run = _run(
             _Line(_key(costs), _meaning(_Of(self.plan.phases[index], pattern)), ready, costs)
         )
-        self.time += SLOTS * costs.scalar
-        self.depth += SLOTS
+        self.time += SLOTS * costs.code.call
+        self.depth += SLOTS * costs.code.frame
         time[:], depth[:] = run.time + began, run.depth
-        self.latest += 2 * SLOTS * costs.scalar
+        self.latest += SLOTS * (costs.code.call + costs.code.frame)
         self.done = max(self.done, began + int(run.done[0 if last else 1 :].max()))
 
     def multicast(self, index: int, pattern: BroadcastPhase) -> int:
@@ -114,16 +114,17 @@ class _Axes:
         across = max(pattern.x, pattern.width - 1 - pattern.x)
         farthest = across + max(pattern.y, pattern.height - 1 - pattern.y)
         arrives = first + costs.latency(0) + costs.hop * farthest
-        copies = self._latest() + costs.issued(Place(0, 0), "copy") + 2 * SLOTS * costs.scalar
+        through = SLOTS * (costs.code.call + costs.code.frame)
+        copies = self._latest() + costs.issued(Place(0, 0), "copy") + through
         end = max(arrives, copies) + costs.length - 1
-        return end + 1 + costs.task + costs.scalar
+        return costs.done(end)
 
     def _at_home(self) -> Place:
         return Place(int(self.time[self.home]), int(self.depth[self.home]))
 
     def _latest(self) -> int:
         """The same with the PEs of the line, but not its root."""
-        reached = np.delete(self.time + self.depth * self.costs.scalar, self.home)
+        reached = np.delete(self.time + self.depth, self.home)
         return max(self.latest, int(reached.max(initial=0)))
 
 
@@ -175,7 +176,7 @@ class _Line:
 
 def _key(costs: Costs) -> tuple[object, ...]:
     """The costs without what follows from the others."""
-    return tuple(getattr(costs, one.name) for one in fields(costs) if one.name != "preparations")
+    return tuple(getattr(costs, one.name) for one in fields(costs) if one.name != "prepared")
 
 
 @lru_cache(maxsize=128)

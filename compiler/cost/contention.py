@@ -66,7 +66,7 @@ class Crowd:
         count = min(costs.length, costs.router_queue * (rank - 1 - gate))
         if count <= 0:
             return 0
-        passes = first + costs.ramp + 1
+        passes = first + costs.ramp_up
         comes = self._comes(vector, rank, color, passes + costs.length) - passes
         remaining = costs.length - max(0, comes)
         return max(0, min(count - max(0, -comes), remaining))
@@ -75,7 +75,7 @@ class Crowd:
         """The cycle in which the first element of `vector` is at the router of `rank`; of any that
         are `late`, it does not matter which."""
         costs = self.costs
-        comes = vector.first + costs.ramp + 1 + costs.hop * (vector.source - rank)
+        comes = vector.first + costs.ramp_up + costs.hop * (vector.source - rank)
         gate = self._closed_below(vector.source, color)
         while gate >= rank and comes < late:
             opened = self.opens[gate][color] or NEVER

@@ -44,6 +44,7 @@ from collc.cost.line_state import (
     READY,
     RING,
     RING_SIZE,
+    RISE,
     RISES,
     ROOM,
     SEEN,
@@ -67,7 +68,6 @@ from collc.cost.row_moves import go_on, operation_ended
 
 FINISHED, FULL, SPENT, STUCK = range(4)  # what `advance` ends with
 
-UP = 2  # cycles from the instruction that writes an element to its way up the ramp
 LOOKS = 128  # cycles from one look for repetition to the next
 FIRST_LOOK = 32  # after so many cycles in which no code went on and no operation ended
 SCANNED = 32  # places that are asked whether they wake cost about what a look at one does
@@ -278,7 +278,7 @@ def _move(line: Arrays, lane: int, takes: bool) -> bool:
         _enter(line, FREED, 1 + line.lanes[source, HOPS], source)
     if not takes or fields[PASSING]:
         fields[QUEUED] += group
-        _enter(line, RISES, UP, lane)
+        _enter(line, RISES, line.machine[RISE], lane)
     return bool(fields[at] == 0)
 
 

@@ -18,7 +18,7 @@ from collc.run_lengths import exchange_of_length
 from collc.steps import StepsPhase
 from collc.unrolled import NOWHERE, Ints, Unrolled, connections, roles_of_places, unrolled
 
-DEPTH = 2  # the task, and what begins steps and finds that there are no more
+FUNCTIONS = 2  # the task, and what begins steps and finds that there are no more
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +32,10 @@ class ExchangeRun:
 def run_exchange(
     costs: Costs, phase: Phase, pattern: StepsPhase, called: Ints, deep: Ints
 ) -> ExchangeRun:
-    """Evaluate a phase; `called` is [line, place], `deep` how many functions return behind it.
+    """Evaluate a phase; `called` is [line, place], `deep` what returning behind it takes.
     Lines that begin alike, sooner or later, are alike."""
     line = _line(costs, phase, pattern)
-    first = called.min(axis=1, keepdims=True) - costs.scalar
+    first = called.min(axis=1, keepdims=True) - costs.code.call
     both = np.concatenate((called - first, deep), axis=1)
     different, which = np.unique(both, axis=0, return_inverse=True)
     places = pattern.ranks

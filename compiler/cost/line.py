@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 
 from collc.cost.contention import Crowd
 from collc.cost.leaps import Distances, distances
-from collc.cost.operations import LAST_ROUND, NEXT_ROUND, ROUND_OF_CALL_BACKS, Costs, Place
+from collc.cost.operations import Costs, Place
 from collc.placement import passes_on, roles_of_ranks
 from collc.plan import BY_WAVELET, Advance, Phase, Role, SendVector, StoreVectors
 from collc.schedule import ReducePhase
@@ -188,13 +188,13 @@ class _Starts:
     """
 
     def __init__(self, costs: Costs, place: Place, issued: int, loads_own: bool) -> None:
-        self.pause = 0 if costs.maps else costs.scalar * place.depth
-        self.returns = issued + (costs.scalar + costs.load if loads_own else 0)
+        self.pause = 0 if costs.maps else place.depth
+        self.returns = issued + (costs.code.own_vector_read + costs.load if loads_own else 0)
         self.free = self.returns + self.pause
         if costs.maps:
             self.first = issued
         else:
-            self.first = issued + 2 * costs.scalar if loads_own else self.free
+            self.first = issued + costs.code.own_vector_read + 1 if loads_own else self.free
         self.costs = costs
         self.waits_until = self.first if loads_own else 0
 
@@ -205,7 +205,7 @@ class _Starts:
             return
         self.waits_until = last + 1
         # an element counts in the cycle behind its instruction, code in that of its instruction
-        self.returns = last - self.costs.scalar + self.costs.load
+        self.returns = last - 1 + self.costs.load
         self.free = self.returns + self.pause
 
     def interrupted(self, start: int, end: int) -> tuple[int, int]:
@@ -227,10 +227,10 @@ def _behind_storing(costs: Costs, place: Place, starts: _Starts, end: int) -> Pl
 def _next_round(costs: Costs, place: Place, number: int, rounds: int) -> Place:
     """Where the code goes on from there, the loop over rounds run through."""
     if costs.maps:
-        return Place(place.time + ROUND_OF_CALL_BACKS * costs.scalar, place.depth)
+        return Place(place.time + costs.code.map_round, place.depth)
     if number == rounds - 1:
-        return Place(place.time + (NEXT_ROUND + LAST_ROUND) * costs.scalar, place.depth)
-    return costs.called(Place(place.time + NEXT_ROUND * costs.scalar, place.depth))
+        return Place(place.time + costs.code.next_round + costs.code.last_round, place.depth)
+    return costs.called(Place(place.time + costs.code.next_round, place.depth))
 
 
 def _send(run: LineRun, rank: int, step: SendVector, source: int | None, place: Place) -> None:
@@ -285,7 +285,10 @@ def _opened(run: LineRun, rank: int, source: int) -> tuple[int, int]:
     nearest = max(before, default=rank + 1)
     times = (
         (
-            run.opens[router].get(color, 0) + costs.hop * run.apart(router, rank) + costs.ramp + 1,
+            run.opens[router].get(color, 0)
+            + costs.hop * run.apart(router, rank)
+            + costs.ramp_down
+            + 1,
             router,
         )
         for router in range(nearest, source)
@@ -353,10 +356,10 @@ def _finish(run: LineRun, source: int, rank: int, end: int, step: SendVector) ->
         place = costs.after(end)
         run.done[source] = costs.done(end)
     if step.advance is Advance.CONTROL:
-        _open(run, rank, step.color, end + costs.ramp + costs.hop * run.apart(source, rank) + 1)
-        _open(run, source, step.color, end + costs.ramp + costs.hop + 1)
+        _open(run, rank, step.color, end + costs.ramp_up + costs.hop * run.apart(source, rank))
+        _open(run, source, step.color, end + costs.ramp_up + costs.hop)
     elif step.advance is Advance.OWN_ROUTER:
-        _open(run, source, step.color, end + costs.ramp + 1)
+        _open(run, source, step.color, end + costs.ramp_up)
     run.end[source] = end
     run.after[source] = place
 

@@ -49,11 +49,14 @@ OPERATIONS, ENDS, OVER, WALKS, PREPARED, PIECE, PIECE_END, APPLYING, INTO, OUT, 
 ROW_FIELDS = 11
 # Of the machine: cycles and wavelets; `GROUP` are taken by one instruction. The elements that all
 # operations have left at least, when repetition is looked for. The lanes of a place, whether some
-# share links; cycles until a task begins, and instructions that begin a phase; whether registers
-# walk in some row.
+# share links; cycles until a task begins, and those of the code that begins a phase; whether
+# registers walk in some row. What is written goes up the ramp so many cycles later, and then there
+# is what pieces of code take that are part of no row's (`collc.constants.Code`).
 (
     RAMP, HOP, OUTPUT_QUEUE, INPUT_QUEUE, GROUP, WORTH, LANES, SHARES, TASK, BEGINNING, SOME_WALK,
-) = range(11)  # fmt: skip
+    RISE, CALL, FRAME, OWN_BIT_SET, OWN_BIT_CLEAR, IS_TRUE, IS_FALSE, OVER_ELSE, LOOP_BACK, COUNTER,
+    LANE_BEGUN, OTHER_LANE, STEP_BEGUN, STEP_OVER,
+) = range(25)  # fmt: skip
 # Of the clock: the cycle, what may be looked at yet, entries in the table of taken links, and how
 # many operations and codes are under way.
 NOW, BUDGET, STORED, UNDER_WAY = range(4)

@@ -1,72 +1,60 @@
 """What a PE pays before, between and after the elements of its operations: one record for a plan.
 
-All of it follows from the emitted text (`templates/collective_pe.csl.j2`), and this is the one
-place to change when that changes. An operation is prepared by scalar instructions, then loads its
+All of it follows from the emitted text (`templates/collective_pe.csl.j2`); what its pieces take is
+measured (`collc.constants`). An operation is prepared by scalar instructions, then loads its
 operands that are not in registers, then is issued. An asynchronous one runs beside the code that
 started it; that code comes first, so the first element waits until every function up to the task
-has returned. `Place` keeps count of how many those are. `@map` runs in the code itself.
+has returned. `Place` says how long that takes. `@map` runs in the code itself.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import ceil
 
 from collc.arithmetic import Arithmetic, arithmetic_of
+from collc.constants import Code
 from collc.packing import PAIR, WIDE
 from collc.plan import Plan
 from collc.spec import Contract
 from collc.target import Target
 
-
-@dataclass(frozen=True)
-class Preparation:
-    """Before an operation is issued: scalar instructions, and loads of operands into registers."""
-
-    instructions: int
-    loads: int
-
-
-# In a vector operation the fabric operands are in registers since the program was loaded.
+# By operation, which constant says what it takes to issue it. In a vector operation the fabric
+# operands are in registers since the program was loaded.
 BY_VECTOR = {
-    "store": Preparation(3, 2),  # `stored` made from `base`; it is destination and source
-    "store_again": Preparation(3, 2),
-    "send": Preparation(1, 1),  # `vector` read; it is the source
-    "add": Preparation(1, 1),  # the same, by an instruction of its own
-    "add_after_store": Preparation(0, 0),  # loaded while the vectors came in
-    "control": Preparation(0, 0),  # all is in registers
-    "copy": Preparation(1, 1),  # `vector` read; it is the destination
-    "negate": Preparation(2, 2),  # `vector` read twice: destination and source
+    "store": "store",
+    "store_again": "store",
+    "send": "send",
+    "add": "add",
+    "add_after_store": "add_after_store",
+    "control": "control",
+    "copy": "copy",
+    "negate": "negate",
 }
-# A call-back gets all its operands as descriptors: two that are read and one that is written.
+# A call-back gets all its operands as descriptors.
 BY_CALL_BACK = BY_VECTOR | {
-    "store": Preparation(3, 3),
-    "store_again": Preparation(3, 3),
-    "add": Preparation(1, 3),
-    "add_after_store": Preparation(1, 3),
+    "store": "store_by_map",
+    "store_again": "store_by_map",
+    "add": "add_by_map",
+    "add_after_store": "add_by_map",
 }
-
 # Where the length is given at run time, the own vector's register is destination and source, too.
 BY_LENGTH = BY_VECTOR | {
-    "store": Preparation(10, 2),  # the operand for this length looked for first
-    "store_one": Preparation(1, 1),  # `vector` read and loaded
-    "store_again": Preparation(0, 0),
+    "store": "store_by_length",
+    "store_one": "store_one",
+    "store_again": "store_again",
 }
 
-# scalar instructions from the launch to the call of the first phase
-LAUNCH = 2  # the pointer to the buffer is read, `run` of the module called
-BUFFER = 4  # `base` set; `vector` read, changed and set
-NEXT_ROUND = 6  # the number of the round read, raised, set; read, compared, branched on
-LAST_ROUND = 1  # the number of the round set back
 # functions that a PE without a part in a phase runs through: to store and to send, to send and to
 # copy
 SLOTS = 2
-ROUND_OF_CALL_BACKS = 4  # the loop around `@map`: compared, branched, raised, jumped back
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a PE's code is: the cycle of its next instruction, and how many functions deep."""
+    """Where a PE's code is: the cycle of its next instruction, and how many cycles it takes from
+    there to return from all functions."""
 
     time: int
     depth: int
@@ -79,8 +67,10 @@ class Costs:
 
     `combine` is the time of an element where two are combined, `answer` that from taking an
     element to sending the result on. `task` is the time from an activation to the task's first
-    instruction, `frames` how many functions deep that is, `dispatch` the part of it in which a task
-    that several phases have finds out whose it is. `group` wavelets are taken by an instruction.
+    instruction, `frames` what it takes to return from there, `dispatch` the part of it in which a
+    task that several phases have finds out whose it is. `group` wavelets are taken by an
+    instruction. `code` is what pieces of the text take; `prepared` says by operation which of them
+    issues it.
     """
 
     length: int
@@ -91,17 +81,18 @@ class Costs:
     negate_rate: int
     apply_rate: int
     move_rate: int
-    preparations: dict[str, Preparation]
+    code: Code
+    prepared: Mapping[str, str]
     load: int
     issue: int
     task: int
-    scalar: int
-    ramp: int
+    frames: int
+    ramp_up: int
+    ramp_down: int
     hop: int
     router_queue: int
     output_queue: int
     input_queue: int
-    frames: int = 1
     dispatch: int = 0
     group: int = 1
 
@@ -118,7 +109,7 @@ class Costs:
     @property
     def by_length(self) -> bool:
         """Whether the length is given at run time, and vectors combined by vector operations."""
-        return "store_one" in self.preparations
+        return "store_one" in self.prepared
 
     @property
     def negates(self) -> bool:
@@ -127,7 +118,7 @@ class Costs:
 
     def latency(self, distance: int) -> int:
         """From the cycle an element is sent to the cycle it is used, `distance` routers on."""
-        return 2 * self.ramp + self.hop * distance + 1
+        return self.ramp_up + self.hop * distance + self.ramp_down
 
     def buffered(self, distance: int) -> int:
         """Wavelets under way between two PEs when the receiver does not take any."""
@@ -135,21 +126,16 @@ class Costs:
 
     def called(self, place: Place) -> Place:
         """In the function that the code at `place` calls."""
-        return Place(place.time + self.scalar, place.depth + 1)
+        return Place(place.time + self.code.call, place.depth + self.code.frame)
 
     def issued(self, place: Place, operation: str) -> int:
         """The cycle in which an operation prepared at `place` is issued."""
-        prepared = self.preparations[operation]
-        return (
-            place.time
-            + prepared.instructions * self.scalar
-            + prepared.loads * self.load
-            + self.issue
-        )
+        cycles: int = getattr(self.code, self.prepared[operation])
+        return place.time + cycles
 
     def returned(self, place: Place, issued: int) -> int:
         """The first cycle that the code leaves to an operation issued at its end."""
-        return issued + place.depth * self.scalar
+        return issued + place.depth
 
     def after(self, end: int) -> Place:
         """The task that an operation activates with its last element in cycle `end`."""
@@ -168,24 +154,26 @@ class Costs:
         """The cycle in which a PE is done whose last operation ends in cycle `end`: the caller's
         task starts and calls the host interface.
         """
-        return self.after(end).time + self.scalar
+        return self.after(end).time + self.code.done
 
     def done_by_code(self, place: Place) -> int:
         """The same where code ends the PE's part: `finish` is called and activates the task,
         which starts when all has returned.
         """
         inside = self.called(place)
-        return inside.time + (1 + inside.depth) * self.scalar + self.task + self.scalar
+        return inside.time + self.code.tell + inside.depth + self.task + self.code.done
 
     def first_call(self, plan: Plan) -> Place:
         """Where the first phase is called; the launch is in cycle 0."""
-        place = Place((LAUNCH + BUFFER * bool(plan.phases)) * self.scalar, 2)
+        begun = self.code.launch + self.code.buffer * bool(plan.phases)
+        place = Place(begun, 2 * self.code.frame)
         return self.negated(place) if self.negates else place
 
 
 def costs_of(plan: Plan) -> Costs:
     """The costs of a plan's operations on its target, with the queues of its first phase."""
     target, contract = plan.target, plan.collective.contract
+    engine = target.cycles.engine
     arithmetic = arithmetic_of(contract.element, contract.operation)
     combine = arithmetic.cycles_per_element(target)
     return Costs(
@@ -194,16 +182,18 @@ def costs_of(plan: Plan) -> Costs:
         arithmetic=arithmetic,
         combine=combine,
         answer=combine - 1,
-        negate_rate=target.negate_words // (contract.element.bytes // 2),
+        negate_rate=engine.negate_words // (contract.element.bytes // 2),
         apply_rate=_combining_rate(contract, target),
-        move_rate=target.negate_words // (contract.element.bytes // 2),
-        preparations=_preparations(contract, arithmetic),
-        load=target.dsr_load,
-        issue=target.op_issue,
-        task=target.task_start,
-        scalar=target.scalar,
-        ramp=target.ramp,
-        hop=target.hop,
+        move_rate=engine.negate_words // (contract.element.bytes // 2),
+        code=target.code,
+        prepared=_prepared(contract, arithmetic),
+        load=engine.dsr_load,
+        issue=engine.op_issue,
+        task=engine.task_start,
+        frames=target.code.frame,
+        ramp_up=engine.ramp_up,
+        ramp_down=engine.ramp_down,
+        hop=engine.hop,
         router_queue=target.router_queue,
         output_queue=0,
         input_queue=0,
@@ -214,10 +204,10 @@ def _combining_rate(contract: Contract, target: Target) -> int:
     """Elements a cycle that are combined in memory."""
     operation, size = contract.operation, contract.element.bytes
     alone = operation is not None and (operation.value, size) in target.one_by_one
-    return 1 if alone else target.negate_words // (size // 2)
+    return 1 if alone else target.cycles.engine.negate_words // (size // 2)
 
 
-def _preparations(contract: Contract, arithmetic: Arithmetic) -> dict[str, Preparation]:
+def _prepared(contract: Contract, arithmetic: Arithmetic) -> Mapping[str, str]:
     if arithmetic.kind == "map":
         return BY_CALL_BACK
     return BY_VECTOR if contract.run_length is None else BY_LENGTH

@@ -28,12 +28,6 @@ from collc.schedule import BroadcastPhase, ReducePhase
 from collc.steps import StepsPhase
 from collc.unrolled import NOWHERE, connections, roles_of_places
 
-SENT = 2  # from issuing a control wavelet to what the function called behind it does first
-CLOSES = 3  # a lane's teardown: it is issued, and goes first
-ENDS = 2  # what ends the phase is called, and activates a task
-TESTED = 4  # whether a PE has the result, with call and return
-LANE_FRAMES = 5  # functions that return behind that
-
 
 @dataclass
 class Ends:
@@ -125,7 +119,8 @@ def _ends_of_part(plan: ProgramPlan, use: Use, part: Part) -> Ends:
 
 def _idle(part: Part) -> Ends:
     """PEs without a part run through it; no router has been used."""
-    through = (SLOTS + ENDS + part.depth + SLOTS + 1) * part.costs.scalar
+    code = part.costs.code
+    through = SLOTS * (code.call + code.frame) + code.ends + part.depth + code.frame
     over = part.begun + through + part.costs.task - part.costs.dispatch
     colors = {use.color for role in part.phase.roles for use in role.colors}
     return Ends(
@@ -141,14 +136,15 @@ def _negate_back(part: Part, pattern: ReducePhase | StepsPhase, ends: Ends) -> N
     """PEs with the result pass over it once more; behind a reduction that takes a task more."""
     costs, over = part.costs, lines_of(ends.over, pattern)
     if isinstance(pattern, StepsPhase):
-        over += costs.negated_cycles + TESTED
+        over += costs.negated_cycles + costs.code.restore_test
         return
     sent, long, late = (
         lines_of(of, pattern)[:, pattern.leap] for of in (ends.due[1], ends.long, part.late[1])
     )
     sent[:] = over[:, pattern.leap] - (costs.task - costs.dispatch)
     long[:] = costs.negated_cycles
-    over[:, pattern.leap] += costs.task + costs.negated_cycles + TESTED + ENDS * costs.scalar + late
+    tested = costs.code.restore_test + costs.code.ends
+    over[:, pattern.leap] += costs.task + costs.negated_cycles + tested + late
 
 
 def _folded(path: Path, shape: tuple[int, ...], ends: Ends) -> Ends:
@@ -172,6 +168,7 @@ def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
     own = ranks_with_vectors(pattern)
     at = [places[rank] for rank in own]
     torn = {name: lines_of(times, pattern) for name, times in ends.torn.items()}
+    hop = part.costs.hop
     begun, depths, *late = (
         lines_of(of, pattern)[:, list(places)] for of in (part.begun, part.depth, *part.late)
     )
@@ -197,20 +194,24 @@ def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
         due[0][rows, at] = [run.due[rank][0] for rank in own]
         due[1][rows, at] = [run.due[rank][1] for rank in own]
         for way in ways:
-            left = _control(run, way.source) + run.costs.ramp + 1
+            left = _control(run, way.source) + run.costs.ramp_up
             if pattern.leap and way.destination == 0:  # from the end to the root
                 way_back = range(pattern.leap + 1)
-                torn[way.step.color][rows, list(way_back)] = [left + hops for hops in way_back]
+                torn[way.step.color][rows, list(way_back)] = [
+                    left + hop * hops for hops in way_back
+                ]
                 continue
             for router in way.last_at:
-                torn[way.step.color][rows[:, 0], places[router]] = left + way.source - router
+                torn[way.step.color][rows[:, 0], places[router]] = left + run.costs.hop * (
+                    way.source - router
+                )
 
 
 def _control(run: LineRun, rank: int) -> int:
     """When the control wavelet behind a rank's vector leaves."""
     step = run.roles[rank].steps[-1]
     by_code = run.costs.maps and isinstance(step, SendVector) and step.combines_from is not None
-    frames = 0 if by_code else run.costs.frames * run.costs.scalar
+    frames = 0 if by_code else run.costs.frames
     return run.end[rank] - frames + 1
 
 
@@ -228,7 +229,7 @@ def _end_of_rank(part: Part, run: LineRun, rank: int) -> tuple[int, bool]:
 def _sent(part: Part, issued: int) -> tuple[int, bool]:
     """The same where a control wavelet that is issued in this cycle is the last of a part."""
     if part.quick:
-        return issued + SENT * part.costs.scalar, False
+        return issued + part.costs.code.control_sent, False
     return issued + 2 + part.costs.task - part.costs.dispatch, True
 
 
@@ -237,7 +238,7 @@ def _exchange(part: Part, pattern: StepsPhase, ends: Ends) -> None:
     costs, phase = part.costs, part.phase
     starts = lines_of(part.begun, pattern)
     deep = lines_of(part.depth, pattern)
-    free = run_exchange(costs, phase, pattern, starts + costs.scalar, deep).time
+    free = run_exchange(costs, phase, pattern, starts + costs.code.call, deep).time
     target, _ = connections(phase, pattern)
     closing = np.zeros(starts.shape[1], dtype=np.int64)
     torn = {name: lines_of(times, pattern) for name, times in ends.torn.items()}
@@ -245,17 +246,17 @@ def _exchange(part: Part, pattern: StepsPhase, ends: Ends) -> None:
         for index, lane in enumerate(role.lanes if role else ()):
             if not lane.tears_down or lane.sends_on is None or role is None:
                 continue
-            closing[place] += CLOSES
-            left = free[:, place] + closing[place] + costs.ramp + 1
+            closing[place] += costs.code.closes
+            left = free[:, place] + closing[place] + costs.ramp_up
             to = int(target[place * len(role.lanes) + index])
             there = place if to == NOWHERE else to // len(role.lanes)
             for router in range(min(place, there), max(place, there) + 1):
-                torn[lane.sends_on][:, router] = left + abs(router - place)
-    over = free + closing + ENDS * costs.scalar
+                torn[lane.sends_on][:, router] = left + costs.hop * abs(router - place)
+    over = free + closing + costs.code.ends
     if part.quick and not part.restores:
         lines_of(ends.by_task, pattern)[:] = False
     else:
-        over += LANE_FRAMES * costs.scalar + costs.task - costs.dispatch
+        over += costs.code.frames_of_lane + costs.task - costs.dispatch
     lines_of(ends.over, pattern)[:] = over
 
 
@@ -268,12 +269,13 @@ def _broadcast(part: Part, pattern: BroadcastPhase) -> Ends:
     root = costs.called(Place(int(begun[at]), int(part.depth[at])))
     first = costs.returned(root, costs.issued(root, "send"))
     way = begun.copy() if part.torn_down else np.zeros_like(begun)
-    way[at] = first + costs.ramp + 1
+    way[at] = first + costs.ramp_up
     row = way[:, pattern.y : pattern.y + 1]
     row[:] = _onward(row, pattern.x, costs.hop)
     way = _onward(way.T, pattern.y, costs.hop).T
-    copies = begun + costs.issued(Place(0, 0), "copy") + (2 * SLOTS + part.depth) * costs.scalar
-    start = np.maximum(way + costs.ramp, copies)
+    through = SLOTS * (costs.code.call + costs.code.frame)
+    copies = begun + costs.issued(Place(0, 0), "copy") + through + part.depth
+    start = np.maximum(way + costs.ramp_down, copies)
     start[at] = first
     sides = np.sign(x - pattern.x) + 3 * np.sign(y - pattern.y)
     end = np.maximum(start, _held_up(costs, copies, distances, sides)) + costs.length - 1
@@ -285,7 +287,7 @@ def _broadcast(part: Part, pattern: BroadcastPhase) -> Ends:
     if any(isinstance(step, SendVector) and step.advance in BY_WAVELET for step in steps):
         ends.over[at], ends.by_task[at] = _sent(part, issued)
         ends.due[1][at] = control.time - costs.task
-    ends.torn = {name: issued + 1 + costs.ramp + 1 + distances for name in ends.torn}
+    ends.torn = {name: issued + 1 + costs.ramp_up + costs.hop * distances for name in ends.torn}
     return ends
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collc.cost.bound import bound_of
-from collc.cost.exchange import DEPTH, run_exchange
+from collc.cost.exchange import FUNCTIONS, run_exchange
 from collc.cost.line import LineRun, Wait, critical_waits, run_line
 from collc.cost.operations import SLOTS, Costs, Place, costs_of, costs_of_phase
 from collc.cost.tree_bound import tree_bound_of
@@ -150,8 +150,8 @@ def _reduce(progress: _Progress, phase: Phase, pattern: ReducePhase, goes_on: Ma
         run_line(costs, phase, pattern, list(map(Place, line[:ranks], line[ranks:])))
         for line in different.tolist()
     ]
-    progress.time += SLOTS * costs.scalar
-    progress.depth += SLOTS
+    progress.time += SLOTS * costs.code.call
+    progress.depth += SLOTS * costs.code.frame
     own = ranks_with_vectors(pattern)
     at = [places[rank] for rank in own]
     after = [[run.after[rank] for rank in own] for run in runs]
@@ -183,11 +183,12 @@ def _exchange(progress: _Progress, phase: Phase, pattern: StepsPhase, goes_on: M
     time, depth, done, continued = (
         lines_of(of, pattern) for of in (progress.time, progress.depth, progress.done, goes_on)
     )
-    run = run_exchange(costs, phase, pattern, time + costs.scalar, depth)
-    progress.time += costs.scalar
-    progress.depth += 1
-    time[:], depth[:] = run.time, DEPTH
-    done[:] = np.where(continued, 0, run.time + costs.done_by_code(Place(0, DEPTH)))
+    run = run_exchange(costs, phase, pattern, time + costs.code.call, depth)
+    progress.time += costs.code.call
+    progress.depth += costs.code.frame
+    returns = FUNCTIONS * costs.code.frame
+    time[:], depth[:] = run.time, returns
+    done[:] = np.where(continued, 0, run.time + costs.done_by_code(Place(0, returns)))
     progress.end = max(progress.end, int(run.end.max()))
 
 
@@ -204,8 +205,8 @@ def lines_of(values: npt.NDArray[Any], pattern: ReducePhase | StepsPhase) -> npt
 def _negate_back(progress: _Progress, pattern: ReducePhase, goes_on: Mask) -> None:
     """All PEs run through one more function, in which those with the result pass over it."""
     costs = progress.costs
-    progress.time += costs.scalar
-    progress.depth += 1
+    progress.time += costs.code.call
+    progress.depth += costs.code.frame
     time, done, depth = (
         lines_of(of, pattern)[:, pattern.leap]
         for of in (progress.time, progress.done, progress.depth)
@@ -231,14 +232,15 @@ def _broadcast(progress: _Progress, pattern: BroadcastPhase) -> None:
     arrival = first + costs.latency(0) + costs.hop * distances
     # the slot for sending, then the one for copying; what is prepared is the same for all
     prepared = costs.issued(Place(0, 0), "copy")
-    copies = progress.time + prepared + (SLOTS + progress.depth + SLOTS) * costs.scalar
+    through = SLOTS * (costs.code.call + costs.code.frame)
+    copies = progress.time + prepared + through + progress.depth
     start = np.maximum(arrival, copies)
     start[at] = first
     end = start + costs.length - 1
     progress.end = max(progress.end, int(end.max()))
     progress.time = end + 1 + costs.task
-    progress.depth = np.ones_like(end)
-    progress.done = progress.time + costs.scalar
+    progress.depth = np.full_like(end, costs.frames)
+    progress.done = progress.time + costs.code.done
     farthest = np.unravel_index(int(end.argmax()), end.shape)
     distance = int(distances[farthest])
     progress.paths.append(CriticalPath(pattern.name, (Wait(distance, "distance"),), pattern.span))

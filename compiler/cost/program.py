@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from collc.cost.bound import bound_of
-from collc.cost.calls import FRAMES, FRAMES_AT_LAUNCH
 from collc.cost.operations import costs_of
 from collc.cost.predict import Prediction, Times
 from collc.cost.strand import Call, Strand, strand_of
@@ -26,7 +25,6 @@ FOLLOWED = 3  # rounds
 FOLLOWED_OF_STEPS = 2  # where phases are made of steps, which take long to evaluate
 FOLLOWED_BY_LENGTH = 32  # where each has a length of its own
 MOST_TRIED = 6  # times that joined calls are followed
-FINISHED = 9  # from the end of the last part until the host may go on
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,7 @@ def predict_program(plan: ProgramPlan, lengths: Lengths | None = None) -> Predic
         parts["reconfiguration"] = run.switching - switching
         ends.append(int(run.over.max()))
     last = ends[-1] - ends[-2]
-    cycles = ends[-1] + (rounds - len(ends) + 1) * last + FINISHED
+    cycles = ends[-1] + (rounds - len(ends) + 1) * last + plan.target.code.finished
     bound = max(_bounds(run, min(rounds, followed)))
     return ProgramPrediction(cycles, bound, _scaled(parts, cycles), ())
 
@@ -128,7 +126,7 @@ def _calls(run: _Run, number: int, place: int) -> list[tuple[Strand, Call]]:
         if call == turn[0]:
             reached = reached + strand.calls.to_turn(place, launch=first, new_round=place == 0)
         reached = reached + strand.calls.to_run(costs, collective)
-        depth = np.full_like(reached, FRAMES_AT_LAUNCH if first else FRAMES)
+        depth = np.full_like(reached, costs.code.frames_at_launch if first else costs.code.frames)
         made = Call(strand.plan.index_of(name, 0), costs, reached, depth)
         if plan.strands:
             reached = strand.returned(made)

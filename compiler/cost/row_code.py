@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from collc.constants import Code
 from collc.cost.operations import Costs
-from collc.cost.row_moves import APPLY, CHECKED, CODE, COUNTER, PASS, RECEIVE, SEND, TEST, WAIT
+from collc.cost.row_moves import APPLY, CODE, PASS, RECEIVE, SEND, WAIT
 from collc.plan import Exchange, RowKind
 from collc.unrolled import FIRST, WALKING, Unrolled
 
@@ -21,12 +22,6 @@ ENDS = int(RowKind.ENDS)
 OVER = int(RowKind.OVER) | ENDS
 
 Move = tuple[int, int]  # what, and a number
-
-BACKWARD = 4  # instructions that find the vector from its last element on
-ANEW = 3  # and those that find the slice with which all begins anew
-CUTS, CUT = 60, 12  # a vector is cut into slices, and what each of them takes
-LOOKED_UP = 16  # where slices begin and end: two entries of a table, a difference, a test
-ENTRY = 4  # of a table, at a distance: added, scaled, added, read
 
 
 @dataclass(frozen=True)
@@ -45,6 +40,11 @@ class Features:
     mixed_applying: bool
     load: int
     issue: int
+    code: Code
+
+    def bit(self, holds: object) -> int:
+        """A bit of a row's kind is tested."""
+        return self.code.bit_set if holds else self.code.bit_clear
 
 
 @dataclass(frozen=True)
@@ -74,33 +74,40 @@ def features_of(costs: Costs, rows: Unrolled, exchange: Exchange) -> Features:
         mixed_applying=any(kind & APPLIES and kind & COMBINES for kind in kinds),
         load=costs.load,
         issue=costs.issue,
+        code=costs.code,
     )
 
 
 def beginning(text: Features) -> int:
-    """Instructions with which a phase begins, before any row is prepared."""
-    count = BACKWARD * text.backward + (ANEW + text.backward) * text.walks
+    """What a phase begins with, before any row is prepared."""
+    code, cycles = text.code, 0
+    if text.backward:
+        cycles += code.backward
+    if text.walks:
+        cycles += code.anew + code.anew_backward * text.backward
     if text.cuts:
-        count += CUTS + CUT * text.cuts  # as after another length
-    return count
+        cycles += code.cuts + code.cut * text.cuts  # as after another length
+    return cycles
 
 
 def start(text: Features, here: Here, kind: int, walk: int) -> tuple[Move, ...]:
     """The row is started, from the call to the return; or goes on by itself."""
+    code, checked = text.code, text.walks and text.lanes > 1
     if walk >= WALKING:
-        checked = (CHECKED + 1) * (text.lanes > 1)
-        inside = [(CODE, 1 + checked), *_walk(text, here, kind, walk), (CODE, 1 + (text.lanes > 1))]
-        return _joined(inside)
-    moves: list[Move] = [(CODE, 1 + CHECKED * (text.walks and text.lanes > 1) + 3)]
+        entered = code.call + (code.is_true + code.call) * checked
+        inside = _walk(text, here, kind, walk)
+        return _joined([(CODE, entered), *inside, (CODE, code.frame * (1 + checked))])
+    moves: list[Move] = [(CODE, code.call + code.is_false * checked + code.row_begun)]
     if here.receives:
         moves += _receive(text, kind)
     if here.sends:
         moves += _send(text, kind)
     if text.walks:
-        moves += [(CODE, TEST), *(_begin_walk(text) if walk == FIRST else ())]
+        moves += [(CODE, text.bit(walk == FIRST)), *(_begin_walk(text) if walk == FIRST else ())]
     if text.areas:
-        moves += [(CODE, TEST), *(_apply(text, kind) if kind & APPLIES else ())]
-    return _joined([*moves, (CODE, 1)])
+        applies = kind & APPLIES
+        moves += [(CODE, text.bit(applies)), *(_apply(text, kind) if applies else ())]
+    return _joined([*moves, (CODE, code.frame)])
 
 
 def _joined(moves: list[Move]) -> tuple[Move, ...]:
@@ -115,29 +122,35 @@ def _joined(moves: list[Move]) -> tuple[Move, ...]:
 
 
 def _receive(text: Features, kind: int) -> Iterator[Move]:
-    yield CODE, TEST
+    yield CODE, text.bit(kind & RECEIVES)
     if not kind & RECEIVES:
         return
     if text.areas:
-        yield CODE, TEST
-    yield CODE, 1
+        yield CODE, text.bit(kind & STAGES)
+    yield CODE, text.code.operand
     if kind & STAGES:
-        yield from ((WAIT, text.load + text.issue), (RECEIVE, 0), (CODE, 1))
+        yield from ((WAIT, text.load + text.issue), (RECEIVE, 0), (CODE, text.code.over_else))
         return
     yield WAIT, text.load
     yield from _receiving(text, kind)
 
 
 def _receiving(text: Features, kind: int) -> Iterator[Move]:
-    yield from ((CODE, TEST * text.mixed), (WAIT, text.issue), (RECEIVE, 0))
-    yield CODE, int(text.mixed and kind & COMBINES > 0)
+    if text.mixed:
+        yield CODE, text.bit(kind & COMBINES)
+    yield from ((WAIT, text.issue), (RECEIVE, 0))
+    if text.mixed and kind & COMBINES:
+        yield CODE, text.code.over_else
 
 
 def _send(text: Features, kind: int) -> Iterator[Move]:
-    yield CODE, TEST
+    yield CODE, text.bit(kind & OUT)
     if not kind & OUT:
         return
-    yield CODE, 1 + TEST + (not kind & RECEIVES) + TEST * (text.passes and text.sends) + 1
+    yield CODE, text.code.block + _activated(text, kind)
+    if text.passes and text.sends:
+        yield CODE, text.bit(kind & SENDS)
+    yield CODE, text.code.operand
     if kind & RELAYS:
         yield from ((WAIT, text.load + text.issue), (PASS, 0))
         return
@@ -145,59 +158,81 @@ def _send(text: Features, kind: int) -> Iterator[Move]:
         yield from ((WAIT, text.load), (WAIT, text.issue), (SEND, 0))
     else:
         yield from ((WAIT, text.load + text.issue), (SEND, 0))
-    yield CODE, int(text.passes)
+    if text.passes:
+        yield CODE, text.code.over_else
+
+
+def _activated(text: Features, kind: int) -> int:
+    """The task is activated if nothing is received that would do it."""
+    return text.bit(not kind & RECEIVES) + text.code.activate * (not kind & RECEIVES)
 
 
 def _begin_walk(text: Features) -> Iterator[Move]:
     for _ in range(1 + text.receives):
-        yield from ((CODE, 1), (WAIT, text.load))
-    yield CODE, 5 + 6 + 6 + 3  # turns, and how often to send and to receive; the row behind them
+        yield from ((CODE, text.code.operand), (WAIT, text.load))
+    yield CODE, text.code.walk_begun
 
 
 def _walk(text: Features, here: Here, kind: int, walk: int) -> Iterator[Move]:
     """`walk` says of which side slices have begun anew."""
-    yield CODE, 2 + COUNTER
+    code = text.code
+    yield CODE, code.walk_row + code.counter
     for used, bit, anew, what in (
         (here.receives, RECEIVES, walk & 1, RECEIVE),
         (here.sends, SENDS, walk & 2, SEND),
     ):
         if not used:
             continue
-        yield CODE, TEST * (not here.both)
+        if not here.both:
+            yield CODE, text.bit(kind & bit)
         if not kind & bit:
             continue
         if what == SEND:
-            yield CODE, 1 + (0 if here.both else TEST + (not kind & RECEIVES))
-        yield CODE, CHECKED + COUNTER * (not anew)
+            yield CODE, code.block + (0 if here.both else _activated(text, kind))
+        yield CODE, code.is_false if anew else code.is_true + code.counter
         if what == RECEIVE:
             yield from _receiving(text, kind)
         else:
             yield from ((WAIT, text.issue), (SEND, 0))
-        yield CODE, int(not anew)
+        if not anew:
+            yield CODE, code.over_else
 
 
 def _apply(text: Features, kind: int) -> Iterator[Move]:
     """Operands: where it goes to, what was there if it is combined, what is staged."""
     operands = 3 if kind & COMBINES else 2
-    yield CODE, TEST * text.mixed_applying + operands
+    if text.mixed_applying:
+        yield CODE, text.bit(kind & COMBINES)
+    yield CODE, operands * text.code.operand
     yield from ((WAIT, operands * text.load + text.issue), (APPLY, kind & COMBINES))
-    yield CODE, int(text.mixed_applying and kind & COMBINES > 0)
+    if text.mixed_applying and kind & COMBINES:
+        yield CODE, text.code.over_else
 
 
 def prepared(text: Features, here: Here, kind: int) -> int:
-    """Instructions that prepare a row, with call and return."""
-    count = 1 + 6
+    """What it takes to prepare a row, with call and return."""
+    code = text.code
+    cycles = code.prepare
     if text.cuts:
-        count += LOOKED_UP * ((here.sends and kind & OUT > 0) + (text.receives and kind & INTO > 0))
+        cycles += code.bounds * (here.sends and kind & OUT > 0)
+        cycles += code.bounds * (text.receives and kind & INTO > 0)
     if here.sends:
-        mixed = text.passes and text.sends
-        sending = bool(kind & SENDS) if mixed else text.sends
-        count += TEST * mixed + (4 + 2 * ENTRY + 1 + mixed if sending else 3 + ENTRY)
+        cycles += _prepared_to_send(text, kind)
     if text.receives:
-        count += TEST
+        cycles += text.bit(kind & INTO)
         if kind & INTO:
-            count += 5 + 2 * ENTRY
-            count += TEST * (text.areas > 0)
-            if kind & (STAGES | APPLIES):
-                count += 5 + 2 * ENTRY + 3 * (text.areas > 1)
-    return count + 3 + 1
+            cycles += _prepared_to_receive(text, kind)
+    return cycles
+
+
+def _prepared_to_send(text: Features, kind: int) -> int:
+    code, mixed = text.code, text.passes and text.sends
+    sends = bool(kind & SENDS) if mixed else text.sends
+    tested = text.bit(kind & SENDS) * mixed
+    return tested + (code.prepare_send + code.over_else * mixed if sends else code.prepare_pass)
+
+
+def _prepared_to_receive(text: Features, kind: int) -> int:
+    code, staged = text.code, kind & (STAGES | APPLIES)
+    cycles = code.prepare_receive + text.bit(staged) * (text.areas > 0)
+    return cycles + (code.prepare_stage + code.stage_area * (text.areas > 1) if staged else 0)

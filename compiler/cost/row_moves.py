@@ -1,6 +1,6 @@
 """The code of a PE that runs rows, in compiled functions.
 
-A move of it is so many instructions (each takes the PE's one slot of a cycle), a load of registers
+A move of it is so many cycles (each takes the PE's one slot), a load of registers
 or an issue (a slot, then cycles in which others have the slots), or the start of an operation. All
 moves of a task are written down when it starts; what is noted of its lanes then is asked for by
 later tasks of the same PE only. The moves of a row are those of `collc.cost.row_code`. In reading
@@ -14,21 +14,32 @@ from collc.cost.line_state import (
     ACTIVE,
     APPLYING,
     BEGINNING,
+    CALL,
+    COUNTER,
     ENDED,
     ENDS,
     FIRST_ROW,
+    FRAME,
     FREE,
     HAS_ROWS,
     INTO,
+    IS_FALSE,
+    IS_TRUE,
+    LANE_BEGUN,
     LANES,
     LAST,
     LEFT,
+    LOOP_BACK,
     MOVES,
     NEXT_MOVE,
     NOW,
     OPERATIONS,
+    OTHER_LANE,
     OUT,
     OVER,
+    OVER_ELSE,
+    OWN_BIT_CLEAR,
+    OWN_BIT_SET,
     PASSED,
     PASSING,
     PENDING,
@@ -43,6 +54,8 @@ from collc.cost.line_state import (
     SENDS,
     SLOTS,
     SOME_WALK,
+    STEP_BEGUN,
+    STEP_OVER,
     TAKING,
     TASK,
     THREADS,
@@ -54,10 +67,6 @@ from collc.cost.line_state import (
 )
 
 CODE, WAIT, RECEIVE, SEND, PASS, APPLY, LEAVE = range(7)  # the last: what follows is called
-
-TEST = 3  # instructions: a bit of a row is taken, compared, branched on
-COUNTER = 3  # a variable is read, changed, written
-CHECKED = 3  # a variable is read, compared, branched on
 
 
 @inlined
@@ -158,49 +167,62 @@ def begin(line: Arrays, deep: Ints) -> None:
         _code(line, place, line.machine[BEGINNING])
         for lane in range(place * lanes, place * lanes + lanes):
             if line.lanes[lane, HAS_ROWS]:
-                _code(line, place, 1 + line.rows[_row(line, lane, 1), PREPARED])
+                prepared = line.rows[_row(line, lane, 1), PREPARED]
+                _code(line, place, line.machine[LANE_BEGUN] + prepared)
         _steps(line, place)
-        _code(line, place, 1 + deep[place])
+        _code(line, place, line.machine[FRAME] + deep[place])
 
 
 @compiled_in_place
 def _task(line: Arrays, place: int, lane: int) -> None:
     """A row has ended."""
-    if line.machine[LANES] > 1:
-        _code(line, place, 1 + TEST)
-    elif line.machine[SOME_WALK]:
-        _code(line, place, CHECKED)
-        if line.rows[_row(line, lane, 1), WALKS]:
+    machine, ends = line.machine, line.rows[_row(line, lane, 0), ENDS]
+    if machine[LANES] > 1:
+        _code(line, place, machine[OWN_BIT_SET if ends else OWN_BIT_CLEAR])
+    elif machine[SOME_WALK]:
+        walks = line.rows[_row(line, lane, 1), WALKS]
+        _code(line, place, machine[IS_TRUE if walks else IS_FALSE])
+        if walks:
             _start(line, place, lane)
             _prepare(line, place, lane)
-            _code(line, place, 1)
+            _code(line, place, machine[FRAME])
             return
-    if line.rows[_row(line, lane, 0), ENDS]:
-        _code(line, place, COUNTER + 1)
+    if ends:
+        _code(line, place, machine[COUNTER] + machine[OVER_ELSE])
         line.places[place, RUNNING] -= 1
     else:
         _start(line, place, lane)
         _continue(line, place, lane)
-    _code(line, place, CHECKED)
+    _check(line, place)
     if line.places[place, RUNNING] == 0:
         _steps(line, place)
-    _code(line, place, 1)
+    _code(line, place, machine[FRAME])
+
+
+@inlined
+def _check(line: Arrays, place: int) -> None:
+    """Whether no lane is within the step any more."""
+    none = line.places[place, RUNNING] == 0
+    _code(line, place, line.machine[IS_TRUE if none else IS_FALSE])
 
 
 @compiled_in_place
 def _steps(line: Arrays, place: int) -> None:
     """Steps begin until one is under way, with call and return."""
-    lanes = line.machine[LANES]
+    machine, lanes = line.machine, line.machine[LANES]
     first = place * lanes
     leader = first if line.lanes[first, HAS_ROWS] else first + 1
-    _code(line, place, 1 + CHECKED)
+    _code(line, place, machine[CALL])
+    _check(line, place)
     while line.places[place, RUNNING] == 0:
-        _code(line, place, 2 * lanes - 1 + TEST)
-        if line.rows[_row(line, leader, 1), OVER]:
-            _code(line, place, 1)
+        over = line.rows[_row(line, leader, 1), OVER]
+        _code(line, place, machine[OTHER_LANE] * (lanes - 1))
+        _code(line, place, machine[OWN_BIT_SET if over else OWN_BIT_CLEAR])
+        if over:
+            _code(line, place, machine[STEP_OVER])
             _write(line, place, LEAVE, leader, 0)
             break
-        _code(line, place, 1)
+        _code(line, place, machine[STEP_BEGUN])
         for lane in range(leader, first + lanes):
             if line.lanes[lane, HAS_ROWS]:
                 line.places[place, RUNNING] += 1
@@ -208,8 +230,9 @@ def _steps(line: Arrays, place: int) -> None:
         for lane in range(leader, first + lanes):
             if line.lanes[lane, HAS_ROWS]:
                 _continue(line, place, lane)
-        _code(line, place, 1 + CHECKED)
-    _code(line, place, 1)
+        _code(line, place, machine[LOOP_BACK])
+        _check(line, place)
+    _code(line, place, machine[FRAME])
 
 
 @compiled_in_place
@@ -234,8 +257,9 @@ def _start(line: Arrays, place: int, lane: int) -> None:
 @inlined
 def _prepare(line: Arrays, place: int, lane: int) -> None:
     """Behind a start: the next row is prepared, unless the one under way goes on by itself."""
-    following = line.rows[_row(line, lane, 1)]
-    _code(line, place, CHECKED * line.machine[SOME_WALK])
+    machine, following = line.machine, line.rows[_row(line, lane, 1)]
+    if machine[SOME_WALK]:
+        _code(line, place, machine[IS_FALSE if following[WALKS] else IS_TRUE])
     if not following[WALKS]:
         _code(line, place, following[PREPARED])
 
@@ -243,20 +267,26 @@ def _prepare(line: Arrays, place: int, lane: int) -> None:
 @compiled_in_place
 def _continue(line: Arrays, place: int, lane: int) -> None:
     """`go_on`, with call and return."""
-    _code(line, place, 1)
+    machine = line.machine
+    _code(line, place, machine[CALL])
     _prepare(line, place, lane)
-    _code(line, place, 1 + TEST)
-    if line.lanes[lane, RUNS] == 0:
-        _code(line, place, 1 + TEST)
-        while line.lanes[lane, RUNS] == 0 and not line.rows[_row(line, lane, 0), ENDS]:
+    waits = line.lanes[lane, RUNS] > 0
+    _code(line, place, machine[OWN_BIT_SET if waits else OWN_BIT_CLEAR])
+    if not waits:
+        stays = line.rows[_row(line, lane, 0), ENDS] > 0
+        _code(line, place, machine[OWN_BIT_SET if stays else OWN_BIT_CLEAR])
+        while not stays:
             _start(line, place, lane)
             _prepare(line, place, lane)
-            _code(line, place, 2 + TEST)
-        _code(line, place, 1 + TEST)
-        if line.lanes[lane, RUNS] == 0:
-            _code(line, place, COUNTER)
+            stays = line.lanes[lane, RUNS] > 0 or line.rows[_row(line, lane, 0), ENDS] > 0
+            _code(line, place, machine[LOOP_BACK])
+            _code(line, place, machine[OWN_BIT_SET if stays else OWN_BIT_CLEAR])
+        waits = line.lanes[lane, RUNS] > 0
+        _code(line, place, machine[OWN_BIT_SET if waits else OWN_BIT_CLEAR])
+        if not waits:
+            _code(line, place, machine[COUNTER])
             line.places[place, RUNNING] -= 1
-    _code(line, place, 1)
+    _code(line, place, machine[FRAME])
 
 
 @inlined
@@ -266,13 +296,13 @@ def _row(line: Arrays, lane: int, later: int) -> int:
 
 
 @inlined
-def _code(line: Arrays, place: int, instructions: int) -> None:
-    """Instructions, counted together with those before them."""
+def _code(line: Arrays, place: int, cycles: int) -> None:
+    """Cycles of code, counted together with those before them."""
     last = line.places[place, MOVES] - 1
     if last >= 0 and line.moves[place, last, 0] == CODE:
-        line.moves[place, last, 2] += instructions
-    elif instructions > 0:
-        _write(line, place, CODE, 0, instructions)
+        line.moves[place, last, 2] += cycles
+    elif cycles > 0:
+        _write(line, place, CODE, 0, cycles)
 
 
 @inlined

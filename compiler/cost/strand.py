@@ -12,21 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from collc.cost.beginning import code_of_start, places_of, work_of
-from collc.cost.calls import (
-    BETWEEN,
-    CALLED_AT,
-    ENDED,
-    FRAMES_WITHIN,
-    LAST_CONTROL,
-    LOADING,
-    NEXT_PHASE,
-    NOTHING,
-    PATIENCE,
-    RETURNS,
-    START,
-    TOLD,
-    Calls,
-)
+from collc.cost.calls import PATIENCE, Calls
 from collc.cost.operations import Costs, depth_of
 from collc.cost.parts import Ends, Part, ends_of, parts_of
 from collc.cost.predict import Mask, Times
@@ -43,7 +29,7 @@ from collc.spec import ContractKind
 @dataclass(frozen=True)
 class Call:
     """A call of a collective of a strand, by its index: the cycle in which the code of a PE comes
-    to its first phase, and how deep in calls that is, with what the code does behind it before it
+    to its first phase, and what it takes to return behind that, with what the code does before it
     lets operations have the PE."""
 
     index: int
@@ -88,18 +74,20 @@ class Strand:
     def call(self, call: Call) -> Times:
         """Follow a call phase by phase; when the part of each PE is over."""
         over = reached = call.reached
-        depth = call.depth
+        code, depth = self.plan.target.code, call.depth
         uses = list(self.plan.uses_of(call.index))
         for position, use in uses:
             begun = _opened(self, position, reached)
             self.switching += int(begun.max() - reached.max())
-            ready = begun + START + self.loading(position, call.costs)
+            ready = begun + code.start + self.loading(position, call.costs)
             if self.processor is not None and position != uses[0][0]:
-                returned = ready + code_of_start(self.plan, use, call.costs) + FRAMES_WITHIN
+                returned = ready + code_of_start(self.plan, use, call.costs)
+                returned += code.frames_within
                 self.processor.hold(self.due, over, returned)
             part = _part(self, position, use, call.costs, ready, depth)
             over = self._over(position, use, part)
-            reached, depth = over + NEXT_PHASE, np.full_like(depth, FRAMES_WITHIN)
+            reached = over + code.next_phase
+            depth = np.full_like(depth, code.frames_within)
         return over if uses else self._through(call)
 
     def left_over(self, over: Times) -> list[Piece]:
@@ -139,19 +127,19 @@ class Strand:
             self.torn[dict(use.positions)[name]] = torn
         if self.processor is None:
             return over
-        task = self.plan.target.task_start + self.calls.to_end(use)
-        length = np.where(ends.by_task, task, part.costs.task + LAST_CONTROL)
+        task = self.plan.target.cycles.engine.task_start + self.calls.to_end(use)
+        length = np.where(ends.by_task, task, part.costs.task + part.costs.code.last_control)
         return self._told_of_end(over - length, length, self._teardowns(position, ends))
 
     def _through(self, call: Call) -> Times:
         """When the part of each PE is over if it has nothing to do but to say so."""
         task = self.calls.through(call.costs)
-        due = call.reached + call.depth - CALLED_AT
+        due = call.reached + call.depth - call.costs.code.frames_of_nothing
         if self.processor is not None:
             return self._told_of_end(due, np.full_like(due, task), [])
         colors = zip(self.plan.colors, self.torn, strict=True)
         if any(torn.any() for color, torn in colors if color.torn_down):
-            task += TOLD  # the task has waited for the end of the call before
+            task += call.costs.code.told  # the task has waited for the end of the call before
         return due + task
 
     def _told_of_end(self, due: Times, length: Times, teardowns: list[Piece]) -> Times:
@@ -161,7 +149,7 @@ class Strand:
         earlier = [replace(piece, on=piece.on & (piece.due <= due)) for piece in teardowns]
         self.due = due
         pieces = [
-            Piece(due, length + ENDED, np.ones_like(due, dtype=np.bool_)),
+            Piece(due, length + self.plan.target.code.ended, np.ones_like(due, dtype=np.bool_)),
             *self.told,
             *earlier,
         ]
@@ -170,15 +158,15 @@ class Strand:
 
     def _teardowns(self, position: int, ends: Ends) -> list[Piece]:
         """The tasks that tell a PE of the teardowns behind a phase."""
-        switched = self.switched[position]
+        switched, told = self.switched[position], self.plan.target.code.told
         return [
-            Piece(ends.torn[name], np.full_like(ends.over, TOLD), used, system=True)
+            Piece(ends.torn[name], np.full_like(ends.over, told), used, system=True)
             for (name, _), used in zip(switched.colors, switched.used, strict=True)
         ]
 
     def _between(self, use: Use, part: Part, ends: Ends, processor: Processor) -> Ends:
         """What comes of a phase if the tasks between its operations wait for other code."""
-        length = np.full_like(ends.over, part.costs.task + BETWEEN)
+        length = np.full_like(ends.over, part.costs.task + part.costs.code.between)
         lengths = length, length + ends.long
         pieces = [
             Piece(due, cycles, due >= 0) for due, cycles in zip(ends.due, lengths, strict=True)
@@ -195,15 +183,16 @@ class Strand:
     def loading(self, position: int, costs: Costs) -> Times:
         """What a use takes to load the registers that are not loaded yet when it begins."""
         loads = self.registers[position]
-        return loads * costs.load + LOADING * (loads > 0)
+        return loads * costs.load + costs.code.late_load * (loads > 0)
 
     def returned(self, call: Call) -> Times:
         """When the code that begins a call has returned."""
         for position, use in self.plan.uses_of(call.index):
-            begun = _opened(self, position, call.reached) + START
-            code = code_of_start(self.plan, use, call.costs)
-            return begun + self.loading(position, call.costs) + code + RETURNS
-        return call.reached + NOTHING
+            code = call.costs.code
+            begun = _opened(self, position, call.reached) + code.start
+            first = code_of_start(self.plan, use, call.costs)
+            return begun + self.loading(position, call.costs) + first + code.begun_returns
+        return call.reached + call.costs.code.nothing_returns
 
 
 def strand_of(plan: ProgramPlan, none: Times, joined: bool) -> Strand:
@@ -269,14 +258,15 @@ def _costs(strand: Strand, position: int, use: Use, costs: Costs) -> Costs:
     words = plan.target
     earlier = sum(_has_first_task(plan.phase(other)) for other in plan.uses[:position])
     own_tasks = any(given.first.tasks for given in strand.given)
-    dispatch = 1 if own_tasks else 3 * (earlier + 1) + 1
+    code = costs.code
+    dispatch = code.own_task if own_tasks else code.other_use * earlier + code.this_use
     return replace(
         costs,
         output_queue=min(depth_of(words.output_queue_words, c.output_queue) for c in sent),
         input_queue=min(depth_of(words.input_queue_words, c.input_queue) for c in received),
         task=costs.task + dispatch,
         dispatch=dispatch,
-        frames=2,
+        frames=2 * costs.code.frame,
         length=costs.elements // PAIR if phase.paired else costs.elements,
         group=WIDE if phase.wide else 1,
     )

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from collc.cost.cycles import UP
 from collc.cost.line_state import (
     CROSSES,
     DELAY,
@@ -98,10 +97,14 @@ def _state(costs: Costs, of: Line, table: RowTable, called: Ints) -> Arrays:
     places = np.zeros((len(called), PLACE_FIELDS), dtype=np.int64)
     places[:, [READY, FREE, ENDED]] = called[:, None]
     places[:, SEEN] = called - 1
+    code = costs.code
     begins = lanes[HAS_ROWS].reshape(len(called), -1).any(axis=1)
     machine = (
-        costs.ramp, costs.hop, costs.output_queue, costs.input_queue, costs.group, ENOUGH,
+        costs.ramp_down, costs.hop, costs.output_queue, costs.input_queue, costs.group, ENOUGH,
         of.rows.lanes, len(links.lanes) > 0, costs.task, beginning(of.text), of.text.walks,
+        _rise(costs), code.call, code.frame, code.own_bit_set, code.own_bit_clear, code.is_true,
+        code.is_false, code.over_else, code.loop_back, code.counter, code.lane_begun,
+        code.other_lane, code.step_begun, code.step_over,
     )  # fmt: skip
     dues = np.zeros((KINDS, lanes[RING_SIZE].sum()), dtype=np.int64)
     return Arrays(
@@ -132,12 +135,12 @@ def _lanes(costs: Costs, of: Line, links: SharedLinks) -> Ints:
     lanes[TARGET], lanes[HOPS] = of.target, hops
     source = np.full(count, NOWHERE, dtype=np.int64)
     source[of.target[of.target != NOWHERE]] = np.flatnonzero(of.target != NOWHERE)
-    lanes[DELAY] = costs.latency(0) - UP + costs.hop * hops[source]
+    lanes[DELAY] = costs.latency(0) - _rise(costs) + costs.hop * hops[source]
     if costs.group > 1:
-        lanes[DELAY] -= costs.ramp  # until it can go down the ramp
+        lanes[DELAY] -= costs.ramp_down  # until it can go down the ramp
     lanes[ROOM] = costs.router_queue * (hops + 1) + costs.input_queue
     # as many as there are cycles until they are there, since one comes in a cycle
-    under_way = np.maximum(lanes[DELAY], np.maximum(hops + 1, max(UP, costs.ramp)))
+    under_way = np.maximum(lanes[DELAY], np.maximum(hops + 1, max(_rise(costs), costs.ramp_down)))
     if links.lanes:  # what waits at a link and what waits for the ramp are not told apart
         lanes[ROOM] += costs.output_queue
         lanes[CROSSES, links.lanes] = 1
@@ -147,3 +150,8 @@ def _lanes(costs: Costs, of: Line, links: SharedLinks) -> Ints:
     lanes[SOURCE], lanes[RING_SIZE] = source, under_way + 1
     lanes[RING] = np.cumsum(lanes[RING_SIZE]) - lanes[RING_SIZE]
     return lanes
+
+
+def _rise(costs: Costs) -> int:
+    """Cycles from the instruction that writes an element to its way up the ramp."""
+    return costs.ramp_up - 1

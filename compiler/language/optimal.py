@@ -37,7 +37,8 @@ def optimal_tree(use: TreeUse, ranks: int, length: int, target: Target) -> Tree:
 @lru_cache(maxsize=64)
 def best_tree(ranks: int, length: int, target: Target, span: Span) -> Tree:
     """The model's optimum, with all its candidates."""
-    begins_sending = target.task_start + target.op_issue
+    engine = target.cycles.engine
+    begins_sending = engine.task_start + engine.op_issue
     trees = [_model_tree(ranks, length, target, turn, span) for turn in (0, begins_sending)]
     trees += _prelude_trees(ranks, span)
     different = {tree.children: tree for tree in reversed(trees)}

@@ -7,16 +7,14 @@ from dataclasses import replace
 from collc.plan import Phase, Step, StoreVectors
 from collc.target import Target
 
-CHOSEN = 10  # instructions that choose the operand for several vectors of a length of the run
-AGAIN = 3  # of the task behind an operation, until it begins the next one
-
 
 def few(target: Target) -> int:
     """Up to how many vectors have an operation each, where the length is given at run time. One for
     a single vector is sooner begun, by a register and the choice of an operand, but behind it a
     task begins; of two vectors the first mostly comes much earlier."""
-    sooner = target.dsr_load + CHOSEN * target.scalar
-    return 2 if sooner > target.task_start + AGAIN * target.scalar else 1
+    code = target.code
+    again = target.cycles.engine.task_start + code.next_round
+    return 2 if code.store_by_length > code.store_one + again else 1
 
 
 def rounds_for(vectors: int, length: int, max_extent: int) -> int:

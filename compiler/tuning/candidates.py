@@ -255,7 +255,7 @@ def _roots(collective: Collective, ranks: int, target: Target) -> tuple[int, ...
 def best_root(ranks: int, length: int, target: Target) -> int:
     """Where an allreduce along a line should meet: the best trees of the model on both sides, and
     the longer way back."""
-    through = 2 * target.ramp + 1
+    through = target.visit
     times = optimum(ranks, np.array([length]), target.ramp).times[:, 0]
     root = np.arange((ranks + 1) // 2)
     behind = ranks - 1 - root

@@ -47,7 +47,7 @@ def follow_steps(phase: StepsPhase, contract: Contract, target: Target) -> Steps
         far = np.abs(places[source] - places[destination]) * target.hop
         work = busy_with(moved_by(source, destination, size, phase.ranks), phase)
         time = time + np.where(work > 0, step_begins(target), 0)
-        arrived = time[source] + size + 2 * target.ramp + far
+        arrived = time[source] + size + target.visit - 1 + far
         time = time + work
         late = arrived > time[destination]
         np.maximum.at(time, destination, arrived)
@@ -85,7 +85,8 @@ def over_links(source: Ints, target: Ints, size: Ints, ranks: int) -> Ints:
 
 def step_begins(target: Target) -> int:
     """What it takes at least to begin a step: a task, an operand's descriptor, an operation."""
-    return target.task_start + target.dsr_load + target.op_issue
+    engine = target.cycles.engine
+    return engine.task_start + engine.dsr_load + engine.op_issue
 
 
 def sizes(moves: Moves, bounds: Ints) -> tuple[Ints, Ints, Ints]:

@@ -119,7 +119,7 @@ def _multicast(phase: BroadcastPhase, length: int, target: Target) -> Terms:
     across = max(phase.x, phase.width - 1 - phase.x)
     down = max(phase.y, phase.height - 1 - phase.y)
     distance = (across + down) * target.hop
-    return Terms(distance=distance, depth=2 * target.ramp + 1, bandwidth=length - 1)
+    return Terms(distance=distance, depth=target.visit, bandwidth=length - 1)
 
 
 def _reduction(phases: tuple[ReducePhase, ...], length: int, target: Target) -> Terms:
@@ -142,7 +142,7 @@ def _critical(
     children: Sequence[Sequence[int]], places: Sequence[int], length: int, target: Target
 ) -> Terms:
     """The chain of causes that ends when rank 0 has taken its last element."""
-    through = 2 * target.ramp + 1
+    through = target.visit
     first_sent, last_taken = [1] * len(children), [0] * len(children)
     waited = [[False] * len(below) for below in children]  # for the vector, not for the one before
     for rank in reversed(range(len(children))):
@@ -180,7 +180,7 @@ def _exchange(phase: StepsPhase, contract: Contract, target: Target) -> Terms:
 def _start_up(schedule: Schedule, target: Target) -> int:
     """What few PEs take beyond the model, and that a further phase begins with a task."""
     contract = schedule.collective.contract
-    further = target.task_start * (len(list(_groups(schedule.phases))) - 1)
+    further = target.cycles.engine.task_start * (len(list(_groups(schedule.phases))) - 1)
     if isinstance(schedule.phases[0], StepsPhase) or contract.operation is None:
         return further
     plain = arithmetic_of(contract.element, contract.operation).kind == "dsd"

@@ -155,6 +155,8 @@ fn chains(width: u16, height: u16, length: u16) -> Design {
     let row: Vec<Tile> = row.collect();
     Design {
         arch: Arch::Wse2,
+        clock: Clock::default(),
+        older: false,
         width,
         height,
         fabric: (width + 7, height + 2),

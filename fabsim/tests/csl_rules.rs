@@ -208,13 +208,16 @@ fn operands_of_dsd_operations_have_their_forms() {
     accepts(op("@fmovs(d, 1.5);"));
     refuses(
         op("@fmovs(d, 1);"),
-        "expected a scalar of type f32, found comptime_int",
+        "@fmovs: 'a' must be a source DSD or DSR or an f32, found 1",
     );
     refuses(
         op("@fadds(in, d, d);"),
         "a fabin_dsd cannot be a destination",
     );
-    refuses(op("@fadds(d, d);"), "@fadds takes 3 operands");
+    refuses(
+        op("@fadds(d, d);"),
+        "@fadds takes 3 to 4 arguments (dest, a, b, [configuration]), found 2",
+    );
     refuses(
         op("@fadds(d, 1.0, 1.0);"),
         "has no form with these operands",
@@ -254,7 +257,7 @@ fn a_task_is_activated_and_not_called() {
     );
     refuses(
         run_body(Wse2, globals, "@activate(@get_control_task_id(9));"),
-        "@activate needs a local_task_id, found control_task_id",
+        "@activate: 'id' must be a local_task_id, a task or a color, found control_task_id",
     );
     refuses(
         run_body(
@@ -469,11 +472,11 @@ fn a_pointer_is_no_scalar_operand() {
     accepts(run_body(Wse2, globals, "@fadds(&a, b, d);"));
     refuses(
         run_body(Wse2, globals, "@fadds(&a, &b, d);"),
-        "expected a scalar of type f32, found *f32",
+        "@fadds: 'a' must be an f32, found *f32",
     );
     refuses(
         run_body(Wse2, globals, "const p: *const f32 = &a; @fmovs(p, d);"),
-        "must be a pointer to f32, found *const f32",
+        "'dest' must be a destination DSD or DSR or a pointer to f32, found *const f32",
     );
 }
 

@@ -157,7 +157,7 @@ fn registers_show_what_the_modules_functions_set() {
     let pe = r#"
 fn run() void {
   const at = route.get_color_config_addr(c);
-  const of_switch = switching.get_switch_config_addr(c, u16);
+  const of_switch = switching.get_switch_config_addr(c, switching.switch_pos);
   route.reset_routes(at, .{ .rx = WEST, .tx = [2]direction{ EAST, RAMP } });
   route.set_io_direction(c, route.fabric_io.TX_NORTH);
   put(@get_config(at));
@@ -166,13 +166,13 @@ fn run() void {
   switching.set_pop_mode(c, switching.pop_mode.POP_ON_ADVANCE);
   put(@get_config(at));
   switching.set_invalid_for_all_switch_positions(c);
-  switching.set_ring_mode(c, true);
+  switching.set_ring_mode(c, switching.ring_mode.RING_MODE);
   switching.set_rx_switch_pos1(c, RAMP);
   switching.set_tx_switch_pos3(c, SOUTH);
   switching.set_current_switch_position(c, 3);
   put(@get_config(of_switch));
   switching.set_switch_pos(switching.switch_pos.POS2, c, EAST, switching.switch_select.INPUT);
-  switching.set_ring_mode(c, false);
+  switching.set_ring_mode(c, switching.ring_mode.NO_RING_MODE);
   switching.clear_current_position(c);
   put(@get_config(of_switch));
   tile_config.teardown.exit(c);
@@ -226,7 +226,10 @@ comptime {
         CLOSED,
         "fn run() void { switching.set_rxtx_switch_pos1(c, RAMP, RAMP); }",
     );
-    refuses(refused, "a switch position of wse2 changes one side");
+    refuses(
+        refused,
+        "<tile_config/switch_config> set_rxtx_switch_pos1 does not exist on wse2",
+    );
 }
 
 const OWN_TASK: &str = r#"
@@ -279,7 +282,7 @@ comptime { @bind_local_task(later, @get_local_task_id(8)); }
         text.contains("color 4 is configured while it is live"),
         "{text}"
     );
-    let text = refused("switching.set_ring_mode(c, true);");
+    let text = refused("switching.set_ring_mode(c, switching.ring_mode.RING_MODE);");
     assert!(
         text.contains("color 4 is configured while it is live"),
         "{text}"

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import building as b
+from collc.constants import Constants, free_code
 from collc.cost import predict
 from collc.cost.bound import bound_of
 from collc.cost.row_model import cycles as model_cycles
@@ -142,7 +143,8 @@ def test_random_trees_are_above_the_bound_of_trees(ranks, seed, length, spread):
     tree = b.random_tree(ranks, seed)
     make = b.line_allreduce if spread else b.line_reduce
     schedule = build_schedule(make(tree, length))
-    free = replace(WSE2, dsr_load=0, op_issue=0, task_start=0, scalar=0)
+    engine = replace(WSE2.cycles.engine, dsr_load=0, op_issue=0, task_start=0, scalar=0)
+    free = replace(WSE2, cycles=Constants(engine, free_code()))
     for target in (WSE2, free):
         prediction = predict(schedule, build_plan(schedule, target))
         assert prediction.bound <= prediction.cycles

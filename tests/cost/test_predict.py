@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import building as b
+from collc.constants import Constants, free_code
 from collc.cost import predict
 from collc.lowering import build_plan, candidate_plans
 from collc.plan import Advance, SendVector
@@ -14,7 +15,12 @@ from collc.schedule import build_schedule
 from collc.spec import ElementType, Operation
 from collc.target import WSE2
 
-FREE = replace(WSE2, dsr_load=0, op_issue=0, task_start=0, scalar=0)
+FREE = replace(
+    WSE2,
+    cycles=Constants(
+        replace(WSE2.cycles.engine, dsr_load=0, op_issue=0, task_start=0, scalar=0), free_code()
+    ),
+)
 # vectors that wait take no links from others and hold nobody up
 UNCROWDED = replace(
     FREE, router_queue=0, input_queue_words=(10**6,) * 8, output_queue_words=(10**6,) * 8

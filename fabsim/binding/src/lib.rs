@@ -6,7 +6,10 @@ use fabsim_frontend as csl;
 use fabsim_frontend::{CompileOptions, Fp16Format};
 use fabsim_host::{Area, CopyFormat, LaunchReport, SimOptions, Simulator, TransferId, VisitOrder};
 use fabsim_program::diagnostic::Diagnostic;
-use fabsim_program::program::{Arch, Design, ExportKind, Function, Inst, ScalarType, TileProgram};
+use fabsim_program::program::{
+    Arch, Clock, Design, Direction, Directions, ExportKind, Function, Inst, ScalarType, Tile,
+    TileProgram,
+};
 use fabsim_program::rounding::{cb16_bits, single_for_rounding};
 use fabsim_program::sdk::Sdk;
 use half::f16;
@@ -108,6 +111,17 @@ impl Program {
         Ok(functions.map(|f| (f.name.clone(), count(f))).collect())
     }
 
+    /// Where the colors of PE (x, y) come from and go to: color, number of the switch position, and
+    /// the letters of its inputs and outputs.
+    fn routes(&self, x: u16, y: u16) -> PyResult<Vec<(u8, u8, String, String)>> {
+        let router = &self.design.routers[self.tile_of(x, y)?.router as usize];
+        let rows = router.colors.iter().flat_map(|(color, setup)| {
+            let sides = setup.sides().into_iter();
+            sides.map(|(number, rx, tx)| (*color, number, letters(rx), letters(tx)))
+        });
+        Ok(rows.collect())
+    }
+
     /// Bytes of memory that the variables of PE (x, y) take.
     fn data_bytes(&self, x: u16, y: u16) -> PyResult<u32> {
         Ok(self.program_of(x, y)?.memory_bytes)
@@ -116,16 +130,33 @@ impl Program {
 
 impl Program {
     fn program_of(&self, x: u16, y: u16) -> PyResult<&TileProgram> {
+        let tile = self.tile_of(x, y)?;
+        Ok(&self.design.programs[tile.program as usize])
+    }
+
+    fn tile_of(&self, x: u16, y: u16) -> PyResult<&Tile> {
         let (width, height) = (self.design.width, self.design.height);
         let place = usize::from(y) * usize::from(width) + usize::from(x);
         let inside = x < width && y < height;
         let tile = self.design.tiles.get(place).filter(|_| inside);
-        let program = tile.and_then(|tile| self.design.programs.get(tile.program as usize));
-        program.map(AsRef::as_ref).ok_or_else(|| {
+        tile.ok_or_else(|| {
             let text = format!("PE ({x}, {y}) is outside the {width} x {height} rectangle");
             PyValueError::new_err(text)
         })
     }
+}
+
+/// Sides by their letters, the ramp first.
+fn letters(sides: Directions) -> String {
+    const LETTERS: [(Direction, char); 5] = [
+        (Direction::Ramp, 'R'),
+        (Direction::East, 'E'),
+        (Direction::West, 'W'),
+        (Direction::North, 'N'),
+        (Direction::South, 'S'),
+    ];
+    let known = LETTERS.iter().filter(|(side, _)| sides.has(*side));
+    known.map(|(_, letter)| *letter).collect()
 }
 
 /// What a launch took, in cycles.
@@ -164,7 +195,7 @@ impl Report {
 
 /// Compiles the program whose layout is in the file `path`.
 #[pyfunction]
-#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS, sdk=None))]
+#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS, timing="streams", strict=None, colors_by_number=false, comptime_func_depth_limit=None, sdk=None))]
 #[allow(clippy::too_many_arguments)] // the command line has as many options
 fn compile(
     py: Python<'_>,
@@ -179,6 +210,10 @@ fn compile(
     max_inlined_iterations: u32,
     fp16_format: &str,
     max_comptime_steps: u64,
+    timing: &str,
+    strict: Option<bool>,
+    colors_by_number: bool,
+    comptime_func_depth_limit: Option<u32>,
     sdk: Option<&str>,
 ) -> PyResult<Program> {
     let arch = match arch {
@@ -193,9 +228,15 @@ fn compile(
         let text = format!("unknown format {fp16_format:?}; there are f16, bf16 and cb16");
         return Err(PyValueError::new_err(text));
     };
+    let Some(clock) = Clock::named(timing) else {
+        let known: Vec<&str> = Clock::ALL.iter().map(|clock| clock.name()).collect();
+        let text = format!("unknown timing {timing:?}; there are {}", known.join(", "));
+        return Err(PyValueError::new_err(text));
+    };
     let options = CompileOptions {
         arch,
         sdk: sdk.map(release).transpose()?,
+        clock,
         fp16,
         fabric_dims,
         fabric_offsets,
@@ -205,6 +246,9 @@ fn compile(
         memcpy,
         max_inlined_iterations,
         comptime_step_limit: max_comptime_steps,
+        strict: strict.unwrap_or_else(strict_by_environment),
+        colors_by_number,
+        comptime_func_depth_limit,
         ..CompileOptions::new(arch)
     };
     let compilation = py.allow_threads(|| csl::compile_verbose(&path, &options));
@@ -226,6 +270,11 @@ fn release(name: &str) -> PyResult<Sdk> {
         let known = Sdk::ALL.map(Sdk::name).join(", ");
         PyValueError::new_err(format!("unknown SDK {name:?}; there are {known}"))
     })
+}
+
+/// Whether FABSIM_STRICT asks for it, where no option does.
+fn strict_by_environment() -> bool {
+    std::env::var_os("FABSIM_STRICT").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 fn csl_error(py: Python<'_>, diagnostics: &[Diagnostic]) -> PyErr {
@@ -392,12 +441,14 @@ const THREADS: &str = "FABSIM_THREADS";
 #[pyclass(name = "Simulator", module = "fabsim")]
 struct PySimulator {
     inner: Simulator,
+    /// Called now and then with the cycle, whatever runs.
+    progress: Option<PyObject>,
 }
 
 #[pymethods]
 impl PySimulator {
     #[new]
-    #[pyo3(signature = (program, max_cycles=1_000_000_000, lenient=false, visit_seed=None, threads=None, *, max_memory_bytes=16_000_000_000, check_uninitialized=false, usage=false, trace=None, trace_form="text", trace_region=None, trace_window=None))]
+    #[pyo3(signature = (program, max_cycles=1_000_000_000, lenient=false, visit_seed=None, threads=None, *, max_memory_bytes=16_000_000_000, check_uninitialized=false, usage=false, trace=None, trace_form="text", trace_region=None, trace_window=None, constants=BTreeMap::new()))]
     #[allow(clippy::too_many_arguments)] // keywords, all but the first
     fn new(
         py: Python<'_>,
@@ -413,6 +464,7 @@ impl PySimulator {
         trace_form: &str,
         trace_region: Option<(u32, u32, u32, u32)>,
         trace_window: Option<(u64, u64)>,
+        constants: BTreeMap<String, u64>,
     ) -> PyResult<Self> {
         let form = trace_form_of(trace_form)?;
         let scope = scope_of(trace_region, trace_window);
@@ -425,14 +477,24 @@ impl PySimulator {
             threads: thread_count(threads)?,
             watched: Watched { trace, usage },
             check_uninitialized,
+            constants: constants.into_iter().collect(),
             ..SimOptions::default()
         };
         let design = Arc::clone(&program.design);
         let made = py.allow_threads(|| Simulator::new(design, options));
         match made {
-            Ok(inner) => Ok(PySimulator { inner }),
+            Ok(inner) => Ok(PySimulator {
+                inner,
+                progress: None,
+            }),
             Err(error) => Err(simulation_error(py, &error)),
         }
+    }
+
+    /// Lets a function know the cycle now and then, whatever runs; None stops that.
+    #[pyo3(signature = (progress))]
+    fn set_progress(&mut self, progress: Option<PyObject>) {
+        self.progress = progress;
     }
 
     /// Copies a one-dimensional array of 32- or 16-bit elements to every PE of the area.
@@ -544,7 +606,7 @@ impl PySimulator {
         };
         let col_major = format_of(order, false)?.col_major;
         let words = data.as_slice()?.to_vec();
-        let mut watch = Watch::new(None);
+        let mut watch = Watch::new(self.progress_of(py));
         let sent = py.allow_threads(|| {
             let progress = &mut |cycle| watch.look(cycle);
             self.inner
@@ -575,7 +637,7 @@ impl PySimulator {
             per_pe,
         };
         let col_major = format_of(order, false)?.col_major;
-        let mut watch = Watch::new(None);
+        let mut watch = Watch::new(self.progress_of(py));
         let received = py.allow_threads(|| {
             let progress = &mut |cycle| watch.look(cycle);
             self.inner.stream_out(color, area, col_major, progress)
@@ -620,7 +682,7 @@ impl PySimulator {
         py: Python<'py>,
         transfer: usize,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        let mut watch = Watch::new(None);
+        let mut watch = Watch::new(self.progress_of(py));
         let done = py.allow_threads(|| {
             let progress = &mut |cycle| watch.look(cycle);
             self.inner.finish_transfer(TransferId(transfer), progress)
@@ -639,7 +701,7 @@ impl PySimulator {
 
     /// Whether a transfer is done, after some more cycles.
     fn poll_transfer(&mut self, py: Python<'_>, transfer: usize) -> PyResult<bool> {
-        let mut watch = Watch::new(None);
+        let mut watch = Watch::new(self.progress_of(py));
         let done = py.allow_threads(|| {
             let progress = &mut |cycle| watch.look(cycle);
             self.inner.poll_transfer(TransferId(transfer), progress)
@@ -657,7 +719,7 @@ impl PySimulator {
         progress: Option<PyObject>,
     ) -> PyResult<Report> {
         let args = self.bits_of(name, args)?;
-        let mut watch = Watch::new(progress);
+        let mut watch = Watch::new(progress.or_else(|| self.progress_of(py)));
         let ran = py.allow_threads(|| {
             self.inner
                 .launch_with(name, &args, &mut |cycle| watch.look(cycle))
@@ -668,7 +730,7 @@ impl PySimulator {
     /// Like `launch`, with the arguments as the words that the function receives.
     fn call(&mut self, py: Python<'_>, name: &str, words: Vec<u32>) -> PyResult<Report> {
         self.parameters(name, words.len())?;
-        let mut watch = Watch::new(None);
+        let mut watch = Watch::new(self.progress_of(py));
         let ran = py.allow_threads(|| {
             self.inner
                 .launch_with(name, &words, &mut |cycle| watch.look(cycle))
@@ -712,7 +774,7 @@ impl PySimulator {
 
     /// Lets the fabric drain; a wavelet left over anywhere is an error.
     fn stop(&mut self, py: Python<'_>) -> PyResult<()> {
-        let mut watch = Watch::new(None);
+        let mut watch = Watch::new(self.progress_of(py));
         let ran = py.allow_threads(|| self.inner.stop_with(&mut |cycle| watch.look(cycle)));
         ran.map(|_| ()).map_err(|error| watch.error(py, &error))
     }
@@ -784,6 +846,10 @@ fn thread_count(asked: Option<usize>) -> PyResult<usize> {
 }
 
 impl PySimulator {
+    fn progress_of(&self, py: Python<'_>) -> Option<PyObject> {
+        self.progress.as_ref().map(|known| known.clone_ref(py))
+    }
+
     /// The raw bits of launch arguments, by the types the function declares.
     fn bits_of(&self, name: &str, args: &Bound<'_, PyTuple>) -> PyResult<Vec<u32>> {
         let declared = self.parameters(name, args.len())?;

@@ -23,6 +23,7 @@ use crate::pe::plan::PePlan;
 use crate::pe::{Launch, Pe};
 use crate::probe::{Probe, Recorder};
 use crate::report::SimError;
+use crate::timing::{timing_of, Timing};
 pub use crate::worker::VisitOrder;
 use crate::worker::{Cycle, Worker};
 use fabsim_program::limits::limits;
@@ -81,19 +82,26 @@ pub struct Machine {
 
 impl Machine {
     pub fn new(design: &Design, lenient: bool, visit_order: VisitOrder) -> Machine {
-        Machine::with_threads(design, lenient, visit_order, 1)
+        Machine::with_threads(design, timing_of(design), lenient, visit_order, 1)
     }
 
-    /// A machine whose cycles are done by that many threads, or by fewer if there are too few rows.
+    /// A machine that counts cycles by `timing`, and whose cycles are done by that many threads, or by
+    /// fewer if there are too few rows.
     pub fn with_threads(
         design: &Design,
+        timing: Timing,
         lenient: bool,
         visit_order: VisitOrder,
         threads: usize,
     ) -> Machine {
         let depth = limits(design.arch).router_queue;
         let programs = design.programs.iter();
-        let mut plans: Vec<PePlan> = programs.map(|p| PePlan::new(design.arch, p)).collect();
+        let mut plans: Vec<PePlan> = programs
+            .map(|p| PePlan::new(design.arch, timing, p))
+            .collect();
+        for plan in &mut plans {
+            plan.lenient = lenient;
+        }
         for tile in &design.tiles {
             let router = &design.routers[tile.router as usize];
             plans[tile.program as usize].bind_queues_of_control_tasks(router);
@@ -103,7 +111,7 @@ impl Machine {
         let firsts = std::iter::once(PeIndex(0)).chain(ends.iter().copied());
         let workers = firsts.zip(&ends);
         let mut machine = Machine {
-            fabric: Fabric::new(design, depth, &ends),
+            fabric: Fabric::new(design, depth, timing.hop_cycles, &ends),
             pes: design.tiles.iter().map(|tile| pe(tile.program)).collect(),
             workers: workers
                 .map(|(first, &end)| Worker::new(first, end, visit_order))
@@ -248,7 +256,7 @@ impl Machine {
             may_flow: self.may_flow(probe),
         };
         let mut pes = self.pes.as_mut_slice();
-        let zones = self.workers.iter_mut().zip(self.fabric.looking());
+        let zones = self.workers.iter_mut().zip(self.fabric.looking(self.cycle));
         let zones = zones.map(|(worker, looking)| {
             let own = split_front(&mut pes, looking.len());
             (worker, own, looking)
@@ -351,7 +359,7 @@ impl Machine {
             may_flow: false,
         };
         let mut pes = self.pes.as_mut_slice();
-        let zones = self.workers.iter_mut().zip(self.fabric.looking());
+        let zones = self.workers.iter_mut().zip(self.fabric.looking(self.cycle));
         for ((worker, mut looking), joined) in zones.zip(joined) {
             let own = split_front(&mut pes, looking.len());
             worker.visit_some(cycle, own, &mut looking, &joined);
@@ -395,7 +403,7 @@ impl Machine {
             may_flow: false,
         };
         let mut pes = self.pes.as_mut_slice();
-        for (worker, mut looking) in self.workers.iter_mut().zip(self.fabric.looking()) {
+        for (worker, mut looking) in self.workers.iter_mut().zip(self.fabric.looking(self.cycle)) {
             let own = split_front(&mut pes, looking.len());
             worker.look(cycle, own, &mut looking);
         }

@@ -130,6 +130,11 @@ pub struct Wait {
 /// A host command that cannot be carried out.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HostFault {
+    /// No constant of a clock has this name, or it cannot have this value.
+    NoConstant {
+        name: String,
+        known: Vec<&'static str>,
+    },
     /// A launch of what a PE does not export.
     NoFunction(String),
     AfterFailure,

@@ -194,6 +194,11 @@ impl Display for Wait {
 fn host(f: &mut Formatter<'_>, fault: &HostFault, site: &Site) -> Result {
     let color = site.color.unwrap_or_default();
     match fault {
+        HostFault::NoConstant { name, known } => write!(
+            f,
+            "{name} is no constant of a clock, or not with this value; there are {}",
+            known.join(", ")
+        ),
         HostFault::NoFunction(name) => {
             write!(f, "launch: {} exports no function {name:?}", pe(site))
         }

@@ -1,57 +1,189 @@
-//! Every cycle count the engine knows, one table per architecture, each with its source.
+//! Every cycle count the engine knows, one table for each clock and architecture, each with its source.
 //!
 //! Sources: [model] a published performance model of the WSE-2; [fit] chosen so that published
-//! measurements come out; [measured] measured on the official simulator; [guess] nothing better
-//! is known. See docs/machine.md.
+//! measurements come out; [measured] measured on the official simulator; [study] an instruction-level
+//! study of the WSE-3 by traces of that simulator and on silicon; [guess] nothing better is known.
+//! docs/machine.md, section 4, says how the numbers came about.
 
-use fabsim_program::program::Arch;
+use crate::pe::rate::Rates;
+use fabsim_program::clock::Clock;
+use fabsim_program::program::{Arch, Design};
 
-/// Costs in cycles.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Timing {
-    /// From landing in the own router until the compute element can use the value. [model]
-    pub offramp_cycles: u64,
-    /// From the end of the executing cycle until the value lands in the own router. [model]
-    pub onramp_cycles: u64,
-    /// Copying one DSD into a DSR, explicitly or as an operand of an operation. [fit] on wse2
-    /// (three of them and one issue are the constant of the measured chain), [measured] on wse3
-    /// (a sync `@mov32` lengthens a data task by 13).
-    pub dsr_load_cycles: u64,
-    /// Issue of a DSD operation. [fit]
-    pub operation_issue_cycles: u64,
-    /// Dispatch and prologue of a task. [measured] on wse3: a trivial data task repeats every
-    /// 32 cycles or so, a dozen of them its instructions.
-    pub task_start_cycles: u64,
-    /// From reset until a PE looks for its first task. [fit]: a measured program whose tasks are
-    /// active at start ended 37 cycles later than its stamps account for; 20 are the task's start,
-    /// 4 its first and last instructions.
-    pub start_up_cycles: u64,
-    /// A scalar instruction. [guess]
-    pub scalar_cycles: u64,
-    /// A scalar f32 division. [measured], about
-    pub float_divide_cycles: u64,
+/// Queues keep track of what is on a ramp for so many cycles.
+const RAMP_LIMIT: u64 = 8;
+
+/// Declares `Timing` together with what finds its numbers by name.
+macro_rules! timing {
+    ($($(#[$about:meta])* $name:ident,)*) => {
+        /// Costs in cycles, but for `rates`.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub struct Timing {
+            $($(#[$about])* pub $name: u64,)*
+            /// Elements a cycle of operations in memory.
+            pub rates: Rates,
+        }
+
+        impl Timing {
+            /// The numbers by name, in the order of the table.
+            pub fn numbers(&self) -> Vec<(&'static str, u64)> {
+                vec![$((stringify!($name), self.$name)),*]
+            }
+
+            /// Another number for one of them; false if there is none of that name, or if it
+            /// makes no sense: a link has one register at most, and the ramps have an end.
+            pub fn set(&mut self, name: &str, cycles: u64) -> bool {
+                match name {
+                    $(stringify!($name) => self.$name = cycles,)*
+                    _ => return false,
+                }
+                let ramp = self.offramp_cycles.max(self.onramp_cycles + self.send_start_cycles);
+                (1..=2).contains(&self.hop_cycles)
+                    && ramp <= RAMP_LIMIT
+                    && self.dsr_use_cycles > 0
+            }
+        }
+    };
 }
 
-const WSE2: Timing = Timing {
+timing! {
+    /// From landing in the own router until the compute element can use the value.
+    offramp_cycles,
+    /// From the end of the executing cycle until the value lands in the own router.
+    onramp_cycles,
+    /// The same on top, where an operation that reads no wavelets sends: its pipeline fills.
+    send_start_cycles,
+    /// From leaving a router until a wavelet can leave the next one. At least 1.
+    hop_cycles,
+    /// Copying one DSD into a DSR, explicitly or as an operand of an operation.
+    dsr_load_cycles,
+    /// From the last such load until the operation that uses the register can begin, the load included.
+    dsr_use_cycles,
+    /// Issue of an operation, on top of its elements.
+    operation_issue_cycles,
+    /// The same on top, where a microthread takes the elements.
+    async_issue_cycles,
+    /// Dispatch and prologue of a local task.
+    task_start_cycles,
+    /// Dispatch and prologue of a task that a wavelet starts.
+    data_task_start_cycles,
+    /// From reset until a PE looks for its first task.
+    start_up_cycles,
+    /// A scalar instruction.
+    scalar_cycles,
+    /// A scalar f32 division.
+    float_divide_cycles,
+}
+
+/// [model] the ramps and the hop; [fit] register loads (three of them and one issue are the constant of
+/// the measured chain), the issue, and the start-up (a measured program whose tasks are active at
+/// start ended 37 cycles later than its stamps account for; 20 are the task's start, 4 its first and
+/// last instructions); [measured] the task's start, on wse3: a trivial data task repeats every 32 cycles
+/// or so, a dozen of them its instructions; [guess] scalar instructions.
+const STREAMS_WSE2: Timing = Timing {
     offramp_cycles: 2,
     onramp_cycles: 2,
+    send_start_cycles: 0,
+    hop_cycles: 1,
     dsr_load_cycles: 18,
+    dsr_use_cycles: 1,
     operation_issue_cycles: 2,
+    async_issue_cycles: 0,
     task_start_cycles: 20,
+    data_task_start_cycles: 20,
     start_up_cycles: 13,
     scalar_cycles: 1,
     float_divide_cycles: 50,
+    rates: Rates::Documented,
 };
 
-const WSE3: Timing = Timing {
+/// [measured]: a synchronous `@mov32` lengthens a data task by 13, a load and an issue.
+const STREAMS_WSE3: Timing = Timing {
     dsr_load_cycles: 11,
-    ..WSE2
+    ..STREAMS_WSE2
 };
 
-/// The table of `arch`.
-pub fn timing(arch: Arch) -> &'static Timing {
-    match arch {
-        Arch::Wse2 => &WSE2,
-        Arch::Wse3 => &WSE3,
+/// [study] register loads, their use, and that nothing else is added to an operation's elements: read on
+/// the WSE-3, and programs of four authors confirm it for the WSE-2; the rest as in `STREAMS_WSE2`.
+const SIMFABRIC_WSE2: Timing = Timing {
+    dsr_load_cycles: 1,
+    dsr_use_cycles: 4,
+    operation_issue_cycles: 0,
+    async_issue_cycles: 1,
+    task_start_cycles: 1,
+    data_task_start_cycles: 13,
+    rates: Rates::Measured,
+    ..STREAMS_WSE2
+};
+
+/// [study] a hop, and what lies between dispatch, router and execution: 7 cycles from the dispatch of a
+/// send until its first wavelet leaves the own router, 3 from the last wavelet's arrival until the first
+/// cycle of the completion task. [fit] the way up the ramp within that: a chain takes 8 cycles a PE.
+const SIMFABRIC_WSE3: Timing = Timing {
+    onramp_cycles: 3,
+    send_start_cycles: 3,
+    hop_cycles: 2,
+    task_start_cycles: 0,
+    data_task_start_cycles: 4,
+    ..SIMFABRIC_WSE2
+};
+
+const SILICON_WSE2: Timing = SIMFABRIC_WSE2;
+
+/// [study] copies in memory run slower on a wafer than on the simulator.
+const SILICON_WSE3: Timing = Timing {
+    rates: Rates::Silicon,
+    ..SIMFABRIC_WSE3
+};
+
+/// The table of a clock and an architecture.
+pub fn timing(clock: Clock, arch: Arch) -> Timing {
+    match (clock, arch) {
+        (Clock::Streams, Arch::Wse2) => STREAMS_WSE2,
+        (Clock::Streams, Arch::Wse3) => STREAMS_WSE3,
+        (Clock::Simfabric, Arch::Wse2) => SIMFABRIC_WSE2,
+        (Clock::Simfabric, Arch::Wse3) => SIMFABRIC_WSE3,
+        (Clock::Silicon, Arch::Wse2) => SILICON_WSE2,
+        (Clock::Silicon, Arch::Wse3) => SILICON_WSE3,
+    }
+}
+
+/// The table that a design counts by.
+///
+/// [fit] Compilers before 1.0 brought a descriptor into its register in some 18 cycles: the 22 points of
+/// the measured reduce have 18 a load before the first operation (three and 2 are its 56) and between
+/// two (one and 2 are 18 to 21). It is code, not the machine: the same synchronous operations from
+/// registers that are loaded take a cycle or two in programs of later compilers.
+pub fn timing_of(design: &Design) -> Timing {
+    let table = timing(design.clock, design.arch);
+    if !design.older || design.clock == Clock::Streams {
+        return table;
+    }
+    Timing {
+        dsr_load_cycles: 18,
+        dsr_use_cycles: 3,
+        ..table
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_is_found_by_its_name_and_no_other_is() {
+        let mut table = timing(Clock::Simfabric, Arch::Wse3);
+        for (name, _) in table.numbers() {
+            assert!(table.set(name, 1), "{name}");
+        }
+        assert!(table.numbers().iter().all(|&(_, cycles)| cycles == 1));
+        assert!(!table.set("rates", 1));
+    }
+
+    #[test]
+    fn a_hop_takes_a_cycle_or_two_and_a_ramp_ends() {
+        let table = timing(Clock::Simfabric, Arch::Wse3);
+        for (name, cycles) in [("hop_cycles", 0), ("hop_cycles", 3), ("offramp_cycles", 9)] {
+            assert!(!{ table }.set(name, cycles), "{name} = {cycles}");
+        }
     }
 }

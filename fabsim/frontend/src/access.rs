@@ -102,6 +102,7 @@ impl Compiler {
 
     /// A member of a module instance.
     fn module_member(&mut self, module: ModuleId, name: Sym, span: Span) -> Res<Access> {
+        self.check_member(module, &self.text(name), span)?;
         match self.module(module).find(name) {
             Some(index) => {
                 self.require_member(module, name, span)?;

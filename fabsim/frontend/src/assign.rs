@@ -1,11 +1,11 @@
 //! Assignments: to comptime variables and their parts, to slots, to memory.
 
-use super::access::{linear, Access};
+use super::access::{linear, Access, Addr};
 use super::ast::{Arith, Expr, ExprId};
 use super::compiler::{Compiler, Ev, Frame, Storage};
 use super::intern::Sym;
 use super::types::{Ty, TypeKind, Types};
-use super::value::{ArrayValue, Elements, Value};
+use super::value::{ArrayValue, Elements, Target, Value};
 use super::{err, Res};
 use fabsim_program::program::Span;
 use std::rc::Rc;
@@ -54,6 +54,9 @@ impl Compiler {
                 span,
                 "cannot assign through a pointer to const or to a constant",
             );
+        }
+        if let (true, Addr::Known(Target::Global(global), _)) = (ty.is_dsd(), addr) {
+            self.tile(span)?.registers.assigned.insert(global);
         }
         let address = self.address_slot(addr, span)?;
         let old = match op {

@@ -8,38 +8,34 @@ use super::value::Value;
 use super::{err, Res};
 use fabsim_program::program::Span;
 
-/// Builtins of CSL that are known but not supported.
-const UNSUPPORTED: [&str; 11] = [
-    "get_xdsr",
-    "bind_rotating_tasks",
-    "set_control_task_table",
-    "set_active_prng",
-    "get_symbol_id",
-    "get_symbol_value",
-    "get_tensor_ptr",
-    "has_exported_tensors",
-    "import_comptime_value",
-    "get_config_unchecked",
-    "set_config_unchecked",
-];
-
-/// Builtins that do nothing but give a value, which depends on their arguments alone.
-const PURE: [&str; 5] = ["as", "bitcast", "comptime_assert", "is_arch", "range"];
+/// The intrinsic of standard modules, which has no row.
+const NATIVE: &str = "fabsim_system";
 
 impl Compiler {
-    pub fn builtin(
-        &mut self,
-        f: &mut Frame,
-        name: Sym,
-        args: &[ExprId],
-        span: Span,
-        expect: Option<Ty>,
-    ) -> Res<Ev> {
+    pub fn builtin(&mut self, f: &mut Frame, name: Sym, args: &[ExprId], span: Span) -> Res<Ev> {
         let text = self.text(name);
         let name = &*text;
-        if !PURE.contains(&name) {
+        let waiting = f.wanted.len();
+        let row = match name == NATIVE && self.module(f.module).standard {
+            true => None,
+            false => Some(self.check_call(f, name, args, span)?),
+        };
+        if !row.is_some_and(|row| row.pure) {
             self.memo.effects += 1;
         }
+        let result = self.dispatch(f, name, args, span);
+        f.wanted.truncate(waiting);
+        let ev = result?;
+        if let Some(row) = row {
+            debug_assert!(
+                self.fits_any(&row.result, &ev, None),
+                "@{name} gives {ev:?}, which its row does not say"
+            );
+        }
+        Ok(ev)
+    }
+
+    fn dispatch(&mut self, f: &mut Frame, name: &str, args: &[ExprId], span: Span) -> Res<Ev> {
         if let Some(ev) = self.layout_builtin(f, name, args, span)? {
             return Ok(ev);
         }
@@ -58,33 +54,7 @@ impl Compiler {
         if let Some(ev) = self.dsd_operation(f, name, args, span)? {
             return Ok(ev);
         }
-        let _ = expect;
-        if UNSUPPORTED.contains(&name) {
-            return err(span, format!("fabsim does not support @{name} yet"));
-        }
         err(span, format!("fabsim does not know the builtin @{name}"))
-    }
-
-    /// Checks the number of arguments of a builtin.
-    pub fn arity(
-        &self,
-        name: &str,
-        args: &[ExprId],
-        low: usize,
-        high: usize,
-        span: Span,
-    ) -> Res<()> {
-        if (low..=high).contains(&args.len()) {
-            return Ok(());
-        }
-        let wanted = match low == high {
-            true => low.to_string(),
-            false => format!("{low} to {high}"),
-        };
-        err(
-            span,
-            format!("@{name} takes {wanted} arguments, found {}", args.len()),
-        )
     }
 
     /// A builtin that configures the PE works in top-level comptime blocks.
@@ -105,13 +75,6 @@ impl Compiler {
                 span,
                 format!("@{name} is only possible in the layout block"),
             ),
-        }
-    }
-
-    pub fn only_wse3(&self, name: &str, span: Span) -> Res<()> {
-        match self.wse3() {
-            true => Ok(()),
-            false => err(span, format!("@{name} exists only on wse3")),
         }
     }
 

@@ -7,6 +7,7 @@ use super::types::{Ty, TypeKind};
 use super::value::{FnRef, GlobalRef, Value};
 use super::{err, Res};
 use fabsim_program::diagnostic::Diagnostic;
+use fabsim_program::limits::COLORS;
 use fabsim_program::program::{
     InputQueueSetup, OutputQueueSetup, Priority, Span, Symbol, SymbolKind, TaskKind,
 };
@@ -69,15 +70,22 @@ impl Compiler {
 
     /// Queues of memcpy. On wse2 programs share output queue 0 with it: a queue there has no color.
     pub fn queue_reserved(&self, queue: u8, input: bool) -> bool {
-        let reserved = match self.wse3() {
-            true => queue <= 1,
-            false => queue == 0 && input,
+        let reserved = match (self.wse3(), input) {
+            (true, true) => queue <= 1,
+            (true, false) => queue == 0,
+            (false, _) => queue == 0 && input,
         };
         self.options.memcpy && reserved
     }
 
     /// Colors that memcpy uses itself.
     pub fn check_color(&self, color: u8, span: Span) -> Res<()> {
+        if usize::from(color) >= COLORS {
+            return err(
+                span,
+                format!("the color {color} stands for none: it can have no route"),
+            );
+        }
         if self.options.memcpy && (21..=23).contains(&color) {
             return err(span, format!("the color {color} is reserved for memcpy"));
         }
@@ -86,8 +94,6 @@ impl Compiler {
 
     fn initialize_queue(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
         let name = "initialize_queue";
-        self.arity(name, args, 1, 2, span)?;
-        self.only_comptime(name, span)?;
         let (queue, input) = match self.value(f, args[0])? {
             Value::Int(number, _) => return self.initialize_numbered(f, number, args, span),
             Value::Handle(queue, Ty::INPUT_QUEUE) => (queue as u8, true),
@@ -199,7 +205,7 @@ impl Compiler {
     }
 
     /// The global that an expression names.
-    fn global_of(&mut self, f: &mut Frame, e: ExprId) -> Res<GlobalRef> {
+    pub fn global_of(&mut self, f: &mut Frame, e: ExprId) -> Res<GlobalRef> {
         let ast = f.ast.clone();
         let span = ast.span(e);
         let found = match ast.expr(e) {
@@ -222,8 +228,6 @@ impl Compiler {
     }
 
     fn export_symbol(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
-        self.arity("export_symbol", args, 1, 2, span)?;
-        self.only_comptime("export_symbol", span)?;
         let global = self.global_of(f, args[0])?;
         let decl_ast = self.module(global.module).ast.clone();
         let decl = &decl_ast.globals[global.index as usize];
@@ -278,9 +282,6 @@ impl Compiler {
     }
 
     fn local_color_config(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
-        let name = "set_local_color_config";
-        self.arity(name, args, 2, 2, span)?;
-        self.only_comptime(name, span)?;
         let color = self.value(f, args[0])?;
         let color = self.handle(&Ev::Val(color), Ty::COLOR, "the color", span)?;
         self.check_color(color, span)?;
@@ -304,8 +305,6 @@ impl Compiler {
     }
 
     fn teardown_handler(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
-        self.arity("set_teardown_handler", args, 2, 2, span)?;
-        self.only_comptime("set_teardown_handler", span)?;
         let function = self.handler_argument(f, args[0])?;
         let color = self.value(f, args[1])?;
         let color = self.handle(&Ev::Val(color), Ty::COLOR, "the color", span)?;
@@ -325,9 +324,6 @@ impl Compiler {
 
     fn empty_queue_handler(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
         let name = "set_empty_queue_handler";
-        self.only_wse3(name, span)?;
-        self.arity(name, args, 2, 2, span)?;
-        self.only_comptime(name, span)?;
         let function = self.handler_argument(f, args[0])?;
         let (input, queue) = match self.value(f, args[1])? {
             Value::Handle(queue, Ty::INPUT_QUEUE) => (true, queue as u8),

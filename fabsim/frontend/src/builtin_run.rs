@@ -64,7 +64,6 @@ impl Compiler {
             "assert" => self.assert_builtin(f, args, span)?,
             "set_config" => self.set_config(f, args, span)?,
             "get_config" => {
-                self.arity(name, args, 1, 1, span)?;
                 let address = self.config_address(f, args[0])?;
                 let dst = self.new_slot(span)?;
                 self.push(Inst::ReadConfig { dst, address }, span)?;
@@ -72,20 +71,16 @@ impl Compiler {
             }
             // A filter goes by the number of its color.
             "get_filter_id" => {
-                self.arity(name, args, 1, 1, span)?;
                 let color = self.value(f, args[0])?;
                 let color = self.handle(&Ev::Val(color), Ty::COLOR, "the color", span)?;
                 return Ok(Some(Ev::Val(Value::Int(i128::from(color), Ty::U16))));
             }
             "random16" => {
-                self.arity(name, args, 0, 0, span)?;
                 return self
                     .system(SystemCall::Random16, Vec::new(), Ty::U16, span)
                     .map(Some);
             }
             "queue_flush" => {
-                self.only_wse3(name, span)?;
-                self.arity(name, args, 1, 1, span)?;
                 let ev = self.eval(f, args[0])?;
                 let ty = self.type_of_ev(&ev);
                 if ty != Ty::INPUT_QUEUE && ty != Ty::OUTPUT_QUEUE {
@@ -138,7 +133,11 @@ impl Compiler {
         let Some((_, call, count, result)) = NATIVES.iter().find(|native| native.0 == name) else {
             return err(span, format!("@fabsim_system does not know '{name}'"));
         };
-        self.arity("fabsim_system", rest, *count, *count, span)?;
+        native_arity(rest, *count, span)?;
+        let at_start = matches!(call, SystemCall::TaskPriority | SystemCall::MainPriority);
+        if f.comptime && at_start && self.stage == Stage::Comptime {
+            return self.priority_at_start(f, *call, rest, span);
+        }
         let mut slots = Vec::with_capacity(rest.len());
         for arg in rest {
             let ev = self.eval(f, *arg)?;
@@ -147,9 +146,32 @@ impl Compiler {
         self.system(*call, slots, *result, span)
     }
 
+    /// What a comptime block says of priorities holds from the start.
+    fn priority_at_start(
+        &mut self,
+        f: &mut Frame,
+        call: SystemCall,
+        args: &[ExprId],
+        span: Span,
+    ) -> Res<Ev> {
+        let numbers: Res<Vec<i128>> = args.iter().map(|arg| self.comptime_int(f, *arg)).collect();
+        let numbers = numbers?;
+        let program = &mut self.tile(span)?.program;
+        match (call, numbers.as_slice()) {
+            (SystemCall::TaskPriority, [id, level]) => {
+                let bit = 1u64.checked_shl(*id as u32).unwrap_or(0);
+                let others = program.high_tasks & !bit;
+                program.high_tasks = others | if *level == 0 { 0 } else { bit };
+            }
+            (_, [level, ..]) => program.main_priority = *level as u8,
+            _ => {}
+        }
+        Ok(Ev::Val(Value::Void))
+    }
+
     /// How many values a tuple has, which the language itself cannot say.
     fn tuple_length(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
-        self.arity("fabsim_system", args, 1, 1, span)?;
+        native_arity(args, 1, span)?;
         let ty = self.type_of_expr(f, args[0])?;
         let length = match self.types.kind(ty) {
             TypeKind::Tuple(types) => types.len() as i128,
@@ -239,7 +261,6 @@ impl Compiler {
     }
 
     fn activate(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
-        self.arity("activate", args, 1, 1, span)?;
         let ev = self.eval(f, args[0])?;
         let ev = self.local_id(ev, "@activate", f.ast.span(args[0]))?;
         if f.comptime {
@@ -298,7 +319,6 @@ impl Compiler {
     }
 
     fn block_builtin(&mut self, f: &mut Frame, name: &str, args: &[ExprId], span: Span) -> Res<()> {
-        self.arity(name, args, 1, 1, span)?;
         let ev = self.eval(f, args[0])?;
         let (target, ev) = self.block_kind(ev, &format!("@{name}"), span)?;
         let blocks = name == "block";
@@ -324,7 +344,6 @@ impl Compiler {
     }
 
     fn assert_builtin(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
-        self.arity("assert", args, 1, 1, span)?;
         match self.condition(f, args[0])? {
             Ev::Val(Value::Bool(true)) => Ok(()),
             Ev::Val(_) if f.comptime => err(span, "assertion failed"),
@@ -347,7 +366,6 @@ impl Compiler {
     }
 
     fn set_config(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
-        self.arity("set_config", args, 2, 2, span)?;
         if f.comptime {
             if self.stage != Stage::Comptime {
                 return self.only_comptime("set_config", span);
@@ -364,6 +382,13 @@ impl Compiler {
         let src = self.config_address(f, args[1])?;
         self.push(Inst::WriteConfig { address, src }, span)?;
         Ok(())
+    }
+}
+
+fn native_arity(args: &[ExprId], count: usize, span: Span) -> Res<()> {
+    match args.len() == count {
+        true => Ok(()),
+        false => err(span, format!("this native takes {count} arguments")),
     }
 }
 

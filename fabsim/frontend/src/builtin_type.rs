@@ -33,7 +33,7 @@ impl Compiler {
             "range" => return self.range_builtin(f, args, span).map(Some),
             "range_start" | "range_stop" | "range_step" => self.range_part(f, name, args, span)?,
             "field" => return self.field_builtin(f, args, span).map(Some),
-            "has_field" => self.has_field(f, args, span)?,
+            "has_field" => self.has_field(f, args)?,
             "concat_structs" => self.concat_structs(f, args, span)?,
             "strlen" | "strcat" | "get_array" | "get_string_from_byte" => {
                 self.string_builtin(f, name, args, span)?
@@ -54,7 +54,7 @@ impl Compiler {
             | "get_control_task_id"
             | "get_input_queue"
             | "get_output_queue"
-            | "get_ut_id" => return self.handle_builtin(f, name, args, span).map(Some),
+            | "get_ut_id" => return self.handle_builtin(f, name, args).map(Some),
             "get_int" | "get_color_id" => return self.get_int(f, args, span).map(Some),
             _ => return Ok(None),
         };
@@ -62,7 +62,6 @@ impl Compiler {
     }
 
     fn conversion(&mut self, f: &mut Frame, name: &str, args: &[ExprId], span: Span) -> Res<Ev> {
-        self.arity(name, args, 2, 2, span)?;
         let ty = self.type_value(f, args[0])?;
         let expect = if name == "as" { Some(ty) } else { None };
         let ev = self.eval_as(f, args[1], expect)?;
@@ -89,12 +88,6 @@ impl Compiler {
     }
 
     fn reflection(&mut self, f: &mut Frame, name: &str, args: &[ExprId], span: Span) -> Res<Value> {
-        let count = match name {
-            "fp16" | "is_comptime" => 0,
-            "is_same_type" => 2,
-            _ => 1,
-        };
-        self.arity(name, args, count, count, span)?;
         match name {
             "type_of" => Ok(Value::Type(self.type_of_expr(f, args[0])?)),
             "is_same_type" => {
@@ -168,8 +161,6 @@ impl Compiler {
         args: &[ExprId],
         span: Span,
     ) -> Res<Value> {
-        let count = if name == "zeros" { 1 } else { 2 };
-        self.arity(name, args, count, count, span)?;
         let ty = self.type_value(f, args[0])?;
         let Some((dims, element)) = self.types.as_array(ty) else {
             let ty = self.show(ty);
@@ -241,7 +232,6 @@ impl Compiler {
     }
 
     fn range_part(&mut self, f: &mut Frame, name: &str, args: &[ExprId], span: Span) -> Res<Value> {
-        self.arity(name, args, 1, 1, span)?;
         match self.value(f, args[0])? {
             Value::Range(range) => Ok(Value::Int(
                 match name {
@@ -256,7 +246,6 @@ impl Compiler {
     }
 
     fn field_builtin(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
-        self.arity("field", args, 2, 2, span)?;
         let name = self.string_argument(f, args[1])?;
         let name = self.sym(&name);
         let base = self.access(f, args[0])?;
@@ -264,8 +253,7 @@ impl Compiler {
         self.read(f, access, span)
     }
 
-    fn has_field(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Value> {
-        self.arity("has_field", args, 2, 2, span)?;
+    fn has_field(&mut self, f: &mut Frame, args: &[ExprId]) -> Res<Value> {
         let name = self.string_argument(f, args[1])?;
         let name = self.sym(&name);
         let ty = self.type_of_expr(f, args[0])?;
@@ -282,7 +270,6 @@ impl Compiler {
     }
 
     fn concat_structs(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Value> {
-        self.arity("concat_structs", args, 2, 2, span)?;
         let (a, b) = (self.value(f, args[0])?, self.value(f, args[1])?);
         let empty = |value: &Value| matches!(value, Value::Anonymous(v) if v.names.is_empty());
         match (&a, &b) {
@@ -318,7 +305,6 @@ impl Compiler {
         span: Span,
     ) -> Res<Value> {
         if name == "get_string_from_byte" {
-            self.arity(name, args, 1, 1, span)?;
             let byte = self.int_argument(f, args[0], 0, 255, "a byte")?;
             return Ok(Value::Str(vec![byte as u8].into()));
         }
@@ -339,10 +325,9 @@ impl Compiler {
             }
             return Ok(Value::Str(strings.concat().into()));
         }
-        self.arity(name, args, 1, 1, span)?;
         let bytes = &strings[0];
         if name == "strlen" {
-            return Ok(Value::Int(bytes.len() as i128, Ty::U16));
+            return Ok(Value::int(bytes.len() as i128));
         }
         let ty = self.types.array(&[bytes.len() as u32], Ty::U8);
         let list = bytes
@@ -354,7 +339,6 @@ impl Compiler {
     }
 
     fn comptime_assert(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Value> {
-        self.arity("comptime_assert", args, 1, 2, span)?;
         if self.bool_argument(f, args[0])? {
             return Ok(Value::Void);
         }
@@ -368,10 +352,6 @@ impl Compiler {
     }
 
     fn import_module(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Value> {
-        self.arity("import_module", args, 1, 2, span)?;
-        if f.function.is_some() || self.stage != super::compiler::Stage::Global {
-            return err(span, "@import_module must initialise a global constant");
-        }
         let name = self.string_argument(f, args[0])?;
         let bindings = match args.get(1) {
             Some(arg) => {
@@ -418,14 +398,7 @@ impl Compiler {
         }
     }
 
-    fn handle_builtin(
-        &mut self,
-        f: &mut Frame,
-        name: &str,
-        args: &[ExprId],
-        span: Span,
-    ) -> Res<Ev> {
-        self.arity(name, args, 1, 1, span)?;
+    fn handle_builtin(&mut self, f: &mut Frame, name: &str, args: &[ExprId]) -> Res<Ev> {
         let at = f.ast.span(args[0]);
         let ev = self.eval(f, args[0])?;
         if name == "get_data_task_id" && self.type_of_ev(&ev).is_handle() {
@@ -439,22 +412,23 @@ impl Compiler {
             "get_control_task_id" => (Ty::CONTROL_TASK_ID, 0, 63),
             "get_input_queue" => (Ty::INPUT_QUEUE, 0, 7),
             "get_output_queue" => (Ty::OUTPUT_QUEUE, 0, if wse3 { 7 } else { 5 }),
-            _ => {
-                self.only_wse3(name, span)?;
-                (Ty::UT_ID, 0, 7)
-            }
+            _ => (Ty::UT_ID, 0, 7),
         };
         match ev {
             Ev::Val(Value::Int(value, _)) => {
-                if ty == Ty::COLOR && (high + 1..=LAST_COLOR_NAME).contains(&value) {
-                    self.require(Form::ColorBeyondRoutes, at)?;
-                } else if value < low || value > high {
+                let beyond = ty == Ty::COLOR && (high + 1..=LAST_COLOR_NAME).contains(&value);
+                let accepted = beyond && self.has(Form::ColorBeyondRoutes);
+                if (value < low || value > high) && !accepted {
                     let arch = self.arch_name();
                     let what = with_article(&self.show(ty));
-                    return Err(Box::new(Diagnostic::new(
+                    let error = Diagnostic::new(
                         at,
                         format!("@{name}: {value} is not {what} of {arch} (they go from {low} to {high})"),
-                    )));
+                    );
+                    return Err(Box::new(match beyond {
+                        true => error.until(self.last_with(Form::ColorBeyondRoutes)),
+                        false => error,
+                    }));
                 }
                 Ok(Ev::Val(Value::Handle(value as u16, ty)))
             }
@@ -495,7 +469,6 @@ impl Compiler {
     }
 
     fn get_int(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
-        self.arity("get_int", args, 1, 1, span)?;
         let ev = self.eval(f, args[0])?;
         let ty = self.type_of_ev(&ev);
         let target = match self.types.kind(ty) {

@@ -30,6 +30,8 @@ pub struct Pending {
     pub function: FnRef,
     pub arguments: Vec<Argument>,
     pub id: FunctionId,
+    /// Where users' text led to it, if it is a standard module's.
+    pub caller: Option<Span>,
 }
 
 impl Compiler {
@@ -135,7 +137,21 @@ impl Compiler {
         }
     }
 
+    /// A standard module works on behalf of the user's call.
     fn call_function(
+        &mut self,
+        f: &mut Frame,
+        function: FnRef,
+        args: &[ExprId],
+        span: Span,
+    ) -> Res<Ev> {
+        match self.module(function.module).standard && !self.is_inside(span) {
+            true => self.on_behalf(Some(span), |this| this.call_plain(f, function, args, span)),
+            false => self.call_plain(f, function, args, span),
+        }
+    }
+
+    fn call_plain(
         &mut self,
         f: &mut Frame,
         function: FnRef,
@@ -151,6 +167,7 @@ impl Compiler {
                 format!("the task '{name}' cannot be called: activate it instead"),
             );
         }
+        let row = self.called_outside(function, &name, args.len(), span)?;
         if decl.params.len() != args.len() {
             let (wanted, found) = (decl.params.len(), args.len());
             let message = format!("'{name}' takes {wanted} arguments, found {found}");
@@ -177,6 +194,9 @@ impl Compiler {
             };
             let before = std::mem::replace(&mut f.reads, 0);
             let ev = self.eval_as(f, *arg, ty)?;
+            if let Some(row) = row {
+                self.check_outside(row, evs.len(), &ev, function, at)?;
+            }
             let read = std::mem::replace(&mut f.reads, before);
             // A name that is passed on as it is counts as read only if the callee reads it.
             if matches!(f.ast.expr(*arg), Expr::Name(_)) && ty == Some(self.type_of_ev(&ev)) {
@@ -258,7 +278,20 @@ impl Compiler {
         let Some(body) = &decl.body else {
             return Ok(Value::Void);
         };
-        match self.exec_block(callee, body)? {
+        self.calls += 1;
+        let flow = match self.options.comptime_func_depth_limit {
+            Some(limit) if self.calls > limit => {
+                let name = self.text(decl.name);
+                let message = format!(
+                    "the call of '{name}' is nested more than {limit} deep at compile time; \
+                     --comptime-func-depth-limit raises the limit"
+                );
+                err(span, message)
+            }
+            _ => self.exec_block(callee, body),
+        };
+        self.calls -= 1;
+        match flow? {
             Flow::Return(value) => Ok(value),
             _ if callee.result == Some(Ty::VOID) => Ok(Value::Void),
             _ => {
@@ -401,10 +434,14 @@ impl Compiler {
             return err(span, "this program needs too many function instances");
         }
         tile.instances.insert(key.clone(), id);
+        let standard = self.module(key.0.module).standard;
+        let caller = self.user_place(span).filter(|_| standard);
+        let tile = self.tile(span)?;
         tile.pending.push(Pending {
             function: key.0,
             arguments: key.1,
             id,
+            caller,
         });
         Ok(id)
     }

@@ -1,12 +1,13 @@
 //! The state of one compilation, and the frame of a function that is being evaluated or lowered.
 
-use super::ast::{Ast, FnId};
+use super::ast::{Ast, ExprId, FnId};
 use super::emit::Builder;
 use super::intern::{Interner, Sym};
 use super::layout::LayoutState;
 use super::memo::Memo;
 use super::messages::{silent, Messages};
 use super::module::Module;
+use super::signature::Wanted;
 use super::source::{Provider, SourceMap};
 use super::tile::TileState;
 use super::types::{Ty, Types};
@@ -41,8 +42,14 @@ pub struct Compiler {
     pub stage: Stage,
     pub steps: u64,
     pub depth: u32,
+    /// Nested calls at compile time.
+    pub calls: u32,
     pub messages: Messages,
     pub memo: Memo,
+    /// Forms of before 1.0 were used.
+    pub has_older_forms: bool,
+    /// Where users' text led into the standard module that is being compiled.
+    pub caller: Option<Span>,
     /// The functions of all tile programs, each once.
     pub functions: HashSet<Arc<Function>>,
 }
@@ -134,6 +141,8 @@ pub struct Frame {
     pub scope: usize,
     /// Bit per parameter that has been read.
     pub reads: u32,
+    /// Arguments of builtins whose values are checked when they are there.
+    pub wanted: Vec<Wanted>,
 }
 
 impl Frame {
@@ -150,6 +159,7 @@ impl Frame {
             guarded: 0,
             scope: 0,
             reads: 0,
+            wanted: Vec::new(),
         }
     }
 
@@ -161,6 +171,16 @@ impl Frame {
     #[inline]
     pub fn mark_read(&mut self, local: usize) {
         self.reads |= 1u32.checked_shl(local as u32).unwrap_or(0);
+    }
+
+    /// What the value of `e` has to be checked against, once.
+    #[inline]
+    pub fn take_wanted(&mut self, e: ExprId) -> Option<Wanted> {
+        if self.wanted.is_empty() {
+            return None;
+        }
+        let at = self.wanted.iter().rposition(|wanted| wanted.expr == e)?;
+        Some(self.wanted.swap_remove(at))
     }
 
     pub fn known(&mut self, name: Sym, ty: Ty, value: Value) {
@@ -190,8 +210,11 @@ impl Compiler {
             stage: Stage::Global,
             steps: 0,
             depth: 0,
+            calls: 0,
             messages: Messages::default(),
             memo: Memo::default(),
+            has_older_forms: false,
+            caller: None,
             functions: HashSet::new(),
         }
     }

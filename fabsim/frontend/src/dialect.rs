@@ -23,15 +23,12 @@ pub enum Form {
     ColorBeyondRoutes,
     /// `@is_arch("wse1")`
     FirstArch,
-    /// Members of `<tile_config>` with addresses of registers.
-    RegisterAddresses,
+    /// `<tile_config>`'s member `target`.
+    TileTarget,
 }
 
 /// Members that standard modules have in earlier releases only.
-pub const OLDER_MEMBERS: [(&str, &str, Form); 2] = [
-    ("<tile_config>", "target", Form::RegisterAddresses),
-    ("<tile_config>", "addresses", Form::RegisterAddresses),
-];
+pub const OLDER_MEMBERS: [(&str, &str, Form); 1] = [("<tile_config>", "target", Form::TileTarget)];
 
 /// Parameters that standard modules have in earlier releases only.
 pub const OLDER_PARAMS: [(&str, &str, Form); 1] =
@@ -45,11 +42,11 @@ struct Row {
 }
 
 /// Read from the vendor's examples, which have the form up to that release and not in the next. [old]
-/// The addresses of registers are those of one program of SDK 1.0. [hpdc]
+/// The target in `<tile_config>` is of one program of SDK 1.0. [hpdc]
 const FORMS: [Row; 4] = [
     Row {
-        form: Form::RegisterAddresses,
-        what: "the target and its addresses in <tile_config>",
+        form: Form::TileTarget,
+        what: "the member 'target' of <tile_config>",
         last: Sdk::V1_0,
     },
     Row {
@@ -103,6 +100,11 @@ impl Compiler {
             module.path == Path::new(path) && *self.text(name) == **member
         });
         older.map_or(Ok(()), |(_, _, form)| self.require(*form, span))
+    }
+
+    /// The last release that has a form.
+    pub fn last_with(&self, form: Form) -> Sdk {
+        row(form).last
     }
 
     /// Refuses a form that the release has no longer.

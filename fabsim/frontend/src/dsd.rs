@@ -70,7 +70,6 @@ impl Compiler {
     }
 
     fn get_dsd(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
-        self.arity("get_dsd", args, 2, 2, span)?;
         let ty = self.type_value(f, args[0])?;
         let config = self.eval(f, args[1])?;
         match ty {

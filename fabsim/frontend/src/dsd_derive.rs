@@ -29,7 +29,6 @@ impl Compiler {
 
     pub fn set_base(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
         let name = "set_dsd_base_addr";
-        self.arity(name, args, 2, 2, span)?;
         let dsd = self.dsd_argument(f, args[0], &[Ty::MEM1D, Ty::MEM4D], name)?;
         let at = f.ast.span(args[1]);
         // Either a pointer or, without '&', an array.
@@ -85,7 +84,6 @@ impl Compiler {
         args: &[ExprId],
         span: Span,
     ) -> Res<Ev> {
-        self.arity(name, args, 2, 2, span)?;
         let length = name == "set_dsd_length";
         let kinds: &[Ty] = match length {
             true => &[Ty::MEM1D, Ty::FABIN, Ty::FABOUT],
@@ -134,7 +132,6 @@ impl Compiler {
 
     pub fn increment_offset(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
         let name = "increment_dsd_offset";
-        self.arity(name, args, 3, 3, span)?;
         let dsd = self.dsd_argument(f, args[0], &[Ty::MEM1D, Ty::MEM4D], name)?;
         let at = f.ast.span(args[1]);
         let by = self.eval_as(f, args[1], Some(Ty::I16))?;

@@ -6,6 +6,7 @@ use super::types::Ty;
 use super::unnamed_queue::UNNAMED;
 use super::value::{DsdValue, Value};
 use super::{err, Res};
+use fabsim_program::limits::COLORS;
 use fabsim_program::program::{DsdShape, Priority, Simd, Span};
 
 /// What the two kinds have different names for.
@@ -115,9 +116,10 @@ impl Compiler {
             "extent" => fields.extent = Some(ev),
             "fabric_color" => {
                 fields.colored = true;
-                // A parameter left out: such a DSD may be made, but not used.
+                // A parameter left out, or a color of none: such a DSD may be made, but not used.
                 if self.type_of_ev(&ev) != Ty::VOID {
-                    fields.color = Some(self.handle(&ev, Ty::COLOR, "'fabric_color'", span)?);
+                    let color = self.handle(&ev, Ty::COLOR, "'fabric_color'", span)?;
+                    fields.color = Some(color).filter(|color| usize::from(*color) < COLORS);
                 }
             }
             "control" => fields.control = self.flag(&ev, name, span)?,

@@ -17,90 +17,62 @@ enum Class {
     Single,
 }
 
-/// One operation: dest class, source class, and its forms. In a form, the first letter is the
-/// destination (D: DSD or DSR, P: pointer to scalar), the others the sources (s: DSD or DSR, v: scalar).
-struct Row(&'static str, Opcode, Class, Class, &'static [&'static str]);
-
-const TWO: &[&str] = &["Dss", "Dvs", "Dsv"];
-const FLOAT_TWO: &[&str] = &["Dss", "Dvs", "Dsv", "Pvs"];
-const ONE: &[&str] = &["Ds", "Dv"];
-const MOVE: &[&str] = &["Ds", "Ps", "Dv"];
-const FUSED: &[&str] = &["Dssv"];
-/// The last source is an exponent, an i16.
-const SCALE: &[&str] = &["Pvv"];
-const TO_INT: &[&str] = &["Ds", "Dv", "Pv"];
+/// One operation: dest class, source class, number of operands. The forms are in `signatures/`.
+struct Row(&'static str, Opcode, Class, Class, usize);
 
 use Class::*;
 
-/// Every operation of the language with its operand forms.
+/// Every operation of the language.
 const ROWS: &[Row] = &[
-    Row("add16", Opcode::Add16, Word, Word, TWO),
-    Row("addc16", Opcode::Addc16, Word, Word, TWO),
-    Row("and16", Opcode::And16, Word, Word, TWO),
-    Row("or16", Opcode::Or16, Word, Word, TWO),
-    Row("xor16", Opcode::Xor16, Word, Word, TWO),
-    Row("sar16", Opcode::Sar16, Word, Word, TWO),
-    Row("sll16", Opcode::Sll16, Word, Word, TWO),
-    Row("slr16", Opcode::Slr16, Word, Word, TWO),
-    Row("sub16", Opcode::Sub16, Word, Word, &["Dss", "Dsv"]),
-    Row("clz", Opcode::Clz, Word, Word, ONE),
-    Row("ctz", Opcode::Ctz, Word, Word, ONE),
-    Row("popcnt", Opcode::Popcnt, Word, Word, ONE),
-    Row("mov16", Opcode::Mov16, Word, Word, MOVE),
-    Row("mov32", Opcode::Mov32, Double, Double, MOVE),
-    Row("fmovh", Opcode::Fmovh, Half, Half, MOVE),
-    Row("fmovs", Opcode::Fmovs, Single, Single, MOVE),
-    Row("faddh", Opcode::Faddh, Half, Half, FLOAT_TWO),
-    Row("fadds", Opcode::Fadds, Single, Single, FLOAT_TWO),
-    Row("fsubh", Opcode::Fsubh, Half, Half, FLOAT_TWO),
-    Row("fsubs", Opcode::Fsubs, Single, Single, FLOAT_TWO),
-    Row("fmulh", Opcode::Fmulh, Half, Half, FLOAT_TWO),
-    Row("fmuls", Opcode::Fmuls, Single, Single, FLOAT_TWO),
-    Row("fmaxh", Opcode::Fmaxh, Half, Half, FLOAT_TWO),
-    Row("fmaxs", Opcode::Fmaxs, Single, Single, FLOAT_TWO),
-    Row("faddhs", Opcode::Faddhs, Single, Single, FLOAT_TWO),
-    Row("fmach", Opcode::Fmach, Half, Half, FUSED),
-    Row("fmacs", Opcode::Fmacs, Single, Single, FUSED),
-    Row("fmachs", Opcode::Fmachs, Single, Half, FUSED),
-    Row("fabsh", Opcode::Fabsh, Half, Half, ONE),
-    Row("fabss", Opcode::Fabss, Single, Single, ONE),
-    Row("fnegh", Opcode::Fnegh, Half, Half, ONE),
-    Row("fnegs", Opcode::Fnegs, Single, Single, ONE),
-    Row("fnormh", Opcode::Fnormh, Half, Half, &["Pv"]),
-    Row("fnorms", Opcode::Fnorms, Single, Single, &["Pv"]),
-    Row("fscaleh", Opcode::Fscaleh, Half, Half, SCALE),
-    Row("fscales", Opcode::Fscales, Single, Single, SCALE),
-    Row("fh2s", Opcode::Fh2s, Single, Half, ONE),
-    Row("fs2h", Opcode::Fs2h, Half, Single, ONE),
-    Row("fh2xp16", Opcode::Fh2xp16, Word, Half, TO_INT),
-    Row("fs2xp16", Opcode::Fs2xp16, Word, Single, TO_INT),
-    Row("xp162fh", Opcode::Xp162fh, Half, Word, ONE),
-    Row("xp162fs", Opcode::Xp162fs, Single, Word, ONE),
+    Row("add16", Opcode::Add16, Word, Word, 3),
+    Row("addc16", Opcode::Addc16, Word, Word, 3),
+    Row("and16", Opcode::And16, Word, Word, 3),
+    Row("or16", Opcode::Or16, Word, Word, 3),
+    Row("xor16", Opcode::Xor16, Word, Word, 3),
+    Row("sar16", Opcode::Sar16, Word, Word, 3),
+    Row("sll16", Opcode::Sll16, Word, Word, 3),
+    Row("slr16", Opcode::Slr16, Word, Word, 3),
+    Row("sub16", Opcode::Sub16, Word, Word, 3),
+    Row("clz", Opcode::Clz, Word, Word, 2),
+    Row("ctz", Opcode::Ctz, Word, Word, 2),
+    Row("popcnt", Opcode::Popcnt, Word, Word, 2),
+    Row("mov16", Opcode::Mov16, Word, Word, 2),
+    Row("mov32", Opcode::Mov32, Double, Double, 2),
+    Row("fmovh", Opcode::Fmovh, Half, Half, 2),
+    Row("fmovs", Opcode::Fmovs, Single, Single, 2),
+    Row("faddh", Opcode::Faddh, Half, Half, 3),
+    Row("fadds", Opcode::Fadds, Single, Single, 3),
+    Row("fsubh", Opcode::Fsubh, Half, Half, 3),
+    Row("fsubs", Opcode::Fsubs, Single, Single, 3),
+    Row("fmulh", Opcode::Fmulh, Half, Half, 3),
+    Row("fmuls", Opcode::Fmuls, Single, Single, 3),
+    Row("fmaxh", Opcode::Fmaxh, Half, Half, 3),
+    Row("fmaxs", Opcode::Fmaxs, Single, Single, 3),
+    Row("faddhs", Opcode::Faddhs, Single, Single, 3),
+    Row("fmach", Opcode::Fmach, Half, Half, 4),
+    Row("fmacs", Opcode::Fmacs, Single, Single, 4),
+    Row("fmachs", Opcode::Fmachs, Single, Half, 4),
+    Row("fabsh", Opcode::Fabsh, Half, Half, 2),
+    Row("fabss", Opcode::Fabss, Single, Single, 2),
+    Row("fnegh", Opcode::Fnegh, Half, Half, 2),
+    Row("fnegs", Opcode::Fnegs, Single, Single, 2),
+    Row("fnormh", Opcode::Fnormh, Half, Half, 2),
+    Row("fnorms", Opcode::Fnorms, Single, Single, 2),
+    Row("fscaleh", Opcode::Fscaleh, Half, Half, 3),
+    Row("fscales", Opcode::Fscales, Single, Single, 3),
+    Row("fh2s", Opcode::Fh2s, Single, Half, 2),
+    Row("fs2h", Opcode::Fs2h, Half, Single, 2),
+    Row("fh2xp16", Opcode::Fh2xp16, Word, Half, 2),
+    Row("fs2xp16", Opcode::Fs2xp16, Word, Single, 2),
+    Row("xp162fh", Opcode::Xp162fh, Half, Word, 2),
+    Row("xp162fs", Opcode::Xp162fs, Single, Word, 2),
 ];
 
 impl Class {
-    fn accepts(self, ty: Ty, half: Ty) -> bool {
-        match self {
-            Word => matches!(ty, Ty::I16 | Ty::U16),
-            Double => matches!(ty, Ty::I32 | Ty::U32),
-            Half => ty == half,
-            Single => ty == Ty::F32,
-        }
-    }
-
     fn bytes(self) -> u8 {
         match self {
             Word | Half => 2,
             Double | Single => 4,
-        }
-    }
-
-    fn name(self, half: Ty) -> &'static str {
-        match self {
-            Word => "i16 or u16",
-            Double => "i32 or u32",
-            Half => half.fp16_name(),
-            Single => "f32",
         }
     }
 }
@@ -116,6 +88,7 @@ pub struct Options {
     pub ut_id: Option<Ev>,
     pub priority: Option<Priority>,
     pub save_address: bool,
+    pub single_step: bool,
 }
 
 impl Compiler {
@@ -134,17 +107,7 @@ impl Compiler {
         let Some(row) = ROWS.iter().find(|row| row.0 == name) else {
             return Ok(None);
         };
-        if f.comptime {
-            return err(
-                span,
-                format!("@{name} runs on a PE: it cannot be evaluated at compile time"),
-            );
-        }
-        let operands = row.4[0].len();
-        if args.len() != operands && args.len() != operands + 1 {
-            let found = args.len();
-            return err(span, format!("@{name} takes {operands} operands and optionally a configuration, found {found} arguments"));
-        }
+        let operands = row.4;
         let mut evs = vec![self.eval(f, args[0])?];
         let mut accumulates = vec![false];
         for arg in &args[1..operands] {
@@ -153,13 +116,12 @@ impl Compiler {
             accumulates.push(same);
         }
         let spans: Vec<Span> = args.iter().map(|arg| f.ast.span(*arg)).collect();
-        let letters = self.letters(name, &evs, &spans)?;
-        if !row.4.contains(&letters.as_str()) {
-            let forms = row.4.join(", ");
-            return err(span, format!("@{name} has no form with these operands (forms: {forms}; D: DSD or DSR, P: pointer, s: source DSD or DSR, v: scalar)"));
-        }
-        let options = self.operation_options(f, args.get(operands), false, span)?;
+        let values = self.operand_values(&evs, &accumulates);
+        self.check_operands(name, &values, &spans[..operands], span)?;
+        let mut options = self.operation_options(f, args.get(operands), false, span)?;
         self.check_fabric(name, &evs, &options, span)?;
+        let operands_of = (name, &args[..operands]);
+        self.note_operation(f, operands_of, &evs, &mut options, span)?;
         let fifo = self.check_fifos(name, &evs, span)?;
         // Whether a full or empty FIFO has stopped it.
         let result = match fifo && !options.is_async {
@@ -193,30 +155,17 @@ impl Compiler {
         })))
     }
 
-    /// The form of the operands: see `Row`.
-    fn letters(&mut self, name: &str, evs: &[Ev], spans: &[Span]) -> Res<String> {
-        let mut letters = String::new();
-        for (at, (ev, span)) in evs.iter().zip(spans).enumerate() {
-            let ty = self.type_of_ev(ev);
-            let wrong = match (at, ty) {
-                (0, Ty::FABIN) => Some("a fabin_dsd cannot be a destination"),
-                (0, Ty::DSR_SRC1) => Some("a dsr_src1 cannot be a destination"),
-                (0, _) => None,
-                (_, Ty::FABOUT) => Some("a fabout_dsd cannot be a source"),
-                (_, Ty::DSR_DEST) => Some("a dsr_dest cannot be a source"),
-                _ => None,
-            };
-            if let Some(wrong) = wrong {
-                return err(*span, format!("@{name}: {wrong}"));
+    /// The operands as the forms see them: a source that accumulates is the scalar behind the pointer.
+    fn operand_values(&mut self, evs: &[Ev], accumulates: &[bool]) -> Vec<Ev> {
+        let pairs = evs.iter().zip(accumulates);
+        let value = |this: &mut Self, ev: &Ev, accumulates: bool| {
+            let ty = this.type_of_ev(ev);
+            match this.types.as_pointer(ty).filter(|_| accumulates) {
+                Some((_, _, pointee)) => Ev::Val(Value::Undefined(pointee)),
+                None => ev.clone(),
             }
-            letters.push(match (at, ty.is_dsd() || ty.is_dsr()) {
-                (0, true) => 'D',
-                (0, false) => 'P',
-                (_, true) => 's',
-                (_, false) => 'v',
-            });
-        }
-        Ok(letters)
+        };
+        pairs.map(|(ev, is)| value(self, ev, *is)).collect()
     }
 
     fn check_fabric(&mut self, name: &str, evs: &[Ev], options: &Options, span: Span) -> Res<()> {
@@ -254,32 +203,17 @@ impl Compiler {
         if let Ev::Val(Value::Dsr(dsr)) = ev {
             return Ok(Operand::Dsr(*dsr));
         }
-        let half = self.options.fp16.ty();
         let ty = self.type_of_ev(ev);
         if ty.is_dsd() {
             self.check_width(name, ev, class, span);
             return Ok(Operand::Dsd(self.slot_of(ev, span)?.0));
         }
-        if let Some((_, mutable, pointee)) = self.types.as_pointer(ty).filter(|_| pointer) {
-            if !mutable || !class.accepts(pointee, half) {
-                let (ty, wanted) = (self.show(ty), class.name(half));
-                return err(
-                    span,
-                    format!("@{name}: the destination must be a pointer to {wanted}, found {ty}"),
-                );
-            }
+        if let Some((_, _, pointee)) = self.types.as_pointer(ty).filter(|_| pointer) {
             let scalar = self.scalar(pointee, span)?;
             return Ok(Operand::Pointer(self.slot_of(ev, span)?.0, scalar));
         }
         let ev = self.scalar_operand(ev.clone(), class, span)?;
         let ty = self.type_of_ev(&ev);
-        if !class.accepts(ty, half) {
-            let (ty, wanted) = (self.show(ty), class.name(half));
-            return err(
-                span,
-                format!("@{name}: expected a scalar of type {wanted}, found {ty}"),
-            );
-        }
         let scalar = self.scalar(ty, span)?;
         Ok(Operand::Scalar(self.slot_of(&ev, span)?.0, scalar))
     }
@@ -403,12 +337,15 @@ impl Compiler {
             match name.as_str() {
                 "async" => options.is_async = self.flag(&ev, "async", at)?,
                 "save_address" => options.save_address = self.flag(&ev, "save_address", at)?,
+                "single_step" => options.single_step = self.flag(&ev, "single_step", at)?,
                 "activate" => options.activate = Some(self.local_id(ev, "'.activate'", at)?),
                 "unblock" => options.unblock = Some(self.block_kind(ev, "'.unblock'", at)?),
                 "index" => options.index = Some(ev),
                 "priority" => options.priority = Some(self.priority(&ev, at)?),
                 "ut_id" => {
-                    self.only_wse3("get_ut_id", at)?;
+                    if !self.wse3() {
+                        return err(at, "'.ut_id' exists only on wse3");
+                    }
                     if self.type_of_ev(&ev) != Ty::UT_ID {
                         return err(at, "'.ut_id' must be a ut_id");
                     }
@@ -490,17 +427,16 @@ impl Compiler {
     }
 
     fn dfilt(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
-        self.arity("dfilt", args, 1, 2, span)?;
         let ev = self.eval(f, args[0])?;
-        let ty = self.type_of_ev(&ev);
-        if !matches!(ty, Ty::FABIN | Ty::DSR_SRC1) {
-            let ty = self.show(ty);
-            return err(
-                span,
-                format!("@dfilt needs a fabin_dsd or a dsr_src1, found {ty}"),
-            );
+        let mut options = self.operation_options(f, args.get(1), false, span)?;
+        if !options.is_async {
+            return err(span, "@dfilt needs '.async = true'");
         }
-        let options = self.operation_options(f, args.get(1), false, span)?;
+        if options.on_control.is_some() || options.index.is_some() {
+            return err(span, "@dfilt has no '.on_control' and no '.index'");
+        }
+        let operand = std::slice::from_ref(&ev);
+        self.note_operation(f, ("dfilt", &args[..1]), operand, &mut options, span)?;
         let dest = self.operand("dfilt", &ev, Word, false, span)?;
         let options = self.lower_options(options, span)?;
         let operation = DsdOperation {

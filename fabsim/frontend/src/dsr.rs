@@ -11,48 +11,40 @@ use fabsim_program::diagnostic::Diagnostic;
 use fabsim_program::program::{Dsd, Dsr, DsrFile, DsrLoad, DsrLoadValue, Inst, Span};
 
 impl Compiler {
-    /// `@get_dsr(T, id)`; several names may share a register.
+    /// `@get_dsr(T, id)`
     pub fn get_dsr(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
-        self.arity("get_dsr", args, 2, 2, span)?;
         let ty = self.type_value(f, args[0])?;
         let file = match ty {
             Ty::DSR_DEST => DsrFile::Dest,
             Ty::DSR_SRC0 => DsrFile::Src0,
-            Ty::DSR_SRC1 => DsrFile::Src1,
-            _ => {
-                let ty = self.show(ty);
-                return err(span, format!("@get_dsr needs a DSR type, found {ty}"));
-            }
+            _ => DsrFile::Src1,
         };
         let id = self.int_argument(f, args[1], 0, 15, "the number of a DSR")? as u8;
         let dsr = Dsr { file, id };
+        self.take_register(dsr, f.module, span)?;
         Ok(Ev::Val(Value::Dsr(dsr)))
     }
 
     /// `@load_to_dsr(dsr, dsd[, config])`
     pub fn load_to_dsr(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
-        self.arity("load_to_dsr", args, 2, 3, span)?;
         let Value::Dsr(dsr) = self.value(f, args[0])? else {
             return err(span, "the first argument of @load_to_dsr must be a DSR");
         };
         let at = f.ast.span(args[1]);
         let dsd = self.eval(f, args[1])?;
         let ty = self.type_of_ev(&dsd);
-        let wrong = match (dsr.file, ty) {
-            (_, ty) if !ty.is_dsd() => true,
-            (DsrFile::Dest, Ty::FABIN) | (DsrFile::Src0 | DsrFile::Src1, Ty::FABOUT) => true,
-            _ => false,
-        };
+        let wrong = matches!(
+            (dsr.file, ty),
+            (DsrFile::Dest, Ty::FABIN) | (DsrFile::Src0 | DsrFile::Src1, Ty::FABOUT)
+        );
         if wrong {
             let (ty, file) = (self.show(ty), self.show(dsr_type(dsr)));
             return err(at, format!("a {file} cannot hold a value of type {ty}"));
         }
-        let fabric = matches!(ty, Ty::FABIN | Ty::FABOUT);
         // In a comptime block a task name is looked up when the bindings are complete.
         let options = self.operation_options(f, args.get(2), true, span)?;
-        if options.save_address && fabric {
-            return err(span, "'.save_address' is for memory DSDs");
-        }
+        self.check_load_options(&options, ty, span)?;
+        self.note_load(dsr, &options, span)?;
         if f.comptime {
             self.load_known(dsr, &dsd, options, span)?;
             return Ok(Ev::Val(Value::Void));
@@ -68,6 +60,19 @@ impl Compiler {
         };
         self.push(Inst::LoadDsr(Box::new(load)), span)?;
         Ok(Ev::Val(Value::Void))
+    }
+
+    /// Asynchronous settings are for fabric DSDs, saving the address for those of memory.
+    fn check_load_options(&self, options: &Options, ty: Ty, span: Span) -> Res<()> {
+        let fabric = matches!(ty, Ty::FABIN | Ty::FABOUT);
+        if options.save_address && fabric {
+            return err(span, "'.save_address' is for memory DSDs");
+        }
+        let settings = options.is_async || options.on_control.is_some();
+        match settings && !fabric {
+            true => err(span, "'.async', '.activate', '.unblock' and '.on_control' of @load_to_dsr are for fabric DSDs"),
+            false => Ok(()),
+        }
     }
 
     pub fn load_known(&mut self, dsr: Dsr, dsd: &Ev, options: Options, span: Span) -> Res<()> {

@@ -17,6 +17,9 @@ impl Compiler {
     /// Evaluates `e`; `expect` is the type the context wants, which only serves values whose own
     /// type is still open.
     pub fn eval_as(&mut self, f: &mut Frame, e: ExprId, expect: Option<Ty>) -> Res<Ev> {
+        if let Some(wanted) = f.take_wanted(e) {
+            return self.eval_wanted(f, wanted, expect);
+        }
         let ast = f.ast.clone();
         if f.comptime {
             let known = match ast.expr(e) {
@@ -55,7 +58,7 @@ impl Compiler {
                 let access = self.access(f, e)?;
                 self.read(f, access, span)?
             }
-            Expr::Builtin(name, args) => self.builtin(f, *name, args, span, expect)?,
+            Expr::Builtin(name, args) => self.builtin(f, *name, args, span)?,
             Expr::Call(callee, args) => self.call(f, *callee, args, span)?,
             Expr::AddressOf(inner) => self.address_of(f, *inner, span)?,
             Expr::Unary(op, inner) => {
@@ -134,7 +137,7 @@ impl Compiler {
     }
 
     pub fn type_value(&mut self, f: &mut Frame, e: ExprId) -> Res<Ty> {
-        if let Expr::TypeName(ty) = f.ast.expr(e) {
+        if let (Expr::TypeName(ty), true) = (f.ast.expr(e), f.wanted.is_empty()) {
             return Ok(*ty);
         }
         let span = f.ast.span(e);

@@ -14,7 +14,6 @@ const MAX_FIFOS: usize = 16;
 impl Compiler {
     /// `@allocate_fifo(buffer[, config])`
     pub fn allocate_fifo(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
-        self.arity("allocate_fifo", args, 1, 2, span)?;
         let at = f.ast.span(args[0]);
         let Ev::Val(Value::Pointer(pointer)) = self.address_of(f, args[0], at)? else {
             return err(at, "@allocate_fifo needs a global array");
@@ -92,7 +91,6 @@ impl Compiler {
         args: &[ExprId],
         span: Span,
     ) -> Res<Ev> {
-        self.arity(name, args, 2, 2, span)?;
         let fifo = self.eval(f, args[0])?;
         let ty = self.type_of_ev(&fifo);
         if ty != Ty::FIFO {
@@ -126,6 +124,12 @@ impl Compiler {
             .collect();
         if fifos.iter().skip(1).filter(|is| **is).count() > 1 {
             return err(span, format!("@{name}: only one source may be a FIFO"));
+        }
+        if fifos.len() > 2 && fifos[1] {
+            return err(
+                span,
+                format!("@{name}: of several sources the first cannot be a FIFO"),
+            );
         }
         Ok(fifos.contains(&true))
     }

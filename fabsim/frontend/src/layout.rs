@@ -7,6 +7,7 @@ use super::intern::Sym;
 use super::memo::QuickHash;
 use super::place::Order;
 use super::source::{normal, Provider};
+use super::strict::gathered;
 use super::tile::{OwnColors, TileRequest};
 use super::types::{Ty, TypeKind};
 use super::value::{AnonymousValue, ModuleId, Value};
@@ -69,7 +70,8 @@ pub fn compile_design(provider: Provider, path: &Path, options: CompileOptions) 
     let design = compiler
         .design(path)
         .map_err(|error| compiler.report(*error));
-    let messages = std::mem::take(&mut compiler.messages);
+    let mut messages = std::mem::take(&mut compiler.messages);
+    messages.warnings.extend(gathered(messages.doubts));
     let place = |mut list: Vec<Diagnostic>| {
         for diagnostic in &mut list {
             diagnostic.attach(|span| compiler.sources.place(span));
@@ -138,6 +140,8 @@ impl Compiler {
         let (tiles, routers) = self.assemble(&own_colors)?;
         Ok(Design {
             arch: self.options.arch,
+            clock: self.options.clock,
+            older: self.has_older_forms,
             width,
             height,
             fabric,
@@ -267,19 +271,13 @@ impl Compiler {
             "set_tile_code" => self.set_tile_code(f, args, span)?,
             "set_color_config" => self.set_color_config(f, args, span)?,
             "export_name" => self.export_name(f, args, span)?,
-            "get_rectangle" => {
-                return self
-                    .get_rectangle(args, span)
-                    .map(|value| Some(Ev::Val(value)))
-            }
+            "get_rectangle" => return self.get_rectangle(span).map(|value| Some(Ev::Val(value))),
             _ => return Ok(None),
         }
         Ok(Some(Ev::Val(Value::Void)))
     }
 
     fn set_rectangle(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
-        self.arity("set_rectangle", args, 2, 2, span)?;
-        self.only_layout("set_rectangle", span)?;
         if self.layout.rectangle.is_some() {
             return err(span, "@set_rectangle is called twice");
         }
@@ -292,8 +290,7 @@ impl Compiler {
         Ok(())
     }
 
-    fn get_rectangle(&mut self, args: &[ExprId], span: Span) -> Res<Value> {
-        self.arity("get_rectangle", args, 0, 0, span)?;
+    fn get_rectangle(&mut self, span: Span) -> Res<Value> {
         let Some((width, height)) = self.layout.rectangle else {
             return err(span, "@get_rectangle is only possible after @set_rectangle");
         };
@@ -339,8 +336,6 @@ impl Compiler {
     }
 
     fn set_tile_code(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
-        self.arity("set_tile_code", args, 2, 4, span)?;
-        self.only_layout("set_tile_code", span)?;
         let pe = self.pe(f, args, span)?;
         if let Some((_, first)) = self.layout.tiles[pe] {
             let width = self
@@ -399,8 +394,6 @@ impl Compiler {
     }
 
     fn set_color_config(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
-        self.arity("set_color_config", args, 4, 4, span)?;
-        self.only_layout("set_color_config", span)?;
         let pe = self.pe(f, args, span)?;
         let at = f.ast.span(args[2]);
         let color = self.value(f, args[2])?;
@@ -454,8 +447,6 @@ impl Compiler {
     }
 
     fn export_name(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
-        self.arity("export_name", args, 2, 3, span)?;
-        self.only_layout("export_name", span)?;
         let name = self.string_argument(f, args[0])?;
         let ty = self.type_value(f, args[1])?;
         let kind = if let TypeKind::Function { params, .. } = self.types.kind(ty).clone() {

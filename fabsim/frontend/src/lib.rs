@@ -6,7 +6,8 @@
 //! walk the trees, computing what is known (`quick` where that is a matter of small integers) and
 //! emitting code (`emit`) for what is not; `coerce` is the rules between types; `builtin*`, `dsd*`,
 //! `dsr`, `task`, `tensor` and `map` are the builtins (`older` what they took before 1.0, `dialect`
-//! what the releases since differ in); `layout`
+//! what the releases since differ in), which `signature` holds against one table and `registers`
+//! against each other (`strict`: in doubt); `layout`
 //! (with `root`) and `tile` (with `place` and `symbols`) drive the two halves of a program.
 
 mod access;
@@ -48,10 +49,13 @@ mod parse_stmt;
 mod parser;
 mod place;
 mod quick;
+mod registers;
 mod root;
+mod signature;
 mod source;
 mod stmt;
 mod stmt_loop;
+mod strict;
 mod symbols;
 mod task;
 mod tensor;
@@ -61,10 +65,12 @@ mod unnamed_queue;
 mod value;
 
 use fabsim_program::diagnostic::Diagnostic;
-use fabsim_program::program::{Arch, Design, ScalarType, Span};
+use fabsim_program::program::{Arch, Clock, Design, ScalarType, Span};
 use fabsim_program::sdk::Sdk;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+pub use signature::page as signatures_page;
 
 type Res<T> = Result<T, Box<Diagnostic>>;
 
@@ -119,6 +125,8 @@ pub struct CompileOptions {
     pub arch: Arch,
     /// The release the program is written for; `None`: the newest that accepts it.
     pub sdk: Option<Sdk>,
+    /// Whose cycles the program will count.
+    pub clock: Clock,
     /// `None`: the smallest legal ones.
     pub fabric_dims: Option<(u16, u16)>,
     pub fabric_offsets: Option<(u16, u16)>,
@@ -126,6 +134,10 @@ pub struct CompileOptions {
     pub params: Vec<(String, i64)>,
     /// Colors of the root file, by name: parameters of type `color`, and `color` declarations.
     pub colors: Vec<(String, i64)>,
+    /// A number given to a parameter of type `color` of a PE's code is the color of that number.
+    pub colors_by_number: bool,
+    /// How deep calls at compile time may be nested, if that is limited.
+    pub comptime_func_depth_limit: Option<u32>,
     /// Where `<name>` modules are looked for that are not part of the standard library.
     pub import_paths: Vec<PathBuf>,
     pub max_inlined_iterations: u32,
@@ -134,6 +146,8 @@ pub struct CompileOptions {
     pub memcpy: bool,
     pub channels: u32,
     pub fp16: Fp16Format,
+    /// Rules that the sources leave in doubt are errors, not warnings.
+    pub strict: bool,
 }
 
 impl CompileOptions {
@@ -141,16 +155,20 @@ impl CompileOptions {
         CompileOptions {
             arch,
             sdk: None,
+            clock: Clock::default(),
             fabric_dims: None,
             fabric_offsets: None,
             params: Vec::new(),
             colors: Vec::new(),
+            colors_by_number: false,
+            comptime_func_depth_limit: None,
             import_paths: Vec::new(),
             max_inlined_iterations: 50,
             comptime_step_limit: COMPTIME_STEPS,
             memcpy: true,
             channels: 1,
             fp16: Fp16Format::F16,
+            strict: false,
         }
     }
 }

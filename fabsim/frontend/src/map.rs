@@ -10,11 +10,9 @@ use fabsim_program::program::{Inst, MapOperation, Operand, ScalarType, Span};
 impl Compiler {
     /// `@map(function, inputs..., [output])`
     pub fn map(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
-        let Some((callee, rest)) = args.split_first() else {
-            return err(span, "@map needs a function");
-        };
-        let at = f.ast.span(*callee);
-        let Value::Function(function) = self.value(f, *callee)? else {
+        let (callee, rest) = (args[0], &args[1..]);
+        let at = f.ast.span(callee);
+        let Value::Function(function) = self.value(f, callee)? else {
             return err(at, "the first argument of @map must be a function");
         };
         let ty = self.function_type(function)?;
@@ -64,12 +62,15 @@ impl Compiler {
         let ev = self.eval_as(f, e, Some(param))?;
         let ty = self.type_of_ev(&ev);
         match ty {
-            Ty::FABOUT | Ty::DSR_DEST | Ty::DSR_SRC0 => {
+            Ty::FABOUT | Ty::DSR_DEST | Ty::DSR_SRC0 | Ty::FIFO => {
                 let ty = self.show(ty);
                 err(span, format!("@map cannot read from a value of type {ty}"))
             }
             Ty::DSR_SRC1 => match ev {
-                Ev::Val(Value::Dsr(dsr)) => Ok((Operand::Dsr(dsr), self.map_element(param, span)?)),
+                Ev::Val(Value::Dsr(dsr)) => {
+                    self.note_mapped(dsr, span)?;
+                    Ok((Operand::Dsr(dsr), self.map_element(param, span)?))
+                }
                 _ => err(span, "this DSR is not known at compile time"),
             },
             _ if ty.is_dsd() => {
@@ -94,6 +95,11 @@ impl Compiler {
         let element = self.map_element(result, span)?;
         let ev = self.eval(f, e)?;
         let ty = self.type_of_ev(&ev);
+        match &ev {
+            Ev::Val(Value::Dsr(dsr)) => self.note_mapped(*dsr, span)?,
+            Ev::Val(Value::Dsd(dsd)) => self.check_mapped_output(dsd, span)?,
+            _ => {}
+        }
         let operand = match (&ev, ty) {
             (Ev::Val(Value::Dsr(dsr)), Ty::DSR_DEST) => Operand::Dsr(*dsr),
             (_, Ty::MEM1D | Ty::MEM4D | Ty::FABOUT) => Operand::Dsd(self.slot_of(&ev, span)?.0),

@@ -1,10 +1,14 @@
 //! The data memory of a PE program: giving addresses to globals, static locals and constants, and
 //! turning initial values into words.
 
+use super::ast::GlobalDecl;
 use super::compiler::{Compiler, MAX_ELEMENTS};
+use super::strict;
+use super::tile::TileState;
 use super::types::{round_up, Ty, TypeKind};
-use super::value::{Elements, GlobalRef, Target, Value};
+use super::value::{Elements, GlobalRef, ModuleId, Target, Value};
 use super::{err, Res};
+use fabsim_program::diagnostic::Diagnostic;
 use fabsim_program::program::Span;
 
 /// Memory of one PE.
@@ -60,6 +64,10 @@ impl Compiler {
             return Ok(address);
         }
         let (value, ty) = self.global(global, span)?;
+        if self.modules[module].ast.globals[index].external {
+            let definition = self.definition(global, ty)?;
+            return self.global_address(definition, span);
+        }
         let place = self.modules[module].ast.globals[index].span;
         let address = match self.tile(span)?.reserved.get(&global) {
             Some(address) => *address,
@@ -68,6 +76,39 @@ impl Compiler {
         self.modules[module].globals[index].address = Some(address);
         self.tile(span)?.initial.push((address, value, ty, place));
         Ok(address)
+    }
+
+    /// The variable of the program's modules that is exported under the name of an extern one.
+    fn definition(&mut self, external: GlobalRef, ty: Ty) -> Res<GlobalRef> {
+        let decl_ast = self.module(external.module).ast.clone();
+        let decl = &decl_ast.globals[external.index as usize];
+        let first = self.tile(decl.span)?.root;
+        let defines = |other: &GlobalDecl| other.exported && other.name == decl.name;
+        let modules = self.modules.iter().enumerate().skip(first);
+        let found = modules
+            .filter_map(|(n, module)| {
+                let index = module.ast.globals.iter().position(defines)?;
+                Some(GlobalRef {
+                    module: ModuleId(n as u32),
+                    index: index as u32,
+                })
+            })
+            .next();
+        let name = self.text(decl.name);
+        let Some(definition) = found else {
+            let message = format!("no module of this program has 'export var {name}'");
+            return err(decl.span, message);
+        };
+        let (_, found) = self.global(definition, decl.span)?;
+        if found == ty {
+            return Ok(definition);
+        }
+        let place = self.module(definition.module).ast.globals[definition.index as usize].span;
+        let (found, wanted) = (self.show(found), self.show(ty));
+        let message = format!("'{name}' is declared extern with type {wanted}, and is a {found}");
+        Err(Box::new(
+            Diagnostic::new(decl.span, message).note(place, "exported here"),
+        ))
     }
 
     /// Fresh memory for a global.
@@ -184,5 +225,29 @@ impl Compiler {
                 Ok(())
             }
         }
+    }
+}
+
+/// What the smallest program with memcpy takes of a PE's memory, its code and stack included, as the
+/// vendor's linker reports it.
+const MEMCPY_BYTES: u32 = 4_176;
+
+impl Compiler {
+    /// Data leaves room for the code and the stack that a program with memcpy has at least.
+    pub fn check_memory_left(&mut self, tile: &TileState) -> Res<()> {
+        let limit = PE_MEMORY_BYTES - MEMCPY_BYTES;
+        let taken = tile.program.memory_bytes;
+        let below = tile.initial.iter().filter(|(at, ..)| *at <= limit);
+        let Some((.., across)) = below.max_by_key(|(at, ..)| *at) else {
+            return Ok(());
+        };
+        if !self.uses_memcpy() || taken <= limit {
+            return Ok(());
+        }
+        self.doubt(
+            strict::MEMORY,
+            *across,
+            format!("here the data of the program, {taken} bytes, leave the {limit} that remain of {PE_MEMORY_BYTES} beside memcpy's code and stack; the program's own code takes more"),
+        )
     }
 }

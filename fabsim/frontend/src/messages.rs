@@ -3,6 +3,7 @@
 //! travels as a diagnostic without a message (`silent`), which is never shown.
 
 use super::compiler::Compiler;
+use super::strict::Rule;
 use super::value::{Elements, Value};
 use super::Res;
 use fabsim_program::diagnostic::{Diagnostic, Severity};
@@ -21,6 +22,8 @@ const MAX_SHOWN: usize = 64;
 pub struct Messages {
     pub errors: Vec<Diagnostic>,
     pub warnings: Vec<Diagnostic>,
+    /// What breaks rules that are in doubt.
+    pub doubts: Vec<(Rule, Diagnostic)>,
     pub printed: Vec<Diagnostic>,
     /// Parts that failed, with a new error or with one that was known.
     pub failures: u64,
@@ -99,6 +102,7 @@ impl Compiler {
     pub fn warn(&mut self, span: Span, message: impl Into<String>) {
         self.memo.effects += 1;
         let warning = Diagnostic::new(span, message).severity(Severity::Warning);
+        let warning = self.outward(warning);
         let warnings = &mut self.messages.warnings;
         if warnings.len() < MAX_REMARKS && !warnings.contains(&warning) {
             warnings.push(warning);

@@ -11,12 +11,15 @@ use super::types::Ty;
 use super::value::{FnRef, GlobalRef, ModuleId, Value};
 use super::{err, lexer, parser, Res};
 use fabsim_program::diagnostic::Diagnostic;
+use fabsim_program::limits::COLORS;
 use fabsim_program::program::Span;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// More module instances than this in one program are refused.
 const MAX_MODULES: usize = 1000;
+
+const COLOR_COUNT: i128 = COLORS as i128;
 
 pub struct Module {
     pub ast: Rc<Ast>,
@@ -29,6 +32,8 @@ pub struct Module {
     pub bindings: Vec<(Sym, Value)>,
     /// Where it is imported or made the code of a PE; line 0 for the root.
     imported: Span,
+    /// For a standard module, where users' text imports it, also through others.
+    pub caller: Option<Span>,
 }
 
 #[derive(Clone, Debug)]
@@ -143,6 +148,7 @@ impl Compiler {
         }
         let ast = self.load_file(path, standard, span)?;
         let names = self.index_names(&ast)?;
+        let caller = self.user_place(span).filter(|_| standard);
         let unknown = Global {
             state: GlobalState::Unknown,
             address: None,
@@ -155,6 +161,7 @@ impl Compiler {
             names,
             bindings,
             imported: span,
+            caller,
         });
         let module = ModuleId(self.modules.len() as u32 - 1);
         if module != ModuleId(0) {
@@ -201,7 +208,8 @@ impl Compiler {
         // Code that is being lowered must not receive what an initialiser does.
         let (stage, builder) = (self.stage, self.builder.take());
         self.stage = Stage::Global;
-        let result = self.evaluate_global(global);
+        let caller = self.modules[module].caller;
+        let result = self.on_behalf(caller, |this| this.evaluate_global(global));
         self.stage = stage;
         self.builder = builder;
         let (value, ty) = match result {
@@ -225,8 +233,8 @@ impl Compiler {
             };
             return Ok((Value::Function(function), Ty::VOID));
         }
-        if decl.external {
-            return err(decl.span, "fabsim does not support extern variables yet");
+        if decl.external && decl.kind != GlobalKind::Var {
+            return err(decl.span, "fabsim does not support extern constants yet");
         }
         let mut frame = Frame::new(ast.clone(), global.module, true);
         let declared = match decl.ty {
@@ -310,6 +318,14 @@ impl Compiler {
             return Ok((value, ty));
         };
         let name = self.text(decl.name);
+        let value = match value {
+            Value::Int(id @ 0..COLOR_COUNT, _)
+                if ty == Ty::COLOR && self.options.colors_by_number =>
+            {
+                Value::Handle(id as u16, Ty::COLOR)
+            }
+            value => value,
+        };
         let value = self
             .coerce_value(value, ty, decl.span)
             .map_err(|mut error| {

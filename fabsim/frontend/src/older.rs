@@ -13,8 +13,6 @@ impl Compiler {
     /// the color's number.
     pub fn bind_task_to_color(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
         let name = "bind_task";
-        self.arity(name, args, 2, 2, span)?;
-        self.only_comptime(name, span)?;
         self.only_older(name, span)?;
         let task = self.function_argument(f, args[0], true)?;
         let color = self.value(f, args[1])?;
@@ -64,7 +62,6 @@ impl Compiler {
         span: Span,
     ) -> Res<()> {
         self.only_older("initialize_queue with a number", span)?;
-        self.arity("initialize_queue", args, 2, 2, span)?;
         let queue = self.number_as_queue(Ev::Val(Value::int(number)), Ty::INPUT_QUEUE);
         let queue = self.handle(&queue, Ty::INPUT_QUEUE, "the queue", span)?;
         if self.queue_reserved(queue, true) {
@@ -78,7 +75,6 @@ impl Compiler {
 
     /// `@rpc(id)`: lets memcpy start functions by a task, which it does by itself since SDK 1.1.
     pub fn rpc(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
-        self.arity("rpc", args, 1, 1, span)?;
         self.only_comptime("rpc", span)?;
         let id = self.value(f, args[0])?;
         let at = f.ast.span(args[0]);
@@ -90,7 +86,8 @@ impl Compiler {
         Ok(())
     }
 
-    fn only_older(&self, form: &str, span: Span) -> Res<()> {
+    fn only_older(&mut self, form: &str, span: Span) -> Res<()> {
+        self.has_older_forms = true;
         match self.wse3() {
             true => err(span, format!("@{form} is older than wse3")),
             false => Ok(()),

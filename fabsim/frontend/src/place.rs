@@ -56,7 +56,9 @@ impl Compiler {
         let failures = self.messages.failures;
         self.tile = Some(TileState::default());
         let root = self.instantiate(path, standard, request.params.clone(), request.span)?;
-        self.tile(request.span)?.program.file = path.display().to_string();
+        let tile = self.tile(request.span)?;
+        tile.root = root.0 as usize;
+        tile.program.file = path.display().to_string();
         // After a comptime block that failed, tasks would lack their ids and functions their callers.
         if self.run_modules(root, order)? {
             self.lower_all(request.span)?;

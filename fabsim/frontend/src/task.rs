@@ -17,8 +17,6 @@ impl Compiler {
         args: &[ExprId],
         span: Span,
     ) -> Res<()> {
-        self.arity(name, args, 2, 2, span)?;
-        self.only_comptime(name, span)?;
         let function = self.function_argument(f, args[0], true)?;
         let ty = match kind {
             TaskKind::Data => Ty::DATA_TASK_ID,

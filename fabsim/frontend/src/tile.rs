@@ -6,6 +6,8 @@ use super::compiler::{Compiler, Frame, Stage};
 use super::intern::Sym;
 use super::layout::Declared;
 use super::place::Order;
+use super::registers::Registers;
+use super::strict;
 use super::types::Ty;
 use super::value::{Elements, FnRef, GlobalRef, ModuleId, Value};
 use super::{err, unnamed_queue, Res};
@@ -22,6 +24,8 @@ use std::sync::Arc;
 #[derive(Default)]
 pub struct TileState {
     pub program: TileProgram,
+    /// The first of its modules.
+    pub root: usize,
     pub instances: HashMap<(FnRef, Vec<Argument>), FunctionId>,
     pub pending: Vec<Pending>,
     /// Tasks and what they are bound to.
@@ -39,6 +43,8 @@ pub struct TileState {
     pub initial: Vec<(u32, Value, Ty, Span)>,
     /// Places kept for globals.
     pub reserved: HashMap<GlobalRef, u32>,
+    /// Registers, their loads and what works on them.
+    pub registers: Registers,
     shape_spans: Vec<Span>,
     shapes: HashMap<DsdShape, u16>,
     /// (function, keeps locals in memory, callees, declaration)
@@ -116,6 +122,9 @@ impl Compiler {
         }
         self.check_queues(&mut tile)?;
         self.check_activated(&tile);
+        self.check_registers(&tile)?;
+        self.check_teardown_task(&tile)?;
+        self.check_memory_left(&tile)?;
         check_recursion(&tile)?;
         check_teardown(&tile)?;
         self.check_exports(&tile, exports)?;
@@ -163,9 +172,11 @@ impl Compiler {
         for module in root.0 as usize..self.modules.len() {
             let ast = self.modules[module].ast.clone();
             for (block, _) in &ast.comptime_blocks {
+                let caller = self.modules[module].caller;
                 self.part(|this| {
                     let mut frame = Frame::new(ast.clone(), ModuleId(module as u32), true);
-                    this.exec_block(&mut frame, block).map(drop)
+                    let run = |this: &mut Self| this.exec_block(&mut frame, block).map(drop);
+                    this.on_behalf(caller, run)
                 });
             }
         }
@@ -181,7 +192,9 @@ impl Compiler {
                 false => Some(self.tile(span)?.pending.remove(0)),
             };
             match next {
-                Some(pending) => self.part(|this| this.lower(&pending)),
+                Some(pending) => {
+                    self.part(|this| this.on_behalf(pending.caller, |this| this.lower(&pending)))
+                }
                 None => {
                     // Initial values may refer to functions, which are lowered then.
                     self.write_pointers(span)?;
@@ -305,6 +318,19 @@ impl Compiler {
                     format!("the local task id {id} is activated, but no task is bound to it"),
                 );
             }
+        }
+    }
+
+    /// Task 29 of a program with memcpy: its dispatcher of teardowns has the id, too.
+    fn check_teardown_task(&mut self, tile: &TileState) -> Res<()> {
+        let bound = tile.bound.iter().find(|(binding, _)| binding.id == 29);
+        match bound {
+            Some((binding, _)) if self.uses_memcpy() => self.doubt(
+                strict::TEARDOWN_TASK,
+                binding.span,
+                "the task id 29 belongs to memcpy's dispatcher of teardowns: use @set_teardown_handler",
+            ),
+            _ => Ok(()),
         }
     }
 

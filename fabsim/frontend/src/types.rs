@@ -129,15 +129,6 @@ impl Ty {
         (Ty::F16..=Ty::F32).contains(&self)
     }
 
-    /// The name of a float type of 16 bits.
-    pub fn fp16_name(self) -> &'static str {
-        match self {
-            Ty::BF16 => "bf16",
-            Ty::CB16 => "cb16",
-            _ => "f16",
-        }
-    }
-
     pub fn is_fp16(self) -> bool {
         (Ty::F16..=Ty::CB16).contains(&self)
     }

@@ -22,6 +22,7 @@ use fabsim_engine::machine::{Command, Machine};
 use fabsim_engine::pe::Launch;
 use fabsim_engine::probe::Recorder;
 use fabsim_engine::report::{Cause, During, HostFault, SimError};
+use fabsim_engine::timing::{timing_of, Timing};
 use fabsim_engine::trace::Watched;
 use fabsim_program::program::{Design, FunctionId, SymbolKind};
 use std::sync::Arc;
@@ -48,6 +49,8 @@ pub struct SimOptions {
     pub watched: Watched,
     /// Reading memory that nobody has written is an error.
     pub check_uninitialized: bool,
+    /// Numbers other than those of the program's clock, by name: for fitting and for experiments.
+    pub constants: Vec<(String, u64)>,
 }
 
 impl Default for SimOptions {
@@ -62,6 +65,7 @@ impl Default for SimOptions {
             trace_landings: false,
             watched: Watched::default(),
             check_uninitialized: false,
+            constants: Vec::new(),
         }
     }
 }
@@ -105,6 +109,19 @@ const VISITS_BETWEEN_CALLS: u64 = 20_000;
 /// Cycles that pass on a busy machine until a copy takes effect: less than a host needs for one. [guess]
 const CYCLES_BEFORE_A_COPY: u64 = 2_000;
 
+/// The cycle counts of a run: those of the design's clock, but for what the options change.
+fn counted(design: &Design, options: &SimOptions) -> Result<Timing, SimError> {
+    let mut table = timing_of(design);
+    for (name, cycles) in &options.constants {
+        if !table.set(name, *cycles) {
+            let known = table.numbers().iter().map(|(name, _)| *name).collect();
+            let name = format!("{name} = {cycles}");
+            return Err(HostFault::NoConstant { name, known }.into());
+        }
+    }
+    Ok(table)
+}
+
 /// A design on a simulated machine, with the host connected.
 pub struct Simulator {
     design: Arc<Design>,
@@ -126,6 +143,7 @@ impl Simulator {
         room::check(&design, options.max_memory_bytes)?;
         let mut machine = Machine::with_threads(
             &design,
+            counted(&design, &options)?,
             options.lenient,
             options.visit_order,
             options.threads,

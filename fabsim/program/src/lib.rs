@@ -2,9 +2,10 @@
 //!
 //! `program` is what the front end hands to the engine; `diagnostic` is a message about source
 //! text; `limits` holds the machine's sizes; `rounding` the float formats of 16
-//! bits; `sdk` the releases whose CSL differs; `direction`, `opcode` and `scalar_type` are the small types
-//! that `program` is made of.
+//! bits; `clock` names the tables of cycle costs, `sdk` the releases whose CSL differs; `direction`,
+//! `opcode` and `scalar_type` are the small types that `program` is made of.
 
+pub mod clock;
 pub mod diagnostic;
 pub mod direction;
 pub mod limits;

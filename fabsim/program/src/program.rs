@@ -8,6 +8,7 @@
 //! a slot holds the raw bits of one scalar, zero-extended to 64 bits; ids of tasks, colors and
 //! queues are the plain machine numbers.
 
+pub use crate::clock::Clock;
 pub use crate::direction::{Direction, Directions};
 pub use crate::opcode::Opcode;
 pub use crate::scalar_type::ScalarType;
@@ -33,6 +34,10 @@ pub struct Span {
 #[derive(Clone, Debug)]
 pub struct Design {
     pub arch: Arch,
+    /// Whose cycles it counts.
+    pub clock: Clock,
+    /// It uses forms of before 1.0, so the compiler of its time made its code.
+    pub older: bool,
     pub width: u16,
     pub height: u16,
     /// Size of the simulated fabric and the position of PE (0, 0) in it, as given to the compiler.
@@ -102,6 +107,22 @@ pub struct ColorSetup {
     pub color_swap_y: bool,
     /// Where the configuration was declared.
     pub span: SpanKey,
+}
+
+impl ColorSetup {
+    /// Inputs and outputs at each declared position, with its number, position 0 first.
+    pub fn sides(&self) -> Vec<(u8, Directions, Directions)> {
+        let (mut rx, mut tx) = (self.rx, self.tx);
+        let mut all = vec![(0, rx, tx)];
+        for (number, position) in (1..).zip(&self.positions) {
+            if let Some(position) = position {
+                rx = position.rx.unwrap_or(rx);
+                tx = position.tx.unwrap_or(tx);
+                all.push((number, rx, tx));
+            }
+        }
+        all
+    }
 }
 
 /// A span that is ignored by equality and hashing, so that equal set-ups stay one.
@@ -185,6 +206,10 @@ pub struct TileProgram {
     pub active_at_start: Vec<u8>,
     /// What was blocked or unblocked at comptime, in order; `true` is blocked.
     pub blocked_at_start: Vec<(BlockTarget, bool)>,
+    /// Bit per task id of high priority at start.
+    pub high_tasks: u64,
+    /// Priority of the main thread at start, from medium low, the usual one, up.
+    pub main_priority: u8,
     /// DSRs loaded at comptime.
     pub dsrs: Vec<DsrLoadValue>,
     /// Static parts of DSDs; `Dsd::shape` points in here.

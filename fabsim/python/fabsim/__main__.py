@@ -3,7 +3,9 @@
 fabsim cslc LAYOUT.csl OPTIONS         compile like cslc, into the directory given with -o
 fabsim python [OPTIONS] SCRIPT.py ...  run a host script against fabsim's SdkRuntime
 fabsim trace BINARY TEXT [OPTIONS]     make text of a binary trace, or of a part of it
-fabsim shims DIR                       write `cslc` and `cs_python` into DIR, to be put on PATH
+fabsim debug-shell COMMAND ...         the commands of `sdk_debug_shell` that read
+fabsim shims DIR                       write `cslc`, `cs_python` and `sdk_debug_shell` into DIR, to
+                                       be put on PATH
 
 `fabsim COMMAND --help` lists the options of the first three.
 """
@@ -18,16 +20,21 @@ import sys
 from importlib.resources import files
 from pathlib import Path
 
-from fabsim import CslError, SimulationError, convert_trace, options
+from fabsim import CslError, SimulationError, convert_trace, debug_shell, options
 from fabsim.cslc import compile_command
+from fabsim.mistakes import UserError
 
-FAULT, USAGE = 1, 2
+FAULT, USAGE, INTERRUPTED = 1, 2, 130
+
+
+SHIMS = (("cslc", "cslc"), ("cs_python", "python"), ("sdk_debug_shell", "debug-shell"))
 
 
 def main() -> None:
     """Entry point of the command."""
     arguments = sys.argv[1:]
     commands = {"cslc": _cslc, "python": _python, "trace": _trace, "shims": _shims}
+    commands["debug-shell"] = debug_shell.main
     if not arguments or arguments[0] not in commands:
         asked_for_help = arguments[:1] in (["-h"], ["--help"])
         print(__doc__, file=sys.stdout if asked_for_help else sys.stderr)
@@ -58,9 +65,12 @@ def _python(arguments: list[str]) -> int:
     except CslError as error:
         print(error, file=sys.stderr)
         return FAULT
-    except SimulationError as error:
+    except (SimulationError, UserError) as error:
         print(f"fabsim: {error}", file=sys.stderr)
         return FAULT
+    except KeyboardInterrupt as error:
+        print(f"fabsim: {error or 'interrupted'}", file=sys.stderr)
+        return INTERRUPTED
     return 0
 
 
@@ -81,14 +91,14 @@ def _trace(arguments: list[str]) -> int:
 
 
 def _shims(arguments: list[str]) -> int:
-    """Write the two commands that a commands file calls."""
+    """Write the commands that a commands file calls."""
     if len(arguments) != 1:
         print("fabsim shims: name one directory", file=sys.stderr)
         return USAGE
     directory = Path(arguments[0])
     directory.mkdir(parents=True, exist_ok=True)
     python = shlex.quote(sys.executable)
-    for name, command in (("cslc", "cslc"), ("cs_python", "python")):
+    for name, command in SHIMS:
         path = directory / name
         path.write_text(f'#!/bin/sh\nexec {python} -m fabsim {command} "$@"\n')
         os.chmod(path, 0o755)

@@ -55,6 +55,7 @@ class Program:
     @property
     def assumed(self) -> str | None: ...
     def functions(self, x: int, y: int) -> list[tuple[str, int]]: ...
+    def routes(self, x: int, y: int) -> list[tuple[int, int, str, str]]: ...
     def data_bytes(self, x: int, y: int) -> int: ...
 
 class LaunchReport:
@@ -81,6 +82,10 @@ def compile(
     max_inlined_iterations: int = 50,
     fp16_format: str = "f16",
     max_comptime_steps: int = ...,
+    timing: Literal["streams", "simfabric", "silicon"] = ...,
+    strict: bool | None = None,
+    colors_by_number: bool = ...,
+    comptime_func_depth_limit: int | None = None,
     sdk: str | None = None,
 ) -> Program: ...
 def convert_trace(
@@ -109,7 +114,9 @@ class Simulator:
         trace_form: Literal["text", "binary"] = "text",
         trace_region: tuple[int, int, int, int] | None = None,
         trace_window: tuple[int, int] | None = None,
+        constants: Mapping[str, int] = ...,
     ) -> None: ...
+    def set_progress(self, progress: Callable[[int], None] | None) -> None: ...
     def memcpy_h2d(
         self,
         symbol: str,

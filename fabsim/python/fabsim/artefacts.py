@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fabsim import session
 from fabsim._native import Program, Simulator
-from fabsim.options import RunOptions, numbered
+from fabsim.options import RunOptions
+from fabsim.simfabric import Asked, as_text
 
 LOG, STATISTICS = "sim.log", "sim_stats.json"
 
@@ -31,20 +32,54 @@ class Clock:
         return time.monotonic() - self.real, user, system
 
 
+@dataclass(frozen=True)
+class DebugLog:
+    """What SIMFABRIC_DEBUG asks for, the trace it is taken from, and where the program is."""
+
+    asked: Asked
+    trace: str
+    form: str
+    #: The trace is nobody else's.
+    scratch: bool
+    offsets: tuple[int, int]
+    fabric: tuple[int, int]
+
+    def write(self, simulator: Simulator, last: str) -> None:
+        """Write sim.log; `last` is its last line."""
+        text = as_text(self.trace, self.form)
+        printed = [(cycle, f" {line}") for cycle, line in simulator.log]
+        width, height = self.fabric
+        with Path(LOG).open("w") as log:
+            log.write(f"@0 Create from size nx={width} ny={height}\n")
+            log.write(f"@0 dimX={width}, dimY={height}\n")
+            for line in self.asked.lines(Path(text), self.offsets, printed):
+                log.write(f"{line}\n")
+            log.write(f"{last}\n")
+        for path in {text if text != self.trace else "", self.trace if self.scratch else ""}:
+            if path:
+                Path(path).unlink(missing_ok=True)
+
+
 def write_all(
-    program: Program, simulator: Simulator, clock: Clock, options: RunOptions, number: int
+    program: Program,
+    simulator: Simulator,
+    clock: Clock,
+    asked: tuple[RunOptions, DebugLog | None],
+    number: int,
 ) -> None:
-    """Write the files of a run that has ended, well or not."""
+    """Write the files of a run that has ended, well or not, as its options ask for."""
+    options, debug = asked
     spent = clock.spent()
     usage = simulator.usage_json()
     stalls = _stalls(json.loads(usage)) if usage else None
     figures = statistics(program, simulator, clock.init, spent, stalls)
     Path(STATISTICS).write_text(json.dumps(figures, sort_keys=True) + "\n")
-    Path(LOG).write_text("".join(f"{line}\n" for line in log_lines(program, simulator, figures)))
-    if options.report_json and usage:
-        Path(numbered(options.report_json, number)).write_text(usage + "\n")
-    if options.report:
-        print(simulator.usage_table(), file=sys.stderr)
+    lines = log_lines(program, simulator, figures)
+    if debug:
+        debug.write(simulator, lines[-1])
+    else:
+        Path(LOG).write_text("".join(f"{line}\n" for line in lines))
+    session.report(simulator, options, number)
 
 
 def statistics(

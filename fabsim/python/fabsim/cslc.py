@@ -16,7 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from fabsim._native import CslError, Program, compile
+from fabsim.mistakes import DamagedProgramError, NoProgramError
 from fabsim.options import positive
+from fabsim.route_table import route_table
+
+# What says in an output directory how to compile the program.
+RECIPE = "fabsim.json"
+
+# The tables of cycle costs, the default first.
+TIMINGS = ("streams", "simfabric", "silicon")
 
 
 # The releases whose CSL fabsim knows.
@@ -39,10 +47,16 @@ def compile_command(arguments: list[str]) -> None:
         "fp16_format": options.fp16_format,
         "max_comptime_steps": options.max_comptime_steps,
         "sdk": options.sdk,
+        "timing": options.timing,
+        "strict": options.strict or None,
+        "colors_by_number": options.colors_by_number,
+        "comptime_func_depth_limit": options.comptime_func_depth_limit,
     }
     _refuse_unsupported(options)
     program = _compile(recipe)
     _tell(options, program)
+    if options.out_routes:
+        print(route_table(program))
     if options.memcpy:
         _refuse_a_rectangle_that_does_not_fit(options, program)
     recipe |= {"sha256": _hashes(program), "sdk": program.sdk}
@@ -51,23 +65,68 @@ def compile_command(arguments: list[str]) -> None:
     bound = {key: recipe[key] for key in ("params", "colors")}
     out = {key: {name: str(value) for name, value in pairs.items()} for key, pairs in bound.items()}
     (directory / "out.json").write_text(json.dumps(out, indent=2) + "\n")
-    (directory / "fabsim.json").write_text(json.dumps(recipe, indent=2) + "\n")
+    (directory / RECIPE).write_text(json.dumps(recipe, indent=2) + "\n")
 
 
 def load(directory: str) -> Program:
-    """The program in an output directory. Raises FileNotFoundError or ValueError."""
-    path = Path(directory) / "fabsim.json"
-    recipe = json.loads(path.read_text())
-    program = _compile(recipe)
-    if _hashes(program) != recipe["sha256"]:
-        raise ValueError(f"the sources of {directory} have changed since it was compiled")
+    """The program in an output directory.
+
+    Raises NoProgramError, DamagedProgramError or CslError.
+    """
+    recipe = _recipe(directory)
+    try:
+        program = _compile(recipe)
+        changed = _hashes(program) != recipe["sha256"]
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise _damaged(directory, error) from error
+    if changed:
+        raise DamagedProgramError(f"the sources of {directory} have changed since it was compiled")
     return program
 
 
 def fabric_offsets(directory: str) -> tuple[int, int]:
-    """Where PE (0, 0) of the program in an output directory is in the fabric."""
-    x, y = json.loads((Path(directory) / "fabsim.json").read_text())["fabric_offsets"]
-    return x, y
+    """Where PE (0, 0) of the program in an output directory is in the fabric.
+
+    Raises NoProgramError or DamagedProgramError.
+    """
+    return _recipe_pair(directory, "fabric_offsets")
+
+
+def fabric_dims(directory: str) -> tuple[int, int]:
+    """The size of the fabric of an output directory.
+
+    Raises NoProgramError or DamagedProgramError.
+    """
+    return _recipe_pair(directory, "fabric_dims")
+
+
+def _recipe_pair(directory: str, key: str) -> tuple[int, int]:
+    try:
+        x, y = _recipe(directory)[key]
+        return int(x), int(y)
+    except (KeyError, TypeError, ValueError) as error:
+        raise _damaged(directory, error) from error
+
+
+def _recipe(directory: str) -> dict[str, Any]:
+    path = Path(directory) / RECIPE
+    try:
+        recipe = json.loads(path.read_text())
+    except FileNotFoundError as error:
+        raise NoProgramError(f"there is no compiled program in {directory!r}: no {path}") from error
+    except OSError as error:
+        raise NoProgramError(f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise _damaged(directory, error) from error
+    if not isinstance(recipe, dict):
+        raise _damaged(directory, "it is no table")
+    return recipe
+
+
+def _damaged(directory: str, why: object) -> DamagedProgramError:
+    path = Path(directory) / RECIPE
+    why = f"it lacks {why}" if isinstance(why, KeyError) else str(why)
+    return DamagedProgramError(f"{path} is not as cslc wrote it ({why}); compile the program again")
 
 
 def _compile(recipe: dict[str, Any]) -> Program:
@@ -85,6 +144,10 @@ def _compile(recipe: dict[str, Any]) -> Program:
         fp16_format=recipe["fp16_format"],
         max_comptime_steps=recipe["max_comptime_steps"],
         sdk=recipe["sdk"],
+        timing=recipe["timing"],
+        strict=recipe["strict"],
+        colors_by_number=recipe["colors_by_number"],
+        comptime_func_depth_limit=recipe["comptime_func_depth_limit"],
     )
 
 
@@ -115,7 +178,22 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--fp16-format", choices=("f16", "bf16", "cb16"), default="f16")
     parser.add_argument("--max-inlined-iterations", type=int, default=50)
     parser.add_argument("--warnings-as-errors", action="store_true")
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="refuse what the sources leave in doubt, too; fabsim's own option (or FABSIM_STRICT=1)",
+    )
     parser.add_argument("--verbose", action="store_true")
+    parser.add_argument(
+        "--out-routes", action="store_true", help="print the routes of every PE and color"
+    )
+    parser.add_argument(
+        "--comptime-func-depth-limit",
+        type=positive,
+        metavar="N",
+        help="refuse calls at compile time that are nested deeper",
+    )
+    _add_without_effect(parser)
     parser.add_argument(
         "--max-comptime-steps",
         type=positive,
@@ -130,6 +208,18 @@ def _parser() -> argparse.ArgumentParser:
         help="the release the program is written for (the newest that accepts it, with a note);"
         " fabsim's own option, also by the variable FABSIM_SDK",
     )
+    parser.add_argument(
+        "--timing",
+        choices=TIMINGS,
+        default=_timing_of_environment(),
+        help="whose cycles the program counts (streams); fabsim's own option",
+    )
+    parser.add_argument(
+        "--colors-by-number",
+        action="store_true",
+        help="a number for a parameter of type color is a color, as SdkLayout up to 1.4 has it; "
+        "fabsim's own option",
+    )
     parser.add_argument("--link-section-start-address-bytes")
     return parser
 
@@ -140,6 +230,21 @@ def _sdk_of_environment() -> str | None:
     if name is not None and name not in SDKS:
         sys.exit(f"fabsim: FABSIM_SDK is {name!r}; there are {', '.join(SDKS)}")
     return name
+
+
+def _timing_of_environment() -> str:
+    """What FABSIM_TIMING says, where a command line cannot be reached. Exits on a wrong name."""
+    name = os.environ.get("FABSIM_TIMING", TIMINGS[0])
+    if name not in TIMINGS:
+        sys.exit(f"fabsim: FABSIM_TIMING is {name!r}; there are {', '.join(TIMINGS)}")
+    return name
+
+
+def _add_without_effect(parser: argparse.ArgumentParser) -> None:
+    """Options of the vendor's driver that concern its files and processes alone."""
+    parser.add_argument("--output-json", action="store_true", help="out.json is always written")
+    parser.add_argument("--max-parallelism", type=positive, metavar="N", help="fabsim uses one")
+    parser.add_argument("-g0", dest="no_debug", action="store_true", help="there are no binaries")
 
 
 def _import_paths(options: argparse.Namespace) -> list[str]:

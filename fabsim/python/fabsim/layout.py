@@ -259,6 +259,7 @@ class SdkLayout:
                 "--fabric-offsets=0,0",
                 f"--fp16-format={f16_type.name.lower()}",
                 *(f"--import-path={path}" for path in libs),
+                "--colors-by-number",
                 *("-o", str(directory.resolve())),
             ]
         )

@@ -25,6 +25,7 @@ class RunOptions:
     threads: int | None
     lenient: bool
     check_uninitialized: bool
+    progress: bool
     report: bool
     report_json: str | None
     trace: str | None
@@ -140,6 +141,11 @@ def _parser(name: str, description: str) -> argparse.ArgumentParser:
         help="reading memory that nobody has written is an error",
     )
     reports = parser.add_argument_group("reports and traces")
+    reports.add_argument(
+        "--progress",
+        action="store_true",
+        help="tell how far a long run has got, also where standard error is no terminal",
+    )
     reports.add_argument(
         "--report", action="store_true", help="print where the cycles went to standard error"
     )

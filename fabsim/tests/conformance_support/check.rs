@@ -6,7 +6,9 @@ use fabsim::host::VisitOrder;
 use fabsim::program::Arch;
 
 /// Keys of a header that are no expected values.
-const SETTINGS: [&str; 7] = ["arch", "sdk", "size", "param", "launch", "lenient", "fp16"];
+const SETTINGS: [&str; 8] = [
+    "arch", "sdk", "size", "param", "launch", "lenient", "fp16", "strict",
+];
 
 /// Numbers behind these are timing, layout of memory or lines of library modules, which other rules
 /// and tests are about.

@@ -52,6 +52,7 @@ fn options(program: &Program, arch: Arch) -> Result<CompileOptions, String> {
     if let Some(name) = program.values("fp16", arch).next() {
         options.fp16 = Fp16Format::named(name).ok_or("fp16: f16, bf16 or cb16")?;
     }
+    options.strict = program.values("strict", arch).next().is_some();
     for param in program.values("param", arch) {
         let (name, value) = param.split_once(" = ").ok_or("param: NAME = VALUE")?;
         options.params.push((name.into(), number(value)?));

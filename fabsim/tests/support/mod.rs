@@ -366,6 +366,8 @@ pub fn design(arch: Arch, width: u16, tiles: Vec<(Tile1, Colors)>) -> Arc<Design
     let count = programs.len() as u32;
     Arc::new(Design {
         arch,
+        clock: Clock::default(),
+        older: false,
         width,
         height,
         fabric: (width + 7, height + 2),

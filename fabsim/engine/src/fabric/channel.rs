@@ -94,6 +94,14 @@ impl Channel {
         (self.kinds[at] & CONTROL == 0).then_some(self.payloads[at])
     }
 
+    /// Whether the oldest wavelet has come over a link and is in the queue only since this cycle.
+    #[inline]
+    pub fn is_arriving(&self, now: u64) -> bool {
+        self.landed == now
+            && self.len == self.landed_count
+            && self.last_side() != Some(Direction::Ramp)
+    }
+
     #[inline]
     pub fn has_control(&self) -> bool {
         self.controls != 0

@@ -32,6 +32,7 @@ pub struct Looked {
 /// The routers of a zone in the first half of a cycle.
 pub struct Looking<'a> {
     pub view: View<'a>,
+    pub(super) now: u64,
     pub(super) routers: &'a mut [Router],
     pub(super) zone: &'a mut Zone,
 }
@@ -113,12 +114,16 @@ impl Looking<'_> {
         let mut waiting = router.occupied.rotate_right(u32::from(router.turn));
         let mut taken = 0u8;
         let mut next_turn = None;
-        let mut flows = true;
+        let (mut flows, mut arriving) = (true, false);
         while waiting != 0 {
             let local = (waiting.trailing_zeros() as u8 + router.turn) % 32;
             waiting &= waiting - 1;
             let index = ChannelIndex(first_channel + u32::from(local));
             let channel = view.channel(index);
+            if view.wires.registered && channel.is_arriving(self.now) {
+                (arriving, flows) = (true, false);
+                continue;
+            }
             let refusal = match (channel.way, channel.first_data()) {
                 (Way::Only(side), Some(payload)) => {
                     let outputs = side.bit();
@@ -170,7 +175,7 @@ impl Looking<'_> {
             self.router(pe).turn = local;
         }
         Looked {
-            moved: taken != 0 || self.moved_nowhere(pe),
+            moved: taken != 0 || arriving || self.moved_nowhere(pe),
             drained: if flows { router.occupied } else { 0 },
         }
     }

@@ -169,8 +169,9 @@ pub struct Fabric {
 }
 
 impl Fabric {
-    /// The routers of a design, divided into zones that end before the given PEs.
-    pub fn new(design: &Design, depth: u8, ends: &[PeIndex]) -> Fabric {
+    /// The routers of a design, a hop of one cycle or two apart, divided into zones that end before the
+    /// given PEs.
+    pub fn new(design: &Design, depth: u8, hop_cycles: u64, ends: &[PeIndex]) -> Fabric {
         let grid = Grid {
             width: u32::from(design.width),
             height: u32::from(design.height),
@@ -179,7 +180,7 @@ impl Fabric {
         let settings = settings.map(|setup| Arc::new(RouterSettings::new(setup)));
         let mut fabric = Fabric {
             grid,
-            wires: Wires::new(grid, depth, settings.collect()),
+            wires: Wires::new(grid, depth, hop_cycles, settings.collect()),
             routers: Vec::with_capacity(design.tiles.len()),
             channels: Vec::new(),
             zones: Vec::new(),

@@ -23,6 +23,8 @@ pub(super) struct Place {
 pub(super) struct Wires {
     pub grid: Grid,
     pub depth: u8,
+    /// A wavelet from a link stays in the register behind it for a cycle before it may go on.
+    pub registered: bool,
     pub settings: Vec<Arc<RouterSettings>>,
     /// `of_color` of every set of settings: looked up for every move.
     of_color: Vec<[u8; COLORS]>,
@@ -35,10 +37,16 @@ pub(super) struct Wires {
 }
 
 impl Wires {
-    pub fn new(grid: Grid, depth: u8, settings: Vec<Arc<RouterSettings>>) -> Wires {
+    pub fn new(
+        grid: Grid,
+        depth: u8,
+        hop_cycles: u64,
+        settings: Vec<Arc<RouterSettings>>,
+    ) -> Wires {
         Wires {
             grid,
             depth,
+            registered: hop_cycles > 1,
             of_color: settings.iter().map(|known| known.of_color).collect(),
             settings,
             places: Vec::with_capacity(grid.len()),

@@ -93,8 +93,8 @@ impl Fabric {
         &mut self.zones[number]
     }
 
-    /// The zones, each with what its thread may change in the first half.
-    pub fn looking(&mut self) -> impl Iterator<Item = Looking<'_>> {
+    /// The zones, each with what its thread may change in the first half of cycle `now`.
+    pub fn looking(&mut self, now: u64) -> impl Iterator<Item = Looking<'_>> {
         let view = View {
             grid: self.grid,
             wires: &self.wires,
@@ -106,6 +106,7 @@ impl Fabric {
             let own = split_front(&mut routers, count);
             Looking {
                 view,
+                now,
                 routers: own,
                 zone,
             }

@@ -382,7 +382,7 @@ fn outflow_of(
             let (queue, stream) = (sender.queue, 0);
             let held = u64::from(ring.len());
             let alike = ring.is_all(Tag::new(sender.color, false, false));
-            let enough = held >= plan.timing.onramp_cycles;
+            let enough = held >= running.ramp_cycles(&plan.timing);
             let fits = up.color == sender.color && filled == 1 && alike && enough;
             fits.then_some(Some(Outflow {
                 queue,

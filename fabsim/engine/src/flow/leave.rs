@@ -73,7 +73,8 @@ impl Flows {
     fn refill_queues(&self, work: &Work, pe: PeIndex, at: u64, passed: u64, site: &mut Site) {
         let place = site.place(pe);
         let state = &mut site.pes[place];
-        let timing = site.plans[state.plan as usize].timing;
+        let timing = &site.plans[state.plan as usize].timing;
+        let ramp = work.doer.of(state).map_or(0, |r| r.ramp_cycles(timing));
         if passed > 0 {
             for intake in work.intakes.iter().flatten() {
                 let stream = self.stream(intake.stream);
@@ -88,7 +89,7 @@ impl Flows {
                 let tag = Tag::new(stream.current.color, false, false);
                 let ring = &mut state.core.outputs[usize::from(outflow.queue)].ring;
                 let payloads = stream.span(from, from + outflow.held);
-                ring.pass_on(payloads, tag, passed, at - 1 + timing.onramp_cycles);
+                ring.pass_on(payloads, tag, passed, at - 1 + ramp);
             }
             if let Some(running) = work.doer.of_mut(state) {
                 advance(running, passed);

@@ -2,9 +2,10 @@
 
 use super::clock_register::is_clock;
 use super::interpret::{Caller, Doing, Flow, Main, Site, Threads};
-use super::issue::{block_target, control_action, done_action, issue};
+use super::issue::{block_target, control_action, done_action, issue, Issued};
 use super::map::MapRun;
 use super::plan::PePlan;
+use super::rate::Rates;
 use super::scalar::{binary, compare, convert, cut, unary};
 use super::settings::is_shared;
 use super::state::{Core, LoadedDsr};
@@ -66,8 +67,8 @@ impl Main {
                 let write = Inst::WriteConfig { address, src };
                 self.through_pointer(&write, address, (site, time), core, (threads, env))
             }
-            Inst::Operation(op) => self.operation(op, site.span(), core, threads, env),
-            Inst::Map(map) => self.map(map, site.span(), core, (threads, env)),
+            Inst::Operation(op) => self.operation(op, (site.span(), time), core, threads, env),
+            Inst::Map(map) => self.map(map, (site.span(), time), core, (threads, env)),
             // Registers are shared with the router: they are used in their own cycle.
             Inst::ReadConfig { .. } | Inst::WriteConfig { .. } if time > env.now => {
                 Ok(Flow::Again(0))
@@ -149,7 +150,9 @@ impl Main {
                 self.set(*dst, convert(*from, *to, self.get(*a)));
             }
             Inst::LoadDsr(load) => {
-                core.load_dsr(self.loaded_dsr(load, site.span()));
+                let mut loaded = self.loaded_dsr(load, site.span());
+                loaded.usable = time + timing.dsr_load_cycles + timing.dsr_use_cycles - 1;
+                core.load_dsr(loaded);
                 return Ok(timing.dsr_load_cycles);
             }
             Inst::Activate { id } => core.activate(self.get(*id) as u8),
@@ -271,30 +274,72 @@ impl Main {
             on_control: control_action(&load.options, slots),
             ut_id: load.options.ut_id.map(|slot| self.get(slot) as u8),
             save_address: load.save_address,
+            usable: 0,
             span,
         }
+    }
+
+    /// Cycles from `time` until the operands of an operation are in registers that can be used.
+    /// Operands that are DSDs are loaded one by one; a destination that is the DSD of the first
+    /// source shares its register.
+    fn until_loaded<'a>(
+        &self,
+        operands: impl Iterator<Item = &'a Operand>,
+        time: u64,
+        core: &Core,
+        env: &Env,
+    ) -> u64 {
+        let timing = &env.plan.timing;
+        let mut loads = 0;
+        let mut usable = time;
+        let mut dest = None;
+        for (n, operand) in operands.enumerate() {
+            match *operand {
+                Operand::Dsd(slot) => {
+                    let bits = Some(self.get(slot));
+                    let shared = n == 1 && bits == dest && timing.rates != Rates::Documented;
+                    loads += u64::from(!shared);
+                    dest = bits;
+                }
+                Operand::Dsr(dsr) => {
+                    let loaded = core.dsr(dsr).map_or(0, |loaded| loaded.usable);
+                    usable = usable.max(loaded);
+                }
+                _ => {}
+            }
+        }
+        let wait = match loads {
+            0 => 0,
+            _ => loads * timing.dsr_load_cycles + timing.dsr_use_cycles - 1,
+        };
+        wait.max(usable - time)
     }
 
     /// An operation first pays for loading its DSD operands, then begins.
     fn operation(
         &mut self,
         op: &DsdOperation,
-        span: Span,
+        (span, time): (Span, u64),
         core: &mut Core,
         threads: &mut Threads,
         env: &mut Env,
     ) -> Result<Flow, Fault> {
         if !std::mem::replace(&mut self.charged, true) {
             let operands = std::iter::once(&op.dest).chain(&op.sources);
-            return Ok(Flow::Again(issue_cost(operands, env)));
+            let wait = self.until_loaded(operands, time, core, env);
+            let wait = wait + env.plan.timing.operation_issue_cycles;
+            if wait > 0 || time > env.now {
+                return Ok(Flow::Again(wait));
+            }
         }
-        self.charged = false;
         if env.plan.shares_inputs {
             self.bind_queues(op, core, env)?;
         }
         let issued = issue(op, span, env.plan, core, self.current_slots())?;
-        let queues = (issued.running.inputs.as_slice(), issued.running.output);
-        refuse_shared_queue(queues, threads, env.plan)?;
+        if let Err(fault) = refuse_busy(&issued, threads, env.plan) {
+            return self.wait_for_thread(fault, env);
+        }
+        self.charged = false;
         if let Some(slot) = op.result {
             self.set(slot, 1);
         }
@@ -307,10 +352,21 @@ impl Main {
             self.doing = Doing::Operation;
             return Ok(Flow::Leave);
         }
-        refuse_reentry(issued.running.thread, threads)?;
         issued.running.note_waiting(core);
         threads.push(issued.running);
-        Ok(Flow::Next(0))
+        Ok(Flow::Next(env.plan.timing.async_issue_cycles))
+    }
+
+    /// An operation whose queue or microthread is in use is a fault; a lenient machine waits until it is
+    /// free, and says so.
+    fn wait_for_thread(&mut self, fault: Fault, env: &mut Env) -> Result<Flow, Fault> {
+        if !env.plan.lenient {
+            return Err(fault);
+        }
+        self.waits = true;
+        env.log
+            .push((env.now, env.index, format!("waits: {}", fault.kind)));
+        Ok(Flow::Again(1))
     }
 
     /// Binds the input queues of an operation to the colors that its operands name.
@@ -338,7 +394,7 @@ impl Main {
     fn map(
         &mut self,
         map: &MapOperation,
-        span: Span,
+        (span, time): (Span, u64),
         core: &mut Core,
         (threads, env): (&Threads, &mut Env),
     ) -> Result<Flow, Fault> {
@@ -348,7 +404,8 @@ impl Main {
                 .iter()
                 .chain(&map.output)
                 .map(|(operand, _)| operand);
-            return Ok(Flow::Again(issue_cost(operands, env)));
+            let wait = self.until_loaded(operands, time, core, env);
+            return Ok(Flow::Again(wait + env.plan.timing.operation_issue_cycles));
         }
         self.charged = false;
         let run = MapRun::new(map, span, env.plan, core, self.current_slots())?;
@@ -361,12 +418,14 @@ impl Main {
     }
 }
 
-fn issue_cost<'a>(operands: impl Iterator<Item = &'a Operand>, env: &Env) -> u64 {
-    let timing = env.plan.timing;
-    let loads = operands
-        .filter(|operand| matches!(operand, Operand::Dsd(_)))
-        .count();
-    timing.operation_issue_cycles + timing.dsr_load_cycles * loads as u64
+/// Whether the queues and the microthread of an operation are free.
+fn refuse_busy(issued: &Issued, threads: &Threads, plan: &PePlan) -> Result<(), Fault> {
+    let queues = (issued.running.inputs.as_slice(), issued.running.output);
+    refuse_shared_queue(queues, threads, plan)?;
+    match issued.is_async && issued.running.length > 0 {
+        true => refuse_reentry(issued.running.thread, threads),
+        false => Ok(()),
+    }
 }
 
 fn refuse_reentry(id: u8, threads: &Threads) -> Result<(), Fault> {

@@ -60,6 +60,8 @@ pub struct Main {
     pub doing: Doing,
     /// The operation at the program counter has paid for its operands.
     pub(super) charged: bool,
+    /// It waits for a queue or microthread that is in use.
+    pub(super) waits: bool,
 }
 
 /// Where an instruction stands. Few ask for its place in the source.
@@ -104,6 +106,11 @@ impl Main {
         self.ready_at = at;
     }
 
+    /// A microthread has ended, which the main thread may have waited for.
+    pub fn stop_waiting(&mut self) {
+        self.waits = false;
+    }
+
     pub fn is_free(&self, now: u64) -> bool {
         self.doing == Doing::Nothing && self.ready_at <= now
     }
@@ -146,7 +153,7 @@ impl Main {
         }
         match self.doing {
             Doing::Nothing => false,
-            Doing::Code => true,
+            Doing::Code => !self.waits,
             Doing::Operation => self.running.as_ref().is_some_and(|r| r.can_step(core, now)),
             Doing::Map => self.maps.last().is_some_and(|m| m.can_step(core, now)),
         }

@@ -17,6 +17,7 @@ pub mod operation;
 pub mod plan;
 pub mod port;
 pub mod queues;
+pub mod rate;
 pub mod scalar;
 pub mod settings;
 pub mod simd;
@@ -266,6 +267,7 @@ impl Pe {
         env.queues_changed = true;
         self.turn = n as u8 + 1;
         if done {
+            self.main.stop_waiting();
             self.threads.remove(n);
             self.turn = n as u8;
         }
@@ -292,12 +294,13 @@ impl Pe {
         } = start;
         env.queues_changed |= took_wavelet;
         note_start(env, function);
-        let cost = if follows {
-            0
-        } else {
-            env.plan.timing.task_start_cycles
+        let timing = &env.plan.timing;
+        let cost = match (follows, took_wavelet) {
+            (true, _) => 0,
+            (false, true) => timing.data_task_start_cycles,
+            (false, false) => timing.task_start_cycles,
         };
-        let begin = env.now.max(env.plan.timing.start_up_cycles) + cost;
+        let begin = env.now.max(timing.start_up_cycles) + cost;
         self.main.start(env.plan, function, &args, begin);
     }
 }

@@ -1,13 +1,15 @@
 //! A running DSD operation: when it can go on, and what one instruction of it does.
 
 use super::fifo::End;
-use super::opcode::{element, info, Sources};
+use super::opcode::{element, Sources};
 use super::plan::PePlan;
 use super::port::{send, Port};
+use super::rate::{in_same_banks, Pace, PARTS};
 use super::simd::Lanes;
 use super::state::{Action, Core};
 use crate::fault::{Fault, FaultKind};
-use fabsim_program::program::{Arch, Dsr, Opcode, Priority, ScalarType, Slot, Span};
+use crate::timing::Timing;
+use fabsim_program::program::{Dsr, Opcode, Priority, ScalarType, Slot, Span};
 
 /// The length of an operation that never ends.
 pub const INFINITE: u32 = u32::MAX;
@@ -75,6 +77,10 @@ pub struct Running {
     /// What the SIMD mode of its fabric operands makes of it, if that is more than an element.
     pub lanes: Option<Lanes>,
     pub length: u32,
+    /// What it passes a cycle, where that is not the same whole number every cycle.
+    pub pace: Pace,
+    /// What it has saved up of that.
+    pub credit: u32,
     pub span: Span,
     /// The program's float format of 16 bits.
     pub half: ScalarType,
@@ -170,7 +176,7 @@ impl Running {
             return self.step_any(core, plan, now);
         }
         self.remaining -= u32::from(!self.is_infinite());
-        self.one(core, now + plan.timing.onramp_cycles)?;
+        self.one(core, now + self.ramp_cycles(&plan.timing))?;
         if self.remaining > 0 {
             return Ok(false);
         }
@@ -190,10 +196,13 @@ impl Running {
             }
         }
         if let Some(lanes) = self.lanes {
-            self.step_lanes(core, lanes, now, plan.timing.onramp_cycles)?;
+            self.step_lanes(core, lanes, now, self.ramp_cycles(&plan.timing))?;
             return Ok(self.ended(core, plan));
         }
-        let ready = now + plan.timing.onramp_cycles;
+        if self.per_cycle == 0 {
+            return self.step_in_memory(core, plan);
+        }
+        let ready = now + self.ramp_cycles(&plan.timing);
         let mut group = u32::from(self.per_cycle).min(self.remaining);
         if self.uses_fifo() {
             group = group.min(self.fifo_elements(core));
@@ -211,6 +220,33 @@ impl Running {
                 self.note_waiting(core);
             }
             return Ok(false);
+        }
+        self.complete(core, plan);
+        Ok(true)
+    }
+
+    /// From executing an element until it lands in the own router, if it is sent.
+    #[inline]
+    pub fn ramp_cycles(&self, timing: &Timing) -> u64 {
+        match self.inputs[0] {
+            Some(_) => timing.onramp_cycles,
+            None => timing.onramp_cycles + timing.send_start_cycles,
+        }
+    }
+
+    /// A cycle of an operation in memory whose pace is no whole number of elements.
+    fn step_in_memory(&mut self, core: &mut Core, plan: &PePlan) -> Result<bool, Fault> {
+        self.credit += self.pace.parts;
+        while self.remaining > 0 {
+            let sources = &self.sources[..usize::from(self.source_count)];
+            let conflict = self.pace.banked && in_same_banks(sources);
+            let cost = if conflict { 2 * PARTS } else { PARTS };
+            if self.credit < cost {
+                return Ok(false);
+            }
+            self.credit -= cost;
+            self.remaining -= u32::from(!self.is_infinite());
+            self.one(core, 0)?;
         }
         self.complete(core, plan);
         Ok(true)
@@ -341,39 +377,3 @@ impl Running {
 // Operands lie in the first cache line.
 const _: () = assert!(std::mem::size_of::<Port>() == 16);
 const _: () = assert!(std::mem::offset_of!(Running, sources) == 32);
-
-/// Elements per instruction: one where the fabric takes part, else the documented rate of the
-/// operation, lowered by strides that make banks collide.
-pub fn rate(arch: Arch, opcode: Opcode, ports: &[&Port]) -> u8 {
-    if ports.iter().any(|port| port.is_fabric()) {
-        return 1;
-    }
-    memory_rate(arch, opcode, ports)
-}
-
-/// The documented rate of an operation, lowered by the strides of its operands in memory.
-pub fn memory_rate(arch: Arch, opcode: Opcode, ports: &[&Port]) -> u8 {
-    let strides = ports.iter().filter_map(|port| {
-        let wide = port.bytes() == 4;
-        port.stride().map(|stride| stride_limit(stride, wide))
-    });
-    strides.fold(info(opcode).rate(arch), u8::min)
-}
-
-fn stride_limit(stride: i32, wide: bool) -> u8 {
-    if stride == 0 || stride == 1 {
-        return u8::MAX;
-    }
-    match stride.rem_euclid(8) {
-        0 => 1,
-        1 | 7 => 2,
-        4 => {
-            if wide {
-                2
-            } else {
-                4
-            }
-        }
-        _ => u8::MAX,
-    }
-}

@@ -1,6 +1,6 @@
 //! What PEs with the same program share: the program, with its tables turned into look-ups.
 
-use crate::timing::{timing, Timing};
+use crate::timing::Timing;
 use fabsim_program::limits::{limits, COLORS};
 use fabsim_program::program::{
     Arch, Direction, DsdShape, FunctionId, Priority, RouterSetup, TaskBinding, TaskKind,
@@ -30,7 +30,9 @@ pub struct OutputPlan {
 pub struct PePlan {
     pub program: Arc<TileProgram>,
     pub arch: Arch,
-    pub timing: &'static Timing,
+    pub timing: Timing,
+    /// What is undefined is survived where there is a way.
+    pub lenient: bool,
     pub inputs: Vec<InputPlan>,
     pub outputs: Vec<OutputPlan>,
     /// Operands of several colors name one input queue, which operations bind in turn.
@@ -46,11 +48,13 @@ pub struct PePlan {
 }
 
 impl PePlan {
-    pub fn new(arch: Arch, program: &Arc<TileProgram>) -> PePlan {
+    /// The tables of a program on a machine that counts cycles by `timing`.
+    pub fn new(arch: Arch, timing: Timing, program: &Arc<TileProgram>) -> PePlan {
         let mut plan = PePlan {
             program: Arc::clone(program),
             arch,
-            timing: timing(arch),
+            timing,
+            lenient: false,
             inputs: declared_inputs(arch, program),
             outputs: outputs(arch, program),
             shares_inputs: false,

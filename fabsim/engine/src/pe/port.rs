@@ -109,6 +109,39 @@ impl Port {
         matches!(self, Port::Input { .. } | Port::Output(_))
     }
 
+    /// Whether it walks through memory.
+    pub fn is_vector(&self) -> bool {
+        match self {
+            Port::Line { step, .. } => *step != 0,
+            Port::Tensor(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether both stay on the same word of memory.
+    pub fn same_word(&self, other: &Port) -> bool {
+        match (self, other) {
+            (
+                Port::Line {
+                    word: a, step: 0, ..
+                },
+                Port::Line {
+                    word: b, step: 0, ..
+                },
+            ) => a == b,
+            _ => false,
+        }
+    }
+
+    /// The word of the next element of one that walks through memory.
+    pub fn next_word(&self) -> Option<i64> {
+        match self {
+            Port::Line { word, step, .. } if *step != 0 => Some(i64::from(*word)),
+            Port::Tensor(tensor) => Some(tensor.word),
+            _ => None,
+        }
+    }
+
     /// The stride that limits how many elements one instruction can take, if in memory.
     pub fn stride(&self) -> Option<i32> {
         let words = |bytes: u8| i32::from(bytes / 2).max(1);
@@ -174,7 +207,9 @@ pub fn send(sender: Sender, value: u32, last: bool, ready: u64, outputs: &mut [O
     let advance_switch = last && sender.advance_switch;
     let tag = Tag::new(sender.color, sender.control, advance_switch);
     let entry = Entry { payload, tag };
-    outputs[usize::from(sender.queue)].ring.push(entry, ready);
+    let ring = &mut outputs[usize::from(sender.queue)].ring;
+    // What a queue holds leaves in order, however long each was on its way.
+    ring.push(entry, ready.max(ring.last_ready()));
 }
 
 #[cfg(test)]

@@ -46,6 +46,28 @@ pub enum MainPriority {
     High,
 }
 
+impl Settings {
+    /// With the tasks of high priority, a bit per id.
+    pub fn at_start(high_tasks: u64) -> Settings {
+        Settings {
+            high_tasks,
+            ..Settings::default()
+        }
+    }
+}
+
+impl MainPriority {
+    /// By the number that programs have for it.
+    pub fn of(number: u64) -> MainPriority {
+        match number {
+            0 => MainPriority::MediumLow,
+            1 => MainPriority::Medium,
+            2 => MainPriority::MediumHigh,
+            _ => MainPriority::High,
+        }
+    }
+}
+
 /// Output queues in the low half, input queues in the high one.
 fn queue_bit(queue: u64, is_input: u64) -> Result<u16, Fault> {
     match queue {
@@ -192,12 +214,7 @@ impl Core {
                 settings.high_tasks = others | if arg(1) == 0 { 0 } else { bit };
             }
             SystemCall::MainPriority => {
-                self.main_priority = match arg(0) {
-                    0 => MainPriority::MediumLow,
-                    1 => MainPriority::Medium,
-                    2 => MainPriority::MediumHigh,
-                    _ => MainPriority::High,
-                };
+                self.main_priority = MainPriority::of(arg(0));
             }
             SystemCall::SetSwitchSides => {
                 let side = |n| Directions(Direction::from_code(arg(n) as u8).bit());

@@ -1,8 +1,9 @@
 //! Operations whose fabric operands name a SIMD mode: what one instruction of them takes.
 
 use super::opcode::{element, info, Sources};
-use super::operation::{memory_rate, Running};
+use super::operation::Running;
 use super::port::{Port, Sender};
+use super::rate::documented_rate;
 use super::state::Core;
 use crate::fabric::ramp::{Entry, Tag};
 use crate::fault::{Fault, FaultKind};
@@ -57,7 +58,7 @@ pub fn lanes(
         waits: mode == Simd::Simd64,
     };
     let group = lanes.elements * lanes.wavelets;
-    let width = memory_rate(arch, opcode, ports);
+    let width = documented_rate(arch, opcode, ports);
     if width < group {
         return Err(FaultKind::SimdWidth {
             opcode,
@@ -160,9 +161,8 @@ impl Running {
             let advances = self.remaining == 0 && sender.advance_switch;
             let tag = Tag::new(sender.color, sender.control, advances);
             let entry = Entry { payload: sent, tag };
-            core.outputs[usize::from(sender.queue)]
-                .ring
-                .push(entry, ready);
+            let ring = &mut core.outputs[usize::from(sender.queue)].ring;
+            ring.push(entry, ready.max(ring.last_ready()));
         }
         Ok(())
     }

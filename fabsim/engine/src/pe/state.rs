@@ -25,6 +25,8 @@ pub struct LoadedDsr {
     pub on_control: Option<Action>,
     pub ut_id: Option<u8>,
     pub save_address: bool,
+    /// The cycle from which an operation can use it.
+    pub usable: u64,
     pub span: Span,
 }
 
@@ -73,9 +75,9 @@ impl Core {
             last_task: u8::MAX,
             attention: false,
             rebound: false,
-            main_priority: MainPriority::default(),
+            main_priority: MainPriority::of(u64::from(program.main_priority)),
             main_turn: false,
-            settings: Settings::default(),
+            settings: Settings::at_start(program.high_tasks),
         };
         for &id in &program.active_at_start {
             core.activate(id);
@@ -200,6 +202,7 @@ fn loaded(load: &DsrLoadValue) -> LoadedDsr {
         on_control: None,
         ut_id: load.ut_id,
         save_address: load.save_address,
+        usable: 0,
         span: load.span,
     }
 }

@@ -223,12 +223,12 @@ impl Tracer {
     }
 
     /// What was put into output queues in this turn.
-    fn look_at_queues(&mut self, cycle: u64, pe: PeIndex, state: &Pe, plan: &PePlan) {
+    fn look_at_queues(&mut self, cycle: u64, pe: PeIndex, state: &Pe) {
         let element = self.elements.entry(pe).or_default();
-        let ready = cycle + plan.timing.onramp_cycles;
         let mut written = Vec::new();
         for queue in &state.core.outputs {
             let known = element.queued.entry(queue.id).or_default();
+            let ready = queue.ring.last_ready();
             for n in known.len() as u8..queue.ring.len() {
                 let Some(color) = queue.ring.get(n).map(|departing| departing.color()) else {
                     continue;
@@ -312,7 +312,7 @@ impl Probe for Tracer {
         if self.is_over() {
             return;
         }
-        self.look_at_queues(cycle, pe, state, plan);
+        self.look_at_queues(cycle, pe, state);
         if turn == Turn::Main {
             self.look_at_operations(cycle, pe, state, plan);
         }

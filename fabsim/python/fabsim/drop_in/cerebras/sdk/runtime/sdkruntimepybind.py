@@ -14,8 +14,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fabsim import SimulationError, Simulator, artefacts, core_file, last_run, options
-from fabsim.cslc import fabric_offsets, load
+from fabsim import (
+    SimulationError,
+    Simulator,
+    artefacts,
+    core_file,
+    last_run,
+    options,
+    progress,
+    session,
+    simfabric,
+)
+from fabsim.cslc import fabric_dims, fabric_offsets, load
 from fabsim.host_arrays import (
     DTYPES,
     ORDERS,
@@ -47,6 +57,7 @@ from fabsim.layout_values import (
     RoutingPosition,
     get_edge_routing,
 )
+from fabsim.mistakes import RunInterruptedError
 
 __all__ = [
     "FP16TYPE",
@@ -115,6 +126,8 @@ class SdkRuntime:
         config = self._platform.config
         self._wants_trace = not (suppress_simfab_trace and config.suppress_trace)
         self._options = options.current()
+        self._progress = progress.reporter(self._options.progress)
+        self._debug: artefacts.DebugLog | None = None
         self._clock = artefacts.Clock()
         self._number = 0
         self._state = "made"
@@ -134,26 +147,29 @@ class SdkRuntime:
         started = time.monotonic()
         wanted = self._options
         self._number = last_run.next_number()
-        trace, form = wanted.trace, wanted.trace_form
-        if trace is None and self._wants_trace:
-            _TRACE.parent.mkdir(exist_ok=True)
-            trace, form = str(_TRACE), "binary"
-        self._simulator = Simulator(
-            self._program,
-            max_cycles=wanted.max_cycles,
-            lenient=wanted.lenient,
-            threads=wanted.threads or self._threads,
-            check_uninitialized=wanted.check_uninitialized,
-            max_memory_bytes=int(wanted.max_memory * 1e9),
-            usage=wanted.counts,
-            trace=options.numbered(trace, self._number) if trace else None,
-            trace_form=form,
-            trace_region=wanted.trace_region,
-            trace_window=wanted.trace_window,
-        )
+        trace, form = self._trace()
+        threads = wanted.threads or self._threads
+        self._simulator = session.make(self._program, wanted, threads, (trace, form))
+        self._simulator.set_progress(self._progress.told)
         self._streams.load(self._simulator)
         last_run.remember(self._name, self._simulator)
         self._clock = artefacts.Clock(init=time.monotonic() - started)
+
+    def _trace(self) -> tuple[str | None, str]:
+        """The trace to be written and its form; what SIMFABRIC_DEBUG asks for is taken from it."""
+        wanted, debug = self._options, simfabric.asked()
+        trace, form = wanted.trace, str(wanted.trace_form)
+        if trace is None and self._wants_trace:
+            _TRACE.parent.mkdir(exist_ok=True)
+            trace, form = str(_TRACE), "binary"
+        path = options.numbered(trace, self._number) if trace else None
+        if debug is None:
+            return path, form
+        scratch = path is None
+        path, form = (simfabric.scratch(), "text") if path is None else (path, form)
+        places = fabric_offsets(self._name), fabric_dims(self._name)
+        self._debug = artefacts.DebugLog(debug, path, form, scratch, *places)
+        return path, form
 
     def run(self) -> None:
         """Start it; the PEs wait for commands."""
@@ -164,7 +180,7 @@ class SdkRuntime:
 
         What PEs printed goes to sim.log, figures of the run to sim_stats.json.
         """
-        with self._command() as simulator:
+        with self._command("stop()") as simulator:
             self._streams.finish()
             self._state = "stopped"
             simulator.stop()
@@ -196,12 +212,12 @@ class SdkRuntime:
         words = words_of(src)
         if streaming:
             area = (px, py, w, h, l)
-            with self._command() as simulator:
+            with self._command("memcpy_h2d") as simulator:
                 simulator.stream_h2d(dest, words, *area, order=ORDERS[order])
             return Task()
         data = words.astype(DTYPES[data_type])
         name = self._name_of(dest)
-        with self._command() as simulator:
+        with self._command("memcpy_h2d") as simulator:
             simulator.memcpy_h2d(name, data, px, py, w, h, l, order=ORDERS[order])
         return Task()
 
@@ -226,13 +242,13 @@ class SdkRuntime:
         """
         del nonblock
         if streaming:
-            with self._command() as simulator:
+            with self._command("memcpy_d2h") as simulator:
                 words = simulator.stream_d2h(src, px, py, w, h, l, order=ORDERS[order])
             store(dest, words)
             return Task()
         name = self._name_of(src)
         dtype = DTYPES[data_type]
-        with self._command() as simulator:
+        with self._command("memcpy_d2h") as simulator:
             found = simulator.memcpy_d2h(name, dtype, px, py, w, h, l, order=ORDERS[order])
         store(dest, found.astype(np.uint32))
         return Task()
@@ -304,14 +320,14 @@ class SdkRuntime:
     def launch(self, name: str, *args: Any, nonblock: bool) -> Task:
         """Call an exported function on every PE and wait for all of them."""
         del nonblock
-        with self._command() as simulator:
+        with self._command(f"the launch of {name!r}") as simulator:
             simulator.launch(name, *args)
         return Task()
 
     def call(self, name: str, words: Sequence[int], *, nonblock: bool) -> Task:
         """Like `launch`, with the arguments as 32-bit words."""
         del nonblock
-        with self._command() as simulator:
+        with self._command(f"the call of {name!r}") as simulator:
             simulator.call(name, [int(word) for word in words])
         return Task()
 
@@ -333,7 +349,7 @@ class SdkRuntime:
         nonblock: bool = False,
     ) -> Task:
         """Send items of 32 bits to the fabric on a stream, all of them if no number is given."""
-        with self._command():
+        with self._command("send"):
             task = self._streams.send(port, words_of(src), n_wavelets)
             return task if nonblock else self._waited_for(task)
 
@@ -341,13 +357,13 @@ class SdkRuntime:
         self, port: int | str, dest: npt.NDArray[Any], n_wavelets: int, *, nonblock: bool = False
     ) -> Task:
         """Receive items of 32 bits on a stream; they are there when the task is done."""
-        with self._command():
+        with self._command("receive"):
             task = self._streams.receive(port, dest, n_wavelets)
             return task if nonblock else self._waited_for(task)
 
     def task_wait(self, task: Task) -> None:
         """Wait for a stream; everything else is done already."""
-        with self._command():
+        with self._command("task_wait"):
             self._waited_for(task)
 
     def _waited_for(self, task: Task) -> Task:
@@ -357,7 +373,7 @@ class SdkRuntime:
 
     def is_task_done(self, task: Task) -> bool:
         """Whether a stream is done, a little later; everything else is done already."""
-        with self._command():
+        with self._command("is_task_done"):
             done = task.done()
             self._streams.collect()
             return done
@@ -383,17 +399,28 @@ class SdkRuntime:
         return True
 
     @contextmanager
-    def _command(self) -> Iterator[Simulator]:
-        """The simulator, for one command. A run that fails leaves its files behind, too."""
+    def _command(self, what: str) -> Iterator[Simulator]:
+        """The simulator, for one command. A run that fails or is interrupted leaves its files
+        behind, too."""
         simulator = self._running()
+        self._progress.begin(what)
         try:
             yield simulator
         except SimulationError:
+            self._progress.end()
             self._write_files(simulator)
             raise
+        except KeyboardInterrupt as error:
+            self._progress.end()
+            self._write_files(simulator)
+            raise RunInterruptedError(
+                f"interrupted at cycle {simulator.cycle}, in {what}"
+            ) from error
+        self._progress.end()
 
     def _write_files(self, simulator: Simulator) -> None:
-        artefacts.write_all(self._program, simulator, self._clock, self._options, self._number)
+        asked = self._options, self._debug
+        artefacts.write_all(self._program, simulator, self._clock, asked, self._number)
 
     def _enter(self, state: str, *, after: str, call: str) -> None:
         if self._state != after:

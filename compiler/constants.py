@@ -1,0 +1,175 @@
+"""What the machine and the emitted code take, measured: read from `constants.json`.
+
+`make constants` makes that file; nobody counts these numbers by hand. Each is a difference between
+runs of emitted programs on fabsim, or between events of the trace of one; which they are stands in
+`tests/measuring`. All are cycles of a PE, but where it is said otherwise.
+
+The file has the numbers of each timing table of fabsim, by target; predictions are made with those
+of `TIMING`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from pathlib import Path
+
+FILE = Path(__file__).parent / "constants.json"
+TIMING = "streams"  # the timing table that fabsim uses if it is told nothing
+
+
+@dataclass(frozen=True)
+class Engine:
+    """What the machine takes, whatever it runs."""
+
+    hop: int  # from a router to the next
+    ramp_up: int  # from the cycle that executes an element until it is in the PE's own router
+    ramp_down: int  # from there to the cycle that can use it
+    dsr_load: int  # a DSD is copied into a register
+    op_issue: int  # an operation whose operands are in registers is issued
+    task_start: int  # from the activation of a task to its first instruction
+    scalar: int  # an instruction of a call-back
+    map_access: int  # `@map` takes the elements of a call, or writes its result
+    negate_words: int  # 16-bit words of memory, not cycles: so many change their sign in one
+
+
+@dataclass(frozen=True)
+class Code:
+    """Pieces of the emitted code. Those that begin an operation end when it is issued, with its
+    operands loaded."""
+
+    # functions and tasks
+    call: int  # the next function of a phase is called
+    frame: int  # and returns
+    tell: int  # the task is activated that tells of the end
+    done: int  # what that task does until a collective by itself is done
+
+    # a collective by itself (`collective_pe.csl.j2`)
+    launch: int  # from the launch to the call of the module's `run`
+    buffer: int  # `run` sets `base` and `vector`, and calls the first phase
+
+    # phases of trees: in a function, from where it is entered
+    store: int  # vectors are combined in memory, their operand made from `base`
+    store_again: int  # the same once more, in the task behind it
+    send: int  # the own vector is sent
+    add: int  # what comes is combined with the own vector, whose register is loaded, and sent
+    add_after_store: int  # the same, that register being loaded
+    copy: int  # what is broadcast goes to memory
+    control: int  # a control wavelet is sent
+    negate: int  # the vector changes its sign
+    store_by_map: int  # the same by `@map`, whose operands are descriptors
+    add_by_map: int
+    map_round: int  # the loop around several `@map`
+    store_by_length: int  # the same with a length of the run: the operand for it is looked for
+    store_one: int  # one vector is combined in memory, by a register
+    own_vector_read: int  # behind storing the own vector is read, its register loaded
+    next_round: int  # one of several vectors stored one by one has come: on to the next
+    last_round: int  # or, more than that, no more
+
+    # from collective to collective (`collectives_pe.csl.j2`, `program_pe.csl.j2`)
+    program_launch: int  # from the launch to the test which turn is first
+    launch_round: int  # the round set, too
+    next_call: int  # from the end of a part to the test which turn is next
+    complete: int  # the same where a teardown task is let go on
+    complete_joined: int  # the same where calls may be in flight at the same time
+    next_missing: int  # of calls in flight at the same time one less
+    new_round: int  # the last turn of a round was behind
+    other_turn: int  # it is not this turn
+    this_turn: int  # it is
+    count_missing: int  # how many calls are in flight
+    pointer: int  # to the buffer
+    pointer_of_round: int
+    token: int  # a barrier's token is set instead
+    set_buffer: int  # `prepare` sets `base` and `vector`
+    begin_phases: int  # `prepare` is left, the phase noted, what begins it called
+    begin_nothing: int  # the same where one PE has nothing to do
+    blocked: int  # the teardown task is blocked
+    next_phase: int  # the phase noted, what begins it called
+    start: int  # what starts the phase is called, and the first of its functions
+    late_load: int  # registers are loaded in a function of their own
+    begun_returns: int  # from the first function's return to that of what called the collective
+    nothing_returns: int  # the same where one PE has nothing to do
+    frames: int  # returns behind the first function of a phase
+    frames_within: int  # the same behind another phase of the same collective
+    frames_at_launch: int
+    frames_of_nothing: int  # by how much fewer where one PE has nothing to do
+    other_use: int  # a task finds that it is not this phase
+    this_use: int  # that it is
+    last_use: int  # behind all those that it is not
+    own_task: int  # a task of one phase calls its function
+    ends: int  # what ends a phase is called, and activates a task
+    control_sent: int  # a control wavelet is issued, and what follows called
+    closes: int  # a lane's teardown is issued
+    restore_test: int  # whether a PE has the result, with call and return
+    frames_of_lane: int  # returns behind the last row of a lane
+    finished: int  # from the end of the last part until the host may go on
+
+    # routers torn down and set (`shared_phase.csl.j2`)
+    look: int  # from one look at registers to the next
+    look_color: int  # more for each color
+    opened: int  # the look that finds all torn down, and what it sets
+    opened_color: int
+    opened_moving: int  # for each color whose switch moves
+    opened_in_place: int  # less where a choice by length has that code in its own
+    by_task: int  # from a teardown to the look behind it where a PE has stopped looking
+    told: int  # a task that is told of a teardown
+    last_control: int  # of the task that sends the control wavelet that ends a part
+    between: int  # of a task between two operations of a phase
+    ended: int  # behind the end of a part, where that of another is missing
+
+    # rows of an exchange (`exchange_pe.csl.j2`)
+    bit_set: int  # a bit of a row's kind is tested, and set
+    bit_clear: int  # or not
+    own_bit_set: int  # the same of the row under way, read first
+    own_bit_clear: int
+    is_true: int  # a variable is compared, and the condition holds
+    is_false: int  # or not
+    over_else: int  # the other branch is jumped over
+    loop_back: int
+    counter: int  # a variable is read, changed, written
+    row_begun: int  # a row's kind is read, and noted
+    operand: int  # a descriptor is read
+    block: int  # a task is blocked
+    activate: int  # a task is activated
+    lane_begun: int  # a phase's beginning for a lane, without preparing its first row
+    backward: int  # where slices go from their last element on
+    anew: int  # the slices with which all begins anew
+    anew_backward: int  # more where they go backward
+    cuts: int  # a vector of a length of the run is cut into slices
+    cut: int  # for each
+    walk_begun: int  # a row that goes on by itself: how often
+    walk_row: int  # such a row goes on
+    prepare: int  # a row is prepared
+    prepare_send: int
+    prepare_pass: int
+    prepare_receive: int
+    prepare_stage: int
+    stage_area: int  # more where there are several areas
+    bounds: int  # where a slice begins and ends is looked up
+    other_lane: int  # a second lane is looked at, too
+    step_begun: int  # how many lanes it has
+    step_over: int  # what ends the phase is called
+
+
+@dataclass(frozen=True)
+class Constants:
+    """All of a target."""
+
+    engine: Engine
+    code: Code
+
+
+@lru_cache
+def constants_of(target: str, timing: str = TIMING) -> Constants:
+    """The constants of a target under one of fabsim's timing tables."""
+    values: dict[str, int] = json.loads(FILE.read_text(encoding="utf-8"))[timing][target]
+    engine, code = (
+        {field.name: values[field.name] for field in fields(kind)} for kind in (Engine, Code)
+    )
+    return Constants(Engine(**engine), Code(**code))
+
+
+def free_code() -> Code:
+    """Code that takes no time."""
+    return Code(**{field.name: 0 for field in fields(Code)})

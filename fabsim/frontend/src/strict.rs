@@ -1,0 +1,76 @@
+//! Rules that the sources leave in doubt: what breaks one is a warning, and with `--strict` an error.
+
+use super::compiler::Compiler;
+use super::{err, Res};
+use fabsim_program::diagnostic::{Diagnostic, Severity};
+use fabsim_program::program::Span;
+
+/// A rule that public text or programs suggest and nothing proves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rule {
+    /// What messages call it.
+    pub code: &'static str,
+    /// Its statement in docs/machine.md.
+    pub stated: &'static str,
+}
+
+macro_rules! rules {
+    ($($name:ident $code:literal $stated:literal,)*) => {
+        $(pub const $name: Rule = Rule { code: $code, stated: $stated };)*
+        /// All of them.
+        #[cfg(test)]
+        pub const ALL: &[Rule] = &[$($name),*];
+    };
+}
+
+rules! {
+    DSR_PAIR "dsr-pair" "M3.9-9",
+    DSR_TWICE "dsr-twice" "M3.9-10",
+    DSR_ZERO "dsr-zero" "M3.9-11",
+    SAVE_ADDRESS "save-address" "M3.9-12",
+    RUN_TIME_FABRIC "run-time-fabric-dsd" "M3.9-13",
+    EXTENT_ZERO "extent-zero" "M3.9-14",
+    MAP_ADVANCE "map-advance" "M3.9-15",
+    TEARDOWN_TASK "teardown-task" "M3.9-16",
+    MEMORY "memory" "M3.9-17",
+}
+
+impl Compiler {
+    /// Says that the program relies on what `rule` excludes; `what` is about this place.
+    pub fn doubt(&mut self, rule: Rule, span: Span, what: impl Into<String>) -> Res<()> {
+        let message = format!("{} [{}]", what.into(), rule.code);
+        if self.options.strict {
+            return err(span, message);
+        }
+        self.memo.effects += 1;
+        let warning = Diagnostic::new(span, message).severity(Severity::Warning);
+        let warning = self.outward(warning);
+        let doubts = &mut self.messages.doubts;
+        if !doubts.contains(&(rule, warning.clone())) {
+            doubts.push((rule, warning));
+        }
+        Ok(())
+    }
+}
+
+/// The doubts as warnings: each rule once, with the number of further places.
+pub fn gathered(doubts: Vec<(Rule, Diagnostic)>) -> Vec<Diagnostic> {
+    let mut out: Vec<(Rule, Diagnostic, usize)> = Vec::new();
+    for (rule, doubt) in doubts {
+        match out.iter_mut().find(|(known, ..)| *known == rule) {
+            Some((.., more)) => *more += 1,
+            None => out.push((rule, doubt, 0)),
+        }
+    }
+    let warning = |(_, mut first, more): (Rule, Diagnostic, usize)| {
+        match more {
+            0 => {}
+            1 => first.message.push_str("; so at 1 more place, see --strict"),
+            n => first
+                .message
+                .push_str(&format!("; so at {n} more places, see --strict")),
+        }
+        first
+    };
+    out.into_iter().map(warning).collect()
+}

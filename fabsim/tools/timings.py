@@ -1,0 +1,350 @@
+"""Run public programs whose cycles are published, and set those beside fabsim's.
+
+    python fabsim/tools/timings.py FOLDER... [--timing NAME] [--constant NAME=CYCLES]
+                                             [--only TEXT] [--details] [--table FILE]
+
+The points, with the file each number was published in, are in `timings_points.csv` beside this
+file. The programs are other people's and stay outside; FOLDER is a checkout of one of them, or a
+folder of checkouts:
+
+    tiled-stencil, untiled-stencil    github.com/Jorineg/cerebras
+    scalar-kernels                    github.com/luozoupi/FABRICA-CUDA2CSL-Optmization-Benchmark-...
+    systolic-gemm                     github.com/da-luce/cs5220_hw4
+    star2d, 1r-star2d, box2d          github.com/Elia-Belli/stencil-cerebras
+
+Each program is measured as its author did it: between its own time stamps, or by the difference of
+a run of four iterations and one of two. Error is simulated / published - 1; the overall figures
+take its amount. A program that fabsim refuses or cannot finish is named with the reason, and then
+the status is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import statistics
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+import fabsim
+
+# No point is published with a fifth of it.
+MOST_CYCLES = 1_000_000
+
+POINTS = Path(__file__).with_name("timings_points.csv")
+
+
+@dataclass(frozen=True)
+class Point:
+    """A published number of cycles and the parameters of the run it is of."""
+
+    program: str
+    name: str
+    target: str
+    published: float
+    parameters: Mapping[str, int]
+    source: str
+
+
+@dataclass(frozen=True)
+class Clock:
+    """What a run counts by: a table, and constants that differ from it."""
+
+    timing: str
+    constants: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What fabsim makes of a point; `reason` says why, where there is no number."""
+
+    point: Point
+    cycles: float | None
+    reason: str = ""
+
+    @property
+    def error(self) -> float | None:
+        """Simulated / published - 1."""
+        return None if self.cycles is None else self.cycles / self.point.published - 1
+
+
+def read_points(path: Path = POINTS) -> list[Point]:
+    """The published points."""
+    with path.open(newline="") as file:
+        return [_point(row) for row in csv.DictReader(file)]
+
+
+def _point(row: Mapping[str, str]) -> Point:
+    pairs = (pair.split("=") for pair in row["parameters"].split())
+    return Point(
+        row["program"],
+        row["point"],
+        row["target"],
+        float(row["published"]),
+        {name: int(value) for name, value in pairs},
+        row["source"],
+    )
+
+
+# Runs.
+
+
+def _load(
+    layout: Path, point: Point, clock: Clock, parameters: Mapping[str, int], inlined: int = 50
+) -> tuple[fabsim.Program, fabsim.Simulator]:
+    program = fabsim.compile(
+        layout,
+        arch=point.target,
+        params=parameters,
+        max_inlined_iterations=inlined,
+        timing=clock.timing,
+    )
+    # A published program begins operations on microthreads in use, and the machine lets it wait.
+    simulator = fabsim.Simulator(
+        program, lenient=True, max_cycles=MOST_CYCLES, constants=clock.constants
+    )
+    return program, simulator
+
+
+def _numbers(count: int) -> npt.NDArray[np.float32]:
+    return np.random.default_rng(1).random(count, dtype=np.float32)
+
+
+def _between(stamps: npt.NDArray[np.uint16]) -> int:
+    """Cycles from one 48-bit stamp to another one behind it."""
+    words = [int(word) for word in stamps]
+    start, end = (sum(word << 16 * n for n, word in enumerate(words[k : k + 3])) for k in (0, 3))
+    return end - start
+
+
+def tiled_stencil(folder: Path, point: Point, clock: Clock) -> float:
+    """A quarter of a run of 4 iterations and one of 2 apart, as benchmark_single.sh does it."""
+    size = point.parameters
+    radius, tile = size["radius"], (size["tile_width"], size["tile_height"])
+    padded = {
+        side: size[side] + -(size[side] - 2 * radius) % length
+        for side, length in zip("wh", tile, strict=True)
+    }
+    across = (padded["w"] - 2 * radius) // tile[0] + 2
+    down = (padded["h"] - 2 * radius) // tile[1] + 2
+    parameters = {**size, **padded}
+    ends = []
+    for iterations in (2, 4):
+        _, simulator = _load(folder / "layout.csl", point, clock, parameters)
+        weights = np.tile([0.5**n for n in range(radius + 1)], across * down).astype(np.float32)
+        simulator.memcpy_h2d("weights", weights, 0, 0, across, down, radius + 1)
+        values = (tile[0] + 2 * radius + 1) * (tile[1] + 2 * radius)
+        buffer = _numbers(across * down * values)
+        simulator.memcpy_h2d("buffer", buffer, 0, 0, across, down, values)
+        ends.append(simulator.launch("start", iterations).cycles)
+    return (ends[1] - ends[0]) // 2
+
+
+def untiled_stencil(folder: Path, point: Point, clock: Clock) -> float:
+    """The same for the program that is compiled for its iterations."""
+    width, height = point.parameters["w"], point.parameters["h"]
+    ends = []
+    for steps in (2, 4):
+        parameters = {**point.parameters, "steps": steps}
+        _, simulator = _load(folder / "layout.csl", point, clock, parameters, 1_000_000)
+        simulator.memcpy_h2d("matrix", _numbers(width * height), 0, 0, width, height, 1)
+        ends.append(simulator.launch("compute").cycles)
+    return (ends[1] - ends[0]) // 2
+
+
+def scalar_kernel(folder: Path, point: Point, clock: Clock) -> float:
+    """From stamp to stamp around one function, on PE (0, 0)."""
+    layout = folder / "kernels" / point.name / "CSL" / "layout.csl"
+    size = point.parameters
+    _, simulator = _load(layout, point, clock, size)
+    width, height = size.get("width", 1), size.get("height", 1)
+    for name, count in KERNEL_INPUTS[point.name].items():
+        length = int(np.prod([size.get(part, 0) or int(part) for part in count.split("*")]))
+        if name == "input":
+            values = np.random.default_rng(1).integers(0, 4096, length).astype(np.uint32)
+        else:
+            values = _numbers(length).view(np.uint32)
+        simulator.memcpy_h2d(
+            name, np.tile(values, width * height), 0, 0, width, height, length
+        )
+    simulator.launch("compute")
+    stamps = simulator.memcpy_d2h("maxmin_time", np.float32, 0, 0, 1, 1, 3)
+    return _between(stamps.view(np.uint16))
+
+
+# What the host copies in, by symbol, and how many words of it.
+KERNEL_INPUTS = {
+    "Dot-Product-1PE": {"x": "n", "y": "n"},
+    "Histogram-1PE": {"input": "n"},
+    "MSE-Loss-1PE": {"pred": "n", "target": "n"},
+    "Prefix-Sum-1PE": {"x": "n"},
+    "SAXPY-1PE": {"x": "n", "y": "n", "alpha": "1"},
+    "Stencil7pt-1PE": {"x": "Nx*Ny*Nz"},
+    "Tensor-Transpose-021": {"A": "ax1*ax2*ax3"},
+}
+
+
+def systolic_gemm(folder: Path, point: Point, clock: Clock) -> float:
+    """From own stamp to own stamp, the mean of all PEs."""
+    size = point.parameters
+    # Left over from the handout: it wants the parameters and does nothing with them.
+    unused = {"MEMCPYH2D_DATA_1_ID": 2, "MEMCPYH2D_DATA_2_ID": 3, "MEMCPYD2H_DATA_1_ID": 4}
+    _, simulator = _load(folder / "layout.csl", point, clock, {**size, **unused}, 150)
+    width, height = size["kernel_x_dim"], size["kernel_y_dim"]
+    for name, rows, columns in (("A", "M", "H"), ("B", "H", "N")):
+        each = size[rows] * size[columns] // (width * height)
+        simulator.memcpy_h2d(name, _numbers(width * height * each), 0, 0, width, height, each)
+    simulator.launch("broadcast_pe")
+    stamps = simulator.memcpy_d2h("time_buf_u16", np.uint16, 0, 0, width, height, 6)
+    return statistics.mean(_between(stamp) for stamp in stamps.reshape(-1, 6))
+
+
+def star_or_box(folder: Path, point: Point, clock: Clock) -> float:
+    """From own stamp to own stamp, the most of all PEs."""
+    size = point.parameters
+    layout = folder / "src" / "wse" / point.program / "layout.csl"
+    _, simulator = _load(layout, point, clock, size)
+    width, height, radius = size["kernel_dim_x"], size["kernel_dim_y"], size.get("radius", 1)
+    each = (size["M"] // height + 2 * radius) * (size["N"] // width + 2 * radius)
+    simulator.memcpy_h2d("A", _numbers(width * height * each), 0, 0, width, height, each)
+    star = 4 * radius + 1
+    count = (2 * radius + 1) ** 2 if point.program == "box2d" else star
+    coefficients = _numbers(width * height * count)
+    simulator.memcpy_h2d("c", coefficients, 0, 0, width, height, count)
+    simulator.launch("compute")
+    stamps = simulator.memcpy_d2h("maxmin_time", np.float32, 0, 0, width, height, 3)
+    return max(_between(stamp) for stamp in stamps.view(np.uint16).reshape(-1, 6))
+
+
+@dataclass(frozen=True)
+class Program:
+    """How a program is known in a checkout, and how it is measured."""
+
+    mark: str
+    measure: Callable[[Path, Point, Clock], float]
+
+
+PROGRAMS = {
+    "tiled-stencil": Program("tiled-stencil/pe_program_r1.csl", tiled_stencil),
+    "untiled-stencil": Program("non-tiled-tencil/pe_program.csl", untiled_stencil),
+    "scalar-kernels": Program("kernels/SAXPY-1PE/CSL/pe.csl", scalar_kernel),
+    "systolic-gemm": Program("leaderboard_output.txt", systolic_gemm),
+    "star2d": Program("src/wse/star2d/pe_program.csl", star_or_box),
+    "1r-star2d": Program("src/wse/1r-star2d/pe_program.csl", star_or_box),
+    "box2d": Program("src/wse/box2d/pe_program.csl", star_or_box),
+}
+# Their layout is beside the mark; that of the others is found from the top of the checkout.
+BESIDE = ("tiled-stencil", "untiled-stencil", "systolic-gemm")
+
+
+def find(folders: Iterable[Path]) -> dict[str, Path]:
+    """The folder of each program there is a checkout of, here or one step below."""
+    found: dict[str, Path] = {}
+    for folder in folders:
+        for top in [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]:
+            for name, program in PROGRAMS.items():
+                if (top / program.mark).is_file():
+                    place = (top / program.mark).parent if name in BESIDE else top
+                    found.setdefault(name, place)
+    return found
+
+
+def measure(folder: Path, point: Point, clock: Clock) -> Measured:
+    """One point; what fabsim has to say against it becomes the reason."""
+    try:
+        return Measured(point, PROGRAMS[point.program].measure(folder, point, clock))
+    except (fabsim.CslError, fabsim.SimulationError) as error:
+        return Measured(point, None, str(error).splitlines()[0])
+
+
+def measure_all(
+    points: Iterable[Point], found: Mapping[str, Path], clock: Clock, jobs: int = 1
+) -> list[Measured]:
+    """Every point whose program was found."""
+    known = [point for point in points if point.program in found]
+    folders = [found[point.program] for point in known]
+    clocks = [clock] * len(known)
+    if jobs == 1:
+        return list(map(measure, folders, known, clocks))
+    with ProcessPoolExecutor(jobs) as pool:
+        return list(pool.map(measure, folders, known, clocks))
+
+
+# What is said.
+
+
+def summary(measured: Iterable[Measured]) -> str:
+    """Median and worst error by program and target, and over all points."""
+    groups: dict[tuple[str, str], list[float]] = {}
+    for one in measured:
+        if one.error is not None:
+            groups.setdefault((one.point.program, one.point.target), []).append(one.error)
+            groups.setdefault(("all", one.point.target), []).append(one.error)
+            groups.setdefault(("all", "both"), []).append(one.error)
+    lines = ["| program | target | points | median | worst |", "|---|---|---|---|---|"]
+    for (program, target), errors in sorted(groups.items()):
+        worst = max(errors, key=abs)
+        median = statistics.median(map(abs, errors))
+        lines.append(f"| {program} | {target} | {len(errors)} | {median:.1%} | {worst:+.1%} |")
+    return "\n".join(lines)
+
+
+def details(measured: Iterable[Measured]) -> str:
+    """A line for each point."""
+    lines = [
+        "| program | point | target | published | simulated | error | published in |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for one in measured:
+        point = one.point
+        shown = one.reason if one.cycles is None else f"{one.cycles:g}"
+        error = "" if one.error is None else f"{one.error:+.1%}"
+        lines.append(
+            f"| {point.program} | {point.name} | {point.target} | {point.published:g} "
+            f"| {shown} | {error} | {point.source} |"
+        )
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Measure, print, and say with the status whether every point gave a number."""
+    options = _parser().parse_args()
+    found = find(Path(folder).resolve() for folder in options.folders)
+    for name in sorted(PROGRAMS.keys() - found.keys()):
+        print(f"no checkout of {name}", file=sys.stderr)
+    points = [point for point in read_points() if options.only in f"{point.program} {point.name}"]
+    clock = Clock(options.timing, dict(options.constant))
+    measured = measure_all(points, found, clock, options.jobs)
+    if options.details:
+        print(details(measured))
+    print(summary(measured))
+    for one in measured:
+        if one.cycles is None:
+            print(f"{one.point.program} {one.point.name}: {one.reason}", file=sys.stderr)
+    return int(any(one.cycles is None for one in measured))
+
+
+def _constant(text: str) -> tuple[str, int]:
+    name, _, cycles = text.partition("=")
+    return name, int(cycles)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description="Published cycles beside fabsim's.")
+    parser.add_argument("folders", nargs="+", metavar="FOLDER")
+    parser.add_argument("--timing", default="simfabric")
+    parser.add_argument("--constant", type=_constant, action="append", default=[])
+    parser.add_argument("--only", default="", metavar="TEXT")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--details", action="store_true")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
