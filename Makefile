@@ -140,3 +140,11 @@ timings: setup
 
 fit: setup
 	$(BIN)/python fabsim/tools/fit_timings.py $(PROGRAMS) --jobs $(JOBS)
+
+# Programs that others wrote, by their own verdicts, into docs/conformance.md: FOLDERS are copies of them.
+.PHONY: conformance
+CONFORMANCE_TIMEOUT ?= 200
+conformance: setup
+	@test -n "$(FOLDERS)" || { echo "make: FOLDERS=\"DIR DIR\" says which copies of the programs to run" >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check matplotlib scipy pandas
+	-$(BIN)/python fabsim/tools/conformance.py $(FOLDERS) --timeout $(CONFORMANCE_TIMEOUT) --page docs/conformance.md
