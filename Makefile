@@ -131,3 +131,12 @@ gap: setup
 .PHONY: mutants
 mutants: setup
 	$(BIN)/python tests/mutation.py
+
+# Published cycles of public programs beside the simulator's, into docs/machine.md, and the constants
+# that no source gives. PROGRAMS names folders with checkouts: see fabsim/tools/timings.py.
+.PHONY: timings fit
+timings: setup
+	$(BIN)/python fabsim/tools/timings.py $(PROGRAMS) --jobs $(JOBS) --page docs/machine.md
+
+fit: setup
+	$(BIN)/python fabsim/tools/fit_timings.py $(PROGRAMS) --jobs $(JOBS)
