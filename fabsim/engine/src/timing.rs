@@ -56,6 +56,8 @@ timing! {
     hop_cycles,
     /// Copying one DSD into a DSR, explicitly or as an operand of an operation.
     dsr_load_cycles,
+    /// The same on top for a DSD of several dimensions.
+    tensor_load_cycles,
     /// From the last such load until the operation that uses the register can begin, the load included.
     dsr_use_cycles,
     /// Issue of an operation, on top of its elements.
@@ -64,6 +66,8 @@ timing! {
     async_issue_cycles,
     /// Dispatch and prologue of a local task.
     task_start_cycles,
+    /// From the end of a task until the next one can begin, on top.
+    task_end_cycles,
     /// Dispatch and prologue of a task that a wavelet starts.
     data_task_start_cycles,
     /// From reset until a PE looks for its first task.
@@ -85,10 +89,12 @@ const STREAMS_WSE2: Timing = Timing {
     send_start_cycles: 0,
     hop_cycles: 1,
     dsr_load_cycles: 18,
+    tensor_load_cycles: 0,
     dsr_use_cycles: 1,
     operation_issue_cycles: 2,
     async_issue_cycles: 0,
     task_start_cycles: 20,
+    task_end_cycles: 0,
     data_task_start_cycles: 20,
     start_up_cycles: 13,
     scalar_cycles: 1,
@@ -106,6 +112,7 @@ const STREAMS_WSE3: Timing = Timing {
 /// the WSE-3, and programs of four authors confirm it for the WSE-2; the rest as in `STREAMS_WSE2`.
 const SIMFABRIC_WSE2: Timing = Timing {
     dsr_load_cycles: 1,
+    tensor_load_cycles: 2,
     dsr_use_cycles: 4,
     operation_issue_cycles: 0,
     async_issue_cycles: 1,
@@ -120,9 +127,10 @@ const SIMFABRIC_WSE2: Timing = Timing {
 /// cycle of the completion task. [fit] the way up the ramp within that: a chain takes 8 cycles a PE.
 const SIMFABRIC_WSE3: Timing = Timing {
     onramp_cycles: 3,
-    send_start_cycles: 3,
+    send_start_cycles: 2,
     hop_cycles: 2,
     task_start_cycles: 0,
+    task_end_cycles: 3,
     data_task_start_cycles: 4,
     ..SIMFABRIC_WSE2
 };

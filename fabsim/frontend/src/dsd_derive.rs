@@ -19,10 +19,34 @@ impl Compiler {
     pub fn set_base(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
         let dsd = self.eval(f, args[0])?;
         let at = f.ast.span(args[1]);
-        // Either a pointer or, without '&', an array.
-        let ty = match f.ast.expr(args[1]) {
+        let pointer = self.base_argument(f, args[1])?;
+        let pointer_ty = self.type_of_ev(&pointer);
+        let element = self.pointed_element(pointer_ty, at)?;
+        self.dsd_element_bytes(element, at)?;
+        if let (Ev::Val(Value::Dsd(dsd)), Ev::Val(Value::Pointer(pointer))) = (&dsd, &pointer) {
+            let mut dsd = (**dsd).clone();
+            dsd.base = Some((pointer.target, pointer.offset));
+            return Ok(Ev::Val(Value::Dsd(Rc::new(dsd))));
+        }
+        let (slot, ty) = self.slot_of(&dsd, span)?;
+        let address = self.base_slot(pointer, at)?;
+        let slot = self.derived(
+            |dst| Inst::DsdSetBase {
+                dst,
+                dsd: slot,
+                address,
+            },
+            span,
+        )?;
+        Ok(Ev::Slot(slot, ty))
+    }
+
+    /// A new base of a DSD or DSR: either a pointer or, without '&', an array.
+    pub fn base_argument(&mut self, f: &mut Frame, e: ExprId) -> Res<Ev> {
+        let at = f.ast.span(e);
+        let ty = match f.ast.expr(e) {
             Expr::Name(_) | Expr::Field(..) => {
-                let access = self.access(f, args[1])?;
+                let access = self.access(f, e)?;
                 match &access {
                     super::access::Access::Memory(_, ty, _)
                         if self.types.as_array(*ty).is_some() =>
@@ -33,36 +57,22 @@ impl Compiler {
                     _ => Some(self.read(f, access, at)?),
                 }
             }
-            _ => Some(self.eval(f, args[1])?),
+            _ => Some(self.eval(f, e)?),
         };
-        let pointer = match ty {
-            Some(pointer) => pointer,
-            None => self.address_of(f, args[1], at)?,
-        };
-        let pointer_ty = self.type_of_ev(&pointer);
-        let element = self.pointed_element(pointer_ty, at)?;
-        self.dsd_element_bytes(element, at)?;
-        if let (Ev::Val(Value::Dsd(dsd)), Ev::Val(Value::Pointer(pointer))) = (&dsd, &pointer) {
-            let mut dsd = (**dsd).clone();
-            dsd.base = Some((pointer.target, pointer.offset));
-            return Ok(Ev::Val(Value::Dsd(Rc::new(dsd))));
+        match ty {
+            Some(pointer) => Ok(pointer),
+            None => self.address_of(f, e, at),
         }
-        let (slot, ty) = self.slot_of(&dsd, span)?;
-        let address = match pointer {
+    }
+
+    /// The slot with the address that a base leads to.
+    pub fn base_slot(&mut self, pointer: Ev, at: Span) -> Res<Slot> {
+        match pointer {
             Ev::Val(Value::Pointer(pointer)) => {
-                self.address_slot(Addr::Known(pointer.target, pointer.offset), at)?
+                self.address_slot(Addr::Known(pointer.target, pointer.offset), at)
             }
-            other => self.slot_of(&other, at)?.0,
-        };
-        let slot = self.derived(
-            |dst| Inst::DsdSetBase {
-                dst,
-                dsd: slot,
-                address,
-            },
-            span,
-        )?;
-        Ok(Ev::Slot(slot, ty))
+            other => Ok(self.slot_of(&other, at)?.0),
+        }
     }
 
     pub fn set_number(

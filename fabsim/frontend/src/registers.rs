@@ -257,7 +257,13 @@ impl Compiler {
                     )?;
                 }
             }
-            registers.check_completion(operation)?;
+            if registers.lacks_completion(operation) {
+                self.doubt(
+                    strict::DSR_COMPLETION,
+                    operation.span,
+                    "an operation on DSRs completes as its registers were loaded: give '.activate' or '.unblock' to the @load_to_dsr of the fabric DSD, too",
+                )?;
+            }
         }
         Ok(())
     }
@@ -304,16 +310,13 @@ impl Registers {
         operation.is_async || operation.dsrs.iter().any(loaded)
     }
 
-    /// The loads of an operation on registers say how it completes.
-    fn check_completion(&self, operation: &Operation) -> Res<()> {
+    /// Whether an operation on registers says how it completes and none of their loads does.
+    fn lacks_completion(&self, operation: &Operation) -> bool {
         let mut loads = operation
             .dsrs
             .iter()
             .flat_map(|(dsr, _)| self.loads_of(*dsr));
-        match operation.completes && !loads.any(|load| load.completes) {
-            true => err(operation.span, "an operation on DSRs completes as its registers were loaded: give '.activate' or '.unblock' to the @load_to_dsr of the fabric DSD, too"),
-            false => Ok(()),
-        }
+        operation.completes && !loads.any(|load| load.completes)
     }
 }
 

@@ -34,6 +34,7 @@ rules! {
     MAP_ADVANCE "map-advance" "M3.9-15",
     TEARDOWN_TASK "teardown-task" "M3.9-16",
     MEMORY "memory" "M3.9-17",
+    DSR_COMPLETION "dsr-completion" "M3.9-18",
 }
 
 impl Compiler {

@@ -11,7 +11,7 @@ use super::state::{Core, LoadedDsr};
 use super::Env;
 use crate::fault::{Fault, FaultKind, Queue};
 use fabsim_program::program::{
-    Arch, BinaryOp, Dsd, DsdOperation, DsrLoad, FunctionId, Inst, MapOperation, Operand,
+    Arch, BinaryOp, Dsd, DsdOperation, DsdShape, DsrLoad, FunctionId, Inst, MapOperation, Operand,
     ScalarType, Slot, Span,
 };
 
@@ -143,9 +143,10 @@ impl Main {
             }
             Inst::LoadDsr(load) => {
                 let mut loaded = self.loaded_dsr(load, site.span());
-                loaded.usable = time + timing.dsr_load_cycles + timing.dsr_use_cycles - 1;
+                let cycles = load_cycles(loaded.dsd.pack(), env.plan);
+                loaded.usable = time + cycles + timing.dsr_use_cycles - 1;
                 core.load_dsr(loaded);
-                return Ok(timing.dsr_load_cycles);
+                return Ok(cycles);
             }
             Inst::Activate { id } => core.activate(self.get(*id) as u8),
             Inst::Block { target, id } => {
@@ -282,7 +283,7 @@ impl Main {
         env: &Env,
     ) -> u64 {
         let timing = &env.plan.timing;
-        let mut loads = 0;
+        let mut loading = 0;
         let mut usable = time;
         let mut dest = None;
         for (n, operand) in operands.enumerate() {
@@ -290,7 +291,9 @@ impl Main {
                 Operand::Dsd(slot) => {
                     let bits = Some(self.get(slot));
                     let shared = n == 1 && bits == dest && timing.rates != Rates::Documented;
-                    loads += u64::from(!shared);
+                    if !shared {
+                        loading += load_cycles(self.get(slot), env.plan);
+                    }
                     dest = bits;
                 }
                 Operand::Dsr(dsr) => {
@@ -300,9 +303,9 @@ impl Main {
                 _ => {}
             }
         }
-        let wait = match loads {
+        let wait = match loading {
             0 => 0,
-            _ => loads * timing.dsr_load_cycles + timing.dsr_use_cycles - 1,
+            _ => loading + timing.dsr_use_cycles - 1,
         };
         wait.max(usable - time)
     }
@@ -382,6 +385,16 @@ impl Main {
         self.doing = Doing::Map;
         self.leave_map_if_done();
         Ok(Flow::Leave)
+    }
+}
+
+/// Bringing a DSD into a register: those of several dimensions are longer.
+fn load_cycles(dsd: u64, plan: &PePlan) -> u64 {
+    let shape = plan.program.shapes.get(usize::from(Dsd::unpack(dsd).shape));
+    let timing = &plan.timing;
+    match shape {
+        Some(DsdShape::Mem4d { .. }) => timing.dsr_load_cycles + timing.tensor_load_cycles,
+        _ => timing.dsr_load_cycles,
     }
 }
 

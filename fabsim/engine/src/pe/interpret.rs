@@ -296,6 +296,9 @@ impl Main {
                 break;
             }
         }
+        if self.doing == Doing::Nothing {
+            time += env.plan.timing.task_end_cycles;
+        }
         self.ready_at = time;
         Ok(())
     }
