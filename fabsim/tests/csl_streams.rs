@@ -156,7 +156,10 @@ comptime { @bind_local_task(on_pop, popped); @bind_local_task(on_push, pushed); 
 #[test]
 fn what_is_no_fifo_and_two_fifos_as_sources_are_refused() {
     let run = |text: &str| streaming(Arch::Wse2, &format!("fn run() void {{ {text} }}"));
-    refuses(run("@set_fifo_read_length(from, 2);"), "needs a FIFO");
+    refuses(
+        run("@set_fifo_read_length(from, 2);"),
+        "'fifo' must be a fifo_dsd, found mem1d_dsd",
+    );
     let two = "const a = @allocate_fifo(buffer); const b = @allocate_fifo(taken);\n\
                fn run() void { @add16(to, a, b); }";
     refuses(streaming(Arch::Wse2, two), "only one source may be a FIFO");
@@ -177,7 +180,7 @@ fn run() void {
   words[0] = 1;
   words[1] = 2;
   wide[0] = 262147;
-  for (@range(u16, 6)) |i| { taken[i] = arena.buffer[i]; }
+  for (@range(u16, 6)) |i| { taken[i] = words[i]; }
   taken[6] = if (arena.has_enough_words(2)) 1 else 0;
   taken[7] = if (arena.has_enough_double_words(2)) 1 else 0;
   arena.free();

@@ -120,7 +120,12 @@ impl Compiler {
         if fifos.iter().skip(1).filter(|is| **is).count() > 1 {
             return err(span, format!("@{name}: only one source may be a FIFO"));
         }
-        if fifos.len() > 2 && fifos[1] {
+        // A scalar beside it is no second stream.
+        let vectors = evs.iter().skip(2).any(|ev| {
+            let ty = self.type_of_ev(ev);
+            ty.is_dsd() || ty.is_dsr()
+        });
+        if vectors && fifos[1] {
             return err(
                 span,
                 format!("@{name}: of several sources the first cannot be a FIFO"),
