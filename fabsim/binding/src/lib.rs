@@ -239,7 +239,7 @@ fn compile(
     match compilation.design {
         Ok(design) => Ok(Program {
             design: Arc::new(design),
-            warnings: rendered(&compilation.warnings),
+            warnings: rendered(&csl::told_once(&compilation.warnings)),
             printed: rendered(&compilation.printed),
         }),
         Err(diagnostics) => Err(csl_error(py, &diagnostics)),

@@ -66,6 +66,7 @@ use fabsim_program::program::{Arch, Clock, Design, ScalarType, Span};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+pub use messages::told_once;
 pub use signature::page as signatures_page;
 
 type Res<T> = Result<T, Box<Diagnostic>>;

@@ -76,7 +76,9 @@ impl Compiler {
         self.options.memcpy && self.modules.iter().any(|module| module.path == path)
     }
 
-    pub fn note_load(&mut self, dsr: Dsr, options: &Options, span: Span) -> Res<()> {
+    /// A load, whose DSD is at `span`.
+    pub fn note_load(&mut self, dsr: Dsr, dsd: &Ev, options: &Options, span: Span) -> Res<()> {
+        self.check_length("load_to_dsr", dsd, span)?;
         let load = Load {
             dsr,
             is_async: options.is_async,
@@ -155,15 +157,8 @@ impl Compiler {
         if !is_fabric(ty) {
             return Ok(());
         }
-        if let Ev::Val(Value::Dsd(dsd)) = ev {
-            return match dsd.extent {
-                0 => self.doubt(
-                    strict::EXTENT_ZERO,
-                    span,
-                    format!("@{name}: this fabric DSD has extent 0, which no source describes: give it its length"),
-                ),
-                _ => Ok(()),
-            };
+        if matches!(ev, Ev::Val(_)) {
+            return self.check_length(name, ev, span);
         }
         let message = format!(
             "@{name}: a {} that varies at run time is used by an asynchronous operation: load it to a DSR with @load_to_dsr",
@@ -185,6 +180,18 @@ impl Compiler {
                 Ok(())
             }
             _ => self.doubt(strict::RUN_TIME_FABRIC, span, message),
+        }
+    }
+
+    /// A known fabric DSD has a length of its own.
+    fn check_length(&mut self, name: &str, ev: &Ev, span: Span) -> Res<()> {
+        match ev {
+            Ev::Val(Value::Dsd(dsd)) if is_fabric(dsd.ty) && dsd.extent == 0 => self.doubt(
+                strict::EXTENT_ZERO,
+                span,
+                format!("@{name}: this fabric DSD has extent 0, which no source describes: give it its length"),
+            ),
+            _ => Ok(()),
         }
     }
 
