@@ -256,6 +256,7 @@ fn chain(arch: Arch, p: usize, words: u16) -> u64 {
 fn a_chain_takes_six_cycles_a_pe_on_the_wse2_and_eight_on_the_wse3() {
     let of = |p| [Arch::Wse2, Arch::Wse3].map(|arch| chain(arch, p, 128));
     let (short, long) = (of(2), of(15));
+    println!("{long:?} cycles");
     assert_eq!(long[0] - short[0], 13 * 6);
     assert_eq!(long[1] - short[1], 13 * 8);
     assert_near(long[1] - long[0], 343 - 317, 5);

@@ -114,7 +114,7 @@ const STREAMS_WSE3: Timing = Timing {
     ..STREAMS_WSE2
 };
 
-/// [study] register loads, their use, and that nothing else is added to an operation's elements: read on
+/// [fit] loads of several dimensions and the starts of tasks; [study] register loads, their use, and that nothing else is added to an operation's elements: read on
 /// the WSE-3, and programs of four authors confirm it for the WSE-2; the rest as in `STREAMS_WSE2`.
 const SIMFABRIC_WSE2: Timing = Timing {
     dsr_load_cycles: 1,
@@ -122,8 +122,8 @@ const SIMFABRIC_WSE2: Timing = Timing {
     dsr_use_cycles: 4,
     operation_issue_cycles: 0,
     async_issue_cycles: 1,
-    task_start_cycles: 1,
-    data_task_start_cycles: 13,
+    task_start_cycles: 0,
+    data_task_start_cycles: 18,
     rates: Rates::Measured,
     scalar: PIPELINE,
     ..STREAMS_WSE2
@@ -131,14 +131,14 @@ const SIMFABRIC_WSE2: Timing = Timing {
 
 /// [study] a hop, and what lies between dispatch, router and execution: 7 cycles from the dispatch of a
 /// send until its first wavelet leaves the own router, 3 from the last wavelet's arrival until the first
-/// cycle of the completion task. [fit] the way up the ramp within that: a chain takes 8 cycles a PE.
+/// cycle of the completion task. [fit] the way up the ramp within that (a chain takes 8 cycles a PE), and
+/// what lies between the end of a task and the next one.
 const SIMFABRIC_WSE3: Timing = Timing {
     onramp_cycles: 3,
     send_start_cycles: 2,
     hop_cycles: 2,
-    task_start_cycles: 0,
     task_end_cycles: 3,
-    data_task_start_cycles: 4,
+    data_task_start_cycles: 1,
     ..SIMFABRIC_WSE2
 };
 
