@@ -68,7 +68,8 @@ def run_texts(
     turns: int,
     turn: Callable[[Any, int], Outcome],
 ) -> RunReport:
-    """Compile `texts` with fabsim, load them once, take turns on the simulator, from number 0 on.
+    """Compile `texts` with fabsim, load them once, take turns on the simulator, from number 0 on;
+    the simulator has the options of FABSIM_OPTIONS.
 
     All have to be right, and the report is on the slowest. Raises CollcError when fabsim is not
     installed, RunError when a run does not end; `size` is what memory may be too small for.
@@ -79,9 +80,11 @@ def run_texts(
         with tempfile.TemporaryDirectory(prefix="collc-run-") as directory:
             write_files(Path(directory), texts)
             program = fabsim.compile(str(Path(directory) / "layout.csl"), arch=arch)
-        simulator = fabsim.Simulator(program)
+        session = fabsim.opened(program)
+        simulator = session.simulator
         outcomes = [turn(simulator, number) for number in range(turns)]
         simulator.stop()
+        session.report()
     except (fabsim.CslError, fabsim.SimulationError) as error:
         raise RunError(str(error)) from error
     except MemoryError as error:

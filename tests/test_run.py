@@ -75,7 +75,9 @@ def simulate(monkeypatch: pytest.MonkeyPatch) -> Any:
     def replace(simulator: type[Simulator]) -> None:
         fake = SimpleNamespace(
             compile=lambda *_, **__: None,
-            Simulator=simulator,
+            opened=lambda program: SimpleNamespace(
+                simulator=simulator(program), report=lambda: None
+            ),
             SimulationError=SimulationError,
             CslError=CslError,
         )
@@ -98,6 +100,17 @@ def test_a_good_run_is_verified_and_has_no_problem(bundle: Bundle) -> None:
     assert report.verified
     assert not report.problem
     assert report.cycles > 0
+
+
+def test_a_run_writes_the_trace_that_the_environment_asks_for(
+    bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = tmp_path / "sum.trace"
+    monkeypatch.setenv("FABSIM_OPTIONS", f"--trace {trace}")
+    assert bundle.run().verified
+    # Later runs of one process have their number in the name.
+    (written,) = tmp_path.glob("sum*.trace")
+    assert written.read_text().startswith("@0 dimX=4, dimY=1\n")
 
 
 def test_a_wrong_result_names_the_first_wrong_element(bundle: Bundle, simulate: Any) -> None:

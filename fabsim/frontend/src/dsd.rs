@@ -38,6 +38,7 @@ impl Compiler {
             "get_dsd" => self.get_dsd(f, args, span)?,
             "get_dsr" => self.get_dsr(f, args, span)?,
             "load_to_dsr" => self.load_to_dsr(f, args, span)?,
+            "set_dsr_base_addr" | "set_dsr_length" => self.set_dsr(f, name, args, span)?,
             "set_dsd_base_addr" => self.set_base(f, args, span)?,
             "set_dsd_length" | "set_dsd_stride" => self.set_number(f, name, args, span)?,
             "allocate_fifo" => self.allocate_fifo(f, args, span)?,

@@ -5,7 +5,7 @@ use super::ast::{Expr, ExprId};
 use super::compiler::{Compiler, Ev, Frame};
 use super::types::Ty;
 use super::value::Value;
-use super::{err, Res};
+use super::Res;
 use fabsim_program::program::{Inst, Slot, Span};
 use std::rc::Rc;
 
@@ -16,41 +16,10 @@ impl Compiler {
         Ok(dst)
     }
 
-    pub fn dsd_argument(&mut self, f: &mut Frame, e: ExprId, kinds: &[Ty], name: &str) -> Res<Ev> {
-        let span = f.ast.span(e);
-        let ev = self.eval(f, e)?;
-        let ty = self.type_of_ev(&ev);
-        if !kinds.contains(&ty) {
-            let ty = self.show(ty);
-            return err(span, format!("@{name} cannot take a value of type {ty}"));
-        }
-        Ok(ev)
-    }
-
     pub fn set_base(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
-        let name = "set_dsd_base_addr";
-        let dsd = self.dsd_argument(f, args[0], &[Ty::MEM1D, Ty::MEM4D], name)?;
+        let dsd = self.eval(f, args[0])?;
         let at = f.ast.span(args[1]);
-        // Either a pointer or, without '&', an array.
-        let ty = match f.ast.expr(args[1]) {
-            Expr::Name(_) | Expr::Field(..) => {
-                let access = self.access(f, args[1])?;
-                match &access {
-                    super::access::Access::Memory(_, ty, _)
-                        if self.types.as_array(*ty).is_some() =>
-                    {
-                        None
-                    }
-                    super::access::Access::Constant(..) => None,
-                    _ => Some(self.read(f, access, at)?),
-                }
-            }
-            _ => Some(self.eval(f, args[1])?),
-        };
-        let pointer = match ty {
-            Some(pointer) => pointer,
-            None => self.address_of(f, args[1], at)?,
-        };
+        let pointer = self.base_argument(f, args[1])?;
         let pointer_ty = self.type_of_ev(&pointer);
         let element = self.pointed_element(pointer_ty, at)?;
         self.dsd_element_bytes(element, at)?;
@@ -60,12 +29,7 @@ impl Compiler {
             return Ok(Ev::Val(Value::Dsd(Rc::new(dsd))));
         }
         let (slot, ty) = self.slot_of(&dsd, span)?;
-        let address = match pointer {
-            Ev::Val(Value::Pointer(pointer)) => {
-                self.address_slot(Addr::Known(pointer.target, pointer.offset), at)?
-            }
-            other => self.slot_of(&other, at)?.0,
-        };
+        let address = self.base_slot(pointer, at)?;
         let slot = self.derived(
             |dst| Inst::DsdSetBase {
                 dst,
@@ -77,6 +41,40 @@ impl Compiler {
         Ok(Ev::Slot(slot, ty))
     }
 
+    /// A new base of a DSD or DSR: either a pointer or, without '&', an array.
+    pub fn base_argument(&mut self, f: &mut Frame, e: ExprId) -> Res<Ev> {
+        let at = f.ast.span(e);
+        let ty = match f.ast.expr(e) {
+            Expr::Name(_) | Expr::Field(..) => {
+                let access = self.access(f, e)?;
+                match &access {
+                    super::access::Access::Memory(_, ty, _)
+                        if self.types.as_array(*ty).is_some() =>
+                    {
+                        None
+                    }
+                    super::access::Access::Constant(..) => None,
+                    _ => Some(self.read(f, access, at)?),
+                }
+            }
+            _ => Some(self.eval(f, e)?),
+        };
+        match ty {
+            Some(pointer) => Ok(pointer),
+            None => self.address_of(f, e, at),
+        }
+    }
+
+    /// The slot with the address that a base leads to.
+    pub fn base_slot(&mut self, pointer: Ev, at: Span) -> Res<Slot> {
+        match pointer {
+            Ev::Val(Value::Pointer(pointer)) => {
+                self.address_slot(Addr::Known(pointer.target, pointer.offset), at)
+            }
+            other => Ok(self.slot_of(&other, at)?.0),
+        }
+    }
+
     pub fn set_number(
         &mut self,
         f: &mut Frame,
@@ -85,11 +83,7 @@ impl Compiler {
         span: Span,
     ) -> Res<Ev> {
         let length = name == "set_dsd_length";
-        let kinds: &[Ty] = match length {
-            true => &[Ty::MEM1D, Ty::FABIN, Ty::FABOUT],
-            false => &[Ty::MEM1D],
-        };
-        let dsd = self.dsd_argument(f, args[0], kinds, name)?;
+        let dsd = self.eval(f, args[0])?;
         let at = f.ast.span(args[1]);
         let ty = if length { Ty::U16 } else { Ty::I8 };
         let number = self.eval_as(f, args[1], Some(ty))?;
@@ -131,8 +125,7 @@ impl Compiler {
     }
 
     pub fn increment_offset(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
-        let name = "increment_dsd_offset";
-        let dsd = self.dsd_argument(f, args[0], &[Ty::MEM1D, Ty::MEM4D], name)?;
+        let dsd = self.eval(f, args[0])?;
         let at = f.ast.span(args[1]);
         let by = self.eval_as(f, args[1], Some(Ty::I16))?;
         let by = match by {

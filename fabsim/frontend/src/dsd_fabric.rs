@@ -49,6 +49,11 @@ const FABOUT: Kind = Kind {
     ],
 };
 
+/// What no source says, and what does the same.
+const RUN_TIME_COLOR: &str = "'fabric_color' is known only at run time, and what that does is not \
+    documented: make a DSD for each color and choose among them, or bind the queue to the color with \
+    input_queue_config or output_queue_config of <tile_config>";
+
 /// What the fields of a fabric DSD say.
 #[derive(Default)]
 struct FabricFields {
@@ -116,6 +121,9 @@ impl Compiler {
             "extent" => fields.extent = Some(ev),
             "fabric_color" => {
                 fields.colored = true;
+                if matches!(ev, Ev::Slot(_, Ty::COLOR)) {
+                    return err(span, RUN_TIME_COLOR);
+                }
                 // A parameter left out, or a color of none: such a DSD may be made, but not used.
                 if self.type_of_ev(&ev) != Ty::VOID {
                     let color = self.handle(&ev, Ty::COLOR, "'fabric_color'", span)?;

@@ -8,7 +8,7 @@ use super::types::Ty;
 use super::value::Value;
 use super::{err, Res};
 use fabsim_program::diagnostic::Diagnostic;
-use fabsim_program::program::{Dsd, Dsr, DsrFile, DsrLoad, DsrLoadValue, Inst, Span};
+use fabsim_program::program::{Dsd, Dsr, DsrFile, DsrLoad, DsrLoadValue, Inst, Span, SystemCall};
 
 impl Compiler {
     /// `@get_dsr(T, id)`
@@ -44,7 +44,7 @@ impl Compiler {
         // In a comptime block a task name is looked up when the bindings are complete.
         let options = self.operation_options(f, args.get(2), true, span)?;
         self.check_load_options(&options, ty, span)?;
-        self.note_load(dsr, &options, span)?;
+        self.note_load(dsr, &dsd, &options, at)?;
         if f.comptime {
             self.load_known(dsr, &dsd, options, span)?;
             return Ok(Ev::Val(Value::Void));
@@ -73,6 +73,44 @@ impl Compiler {
             true => err(span, "'.async', '.activate', '.unblock' and '.on_control' of @load_to_dsr are for fabric DSDs"),
             false => Ok(()),
         }
+    }
+
+    /// `@set_dsr_base_addr(dsr, base)` and `@set_dsr_length(dsr, n)` change what a register holds.
+    pub fn set_dsr(&mut self, f: &mut Frame, name: &str, args: &[ExprId], span: Span) -> Res<Ev> {
+        let Value::Dsr(dsr) = self.value(f, args[0])? else {
+            return err(span, format!("the first argument of @{name} must be a DSR"));
+        };
+        let at = f.ast.span(args[1]);
+        let (call, to) = match name {
+            "set_dsr_length" => {
+                let length = self.eval_as(f, args[1], Some(Ty::U16))?;
+                let length = self.coerce(length, Ty::U16, at)?;
+                (SystemCall::SetDsrLength, self.slot_of(&length, at)?.0)
+            }
+            _ => {
+                let pointer = self.base_argument(f, args[1])?;
+                (SystemCall::SetDsrBase, self.base_slot(pointer, at)?)
+            }
+        };
+        let register = self.new_slot(span)?;
+        let bits = u64::from(dsr.number());
+        self.push(
+            Inst::Const {
+                dst: register,
+                bits,
+            },
+            span,
+        )?;
+        let args = vec![register, to].into();
+        self.push(
+            Inst::System {
+                call,
+                args,
+                dst: None,
+            },
+            span,
+        )?;
+        Ok(Ev::Val(Value::Void))
     }
 
     pub fn load_known(&mut self, dsr: Dsr, dsd: &Ev, options: Options, span: Span) -> Res<()> {

@@ -385,6 +385,13 @@ pub enum Inst {
         a: Slot,
         b: Slot,
     },
+    /// `a` if the condition holds, else `b`: a predicated move. Made by lowering only.
+    Select {
+        dst: Slot,
+        condition: Slot,
+        a: Slot,
+        b: Slot,
+    },
     /// `@as` between run-time scalars.
     Convert {
         from: ScalarType,
@@ -567,6 +574,9 @@ pub enum SystemCall {
     MainPriority,
     /// Arguments: the FIFO's packed DSD, the length.
     SetFifoReadLength,
+    /// Of a register, by its number: the base address of what it holds, its length.
+    SetDsrBase,
+    SetDsrLength,
     SetFifoWriteLength,
 }
 
@@ -679,6 +689,26 @@ pub enum DsrFile {
 pub struct Dsr {
     pub file: DsrFile,
     pub id: u8,
+}
+
+impl Dsr {
+    /// A number of its own, for slots.
+    pub fn number(self) -> u8 {
+        (self.file as u8) << 4 | self.id & 15
+    }
+
+    /// The register of a number.
+    pub fn of_number(number: u8) -> Dsr {
+        let file = match number >> 4 {
+            0 => DsrFile::Dest,
+            1 => DsrFile::Src0,
+            _ => DsrFile::Src1,
+        };
+        Dsr {
+            file,
+            id: number & 15,
+        }
+    }
 }
 
 /// An operand of a DSD operation.

@@ -18,13 +18,16 @@ from fabsim._native import (
     compile,
     convert_trace,
 )
+from fabsim.session import Session, opened
 
 __all__ = [
     "CslError",
     "LaunchReport",
     "Program",
+    "Session",
     "SimulationError",
     "Simulator",
     "compile",
     "convert_trace",
+    "opened",
 ]

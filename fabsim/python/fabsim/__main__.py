@@ -69,7 +69,7 @@ def _python(arguments: list[str]) -> int:
         print(f"fabsim: {error}", file=sys.stderr)
         return FAULT
     except KeyboardInterrupt as error:
-        print(f"fabsim: {error or 'interrupted'}", file=sys.stderr)
+        print(f"fabsim: {str(error) or 'interrupted'}", file=sys.stderr)
         return INTERRUPTED
     return 0
 

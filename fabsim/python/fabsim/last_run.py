@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import count
 from pathlib import Path
 
-from fabsim import Simulator
+from fabsim._native import Simulator
 
 _simulators: dict[Path, Simulator] = {}
 _numbers = count(1)

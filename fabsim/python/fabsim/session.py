@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
-from fabsim import last_run, progress
+from fabsim import last_run
 from fabsim._native import Program, Simulator
 from fabsim.options import RunOptions, current, numbered
 
 
-def opened(program: Program) -> Simulator:
+@dataclass(frozen=True)
+class Session:
+    """A simulator that has been opened, and what was asked for."""
+
+    simulator: Simulator
+    options: RunOptions
+    number: int
+
+    def report(self) -> None:
+        """Print and write where the cycles went, as far as that is asked for."""
+        report(self.simulator, self.options, self.number)
+
+
+def opened(program: Program) -> Session:
     """A simulator as the environment asks for it. Exits on wrong usage."""
     options, number = current(), last_run.next_number()
     trace = numbered(options.trace, number) if options.trace else None
     simulator = make(program, options, options.threads, (trace, options.trace_form))
-    simulator.set_progress(progress.reporter(options.progress).told)
-    return simulator
+    return Session(simulator, options, number)
 
 
 def make(

@@ -4,7 +4,7 @@ use super::fifo::End;
 use super::state::Core;
 use super::Env;
 use crate::fault::{Fault, FaultKind};
-use fabsim_program::program::{Dsd, DsdShape, FloatFunction, SystemCall};
+use fabsim_program::program::{Dsd, DsdShape, Dsr, FloatFunction, SystemCall};
 
 /// A line longer than this is printed before its end.
 const LINE: usize = 1000;
@@ -163,6 +163,17 @@ impl SystemState {
                 };
                 let length = args.get(1).copied().unwrap_or(0) as u16;
                 *core.fifos[usize::from(*fifo)].length(end) = length;
+                0
+            }
+            SystemCall::SetDsrBase | SystemCall::SetDsrLength => {
+                let dsr = Dsr::of_number(arg as u8);
+                let value = args.get(1).copied().unwrap_or(0) as u16;
+                let loaded = core.dsrs.iter_mut().find(|known| known.dsr == dsr);
+                let loaded = loaded.ok_or(FaultKind::DsrNotLoaded(dsr))?;
+                match call {
+                    SystemCall::SetDsrBase => loaded.dsd.base = value,
+                    _ => loaded.dsd.extent = value,
+                }
                 0
             }
             SystemCall::QueueFlush
