@@ -11,6 +11,7 @@ use fabsim_program::program::{
     TileProgram,
 };
 use fabsim_program::rounding::{cb16_bits, single_for_rounding};
+use fabsim_program::sdk::Sdk;
 use half::f16;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::create_exception;
@@ -40,6 +41,8 @@ struct Program {
     design: Arc<Design>,
     warnings: Vec<String>,
     printed: Vec<String>,
+    sdk: Sdk,
+    assumed: Option<String>,
 }
 
 #[pymethods]
@@ -79,6 +82,18 @@ impl Program {
     #[getter]
     fn printed(&self) -> Vec<String> {
         self.printed.clone()
+    }
+
+    /// The release the program is compiled for.
+    #[getter]
+    fn sdk(&self) -> &'static str {
+        self.sdk.name()
+    }
+
+    /// Which release was assumed and why, where none was said and it is not the newest.
+    #[getter]
+    fn assumed(&self) -> Option<&str> {
+        self.assumed.as_deref()
     }
 
     /// Source files the program was compiled from.
@@ -180,7 +195,7 @@ impl Report {
 
 /// Compiles the program whose layout is in the file `path`.
 #[pyfunction]
-#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS, timing="streams", strict=None, colors_by_number=false, comptime_func_depth_limit=None))]
+#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS, timing="streams", strict=None, colors_by_number=false, comptime_func_depth_limit=None, sdk=None))]
 #[allow(clippy::too_many_arguments)] // the command line has as many options
 fn compile(
     py: Python<'_>,
@@ -199,6 +214,7 @@ fn compile(
     strict: Option<bool>,
     colors_by_number: bool,
     comptime_func_depth_limit: Option<u32>,
+    sdk: Option<&str>,
 ) -> PyResult<Program> {
     let arch = match arch {
         "wse2" => Arch::Wse2,
@@ -219,6 +235,7 @@ fn compile(
     };
     let options = CompileOptions {
         arch,
+        sdk: sdk.map(release).transpose()?,
         clock,
         fp16,
         fabric_dims,
@@ -241,9 +258,18 @@ fn compile(
             design: Arc::new(design),
             warnings: rendered(&compilation.warnings),
             printed: rendered(&compilation.printed),
+            sdk: compilation.sdk,
+            assumed: compilation.assumed.map(|note| note.render()),
         }),
         Err(diagnostics) => Err(csl_error(py, &diagnostics)),
     }
+}
+
+fn release(name: &str) -> PyResult<Sdk> {
+    Sdk::named(name).ok_or_else(|| {
+        let known = Sdk::ALL.map(Sdk::name).join(", ");
+        PyValueError::new_err(format!("unknown SDK {name:?}; there are {known}"))
+    })
 }
 
 /// Whether FABSIM_STRICT asks for it, where no option does.

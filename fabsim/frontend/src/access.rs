@@ -104,7 +104,10 @@ impl Compiler {
     fn module_member(&mut self, module: ModuleId, name: Sym, span: Span) -> Res<Access> {
         self.check_member(module, &self.text(name), span)?;
         match self.module(module).find(name) {
-            Some(index) => self.access_global(GlobalRef { module, index }, span),
+            Some(index) => {
+                self.require_member(module, name, span)?;
+                self.access_global(GlobalRef { module, index }, span)
+            }
             None => {
                 let (name, path) = (
                     self.text(name),

@@ -7,6 +7,7 @@ use super::types::{Ty, TypeKind};
 use super::value::{FnRef, GlobalRef, Value};
 use super::{err, Res};
 use fabsim_program::diagnostic::Diagnostic;
+use fabsim_program::limits::COLORS;
 use fabsim_program::program::{
     InputQueueSetup, OutputQueueSetup, Priority, Span, Symbol, SymbolKind, TaskKind,
 };
@@ -23,6 +24,7 @@ impl Compiler {
             "bind_data_task" => self.bind_task(f, name, TaskKind::Data, args, span)?,
             "bind_local_task" => self.bind_task(f, name, TaskKind::Local, args, span)?,
             "bind_control_task" => self.bind_task(f, name, TaskKind::Control, args, span)?,
+            "rpc" => self.rpc(f, args, span)?,
             "bind_task" => self.bind_task_to_color(f, args, span)?,
             "initialize_queue" => self.initialize_queue(f, args, span)?,
             "export_symbol" => self.export_symbol(f, args, span)?,
@@ -78,6 +80,12 @@ impl Compiler {
 
     /// Colors that memcpy uses itself.
     pub fn check_color(&self, color: u8, span: Span) -> Res<()> {
+        if usize::from(color) >= COLORS {
+            return err(
+                span,
+                format!("the color {color} stands for none: it can have no route"),
+            );
+        }
         if self.options.memcpy && (21..=23).contains(&color) {
             return err(span, format!("the color {color} is reserved for memcpy"));
         }

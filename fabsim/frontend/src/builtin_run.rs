@@ -123,6 +123,7 @@ impl Compiler {
             "print_text" => return self.text_native(f, SystemCall::PrintText, rest, span),
             "store_text" => return self.text_native(f, SystemCall::StoreText, rest, span),
             "tuple_length" => return self.tuple_length(f, rest, span),
+            "unused_stream" => return Ok(Ev::Val(self.unused_stream())),
             "changes_routes" => {
                 self.tile(span)?.changes_routes = true;
                 return Ok(Ev::Val(Value::Void));

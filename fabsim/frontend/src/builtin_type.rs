@@ -3,12 +3,17 @@
 
 use super::ast::{Expr, ExprId};
 use super::compiler::{Compiler, Ev, Frame, MAX_ELEMENTS};
+use super::dialect::Form;
 use super::types::{Ty, TypeKind};
 use super::value::{AnonymousValue, ArrayValue, Elements, RangeValue, Value};
 use super::{err, Res};
 use fabsim_program::diagnostic::Diagnostic;
 use fabsim_program::program::Span;
 use std::rc::Rc;
+
+/// The largest number that stands for a color in programs, though no route can have it. The sources
+/// have 32 alone; a color's name has no more than 6 bits anywhere. [guess]
+const LAST_COLOR_NAME: i128 = 63;
 
 impl Compiler {
     pub fn type_builtin(
@@ -93,6 +98,10 @@ impl Compiler {
             "is_comptime" => Ok(Value::Bool(f.comptime)),
             "is_arch" => {
                 let arch = self.string_argument(f, args[0])?;
+                if arch == "wse1" {
+                    self.require(Form::FirstArch, span)?;
+                    return Ok(Value::Bool(false));
+                }
                 if !matches!(arch.as_str(), "wse2" | "wse3") {
                     return err(
                         span,
@@ -407,13 +416,19 @@ impl Compiler {
         };
         match ev {
             Ev::Val(Value::Int(value, _)) => {
-                if value < low || value > high {
+                let beyond = ty == Ty::COLOR && (high + 1..=LAST_COLOR_NAME).contains(&value);
+                let accepted = beyond && self.has(Form::ColorBeyondRoutes);
+                if (value < low || value > high) && !accepted {
                     let arch = self.arch_name();
                     let what = with_article(&self.show(ty));
-                    return Err(Box::new(Diagnostic::new(
+                    let error = Diagnostic::new(
                         at,
                         format!("@{name}: {value} is not {what} of {arch} (they go from {low} to {high})"),
-                    )));
+                    );
+                    return Err(Box::new(match beyond {
+                        true => error.until(self.last_with(Form::ColorBeyondRoutes)),
+                        false => error,
+                    }));
                 }
                 Ok(Ev::Val(Value::Handle(value as u16, ty)))
             }

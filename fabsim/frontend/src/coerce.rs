@@ -4,7 +4,7 @@ use super::compiler::{Compiler, Ev};
 use super::types::{Ty, TypeKind};
 use super::value::{AnonymousValue, Target, Value};
 use super::{err, ops, Res};
-use fabsim_program::program::{Inst, Span};
+use fabsim_program::program::{Arch, Inst, Span};
 
 impl Compiler {
     pub fn type_of(&mut self, value: &Value) -> Ty {
@@ -302,6 +302,10 @@ impl Compiler {
         }
         if self.types.as_pointer(ty).is_some() && !from.is_int() {
             return err(span, "@bitcast to a pointer needs an integer");
+        }
+        // On wse2 it may lead to a register.
+        if let Some(tile) = self.tile.as_mut() {
+            tile.changes_routes |= self.options.arch == Arch::Wse2 && from.is_int();
         }
         match ev {
             Ev::Val(Value::Pointer(_)) => {

@@ -3,8 +3,10 @@
 use super::compiler::{Compiler, Ev};
 use super::dsd::RunTimeParts;
 use super::types::Ty;
+use super::unnamed_queue::UNNAMED;
 use super::value::{DsdValue, Value};
 use super::{err, Res};
+use fabsim_program::limits::COLORS;
 use fabsim_program::program::{DsdShape, Priority, Simd, Span};
 
 /// What the two kinds have different names for.
@@ -76,9 +78,14 @@ impl Compiler {
         for (name, ev) in self.fields(config, kind.fields, kind.what, span)? {
             self.fabric_field(kind, &mut fields, &name, ev, span)?;
         }
-        let Some(queue) = fields.queue else {
-            let (what, queue) = (kind.what, kind.queue);
-            return err(span, format!("{what} needs the field '.{queue}'"));
+        let queue = match fields.queue {
+            Some(queue) => queue,
+            // One of wse2 is bound by its color.
+            None if !self.wse3() && fields.colored => UNNAMED,
+            None => {
+                let (what, queue) = (kind.what, kind.queue);
+                return err(span, format!("{what} needs the field '.{queue}'"));
+            }
         };
         let Some(extent) = fields.extent.take() else {
             return err(span, format!("{} needs the field '.extent'", kind.what));
@@ -117,9 +124,10 @@ impl Compiler {
                 if matches!(ev, Ev::Slot(_, Ty::COLOR)) {
                     return err(span, RUN_TIME_COLOR);
                 }
-                // A parameter left out: such a DSD may be made, but not used.
+                // A parameter left out, or a color of none: such a DSD may be made, but not used.
                 if self.type_of_ev(&ev) != Ty::VOID {
-                    fields.color = Some(self.handle(&ev, Ty::COLOR, "'fabric_color'", span)?);
+                    let color = self.handle(&ev, Ty::COLOR, "'fabric_color'", span)?;
+                    fields.color = Some(color).filter(|color| usize::from(*color) < COLORS);
                 }
             }
             "control" => fields.control = self.flag(&ev, name, span)?,

@@ -178,6 +178,9 @@ impl Compiler {
                 format!("@{name}: an asynchronous operation needs a fabric operand"),
             );
         }
+        if options.is_async {
+            self.require_queues(name, evs, span)?;
+        }
         let inputs = types.iter().filter(|ty| **ty == Ty::FABIN).count();
         if self.wse3() && inputs > 1 {
             return err(

@@ -14,6 +14,7 @@ use super::value::{AnonymousValue, ModuleId, Value};
 use super::{err, Compilation, CompileOptions, Res};
 use fabsim_program::diagnostic::Diagnostic;
 use fabsim_program::program::{ColorSetup, Design, Export, ExportKind, RouterSetup, Span, Tile};
+use fabsim_program::sdk::Sdk;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -64,6 +65,7 @@ pub struct LayoutState {
 
 /// Compiles a whole program; runs on the thread with the large stack.
 pub fn compile_design(provider: Provider, path: &Path, options: CompileOptions) -> Compilation {
+    let sdk = options.sdk.unwrap_or(Sdk::NEWEST);
     let mut compiler = Compiler::new(provider, options);
     let design = compiler
         .design(path)
@@ -80,6 +82,8 @@ pub fn compile_design(provider: Provider, path: &Path, options: CompileOptions) 
         design: design.map_err(|()| place(messages.errors)),
         warnings: place(messages.warnings),
         printed: place(messages.printed),
+        sdk,
+        assumed: None,
     }
 }
 

@@ -5,8 +5,9 @@
 //! instances and their globals; `eval`, `access`, `stmt`, `declare` and `call` (`memo` remembers)
 //! walk the trees, computing what is known (`quick` where that is a matter of small integers) and
 //! emitting code (`emit`) for what is not; `coerce` is the rules between types; `builtin*`, `dsd*`,
-//! `dsr`, `task`, `tensor` and `map` are the builtins (`older` what they took before 1.0), which
-//! `signature` holds against one table and `registers` against each other (`strict`: in doubt); `layout`
+//! `dsr`, `task`, `tensor` and `map` are the builtins (`older` what they took before 1.0, `dialect`
+//! what the releases since differ in), which `signature` holds against one table and `registers`
+//! against each other (`strict`: in doubt); `layout`
 //! (with `root`) and `tile` (with `place` and `symbols`) drive the two halves of a program.
 
 mod access;
@@ -22,6 +23,7 @@ mod choice;
 mod coerce;
 mod compiler;
 mod declare;
+mod dialect;
 mod dsd;
 mod dsd_derive;
 mod dsd_fabric;
@@ -59,10 +61,12 @@ mod task;
 mod tensor;
 mod tile;
 mod types;
+mod unnamed_queue;
 mod value;
 
 use fabsim_program::diagnostic::Diagnostic;
 use fabsim_program::program::{Arch, Clock, Design, ScalarType, Span};
+use fabsim_program::sdk::Sdk;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -119,6 +123,8 @@ pub const COMPTIME_STEPS: u64 = 4_000_000_000;
 #[derive(Clone, Debug)]
 pub struct CompileOptions {
     pub arch: Arch,
+    /// The release the program is written for; `None`: the newest that accepts it.
+    pub sdk: Option<Sdk>,
     /// Whose cycles the program will count.
     pub clock: Clock,
     /// `None`: the smallest legal ones.
@@ -148,6 +154,7 @@ impl CompileOptions {
     pub fn new(arch: Arch) -> CompileOptions {
         CompileOptions {
             arch,
+            sdk: None,
             clock: Clock::default(),
             fabric_dims: None,
             fabric_offsets: None,
@@ -173,6 +180,10 @@ pub struct Compilation {
     pub warnings: Vec<Diagnostic>,
     /// The lines of `@comptime_print`, with the places that print them.
     pub printed: Vec<Diagnostic>,
+    /// The release it was compiled for.
+    pub sdk: Sdk,
+    /// Which release was assumed, and why, where none was said and it is not the newest.
+    pub assumed: Option<Diagnostic>,
 }
 
 /// Compiles the program whose layout is in the file `path`.
@@ -204,11 +215,13 @@ fn run(provider: source::Provider, path: &Path, options: &CompileOptions) -> Com
         design: Err(vec![Diagnostic::new(Span::default(), text)]),
         warnings: Vec::new(),
         printed: Vec::new(),
+        sdk: Sdk::NEWEST,
+        assumed: None,
     };
     let thread = std::thread::Builder::new()
         .name("csl".into())
         .stack_size(STACK_BYTES)
-        .spawn(move || layout::compile_design(provider, &path, options))
+        .spawn(move || dialect::compile(provider, &path, options))
         .map(|thread| thread.join());
     match thread {
         Ok(Ok(compilation)) => compilation,

@@ -3,6 +3,7 @@
 
 use super::ast::{Ast, GlobalDecl, GlobalKind};
 use super::compiler::{Compiler, Frame, Stage};
+use super::dialect::OLDER_PARAMS;
 use super::intern::Sym;
 use super::messages::silent;
 use super::source::normal;
@@ -67,6 +68,8 @@ impl Compiler {
     }
 
     /// The file an import names, seen from `importer`: its path and whether it is a standard module.
+    /// A path is looked up from the importing file, then from the layout's, then from where the
+    /// compiler runs.
     pub fn resolve(&self, name: &str, importer: &Path, span: Span) -> Res<(PathBuf, bool)> {
         if let Some(inner) = name.strip_prefix('<').and_then(|n| n.strip_suffix('>')) {
             if crate::library::source(inner).is_some() {
@@ -84,11 +87,17 @@ impl Compiler {
                 None => err(span, format!("fabsim does not know the module {name}")),
             };
         }
-        let base = importer.parent().unwrap_or(Path::new(""));
-        let path = normal(&base.join(name));
-        match self.provider.exists(&path) {
-            true => Ok((path, false)),
-            false => err(span, format!("cannot find the file '{name}'")),
+        let folder = |path: &Path| path.parent().unwrap_or(Path::new("")).to_path_buf();
+        let root = self.modules.first().map(|module| folder(&module.path));
+        let working = std::env::current_dir().ok();
+        let found = [Some(folder(importer)), root, working]
+            .into_iter()
+            .flatten()
+            .map(|folder| normal(&folder.join(name)))
+            .find(|path| self.provider.exists(path));
+        match found {
+            Some(path) => Ok((path, false)),
+            None => err(span, format!("cannot find the file '{name}'")),
         }
     }
 
@@ -363,6 +372,19 @@ impl Compiler {
         }
     }
 
+    /// Refuses values for parameters that a standard module had in earlier releases.
+    fn check_older_bindings(&mut self, module: ModuleId, span: Span) {
+        let standard = self.module(module).standard;
+        for (path, param, form) in OLDER_PARAMS.iter().filter(|_| standard) {
+            let param = self.sym(param);
+            let module = self.module(module);
+            let bound = module.bindings.iter().any(|(name, _)| *name == param);
+            if bound && module.path == Path::new(path) {
+                self.part(|this| this.require(*form, span));
+            }
+        }
+    }
+
     /// Warns of values given to parameters that the module does not have.
     fn check_bindings(&mut self, module: ModuleId, span: Span) {
         let ast = self.module(module).ast.clone();
@@ -373,6 +395,7 @@ impl Compiler {
                 .filter(|global| global.kind == GlobalKind::Param);
             params.any(|global| global.name == name)
         };
+        self.check_older_bindings(module, span);
         let names: Vec<Sym> = self
             .module(module)
             .bindings

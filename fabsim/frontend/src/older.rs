@@ -6,6 +6,7 @@ use super::types::{Ty, TypeKind};
 use super::value::Value;
 use super::{err, Res};
 use fabsim_program::program::{Priority, Span, TaskKind};
+use fabsim_program::sdk::Sdk;
 
 impl Compiler {
     /// `@bind_task(t, color)`: a data task of the color, or without parameters a local task that has
@@ -70,6 +71,19 @@ impl Compiler {
         let color = self.handle(&Ev::Val(color), Ty::COLOR, "the color", span)?;
         self.check_color(color, span)?;
         self.set_queue(queue, true, Some(color), Priority::High, span)
+    }
+
+    /// `@rpc(id)`: lets memcpy start functions by a task, which it does by itself since SDK 1.1.
+    pub fn rpc(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
+        self.only_comptime("rpc", span)?;
+        let id = self.value(f, args[0])?;
+        let at = f.ast.span(args[0]);
+        self.handle(&Ev::Val(id), Ty::DATA_TASK_ID, "the argument of @rpc", at)?;
+        if self.sdk() > Sdk::V1_0 {
+            let text = "@rpc does nothing since SDK 1.1: memcpy calls it itself";
+            self.warn(span, text);
+        }
+        Ok(())
     }
 
     fn only_older(&mut self, form: &str, span: Span) -> Res<()> {

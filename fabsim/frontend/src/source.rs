@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// Supplies the text of files.
+#[derive(Clone)]
 pub enum Provider {
     Disk,
     Memory(BTreeMap<PathBuf, String>),

@@ -10,7 +10,7 @@ use super::registers::Registers;
 use super::strict;
 use super::types::Ty;
 use super::value::{Elements, FnRef, GlobalRef, ModuleId, Value};
-use super::{err, Res};
+use super::{err, unnamed_queue, Res};
 use fabsim_program::diagnostic::Diagnostic;
 use fabsim_program::program::{
     ColorSetup, DsdShape, ExportKind, FunctionId, InputQueueSetup, Priority, Span, Symbol,
@@ -78,7 +78,11 @@ impl TileState {
     fn own_colors(&self) -> OwnColors {
         let inputs = self.program.input_queues.iter().flatten();
         let outputs = self.program.output_queues.iter().flatten();
-        let colors = inputs.map(|queue| queue.color);
+        let operands = self.program.shapes.iter().filter_map(|shape| match shape {
+            DsdShape::FabIn { color, .. } | DsdShape::FabOut { color, .. } => *color,
+            _ => None,
+        });
+        let colors = inputs.map(|queue| queue.color).chain(operands);
         let mut named: Vec<u8> = colors
             .chain(outputs.filter_map(|queue| queue.color))
             .collect();
@@ -236,6 +240,7 @@ impl Compiler {
     /// On wse2 a fabin DSD that names a color binds its queue. A queue that nothing initialises is an
     /// error when an operation uses it: programs describe operands that only some of their PEs need.
     fn check_queues(&mut self, tile: &mut TileState) -> Res<()> {
+        unnamed_queue::deal(tile);
         self.bind_input_queues(tile)?;
         if self.wse3() {
             check_output_colors(tile)?;
@@ -260,7 +265,15 @@ impl Compiler {
         Ok(())
     }
 
+    /// Binds the queues of fabin DSDs. On wse2 DSDs of several colors may name one queue that nothing
+    /// initialises: an operation binds it to the color of its own.
     fn bind_input_queues(&self, tile: &mut TileState) -> Res<()> {
+        let initialised: Vec<bool> = tile
+            .program
+            .input_queues
+            .iter()
+            .map(Option::is_some)
+            .collect();
         for (shape, span) in tile.program.shapes.iter().zip(&tile.shape_spans) {
             let DsdShape::FabIn {
                 queue,
@@ -272,7 +285,10 @@ impl Compiler {
             };
             let slot = &mut tile.program.input_queues[usize::from(*queue) & 7];
             match slot {
-                Some(setup) if setup.color != *color => {
+                Some(setup)
+                    if setup.color != *color
+                        && (self.wse3() || initialised[usize::from(*queue) & 7]) =>
+                {
                     let message = format!(
                         "this DSD wants color {color}, but input queue {queue} has color {}",
                         setup.color

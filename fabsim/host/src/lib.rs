@@ -268,7 +268,7 @@ impl Simulator {
     }
 
     /// Lets what is under way go on for as long as a copy takes to arrive.
-    fn wait_for_host(&mut self) -> Result<(), SimError> {
+    pub(crate) fn wait_for_host(&mut self) -> Result<(), SimError> {
         if self.failed {
             return Ok(());
         }

@@ -34,6 +34,7 @@ impl Simulator {
             };
             return Err(SimError::from(fault).of_color(Some(color)));
         }
+        self.wait_for_host()?;
         let lanes = self.lanes("h2d", color, area)?;
         self.stream("h2d", color, area, lanes, progress, |simulator, lane| {
             let (x, y) = lane.place;

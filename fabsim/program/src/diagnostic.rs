@@ -2,6 +2,7 @@
 //! belong to it. Rendering is `file:line:col: error: message`, the source line, a caret.
 
 use crate::program::Span;
+use crate::sdk::Sdk;
 use std::fmt;
 
 /// How grave a diagnostic is.
@@ -23,6 +24,8 @@ pub struct Diagnostic {
     pub span: Span,
     pub notes: Vec<(Span, String)>,
     pub places: Vec<Place>,
+    /// The last release in which this is no error.
+    pub until: Option<Sdk>,
 }
 
 /// The file name and the text of the line a span points at.
@@ -40,7 +43,14 @@ impl Diagnostic {
             span,
             notes: Vec::new(),
             places: Vec::new(),
+            until: None,
         }
+    }
+
+    /// The same diagnostic, which the releases up to `sdk` do not give.
+    pub fn until(mut self, sdk: Sdk) -> Diagnostic {
+        self.until = Some(sdk);
+        self
     }
 
     /// The same diagnostic with another severity.

@@ -2,8 +2,8 @@
 //!
 //! `program` is what the front end hands to the engine; `diagnostic` is a message about source
 //! text; `limits` holds the machine's sizes; `rounding` the float formats of 16
-//! bits; `clock` names the tables of cycle costs; `direction`, `opcode` and `scalar_type` are the
-//! small types that `program` is made of.
+//! bits; `clock` names the tables of cycle costs, `sdk` the releases whose CSL differs; `direction`,
+//! `opcode` and `scalar_type` are the small types that `program` is made of.
 
 pub mod clock;
 pub mod diagnostic;
@@ -13,3 +13,4 @@ pub mod opcode;
 pub mod program;
 pub mod rounding;
 pub mod scalar_type;
+pub mod sdk;

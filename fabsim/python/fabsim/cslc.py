@@ -27,6 +27,10 @@ RECIPE = "fabsim.json"
 TIMINGS = ("streams", "simfabric", "silicon")
 
 
+# The releases whose CSL fabsim knows.
+SDKS = ("1.0", "1.1", "1.2", "1.3", "1.4", "2.10")
+
+
 def compile_command(arguments: list[str]) -> None:
     """Compile as the command line says. Raises CslError; exits on wrong usage."""
     options = _parser().parse_args(arguments)
@@ -42,6 +46,7 @@ def compile_command(arguments: list[str]) -> None:
         "import_paths": [str(Path(path).resolve()) for path in _import_paths(options)],
         "fp16_format": options.fp16_format,
         "max_comptime_steps": options.max_comptime_steps,
+        "sdk": options.sdk,
         "timing": options.timing,
         "strict": options.strict or None,
         "colors_by_number": options.colors_by_number,
@@ -54,7 +59,7 @@ def compile_command(arguments: list[str]) -> None:
         print(route_table(program))
     if options.memcpy:
         _refuse_a_rectangle_that_does_not_fit(options, program)
-    recipe["sha256"] = _hashes(program)
+    recipe |= {"sha256": _hashes(program), "sdk": program.sdk}
     directory = Path(options.output)
     directory.mkdir(parents=True, exist_ok=True)
     bound = {key: recipe[key] for key in ("params", "colors")}
@@ -138,6 +143,7 @@ def _compile(recipe: dict[str, Any]) -> Program:
         max_inlined_iterations=recipe["max_inlined_iterations"],
         fp16_format=recipe["fp16_format"],
         max_comptime_steps=recipe["max_comptime_steps"],
+        sdk=recipe["sdk"],
         timing=recipe["timing"],
         strict=recipe["strict"],
         colors_by_number=recipe["colors_by_number"],
@@ -197,6 +203,13 @@ def _parser() -> argparse.ArgumentParser:
         help="refuse programs that take more steps to compile (4000000000); fabsim's own option",
     )
     parser.add_argument(
+        "--sdk",
+        choices=SDKS,
+        default=_sdk_of_environment(),
+        help="the release the program is written for (the newest that accepts it, with a note);"
+        " fabsim's own option, also by the variable FABSIM_SDK",
+    )
+    parser.add_argument(
         "--timing",
         choices=TIMINGS,
         default=_timing_of_environment(),
@@ -210,6 +223,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--link-section-start-address-bytes")
     return parser
+
+
+def _sdk_of_environment() -> str | None:
+    """What FABSIM_SDK says, where a command line cannot be reached. Exits on a wrong name."""
+    name = os.environ.get("FABSIM_SDK") or None
+    if name is not None and name not in SDKS:
+        sys.exit(f"fabsim: FABSIM_SDK is {name!r}; there are {', '.join(SDKS)}")
+    return name
 
 
 def _timing_of_environment() -> str:
@@ -250,7 +271,7 @@ def _refuse_unsupported(options: argparse.Namespace) -> None:
 
 def _tell(options: argparse.Namespace, program: Program) -> None:
     """Print what the compiler has to say; warnings may be errors."""
-    for line in program.printed:
+    for line in [*filter(None, [program.assumed]), *program.printed]:
         print(line, file=sys.stderr)
     if program.warnings and options.warnings_as_errors:
         raise CslError("\n".join(program.warnings))

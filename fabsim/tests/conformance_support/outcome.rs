@@ -5,6 +5,7 @@ use fabsim::csl::{compile_sources, CompileOptions, Fp16Format};
 use fabsim::diagnostic::{Diagnostic, Severity};
 use fabsim::host::{Area, CopyFormat, SimOptions, Simulator, VisitOrder};
 use fabsim::program::{Arch, Design};
+use fabsim::sdk::Sdk;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -43,6 +44,11 @@ fn options(program: &Program, arch: Arch) -> Result<CompileOptions, String> {
         options.params.push(("width".into(), number(width)?));
         options.params.push(("height".into(), number(height)?));
     }
+    options.sdk = match program.values("sdk", arch).next() {
+        None => Some(Sdk::NEWEST),
+        Some("unsaid") => None,
+        Some(name) => Some(Sdk::named(name).ok_or("sdk: 1.0, ... or unsaid")?),
+    };
     if let Some(name) = program.values("fp16", arch).next() {
         options.fp16 = Fp16Format::named(name).ok_or("fp16: f16, bf16 or cb16")?;
     }
@@ -71,6 +77,8 @@ impl Outcome {
         };
         let spoken = errors.iter().chain(&compilation.warnings);
         let spoken = spoken.chain(&compilation.printed);
+        let assumed = compilation.assumed.iter().filter(|_| design.is_some());
+        let spoken = spoken.chain(assumed);
         let mut messages: Vec<Message> = spoken.map(message).collect();
         messages.sort();
         Ok(Outcome {

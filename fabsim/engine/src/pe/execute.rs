@@ -1,5 +1,6 @@
 //! What each instruction of a function does.
 
+use super::clock_register::is_clock;
 use super::interpret::{Caller, Doing, Flow, Main, Site, Threads};
 use super::issue::{block_target, control_action, done_action, issue, Issued};
 use super::map::MapRun;
@@ -11,7 +12,7 @@ use super::state::{Core, LoadedDsr};
 use super::Env;
 use crate::fault::{Fault, FaultKind, Queue};
 use fabsim_program::program::{
-    Arch, BinaryOp, Dsd, DsdOperation, DsrLoad, FunctionId, Inst, MapOperation, Operand,
+    Arch, BinaryOp, Dsd, DsdOperation, DsdShape, DsrLoad, FunctionId, Inst, MapOperation, Operand,
     ScalarType, Slot, Span,
 };
 
@@ -74,13 +75,20 @@ impl Main {
             }
             Inst::System { call, .. } if time > env.now && is_shared(*call) => Ok(Flow::Again(0)),
             Inst::ReadConfig { dst, address } => {
-                let value = core.read_register(self.get(*address) as u16, env)?;
+                let address = self.get(*address) as u16;
+                let value = match is_clock(env.plan, address) {
+                    true => self.system.read_clock(address, time),
+                    false => core.read_register(address, env)?,
+                };
                 self.set(*dst, u64::from(value));
                 Ok(Flow::Next(env.plan.timing.scalar_cycles))
             }
             Inst::WriteConfig { address, src } => {
                 let (address, value) = (self.get(*address) as u16, self.get(*src) as u16);
-                core.write_register(address, value, (threads, env))?;
+                match is_clock(env.plan, address) {
+                    true => self.system.write_clock(address, value, time),
+                    false => core.write_register(address, value, (threads, env))?,
+                }
                 Ok(Flow::Next(env.plan.timing.scalar_cycles))
             }
             straight => self
@@ -324,6 +332,9 @@ impl Main {
                 return Ok(Flow::Again(wait));
             }
         }
+        if env.plan.shares_inputs {
+            self.bind_queues(op, core, env)?;
+        }
         let issued = issue(op, span, env.plan, core, self.current_slots())?;
         if let Err(fault) = refuse_busy(&issued, threads, env.plan) {
             return self.wait_for_thread(fault, env);
@@ -356,6 +367,28 @@ impl Main {
         env.log
             .push((env.now, env.index, format!("waits: {}", fault.kind)));
         Ok(Flow::Again(1))
+    }
+
+    /// Binds the input queues of an operation to the colors that its operands name.
+    fn bind_queues(&self, op: &DsdOperation, core: &mut Core, env: &mut Env) -> Result<(), Fault> {
+        for source in &op.sources {
+            let dsd = match source {
+                Operand::Dsd(slot) => Some(Dsd::unpack(self.get(*slot))),
+                Operand::Dsr(dsr) => core.dsr(*dsr).map(|loaded| loaded.dsd),
+                _ => None,
+            };
+            let shapes = &env.plan.program.shapes;
+            let shape = dsd.and_then(|dsd| shapes.get(usize::from(dsd.shape)));
+            if let Some(DsdShape::FabIn {
+                queue,
+                color: Some(color),
+                ..
+            }) = shape
+            {
+                core.bind_to_operand(*queue, *color, env)?;
+            }
+        }
+        Ok(())
     }
 
     fn map(

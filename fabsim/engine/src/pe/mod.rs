@@ -4,6 +4,7 @@
 //! asynchronous DSD operations run on microthreads beside it. High and medium microthreads go
 //! before the main thread, low ones after it; among equals they take turns.
 
+mod clock_register;
 pub mod event;
 mod execute;
 pub mod fifo;

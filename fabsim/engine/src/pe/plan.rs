@@ -35,6 +35,8 @@ pub struct PePlan {
     pub lenient: bool,
     pub inputs: Vec<InputPlan>,
     pub outputs: Vec<OutputPlan>,
+    /// Operands of several colors name one input queue, which operations bind in turn.
+    pub shares_inputs: bool,
     /// Bit per channel that an input queue belongs to.
     pub channels: u32,
     /// Place of the first input queue of every color.
@@ -55,6 +57,7 @@ impl PePlan {
             lenient: false,
             inputs: declared_inputs(arch, program),
             outputs: outputs(arch, program),
+            shares_inputs: false,
             channels: 0,
             input_of_color: [None; COLORS],
             local: tasks(&program.tasks, TaskKind::Local),
@@ -80,6 +83,11 @@ impl PePlan {
             } = shape
             {
                 self.bind_input(*queue, *color);
+                self.shares_inputs |= arch_binds_by_color(self.arch)
+                    && self
+                        .inputs
+                        .iter()
+                        .any(|q| q.id == *queue && q.color != *color);
             }
         }
     }
@@ -176,6 +184,11 @@ impl PePlan {
             .position(|q| q.id == id)
             .map(|n| n as u8)
     }
+}
+
+/// Whether an operation binds the queue of its operand to the operand's color.
+fn arch_binds_by_color(arch: Arch) -> bool {
+    arch == Arch::Wse2
 }
 
 fn tasks<const N: usize>(bindings: &[TaskBinding], kind: TaskKind) -> [Option<FunctionId>; N] {

@@ -247,6 +247,16 @@ impl Core {
         Ok(0)
     }
 
+    /// Binds an input queue to the color of an operand that names it.
+    pub fn bind_to_operand(&mut self, id: u8, color: u8, env: &mut Env) -> Result<(), Fault> {
+        let place = env.plan.input(id);
+        let bound = place.map(|place| self.inputs[usize::from(place)].color);
+        match bound.is_some_and(|bound| bound != color) {
+            true => self.bind_input(u64::from(id), u64::from(color), true, env),
+            false => Ok(()),
+        }
+    }
+
     fn bind_input(
         &mut self,
         id: u64,

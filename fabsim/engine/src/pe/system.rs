@@ -41,13 +41,16 @@ fn float(function: FloatFunction, args: &[u64]) -> f32 {
     result as f32
 }
 
+/// The counter has 48 bits.
+const STAMP_BITS: u64 = (1 << 48) - 1;
+
 /// The clock and the random numbers of one PE.
 #[derive(Clone, Debug)]
 pub struct SystemState {
     /// The cycle the running time-stamp counter counts from.
-    counting_from: Option<u64>,
+    pub(super) counting_from: Option<u64>,
     /// What the stopped counter shows.
-    stopped_at: u64,
+    pub(super) stopped_at: u64,
     random: u32,
     /// What has been printed of a line.
     line: String,
@@ -200,9 +203,10 @@ impl SystemState {
         }
     }
 
-    fn stamp(&self, time: u64) -> u64 {
+    pub(super) fn stamp(&self, time: u64) -> u64 {
         match self.counting_from {
-            Some(start) => time - start,
+            // It may have been set to more than the cycles so far.
+            Some(start) => time.wrapping_sub(start) & STAMP_BITS,
             None => self.stopped_at,
         }
     }

@@ -6,7 +6,7 @@
 use super::plan::PePlan;
 use super::state::Core;
 use crate::fabric::wavelet::Wavelet;
-use fabsim_program::program::FunctionId;
+use fabsim_program::program::{Arch, FunctionId};
 
 /// Task ids; those of local tasks are the lower half.
 const IDS: u8 = 64;
@@ -127,7 +127,10 @@ fn arrived_candidate(core: &Core, plan: &PePlan, now: u64, input: usize) -> Opti
     }
     let (id, kind, function) = if wavelet.control {
         let id = wavelet.entrypoint();
-        (id, Kind::Control, plan.control[usize::from(id)]?)
+        match plan.control[usize::from(id)] {
+            Some(function) => (id, Kind::Control, function),
+            None => (id, Kind::Data, data_task_of_number(plan, id)?),
+        }
     } else {
         let function = plan.data.get(usize::from(channel)).copied().flatten()?;
         (channel, Kind::Data, function)
@@ -138,6 +141,13 @@ fn arrived_candidate(core: &Core, plan: &PePlan, now: u64, input: usize) -> Opti
         function,
         input,
     })
+}
+
+/// On wse2 tasks share one table, so that the number in a control wavelet may be a data task's.
+fn data_task_of_number(plan: &PePlan, id: u8) -> Option<FunctionId> {
+    let shared = plan.arch == Arch::Wse2;
+    let task = plan.data.get(usize::from(id)).copied().flatten();
+    task.filter(|_| shared)
 }
 
 /// Data: the payload in equal parts from the low end. Control: the data half, then the id half.
