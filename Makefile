@@ -9,16 +9,18 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
-FABSIM_CRATES  := src program frontend engine host binding
+FABSIM_CRATES  := src program lowering frontend engine host binding
 FABSIM_SOURCES := fabsim/Cargo.toml fabsim/Cargo.lock fabsim/pyproject.toml \
                   $(shell find $(FABSIM_CRATES:%=fabsim/%) fabsim/python -type f -not -name '*.pyc')
 
-.PHONY: demo test setup tools lint types test-python test-rust fuzz format clean
+.PHONY: demo test setup tools lint types loops test-python test-rust fuzz format clean
 
 demo: setup
 	$(BIN)/collc run examples/two_phase.coll -D P=64 -D B=256 -D S=8 -o out/two_phase
 
-test: lint types test-rust test-python
+test: lint
+	$(MAKE) --no-print-directory -j2 types loops
+	$(MAKE) --no-print-directory test-rust test-python
 
 setup: $(VENV)/.collc $(VENV)/.fabsim
 
@@ -57,7 +59,12 @@ types: setup
 test-rust: setup
 	cd fabsim && cargo test --quiet --workspace --exclude fabsim-binding
 
-test-python: setup
+# The prediction's loops are compiled when first used, half a minute of a processor: here, beside the
+# types, and not by each process of the tests at once.
+loops: setup
+	$(BIN)/collc cost examples/ring_allreduce.coll -D P=4 -D B=8 > /dev/null
+
+test-python: setup loops
 	$(BIN)/pytest -n $(JOBS)
 
 # Coverage-guided, on all cores, FUZZ_SECONDS for each target.
@@ -88,6 +95,13 @@ acceptance: setup
 accuracy: setup
 	$(BIN)/python tests/accuracy.py
 
+# What the machine and the emitted code take, into compiler/constants.json; TIMING is one of fabsim's
+# timing tables.
+.PHONY: constants
+TIMING ?= streams
+constants: setup
+	$(BIN)/python tests/constants.py --timing $(TIMING) --jobs $(JOBS)
+
 # The simulator's speed and memory, one table: docs/performance.md.
 .PHONY: bench
 bench: setup
@@ -117,3 +131,20 @@ gap: setup
 .PHONY: mutants
 mutants: setup
 	$(BIN)/python tests/mutation.py
+
+# Programs that others wrote, by their own verdicts, into docs/conformance.md: FOLDERS are copies of them.
+.PHONY: conformance
+CONFORMANCE_TIMEOUT ?= 200
+conformance: setup
+	@test -n "$(FOLDERS)" || { echo "make: FOLDERS=\"DIR DIR\" says which copies of the programs to run" >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check matplotlib scipy pandas
+	-$(BIN)/python fabsim/tools/conformance.py $(FOLDERS) --timeout $(CONFORMANCE_TIMEOUT) --page docs/conformance.md
+
+# Published cycles of public programs beside the simulator's, into docs/machine.md, and the constants
+# that no source gives. PROGRAMS names folders with checkouts: see fabsim/tools/timings.py.
+.PHONY: timings fit
+timings: setup
+	$(BIN)/python fabsim/tools/timings.py $(PROGRAMS) --jobs $(JOBS) --page docs/machine.md
+
+fit: setup
+	$(BIN)/python fabsim/tools/fit_timings.py $(PROGRAMS) --jobs $(JOBS)

@@ -1,11 +1,12 @@
-"""What the machine and the emitted code take, measured: read from `constants.json`.
+"""What the machine and the emitted code take, in cycles of a PE: `Engine` and `Code`.
 
-`make constants` makes that file; nobody counts these numbers by hand. Each is a difference between
-runs of emitted programs on fabsim, or between events of the trace of one; which they are stands in
-`tests/measuring`. All are cycles of a PE, but where it is said otherwise.
+Those of the machine, of the phases of trees and of rows are measured. `make constants` makes
+`constants.json`: each is what lies between two events in the trace of an emitted program on fabsim,
+or a difference of two such stretches; which they are stands in `tests/measuring`. The file has the
+numbers of each timing table of fabsim, by target; predictions are made with those of `TIMING`.
 
-The file has the numbers of each timing table of fabsim, by target; predictions are made with those
-of `TIMING`.
+What comes between the collectives of a program, and what a length of the run is cut by, is not
+measured yet, but counted from the templates for the table `streams`: `counted.json`.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ import json
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 FILE = Path(__file__).parent / "constants.json"
+COUNTED = Path(__file__).parent / "counted.json"
 TIMING = "streams"  # the timing table that fabsim uses if it is told nothing
 
 
@@ -47,11 +50,13 @@ class Code:
 
     # a collective by itself (`collective_pe.csl.j2`)
     launch: int  # from the launch to the call of the module's `run`
+    launch_frames: int  # what returns behind the first phase
     buffer: int  # `run` sets `base` and `vector`, and calls the first phase
+    token_alone: int  # the same for a barrier, which has no buffer
 
     # phases of trees: in a function, from where it is entered
     store: int  # vectors are combined in memory, their operand made from `base`
-    store_again: int  # the same once more, in the task behind it
+    store_token: int  # the same in a barrier
     send: int  # the own vector is sent
     add: int  # what comes is combined with the own vector, whose register is loaded, and sent
     add_after_store: int  # the same, that register being loaded
@@ -163,11 +168,16 @@ class Constants:
 @lru_cache
 def constants_of(target: str, timing: str = TIMING) -> Constants:
     """The constants of a target under one of fabsim's timing tables."""
-    values: dict[str, int] = json.loads(FILE.read_text(encoding="utf-8"))[timing][target]
+    values: dict[str, int] = read(COUNTED)[target] | read(FILE)[timing][target]
     engine, code = (
         {field.name: values[field.name] for field in fields(kind)} for kind in (Engine, Code)
     )
     return Constants(Engine(**engine), Code(**code))
+
+
+def read(file: Path) -> Any:  # noqa: ANN401 - what the two files hold differs in depth
+    """What is in one of the two files."""
+    return json.loads(file.read_text(encoding="utf-8"))
 
 
 def free_code() -> Code:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 READ = (".py", ".coll", ".lark", ".j2", ".rs", ".csl", ".lock")
-CRATES = ("src", "program", "frontend", "engine", "host", "binding")
+CRATES = ("src", "program", "lowering", "frontend", "engine", "host", "binding")
 SIMULATOR = (*(f"fabsim/{crate}" for crate in CRATES), "fabsim/python", "fabsim/Cargo.lock")
 DIGITS = 12
 

@@ -50,6 +50,12 @@ def chains(width: int, height: int, length: int, threads: int, runs: int) -> Row
     return Row(f"chains {width} x {height}, {length} words", arguments, threads, runs)
 
 
+def code(width: int, height: int, turns: int, clock: str, runs: int) -> Row:
+    """Tasks and scalar loops on every PE, by one of the clocks."""
+    arguments = ("code", str(width), str(height), str(turns), clock)
+    return Row(f"code {width} x {height}, {clock}", arguments, 1, runs)
+
+
 def bundle(example: str, folder: Path, threads: int, runs: int, **parameters: int) -> Row:
     """An example, emitted into a folder: compiled, loaded and run."""
     compiled = collc.compile(EXAMPLES / f"{example}.coll", **parameters)
@@ -66,6 +72,8 @@ def bundle(example: str, folder: Path, threads: int, runs: int, **parameters: in
 def rows(folder: Path, quick: bool) -> Iterator[Row]:
     """All measurements, in the order of the table."""
     yield chains(512, 4, 4096, threads=1, runs=5)
+    for clock in ("streams", "simfabric"):
+        yield code(64, 64, 20, clock, runs=5)
     yield bundle("two_phase", folder, threads=1, runs=5, P=512, B=4096, S=32)
     for side in (64, 128, 256, 512):
         yield chains(side, side, 64, threads=1, runs=3)

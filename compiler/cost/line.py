@@ -150,10 +150,13 @@ def _run_rank(run: LineRun, rank: int) -> None:
 
 
 def _end_at_root(run: LineRun, rank: int, place: Place) -> None:
-    """The root passes the slot for sending; if nothing follows, its operation has said so."""
+    """The root passes the slot for sending; if nothing follows, its operation has said so, unless a
+    task behind it counts rounds."""
     costs = run.costs
+    rounds = any(isinstance(one, StoreVectors) and one.rounds > 1 for one in run.roles[rank].steps)
     run.after[rank] = place
-    run.done[rank] = costs.done_by_code(place) if costs.maps else costs.done(run.end[rank])
+    told_by_code = costs.maps or rounds
+    run.done[rank] = costs.done_by_code(place) if told_by_code else costs.done(run.end[rank])
 
 
 def _store(run: LineRun, rank: int, step: StoreVectors, sources: list[int], place: Place) -> Place:

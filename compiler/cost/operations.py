@@ -17,7 +17,7 @@ from collc.arithmetic import Arithmetic, arithmetic_of
 from collc.constants import Code
 from collc.packing import PAIR, WIDE
 from collc.plan import Plan
-from collc.spec import Contract
+from collc.spec import Contract, ContractKind
 from collc.target import Target
 
 # By operation, which constant says what it takes to issue it. In a vector operation the fabric
@@ -39,11 +39,13 @@ BY_CALL_BACK = BY_VECTOR | {
     "add": "add_by_map",
     "add_after_store": "add_by_map",
 }
+# A barrier has a token for a vector.
+BY_TOKEN = BY_VECTOR | {"store": "store_token", "store_again": "store_token"}
 # Where the length is given at run time, the own vector's register is destination and source, too.
 BY_LENGTH = BY_VECTOR | {
     "store": "store_by_length",
     "store_one": "store_one",
-    "store_again": "store_again",
+    "store_again": "add_after_store",  # registers are loaded there, too
 }
 
 # functions that a PE without a part in a phase runs through: to store and to send, to send and to
@@ -165,8 +167,10 @@ class Costs:
 
     def first_call(self, plan: Plan) -> Place:
         """Where the first phase is called; the launch is in cycle 0."""
-        begun = self.code.launch + self.code.buffer * bool(plan.phases)
-        place = Place(begun, 2 * self.code.frame)
+        barrier = plan.collective.contract.kind is ContractKind.BARRIER
+        begins = self.code.token_alone if barrier else self.code.buffer
+        begun = self.code.launch + begins * bool(plan.phases)
+        place = Place(begun, self.code.launch_frames)
         return self.negated(place) if self.negates else place
 
 
@@ -210,6 +214,8 @@ def _combining_rate(contract: Contract, target: Target) -> int:
 def _prepared(contract: Contract, arithmetic: Arithmetic) -> Mapping[str, str]:
     if arithmetic.kind == "map":
         return BY_CALL_BACK
+    if contract.kind is ContractKind.BARRIER:
+        return BY_TOKEN
     return BY_VECTOR if contract.run_length is None else BY_LENGTH
 
 

@@ -2,13 +2,15 @@
 //!
 //! `speed chains WIDTH HEIGHT LENGTH`: every row is a chain that adds up LENGTH words from east to
 //! west. `speed bundle LAYOUT ARCH WIDTH HEIGHT LENGTH BYTES`: an emitted program that takes
-//! LENGTH elements of BYTES bytes a PE in `x`.
+//! LENGTH elements of BYTES bytes a PE in `x`. `speed code WIDTH HEIGHT TURNS CLOCK`: every PE runs a
+//! task TURNS times, each of them a loop over two arrays with a branch and a call; PEs are busy all the
+//! time, so that active tile-cycles are the PEs times the cycles.
 //!
 //! `--threads N` goes first. `cpu` counts the seconds the launch kept the main thread's processor busy, which says more than
 //! `wall` on a machine that others use too; `million_per_s` is by `cpu`, with several threads by
 //! `wall`. `checksum` is taken over all results.
 
-use fabsim::csl::{compile, CompileOptions};
+use fabsim::csl::{compile, compile_sources, CompileOptions};
 use fabsim::host::{SimOptions, Simulator};
 use fabsim::program::*;
 use std::error::Error;
@@ -209,6 +211,8 @@ struct Job {
     vector: Option<(usize, usize)>,
     /// Seconds the front end took.
     compiled: f64,
+    /// All PEs execute all the time.
+    busy: bool,
 }
 
 fn run(job: Job, options: SimOptions) -> Result<String, Box<dyn Error>> {
@@ -233,6 +237,12 @@ fn run(job: Job, options: SimOptions) -> Result<String, Box<dyn Error>> {
     if let Some((length, bytes)) = job.vector {
         results = simulator.memcpy_d2h("x", 0, 0, width, height, length, bytes == 2, false)?;
     }
+    let pes = u64::from(width) * u64::from(height);
+    let active = if job.busy {
+        pes * report.cycles()
+    } else {
+        report.tile_cycles
+    };
     let end = simulator.stop()?;
     Ok(format!(
         "{{\"pes\": {}, \"cycles\": {}, \"first\": {}, \"end\": {}, \"tile_cycles\": {}, \
@@ -242,12 +252,70 @@ fn run(job: Job, options: SimOptions) -> Result<String, Box<dyn Error>> {
         report.cycles(),
         report.first_completion,
         end.cycles,
-        report.tile_cycles,
+        active,
         job.compiled,
-        report.tile_cycles as f64 / seconds.max(1e-6) / 1e6,
+        active as f64 / seconds.max(1e-6) / 1e6,
         peak_mb(),
         checksum(&results),
     ))
+}
+
+/// A task that starts itself again; its loop is of the kind that kernels spend their time in.
+const CODE: &str = "
+param memcpy_params: comptime_struct;
+const sys = @import_module(\"<memcpy/memcpy>\", memcpy_params);
+param turns: u16;
+const step_id = @get_local_task_id(9);
+var x = @zeros([64]f32);
+var y = @zeros([64]f32);
+var left: u16 = turns;
+fn scaled(a: f32, i: u16) f32 { return a * 0.5 + @as(f32, i); }
+task step() void {
+  var i: u16 = 0;
+  while (i < 64) : (i += 1) {
+    y[i] = scaled(x[i], i) + y[i];
+    if (y[i] > 100.0) { y[i] -= 100.0; }
+  }
+  left -= 1;
+  if (left > 0) { @activate(step_id); } else { sys.unblock_cmd_stream(); }
+}
+fn run() void { @activate(step_id); }
+comptime { @bind_local_task(step, step_id); @export_symbol(run); }
+";
+
+const CODE_LAYOUT: &str = "
+param width: u16; param height: u16; param turns: u16;
+const memcpy = @import_module(\"<memcpy/get_params>\", .{ .width = width, .height = height });
+layout {
+  @set_rectangle(width, height);
+  for (@range(u16, width)) |x| {
+    for (@range(u16, height)) |y| {
+      @set_tile_code(x, y, \"pe.csl\", .{ .memcpy_params = memcpy.get_params(x), .turns = turns });
+    }
+  }
+  @export_name(\"run\", fn()void);
+}
+";
+
+/// The program of `speed code`.
+fn code(width: u16, height: u16, turns: u16, clock: Clock) -> Result<Design, Box<dyn Error>> {
+    let files = [("layout.csl", CODE_LAYOUT), ("pe.csl", CODE)];
+    let files = files.map(|(name, text)| (name.into(), text.to_string()));
+    let param = |name: &str, value: u16| (name.to_string(), i64::from(value));
+    let options = CompileOptions {
+        clock,
+        params: vec![
+            param("width", width),
+            param("height", height),
+            param("turns", turns),
+        ],
+        ..CompileOptions::new(Arch::Wse3)
+    };
+    let compiled = compile_sources(&files.into(), Path::new("layout.csl"), &options);
+    compiled.design.map_err(|said| {
+        let texts: Vec<String> = said.iter().map(ToString::to_string).collect();
+        texts.join("\n").into()
+    })
 }
 
 fn job(args: &[String]) -> Result<Job, Box<dyn Error>> {
@@ -257,6 +325,20 @@ fn job(args: &[String]) -> Result<Job, Box<dyn Error>> {
             design: chains(number(1)?.max(2), number(2)?.max(1), number(3)?.max(1)),
             vector: None,
             compiled: 0.0,
+            busy: false,
+        }),
+        Some("code") => Ok(Job {
+            design: code(
+                number(1)?.max(1),
+                number(2)?.max(1),
+                number(3)?.max(1),
+                args.get(4)
+                    .and_then(|name| Clock::named(name))
+                    .unwrap_or_default(),
+            )?,
+            vector: None,
+            compiled: 0.0,
+            busy: true,
         }),
         Some("bundle") if args.len() >= 7 => {
             let arch = match args[2].as_str() {
@@ -274,10 +356,11 @@ fn job(args: &[String]) -> Result<Job, Box<dyn Error>> {
                 design: design.map_err(messages)?,
                 vector: Some((usize::from(number(5)?), usize::from(number(6)?))),
                 compiled,
+                busy: false,
             })
         }
         _ => Err("usage: speed [--threads N] chains WIDTH HEIGHT LENGTH \
-                  | bundle LAYOUT ARCH WIDTH HEIGHT LENGTH BYTES"
+                  | code WIDTH HEIGHT TURNS CLOCK | bundle LAYOUT ARCH WIDTH HEIGHT LENGTH BYTES"
             .into()),
     }
 }

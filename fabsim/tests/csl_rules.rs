@@ -220,7 +220,7 @@ fn operands_of_dsd_operations_have_their_forms() {
     );
     refuses(
         op("@fadds(d, 1.0, 1.0);"),
-        "has no form with these operands",
+        "@fadds: 'b' must be a source DSD or DSR, found comptime_float",
     );
     refuses(
         op("@fadds(d, d, d, .{ .async = true });"),

@@ -80,9 +80,17 @@ fn run(design: &Arc<Design>, max_cycles: u64, flows: bool, threads: usize) -> (O
     (outcome, sim.machine().joined_flows())
 }
 
+/// A design that counts cycles by another clock.
+fn by(clock: Clock, design: &Arc<Design>) -> Arc<Design> {
+    Arc::new(Design {
+        clock,
+        ..(**design).clone()
+    })
+}
+
 /// How often a tile has joined a flow.
-fn compare(seed: u64) -> u64 {
-    let design = program(seed);
+fn compare(seed: u64, clock: Clock) -> u64 {
+    let design = by(clock, &program(seed));
     let mut r = Random(seed ^ 0x5eed);
     let full = 3_000;
     let mut joined = 0;
@@ -92,7 +100,7 @@ fn compare(seed: u64) -> u64 {
         for threads in [1, 3] {
             let (flowing, times) = run(&design, max_cycles, true, threads);
             joined += times;
-            let place = format!("seed {seed}, {threads} threads, {max_cycles}");
+            let place = format!("seed {seed}, {clock:?}, {threads} threads, {max_cycles}");
             assert_eq!(flowing.said, plain.said, "{place}");
             for (flowing, plain) in flowing.queues.iter().zip(&plain.queues) {
                 assert_eq!(flowing, plain, "{place}");
@@ -107,16 +115,21 @@ fn compare(seed: u64) -> u64 {
 fn nothing_comes_out_differently_with_flows() {
     let seeds = std::env::var("FLOW_SEEDS").ok();
     let seeds = seeds.and_then(|text| text.parse().ok()).unwrap_or(120);
-    let joined: u64 = (0..seeds).map(compare).sum();
-    assert!(joined > 4 * seeds, "{joined} in {seeds}");
+    for clock in Clock::ALL {
+        let joined: u64 = (0..seeds).map(|seed| compare(seed, clock)).sum();
+        assert!(joined > 4 * seeds, "{joined} in {seeds} by {clock:?}");
+    }
 }
 
 /// A program that must end without an error, with and without flows.
 fn same_either_way(design: &Arc<Design>) {
-    let (plain, _) = run(design, 3_000, false, 1);
-    let (flowing, joined) = run(design, 3_000, true, 1);
-    assert_eq!(flowing, plain);
-    assert!(joined > 0);
+    for clock in Clock::ALL {
+        let design = &by(clock, design);
+        let (plain, _) = run(design, 3_000, false, 1);
+        let (flowing, joined) = run(design, 3_000, true, 1);
+        assert_eq!(flowing, plain, "{clock:?}");
+        assert!(joined > 0, "{clock:?}");
+    }
 }
 
 /// Words from memory to a color by a microthread or the main thread.

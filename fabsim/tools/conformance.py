@@ -1,16 +1,19 @@
-"""Run every commands file of a folder on fabsim and print each program's own verdict.
+"""Run every commands file of some folders on fabsim and print each program's own verdict.
 
-    python fabsim/tools/conformance.py FOLDER [--only TEXT] [--timeout SECONDS] [--table FILE]
-                                              [--layout-programs]
+    python fabsim/tools/conformance.py FOLDER... [--only TEXT] [--timeout SECONDS] [--table FILE]
+                                                 [--page FILE] [--layout-programs]
 
-A program is a directory with files `commands_*.sh`. FOLDER is copied, so that a program finds what
-lies beside it, the commands file runs unchanged with fabsim's `cslc` and `cs_python` first on PATH,
-and it passes if that ends with status 0. The cycles are those of all runs of the commands file.
+A program is a directory with files `commands_*.sh`. Its FOLDER is copied, so that a program finds
+what lies beside it, the commands file runs unchanged with fabsim's `cslc` and `cs_python` first on
+PATH, and it passes if that ends with status 0. The cycles are those of all runs of the file.
 
 A commands file may hold lines `%python_sdk_paint ARGUMENTS`: they stand for running the layout
 program beside it, `run.py`, with the Python of the vendor's kit. Bash cannot run them, so such a
 file fails as it is. With --layout-programs each of these lines is replaced by `cs_python run.py
 ARGUMENTS`, and a star behind the verdict says so.
+
+--page replaces the tables of these folders in a page, one section `## NAME` for each, and leaves
+the others there; a line in a section that begins with "Why:" is kept.
 
 Packages that host scripts import and fabsim does not need (matplotlib, scipy) must be installed
 beside fabsim; without one its program fails with ModuleNotFoundError.
@@ -67,23 +70,53 @@ class Verdict:
 def main() -> int:
     """Print one line for each commands file; the status is 0 if all of them pass."""
     options = _options()
-    folder = Path(options.folder).resolve()
-    commands = sorted(path for path in folder.rglob("commands*.sh") if options.only in str(path))
-    verdicts = []
+    verdicts: list[Verdict] = []
+    sections: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as scratch:
         shims = _shims(Path(scratch))
-        for path in commands:
-            name = path.relative_to(folder)
-            verdict = run(folder, name, shims, options.timeout, options.layout_programs)
-            verdicts.append(verdict)
-            print(_line(verdict), flush=True)
-    passed = sum(verdict.passed for verdict in verdicts)
-    print(f"{passed} of {len(commands)} pass")
+        for folder in (Path(name).resolve() for name in options.folders):
+            found = _run_folder(folder, shims, options)
+            verdicts += found
+            sections[folder.name] = f"{_sum(found)}\n\n{_table(found)}"
     if any(verdict.changed for verdict in verdicts):
         print(f"* with {IN_ITS_PLACE!r} in place of {PLACEHOLDER!r}")
     if options.table:
         Path(options.table).write_text(_table(verdicts))
-    return 0 if passed == len(commands) else 1
+    if options.page:
+        page = Path(options.page)
+        page.write_text(replaced(page.read_text(), sections))
+    return 0 if all(verdict.passed for verdict in verdicts) else 1
+
+
+def _run_folder(folder: Path, shims: Path, options: argparse.Namespace) -> list[Verdict]:
+    """The verdicts of a folder, printed as they come."""
+    commands = sorted(path for path in folder.rglob("commands*.sh") if options.only in str(path))
+    verdicts = []
+    for path in commands:
+        name = path.relative_to(folder)
+        verdict = run(folder, name, shims, options.timeout, options.layout_programs)
+        verdicts.append(verdict)
+        print(_line(verdict), flush=True)
+    print(f"{folder.name}: {_sum(verdicts)}")
+    return verdicts
+
+
+def _sum(verdicts: list[Verdict]) -> str:
+    return f"{sum(verdict.passed for verdict in verdicts)} of {len(verdicts)} commands files pass."
+
+
+def replaced(page: str, sections: dict[str, str]) -> str:
+    """The page with these sections, by name, in the place of those it has, or at its end."""
+    parts = page.split("\n## ")
+    heads = [part.splitlines()[0] for part in parts]
+    for name, text in sections.items():
+        at = heads.index(name) if name in heads[1:] else len(parts)
+        old = parts[at] if at < len(parts) else ""
+        reasons = [line for line in old.splitlines() if line.startswith("Why:")]
+        section = "\n\n".join([name, *reasons, text.rstrip()]) + "\n"
+        parts[at : at + 1] = [section]
+        heads[at : at + 1] = [name]
+    return "\n## ".join(part.rstrip("\n") + "\n" for part in parts)
 
 
 def run(
@@ -190,11 +223,12 @@ def _shims(scratch: Path) -> Path:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Run the commands files of a folder on fabsim.")
-    parser.add_argument("folder")
+    parser = argparse.ArgumentParser(description="Run the commands files of folders on fabsim.")
+    parser.add_argument("folders", nargs="+", metavar="FOLDER")
     parser.add_argument("--only", default="", help="commands files whose path has this text")
     parser.add_argument("--timeout", type=float, default=60.0)
     parser.add_argument("--table", metavar="FILE", help="write the verdicts as a Markdown table")
+    parser.add_argument("--page", metavar="FILE", help="put the tables into this page")
     parser.add_argument(
         "--layout-programs", action="store_true", help=f"run run.py for lines {PLACEHOLDER}"
     )

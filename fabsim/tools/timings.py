@@ -1,7 +1,7 @@
 """Run public programs whose cycles are published, and set those beside fabsim's.
 
     python fabsim/tools/timings.py FOLDER... [--timing NAME] [--constant NAME=CYCLES]
-                                             [--only TEXT] [--details] [--table FILE]
+                                             [--only TEXT] [--details] [--page FILE]
 
 The points, with the file each number was published in, are in `timings_points.csv` beside this
 file. The programs are other people's and stay outside; FOLDER is a checkout of one of them, or a
@@ -15,7 +15,8 @@ folder of checkouts:
 Each program is measured as its author did it: between its own time stamps, or by the difference of
 a run of four iterations and one of two. Error is simulated / published - 1; the overall figures
 take its amount. A program that fabsim refuses or cannot finish is named with the reason, and then
-the status is 1.
+the status is 1. With --page the points go into FILE between the marks `timings: begin` and
+`timings: end`, by the clock `streams` and by the one asked for.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import argparse
 import csv
 import statistics
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -170,9 +171,7 @@ def scalar_kernel(folder: Path, point: Point, clock: Clock) -> float:
             values = np.random.default_rng(1).integers(0, 4096, length).astype(np.uint32)
         else:
             values = _numbers(length).view(np.uint32)
-        simulator.memcpy_h2d(
-            name, np.tile(values, width * height), 0, 0, width, height, length
-        )
+        simulator.memcpy_h2d(name, np.tile(values, width * height), 0, 0, width, height, length)
     simulator.launch("compute")
     stamps = simulator.memcpy_d2h("maxmin_time", np.float32, 0, 0, 1, 1, 3)
     return _between(stamps.view(np.uint16))
@@ -312,6 +311,33 @@ def details(measured: Iterable[Measured]) -> str:
     return "\n".join(lines)
 
 
+def page(before: Sequence[Measured], after: Sequence[Measured]) -> str:
+    """The points by two clocks, as a table."""
+    lines = [
+        "| program | point | target | published | streams | error | simfabric | error |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for old, new in zip(before, after, strict=True):
+        point = new.point
+        cells = [point.program, point.name, point.target, f"{point.published:g}"]
+        for one in (old, new):
+            shown = (
+                ("refused", "") if one.error is None else (f"{one.cycles:g}", f"{one.error:+.1%}")
+            )
+            cells.extend(shown)
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, "", summary(after)])
+
+
+def write_page(path: Path, text: str) -> None:
+    """Puts a table between the marks of a page. Raises ValueError where there are none."""
+    before, begin, rest = path.read_text().partition("<!-- timings: begin -->\n")
+    _, end, after = rest.partition("<!-- timings: end -->")
+    if not end:
+        raise ValueError(f"{path} has no marks for the table of timings")
+    path.write_text(f"{before}{begin}\n{text}\n\n{end}{after}")
+
+
 def main() -> int:
     """Measure, print, and say with the status whether every point gave a number."""
     options = _parser().parse_args()
@@ -321,6 +347,9 @@ def main() -> int:
     points = [point for point in read_points() if options.only in f"{point.program} {point.name}"]
     clock = Clock(options.timing, dict(options.constant))
     measured = measure_all(points, found, clock, options.jobs)
+    if options.page:
+        old = measure_all(points, found, Clock("streams", {}), options.jobs)
+        write_page(Path(options.page), page(old, measured))
     if options.details:
         print(details(measured))
     print(summary(measured))
@@ -343,6 +372,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", default="", metavar="TEXT")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--details", action="store_true")
+    parser.add_argument("--page", metavar="FILE")
     return parser
 
 

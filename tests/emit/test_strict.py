@@ -1,9 +1,8 @@
 """Which rules in doubt emitted text breaks: `strict.json` names them, and may only get shorter.
 
-fabsim warns of what the sources leave in doubt and refuses it under `--strict`; see
-docs/machine.md, section 3.9. An example that breaks a rule it did not break before fails here, and so does one
-that no longer breaks a rule it is down for, until the file says so: `pytest --update-expect`
-writes it after a rule is gone.
+fabsim warns of what the sources leave in doubt and refuses it under `--strict`: docs/machine.md,
+section 3.9. An example that breaks a rule it did not break before fails here, and so does one that
+no longer breaks a rule it is down for, until the file says so: `pytest --update-expect` writes it.
 """
 
 from __future__ import annotations

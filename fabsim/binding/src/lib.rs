@@ -256,7 +256,7 @@ fn compile(
     match compilation.design {
         Ok(design) => Ok(Program {
             design: Arc::new(design),
-            warnings: rendered(&compilation.warnings),
+            warnings: rendered(&csl::told_once(&compilation.warnings)),
             printed: rendered(&compilation.printed),
             sdk: compilation.sdk,
             assumed: compilation.assumed.map(|note| note.render()),

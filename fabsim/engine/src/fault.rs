@@ -1,5 +1,6 @@
 //! What one PE cannot do, as data: a kind with its numbers, and where in the source.
 
+use fabsim_lowering::scalar::Undefined;
 use fabsim_program::program::{Dsr, Opcode, Span};
 use std::fmt;
 
@@ -121,6 +122,15 @@ pub struct Fault {
 impl From<FaultKind> for Fault {
     fn from(kind: FaultKind) -> Fault {
         Fault { kind, span: None }
+    }
+}
+
+impl From<Undefined> for FaultKind {
+    fn from(undefined: Undefined) -> FaultKind {
+        match undefined {
+            Undefined::DivisionByZero => FaultKind::DivisionByZero,
+            Undefined::BitsOfFloat => FaultKind::BitsOfFloat,
+        }
     }
 }
 

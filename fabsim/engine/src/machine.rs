@@ -26,6 +26,7 @@ use crate::report::SimError;
 use crate::timing::{timing_of, Timing};
 pub use crate::worker::VisitOrder;
 use crate::worker::{Cycle, Worker};
+use fabsim_lowering::Lowering;
 use fabsim_program::limits::limits;
 use fabsim_program::program::Design;
 use rayon_core::ThreadPool;
@@ -96,8 +97,9 @@ impl Machine {
     ) -> Machine {
         let depth = limits(design.arch).router_queue;
         let programs = design.programs.iter();
+        let mut lowering = Lowering::new(timing.scalar);
         let mut plans: Vec<PePlan> = programs
-            .map(|p| PePlan::new(design.arch, timing, p))
+            .map(|p| PePlan::new(design.arch, timing, p, &mut lowering))
             .collect();
         for plan in &mut plans {
             plan.lenient = lenient;

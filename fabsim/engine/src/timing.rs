@@ -6,6 +6,7 @@
 //! docs/machine.md, section 4, says how the numbers came about.
 
 use crate::pe::rate::Rates;
+use fabsim_lowering::cost::{ScalarTiming, PIPELINE, UNOPTIMIZED};
 use fabsim_program::clock::Clock;
 use fabsim_program::program::{Arch, Design};
 
@@ -21,12 +22,16 @@ macro_rules! timing {
             $($(#[$about])* pub $name: u64,)*
             /// Elements a cycle of operations in memory.
             pub rates: Rates,
+            /// Scalar code.
+            pub scalar: ScalarTiming,
         }
 
         impl Timing {
             /// The numbers by name, in the order of the table.
             pub fn numbers(&self) -> Vec<(&'static str, u64)> {
-                vec![$((stringify!($name), self.$name)),*]
+                let mut all = vec![$((stringify!($name), self.$name)),*];
+                all.extend(self.scalar.numbers());
+                all
             }
 
             /// Another number for one of them; false if there is none of that name, or if it
@@ -34,7 +39,7 @@ macro_rules! timing {
             pub fn set(&mut self, name: &str, cycles: u64) -> bool {
                 match name {
                     $(stringify!($name) => self.$name = cycles,)*
-                    _ => return false,
+                    _ => return self.scalar.set(name, cycles),
                 }
                 let ramp = self.offramp_cycles.max(self.onramp_cycles + self.send_start_cycles);
                 (1..=2).contains(&self.hop_cycles)
@@ -56,6 +61,8 @@ timing! {
     hop_cycles,
     /// Copying one DSD into a DSR, explicitly or as an operand of an operation.
     dsr_load_cycles,
+    /// The same on top for a DSD of several dimensions.
+    tensor_load_cycles,
     /// From the last such load until the operation that uses the register can begin, the load included.
     dsr_use_cycles,
     /// Issue of an operation, on top of its elements.
@@ -64,6 +71,8 @@ timing! {
     async_issue_cycles,
     /// Dispatch and prologue of a local task.
     task_start_cycles,
+    /// From the end of a task until the next one can begin, on top.
+    task_end_cycles,
     /// Dispatch and prologue of a task that a wavelet starts.
     data_task_start_cycles,
     /// From reset until a PE looks for its first task.
@@ -85,15 +94,18 @@ const STREAMS_WSE2: Timing = Timing {
     send_start_cycles: 0,
     hop_cycles: 1,
     dsr_load_cycles: 18,
+    tensor_load_cycles: 0,
     dsr_use_cycles: 1,
     operation_issue_cycles: 2,
     async_issue_cycles: 0,
     task_start_cycles: 20,
+    task_end_cycles: 0,
     data_task_start_cycles: 20,
     start_up_cycles: 13,
     scalar_cycles: 1,
     float_divide_cycles: 50,
     rates: Rates::Documented,
+    scalar: UNOPTIMIZED,
 };
 
 /// [measured]: a synchronous `@mov32` lengthens a data task by 13, a load and an issue.
@@ -106,12 +118,14 @@ const STREAMS_WSE3: Timing = Timing {
 /// the WSE-3, and programs of four authors confirm it for the WSE-2; the rest as in `STREAMS_WSE2`.
 const SIMFABRIC_WSE2: Timing = Timing {
     dsr_load_cycles: 1,
+    tensor_load_cycles: 2,
     dsr_use_cycles: 4,
     operation_issue_cycles: 0,
     async_issue_cycles: 1,
     task_start_cycles: 1,
     data_task_start_cycles: 13,
     rates: Rates::Measured,
+    scalar: PIPELINE,
     ..STREAMS_WSE2
 };
 
@@ -120,9 +134,10 @@ const SIMFABRIC_WSE2: Timing = Timing {
 /// cycle of the completion task. [fit] the way up the ramp within that: a chain takes 8 cycles a PE.
 const SIMFABRIC_WSE3: Timing = Timing {
     onramp_cycles: 3,
-    send_start_cycles: 3,
+    send_start_cycles: 2,
     hop_cycles: 2,
     task_start_cycles: 0,
+    task_end_cycles: 3,
     data_task_start_cycles: 4,
     ..SIMFABRIC_WSE2
 };

@@ -36,28 +36,21 @@ impl Compiler {
         Ok(Some(Ev::Val(Value::Void)))
     }
 
-    pub fn function_argument(&mut self, f: &mut Frame, e: ExprId, task: bool) -> Res<FnRef> {
+    pub fn function_argument(&mut self, f: &mut Frame, e: ExprId) -> Res<FnRef> {
         let span = f.ast.span(e);
-        let wanted = if task { "a task" } else { "a function" };
         match self.comptime_value(f, e)? {
-            Value::Function(function) => {
-                let (ast, index) = self.decl(function);
-                match ast.functions[index].task == task {
-                    true => Ok(function),
-                    false => err(span, format!("expected {wanted}")),
-                }
-            }
+            Value::Function(function) => Ok(function),
             other => {
                 let ty = self.type_of(&other);
                 let ty = self.show(ty);
-                err(span, format!("expected {wanted}, found {ty}"))
+                err(span, format!("expected a function or a task, found {ty}"))
             }
         }
     }
 
     /// A function that the runtime calls: it takes nothing and returns nothing.
     fn handler_argument(&mut self, f: &mut Frame, e: ExprId) -> Res<FnRef> {
-        let function = self.function_argument(f, e, false)?;
+        let function = self.function_argument(f, e)?;
         let ty = self.function_type(function)?;
         let params = Vec::new().into();
         let result = Ty::VOID;

@@ -83,10 +83,6 @@ impl Compiler {
             "queue_flush" => {
                 let ev = self.eval(f, args[0])?;
                 let ty = self.type_of_ev(&ev);
-                if ty != Ty::INPUT_QUEUE && ty != Ty::OUTPUT_QUEUE {
-                    let ty = self.show(ty);
-                    return err(span, format!("@queue_flush needs a queue, found {ty}"));
-                }
                 let (queue, _) = self.slot_of(&ev, span)?;
                 let is_input = self.new_slot(span)?;
                 let bits = u64::from(ty == Ty::INPUT_QUEUE);

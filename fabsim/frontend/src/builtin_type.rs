@@ -55,7 +55,7 @@ impl Compiler {
             | "get_input_queue"
             | "get_output_queue"
             | "get_ut_id" => return self.handle_builtin(f, name, args).map(Some),
-            "get_int" | "get_color_id" => return self.get_int(f, args, span).map(Some),
+            "get_int" | "get_color_id" => return self.get_int(f, args).map(Some),
             _ => return Ok(None),
         };
         Ok(Some(Ev::Val(value)))
@@ -402,7 +402,7 @@ impl Compiler {
         let at = f.ast.span(args[0]);
         let ev = self.eval(f, args[0])?;
         if name == "get_data_task_id" && self.type_of_ev(&ev).is_handle() {
-            return self.data_task_id(ev, at);
+            return Ok(self.data_task_id(ev));
         }
         let wse3 = self.wse3();
         let (ty, low, high) = match name {
@@ -446,42 +446,21 @@ impl Compiler {
         }
     }
 
-    fn data_task_id(&mut self, ev: Ev, span: Span) -> Res<Ev> {
-        let wanted = if self.wse3() {
-            Ty::INPUT_QUEUE
-        } else {
-            Ty::COLOR
-        };
-        let found = self.type_of_ev(&ev);
-        if found != wanted {
-            let (arch, wanted) = (self.arch_name(), with_article(&self.show(wanted)));
-            let found = self.show(found);
-            return err(
-                span,
-                format!("a data task id of {arch} is made from {wanted}, found {found}"),
-            );
-        }
-        Ok(match ev {
+    fn data_task_id(&self, ev: Ev) -> Ev {
+        match ev {
             Ev::Val(Value::Handle(value, _)) => Ev::Val(Value::Handle(value, Ty::DATA_TASK_ID)),
             Ev::Slot(slot, _) => Ev::Slot(slot, Ty::DATA_TASK_ID),
             other => other,
-        })
+        }
     }
 
-    fn get_int(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
+    fn get_int(&mut self, f: &mut Frame, args: &[ExprId]) -> Res<Ev> {
         let ev = self.eval(f, args[0])?;
         let ty = self.type_of_ev(&ev);
         let target = match self.types.kind(ty) {
             TypeKind::Enum { repr, .. } => *repr,
             _ if ty.is_handle() => Ty::U16,
-            _ if ty.is_any_int() => return Ok(ev),
-            _ => {
-                let ty = self.show(ty);
-                return err(
-                    span,
-                    format!("@get_int needs an id, an enum or an integer, found {ty}"),
-                );
-            }
+            _ => return Ok(ev),
         };
         Ok(match ev {
             Ev::Val(Value::Handle(value, _)) => Ev::Val(Value::Int(i128::from(value), target)),

@@ -5,7 +5,7 @@ use super::ast::{Expr, ExprId};
 use super::compiler::{Compiler, Ev, Frame};
 use super::types::Ty;
 use super::value::Value;
-use super::{err, Res};
+use super::Res;
 use fabsim_program::program::{Inst, Slot, Span};
 use std::rc::Rc;
 
@@ -16,20 +16,8 @@ impl Compiler {
         Ok(dst)
     }
 
-    pub fn dsd_argument(&mut self, f: &mut Frame, e: ExprId, kinds: &[Ty], name: &str) -> Res<Ev> {
-        let span = f.ast.span(e);
-        let ev = self.eval(f, e)?;
-        let ty = self.type_of_ev(&ev);
-        if !kinds.contains(&ty) {
-            let ty = self.show(ty);
-            return err(span, format!("@{name} cannot take a value of type {ty}"));
-        }
-        Ok(ev)
-    }
-
     pub fn set_base(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
-        let name = "set_dsd_base_addr";
-        let dsd = self.dsd_argument(f, args[0], &[Ty::MEM1D, Ty::MEM4D], name)?;
+        let dsd = self.eval(f, args[0])?;
         let at = f.ast.span(args[1]);
         let pointer = self.base_argument(f, args[1])?;
         let pointer_ty = self.type_of_ev(&pointer);
@@ -95,11 +83,7 @@ impl Compiler {
         span: Span,
     ) -> Res<Ev> {
         let length = name == "set_dsd_length";
-        let kinds: &[Ty] = match length {
-            true => &[Ty::MEM1D, Ty::FABIN, Ty::FABOUT],
-            false => &[Ty::MEM1D],
-        };
-        let dsd = self.dsd_argument(f, args[0], kinds, name)?;
+        let dsd = self.eval(f, args[0])?;
         let at = f.ast.span(args[1]);
         let ty = if length { Ty::U16 } else { Ty::I8 };
         let number = self.eval_as(f, args[1], Some(ty))?;
@@ -141,8 +125,7 @@ impl Compiler {
     }
 
     pub fn increment_offset(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
-        let name = "increment_dsd_offset";
-        let dsd = self.dsd_argument(f, args[0], &[Ty::MEM1D, Ty::MEM4D], name)?;
+        let dsd = self.eval(f, args[0])?;
         let at = f.ast.span(args[1]);
         let by = self.eval_as(f, args[1], Some(Ty::I16))?;
         let by = match by {

@@ -478,3 +478,20 @@ fn same_path(ast: &Ast, a: ExprId, b: ExprId) -> bool {
     }
     same(ast, a, b, MAX_PATH)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::signature::table;
+
+    #[test]
+    fn every_operation_has_forms_of_as_many_operands() {
+        for Row(name, .., operands) in ROWS {
+            let forms = table().forms(name);
+            assert!(!forms.is_empty(), "@{name} has no form");
+            for form in forms {
+                assert_eq!(form.arity, (*operands, Some(operands + 1)), "@{name}");
+            }
+        }
+    }
+}

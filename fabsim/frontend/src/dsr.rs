@@ -44,7 +44,7 @@ impl Compiler {
         // In a comptime block a task name is looked up when the bindings are complete.
         let options = self.operation_options(f, args.get(2), true, span)?;
         self.check_load_options(&options, ty, span)?;
-        self.note_load(dsr, &options, span)?;
+        self.note_load(dsr, &dsd, &options, at)?;
         if f.comptime {
             self.load_known(dsr, &dsd, options, span)?;
             return Ok(Ev::Val(Value::Void));

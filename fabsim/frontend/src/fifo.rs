@@ -92,11 +92,6 @@ impl Compiler {
         span: Span,
     ) -> Res<Ev> {
         let fifo = self.eval(f, args[0])?;
-        let ty = self.type_of_ev(&fifo);
-        if ty != Ty::FIFO {
-            let ty = self.show(ty);
-            return err(span, format!("@{name} needs a FIFO, found {ty}"));
-        }
         let length = self.eval_as(f, args[1], Some(Ty::U16))?;
         let length = self.coerce(length, Ty::U16, f.ast.span(args[1]))?;
         let call = match name {

@@ -70,6 +70,7 @@ use fabsim_program::sdk::Sdk;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+pub use messages::told_once;
 pub use signature::page as signatures_page;
 
 type Res<T> = Result<T, Box<Diagnostic>>;

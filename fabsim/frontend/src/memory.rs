@@ -247,7 +247,7 @@ impl Compiler {
         self.doubt(
             strict::MEMORY,
             *across,
-            format!("here the data of the program, {taken} bytes, leave the {limit} that remain of {PE_MEMORY_BYTES} beside memcpy's code and stack; the program's own code takes more"),
+            format!("with this the data of the program go over the {limit} bytes that memcpy's code and stack leave of {PE_MEMORY_BYTES}: {taken} in all, without the program's own code"),
         )
     }
 }

@@ -6,6 +6,7 @@ use super::compiler::{Compiler, Frame, Stage};
 use super::dialect::OLDER_PARAMS;
 use super::intern::Sym;
 use super::messages::silent;
+use super::signature;
 use super::source::normal;
 use super::types::Ty;
 use super::value::{FnRef, GlobalRef, ModuleId, Value};
@@ -26,6 +27,8 @@ pub struct Module {
     pub path: PathBuf,
     /// One of the embedded standard modules: these may use intrinsics.
     pub standard: bool,
+    /// What users may name of a standard module.
+    pub rows: Option<&'static signature::Module>,
     /// Index of a global by name; `u32::MAX` is none.
     names: Vec<u32>,
     pub globals: Vec<Global>,
@@ -149,6 +152,9 @@ impl Compiler {
         let ast = self.load_file(path, standard, span)?;
         let names = self.index_names(&ast)?;
         let caller = self.user_place(span).filter(|_| standard);
+        let name = path.to_str().unwrap_or_default();
+        let name = name.trim_start_matches('<').trim_end_matches('>');
+        let rows = signature::table().module(name).filter(|_| standard);
         let unknown = Global {
             state: GlobalState::Unknown,
             address: None,
@@ -158,6 +164,7 @@ impl Compiler {
             ast,
             path: path.to_path_buf(),
             standard,
+            rows,
             names,
             bindings,
             imported: span,

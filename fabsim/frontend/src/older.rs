@@ -14,7 +14,7 @@ impl Compiler {
     pub fn bind_task_to_color(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<()> {
         let name = "bind_task";
         self.only_older(name, span)?;
-        let task = self.function_argument(f, args[0], true)?;
+        let task = self.function_argument(f, args[0])?;
         let color = self.value(f, args[1])?;
         let what = "the second argument of @bind_task";
         let id = self.handle(&Ev::Val(color), Ty::COLOR, what, f.ast.span(args[1]))?;

@@ -76,7 +76,9 @@ impl Compiler {
         self.options.memcpy && self.modules.iter().any(|module| module.path == path)
     }
 
-    pub fn note_load(&mut self, dsr: Dsr, options: &Options, span: Span) -> Res<()> {
+    /// A load, whose DSD is at `span`.
+    pub fn note_load(&mut self, dsr: Dsr, dsd: &Ev, options: &Options, span: Span) -> Res<()> {
+        self.check_length("load_to_dsr", dsd, span)?;
         let load = Load {
             dsr,
             is_async: options.is_async,
@@ -155,15 +157,8 @@ impl Compiler {
         if !is_fabric(ty) {
             return Ok(());
         }
-        if let Ev::Val(Value::Dsd(dsd)) = ev {
-            return match dsd.extent {
-                0 => self.doubt(
-                    strict::EXTENT_ZERO,
-                    span,
-                    format!("@{name}: this fabric DSD has extent 0, which no source describes: give it its length"),
-                ),
-                _ => Ok(()),
-            };
+        if matches!(ev, Ev::Val(_)) {
+            return self.check_length(name, ev, span);
         }
         let message = format!(
             "@{name}: a {} that varies at run time is used by an asynchronous operation: load it to a DSR with @load_to_dsr",
@@ -185,6 +180,18 @@ impl Compiler {
                 Ok(())
             }
             _ => self.doubt(strict::RUN_TIME_FABRIC, span, message),
+        }
+    }
+
+    /// A known fabric DSD has a length of its own.
+    fn check_length(&mut self, name: &str, ev: &Ev, span: Span) -> Res<()> {
+        match ev {
+            Ev::Val(Value::Dsd(dsd)) if is_fabric(dsd.ty) && dsd.extent == 0 => self.doubt(
+                strict::EXTENT_ZERO,
+                span,
+                format!("@{name}: this fabric DSD has extent 0, which no source describes: give it its length"),
+            ),
+            _ => Ok(()),
         }
     }
 
@@ -250,7 +257,13 @@ impl Compiler {
                     )?;
                 }
             }
-            registers.check_completion(operation)?;
+            if registers.lacks_completion(operation) {
+                self.doubt(
+                    strict::DSR_COMPLETION,
+                    operation.span,
+                    "an operation on DSRs completes as its registers were loaded: give '.activate' or '.unblock' to the @load_to_dsr of the fabric DSD, too",
+                )?;
+            }
         }
         Ok(())
     }
@@ -297,16 +310,13 @@ impl Registers {
         operation.is_async || operation.dsrs.iter().any(loaded)
     }
 
-    /// The loads of an operation on registers say how it completes.
-    fn check_completion(&self, operation: &Operation) -> Res<()> {
+    /// Whether an operation on registers says how it completes and none of their loads does.
+    fn lacks_completion(&self, operation: &Operation) -> bool {
         let mut loads = operation
             .dsrs
             .iter()
             .flat_map(|(dsr, _)| self.loads_of(*dsr));
-        match operation.completes && !loads.any(|load| load.completes) {
-            true => err(operation.span, "an operation on DSRs completes as its registers were loaded: give '.activate' or '.unblock' to the @load_to_dsr of the fabric DSD, too"),
-            false => Ok(()),
-        }
+        operation.completes && !loads.any(|load| load.completes)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Rules that the sources leave in doubt: what breaks one is a warning, and with `--strict` an error.
 
 use super::compiler::Compiler;
+use super::messages::further_places;
 use super::{err, Res};
 use fabsim_program::diagnostic::{Diagnostic, Severity};
 use fabsim_program::program::Span;
@@ -33,6 +34,7 @@ rules! {
     MAP_ADVANCE "map-advance" "M3.9-15",
     TEARDOWN_TASK "teardown-task" "M3.9-16",
     MEMORY "memory" "M3.9-17",
+    DSR_COMPLETION "dsr-completion" "M3.9-18",
 }
 
 impl Compiler {
@@ -63,12 +65,9 @@ pub fn gathered(doubts: Vec<(Rule, Diagnostic)>) -> Vec<Diagnostic> {
         }
     }
     let warning = |(_, mut first, more): (Rule, Diagnostic, usize)| {
-        match more {
-            0 => {}
-            1 => first.message.push_str("; so at 1 more place, see --strict"),
-            n => first
-                .message
-                .push_str(&format!("; so at {n} more places, see --strict")),
+        if more > 0 {
+            let places = further_places(more);
+            first.message.push_str(&format!("{places}, see --strict"));
         }
         first
     };

@@ -17,7 +17,7 @@ impl Compiler {
         args: &[ExprId],
         span: Span,
     ) -> Res<()> {
-        let function = self.function_argument(f, args[0], true)?;
+        let function = self.function_argument(f, args[0])?;
         let ty = match kind {
             TaskKind::Data => Ty::DATA_TASK_ID,
             TaskKind::Local => Ty::LOCAL_TASK_ID,

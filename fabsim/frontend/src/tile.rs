@@ -265,15 +265,10 @@ impl Compiler {
         Ok(())
     }
 
-    /// Binds the queues of fabin DSDs. On wse2 DSDs of several colors may name one queue that nothing
-    /// initialises: an operation binds it to the color of its own.
-    fn bind_input_queues(&self, tile: &mut TileState) -> Res<()> {
-        let initialised: Vec<bool> = tile
-            .program
-            .input_queues
-            .iter()
-            .map(Option::is_some)
-            .collect();
+    /// Binds the queues of fabin DSDs. On wse2 DSDs of several colors may name one queue: an operation
+    /// binds it to the color of its own.
+    fn bind_input_queues(&mut self, tile: &mut TileState) -> Res<()> {
+        let initialised = tile.program.input_queues.clone();
         for (shape, span) in tile.program.shapes.iter().zip(&tile.shape_spans) {
             let DsdShape::FabIn {
                 queue,
@@ -283,27 +278,29 @@ impl Compiler {
             else {
                 continue;
             };
-            let slot = &mut tile.program.input_queues[usize::from(*queue) & 7];
-            match slot {
-                Some(setup)
-                    if setup.color != *color
-                        && (self.wse3() || initialised[usize::from(*queue) & 7]) =>
-                {
-                    let message = format!(
-                        "this DSD wants color {color}, but input queue {queue} has color {}",
-                        setup.color
-                    );
+            let at = usize::from(*queue) & 7;
+            let other = initialised[at].as_ref().filter(|q| q.color != *color);
+            if let Some(setup) = other {
+                let message = format!(
+                    "this DSD wants color {color}, but input queue {queue} has color {}",
+                    setup.color
+                );
+                if self.wse3() {
                     let error = Diagnostic::new(*span, message);
                     return Err(Box::new(error.note(setup.span, "initialised here")));
                 }
-                None if !self.wse3() => {
-                    *slot = Some(InputQueueSetup {
-                        color: *color,
-                        priority: Priority::High,
-                        span: *span,
-                    });
-                }
-                _ => {}
+                self.warn(
+                    *span,
+                    format!("{message}: an operation on it binds the queue anew"),
+                );
+            }
+            let slot = &mut tile.program.input_queues[at];
+            if slot.is_none() && !self.wse3() {
+                *slot = Some(InputQueueSetup {
+                    color: *color,
+                    priority: Priority::High,
+                    span: *span,
+                });
             }
         }
         Ok(())

@@ -385,6 +385,13 @@ pub enum Inst {
         a: Slot,
         b: Slot,
     },
+    /// `a` if the condition holds, else `b`: a predicated move. Made by lowering only.
+    Select {
+        dst: Slot,
+        condition: Slot,
+        a: Slot,
+        b: Slot,
+    },
     /// `@as` between run-time scalars.
     Convert {
         from: ScalarType,

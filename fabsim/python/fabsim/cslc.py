@@ -181,8 +181,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--strict",
         action="store_true",
-        help="refuse what the sources leave in doubt, too; "
-        "fabsim's own option (or FABSIM_STRICT=1)",
+        help="refuse what the sources leave in doubt, too (or FABSIM_STRICT=1); fabsim's own",
     )
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument(

@@ -24,6 +24,7 @@ class RunOptions:
     max_memory: float
     threads: int | None
     lenient: bool
+    strict: bool
     check_uninitialized: bool
     progress: bool
     report: bool
@@ -134,6 +135,9 @@ def _parser(name: str, description: str) -> argparse.ArgumentParser:
     checks = parser.add_argument_group("checks")
     checks.add_argument(
         "--lenient", action="store_true", help="report what is undefined and go on where possible"
+    )
+    checks.add_argument(
+        "--strict", action="store_true", help="wavelets left at the end are an error, no warning"
     )
     checks.add_argument(
         "--check-uninitialized",

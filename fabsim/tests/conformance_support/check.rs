@@ -6,8 +6,8 @@ use fabsim::host::VisitOrder;
 use fabsim::program::Arch;
 
 /// Keys of a header that are no expected values.
-const SETTINGS: [&str; 8] = [
-    "arch", "sdk", "size", "param", "launch", "lenient", "fp16", "strict",
+const SETTINGS: [&str; 9] = [
+    "arch", "sdk", "size", "param", "launch", "lenient", "fp16", "strict", "timing",
 ];
 
 /// Numbers behind these are timing, layout of memory or lines of library modules, which other rules

@@ -4,7 +4,7 @@ use super::program::{Message, Program};
 use fabsim::csl::{compile_sources, CompileOptions, Fp16Format};
 use fabsim::diagnostic::{Diagnostic, Severity};
 use fabsim::host::{Area, CopyFormat, SimOptions, Simulator, VisitOrder};
-use fabsim::program::{Arch, Design};
+use fabsim::program::{Arch, Clock, Design};
 use fabsim::sdk::Sdk;
 use std::path::Path;
 use std::sync::Arc;
@@ -51,6 +51,9 @@ fn options(program: &Program, arch: Arch) -> Result<CompileOptions, String> {
     };
     if let Some(name) = program.values("fp16", arch).next() {
         options.fp16 = Fp16Format::named(name).ok_or("fp16: f16, bf16 or cb16")?;
+    }
+    if let Some(name) = program.values("timing", arch).next() {
+        options.clock = Clock::named(name).ok_or("timing: streams, simfabric or silicon")?;
     }
     options.strict = program.values("strict", arch).next().is_some();
     for param in program.values("param", arch) {

@@ -50,7 +50,7 @@ impl Moving<'_> {
     }
 
     fn current(&mut self, pe: PeIndex, index: ChannelIndex) -> Option<Current> {
-        let next_cycle = self.next;
+        let (next_cycle, registered) = (self.next, self.wires.registered);
         let sides = self.router(pe).sides;
         let channel = self.channel(index);
         let fresh = channel.landed == next_cycle && channel.landed_count == 1;
@@ -59,6 +59,9 @@ impl Moving<'_> {
         }
         let (color, outputs) = (channel.color, channel.tx.0);
         let (from, held) = (channel.only_side()?, channel.len());
+        // One that has just come over a link with a register stays for a cycle: there is a gap.
+        let gap = registered && from != Direction::Ramp && held < 2;
+        (!gap).then_some(())?;
         // The last wavelet may have moved the switch, and then no other one may follow it.
         channel.rx.has(from).then_some(())?;
         let mut next = [NOWHERE; 4];

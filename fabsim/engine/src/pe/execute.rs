@@ -12,8 +12,7 @@ use super::state::{Core, LoadedDsr};
 use super::Env;
 use crate::fault::{Fault, FaultKind, Queue};
 use fabsim_program::program::{
-    Arch, BinaryOp, Dsd, DsdOperation, DsdShape, DsrLoad, FunctionId, Inst, MapOperation, Operand,
-    ScalarType, Slot, Span,
+    Arch, Dsd, DsdOperation, DsdShape, DsrLoad, FunctionId, Inst, MapOperation, Operand, Slot, Span,
 };
 
 /// Byte address behind the data memory of a PE.
@@ -36,7 +35,7 @@ impl Main {
                 to,
             } => {
                 let taken = (self.get(*condition) & 1 == 1) == *when;
-                let here = Flow::Next(env.plan.timing.scalar_cycles);
+                let here = Flow::Next(site.cost());
                 Ok(if taken { Flow::Jump(*to) } else { here })
             }
             Inst::Call {
@@ -81,7 +80,7 @@ impl Main {
                     false => core.read_register(address, env)?,
                 };
                 self.set(*dst, u64::from(value));
-                Ok(Flow::Next(env.plan.timing.scalar_cycles))
+                Ok(Flow::Next(site.cost()))
             }
             Inst::WriteConfig { address, src } => {
                 let (address, value) = (self.get(*address) as u16, self.get(*src) as u16);
@@ -89,7 +88,7 @@ impl Main {
                     true => self.system.write_clock(address, value, time),
                     false => core.write_register(address, value, (threads, env))?,
                 }
-                Ok(Flow::Next(env.plan.timing.scalar_cycles))
+                Ok(Flow::Next(site.cost()))
             }
             straight => self
                 .straight_instruction(straight, (site, time), core, env)
@@ -128,19 +127,24 @@ impl Main {
     ) -> Result<u64, Fault> {
         let timing = env.plan.timing;
         match inst {
-            // An immediate of the instruction that uses it.
             Inst::Const { dst, bits } => {
                 self.set(*dst, *bits);
-                return Ok(0);
             }
             Inst::Copy { dst, src } => self.set(*dst, self.get(*src)),
             Inst::Unary { op, ty, dst, a } => self.set(*dst, unary(*op, *ty, self.get(*a))),
             Inst::Binary { op, ty, dst, a, b } => {
-                let result = binary(*op, *ty, self.get(*a), self.get(*b))?;
+                let result =
+                    binary(*op, *ty, self.get(*a), self.get(*b)).map_err(FaultKind::from)?;
                 self.set(*dst, result);
-                if *op == BinaryOp::Div && *ty == ScalarType::F32 {
-                    return Ok(timing.float_divide_cycles);
-                }
+            }
+            Inst::Select {
+                dst,
+                condition,
+                a,
+                b,
+            } => {
+                let chosen = if self.get(*condition) & 1 == 1 { a } else { b };
+                self.set(*dst, self.get(*chosen));
             }
             Inst::Compare { op, ty, dst, a, b } => {
                 let result = compare(*op, *ty, self.get(*a), self.get(*b));
@@ -151,9 +155,10 @@ impl Main {
             }
             Inst::LoadDsr(load) => {
                 let mut loaded = self.loaded_dsr(load, site.span());
-                loaded.usable = time + timing.dsr_load_cycles + timing.dsr_use_cycles - 1;
+                let cycles = load_cycles(loaded.dsd.pack(), env.plan);
+                loaded.usable = time + cycles + timing.dsr_use_cycles - 1;
                 core.load_dsr(loaded);
-                return Ok(timing.dsr_load_cycles);
+                return Ok(cycles);
             }
             Inst::Activate { id } => core.activate(self.get(*id) as u8),
             Inst::Block { target, id } => {
@@ -177,7 +182,7 @@ impl Main {
             }
             memory => self.memory_instruction(memory, core)?,
         }
-        Ok(timing.scalar_cycles)
+        Ok(site.cost())
     }
 
     /// Loads, stores and arithmetic on packed DSDs.
@@ -290,7 +295,7 @@ impl Main {
         env: &Env,
     ) -> u64 {
         let timing = &env.plan.timing;
-        let mut loads = 0;
+        let mut loading = 0;
         let mut usable = time;
         let mut dest = None;
         for (n, operand) in operands.enumerate() {
@@ -298,7 +303,9 @@ impl Main {
                 Operand::Dsd(slot) => {
                     let bits = Some(self.get(slot));
                     let shared = n == 1 && bits == dest && timing.rates != Rates::Documented;
-                    loads += u64::from(!shared);
+                    if !shared {
+                        loading += load_cycles(self.get(slot), env.plan);
+                    }
                     dest = bits;
                 }
                 Operand::Dsr(dsr) => {
@@ -308,9 +315,9 @@ impl Main {
                 _ => {}
             }
         }
-        let wait = match loads {
+        let wait = match loading {
             0 => 0,
-            _ => loads * timing.dsr_load_cycles + timing.dsr_use_cycles - 1,
+            _ => loading + timing.dsr_use_cycles - 1,
         };
         wait.max(usable - time)
     }
@@ -415,6 +422,16 @@ impl Main {
         self.doing = Doing::Map;
         self.leave_map_if_done();
         Ok(Flow::Leave)
+    }
+}
+
+/// Bringing a DSD into a register: those of several dimensions are longer.
+fn load_cycles(dsd: u64, plan: &PePlan) -> u64 {
+    let shape = plan.program.shapes.get(usize::from(Dsd::unpack(dsd).shape));
+    let timing = &plan.timing;
+    match shape {
+        Some(DsdShape::Mem4d { .. }) => timing.dsr_load_cycles + timing.tensor_load_cycles,
+        _ => timing.dsr_load_cycles,
     }
 }
 

@@ -11,7 +11,9 @@ use super::plan::PePlan;
 use super::state::Core;
 use super::{Env, Next};
 use crate::fault::{Fault, FaultKind};
-use fabsim_program::program::{Function, FunctionId, Slot, Span};
+use fabsim_lowering::cfg::Origin;
+use fabsim_lowering::code::Code;
+use fabsim_program::program::{FunctionId, Slot, Span};
 
 /// Instructions run at once at most, so that a loop without end still lets cycles pass.
 const STRETCH: u32 = 4096;
@@ -67,17 +69,23 @@ pub struct Main {
 /// Where an instruction stands. Few ask for its place in the source.
 #[derive(Clone, Copy)]
 pub(super) struct Site<'a> {
-    function: &'a Function,
+    plan: &'a PePlan,
+    code: &'a Code,
+    function: u32,
     at: usize,
 }
 
 impl Site<'_> {
     pub(super) fn span(self) -> Span {
-        self.function
-            .spans
-            .get(self.at)
-            .copied()
-            .unwrap_or_default()
+        let Origin { function, at } = self.code.origin(self.function, self.at);
+        let function = self.plan.program.functions.get(function as usize);
+        let span = function.and_then(|function| function.spans.get(at as usize));
+        span.copied().unwrap_or_default()
+    }
+
+    /// Cycles of the instruction where the next one follows it.
+    pub(super) fn cost(self) -> u64 {
+        u64::from(self.code.costs[self.at].next)
     }
 }
 
@@ -134,10 +142,13 @@ impl Main {
         caller: Caller,
     ) {
         let base = self.slots.len();
-        let known = plan.program.functions.get(function.0 as usize);
-        let count = known.map_or(0, |f| usize::from(f.slots.max(f.params)));
-        self.slots.resize(base + count.max(args.len()), 0);
-        self.slots[base..base + args.len()].copy_from_slice(args);
+        if let Some(code) = plan.code.get(function.0 as usize) {
+            let count = base + usize::from(code.slots);
+            self.slots.resize(count, 0);
+            self.slots.extend_from_slice(&code.constants);
+            let args = &args[..args.len().min(usize::from(code.slots))];
+            self.slots[base..base + args.len()].copy_from_slice(args);
+        }
         self.frames.push(Frame {
             function: function.0,
             pc: 0,
@@ -251,31 +262,44 @@ impl Main {
     /// Runs code until something else must happen first.
     fn run(&mut self, core: &mut Core, threads: &mut Threads, env: &mut Env) -> Result<(), Fault> {
         let mut time = env.now;
-        for _ in 0..STRETCH {
+        let mut left = STRETCH;
+        while left > 0 {
+            left -= 1;
             if time > env.now && !threads.is_empty() {
                 break;
+            }
+            if threads.is_empty() && env.executed.is_none() {
+                self.dash(env.plan, core, &mut time, &mut left)?;
             }
             let Some(frame) = self.frames.last().copied() else {
                 self.doing = Doing::Nothing;
                 break;
             };
             let plan = env.plan;
-            let function = plan.program.functions.get(frame.function as usize);
-            let function = function.ok_or(FaultKind::NoFunction)?;
+            let code = plan.code.get(frame.function as usize);
+            let code: &Code = code.ok_or(FaultKind::NoFunction)?;
             let at = frame.pc as usize;
-            let site = Site { function, at };
+            let function = frame.function;
+            let site = Site {
+                plan,
+                code,
+                function,
+                at,
+            };
             if let Some(executed) = &mut env.executed {
+                let origin = code.origin(function, at);
                 executed.push(Executed::Instruction {
                     cycle: time,
-                    function: frame.function,
-                    pc: frame.pc,
+                    function: origin.function,
+                    pc: origin.at,
                     issuing: self.charged,
                 });
             }
-            let flow = match function.code.get(at) {
+            let flow = match code.insts.get(at) {
                 Some(inst) => self.execute(inst, (site, time), core, threads, env),
                 None => Ok(self.leave_function(None)),
             };
+            let cost = code.costs.get(at).copied().unwrap_or_default();
             match flow.map_err(|fault| fault.at(site.span()))? {
                 Flow::Next(cost) => {
                     self.advance(at as u32 + 1);
@@ -283,9 +307,11 @@ impl Main {
                 }
                 Flow::Jump(to) => {
                     self.advance(to);
-                    time += plan.timing.scalar_cycles;
+                    time += u64::from(cost.taken);
                 }
-                Flow::Moved => time += plan.timing.scalar_cycles,
+                // A task that ends does not jump back.
+                Flow::Moved if self.doing != Doing::Code => time += u64::from(cost.next),
+                Flow::Moved => time += u64::from(cost.taken),
                 Flow::Again(cost) => {
                     time += cost;
                     break;
@@ -295,6 +321,9 @@ impl Main {
             if self.doing != Doing::Code {
                 break;
             }
+        }
+        if self.doing == Doing::Nothing {
+            time += env.plan.timing.task_end_cycles;
         }
         self.ready_at = time;
         Ok(())
@@ -307,7 +336,14 @@ impl Main {
         Err(FaultKind::CallDepth(DEPTH).into())
     }
 
-    fn advance(&mut self, pc: u32) {
+    /// The function on top, its program counter and its slots.
+    pub(super) fn top(&mut self) -> Option<(u32, u32, &mut [u64])> {
+        let frame = self.frames.last()?;
+        let slots = self.slots.get_mut(frame.base as usize..)?;
+        Some((frame.function, frame.pc, slots))
+    }
+
+    pub(super) fn advance(&mut self, pc: u32) {
         if let Some(frame) = self.frames.last_mut() {
             frame.pc = pc;
         }
@@ -364,8 +400,17 @@ impl Main {
     /// Where the main thread is in the source.
     pub fn span(&self, plan: &PePlan) -> Option<Span> {
         let frame = self.frames.last()?;
-        let function = plan.program.functions.get(frame.function as usize)?;
-        let at = (frame.pc as usize).min(function.spans.len().checked_sub(1)?);
-        function.spans.get(at).copied()
+        let code = plan.code.get(frame.function as usize)?;
+        let at = (frame.pc as usize).min(code.insts.len().checked_sub(1)?);
+        let function = frame.function;
+        Some(
+            Site {
+                plan,
+                code,
+                function,
+                at,
+            }
+            .span(),
+        )
     }
 }

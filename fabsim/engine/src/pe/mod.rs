@@ -5,6 +5,7 @@
 //! before the main thread, low ones after it; among equals they take turns.
 
 mod clock_register;
+mod dash;
 pub mod event;
 mod execute;
 pub mod fifo;
@@ -18,7 +19,7 @@ pub mod plan;
 pub mod port;
 pub mod queues;
 pub mod rate;
-pub mod scalar;
+pub use fabsim_lowering::scalar;
 pub mod settings;
 pub mod simd;
 pub mod state;

@@ -1,6 +1,8 @@
 //! What PEs with the same program share: the program, with its tables turned into look-ups.
 
 use crate::timing::Timing;
+use fabsim_lowering::code::Code;
+use fabsim_lowering::Lowering;
 use fabsim_program::limits::{limits, COLORS};
 use fabsim_program::program::{
     Arch, Direction, DsdShape, FunctionId, Priority, RouterSetup, TaskBinding, TaskKind,
@@ -31,6 +33,8 @@ pub struct PePlan {
     pub program: Arc<TileProgram>,
     pub arch: Arch,
     pub timing: Timing,
+    /// By the ids of functions.
+    pub code: Vec<Arc<Code>>,
     /// What is undefined is survived where there is a way.
     pub lenient: bool,
     pub inputs: Vec<InputPlan>,
@@ -49,11 +53,17 @@ pub struct PePlan {
 
 impl PePlan {
     /// The tables of a program on a machine that counts cycles by `timing`.
-    pub fn new(arch: Arch, timing: Timing, program: &Arc<TileProgram>) -> PePlan {
+    pub fn new(
+        arch: Arch,
+        timing: Timing,
+        program: &Arc<TileProgram>,
+        lowering: &mut Lowering,
+    ) -> PePlan {
         let mut plan = PePlan {
             program: Arc::clone(program),
             arch,
             timing,
+            code: lowering.lower(program),
             lenient: false,
             inputs: declared_inputs(arch, program),
             outputs: outputs(arch, program),

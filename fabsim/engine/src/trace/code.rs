@@ -74,7 +74,7 @@ pub fn operation_name(opcode: Opcode) -> String {
 pub fn instruction_name(inst: Option<&Inst>, issuing: bool) -> String {
     let fixed = match inst {
         None | Some(Inst::Return { .. }) => "RET",
-        Some(Inst::Const { .. } | Inst::Copy { .. }) => "MOV16",
+        Some(Inst::Const { .. } | Inst::Copy { .. } | Inst::Select { .. }) => "MOV16",
         Some(Inst::Unary { op, ty, .. }) => return unary_name(*op, *ty),
         Some(Inst::Binary { op, ty, .. }) => return binary_name(*op, *ty),
         Some(Inst::Compare { op, ty, .. }) => return compare_name(*op, *ty),

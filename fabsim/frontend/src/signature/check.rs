@@ -43,21 +43,21 @@ impl Compiler {
         if first.unsupported {
             return err(span, format!("fabsim does not support @{name} yet"));
         }
-        let fitting: Vec<&'static Signature> = all
+        let mut fitting = all
             .iter()
             .filter(|row| here(row) && row.takes(args.len()))
-            .copied()
-            .collect();
-        let Some(row) = fitting.first() else {
+            .copied();
+        let Some(row) = fitting.next() else {
             return err(span, wrong_number(&format!("@{name}"), all, args.len()));
         };
         self.check_place(f, row, span)?;
-        if let [only] = fitting[..] {
+        // Of several forms the values of the arguments tell which it is.
+        if fitting.next().is_none() {
             for (at, expr) in args.iter().enumerate() {
-                if let Some(argument) = only.argument(at).filter(|a| a.says_something()) {
+                if let Some(argument) = row.argument(at).filter(|a| a.says_something()) {
                     f.wanted.push(Wanted {
                         expr: *expr,
-                        callee: only.name,
+                        callee: row.name,
                         argument,
                     });
                 }
@@ -277,7 +277,7 @@ pub fn wrong_number(callee: &str, forms: &[&'static Signature], found: usize) ->
     let (low, high) = forms
         .iter()
         .fold((usize::MAX, Some(0)), |(low, high), row| {
-            let (least, most) = row.arity();
+            let (least, most) = row.arity;
             (
                 low.min(least),
                 high.zip(most).map(|(a, b): (usize, usize)| a.max(b)),

@@ -18,6 +18,7 @@ mod tests;
 
 pub use check::Wanted;
 pub use page::page;
+pub use table::table;
 
 use fabsim_program::program::Arch;
 use kind::Alternative;
@@ -28,6 +29,8 @@ pub struct Signature {
     /// The name without `@`.
     pub name: &'static str,
     pub arguments: Vec<Argument>,
+    /// Fewest and, where there is a limit, most arguments.
+    pub arity: (usize, Option<usize>),
     pub result: Vec<Alternative>,
     pub place: Place,
     /// The only target that has it.
@@ -101,21 +104,8 @@ pub struct Module {
 }
 
 impl Signature {
-    /// Fewest and, where there is a limit, most arguments.
-    pub fn arity(&self) -> (usize, Option<usize>) {
-        let count = |presence| {
-            let arguments = self.arguments.iter();
-            arguments.filter(|a| a.presence == presence).count()
-        };
-        let low = count(Presence::One);
-        match count(Presence::Repeated) {
-            0 => (low, Some(self.arguments.len())),
-            _ => (low, None),
-        }
-    }
-
     pub fn takes(&self, count: usize) -> bool {
-        let (low, high) = self.arity();
+        let (low, high) = self.arity;
         count >= low && high.map_or(true, |high| count <= high)
     }
 

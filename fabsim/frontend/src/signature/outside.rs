@@ -2,8 +2,7 @@
 //! names. An error inside a module belongs to the call that led there.
 
 use super::check::wrong_number;
-use super::table::table;
-use super::{Member, Module, Signature};
+use super::{Member, Signature};
 use crate::compiler::{Compiler, Ev};
 use crate::value::{FnRef, ModuleId};
 use crate::{err, Res};
@@ -17,18 +16,9 @@ impl Compiler {
         span.line != 0 && name.is_some_and(|name| name.starts_with('<'))
     }
 
-    fn standard_module(&self, module: ModuleId) -> Option<&'static Module> {
-        let module = self.module(module);
-        let path = module.path.to_str().filter(|_| module.standard)?;
-        table().module(path.trim_start_matches('<').trim_end_matches('>'))
-    }
-
     /// Checks that users may name `name` of a module.
     pub fn check_member(&self, module: ModuleId, name: &str, span: Span) -> Res<()> {
-        let Some(known) = self
-            .standard_module(module)
-            .filter(|_| !self.is_inside(span))
-        else {
+        let Some(known) = self.module(module).rows.filter(|_| !self.is_inside(span)) else {
             return Ok(());
         };
         let path = known.name;
@@ -69,7 +59,7 @@ impl Compiler {
         if self.is_inside(span) {
             return Ok(None);
         }
-        let Some(module) = self.standard_module(function.module) else {
+        let Some(module) = self.module(function.module).rows else {
             return Ok(None);
         };
         let Some(row) = module.function(name) else {

@@ -103,12 +103,14 @@ fn signatures(line: &'static str, source: &'static str, enums: &[&'static str]) 
     let (call, result) = pair(parts.next().unwrap_or_default(), "->");
     let (names, arguments) = pair(call, "(");
     let arguments = arguments.trim_end_matches(')');
+    let arguments: Vec<Argument> = match arguments {
+        "" => Vec::new(),
+        list => list.split(',').map(|a| argument(a.trim(), enums)).collect(),
+    };
     let mut row = Signature {
         name: "",
-        arguments: match arguments {
-            "" => Vec::new(),
-            list => list.split(',').map(|a| argument(a.trim(), enums)).collect(),
-        },
+        arity: arity(&arguments),
+        arguments,
         result: alternatives(result, enums),
         place: Place::Anywhere,
         target: None,
@@ -124,6 +126,15 @@ fn signatures(line: &'static str, source: &'static str, enums: &[&'static str]) 
         ..row.clone()
     };
     names.split(',').map(named).collect()
+}
+
+fn arity(arguments: &[Argument]) -> (usize, Option<usize>) {
+    let count = |presence| arguments.iter().filter(|a| a.presence == presence).count();
+    let low = count(Presence::One);
+    match count(Presence::Repeated) {
+        0 => (low, Some(arguments.len())),
+        _ => (low, None),
+    }
 }
 
 fn attribute(row: &mut Signature, part: &'static str) {

@@ -5,6 +5,7 @@ A member that fabsim does not have yet is refused by name.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -176,18 +177,28 @@ class SdkRuntime:
         self._enter("running", after="loaded", call="run()")
 
     def stop(self) -> None:
-        """End the run, when all streams are done; wavelets left anywhere are an error.
+        """End the run, when all streams are done.
 
+        Wavelets left anywhere are a warning, as the vendor's tools let programs end with some, and
+        an error under the option --strict.
         What PEs printed goes to sim.log, figures of the run to sim_stats.json.
         """
         with self._command("stop()") as simulator:
             self._streams.finish()
             self._state = "stopped"
-            simulator.stop()
+            self._end(simulator)
         self._write_files(simulator)
         config = self._platform.config
         if config.dump_core:
             self.dump_core(str(config.core_path or DUMPED_CORE))
+
+    def _end(self, simulator: Simulator) -> None:
+        try:
+            simulator.stop()
+        except SimulationError as error:
+            if error.kind != "leftover" or self._options.strict:
+                raise
+            print(f"fabsim: warning: {error}", file=sys.stderr)
 
     def memcpy_h2d(
         self,

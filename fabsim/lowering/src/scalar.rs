@@ -3,11 +3,19 @@
 //! Operands are cut to their type first, so that what lies above it in a slot never matters (a
 //! data task's single parameter gets all 32 bits of the payload, whatever its type).
 
-use crate::fault::{Fault, FaultKind};
 use fabsim_program::program::{BinaryOp, CompareOp, ScalarType, UnaryOp};
 use fabsim_program::rounding::{cb16_bits, cb16_from_bits, single_for_rounding};
 use half::{bf16, f16};
 use std::cmp::Ordering;
+
+/// What has no result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Undefined {
+    /// An integer is divided by zero.
+    DivisionByZero,
+    /// A bit operation on a floating-point number.
+    BitsOfFloat,
+}
 
 /// The low bits that belong to the type.
 #[inline]
@@ -57,6 +65,8 @@ pub fn float_bits(ty: ScalarType, value: f32) -> u64 {
     }
 }
 
+/// The result of an operation on one number.
+#[inline]
 pub fn unary(op: UnaryOp, ty: ScalarType, a: u64) -> u64 {
     let result = match op {
         UnaryOp::Negate if ty.is_float() => a ^ 1 << (8 * ty.size_bytes() - 1),
@@ -67,9 +77,14 @@ pub fn unary(op: UnaryOp, ty: ScalarType, a: u64) -> u64 {
     cut(ty, result)
 }
 
-pub fn binary(op: BinaryOp, ty: ScalarType, a: u64, b: u64) -> Result<u64, Fault> {
+/// The result of an operation on two numbers.
+#[inline]
+pub fn binary(op: BinaryOp, ty: ScalarType, a: u64, b: u64) -> Result<u64, Undefined> {
     if ty.is_float() {
         return float_binary(op, ty, float(ty, a), float(ty, b));
+    }
+    if ty.size_bytes() <= 4 {
+        return short_binary(op, ty, short_integer(ty, a), short_integer(ty, b));
     }
     let bits = 8 * ty.size_bytes();
     let (x, y) = (integer(ty, a), integer(ty, b));
@@ -78,7 +93,39 @@ pub fn binary(op: BinaryOp, ty: ScalarType, a: u64, b: u64) -> Result<u64, Fault
         BinaryOp::Add => x + y,
         BinaryOp::Sub => x - y,
         BinaryOp::Mul => x.wrapping_mul(y),
-        BinaryOp::Div | BinaryOp::Rem if y == 0 => return Err(FaultKind::DivisionByZero.into()),
+        BinaryOp::Div | BinaryOp::Rem if y == 0 => return Err(Undefined::DivisionByZero),
+        BinaryOp::Div => x / y,
+        BinaryOp::Rem => x % y,
+        BinaryOp::Shl => x << shift,
+        BinaryOp::Shr => x >> shift,
+        BinaryOp::And => x & y,
+        BinaryOp::Or => x | y,
+        BinaryOp::Xor => x ^ y,
+    };
+    Ok(cut(ty, result as u64))
+}
+
+/// The value of an integer of at most 32 bits.
+#[inline]
+fn short_integer(ty: ScalarType, bits: u64) -> i64 {
+    match ty {
+        ScalarType::I8 => i64::from(bits as u8 as i8),
+        ScalarType::I16 => i64::from(bits as u16 as i16),
+        ScalarType::I32 => i64::from(bits as u32 as i32),
+        _ => cut(ty, bits) as i64,
+    }
+}
+
+/// `binary` for integers of at most 32 bits.
+#[inline]
+fn short_binary(op: BinaryOp, ty: ScalarType, x: i64, y: i64) -> Result<u64, Undefined> {
+    let bits = 8 * ty.size_bytes();
+    let shift = u32::try_from(y).unwrap_or(u32::MAX).min(bits);
+    let result = match op {
+        BinaryOp::Add => x + y,
+        BinaryOp::Sub => x - y,
+        BinaryOp::Mul => x.wrapping_mul(y),
+        BinaryOp::Div | BinaryOp::Rem if y == 0 => return Err(Undefined::DivisionByZero),
         BinaryOp::Div => x / y,
         BinaryOp::Rem => x % y,
         BinaryOp::Shl => x << shift,
@@ -91,21 +138,25 @@ pub fn binary(op: BinaryOp, ty: ScalarType, a: u64, b: u64) -> Result<u64, Fault
 }
 
 /// f32 is wide enough that rounding its result again to 16 bits is the correctly rounded one.
-fn float_binary(op: BinaryOp, ty: ScalarType, a: f32, b: f32) -> Result<u64, Fault> {
+fn float_binary(op: BinaryOp, ty: ScalarType, a: f32, b: f32) -> Result<u64, Undefined> {
     let result = match op {
         BinaryOp::Add => a + b,
         BinaryOp::Sub => a - b,
         BinaryOp::Mul => a * b,
         BinaryOp::Div => a / b,
         BinaryOp::Rem => a % b,
-        _ => return Err(FaultKind::BitsOfFloat.into()),
+        _ => return Err(Undefined::BitsOfFloat),
     };
     Ok(float_bits(ty, result))
 }
 
+/// Whether a comparison holds; with a NaN only `Ne` does.
+#[inline]
 pub fn compare(op: CompareOp, ty: ScalarType, a: u64, b: u64) -> bool {
     let order = if ty.is_float() {
         float(ty, a).partial_cmp(&float(ty, b))
+    } else if ty.size_bytes() <= 4 {
+        Some(short_integer(ty, a).cmp(&short_integer(ty, b)))
     } else {
         Some(integer(ty, a).cmp(&integer(ty, b)))
     };
