@@ -61,7 +61,7 @@ pub fn deal(tile: &mut TileState) {
 }
 
 /// The queue that has the color already, else the first free one, else, for colors that come after
-/// all are taken, the last: operations bind it in turn.
+/// all are taken, the last that nothing initialises: operations bind it in turn.
 fn input_for(tile: &TileState, color: Option<u8>) -> u8 {
     let program = &tile.program;
     let declared = program.input_queues.iter().enumerate();
@@ -79,7 +79,12 @@ fn input_for(tile: &TileState, color: Option<u8>) -> u8 {
     let free = || INPUTS.filter(|id| !known.iter().any(|(used, _)| used == id));
     let kept = colors_of_tasks(tile, &known);
     let first = free().nth(kept).and_then(|_| free().next());
-    same.map_or(first.unwrap_or(INPUTS.end - 1 - kept as u8), |(id, _)| *id)
+    // A queue that is initialised keeps its color.
+    let mut shared = INPUTS
+        .rev()
+        .filter(|id| program.input_queues[usize::from(*id)].is_none());
+    let last = shared.nth(kept).unwrap_or(INPUTS.end - 1 - kept as u8);
+    same.map_or(first.unwrap_or(last), |(id, _)| *id)
 }
 
 /// Colors of data tasks that no DSD reads and no queue has: each is given a queue, from the last on.
