@@ -230,7 +230,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--table", metavar="FILE", help="write the verdicts as a Markdown table")
     parser.add_argument("--page", metavar="FILE", help="put the tables into this page")
     parser.add_argument(
-        "--layout-programs", action="store_true", help=f"run run.py for lines {PLACEHOLDER}"
+        "--layout-programs",
+        action="store_true",
+        help=f"run run.py for lines {PLACEHOLDER.replace('%', '%%')}",
     )
     return parser.parse_args()
 
