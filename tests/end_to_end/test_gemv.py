@@ -80,7 +80,11 @@ def test_the_commands_run_as_they_stand(folder: Path, tmp_path: Path) -> None:
     result = subprocess.run(
         ["bash", "commands.sh", "wse2", "4", "3", "2", "3"],
         cwd=folder,
-        env=os.environ | {"PATH": f"{path}{os.pathsep}{os.environ['PATH']}"},
+        env=os.environ
+        | {
+            "PATH": f"{path}{os.pathsep}{os.environ['PATH']}",
+            "FABSIM_OPTIONS": "--strict",
+        },
         capture_output=True,
         text=True,
         check=False,

@@ -78,7 +78,11 @@ def test_the_commands_run_as_they_stand(kernel: str, folder, tmp_path: Path) -> 
     result = subprocess.run(
         ["bash", "commands.sh", "wse2", "4", "3"],
         cwd=folder(kernel),
-        env=os.environ | {"PATH": f"{path}{os.pathsep}{os.environ['PATH']}"},
+        env=os.environ
+        | {
+            "PATH": f"{path}{os.pathsep}{os.environ['PATH']}",
+            "FABSIM_OPTIONS": "--strict",
+        },
         capture_output=True,
         text=True,
         check=False,

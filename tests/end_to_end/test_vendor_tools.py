@@ -27,7 +27,7 @@ def run_commands(directory: Path, tools: Path, arch: str) -> subprocess.Complete
     return subprocess.run(
         ["bash", f"commands_{arch}.sh"],
         cwd=directory,
-        env=os.environ | {"PATH": f"{tools}:{os.environ['PATH']}"},
+        env=os.environ | {"PATH": f"{tools}:{os.environ['PATH']}", "FABSIM_OPTIONS": "--strict"},
         capture_output=True,
         text=True,
         check=False,
