@@ -73,6 +73,9 @@ pub struct Machine {
     /// Tiles that do the same every cycle are not visited for it. Nothing may change by it; tests
     /// check that.
     pub flows: bool,
+    /// Main threads do before its cycle what nobody else can see. Nothing may change by it; tests
+    /// check that.
+    pub runs_ahead: bool,
     /// Those that share the work with the one that steps, if any.
     threads: Option<Arc<ThreadPool>>,
     lenient: bool,
@@ -127,6 +130,7 @@ impl Machine {
             log: Vec::new(),
             recorder: None,
             flows: true,
+            runs_ahead: true,
             threads: pool(ends.len()),
             lenient,
             writes_registers: writes_registers(design),
@@ -256,6 +260,7 @@ impl Machine {
             plans: &self.plans,
             looks_at_once: !self.writes_registers,
             may_flow: self.may_flow(probe),
+            runs_ahead: self.runs_ahead,
         };
         let mut pes = self.pes.as_mut_slice();
         let zones = self.workers.iter_mut().zip(self.fabric.looking(self.cycle));
@@ -281,6 +286,7 @@ impl Machine {
             plans: &self.plans,
             looks_at_once: !self.writes_registers,
             may_flow: self.may_flow(probe),
+            runs_ahead: self.runs_ahead,
         };
         let mut pes = self.pes.as_mut_slice();
         let zones = self
@@ -336,6 +342,7 @@ impl Machine {
             plans: &self.plans,
             looks_at_once: !self.writes_registers,
             may_flow: true,
+            runs_ahead: self.runs_ahead,
         };
         let mut pes = self.pes.as_mut_slice();
         let zones = self.fabric.moving(cycle.now + 1);
@@ -359,6 +366,7 @@ impl Machine {
             plans: &self.plans,
             looks_at_once: !self.writes_registers,
             may_flow: false,
+            runs_ahead: self.runs_ahead,
         };
         let mut pes = self.pes.as_mut_slice();
         let zones = self.workers.iter_mut().zip(self.fabric.looking(self.cycle));
@@ -403,6 +411,7 @@ impl Machine {
             plans: &self.plans,
             looks_at_once: false,
             may_flow: false,
+            runs_ahead: self.runs_ahead,
         };
         let mut pes = self.pes.as_mut_slice();
         for (worker, mut looking) in self.workers.iter_mut().zip(self.fabric.looking(self.cycle)) {

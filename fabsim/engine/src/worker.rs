@@ -27,6 +27,8 @@ pub struct Cycle<'a> {
     pub looks_at_once: bool,
     /// Tiles that do the same every cycle may join flows.
     pub may_flow: bool,
+    /// Main threads may run ahead.
+    pub runs_ahead: bool,
 }
 
 /// The state of one thread beyond the PEs and routers of its zone.
@@ -150,7 +152,7 @@ impl Worker {
             awake |= went.made_room;
         }
         if awake {
-            match self.step(cycle, pe, state, looking, probe) {
+            match self.step(cycle, pe, state, (looking, was_active), probe) {
                 Ok(stepped) => {
                     awake = stepped.again;
                     stays |= stepped.changed;
@@ -216,7 +218,7 @@ impl Worker {
         cycle: Cycle,
         pe: PeIndex,
         state: &mut Pe,
-        looking: &mut Looking,
+        (looking, was_active): (&mut Looking, bool),
         probe: &mut P,
     ) -> Result<Stepped, Fault> {
         let mut env = Env {
@@ -229,9 +231,18 @@ impl Worker {
             writes: &mut self.writes,
             log: &mut self.log,
             executed: probe.wants_code().then(Vec::new),
+            may_run_ahead: cycle.runs_ahead && probe.is_silent(),
+            ahead: false,
+            held: false,
+            turns_ahead: 0,
+            beside: None,
+            known: false,
         };
         let (next, turn) = state.step(&mut env)?;
         let (changed, unblocked_at) = (env.queues_changed, env.unblocked_at);
+        self.tile_cycles += env.turns_ahead;
+        // It has been counted when it was worked out.
+        self.tile_cycles -= u64::from(env.known && !was_active);
         if let Some(executed) = env.executed.take() {
             probe.executed(cycle.now, pe, env.plan, &executed);
         }

@@ -41,6 +41,9 @@ pub struct SimOptions {
     /// Tiles that do the same every cycle are not visited for it; nothing but the speed may change by
     /// it.
     pub flows: bool,
+    /// Main threads do before its cycle what nobody else can see; nothing but the speed may change by
+    /// it.
+    pub runs_ahead: bool,
     /// Processors used at most; nothing else may change by it.
     pub threads: usize,
     /// Keeps every landing of a wavelet.
@@ -61,6 +64,7 @@ impl Default for SimOptions {
             lenient: false,
             visit_order: VisitOrder::AsWoken,
             flows: true,
+            runs_ahead: true,
             threads: 1,
             trace_landings: false,
             watched: Watched::default(),
@@ -149,6 +153,7 @@ impl Simulator {
             options.threads,
         );
         machine.flows = options.flows;
+        machine.runs_ahead = options.runs_ahead;
         if options.trace_landings {
             machine.fabric.trace = Some(Vec::new());
         }

@@ -11,6 +11,22 @@ pub fn single_for_rounding(value: f64) -> f32 {
     f32::from_bits((near.to_bits() - u32::from(beyond)) | 1)
 }
 
+/// The sum of two numbers, no overflow, rounded to odd: what it is rounded to next comes out as if the
+/// exact sum had been rounded at once.
+#[inline(always)]
+pub fn odd_sum(a: f32, b: f32) -> f32 {
+    let sum = a + b;
+    let of_b = sum - a;
+    // What rounding has lost, exactly; a NaN where the sum is none or infinite.
+    let lost = (a - (sum - of_b)) + (b - of_b);
+    let bits = sum.to_bits();
+    let beyond = u32::from((lost < 0.0) != (sum < 0.0));
+    match lost.abs() > 0.0 {
+        true => f32::from_bits(bits.wrapping_sub(beyond) | 1),
+        false => sum,
+    }
+}
+
 /// One sign bit, six exponent bits with bias 42, nine fraction bits.
 const CB16_BIAS: i32 = 42;
 
@@ -68,6 +84,25 @@ pub fn cb16_from_bits(bits: u16) -> f64 {
 mod tests {
     use super::*;
     use half::f16;
+
+    #[test]
+    fn the_odd_sum_of_a_product_of_halves_and_a_half_rounds_as_the_exact_one() {
+        let mut state = 1u64;
+        let mut half = || {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            f16::from_bits((state >> 33) as u16)
+        };
+        for _ in 0..2_000_000 {
+            let [a, b, c] = [half(), half(), half()];
+            let exact = single_for_rounding(b.to_f64().mul_add(c.to_f64(), a.to_f64()));
+            let odd = odd_sum(b.to_f32() * c.to_f32(), a.to_f32());
+            let (exact, odd) = (f16::from_f32(exact), f16::from_f32(odd));
+            let same = exact.to_bits() == odd.to_bits() || exact.is_nan() && odd.is_nan();
+            assert!(same, "{a} + {b} * {c} = {exact}, not {odd}");
+        }
+    }
 
     #[test]
     fn what_is_beside_a_tie_is_not_rounded_as_one() {

@@ -244,6 +244,10 @@ fn survey(state: &Pe, plan: &PePlan, deed: u8, now: u64, currents: &[Current]) -
         return None;
     }
     let main = &state.main;
+    // What it leaves to microthreads changes from cycle to cycle.
+    if main.is_ahead() {
+        return None;
+    }
     let doer = match deed {
         0 => None,
         1 => Some(Doer::Main),

@@ -1,6 +1,7 @@
 //! The short way through code: instructions that concern nothing but a PE's own slots and memory,
 //! one after the other without a look at anything else.
 
+use super::company::Company;
 use super::interpret::Main;
 use super::plan::PePlan;
 use super::scalar::{binary, compare, convert, cut, unary};
@@ -28,6 +29,7 @@ impl Main {
         core: &mut Core,
         time: &mut u64,
         left: &mut u32,
+        company: &mut impl Company,
     ) -> Result<(), Fault> {
         let Some((function, pc, slots)) = self.top() else {
             return Ok(());
@@ -40,7 +42,13 @@ impl Main {
             Arch::Wse3 => u64::MAX,
         };
         let mut at = pc;
-        let ended = run(code, slots, (core, registers), (&mut at, time, left));
+        let ended = run(
+            code,
+            slots,
+            (core, registers),
+            (&mut at, time, left),
+            company,
+        );
         self.advance(at);
         ended.map_err(|kind| Fault::from(kind).at(self.span(plan).unwrap_or_default()))
     }
@@ -51,6 +59,7 @@ fn run(
     slots: &mut [u64],
     (core, registers): (&mut Core, u64),
     (at, time, left): (&mut u32, &mut u64, &mut u32),
+    company: &mut impl Company,
 ) -> Result<(), FaultKind> {
     let both = code.insts.len().min(code.costs.len());
     let (insts, costs): (&[Inst], &[Cost]) = (&code.insts[..both], &code.costs[..both]);
@@ -59,13 +68,18 @@ fn run(
         let Some(inst) = insts.get(place) else {
             return Ok(());
         };
-        match step(inst, slots, core, registers)? {
+        if company.is_full() {
+            return Ok(());
+        }
+        match step(inst, slots, core, registers, company)? {
             Go::Next => {
                 *time += u64::from(costs[place].next);
+                company.step(u64::from(costs[place].next));
                 *at += 1;
             }
             Go::To(to) => {
                 *time += u64::from(costs[place].taken);
+                company.step(u64::from(costs[place].taken));
                 *at = to;
             }
             Go::Stop => return Ok(()),
@@ -76,7 +90,13 @@ fn run(
 }
 
 #[inline(always)]
-fn step(inst: &Inst, slots: &mut [u64], core: &mut Core, registers: u64) -> Result<Go, FaultKind> {
+fn step(
+    inst: &Inst,
+    slots: &mut [u64],
+    core: &mut Core,
+    registers: u64,
+    company: &impl Company,
+) -> Result<Go, FaultKind> {
     let at = |slot: Slot| usize::from(slot.0);
     match *inst {
         Inst::Const { dst, bits } => slots[at(dst)] = bits,
@@ -100,14 +120,14 @@ fn step(inst: &Inst, slots: &mut [u64], core: &mut Core, registers: u64) -> Resu
         }
         Inst::Load { ty, dst, address } => {
             let address = slots[at(address)] & 0xffff;
-            if address >= registers {
+            if address >= registers || !company.may_read(address, ty.size_bytes()) {
                 return Ok(Go::Stop);
             }
             slots[at(dst)] = load(core, ty, address)?;
         }
         Inst::Store { ty, address, src } => {
             let address = slots[at(address)] & 0xffff;
-            if address >= registers {
+            if address >= registers || !company.may_write(address, ty.size_bytes()) {
                 return Ok(Go::Stop);
             }
             store(core, ty, address, cut(ty, slots[at(src)]))?;

@@ -1,6 +1,7 @@
 //! What each instruction of a function does.
 
 use super::clock_register::is_clock;
+use super::company::Beside;
 use super::interpret::{Caller, Doing, Flow, Main, Site, Threads};
 use super::issue::{block_target, control_action, done_action, issue, Issued};
 use super::map::MapRun;
@@ -285,41 +286,45 @@ impl Main {
     }
 
     /// Cycles from `time` until the operands of an operation are in registers that can be used.
-    /// Operands that are DSDs are loaded one by one; a destination that is the DSD of the first
-    /// source shares its register.
     fn until_loaded<'a>(
         &self,
-        operands: impl Iterator<Item = &'a Operand>,
+        operands: impl Iterator<Item = &'a Operand> + Clone,
         time: u64,
         core: &Core,
         env: &Env,
     ) -> u64 {
-        let timing = &env.plan.timing;
+        let usable = operands.clone().filter_map(|operand| match operand {
+            Operand::Dsr(dsr) => core.dsr(*dsr).map(|loaded| loaded.usable),
+            _ => None,
+        });
+        let usable = usable.fold(time, u64::max);
+        self.loading(operands, env.plan).max(usable - time)
+    }
+
+    /// The part of that for operands that are DSDs, which are loaded one by one; a destination that is
+    /// the DSD of the first source shares its register.
+    pub(super) fn loading<'a>(
+        &self,
+        operands: impl Iterator<Item = &'a Operand>,
+        plan: &PePlan,
+    ) -> u64 {
+        let timing = &plan.timing;
         let mut loading = 0;
-        let mut usable = time;
         let mut dest = None;
         for (n, operand) in operands.enumerate() {
-            match *operand {
-                Operand::Dsd(slot) => {
-                    let bits = Some(self.get(slot));
-                    let shared = n == 1 && bits == dest && timing.rates != Rates::Documented;
-                    if !shared {
-                        loading += load_cycles(self.get(slot), env.plan);
-                    }
-                    dest = bits;
+            if let Operand::Dsd(slot) = *operand {
+                let bits = Some(self.get(slot));
+                let shared = n == 1 && bits == dest && timing.rates != Rates::Documented;
+                if !shared {
+                    loading += load_cycles(self.get(slot), plan);
                 }
-                Operand::Dsr(dsr) => {
-                    let loaded = core.dsr(dsr).map_or(0, |loaded| loaded.usable);
-                    usable = usable.max(loaded);
-                }
-                _ => {}
+                dest = bits;
             }
         }
-        let wait = match loading {
+        match loading {
             0 => 0,
             _ => loading + timing.dsr_use_cycles - 1,
-        };
-        wait.max(usable - time)
+        }
     }
 
     /// An operation first pays for loading its DSD operands, then begins.
@@ -343,6 +348,9 @@ impl Main {
             self.bind_queues(op, core, env)?;
         }
         let issued = issue(op, span, env.plan, core, self.current_slots())?;
+        if env.ahead {
+            return Ok(self.operation_ahead(op, issued, time, core, env));
+        }
         if let Err(fault) = refuse_busy(&issued, threads, env.plan) {
             return self.wait_for_thread(fault, env);
         }
@@ -362,6 +370,35 @@ impl Main {
         issued.running.note_waiting(core);
         threads.push(issued.running);
         Ok(Flow::Next(env.plan.timing.async_issue_cycles))
+    }
+
+    /// An operation of a main thread that runs ahead: all of it, or it waits for its cycle.
+    fn operation_ahead(
+        &mut self,
+        op: &DsdOperation,
+        mut issued: Issued,
+        time: u64,
+        core: &mut Core,
+        env: &mut Env,
+    ) -> Flow {
+        if !may_go_ahead(&issued, core, env) {
+            env.held = true;
+            return Flow::Again(0);
+        }
+        self.charged = false;
+        if let Some(slot) = op.result {
+            self.set(slot, 1);
+        }
+        let cycles = match issued.running.length {
+            0 => {
+                issued.running.complete(core, env.plan);
+                0
+            }
+            _ => issued.running.run_in_memory(core, env.plan),
+        };
+        env.turns_ahead += cycles;
+        env.now = time + cycles;
+        Flow::Next(cycles)
     }
 
     /// An operation whose queue or microthread is in use is a fault; a lenient machine waits until it is
@@ -423,6 +460,13 @@ impl Main {
         self.leave_map_if_done();
         Ok(Flow::Leave)
     }
+}
+
+/// Whether an operation concerns nobody but its own main thread.
+fn may_go_ahead(issued: &Issued, core: &Core, env: &Env) -> bool {
+    let clear = |beside: &Box<Beside>| beside.may_run(&issued.running);
+    let private = !issued.is_async && issued.running.is_safe_in_memory(core);
+    private && env.beside.as_ref().map_or(true, clear)
 }
 
 /// Bringing a DSD into a register: those of several dimensions are longer.

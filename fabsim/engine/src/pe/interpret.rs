@@ -4,6 +4,7 @@
 //! charged its cycles: nothing outside can see the difference, since only DSD operations touch
 //! queues and each of them waits for its own cycle.
 
+use super::company::Alone;
 use super::event::Executed;
 use super::map::MapRun;
 use super::operation::Running;
@@ -29,6 +30,8 @@ pub enum Doing {
     /// A synchronous DSD operation.
     Operation,
     Map,
+    /// It has run ahead of its cycle into what is to be reported in it.
+    Failing,
 }
 
 /// Where a function's result goes.
@@ -64,6 +67,8 @@ pub struct Main {
     pub(super) charged: bool,
     /// It waits for a queue or microthread that is in use.
     pub(super) waits: bool,
+    /// Until `ready_at` it does what is worked out, and leaves some cycles to microthreads.
+    pub(super) has_run_ahead: bool,
 }
 
 /// Where an instruction stands. Few ask for its place in the source.
@@ -109,6 +114,11 @@ impl Main {
         self.ready_at
     }
 
+    /// It has run ahead beside microthreads, and its notes say when it goes on.
+    pub fn is_ahead(&self) -> bool {
+        self.has_run_ahead
+    }
+
     /// The next instruction can be issued from that cycle on.
     pub fn set_ready(&mut self, at: u64) {
         self.ready_at = at;
@@ -141,20 +151,13 @@ impl Main {
         args: &[u64],
         caller: Caller,
     ) {
-        let base = self.slots.len();
-        if let Some(code) = plan.code.get(function.0 as usize) {
-            let count = base + usize::from(code.slots);
-            self.slots.resize(count, 0);
-            self.slots.extend_from_slice(&code.constants);
-            let args = &args[..args.len().min(usize::from(code.slots))];
-            self.slots[base..base + args.len()].copy_from_slice(args);
-        }
-        self.frames.push(Frame {
-            function: function.0,
-            pc: 0,
-            base: base as u32,
+        enter(
+            plan,
+            function,
+            args,
             caller,
-        });
+            (&mut self.frames, &mut self.slots),
+        );
     }
 
     #[inline]
@@ -163,6 +166,7 @@ impl Main {
             return false;
         }
         match self.doing {
+            Doing::Failing => true,
             Doing::Nothing => false,
             Doing::Code => !self.waits,
             Doing::Operation => self.running.as_ref().is_some_and(|r| r.can_step(core, now)),
@@ -196,7 +200,7 @@ impl Main {
         match self.doing {
             Doing::Operation => self.step_operation(core, env),
             Doing::Map => self.step_map(core, env),
-            Doing::Nothing | Doing::Code => Ok(()),
+            Doing::Nothing | Doing::Code | Doing::Failing => Ok(()),
         }
     }
 
@@ -229,7 +233,7 @@ impl Main {
         Ok(())
     }
 
-    fn step_map(&mut self, core: &mut Core, env: &mut Env) -> Result<(), Fault> {
+    pub(super) fn step_map(&mut self, core: &mut Core, env: &mut Env) -> Result<(), Fault> {
         let Some(map) = self.maps.last_mut() else {
             return Ok(());
         };
@@ -239,16 +243,16 @@ impl Main {
             executed.push(Executed::Map { span });
         }
         self.ready_at = env.now + 1;
+        let function = map.function;
         let args = map.step(core, env.now + env.plan.timing.onramp_cycles);
-        match args.map_err(|f| f.at(span))? {
-            Some(args) => {
-                let function = map.function;
-                self.refuse_deep_calls().map_err(|f| f.at(span))?;
-                self.push_frame(env.plan, function, &args, Caller::Map);
-                self.doing = Doing::Code;
-            }
-            None => self.leave_map_if_done(),
-        }
+        let Some(args) = args.map_err(|f| f.at(span))? else {
+            self.leave_map_if_done();
+            return Ok(());
+        };
+        refuse_deep_calls(self.frames.len()).map_err(|f| f.at(span))?;
+        let (frames, slots) = (&mut self.frames, &mut self.slots);
+        enter(env.plan, function, args, Caller::Map, (frames, slots));
+        self.doing = Doing::Code;
         Ok(())
     }
 
@@ -260,16 +264,37 @@ impl Main {
     }
 
     /// Runs code until something else must happen first.
-    fn run(&mut self, core: &mut Core, threads: &mut Threads, env: &mut Env) -> Result<(), Fault> {
+    pub(super) fn run(
+        &mut self,
+        core: &mut Core,
+        threads: &mut Threads,
+        env: &mut Env,
+    ) -> Result<(), Fault> {
         let mut time = env.now;
+        let ran = self.run_from(&mut time, core, threads, env);
+        // Beside microthreads an instruction has a turn of its own, and so has one that fails.
+        let failing = if env.beside.is_some() { time } else { env.now };
+        self.ready_at = if ran.is_ok() { time } else { failing };
+        ran
+    }
+
+    fn run_from(
+        &mut self,
+        time: &mut u64,
+        core: &mut Core,
+        threads: &mut Threads,
+        env: &mut Env,
+    ) -> Result<(), Fault> {
         let mut left = STRETCH;
         while left > 0 {
             left -= 1;
-            if time > env.now && !threads.is_empty() {
-                break;
-            }
-            if threads.is_empty() && env.executed.is_none() {
-                self.dash(env.plan, core, &mut time, &mut left)?;
+            match &mut env.beside {
+                Some(beside) => self.dash(env.plan, core, time, &mut left, beside.as_mut())?,
+                None if *time > env.now && !threads.is_empty() => break,
+                None if threads.is_empty() && env.executed.is_none() => {
+                    self.dash(env.plan, core, time, &mut left, &mut Alone)?;
+                }
+                None => {}
             }
             let Some(frame) = self.frames.last().copied() else {
                 self.doing = Doing::Nothing;
@@ -289,31 +314,39 @@ impl Main {
             if let Some(executed) = &mut env.executed {
                 let origin = code.origin(function, at);
                 executed.push(Executed::Instruction {
-                    cycle: time,
+                    cycle: *time,
                     function: origin.function,
                     pc: origin.at,
                     issuing: self.charged,
                 });
             }
             let flow = match code.insts.get(at) {
-                Some(inst) => self.execute(inst, (site, time), core, threads, env),
+                Some(inst) if self.is_held(inst, *time, env) => {
+                    env.held = true;
+                    break;
+                }
+                Some(inst) => self.execute(inst, (site, *time), core, threads, env),
                 None => Ok(self.leave_function(None)),
             };
             let cost = code.costs.get(at).copied().unwrap_or_default();
-            match flow.map_err(|fault| fault.at(site.span()))? {
+            let flow = flow.map_err(|fault| fault.at(site.span()))?;
+            if env.ahead {
+                self.note(code.insts.get(at), (&flow, cost), env);
+            }
+            match flow {
                 Flow::Next(cost) => {
                     self.advance(at as u32 + 1);
-                    time += cost;
+                    *time += cost;
                 }
                 Flow::Jump(to) => {
                     self.advance(to);
-                    time += u64::from(cost.taken);
+                    *time += u64::from(cost.taken);
                 }
                 // A task that ends does not jump back.
-                Flow::Moved if self.doing != Doing::Code => time += u64::from(cost.next),
-                Flow::Moved => time += u64::from(cost.taken),
+                Flow::Moved if self.doing != Doing::Code => *time += u64::from(cost.next),
+                Flow::Moved => *time += u64::from(cost.taken),
                 Flow::Again(cost) => {
-                    time += cost;
+                    *time += cost;
                     break;
                 }
                 Flow::Leave => self.advance(at as u32 + 1),
@@ -323,17 +356,13 @@ impl Main {
             }
         }
         if self.doing == Doing::Nothing {
-            time += env.plan.timing.task_end_cycles;
+            *time += env.plan.timing.task_end_cycles;
         }
-        self.ready_at = time;
         Ok(())
     }
 
     pub(super) fn refuse_deep_calls(&self) -> Result<(), Fault> {
-        if self.frames.len() < DEPTH {
-            return Ok(());
-        }
-        Err(FaultKind::CallDepth(DEPTH).into())
+        refuse_deep_calls(self.frames.len())
     }
 
     /// The function on top, its program counter and its slots.
@@ -413,4 +442,35 @@ impl Main {
             .span(),
         )
     }
+}
+
+fn refuse_deep_calls(depth: usize) -> Result<(), Fault> {
+    if depth < DEPTH {
+        return Ok(());
+    }
+    Err(FaultKind::CallDepth(DEPTH).into())
+}
+
+/// Puts a frame on top, with ready argument values.
+fn enter(
+    plan: &PePlan,
+    function: FunctionId,
+    args: &[u64],
+    caller: Caller,
+    (frames, slots): (&mut Vec<Frame>, &mut Vec<u64>),
+) {
+    let base = slots.len();
+    if let Some(code) = plan.code.get(function.0 as usize) {
+        let count = base + usize::from(code.slots);
+        slots.resize(count, 0);
+        slots.extend_from_slice(&code.constants);
+        let args = &args[..args.len().min(usize::from(code.slots))];
+        slots[base..base + args.len()].copy_from_slice(args);
+    }
+    frames.push(Frame {
+        function: function.0,
+        pc: 0,
+        base: base as u32,
+        caller,
+    });
 }

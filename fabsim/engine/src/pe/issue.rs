@@ -58,6 +58,7 @@ pub fn control_action(options: &OpOptions, slots: Slots) -> Option<Action> {
 }
 
 /// One operand made ready.
+#[derive(Clone)]
 struct Ready<'a> {
     port: Port,
     /// Elements; none for scalars and pointers.
@@ -277,11 +278,15 @@ impl<'a> Operands<'a> {
 
 /// Length of an operation: the first source's if it is not 0, else the second's, else the
 /// destination's, else 1 where no operand has a length.
-pub fn operation_length(sources: &[Option<u32>], dest: Option<u32>) -> u32 {
-    let extents = sources.iter().copied().chain([dest]);
-    let lengths: Vec<u32> = extents.flatten().collect();
-    let first = lengths.iter().copied().find(|&length| length != 0);
-    first.unwrap_or(u32::from(lengths.is_empty()))
+pub fn operation_length(sources: impl Iterator<Item = Option<u32>>, dest: Option<u32>) -> u32 {
+    let mut none = true;
+    for length in sources.chain([dest]).flatten() {
+        if length != 0 {
+            return length;
+        }
+        none = false;
+    }
+    u32::from(none)
 }
 
 /// Issues an operation with the values its operands have now.
@@ -306,79 +311,77 @@ pub fn issue(
     } else {
         row.dest_bytes
     };
-    let mut dest = operands.ready(&op.dest, dest_bytes)?;
-    dest.extent = operands.fifo_extent(&dest.port, End::Write).or(dest.extent);
-    let sources: Result<Vec<Ready>, Fault> = op
-        .sources
-        .iter()
-        .enumerate()
-        .map(|(n, s)| {
-            let mut ready = operands.ready(s, row.bytes_of_source(n))?;
-            let extent = operands.fifo_extent(&ready.port, End::Read);
-            ready.extent = extent.or(ready.extent);
-            Ok(ready)
-        })
-        .collect();
-    let sources = in_register_order(op, sources?);
-    let mut running = running(op, span, plan, &dest, &sources)?;
-    let all: Vec<&Ready> = std::iter::once(&dest).chain(&sources).collect();
-    add_actions(&mut running, op, &all, slots);
-    let thread = is_async(op, &all).then(|| thread_id(op, plan, &all, slots));
+    // The destination, then the sources.
+    let mut all = [UNREADY, UNREADY, UNREADY, UNREADY];
+    all[0] = operands.ready(&op.dest, dest_bytes)?;
+    all[0].extent = operands
+        .fifo_extent(&all[0].port, End::Write)
+        .or(all[0].extent);
+    for (n, source) in op.sources.iter().take(3).enumerate() {
+        let mut ready = operands.ready(source, row.bytes_of_source(n))?;
+        let extent = operands.fifo_extent(&ready.port, End::Read);
+        ready.extent = extent.or(ready.extent);
+        all[n + 1] = ready;
+    }
+    let all = &mut all[..=op.sources.len().min(3)];
+    put_in_register_order(op, &mut all[1..]);
+    let all: &[Ready] = all;
+    let mut running = running(op, span, plan, all)?;
+    add_actions(&mut running, op, all, slots);
+    let thread = is_async(op, all).then(|| thread_id(op, plan, all, slots));
     running.stops_at_fifo = thread.is_none();
     let is_async = thread.is_some();
     if let Some(thread) = thread {
         running.thread = thread.ok_or(FaultKind::AsyncWithoutFabric(op.opcode))?;
     }
-    running.priority = priority(op, (plan, core), &all, &running);
+    running.priority = priority(op, (plan, core), all, &running);
     Ok(Issued { running, is_async })
 }
 
 /// Length counts sources by register file: src0 first, wherever it is written.
-fn in_register_order<'a>(op: &DsdOperation, sources: Vec<Ready<'a>>) -> Vec<Ready<'a>> {
+fn put_in_register_order(op: &DsdOperation, sources: &mut [Ready]) {
     let commutes = matches!(
         op.opcode,
         Opcode::Fadds | Opcode::Faddh | Opcode::Fmuls | Opcode::Fmulh | Opcode::Add16
     );
     let file = |n: usize| {
-        sources
-            .get(n)
-            .and_then(|s: &Ready| s.dsr)
-            .map(|d| d.dsr.file)
+        let source = sources.get(n);
+        source.and_then(|s: &Ready| s.dsr).map(|d| d.dsr.file)
     };
     if commutes && file(0) == Some(DsrFile::Src1) && file(1) == Some(DsrFile::Src0) {
-        return sources.into_iter().rev().collect();
+        sources.reverse();
     }
-    sources
 }
 
 const UNUSED: Port = Port::Scalar { bits: 0, bytes: 4 };
+const UNREADY: Ready = Ready {
+    port: UNUSED,
+    extent: None,
+    dsr: None,
+    priority: None,
+    simd: None,
+};
 
-fn running(
-    op: &DsdOperation,
-    span: Span,
-    plan: &PePlan,
-    dest: &Ready,
-    sources: &[Ready],
-) -> Result<Running, Fault> {
+fn running(op: &DsdOperation, span: Span, plan: &PePlan, all: &[Ready]) -> Result<Running, Fault> {
+    let (dest, sources) = (&all[0], &all[1..]);
     let mut ports = [UNUSED, UNUSED, UNUSED];
     for (place, source) in ports.iter_mut().zip(sources) {
         *place = source.port.clone();
     }
-    let extents: Vec<Option<u32>> = sources.iter().map(|s| s.extent).collect();
-    let length = operation_length(&extents, dest.extent);
+    let length = operation_length(sources.iter().map(|s| s.extent), dest.extent);
     let mut inputs = [None; 2];
-    let fabric = std::iter::once(dest)
-        .chain(sources)
-        .filter_map(|r| match r.port {
-            Port::Input { queue, .. } => Some(queue),
-            _ => None,
-        });
+    let fabric = all.iter().filter_map(|r| match r.port {
+        Port::Input { queue, .. } => Some(queue),
+        _ => None,
+    });
     for (n, queue) in fabric.enumerate() {
         *inputs.get_mut(n).ok_or(FaultKind::TooManyFabin)? = Some(queue);
     }
-    let used: Vec<&Port> = std::iter::once(&dest.port)
-        .chain(sources.iter().map(|s| &s.port))
-        .collect();
+    let mut used = [&UNUSED; 4];
+    for (place, ready) in used.iter_mut().zip(all) {
+        *place = &ready.port;
+    }
+    let used = &used[..all.len()];
     let save = |r: &Ready| r.dsr.filter(|d| d.save_address).map(|d| d.dsr);
     let mut saves = [save(dest), None, None, None];
     for (place, source) in saves[1..].iter_mut().zip(sources) {
@@ -395,11 +398,10 @@ fn running(
         return Err(FaultKind::TooManyFifos.into());
     }
     let count = sources.len().min(3);
-    let pace = pace(plan.timing.rates, plan.arch, op.opcode, &used);
+    let pace = pace(plan.timing.rates, plan.arch, op.opcode, used);
     let per_cycle = pace.steady().unwrap_or(0);
-    let all = std::iter::once(dest).chain(sources);
-    let modes: Vec<Simd> = all.filter_map(|r| r.simd).collect();
-    let lanes = lanes(plan.arch, op.opcode, &modes, &used)?;
+    let modes = all.iter().filter_map(|r| r.simd);
+    let lanes = lanes(plan.arch, op.opcode, modes, used)?;
     let grouped = per_cycle != 1 || lanes.is_some();
     Ok(Running {
         lanes,
@@ -435,8 +437,8 @@ fn running(
 /// What completion brings about: what its registers were loaded with, and what the operation says itself,
 /// unless a fabric operand is in a register. Then only the load counts. [measured: a public program
 /// whose operations alone name tasks runs without them, and by a third faster]
-fn add_actions(running: &mut Running, op: &DsdOperation, all: &[&Ready], slots: Slots) {
-    let in_register = |r: &&Ready| r.port.is_fabric() && r.dsr.is_some();
+fn add_actions(running: &mut Running, op: &DsdOperation, all: &[Ready], slots: Slots) {
+    let in_register = |r: &Ready| r.port.is_fabric() && r.dsr.is_some();
     let own = done_action(&op.options, slots).filter(|_| !all.iter().any(in_register));
     let loaded = all.iter().filter_map(|r| r.dsr).filter_map(|d| d.on_done);
     for (place, action) in running
@@ -451,22 +453,18 @@ fn add_actions(running: &mut Running, op: &DsdOperation, all: &[&Ready], slots: 
 }
 
 /// A fabric operand in a DSR is asynchronous if it was loaded so, whatever the operation says.
-fn is_async(op: &DsdOperation, all: &[&Ready]) -> bool {
-    let loaded: Vec<bool> = all
-        .iter()
-        .filter(|r| r.port.is_fabric())
-        .filter_map(|r| r.dsr)
-        .map(|d| d.is_async)
-        .collect();
-    if loaded.is_empty() {
-        return op.options.is_async;
+fn is_async(op: &DsdOperation, all: &[Ready]) -> bool {
+    let fabric = all.iter().filter(|r| r.port.is_fabric());
+    let mut loaded = fabric.filter_map(|r| r.dsr).peekable();
+    match loaded.peek() {
+        None => op.options.is_async,
+        Some(_) => loaded.any(|dsr| dsr.is_async),
     }
-    loaded.contains(&true)
 }
 
 /// wse2: the output queue's id, else the first fabin's. wse3: `ut_id` of the destination, else of
 /// a source, else the queue id of the first fabric operand.
-fn thread_id(op: &DsdOperation, plan: &PePlan, all: &[&Ready], slots: Slots) -> Option<u8> {
+fn thread_id(op: &DsdOperation, plan: &PePlan, all: &[Ready], slots: Slots) -> Option<u8> {
     let queue = all.iter().find_map(|r| match &r.port {
         Port::Output(sender) => Some(plan.outputs[usize::from(sender.queue)].id),
         Port::Input { queue, .. } => Some(plan.inputs[usize::from(*queue)].id),
@@ -485,7 +483,7 @@ fn thread_id(op: &DsdOperation, plan: &PePlan, all: &[&Ready], slots: Slots) -> 
 fn priority(
     op: &DsdOperation,
     (plan, core): (&PePlan, &Core),
-    all: &[&Ready],
+    all: &[Ready],
     running: &Running,
 ) -> Priority {
     let operand = all.iter().find_map(|ready| ready.priority);
@@ -505,10 +503,10 @@ mod tests {
 
     #[test]
     fn the_length_is_the_first_sources_else_the_seconds_else_the_destinations_else_one() {
-        assert_eq!(operation_length(&[Some(3), Some(5)], Some(7)), 3);
-        assert_eq!(operation_length(&[Some(0), Some(5)], Some(7)), 5);
-        assert_eq!(operation_length(&[None, Some(0)], Some(7)), 7);
-        assert_eq!(operation_length(&[None, None], None), 1);
-        assert_eq!(operation_length(&[Some(0)], Some(0)), 0);
+        assert_eq!(operation_length([Some(3), Some(5)].into_iter(), Some(7)), 3);
+        assert_eq!(operation_length([Some(0), Some(5)].into_iter(), Some(7)), 5);
+        assert_eq!(operation_length([None, Some(0)].into_iter(), Some(7)), 7);
+        assert_eq!(operation_length([None, None].into_iter(), None), 1);
+        assert_eq!(operation_length([Some(0)].into_iter(), Some(0)), 0);
     }
 }

@@ -1,5 +1,6 @@
 //! `@map`: one call of a function per element, on the main thread.
 
+use super::company::Company;
 use super::issue::{Operands, Slots};
 use super::operation::INFINITE;
 use super::plan::PePlan;
@@ -20,6 +21,8 @@ pub struct MapRun {
     pub length: u32,
     /// A result on its way to the output.
     result: Option<u64>,
+    /// The arguments of the last call.
+    args: Vec<u64>,
 }
 
 impl MapRun {
@@ -57,11 +60,31 @@ impl MapRun {
             remaining,
             length: remaining.unwrap_or(INFINITE),
             result: None,
+            args: Vec::new(),
         })
     }
 
     pub fn is_done(&self) -> bool {
         self.remaining == Some(0) && self.result.is_none()
+    }
+
+    /// Whether it goes between scalars and lines of memory.
+    pub fn is_private(&self) -> bool {
+        let ports = &mut self.inputs.iter().chain(&self.output);
+        ports.all(|port| matches!(port, Port::Scalar { .. } | Port::Line { .. }))
+    }
+
+    /// Whether microthreads leave the memory of its next element alone.
+    pub fn is_clear(&self, company: &impl Company) -> bool {
+        let bytes = |port: &Port| u32::from(port.bytes());
+        let byte = |port: &Port| match port {
+            Port::Line { word, .. } => Some(2 * u64::from(*word as u32)),
+            _ => None,
+        };
+        let clear = |port: &Port| byte(port).map_or(true, |at| company.may_read(at, bytes(port)));
+        let mut output = self.output.iter();
+        self.inputs.iter().all(clear)
+            && output.all(|port| byte(port).map_or(true, |at| company.may_write(at, bytes(port))))
     }
 
     pub fn touches_fabric(&self) -> bool {
@@ -95,7 +118,7 @@ impl MapRun {
     }
 
     /// Writes the last call's result, or takes the next elements: the arguments of a call.
-    pub fn step(&mut self, core: &mut Core, ready: u64) -> Result<Option<Vec<u64>>, Fault> {
+    pub fn step(&mut self, core: &mut Core, ready: u64) -> Result<Option<&[u64]>, Fault> {
         if let Some(value) = self.result.take() {
             let last = self.remaining == Some(0);
             match &mut self.output {
@@ -110,11 +133,12 @@ impl MapRun {
         if let Some(remaining) = &mut self.remaining {
             *remaining -= 1;
         }
-        let mut args = Vec::with_capacity(self.inputs.len());
+        self.args.clear();
         for port in &mut self.inputs {
-            args.push(u64::from(port.read(&core.memory, &mut core.inputs)?));
+            let value = port.read(&core.memory, &mut core.inputs)?;
+            self.args.push(u64::from(value));
         }
-        Ok(Some(args))
+        Ok(Some(&self.args))
     }
 
     /// The callback has returned.

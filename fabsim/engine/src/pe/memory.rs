@@ -81,6 +81,31 @@ impl Memory {
         }
     }
 
+    /// Words of a line of words that `holds_line`.
+    pub fn read_words(&self, word: usize, step: i32, into: &mut [u16]) {
+        if step == 1 {
+            into.copy_from_slice(&self.words[word..word + into.len()]);
+            return;
+        }
+        let mut at = word as i64;
+        for value in into {
+            *value = self.words[at as usize];
+            at += i64::from(step);
+        }
+    }
+
+    /// Writes elements to a line that `holds_line`, one after the other; nobody watches what is read.
+    pub fn write_line(&mut self, word: i64, step: i64, bytes: u8, values: &[u32]) {
+        let mut at = word as usize;
+        for value in values {
+            self.words[at] = *value as u16;
+            if bytes == 4 {
+                self.words[at + 1] = (*value >> 16) as u16;
+            }
+            at = at.wrapping_add_signed(step as isize);
+        }
+    }
+
     fn is_unwritten(&self, word: usize) -> bool {
         let bits = self.unwritten.as_ref();
         bits.is_some_and(|bits| bits[word / 64] >> (word % 64) & 1 == 1)

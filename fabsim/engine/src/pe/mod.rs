@@ -4,7 +4,10 @@
 //! asynchronous DSD operations run on microthreads beside it. High and medium microthreads go
 //! before the main thread, low ones after it; among equals they take turns.
 
+mod ahead;
+mod bulk;
 mod clock_register;
+mod company;
 mod dash;
 pub mod event;
 mod execute;
@@ -27,6 +30,7 @@ mod system;
 pub mod tasks;
 mod thread_priority;
 
+use self::company::Beside;
 use self::event::{Executed, Turn};
 pub use self::interpret::Doing;
 use self::interpret::Main;
@@ -66,6 +70,18 @@ pub struct Env<'a> {
     pub log: &'a mut Vec<(u64, PeIndex, String)>,
     /// What is executed, where a probe asks for it.
     pub executed: Option<Vec<Executed>>,
+    /// The main thread may run ahead of the cycle, as nobody watches.
+    pub may_run_ahead: bool,
+    /// It does so: `now` is a cycle to come.
+    pub ahead: bool,
+    /// It has come to something that others take part in.
+    pub held: bool,
+    /// Turns it has taken in advance.
+    pub turns_ahead: u64,
+    /// The microthreads it does so beside, if there are any.
+    pub beside: Option<Box<Beside>>,
+    /// The turn was one taken in advance.
+    pub known: bool,
 }
 
 impl Env<'_> {
@@ -85,6 +101,16 @@ pub enum Next {
     At(u64),
     /// When a wavelet arrives or an output queue has room again.
     Woken,
+}
+
+impl Next {
+    /// In a cycle that is to come, in the next one at the earliest.
+    fn after(now: u64, at: u64) -> Next {
+        match at > now + 1 {
+            true => Next::At(at),
+            false => Next::Soon,
+        }
+    }
 }
 
 enum Choice {
@@ -112,6 +138,10 @@ pub struct Pe {
     pub threads: Vec<Running>,
     pub core: Core,
     launch: Option<Launch>,
+    /// The cycles the main thread issues in, where it has run ahead beside microthreads.
+    beside: Option<Box<Beside>>,
+    /// What `Doing::Failing` is about.
+    failure: Option<Box<Fault>>,
 }
 
 const _: () = assert!(std::mem::offset_of!(Pe, plan) % 64 == 24);
@@ -126,6 +156,8 @@ impl Pe {
             threads: Vec::new(),
             turn: 0,
             launch: None,
+            failure: None,
+            beside: None,
             launched: false,
             busy_with_command: false,
             output_turn: 0,
@@ -142,27 +174,136 @@ impl Pe {
     /// One cycle: when it wants its next turn, and what it did in this one.
     #[inline]
     pub fn step(&mut self, env: &mut Env) -> Result<(Next, Turn), Fault> {
+        if self.main.has_run_ahead {
+            if let Some(turn) = self.step_beside(env)? {
+                return Ok(turn);
+            }
+        }
         if self.main.is_free(env.now) && (self.launched || self.core.may_start(env.plan)) {
             self.pick(env);
         }
         match self.choose(env) {
             Choice::Thread(n) => {
-                self.core.main_turn = true;
-                let id = self.threads[n].thread;
-                self.step_thread(n, env)?;
-                Ok((Next::Soon, Turn::Microthread(id)))
+                let turn = self.microthread(n, env)?;
+                Ok((Next::Soon, turn))
             }
             Choice::Main => {
                 self.core.main_turn = false;
                 let (main, core, threads) = (&mut self.main, &mut self.core, &mut self.threads);
+                if main.doing == Doing::Failing {
+                    return match self.failure.take() {
+                        Some(fault) => Err(*fault),
+                        None => Ok((Next::Woken, Turn::Nothing)),
+                    };
+                }
                 main.step(core, threads, env)?;
+                self.run_ahead(env);
                 Ok((self.after_main(env.now), Turn::Main))
             }
             Choice::Nothing => Ok((self.main.wake_time(env.now), Turn::Nothing)),
         }
     }
 
+    /// Goes on where nobody else can see the difference.
+    fn run_ahead(&mut self, env: &mut Env) {
+        let in_command = self.busy_with_command && env.unblocked_at.is_none();
+        if !in_command || !env.may_run_ahead || env.plan.shares_inputs {
+            return;
+        }
+        if !self.threads.is_empty() {
+            let goes_on = matches!(self.main.doing, Doing::Code | Doing::Operation | Doing::Map);
+            let usual = self.core.main_priority == MainPriority::MediumLow;
+            if !goes_on || !usual {
+                return;
+            }
+            let at = self.main.busy_until().max(env.now + 1);
+            let mut beside = self.beside.take().unwrap_or_default();
+            if !beside.begin(at, &self.threads, &self.core) {
+                self.beside = Some(beside);
+                return;
+            }
+            env.beside = Some(beside);
+        }
+        env.ahead = true;
+        let before = std::mem::take(&mut env.turns_ahead);
+        let (core, threads) = (&mut self.core, &mut self.threads);
+        if let Err(fault) = self.main.run_ahead(core, threads, env) {
+            self.failure = Some(Box::new(fault));
+        }
+        if let Some(beside) = env.beside.take() {
+            env.turns_ahead = 0;
+            // Its notes say when it goes on.
+            self.main.has_run_ahead = true;
+            self.main.set_ready(u64::MAX);
+            self.beside = Some(beside);
+        }
+        env.turns_ahead += before;
+    }
+
+    /// A turn where the main thread has run ahead beside microthreads; none if its notes have ended.
+    fn step_beside(&mut self, env: &mut Env) -> Result<Option<(Next, Turn)>, Fault> {
+        let now = env.now;
+        let Some(beside) = &mut self.beside else {
+            return Ok(None);
+        };
+        env.turns_ahead = beside.advance(now);
+        if beside.ends_in(now) {
+            beside.write_back(&mut self.core);
+            self.main.set_ready(beside.at());
+            self.main.has_run_ahead = false;
+            return Ok(None);
+        }
+        let issues = beside.at() == now;
+        let first = [Priority::High, Priority::Medium];
+        if let Some(n) = first.iter().find_map(|p| self.ready_thread(env, *p)) {
+            if let (Some(beside), true) = (&mut self.beside, issues) {
+                beside.delay();
+            }
+            return self
+                .microthread(n, env)
+                .map(|turn| Some((Next::Soon, turn)));
+        }
+        if issues {
+            env.known = true;
+            return Ok(Some((self.after_known(now), Turn::Main)));
+        }
+        match self.ready_thread(env, Priority::Low) {
+            Some(n) => {
+                let turn = self.microthread(n, env)?;
+                Ok(Some((self.after_known(now), turn)))
+            }
+            None => Ok(Some((self.at_end(now), Turn::Nothing))),
+        }
+    }
+
+    fn microthread(&mut self, n: usize, env: &mut Env) -> Result<Turn, Fault> {
+        self.core.main_turn = true;
+        let id = self.threads[n].thread;
+        self.step_thread(n, env)?;
+        Ok(Turn::Microthread(id))
+    }
+
+    /// The next turn where none but microthreads that come after the main thread may be waiting.
+    fn after_known(&self, now: u64) -> Next {
+        let low = |running: &Running| running.priority == Priority::Low;
+        match &self.beside {
+            Some(beside) if self.threads.iter().any(low) => {
+                Next::after(now, beside.next_free(now + 1))
+            }
+            _ => self.at_end(now),
+        }
+    }
+
+    /// The next turn where nobody waits for one.
+    fn at_end(&self, now: u64) -> Next {
+        let end = self.beside.as_ref().map(|beside| beside.end_at_earliest());
+        Next::after(now, end.unwrap_or(now))
+    }
+
     fn after_main(&self, now: u64) -> Next {
+        if self.main.has_run_ahead {
+            return Next::Soon;
+        }
         let wake = self.main.wake_time(now);
         match wake {
             Next::At(_) if self.threads.is_empty() => wake,

@@ -33,13 +33,13 @@ pub struct Supply {
 pub fn lanes(
     arch: Arch,
     opcode: Opcode,
-    modes: &[Simd],
+    mut modes: impl Iterator<Item = Simd>,
     ports: &[&Port],
 ) -> Result<Option<Lanes>, Fault> {
-    let Some(&mode) = modes.first() else {
+    let Some(mode) = modes.next() else {
         return Ok(None);
     };
-    if modes.iter().any(|other| *other != mode) {
+    if modes.any(|other| other != mode) {
         return Err(FaultKind::SimdModesDiffer(opcode).into());
     }
     if mode == Simd::One {

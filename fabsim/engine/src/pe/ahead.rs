@@ -1,0 +1,222 @@
+//! Running ahead: what nobody else can see is done before its cycle comes.
+//!
+//! A main thread that works on its own memory, between a host command and the
+//! `unblock_cmd_stream` that ends it, depends on nothing but itself: wavelets wait in their
+//! queues, and the host's next command has to wait, too. So its scalar code, its `@map` and its operations in memory are carried out in one visit, cycle after cycle of its own. It
+//! stops before whatever others take part in, and comes back to that in the right cycle. Microthreads
+//! share the pipeline with it: how long it takes is noted for them (`company`), and what uses the same
+//! memory as they do waits for its cycle.
+
+use super::company::Company;
+use super::interpret::{Doing, Flow, Main, Threads};
+use super::operation::Running;
+use super::settings::is_shared;
+use super::state::Core;
+use super::Env;
+use crate::fault::Fault;
+use fabsim_lowering::code::Cost;
+use fabsim_program::program::{Dsr, Inst, Operand, SystemCall};
+
+/// Turns taken in one visit at most, so that a loop without end still lets cycles pass.
+const TURNS: u64 = 4096;
+
+/// Whether what an instruction does concerns its own PE alone, whatever its operands are.
+pub(super) fn is_private(inst: &Inst) -> bool {
+    match inst {
+        Inst::ReadConfig { .. } | Inst::WriteConfig { .. } => false,
+        Inst::System { call, .. } => {
+            !is_shared(*call) && !matches!(call, SystemCall::PrintText | SystemCall::PrintNumber)
+        }
+        _ => true,
+    }
+}
+
+/// What follows it is no part of the host's command.
+fn ends_command(inst: &Inst) -> bool {
+    let call = match inst {
+        Inst::System { call, .. } => *call,
+        _ => return false,
+    };
+    call == SystemCall::UnblockCmdStream
+}
+
+fn register(operand: &Operand) -> Option<Dsr> {
+    match operand {
+        Operand::Dsr(dsr) => Some(*dsr),
+        _ => None,
+    }
+}
+
+impl Main {
+    /// Whether an instruction has to wait for its cycle.
+    #[inline]
+    pub(super) fn is_held(&self, inst: &Inst, time: u64, env: &Env) -> bool {
+        if !env.ahead {
+            return false;
+        }
+        let Some(beside) = &env.beside else {
+            // A command that ends in the first instruction of a turn ends with it.
+            return !is_private(inst) || ends_command(inst) && time == env.now;
+        };
+        let free = match inst {
+            Inst::Load { ty, address, .. } => beside.may_read(self.get(*address), ty.size_bytes()),
+            Inst::Store { ty, address, .. } => {
+                beside.may_write(self.get(*address), ty.size_bytes())
+            }
+            Inst::LoadDsd { address, .. } => beside.may_read(self.get(*address), 8),
+            Inst::StoreDsd { address, .. } => beside.may_write(self.get(*address), 8),
+            // A microthread that ends may unblock the same task.
+            Inst::Block { .. } | Inst::Unblock { .. } | Inst::CopyMemory { .. } => false,
+            Inst::System { .. } => false,
+            _ => is_private(inst),
+        };
+        !free || beside.is_full()
+    }
+
+    /// Goes on from a turn of this cycle for as long as it may. What goes wrong on the way is to be
+    /// reported when its cycle comes.
+    pub(super) fn run_ahead(
+        &mut self,
+        core: &mut Core,
+        threads: &mut Threads,
+        env: &mut Env,
+    ) -> Result<(), Fault> {
+        let now = env.now;
+        let mut ended = Ok(());
+        while self.may_go_on(env) && ended.is_ok() {
+            env.now = self.busy_until().max(now + 1);
+            ended = match self.turns_ahead(core, threads, env) {
+                Ok(taken) => {
+                    env.turns_ahead += taken;
+                    Ok(())
+                }
+                Err(fault) => {
+                    self.doing = Doing::Failing;
+                    Err(fault)
+                }
+            };
+        }
+        env.now = now;
+        ended
+    }
+
+    /// Notes for the microthreads what an instruction has cost.
+    #[inline]
+    pub(super) fn note(&self, inst: Option<&Inst>, (flow, cost): (&Flow, Cost), env: &mut Env) {
+        let Some(beside) = &mut env.beside else {
+            return;
+        };
+        match (inst, flow) {
+            (Some(Inst::LoadDsr(load)), Flow::Next(cycles)) => {
+                let usable = env.plan.timing.dsr_use_cycles - 1;
+                beside.load(load.dsr, *cycles, cycles + usable);
+            }
+            (Some(Inst::Operation(op)), Flow::Again(all)) if !env.held => {
+                let operands = || std::iter::once(&op.dest).chain(&op.sources);
+                let issue = env.plan.timing.operation_issue_cycles;
+                let cycles = self.loading(operands(), env.plan) + issue;
+                beside.wait(*all, cycles, operands().filter_map(register));
+            }
+            (Some(Inst::Map(map)), Flow::Again(all)) => {
+                let operands = || {
+                    map.inputs
+                        .iter()
+                        .chain(&map.output)
+                        .map(|(operand, _)| operand)
+                };
+                let issue = env.plan.timing.operation_issue_cycles;
+                let cycles = self.loading(operands(), env.plan) + issue;
+                // It begins in another turn than the one that it waits in.
+                beside.wait(*all, cycles.max(1), operands().filter_map(register));
+            }
+            (Some(Inst::Operation(_)), Flow::Next(cycles)) if *cycles > 0 => beside.turns(*cycles),
+            (_, Flow::Next(cycles)) => beside.step(*cycles),
+            (_, Flow::Again(_)) => {}
+            (_, Flow::Jump(_)) => beside.step(cost.taken.into()),
+            // The next task has another turn than the end of this one.
+            (_, Flow::Moved) if self.doing == Doing::Nothing => {
+                let cycles = u64::from(cost.next) + env.plan.timing.task_end_cycles;
+                beside.step(cycles.max(1));
+            }
+            (_, Flow::Moved) if self.doing != Doing::Code => beside.step(cost.next.into()),
+            (_, Flow::Moved) => beside.step(cost.taken.into()),
+            (_, Flow::Leave) => beside.step(0),
+        }
+    }
+
+    fn may_go_on(&self, env: &Env) -> bool {
+        let in_command = env.unblocked_at.is_none();
+        in_command && env.turns_ahead < TURNS && !env.held && !self.waits
+    }
+
+    /// The turn of the cycle `env.now` and those of an operation that begins in it.
+    fn turns_ahead(
+        &mut self,
+        core: &mut Core,
+        threads: &mut Threads,
+        env: &mut Env,
+    ) -> Result<u64, Fault> {
+        if self.doing == Doing::Code {
+            self.run(core, threads, env)?;
+            if self.busy_until() > env.now {
+                return Ok(1);
+            }
+            // What comes next has its turn in the next cycle at the earliest.
+            if matches!(self.doing, Doing::Code | Doing::Nothing) && !env.held {
+                self.set_ready(env.now + 1);
+                return Ok(1);
+            }
+        }
+        match self.doing {
+            Doing::Operation => Ok(self.finish_in_memory(core, env)),
+            Doing::Map if self.may_map(env) => {
+                let now = env.now;
+                let stepped = self.step_map(core, env);
+                if stepped.is_err() {
+                    self.set_ready(now);
+                }
+                stepped.map(|()| 1)
+            }
+            _ => {
+                env.held = true;
+                Ok(0)
+            }
+        }
+    }
+
+    /// Whether the next element of the `@map` is between scalars and memory that nobody else uses.
+    fn may_map(&self, env: &mut Env) -> bool {
+        let Some(map) = self.maps.last() else {
+            return false;
+        };
+        let Some(beside) = &mut env.beside else {
+            return map.is_private();
+        };
+        let may = !beside.is_full() && map.is_private() && map.is_clear(beside.as_ref());
+        if may {
+            beside.step(1);
+        }
+        may
+    }
+
+    /// All that is left of an operation, if it is one in memory that cannot fail; its cycles.
+    fn finish_in_memory(&mut self, core: &mut Core, env: &mut Env) -> u64 {
+        let beside = env.beside.as_ref();
+        let may_run = |running: &Running| {
+            let clear = beside.map_or(true, |b| b.may_run(running));
+            clear && running.is_safe_in_memory(core)
+        };
+        let Some(running) = self.running.as_mut().filter(|running| may_run(running)) else {
+            env.held = true;
+            return 0;
+        };
+        let cycles = running.run_in_memory(core, env.plan);
+        if let Some(beside) = &mut env.beside {
+            beside.turns(cycles);
+        }
+        self.running = None;
+        self.doing = Doing::Code;
+        self.set_ready(env.now + cycles);
+        cycles
+    }
+}
