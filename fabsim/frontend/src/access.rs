@@ -501,6 +501,13 @@ impl Compiler {
                     ty,
                 })));
             }
+            Access::Ev(Ev::Val(value @ (Value::Array(_) | Value::Struct(_))))
+                if matches!(f.ast.clone().expr(e), Expr::Name(_)) =>
+            {
+                let ty = self.type_of(&value);
+                let address = self.constant_in_memory(value, ty, span)?;
+                (Addr::Known(Target::Address(address), 0), ty, false)
+            }
             Access::Ev(_) => {
                 return err(
                     span,

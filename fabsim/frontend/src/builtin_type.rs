@@ -194,12 +194,9 @@ impl Compiler {
             );
         }
         let ty = self.type_value(f, args[0])?;
-        if !ty.is_int() {
+        if !ty.is_int() && ty != Ty::COMPTIME_INT {
             let ty = self.show(ty);
-            return err(
-                span,
-                format!("@range needs a fixed-width integer type, found {ty}"),
-            );
+            return err(span, format!("@range needs an integer type, found {ty}"));
         }
         let mut parts = Vec::with_capacity(4);
         for arg in &args[1..] {

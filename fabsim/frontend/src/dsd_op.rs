@@ -77,13 +77,20 @@ impl Class {
     }
 }
 
+/// What a control wavelet does to an operation, while ids may still be known.
+pub enum Controlled {
+    Terminate,
+    Activate(Ev),
+    Unblock(BlockKind, Ev),
+}
+
 /// The options of an operation, while ids may still be known.
 #[derive(Default)]
 pub struct Options {
     pub is_async: bool,
     pub activate: Option<Ev>,
     pub unblock: Option<(BlockKind, Ev)>,
-    pub on_control: Option<OnControl>,
+    pub on_control: Option<Controlled>,
     pub index: Option<Ev>,
     pub ut_id: Option<Ev>,
     pub priority: Option<Priority>,
@@ -368,7 +375,7 @@ impl Compiler {
         Ok(options)
     }
 
-    fn on_control(&mut self, ev: Ev, span: Span) -> Res<OnControl> {
+    fn on_control(&mut self, ev: Ev, span: Span) -> Res<Controlled> {
         let fields = self.fields(
             &ev,
             &["terminate", "activate", "unblock"],
@@ -383,7 +390,7 @@ impl Compiler {
         };
         match name.as_str() {
             "terminate" => match self.flag(ev, "terminate", span)? {
-                true => Ok(OnControl::Terminate),
+                true => Ok(Controlled::Terminate),
                 false => err(
                     span,
                     "'on_control' has one of 'terminate', 'activate' and 'unblock'",
@@ -391,19 +398,34 @@ impl Compiler {
             },
             "activate" => {
                 let id = self.local_id(ev.clone(), "'on_control'", span)?;
-                Ok(OnControl::Activate(self.slot_of(&id, span)?.0))
+                Ok(Controlled::Activate(id))
             }
             _ => {
                 let (kind, id) = self.block_kind(ev.clone(), "'on_control'", span)?;
-                Ok(OnControl::Unblock(kind, self.slot_of(&id, span)?.0))
+                Ok(Controlled::Unblock(kind, id))
             }
         }
+    }
+
+    fn lower_on_control(
+        &mut self,
+        controlled: Option<Controlled>,
+        span: Span,
+    ) -> Res<Option<OnControl>> {
+        Ok(Some(match controlled {
+            None => return Ok(None),
+            Some(Controlled::Terminate) => OnControl::Terminate,
+            Some(Controlled::Activate(id)) => OnControl::Activate(self.slot_of(&id, span)?.0),
+            Some(Controlled::Unblock(kind, id)) => {
+                OnControl::Unblock(kind, self.slot_of(&id, span)?.0)
+            }
+        }))
     }
 
     pub fn lower_options(&mut self, options: Options, span: Span) -> Res<OpOptions> {
         let mut out = OpOptions {
             is_async: options.is_async,
-            on_control: options.on_control,
+            on_control: self.lower_on_control(options.on_control, span)?,
             priority: options.priority,
             ..OpOptions::default()
         };

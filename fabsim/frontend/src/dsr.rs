@@ -3,12 +3,14 @@
 use super::ast::ExprId;
 use super::builtin_run::block_target;
 use super::compiler::{Compiler, Ev, Frame};
-use super::dsd_op::Options;
+use super::dsd_op::{Controlled, Options};
 use super::types::Ty;
 use super::value::Value;
 use super::{err, Res};
 use fabsim_program::diagnostic::Diagnostic;
-use fabsim_program::program::{Dsd, Dsr, DsrFile, DsrLoad, DsrLoadValue, Inst, Span, SystemCall};
+use fabsim_program::program::{
+    ControlValue, Dsd, Dsr, DsrFile, DsrLoad, DsrLoadValue, Inst, Span, SystemCall,
+};
 
 impl Compiler {
     /// `@get_dsr(T, id)`
@@ -118,12 +120,6 @@ impl Compiler {
         let Ev::Val(Value::Dsd(value)) = dsd else {
             return err(span, "this DSD is not known at compile time");
         };
-        if options.on_control.is_some() {
-            return err(
-                span,
-                "fabsim does not support '.on_control' of a comptime @load_to_dsr yet",
-            );
-        }
         let known = |ev: &Ev| match ev {
             Ev::Val(Value::Handle(id, _)) => Ok(*id as u8),
             _ => err(span, "this id is not known at compile time"),
@@ -132,6 +128,14 @@ impl Compiler {
         let unblock = match &options.unblock {
             Some((kind, ev)) => Some(block_target(*kind, known(ev)?)),
             None => None,
+        };
+        let on_control = match &options.on_control {
+            None => None,
+            Some(Controlled::Terminate) => Some(ControlValue::Terminate),
+            Some(Controlled::Activate(id)) => Some(ControlValue::Activate(known(id)?)),
+            Some(Controlled::Unblock(kind, id)) => {
+                Some(ControlValue::Unblock(block_target(*kind, known(id)?)))
+            }
         };
         let ut_id = options.ut_id.as_ref().map(known).transpose()?;
         let dsd = Dsd::unpack(self.pack(value, span)?);
@@ -147,6 +151,7 @@ impl Compiler {
             is_async: options.is_async,
             activate,
             unblock,
+            on_control,
             ut_id,
             save_address: options.save_address,
             span,

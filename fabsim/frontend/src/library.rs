@@ -86,6 +86,15 @@ pub const MODULES: &[(&str, &str)] = &[
     ("empty", ""),
 ];
 
+/// The name of a standard module that a program may call by an older one: the pages of the first
+/// releases import `<memcpy_multi/get_params>` with the fields that `<memcpy/get_params>` takes.
+pub fn canonical(name: &str) -> String {
+    match name.strip_prefix("memcpy_multi/") {
+        Some(inner) => format!("memcpy/{inner}"),
+        None => name.to_string(),
+    }
+}
+
 /// The text of `<name>`.
 pub fn source(name: &str) -> Option<&'static str> {
     let module = MODULES.iter().find(|(known, _)| *known == name);

@@ -58,6 +58,13 @@ impl Compiler {
         Ok(start as u32)
     }
 
+    /// Memory of the program that holds a constant of a function from the start.
+    pub fn constant_in_memory(&mut self, value: Value, ty: Ty, span: Span) -> Res<u32> {
+        let address = self.static_memory(ty, 1, span)?;
+        self.tile(span)?.initial.push((address, value, ty, span));
+        Ok(address)
+    }
+
     pub fn global_address(&mut self, global: GlobalRef, span: Span) -> Res<u32> {
         let (module, index) = (global.module.0 as usize, global.index as usize);
         if let Some(address) = self.modules[module].globals[index].address {

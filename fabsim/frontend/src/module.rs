@@ -75,8 +75,9 @@ impl Compiler {
     /// compiler runs.
     pub fn resolve(&self, name: &str, importer: &Path, span: Span) -> Res<(PathBuf, bool)> {
         if let Some(inner) = name.strip_prefix('<').and_then(|n| n.strip_suffix('>')) {
-            if crate::library::source(inner).is_some() {
-                return Ok((PathBuf::from(name), true));
+            let inner = crate::library::canonical(inner);
+            if crate::library::source(&inner).is_some() {
+                return Ok((PathBuf::from(format!("<{inner}>")), true));
             }
             let file = format!("{inner}.csl");
             let found = self

@@ -48,6 +48,12 @@ impl Compiler {
             }
             (Ev::Val(Value::Range(range)), false) => {
                 let range = range.clone();
+                if range.ty == Ty::COMPTIME_INT {
+                    return err(
+                        at,
+                        "the elements of this range are comptime_int, and this loop is lowered: write 'inline for', or a range of a type like u16",
+                    );
+                }
                 let bits = |v| self.bits_of_int(v, range.ty);
                 let (start, stop, step) = (bits(range.start), bits(range.stop), bits(range.step));
                 let start = self.const_slot(start, at)?;

@@ -782,7 +782,16 @@ pub struct DsrLoadValue {
     pub is_async: bool,
     pub activate: Option<u8>,
     pub unblock: Option<BlockTarget>,
+    pub on_control: Option<ControlValue>,
     pub ut_id: Option<u8>,
     pub save_address: bool,
     pub span: Span,
+}
+
+/// What a control wavelet does to an operation, ids known.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ControlValue {
+    Terminate,
+    Activate(u8),
+    Unblock(BlockTarget),
 }

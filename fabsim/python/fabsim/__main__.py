@@ -7,7 +7,7 @@ fabsim debug-shell COMMAND ...         the commands of `sdk_debug_shell` that re
 fabsim shims DIR                       write `cslc`, `cs_python` and `sdk_debug_shell` into DIR, to
                                        be put on PATH
 
-`fabsim COMMAND --help` lists the options of the first three.
+`fabsim COMMAND --help` lists the options of the first three; `fabsim --version` prints the version.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import os
 import runpy
 import shlex
 import sys
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 
@@ -35,6 +36,9 @@ def main() -> None:
     arguments = sys.argv[1:]
     commands = {"cslc": _cslc, "python": _python, "trace": _trace, "shims": _shims}
     commands["debug-shell"] = debug_shell.main
+    if arguments[:1] == ["--version"]:
+        print(f"fabsim {version('fabsim')}")
+        sys.exit(0)
     if not arguments or arguments[0] not in commands:
         asked_for_help = arguments[:1] in (["-h"], ["--help"])
         print(__doc__, file=sys.stdout if asked_for_help else sys.stderr)

@@ -5,7 +5,7 @@ use super::memory::Memory;
 use super::plan::PePlan;
 use super::queues::{InputQueue, OutputQueue, Ring};
 use super::settings::{MainPriority, Settings};
-use fabsim_program::program::{Arch, BlockTarget, Dsd, Dsr, DsrLoadValue, Span};
+use fabsim_program::program::{Arch, BlockTarget, ControlValue, Dsd, Dsr, DsrLoadValue, Span};
 
 /// What happens when an operation ends, ids resolved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -199,7 +199,11 @@ fn loaded(load: &DsrLoadValue) -> LoadedDsr {
         dsd: load.dsd,
         is_async: load.is_async,
         on_done: load.activate.map(Action::Activate).or(unblock),
-        on_control: None,
+        on_control: load.on_control.map(|controlled| match controlled {
+            ControlValue::Terminate => Action::Terminate,
+            ControlValue::Activate(id) => Action::Activate(id),
+            ControlValue::Unblock(target) => Action::Unblock(target),
+        }),
         ut_id: load.ut_id,
         save_address: load.save_address,
         usable: 0,
