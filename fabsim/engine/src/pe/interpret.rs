@@ -62,6 +62,8 @@ pub struct Main {
     pub doing: Doing,
     /// The operation at the program counter has paid for its operands.
     pub(super) charged: bool,
+    /// It has begun with the code of its task.
+    entered: bool,
     /// It waits for a queue or microthread that is in use.
     pub(super) waits: bool,
 }
@@ -130,6 +132,7 @@ impl Main {
         self.maps.clear();
         self.push_frame(plan, function, args, Caller::Task);
         self.doing = Doing::Code;
+        self.entered = false;
         self.ready_at = at;
     }
 
@@ -168,6 +171,13 @@ impl Main {
             Doing::Operation => self.running.as_ref().is_some_and(|r| r.can_step(core, now)),
             Doing::Map => self.maps.last().is_some_and(|m| m.can_step(core, now)),
         }
+    }
+
+    /// Whether it keeps the pipeline to itself although it issues nothing: within a task it waits, but
+    /// for nothing from outside.
+    #[inline]
+    pub fn holds(&self, now: u64) -> bool {
+        self.doing == Doing::Code && self.entered && !self.waits && self.ready_at > now
     }
 
     /// When to try again if nothing arrives meanwhile.
@@ -221,6 +231,8 @@ impl Main {
         if done {
             let stopped = running.result.filter(|_| running.stopped);
             self.running = None;
+            core.recent
+                .end(env.now, env.plan.timing.memory_result_cycles);
             self.doing = Doing::Code;
             if let Some(slot) = stopped {
                 self.set(slot, 0);
@@ -263,6 +275,7 @@ impl Main {
     fn run(&mut self, core: &mut Core, threads: &mut Threads, env: &mut Env) -> Result<(), Fault> {
         let mut time = env.now;
         let mut left = STRETCH;
+        self.entered = true;
         while left > 0 {
             left -= 1;
             if time > env.now && !threads.is_empty() {
@@ -323,7 +336,7 @@ impl Main {
             }
         }
         if self.doing == Doing::Nothing {
-            time += env.plan.timing.task_end_cycles;
+            time += env.plan.timing.between_tasks_cycles;
         }
         self.ready_at = time;
         Ok(())
