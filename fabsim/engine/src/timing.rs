@@ -71,6 +71,9 @@ timing! {
     async_issue_cycles,
     /// From taking an element of an operation until another operation can read the result in memory.
     memory_result_cycles,
+    /// Taking the elements of a call of `@map`, and coming back from the call.
+    map_cycles,
+    map_return_cycles,
     /// 1: low microthreads do not go on while the main thread waits for its own registers, jumps and results.
     exclusive_main,
     /// Dispatch and prologue of a local task.
@@ -103,6 +106,8 @@ const STREAMS_WSE2: Timing = Timing {
     operation_issue_cycles: 2,
     async_issue_cycles: 0,
     memory_result_cycles: 1,
+    map_cycles: 1,
+    map_return_cycles: 1,
     exclusive_main: 0,
     task_start_cycles: 20,
     between_tasks_cycles: 0,
@@ -122,27 +127,29 @@ const STREAMS_WSE3: Timing = Timing {
 
 /// [study] register loads, their use, and that nothing else is added to an operation's elements: read on
 /// the WSE-3, and programs of four authors confirm it for the WSE-2; [measured] results in memory: a
-/// stencil whose operations take an element each comes out to the cycle on both; [fit] loads of several
-/// dimensions, the starts of tasks, and that microthreads use the gaps that the main thread leaves; the
-/// rest as in `STREAMS_WSE2`.
+/// stencil whose operations take an element each comes out to the cycle on both; [measured] that nothing
+/// goes on beside a task's code, waits included: a stencil's exchange with messages of any length;
+/// [fit] loads of several dimensions and the starts of tasks; the rest as in `STREAMS_WSE2`.
 const SIMFABRIC_WSE2: Timing = Timing {
     dsr_load_cycles: 1,
-    tensor_load_cycles: 2,
+    tensor_load_cycles: 1,
     dsr_use_cycles: 4,
     operation_issue_cycles: 0,
     async_issue_cycles: 1,
     memory_result_cycles: 3,
+    exclusive_main: 1,
+    map_cycles: 0,
+    map_return_cycles: 0,
     task_start_cycles: 0,
-    data_task_start_cycles: 20,
+    data_task_start_cycles: 18,
     rates: Rates::Measured,
     scalar: PIPELINE_WSE2,
     ..STREAMS_WSE2
 };
 
-/// [study] a hop, that nothing goes on beside a task's code, and what lies between dispatch, router and execution: 7 cycles from the dispatch of a
+/// [study] a hop, and what lies between dispatch, router and execution: 7 cycles from the dispatch of a
 /// send until its first wavelet leaves the own router, 3 from the last wavelet's arrival until the first
-/// cycle of the completion task. [measured] that this also holds for its waits: a stencil's exchange with
-/// messages of any length. [fit] the way up the ramp within that (a chain takes 8 cycles a PE), and
+/// cycle of the completion task. [fit] the way up the ramp within that (a chain takes 8 cycles a PE), and
 /// what lies between the end of a task and the next one.
 const SIMFABRIC_WSE3: Timing = Timing {
     onramp_cycles: 3,
@@ -150,7 +157,7 @@ const SIMFABRIC_WSE3: Timing = Timing {
     hop_cycles: 2,
     between_tasks_cycles: 3,
     data_task_start_cycles: 1,
-    exclusive_main: 1,
+    tensor_load_cycles: 2,
     scalar: PIPELINE,
     ..SIMFABRIC_WSE2
 };

@@ -99,9 +99,9 @@ pub const PIPELINE: ScalarTiming = ScalarTiming {
 };
 
 /// The same for the WSE-2, which nobody has read instruction by instruction: [fit] a jump that is not
-/// taken costs no more than its instruction.
+/// taken.
 pub const PIPELINE_WSE2: ScalarTiming = ScalarTiming {
-    untaken_jump_cycles: 1,
+    untaken_jump_cycles: 2,
     ..PIPELINE
 };
 

@@ -205,7 +205,14 @@ impl Main {
         }
         match self.doing {
             Doing::Operation => self.step_operation(core, env),
-            Doing::Map => self.step_map(core, env),
+            Doing::Map => {
+                self.step_map(core, env)?;
+                // Where taking an element costs nothing, the call begins at once.
+                match self.doing == Doing::Code && self.ready_at <= env.now {
+                    true => self.run(core, threads, env),
+                    false => Ok(()),
+                }
+            }
             Doing::Nothing | Doing::Code => Ok(()),
         }
     }
@@ -250,7 +257,7 @@ impl Main {
         if let Some(executed) = &mut env.executed {
             executed.push(Executed::Map { span });
         }
-        self.ready_at = env.now + 1;
+        self.ready_at = env.now + env.plan.timing.map_cycles;
         let args = map.step(core, env.now + env.plan.timing.onramp_cycles);
         match args.map_err(|f| f.at(span))? {
             Some(args) => {
@@ -321,6 +328,9 @@ impl Main {
                 Flow::Jump(to) => {
                     self.advance(to);
                     time += u64::from(cost.taken);
+                }
+                Flow::Moved if self.doing == Doing::Map => {
+                    time += plan.timing.map_return_cycles;
                 }
                 // A task that ends does not jump back.
                 Flow::Moved if self.doing != Doing::Code => time += u64::from(cost.next),
