@@ -6,21 +6,19 @@ in one declaration hides none in the next.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from importlib.resources import files
 from itertools import pairwise
 
 from lark import Lark, Token, Tree, UnexpectedToken
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from collc.diagnostics import Span
-from collc.kept import cache_folder
 from collc.language.builder import build, span_of_token
 from collc.language.problems import ProblemError, Problems, problem, quoted
 from collc.language.source import check_size
 from collc.language.syntax import Declaration
+from collc.language.tables import make_parser
 from collc.language.traverse import expressions_of, walk
 
 MAX_TOKENS = 32_768  # of one declaration; a tree of 1000 ranks by hand has some 4000
@@ -87,28 +85,7 @@ def parse_text(file: str, text: str) -> tuple[Declaration, ...]:
 
 @lru_cache(maxsize=1)
 def _lark() -> Lark:
-    """The parser; its tables take a second to make, and are kept in the user's cache folder."""
-    grammar = files("collc.grammar").joinpath("coll.lark").read_text(encoding="utf-8")
-    return Lark(
-        grammar,
-        parser="lalr",
-        lexer="basic",
-        start=["start", "stray"],
-        propagate_positions=True,
-        maybe_placeholders=True,
-        cache=_kept_tables(grammar),
-    )
-
-
-def _kept_tables(grammar: str) -> str | bool:
-    """The file with the tables of a grammar, which may not be there yet; False where none can be.
-    Lark makes the tables anew if it cannot read them, or if they are of another version of it."""
-    digest = hashlib.sha256(grammar.encode()).hexdigest()[:32]
-    try:
-        cache_folder().mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return False
-    return str(cache_folder() / f"{digest}.lark")
+    return make_parser()
 
 
 def _pieces(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], Token | None]]:

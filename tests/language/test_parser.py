@@ -157,7 +157,9 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
         assert caught.value.diagnostics[0].code == "C101"
 
 
-@pytest.mark.parametrize("kept", ["nothing", "the tables", "something else", "no folder"])
+@pytest.mark.parametrize(
+    "kept", ["nothing", "the tables", "something else", "half", "bytes", "no folder"]
+)
 def test_a_text_reads_the_same_whatever_is_kept_of_the_grammar(
     kept: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,12 +176,16 @@ def test_a_text_reads_the_same_whatever_is_kept_of_the_grammar(
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     parser._lark.cache_clear()
     try:
-        if kept in ("the tables", "something else"):
+        if kept not in ("nothing", "no folder"):
             read()
             parser._lark.cache_clear()
-            (tables,) = (folder / "collc").glob("*.lark")
-            if kept == "something else":
-                tables.write_text("no tables")
+            (tables,) = (folder / "collc").iterdir()
+            damaged = {
+                "something else": b"no tables",
+                "half": tables.read_bytes()[: tables.stat().st_size // 2],
+                "bytes": bytes(range(256)),
+            }
+            tables.write_bytes(damaged.get(kept, tables.read_bytes()))
         assert read() == expected
     finally:
         parser._lark.cache_clear()
