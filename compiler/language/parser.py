@@ -7,6 +7,7 @@ in one declaration hides none in the next.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from functools import lru_cache
 from itertools import pairwise
 
@@ -122,7 +123,7 @@ def _parse_piece(file: str, piece: list[Token], following: Token | None) -> Decl
         tree = state.feed_eof(piece[-1])  # type: ignore[no-untyped-call]
     except UnexpectedToken as error:
         _check_program_words(file, piece)
-        raise _unexpected(file, error, state, piece[-1], following) from None
+        raise _unexpected(file, error, state, piece, following) from None
     assert isinstance(tree, Tree)
     declaration = build(file, tree)
     _check_depth(declaration)
@@ -188,15 +189,17 @@ def _unexpected(
     file: str,
     error: UnexpectedToken,
     state: InteractiveParser,
-    last: Token,
+    piece: list[Token],
     following: Token | None,
 ) -> ProblemError:
     token = error.token
     accepted: set[str] = state.accepts()  # type: ignore[no-untyped-call]
+    opened = _left_open(file, piece) if token.type == "$END" else ()
     if token.type == "$END" and following is None:
-        end = span_of_token(file, last)
+        end = span_of_token(file, piece[-1])
         at = Span(file, end.end_line, end.end_column, end.end_line, end.end_column + 1)
-        return problem("C105", f"the file ends here, expected {_spelled(accepted)}", at)
+        message = f"the file ends here, expected {_spelled(accepted)}"
+        return problem("C105", message, at, *opened)
     if token.type == "$END" and following is not None:
         token = following
     at = span_of_token(file, token)
@@ -209,15 +212,39 @@ def _unexpected(
         help = _INSTEAD.get(token, "")
         return problem("C104", f"{quoted(token)} means nothing here", at, help=help)
     message = f"unexpected {quoted(token)}, expected {_spelled(accepted)}"
-    return problem("C105", message, at, help=_help_for(token, accepted))
+    return problem("C105", message, at, *opened, help=_help_for(token, accepted))
+
+
+_CLOSED_BY = {"LBRACE": "RBRACE", "LPAR": "RPAR", "LSQB": "RSQB"}
+
+
+def _left_open(file: str, piece: list[Token]) -> tuple[tuple[Span, str], ...]:
+    """The innermost brace or parenthesis of a declaration that nothing closes, if there is one."""
+    opened: list[Token] = []
+    for token in piece:
+        if token.type in _CLOSED_BY:
+            opened.append(token)
+        elif opened and token.type == _CLOSED_BY[opened[-1].type]:
+            opened.pop()
+    return tuple((span_of_token(file, token), "this is not closed") for token in opened[-1:])
 
 
 def _help_for(token: Token, accepted: set[str]) -> str:
     if token.type in ("EQUAL", "_ARROW"):
         return _INSTEAD[token]
+    if token.type == "NAME":
+        near = get_close_matches(token[:80].lower(), _keywords(accepted), n=1, cutoff=0.7)
+        return f"did you mean `{near[0]}`?" if near else ""
     if "NAME" in accepted and token.isidentifier():
         return f"`{token}` is a word of the language and cannot be a name"
     return ""
+
+
+def _keywords(accepted: set[str]) -> list[str]:
+    """The words of the language among tokens; where a declaration may end, those that begin one."""
+    names = accepted | (_DECLARED if "$END" in accepted else set())
+    spelled = (_spelling(name).strip("`") for name in sorted(names - {"$END", *_SPELLED}))
+    return [word for word in spelled if word.isidentifier()]
 
 
 def not_supported(what: str, at: Span | None) -> ProblemError:

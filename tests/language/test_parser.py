@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import SupportsIndex
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -189,3 +191,24 @@ def test_a_text_reads_the_same_whatever_is_kept_of_the_grammar(
         assert read() == expected
     finally:
         parser._lark.cache_clear()
+
+
+SIZED = """target wse2
+param P = 2
+grid row = P x 1
+collective total = reduce(x: f32[4], add) on row { reduce chain to 0 }
+program { total }
+"""
+
+
+@pytest.mark.parametrize("value", [np.int64(4), np.uint8(4), 4])
+def test_a_parameter_is_an_integer_of_any_kind(value: SupportsIndex) -> None:
+    (parameter,) = parse_source(SIZED, {"P": value}).parameters
+    assert parameter.value == 4
+    assert type(parameter.value) is int
+
+
+@pytest.mark.parametrize("value", [4.0, "4", None, True, np.float32(4)])
+def test_a_parameter_that_is_no_integer_is_named(value: object) -> None:
+    with pytest.raises(TypeError, match="parameter P is an integer, not"):
+        parse_source(SIZED, {"P": value})  # type: ignore[dict-item]
