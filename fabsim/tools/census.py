@@ -272,9 +272,10 @@ def _entry(found: list[tuple[str, str]]) -> dict[str, list[str]]:
     for folders in (True, False):
         for _, program in ordered:
             known = {one.rsplit("/", 1)[0] if folders else one for one in programs}
-            if len(programs) < NAMED and (
-                program.rsplit("/", 1)[0] if folders else program
-            ) not in known:
+            if (
+                len(programs) < NAMED
+                and (program.rsplit("/", 1)[0] if folders else program) not in known
+            ):
                 programs.append(program)
     return {"programs": programs, "releases": releases}
 
