@@ -267,7 +267,8 @@ def merged(table: Table, uses: set[Use], covered: list[str]) -> Table:
 def _entry(found: list[tuple[str, str]]) -> dict[str, list[str]]:
     """Programs of different folders, the newest first, and all releases."""
     releases = sorted({release for release, _ in found if release}, key=_version)
-    ordered = sorted(set(found), key=lambda one: (tuple(-n for n in _version(one[0])), one[1]))
+    newest = sorted(set(found), key=lambda one: one[1])
+    ordered = sorted(newest, key=lambda one: _version(one[0]), reverse=True)
     programs: list[str] = []
     for folders in (True, False):
         for _, program in ordered:
