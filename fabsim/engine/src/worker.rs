@@ -234,6 +234,7 @@ impl Worker {
             may_run_ahead: cycle.runs_ahead && probe.is_silent(),
             ahead: false,
             held: false,
+            called: false,
             turns_ahead: 0,
             beside: None,
             known: false,

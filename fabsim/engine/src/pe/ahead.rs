@@ -88,6 +88,9 @@ impl Main {
             ended = match self.turns_ahead(core, threads, env) {
                 Ok(taken) => {
                     env.turns_ahead += taken;
+                    if !env.held && self.busy_until() <= env.now {
+                        self.set_ready(env.now + 1);
+                    }
                     Ok(())
                 }
                 Err(fault) => {
@@ -135,8 +138,11 @@ impl Main {
             (_, Flow::Jump(_)) => beside.step(cost.taken.into()),
             // The next task has another turn than the end of this one.
             (_, Flow::Moved) if self.doing == Doing::Nothing => {
-                let cycles = u64::from(cost.next) + env.plan.timing.task_end_cycles;
+                let cycles = u64::from(cost.next) + env.plan.timing.between_tasks_cycles;
                 beside.step(cycles.max(1));
+            }
+            (_, Flow::Moved) if self.doing == Doing::Map => {
+                beside.step(env.plan.timing.map_return_cycles);
             }
             (_, Flow::Moved) if self.doing != Doing::Code => beside.step(cost.next.into()),
             (_, Flow::Moved) => beside.step(cost.taken.into()),
@@ -145,8 +151,9 @@ impl Main {
     }
 
     fn may_go_on(&self, env: &Env) -> bool {
+        let at_it = matches!(self.doing, Doing::Code | Doing::Operation | Doing::Map);
         let in_command = env.unblocked_at.is_none();
-        in_command && env.turns_ahead < TURNS && !env.held && !self.waits
+        at_it && in_command && env.turns_ahead < TURNS && !env.held && !self.waits
     }
 
     /// The turn of the cycle `env.now` and those of an operation that begins in it.
@@ -161,27 +168,39 @@ impl Main {
             if self.busy_until() > env.now {
                 return Ok(1);
             }
-            // What comes next has its turn in the next cycle at the earliest.
-            if matches!(self.doing, Doing::Code | Doing::Nothing) && !env.held {
-                self.set_ready(env.now + 1);
-                return Ok(1);
-            }
         }
         match self.doing {
             Doing::Operation => Ok(self.finish_in_memory(core, env)),
-            Doing::Map if self.may_map(env) => {
-                let now = env.now;
-                let stepped = self.step_map(core, env);
-                if stepped.is_err() {
-                    self.set_ready(now);
-                }
-                stepped.map(|()| 1)
-            }
+            Doing::Map if self.may_map(env) => self.map_ahead(core, threads, env),
+            // What comes next has its turn in the next cycle at the earliest.
+            Doing::Code | Doing::Nothing if !env.held => Ok(1),
             _ => {
                 env.held = true;
                 Ok(0)
             }
         }
+    }
+
+    /// Takes the elements of a call, which begins at once where that costs nothing.
+    fn map_ahead(
+        &mut self,
+        core: &mut Core,
+        threads: &mut Threads,
+        env: &mut Env,
+    ) -> Result<u64, Fault> {
+        let now = env.now;
+        if let Err(fault) = self.step_map(core, env) {
+            self.set_ready(now);
+            return Err(fault);
+        }
+        if self.doing == Doing::Code && self.busy_until() <= now {
+            env.called = true;
+            let ran = self.run(core, threads, env);
+            env.called = false;
+            ran?;
+            self.called = env.held && self.busy_until() <= now;
+        }
+        Ok(1)
     }
 
     /// Whether the next element of the `@map` is between scalars and memory that nobody else uses.
@@ -211,6 +230,8 @@ impl Main {
             return 0;
         };
         let cycles = running.run_in_memory(core, env.plan);
+        let after = env.plan.timing.memory_result_cycles;
+        core.recent.end(env.now + cycles - 1, after);
         if let Some(beside) = &mut env.beside {
             beside.turns(cycles);
         }

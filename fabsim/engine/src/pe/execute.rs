@@ -354,6 +354,10 @@ impl Main {
         if let Err(fault) = refuse_busy(&issued, threads, env.plan) {
             return self.wait_for_thread(fault, env);
         }
+        let held = until_written(&issued, env.now, core, env);
+        if held > 0 {
+            return Ok(Flow::Again(held));
+        }
         self.charged = false;
         if let Some(slot) = op.result {
             self.set(slot, 1);
@@ -363,6 +367,9 @@ impl Main {
             return Ok(Flow::Next(0));
         }
         if !issued.is_async {
+            if env.plan.timing.memory_result_cycles > 1 {
+                core.recent.begin(&issued.running);
+            }
             self.running = Some(Box::new(issued.running));
             self.doing = Doing::Operation;
             return Ok(Flow::Leave);
@@ -385,20 +392,29 @@ impl Main {
             env.held = true;
             return Flow::Again(0);
         }
+        let held = until_written(&issued, time, core, env);
+        if held > 0 {
+            return Flow::Again(held);
+        }
         self.charged = false;
         if let Some(slot) = op.result {
             self.set(slot, 1);
         }
-        let cycles = match issued.running.length {
-            0 => {
-                issued.running.complete(core, env.plan);
-                0
-            }
-            _ => issued.running.run_in_memory(core, env.plan),
-        };
+        if issued.running.length == 0 {
+            issued.running.complete(core, env.plan);
+            return Flow::Next(0);
+        }
+        // A turn that takes elements of a `@map` takes none of an operation.
+        let begins = time + u64::from(env.called && time == env.now);
+        let after = env.plan.timing.memory_result_cycles;
+        if after > 1 {
+            core.recent.begin(&issued.running);
+        }
+        let cycles = issued.running.run_in_memory(core, env.plan);
+        core.recent.end(begins + cycles - 1, after);
         env.turns_ahead += cycles;
-        env.now = time + cycles;
-        Flow::Next(cycles)
+        env.now = begins + cycles;
+        Flow::Next(env.now - time)
     }
 
     /// An operation whose queue or microthread is in use is a fault; a lenient machine waits until it is
@@ -477,6 +493,13 @@ fn load_cycles(dsd: u64, plan: &PePlan) -> u64 {
         Some(DsdShape::Mem4d { .. }) => timing.dsr_load_cycles + timing.tensor_load_cycles,
         _ => timing.dsr_load_cycles,
     }
+}
+
+/// Cycles from `now` until what operations before this one have written can be read.
+fn until_written(issued: &Issued, now: u64, core: &Core, env: &Env) -> u64 {
+    let after = env.plan.timing.memory_result_cycles;
+    let at = core.recent.readable(&issued.running, after);
+    at.saturating_sub(now)
 }
 
 /// Whether the queues and the microthread of an operation are free.

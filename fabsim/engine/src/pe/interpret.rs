@@ -65,10 +65,14 @@ pub struct Main {
     pub doing: Doing,
     /// The operation at the program counter has paid for its operands.
     pub(super) charged: bool,
+    /// It has begun with the code of its task.
+    entered: bool,
     /// It waits for a queue or microthread that is in use.
     pub(super) waits: bool,
     /// Until `ready_at` it does what is worked out, and leaves some cycles to microthreads.
     pub(super) has_run_ahead: bool,
+    /// Its next turn is the rest of one in which a `@map` took its elements.
+    pub(super) called: bool,
 }
 
 /// Where an instruction stands. Few ask for its place in the source.
@@ -140,6 +144,7 @@ impl Main {
         self.maps.clear();
         self.push_frame(plan, function, args, Caller::Task);
         self.doing = Doing::Code;
+        self.entered = false;
         self.ready_at = at;
     }
 
@@ -174,6 +179,13 @@ impl Main {
         }
     }
 
+    /// Whether it keeps the pipeline to itself although it issues nothing: within a task it waits, but
+    /// for nothing from outside.
+    #[inline]
+    pub fn holds(&self, now: u64) -> bool {
+        self.doing == Doing::Code && self.entered && !self.waits && self.ready_at > now
+    }
+
     /// When to try again if nothing arrives meanwhile.
     pub fn wake_time(&self, now: u64) -> Next {
         if self.ready_at > now + 1 {
@@ -192,14 +204,22 @@ impl Main {
         env: &mut Env,
     ) -> Result<(), Fault> {
         if self.doing == Doing::Code {
+            let called = std::mem::take(&mut self.called);
             self.run(core, threads, env)?;
-            if self.ready_at > env.now || !self.can_step(core, env.now) {
+            if called || self.ready_at > env.now || !self.can_step(core, env.now) {
                 return Ok(());
             }
         }
         match self.doing {
             Doing::Operation => self.step_operation(core, env),
-            Doing::Map => self.step_map(core, env),
+            Doing::Map => {
+                self.step_map(core, env)?;
+                // Where taking an element costs nothing, the call begins at once.
+                match self.doing == Doing::Code && self.ready_at <= env.now {
+                    true => self.run(core, threads, env),
+                    false => Ok(()),
+                }
+            }
             Doing::Nothing | Doing::Code | Doing::Failing => Ok(()),
         }
     }
@@ -225,6 +245,8 @@ impl Main {
         if done {
             let stopped = running.result.filter(|_| running.stopped);
             self.running = None;
+            core.recent
+                .end(env.now, env.plan.timing.memory_result_cycles);
             self.doing = Doing::Code;
             if let Some(slot) = stopped {
                 self.set(slot, 0);
@@ -242,7 +264,7 @@ impl Main {
         if let Some(executed) = &mut env.executed {
             executed.push(Executed::Map { span });
         }
-        self.ready_at = env.now + 1;
+        self.ready_at = env.now + env.plan.timing.map_cycles;
         let function = map.function;
         let args = map.step(core, env.now + env.plan.timing.onramp_cycles);
         let Some(args) = args.map_err(|f| f.at(span))? else {
@@ -286,6 +308,7 @@ impl Main {
         env: &mut Env,
     ) -> Result<(), Fault> {
         let mut left = STRETCH;
+        self.entered = true;
         while left > 0 {
             left -= 1;
             match &mut env.beside {
@@ -342,6 +365,9 @@ impl Main {
                     self.advance(to);
                     *time += u64::from(cost.taken);
                 }
+                Flow::Moved if self.doing == Doing::Map => {
+                    *time += plan.timing.map_return_cycles;
+                }
                 // A task that ends does not jump back.
                 Flow::Moved if self.doing != Doing::Code => *time += u64::from(cost.next),
                 Flow::Moved => *time += u64::from(cost.taken),
@@ -356,7 +382,7 @@ impl Main {
             }
         }
         if self.doing == Doing::Nothing {
-            *time += env.plan.timing.task_end_cycles;
+            *time += env.plan.timing.between_tasks_cycles;
         }
         Ok(())
     }

@@ -400,6 +400,11 @@ fn running(op: &DsdOperation, span: Span, plan: &PePlan, all: &[Ready]) -> Resul
     let count = sources.len().min(3);
     let pace = pace(plan.timing.rates, plan.arch, op.opcode, used);
     let per_cycle = pace.steady().unwrap_or(0);
+    // A sum in a register is stored at the end, which takes a cycle.
+    let credit = match op.dest {
+        Operand::Pointer(..) => 0,
+        _ => pace.at_start(),
+    };
     let modes = all.iter().filter_map(|r| r.simd);
     let lanes = lanes(plan.arch, op.opcode, modes, used)?;
     let grouped = per_cycle != 1 || lanes.is_some();
@@ -413,7 +418,7 @@ fn running(op: &DsdOperation, span: Span, plan: &PePlan, all: &[Ready]) -> Resul
         span,
         per_cycle,
         pace,
-        credit: 0,
+        credit,
         output: match &dest.port {
             Port::Output(sender) => Some(sender.queue),
             _ => None,

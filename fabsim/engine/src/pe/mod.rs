@@ -22,6 +22,7 @@ pub mod plan;
 pub mod port;
 pub mod queues;
 pub mod rate;
+mod recent;
 pub use fabsim_lowering::scalar;
 pub mod settings;
 pub mod simd;
@@ -43,6 +44,7 @@ use crate::fabric::grid::PeIndex;
 use crate::fabric::registers::{Change, Refused};
 use crate::fabric::View;
 use crate::fault::Fault;
+use crate::timing::Timing;
 use fabsim_program::program::{FunctionId, Priority};
 use std::sync::Arc;
 
@@ -76,6 +78,8 @@ pub struct Env<'a> {
     pub ahead: bool,
     /// It has come to something that others take part in.
     pub held: bool,
+    /// The turn has taken elements of a `@map`.
+    pub called: bool,
     /// Turns it has taken in advance.
     pub turns_ahead: u64,
     /// The microthreads it does so beside, if there are any.
@@ -213,7 +217,7 @@ impl Pe {
         if !self.threads.is_empty() {
             let goes_on = matches!(self.main.doing, Doing::Code | Doing::Operation | Doing::Map);
             let usual = self.core.main_priority == MainPriority::MediumLow;
-            if !goes_on || !usual {
+            if !goes_on || !usual || !may_be_noted(&env.plan.timing) {
                 return;
             }
             let at = self.main.busy_until().max(env.now + 1);
@@ -327,10 +331,19 @@ impl Pe {
         if self.main.can_step(&self.core, env.now) {
             return Choice::Main;
         }
+        if self.is_held(env) {
+            return Choice::Nothing;
+        }
         match self.ready_thread(env, Priority::Low) {
             Some(n) => Choice::Thread(n),
             None => Choice::Nothing,
         }
+    }
+
+    /// Whether low microthreads have to wait for the main thread although it issues nothing.
+    #[inline]
+    fn is_held(&self, env: &Env) -> bool {
+        env.plan.timing.exclusive_main > 0 && self.main.holds(env.now)
     }
 
     /// `choose`, where there is one microthread at most.
@@ -343,6 +356,7 @@ impl Pe {
         match ready {
             Some(running) if running.priority != Priority::Low => Choice::Thread(0),
             _ if self.main.can_step(&self.core, env.now) => Choice::Main,
+            Some(_) if self.is_held(env) => Choice::Nothing,
             Some(_) => Choice::Thread(0),
             None => Choice::Nothing,
         }
@@ -445,6 +459,12 @@ impl Pe {
         let begin = env.now.max(timing.start_up_cycles) + cost;
         self.main.start(env.plan, function, &args, begin);
     }
+}
+
+/// Whether notes say all that the clock counts: not where results reach memory later, where the main thread
+/// keeps waiting cycles to itself, or where a call of `@map` begins with its elements.
+fn may_be_noted(timing: &Timing) -> bool {
+    timing.memory_result_cycles <= 1 && timing.exclusive_main == 0 && timing.map_cycles > 0
 }
 
 /// Whether an operation takes several elements of the fabric by one instruction.

@@ -190,7 +190,9 @@ impl Running {
             return self.filter_step(core, plan);
         }
         if self.inputs[0].is_some() {
-            if let Some(queue) = self.control_waiting(core, now) {
+            // A lenient machine takes it as an element where the program does not say what else.
+            let told = self.on_control.is_some() || !plan.lenient;
+            if let Some(queue) = self.control_waiting(core, now).filter(|_| told) {
                 self.meet_control(core, plan, queue)?;
                 return Ok(true);
             }
