@@ -235,6 +235,7 @@ impl Worker {
             ahead: false,
             held: false,
             called: false,
+            turn_is_over: false,
             turns_ahead: 0,
             beside: None,
             known: false,

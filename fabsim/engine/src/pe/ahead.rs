@@ -90,6 +90,9 @@ impl Main {
                     env.turns_ahead += taken;
                     if !env.held && self.busy_until() <= env.now {
                         self.set_ready(env.now + 1);
+                        if let (Doing::Map, Some(beside)) = (self.doing, &mut env.beside) {
+                            beside.step(1);
+                        }
                     }
                     Ok(())
                 }
@@ -132,14 +135,15 @@ impl Main {
                 // It begins in another turn than the one that it waits in.
                 beside.wait(*all, cycles.max(1), operands().filter_map(register));
             }
-            (Some(Inst::Operation(_)), Flow::Next(cycles)) if *cycles > 0 => beside.turns(*cycles),
+            // Noted where it was carried out.
+            (Some(Inst::Operation(_)), Flow::Next(cycles)) if *cycles > 0 => {}
             (_, Flow::Next(cycles)) => beside.step(*cycles),
             (_, Flow::Again(_)) => {}
             (_, Flow::Jump(_)) => beside.step(cost.taken.into()),
             // The next task has another turn than the end of this one.
             (_, Flow::Moved) if self.doing == Doing::Nothing => {
                 let cycles = u64::from(cost.next) + env.plan.timing.between_tasks_cycles;
-                beside.step(cycles.max(1));
+                beside.task_end(cycles.max(1));
             }
             (_, Flow::Moved) if self.doing == Doing::Map => {
                 beside.step(env.plan.timing.map_return_cycles);
@@ -213,7 +217,7 @@ impl Main {
         };
         let may = !beside.is_full() && map.is_private() && map.is_clear(beside.as_ref());
         if may {
-            beside.step(1);
+            beside.elements(env.plan.timing.map_cycles);
         }
         may
     }

@@ -58,6 +58,10 @@ enum Note {
     Turns(u32),
     /// A register is loaded, to be used so many cycles later.
     Load { dsr: u8, cycles: u16, usable: u16 },
+    /// Elements of a `@map` are taken, in a turn that takes none of an operation.
+    Elements(u32),
+    /// A task ends, and the next one begins so many cycles later.
+    End(u32),
     /// Operands are waited for: so many cycles, and until these registers can be used.
     Wait { cycles: u16, dsrs: [u8; 4] },
 }
@@ -83,6 +87,10 @@ pub struct Beside {
     left: u64,
     /// Cycles taken, which waits may make up for.
     taken: u64,
+    /// Microthreads that come after the main thread have none of the cycles it leaves within a task.
+    exclusive: bool,
+    /// The cycle that the end of the notes was thought to be.
+    end: u64,
 }
 
 /// How far the notes have been gone through.
@@ -93,6 +101,8 @@ struct Cursor {
     turns: u32,
     /// The cycle of the next turn.
     at: u64,
+    /// The cycle of the last turn that took elements of a `@map`.
+    mapped: u64,
 }
 
 impl Default for Beside {
@@ -105,6 +115,8 @@ impl Default for Beside {
             place: Cursor::default(),
             left: 0,
             taken: 0,
+            exclusive: false,
+            end: 0,
         }
     }
 }
@@ -112,7 +124,8 @@ impl Default for Beside {
 impl Beside {
     /// Begins anew with these microthreads, the first turn being in cycle `at`; false if they depend on
     /// when the main thread does what.
-    pub fn begin(&mut self, at: u64, threads: &[Running], core: &Core) -> bool {
+    pub fn begin(&mut self, at: u64, threads: &[Running], core: &Core, exclusive: bool) -> bool {
+        self.exclusive = exclusive;
         self.notes.clear();
         self.used.clear();
         (self.left, self.taken, self.loaded) = (0, 0, 0);
@@ -147,6 +160,39 @@ impl Beside {
             }
             _ => false,
         }
+    }
+
+    /// Elements of a `@map` have been taken in so many cycles.
+    pub fn elements(&mut self, cycles: u64) {
+        self.notes.push(Note::Elements(cycles as u32));
+        self.left += cycles;
+    }
+
+    /// The task has ended, and the next one begins so many cycles later.
+    pub fn task_end(&mut self, cycles: u64) {
+        self.notes.push(Note::End(cycles as u32));
+        // Its turn is the last that anybody has to wait for.
+        self.left += if self.exclusive { 1 } else { cycles };
+    }
+
+    /// The notes end, in this cycle if nobody takes any.
+    pub fn finish(&mut self, end: u64) {
+        self.end = end;
+    }
+
+    /// By how many cycles the end has come later than it was thought to be.
+    pub fn late(&self) -> u64 {
+        self.place.at.saturating_sub(self.end)
+    }
+
+    /// Whether the next turn goes on with one that took elements of a `@map`.
+    pub fn is_called(&self) -> bool {
+        self.place.mapped == self.place.at && self.place.at > 0
+    }
+
+    /// Whether microthreads that come after the main thread wait for the end.
+    pub fn is_exclusive(&self) -> bool {
+        self.exclusive
     }
 
     /// A turn in each of so many cycles.
@@ -216,6 +262,10 @@ impl Beside {
         let begun = self.place.at;
         while let Some(note) = self.notes.get(self.place.note) {
             match *note {
+                Note::Turns(_) if self.place.turns == 0 && self.is_called() => {
+                    self.place.at += 1;
+                    return 1;
+                }
                 Note::Turns(all) => {
                     let left = u64::from(all - self.place.turns);
                     let had = left.min(until - self.place.at);
@@ -226,7 +276,11 @@ impl Beside {
                     }
                     return had;
                 }
-                Note::Step(cycles) => self.place.at += u64::from(cycles),
+                Note::Step(cycles) | Note::End(cycles) => self.place.at += u64::from(cycles),
+                Note::Elements(cycles) => {
+                    self.place.mapped = self.place.at;
+                    self.place.at += u64::from(cycles);
+                }
                 Note::Load {
                     dsr,
                     cycles,
@@ -255,12 +309,16 @@ impl Beside {
     pub fn ends_in(&mut self, now: u64) -> bool {
         let left = self.notes.get(self.place.note..).unwrap_or_default();
         let free = |note: &Note| match *note {
-            Note::Step(cycles) => cycles == 0,
+            Note::Step(cycles) | Note::Elements(cycles) => cycles == 0,
             Note::Wait { cycles: 0, dsrs } => self.last_usable(dsrs) <= now,
             _ => false,
         };
         let ends = left.is_empty() || self.place.at == now && left.iter().all(free);
         if ends {
+            let elements = |note: &Note| matches!(note, Note::Elements(_));
+            if left.iter().any(elements) {
+                self.place.mapped = now;
+            }
             self.place.note = self.notes.len();
         }
         ends
@@ -276,17 +334,24 @@ impl Beside {
     pub fn next_free(&self, now: u64) -> u64 {
         let (mut at, mut free) = (self.place.at, now);
         let mut had = self.place.turns;
+        let mut mapped = self.place.mapped;
         for note in &self.notes[self.place.note..] {
             if at > free {
                 break;
             }
             let cycles = match *note {
                 Note::Turns(all) => {
-                    let turns = u64::from(all - std::mem::take(&mut had));
+                    // The first one comes after a turn that took elements of a `@map`.
+                    let after = u64::from(had == 0 && mapped == at && at > 0);
+                    let turns = u64::from(all - std::mem::take(&mut had)) + after;
                     free = free.max(at + turns);
                     turns
                 }
-                Note::Step(cycles) => u64::from(cycles),
+                Note::Step(cycles) | Note::End(cycles) => u64::from(cycles),
+                Note::Elements(cycles) => {
+                    mapped = at;
+                    u64::from(cycles)
+                }
                 Note::Load { cycles, .. } => u64::from(cycles),
                 Note::Wait { .. } => return free.max(at + 1),
             };

@@ -16,6 +16,9 @@ use fabsim_program::program::{
     Arch, Dsd, DsdOperation, DsdShape, DsrLoad, FunctionId, Inst, MapOperation, Operand, Slot, Span,
 };
 
+/// Beside microthreads, a result that an operation may have to wait for is at most so many cycles old.
+const SLACK: u64 = 40;
+
 /// Byte address behind the data memory of a PE.
 const REGISTERS: u64 = 48 * 1024;
 
@@ -393,6 +396,11 @@ impl Main {
             return Flow::Again(0);
         }
         let held = until_written(&issued, time, core, env);
+        let slack = if env.beside.is_some() { SLACK } else { 0 };
+        if until_written(&issued, time.saturating_sub(slack), core, env) > 0 && slack > 0 {
+            env.held = true;
+            return Flow::Again(0);
+        }
         if held > 0 {
             return Flow::Again(held);
         }
@@ -412,9 +420,14 @@ impl Main {
         }
         let cycles = issued.running.run_in_memory(core, env.plan);
         core.recent.end(begins + cycles - 1, after);
-        env.turns_ahead += cycles;
-        env.now = begins + cycles;
-        Flow::Next(env.now - time)
+        if let Some(beside) = &mut env.beside {
+            beside.turns(cycles);
+        }
+        let all = begins + cycles - time;
+        // This turn is counted where it ends.
+        env.turns_ahead += all - 1;
+        env.turn_is_over = true;
+        Flow::Next(all)
     }
 
     /// An operation whose queue or microthread is in use is a fault; a lenient machine waits until it is

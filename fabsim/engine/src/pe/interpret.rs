@@ -377,7 +377,7 @@ impl Main {
                 }
                 Flow::Leave => self.advance(at as u32 + 1),
             }
-            if self.doing != Doing::Code {
+            if self.doing != Doing::Code || std::mem::take(&mut env.turn_is_over) {
                 break;
             }
         }

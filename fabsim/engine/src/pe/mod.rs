@@ -44,7 +44,6 @@ use crate::fabric::grid::PeIndex;
 use crate::fabric::registers::{Change, Refused};
 use crate::fabric::View;
 use crate::fault::Fault;
-use crate::timing::Timing;
 use fabsim_program::program::{FunctionId, Priority};
 use std::sync::Arc;
 
@@ -80,6 +79,8 @@ pub struct Env<'a> {
     pub held: bool,
     /// The turn has taken elements of a `@map`.
     pub called: bool,
+    /// An operation was carried out ahead: what comes next has another turn.
+    pub turn_is_over: bool,
     /// Turns it has taken in advance.
     pub turns_ahead: u64,
     /// The microthreads it does so beside, if there are any.
@@ -217,12 +218,13 @@ impl Pe {
         if !self.threads.is_empty() {
             let goes_on = matches!(self.main.doing, Doing::Code | Doing::Operation | Doing::Map);
             let usual = self.core.main_priority == MainPriority::MediumLow;
-            if !goes_on || !usual || !may_be_noted(&env.plan.timing) {
+            if !goes_on || !usual {
                 return;
             }
             let at = self.main.busy_until().max(env.now + 1);
             let mut beside = self.beside.take().unwrap_or_default();
-            if !beside.begin(at, &self.threads, &self.core) {
+            let exclusive = env.plan.timing.exclusive_main > 0;
+            if !beside.begin(at, &self.threads, &self.core, exclusive) {
                 self.beside = Some(beside);
                 return;
             }
@@ -234,7 +236,8 @@ impl Pe {
         if let Err(fault) = self.main.run_ahead(core, threads, env) {
             self.failure = Some(Box::new(fault));
         }
-        if let Some(beside) = env.beside.take() {
+        if let Some(mut beside) = env.beside.take() {
+            beside.finish(self.main.busy_until());
             env.turns_ahead = 0;
             // Its notes say when it goes on.
             self.main.has_run_ahead = true;
@@ -253,6 +256,8 @@ impl Pe {
         env.turns_ahead = beside.advance(now);
         if beside.ends_in(now) {
             beside.write_back(&mut self.core);
+            self.core.recent.delay(beside.late());
+            self.main.called = beside.is_called();
             self.main.set_ready(beside.at());
             self.main.has_run_ahead = false;
             return Ok(None);
@@ -271,7 +276,9 @@ impl Pe {
             env.known = true;
             return Ok(Some((self.after_known(now), Turn::Main)));
         }
-        match self.ready_thread(env, Priority::Low) {
+        let exclusive = self.beside.as_ref().is_some_and(|b| b.is_exclusive());
+        let low = self.ready_thread(env, Priority::Low).filter(|_| !exclusive);
+        match low {
             Some(n) => {
                 let turn = self.microthread(n, env)?;
                 Ok(Some((self.after_known(now), turn)))
@@ -291,7 +298,7 @@ impl Pe {
     fn after_known(&self, now: u64) -> Next {
         let low = |running: &Running| running.priority == Priority::Low;
         match &self.beside {
-            Some(beside) if self.threads.iter().any(low) => {
+            Some(beside) if !beside.is_exclusive() && self.threads.iter().any(low) => {
                 Next::after(now, beside.next_free(now + 1))
             }
             _ => self.at_end(now),
@@ -459,12 +466,6 @@ impl Pe {
         let begin = env.now.max(timing.start_up_cycles) + cost;
         self.main.start(env.plan, function, &args, begin);
     }
-}
-
-/// Whether notes say all that the clock counts: not where results reach memory later, where the main thread
-/// keeps waiting cycles to itself, or where a call of `@map` begins with its elements.
-fn may_be_noted(timing: &Timing) -> bool {
-    timing.memory_result_cycles <= 1 && timing.exclusive_main == 0 && timing.map_cycles > 0
 }
 
 /// Whether an operation takes several elements of the fabric by one instruction.

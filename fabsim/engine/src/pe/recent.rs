@@ -81,6 +81,16 @@ impl Recent {
         }
     }
 
+    /// What was thought to be written by now is written so many cycles later.
+    pub fn delay(&mut self, cycles: u64) {
+        if let Some(known) = &mut self.known {
+            known
+                .done
+                .iter_mut()
+                .for_each(|written| written.last += cycles);
+        }
+    }
+
     /// From which cycle on an operation can take its first elements.
     pub fn readable(&self, running: &Running, after: u64) -> u64 {
         let Some(known) = &self.known else {
