@@ -11,17 +11,18 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from collc.arithmetic import arithmetic_of
 from collc.cost.beginning import code_of_start, places_of, work_of
 from collc.cost.calls import PATIENCE, Calls
 from collc.cost.operations import Costs, depth_of
 from collc.cost.parts import Ends, Part, ends_of, parts_of
 from collc.cost.predict import Mask, Times
 from collc.cost.processor import Piece, Processor, Stretch
-from collc.emit.model import SharedPhase
+from collc.emit.model import SharedPhase, loads_at_start
 from collc.emit.program_phases import shared_of
 from collc.packing import PAIR, WIDE
 from collc.placement import received_colors, sent_colors
-from collc.plan import Phase, Role, SendVector, StoreVectors
+from collc.plan import BY_WAVELET, Phase, Role, SendVector, StoreVectors
 from collc.program import ProgramPlan, Use
 from collc.spec import ContractKind
 
@@ -216,20 +217,40 @@ def _registers(plan: ProgramPlan, shared: list[SharedPhase]) -> list[Times]:
     grid = plan.plans[0].collective.grid.whole
     found = []
     for use, given in zip(plan.uses, shared, strict=True):
+        maps, quick = _maps(plan, use), _is_quick(plan, use, given)
         loads = np.zeros((grid.width, grid.height), dtype=np.int64)
         phase = plan.phase(use)
         for part in parts_of(plan.plans[use.collective].collective.grid, loads):
-            for region, number in phase.regions if given.late else ():
-                part[places_of(phase, region)] = _loaded(phase.roles[number])
+            for region, number in phase.regions if loads_at_start(phase, given) else ():
+                part[places_of(phase, region)] = _loaded(phase.roles[number], maps, quick)
         found.append(loads)
     return found
 
 
-def _loaded(role: Role) -> int:
-    """Fabric operands of a role: each operation has one, where two vectors are combined two."""
-    both = sum(isinstance(s, SendVector) and s.combines_from is not None for s in role.steps)
+def _loaded(role: Role, maps: bool, quick: bool) -> int:
+    """Registers of a role that its phase loads: of the fabric operand of each operation, of both
+    where two vectors are combined, and two for a control wavelet, one of which is its color's where
+    that is `quick`. Operations by call-back have none."""
+    stored = sum(isinstance(step, StoreVectors) for step in role.steps)
+    sent = [step for step in role.steps if isinstance(step, SendVector)]
+    both = sum(step.combines_from is not None for step in sent)
+    control = sum(step.advance in BY_WAVELET for step in sent) * (1 if quick else 2)
     lanes = ((n.receives_on is not None) + (n.sends_on is not None) for n in role.lanes if n.loops)
-    return len(role.steps) + both + sum(lanes)
+    operations = len(role.steps) - stored * maps + both * (not maps)
+    return operations + control + sum(lanes)
+
+
+def _is_quick(plan: ProgramPlan, use: Use, given: SharedPhase) -> bool:
+    """Whether PEs go on without waiting for their control wavelets."""
+    all_are = set(given.torn_down) == set(given.positions)
+    by_call_back = _maps(plan, use) and plan.phase(use).exchange is None
+    return given.controls_ready and all_are and not by_call_back
+
+
+def _maps(plan: ProgramPlan, use: Use) -> bool:
+    """Whether elements are combined by a call-back."""
+    contract = plan.plans[use.collective].collective.contract
+    return arithmetic_of(contract.element, contract.operation).kind == "map"
 
 
 def _part(  # noqa: PLR0913, PLR0917 - what a phase is, and how PEs come to it
@@ -237,10 +258,8 @@ def _part(  # noqa: PLR0913, PLR0917 - what a phase is, and how PEs come to it
 ) -> Part:
     """What is evaluated: a PE may be quick only if all colors of the phase are torn down."""
     given = strand.given[position]
-    all_are = set(given.torn_down) == set(given.positions)
     phases = strand.plan.plans[use.collective].phases
-    phase = phases[use.phase]
-    quick = given.controls_ready and all_are and not (costs.maps and phase.exchange is None)
+    phase, quick = phases[use.phase], _is_quick(strand.plan, use, given)
     combining = [i for i, one in enumerate(phases) if one.kind is not ContractKind.BROADCAST]
     restores = costs.negates and use.phase == max(combining, default=-1)
     shared = _costs(strand, position, use, costs)
