@@ -92,6 +92,7 @@ class Code:
     next_phase: int  # the phase noted, what begins it called
     start: int  # what starts the phase is called, and the first of its functions
     late_load: int  # registers are loaded in a function of their own
+    length_set: int  # the length of what is loaded is set to that of the call
     begun_returns: int  # from the first function's return to that of what called the collective
     nothing_returns: int  # the same where one PE has nothing to do
     frames: int  # returns behind the first function of a phase

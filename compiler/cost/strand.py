@@ -60,7 +60,7 @@ class Strand:
     calls: Calls
     torn: list[Times]
     given: list[SharedPhase]
-    registers: list[Times]  # that each use loads when it begins
+    loads: list[Times]  # cycles in which each use loads registers when it begins
     switched: list[Switched]  # by each use
     told: list[Piece] = field(default_factory=list)
     switching: int = 0
@@ -80,7 +80,7 @@ class Strand:
         for position, use in uses:
             begun = _opened(self, position, reached)
             self.switching += int(begun.max() - reached.max())
-            ready = begun + code.start + self.loading(position, call.costs)
+            ready = begun + code.start + self.loads[position]
             if self.processor is not None and position != uses[0][0]:
                 returned = ready + code_of_start(self.plan, use, call.costs)
                 returned += code.frames_within
@@ -181,18 +181,13 @@ class Strand:
             processor.hold(due, due + waits, due + waits + cycles * on)
         return found
 
-    def loading(self, position: int, costs: Costs) -> Times:
-        """What a use takes to load the registers that are not loaded yet when it begins."""
-        loads = self.registers[position]
-        return loads * costs.load + costs.code.late_load * (loads > 0)
-
     def returned(self, call: Call) -> Times:
         """When the code that begins a call has returned."""
         for position, use in self.plan.uses_of(call.index):
             code = call.costs.code
             begun = _opened(self, position, call.reached) + code.start
             first = code_of_start(self.plan, use, call.costs)
-            return begun + self.loading(position, call.costs) + first + code.begun_returns
+            return begun + self.loads[position] + first + code.begun_returns
         return call.reached + call.costs.code.nothing_returns
 
 
@@ -206,14 +201,14 @@ def strand_of(plan: ProgramPlan, none: Times, joined: bool) -> Strand:
         Calls(plan, torn_down, joined),
         [none.copy() for _ in plan.colors],
         shared,
-        _registers(plan, shared),
+        _loads(plan, shared),
         [_switched(plan, use) for use in plan.uses],
     )
 
 
-def _registers(plan: ProgramPlan, shared: list[SharedPhase]) -> list[Times]:
-    """By use and PE: how many registers are loaded when the phase begins; those of most phases
-    have been since the program was loaded."""
+def _loads(plan: ProgramPlan, shared: list[SharedPhase]) -> list[Times]:
+    """By use and PE: the cycles in which registers are loaded when the phase begins; those of most
+    phases have been since the program was loaded."""
     grid = plan.plans[0].collective.grid.whole
     found = []
     for use, given in zip(plan.uses, shared, strict=True):
@@ -222,22 +217,25 @@ def _registers(plan: ProgramPlan, shared: list[SharedPhase]) -> list[Times]:
         phase = plan.phase(use)
         for part in parts_of(plan.plans[use.collective].collective.grid, loads):
             for region, number in phase.regions if loads_at_start(phase, given) else ():
-                part[places_of(phase, region)] = _loaded(phase.roles[number], maps, quick)
+                part[places_of(phase, region)] = _load(plan, phase.roles[number], given, quick, maps)
         found.append(loads)
     return found
 
 
-def _loaded(role: Role, maps: bool, quick: bool) -> int:
-    """Registers of a role that its phase loads: of the fabric operand of each operation, of both
-    where two vectors are combined, and two for a control wavelet, one of which is its color's where
-    that is `quick`. Operations by call-back have none."""
+def _load(plan: ProgramPlan, role: Role, given: SharedPhase, quick: bool, maps: bool) -> int:
+    """Cycles in which a PE of a role loads the registers of a phase: for the fabric operand of each
+    operation, for both where two vectors are combined, and two for a control wavelet, one of which
+    is its color's where that is `quick`. Operations by call-back have none."""
     stored = sum(isinstance(step, StoreVectors) for step in role.steps)
     sent = [step for step in role.steps if isinstance(step, SendVector)]
     both = sum(step.combines_from is not None for step in sent)
     control = sum(step.advance in BY_WAVELET for step in sent) * (1 if quick else 2)
     lanes = ((n.receives_on is not None) + (n.sends_on is not None) for n in role.lanes if n.loops)
-    operations = len(role.steps) - stored * maps + both * (not maps)
-    return operations + control + sum(lanes)
+    vectors = len(role.steps) - stored * maps + both * (not maps)
+    code, load = plan.target.code, plan.target.cycles.engine.dsr_load
+    loads = vectors + control + sum(lanes)
+    lengths = code.length_set * vectors if given.by_length else 0
+    return loads * load + lengths + code.late_load * (loads > 0)
 
 
 def _is_quick(plan: ProgramPlan, use: Use, given: SharedPhase) -> bool:
@@ -276,7 +274,8 @@ def _costs(strand: Strand, position: int, use: Use, costs: Costs) -> Costs:
     sent = {plan.colors[positions[c]] for role in phase.roles for c in sent_colors(role)}
     words = plan.target
     earlier = sum(_has_first_task(plan.phase(other)) for other in plan.uses[:position])
-    own_tasks = any(given.first.tasks for given in strand.given)
+    by_length = bool(plan.program.selections)  # then there are tasks for each phase, if they suffice
+    own_tasks = by_length and (len(plan.uses) == 1 or any(g.first.tasks for g in strand.given))
     code = costs.code
     dispatch = code.own_task if own_tasks else code.other_use * earlier + code.this_use
     return replace(
