@@ -212,30 +212,37 @@ def _loads(plan: ProgramPlan, shared: list[SharedPhase]) -> list[Times]:
     grid = plan.plans[0].collective.grid.whole
     found = []
     for use, given in zip(plan.uses, shared, strict=True):
-        maps, quick = _maps(plan, use), _is_quick(plan, use, given)
-        loads = np.zeros((grid.width, grid.height), dtype=np.int64)
+        cycles = np.zeros((grid.width, grid.height), dtype=np.int64)
         phase = plan.phase(use)
-        for part in parts_of(plan.plans[use.collective].collective.grid, loads):
-            for region, number in phase.regions if loads_at_start(phase, given) else ():
-                part[places_of(phase, region)] = _load(plan, phase.roles[number], given, quick, maps)
-        found.append(loads)
+        for part in parts_of(plan.plans[use.collective].collective.grid, cycles):
+            for region, number in phase.regions:
+                part[places_of(phase, region)] = _load(plan, use, phase.roles[number], given)
+        found.append(cycles)
     return found
 
 
-def _load(plan: ProgramPlan, role: Role, given: SharedPhase, quick: bool, maps: bool) -> int:
-    """Cycles in which a PE of a role loads the registers of a phase: for the fabric operand of each
-    operation, for both where two vectors are combined, and two for a control wavelet, one of which
-    is its color's where that is `quick`. Operations by call-back have none."""
+def _load(plan: ProgramPlan, use: Use, role: Role, given: SharedPhase) -> int:
+    """Cycles in which a PE of a role loads the registers of a phase when that begins: for the
+    fabric operand of each operation, for both where two vectors are combined, and two for a control
+    wavelet. Operations by call-back have none. Where a phase does not wait for its control
+    wavelets, their registers are those of colors, and one of them is loaded anyway."""
+    phase, maps = plan.phase(use), _maps(plan, use)
+    code, load = plan.target.code, plan.target.cycles.engine.dsr_load
     stored = sum(isinstance(step, StoreVectors) for step in role.steps)
     sent = [step for step in role.steps if isinstance(step, SendVector)]
     both = sum(step.combines_from is not None for step in sent)
-    control = sum(step.advance in BY_WAVELET for step in sent) * (1 if quick else 2)
+    control = sum(step.advance in BY_WAVELET for step in sent)
+    if _is_quick(plan, use, given):
+        always, control = control * load, 0
+    else:
+        always = 0
+    if not loads_at_start(phase, given):
+        return always
     lanes = ((n.receives_on is not None) + (n.sends_on is not None) for n in role.lanes if n.loops)
     vectors = len(role.steps) - stored * maps + both * (not maps)
-    code, load = plan.target.code, plan.target.cycles.engine.dsr_load
-    loads = vectors + control + sum(lanes)
+    loads = vectors + 2 * control + sum(lanes)
     lengths = code.length_set * vectors if given.by_length else 0
-    return loads * load + lengths + code.late_load * (loads > 0)
+    return always + loads * load + lengths + code.late_load * (loads > 0)
 
 
 def _is_quick(plan: ProgramPlan, use: Use, given: SharedPhase) -> bool:
