@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from collc.cost.bound import bound_of
+from collc.cost.calls import finished
 from collc.cost.operations import costs_of
 from collc.cost.predict import Prediction, Times
-from collc.cost.calls import finished
 from collc.cost.strand import Call, Strand, strand_of
 from collc.program import ProgramPlan
 from collc.run_lengths import Lengths, collective_of_length

@@ -281,7 +281,9 @@ def _costs(strand: Strand, position: int, use: Use, costs: Costs) -> Costs:
     sent = {plan.colors[positions[c]] for role in phase.roles for c in sent_colors(role)}
     words = plan.target
     earlier = sum(_has_first_task(plan.phase(other)) for other in plan.uses[:position])
-    by_length = bool(plan.program.selections)  # then there are tasks for each phase, if they suffice
+    by_length = bool(
+        plan.program.selections
+    )  # then there are tasks for each phase, if they suffice
     own_tasks = by_length and (len(plan.uses) == 1 or any(g.first.tasks for g in strand.given))
     code = costs.code
     dispatch = code.own_task if own_tasks else code.other_use * earlier + code.this_use

@@ -17,18 +17,18 @@ from collc.emit.names import NUMPY_TYPE, Combine, combine_of
 from collc.emit.own import OwnModel, own_model
 from collc.emit.paths import PathModel, path_model
 from collc.emit.phases import PhaseModel, Surroundings, coordinates, entries_of, phase_model
+from collc.emit.reference import (
+    numpy_callback,
+    numpy_operands,
+    numpy_places,
+    numpy_reduction,
+)
 from collc.emit.registers import (
     GotModel,
     RegisterModel,
     given_registers,
     got,
     registers_of_vector,
-)
-from collc.emit.reference import (
-    numpy_callback,
-    numpy_operands,
-    numpy_places,
-    numpy_reduction,
 )
 from collc.emit.roles import Shape, shape_of
 from collc.emit.sites import SiteModel, site_model, where

@@ -213,15 +213,11 @@ def phase_model(
             for type in ("dsr_dest", "dsr_src1")
         )
         by_color = (dest, source) if quick else None
-        registers = tuple(
-            registers_of_tree(phase.name, shape, bool(how.callback), ids, by_color)
-        )
+        registers = tuple(registers_of_tree(phase.name, shape, bool(how.callback), ids, by_color))
     elif phase.exchange is not None:
         exchange = exchange_model(phase, phase.exchange, plan, ids, around.shared is not None)
         controls = {
-            lane.name: _control_register(
-                plan, phase, "dsr_dest", f"{lane.field}_queue_out", around
-            )
+            lane.name: _control_register(plan, phase, "dsr_dest", f"{lane.field}_queue_out", around)
             for lane in (exchange.lanes if quick else ())
         }
         registers = tuple(registers_of_lanes(exchange, controls))
@@ -246,9 +242,7 @@ def phase_model(
         input=_queue(f"{phase.name}.queue_in", "inputs", ids, around)
         if shape and shape.receives
         else "",
-        store=_store_slot(phase.name, shape, how, ids, slots)
-        if shape and shape.stores
-        else None,
+        store=_store_slot(phase.name, shape, how, ids, slots) if shape and shape.stores else None,
         send=_send_slot(phase.name, shape, how, ids, slots, around, quick)
         if shape and shape.sends
         else None,
@@ -274,12 +268,10 @@ def _of_length(dsd: str, by_length: bool) -> str:
     return f"@set_dsd_length({dsd}, elements)" if by_length else dsd
 
 
-def _control_register(
-    plan: Plan, phase: Phase, type: str, queue: str, around: Surroundings
-) -> str:
+def _control_register(plan: Plan, phase: Phase, type: str, queue: str, around: Surroundings) -> str:
     """The register of the color on which a PE sends control wavelets in a phase."""
     field = f"params.{plan.collective.name}.{phase.name}.{queue}"
-    return of_color(type, field, (around.shared or {0: 0}).values())
+    return of_color(type, field, (around.shared or {"": 0}).values())
 
 
 def _simd_mode(phase: Phase) -> str:
@@ -338,9 +330,7 @@ def slot_names(name: str, shape: Shape) -> list[str]:
     return [f"{name}_{slot}" for slot, is_used in used if is_used]
 
 
-def _store_slot(
-    name: str, shape: Shape, how: Combine, ids: Ids, slots: list[str]
-) -> StoreSlot:
+def _store_slot(name: str, shape: Shape, how: Combine, ids: Ids, slots: list[str]) -> StoreSlot:
     goes_on = [f"({name}.rounds > 1)"] * shape.rounds + [f"{name}.sends"] * shape.sends
     return StoreSlot(
         name=slots[0],

@@ -17,6 +17,7 @@ from collc.lowering.configuration import (
 from collc.lowering.registers import vector_pairs
 from collc.program import ProgramPlan, Use
 
+
 def shared_of(plan: ProgramPlan) -> list[SharedPhase]:
     """What each use is given. The phases have registers of their own as long as there are enough;
     those that are left go to the others in turn, which load them when they begin."""

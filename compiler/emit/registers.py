@@ -81,7 +81,9 @@ def got(names: Iterable[str], number_of: Callable[[int], str]) -> tuple[GotModel
     )
 
 
-def registers_of_vector(shapes: Iterable[Shape], by_call_back: bool, position: int) -> Iterator[RegisterModel]:
+def registers_of_vector(
+    shapes: Iterable[Shape], by_call_back: bool, position: int
+) -> Iterator[RegisterModel]:
     """The pair of the vector in memory, where operations of trees go to it."""
     all_shapes = tuple(shapes)
     stores = any(shape.stores for shape in all_shapes) and not by_call_back
