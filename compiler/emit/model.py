@@ -10,6 +10,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from collc.emit.arguments import (
+    ArgumentsModel,
+    arguments_of_part,
+    arguments_of_phase,
+    arguments_of_result,
+)
 from collc.emit.conditions import Cases, cases_of
 from collc.emit.exchange import BitModel, row_bits
 from collc.emit.ids import Ids
@@ -84,7 +90,9 @@ class BundleModel:
     registers: tuple[RegisterModel, ...]
     dsr_ids: tuple[int, ...]
     result: Cases
-    result_on_path: bool
+    part_arguments: tuple[str, str]
+    result_arguments: tuple[str, str]
+    arguments: Mapping[str, ArgumentsModel]
     path: PathModel | None
     first: str
     opens: bool
@@ -171,6 +179,8 @@ def model_of(
     ids = Ids(pairs=vector_pairs(plan.phases))
     phases = _phases(plan, how, ids) if shared is None else shared_phases(plan, how, shared)
     shapes = [shape_of(phase) for phase in plan.phases if phase.exchange is None]
+    site, result = site_model(grid, root), _result_cases(plan)
+    on_path = any(phase.path is not None for phase in plan.phases)
     registers = _registers(plan, ids, phases, shapes, shared, bool(how.callback))
     return BundleModel(
         name=collective.name,
@@ -185,7 +195,7 @@ def model_of(
         blocks=len(lines_and_ranks(collective)[0]) if contract.kind.by_slices else 1,
         width=grid.width,
         height=grid.height,
-        site=site_model(grid, root),
+        site=site,
         fabric=(
             grid.whole.width + plan.target.margin[0],
             grid.whole.height + plan.target.margin[1],
@@ -211,8 +221,10 @@ def model_of(
         done_id=plan.task_ids[ids.tasks] if shared is None else -1,
         registers=registers,
         dsr_ids=plan.dsr_ids,
-        result=_result_cases(plan),
-        result_on_path=any(phase.path is not None for phase in plan.phases),
+        result=result,
+        part_arguments=arguments_of_part(site),
+        result_arguments=arguments_of_result(result, on_path, site),
+        arguments={phase.name: arguments_of_phase(phase, site) for phase in phases},
         path=path_model(collective.path, grid) if collective.path else None,
         first=_entries(plan)[0],
         opens=any(shape.opens for shape in shapes),
