@@ -6,12 +6,12 @@ import re
 from collections import Counter
 
 import pytest
-from emitting import every_kind_of_bundle
 
 from collc.lowering import build_plan
 from collc.plan import Advance, SendVector
 from collc.programs import compile_any
 from collc.target import TARGETS
+from emitting import every_kind_of_bundle
 
 GOT = re.compile(r"const (\w+) = @get_dsr\((dsr_\w+), (\w+(?:\[\d+\])?)\);")
 PARAMETER = re.compile(r"^param (\w+): (dsr_\w+);", re.MULTILINE)
