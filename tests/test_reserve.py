@@ -110,7 +110,7 @@ def test_a_program_that_reserves_too_much_says_so():
 def test_a_program_that_leaves_too_few_dsrs_says_so():
     fits, lacks = (
         SEVERAL.format(target="wse2", calls="total most", limits=f"reserve dsrs 1 .. {last}")
-        for last in (4, 5)  # a phase takes three
+        for last in (5, 6)
     )
     assert compile_any(fits, "test.coll", {}).run().verified
     with pytest.raises(CollcError) as caught:
@@ -176,7 +176,7 @@ program {{ sums spread {limit} {reserved} }}
     ("reserved", "code", "needed"),
     [
         ("tasks 8 .. 18", "C306", "8 (`columns` 3, `row` 3, `broadcast` 1, `done` 1)"),
-        ("dsrs 1 .. 4", "C307", "4 (`columns` 3, `row` 3, `broadcast` 1)"),
+        ("dsrs 1 .. 5", "C307", "4 (`columns` 3, `row` 3, `broadcast` 1)"),
     ],
 )
 def test_a_shortage_says_who_needs_what_and_what_helps(

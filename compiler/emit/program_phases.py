@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from collc.emit.ids import Ids
@@ -28,20 +28,21 @@ def shared_of(plan: ProgramPlan) -> list[SharedPhase]:
     used = _of_all(plan, ready)
     enough = used.pairs + sum(need.pairs for need in needs) <= room
     enough = enough and used.sources + sum(need.sources for need in needs) <= room
-    in_turn = Ids() if enough else _widest(needs)
+    late = [replace(given, late=True) for given in bare]
+    in_turn = Ids() if enough else _widest(plan, late)
     apart = sum(need.tasks for need in needs) <= len(plan.task_ids) - plan.own_tasks
     apart = apart and bool(plan.program.selections)
     found = []
     for given, need in zip(bare, needs, strict=True):
         pairs, sources = used.pairs + need.pairs, used.sources + need.sources
-        late = pairs + in_turn.pairs > room or sources + in_turn.sources > room
+        waits = pairs + in_turn.pairs > room or sources + in_turn.sources > room
         first = replace(used)
-        if late:
+        if waits:
             first.pairs, first.sources = room - in_turn.pairs, room - in_turn.sources
         else:
             used.pairs, used.sources = pairs, sources
         used.tasks += need.tasks if apart else 0
-        found.append(replace(given, first=first, late=late))
+        found.append(replace(given, first=first, late=waits))
     return found
 
 
@@ -53,9 +54,9 @@ def _of_all(plan: ProgramPlan, ready: bool) -> Ids:
     return Ids(pairs=colors + vector_pairs(phases), sources=colors, vector=colors)
 
 
-def _widest(needs: Iterable[Ids]) -> Ids:
-    """As many as any phase takes."""
-    of_all = tuple(needs)
+def _widest(plan: ProgramPlan, given: Sequence[SharedPhase]) -> Ids:
+    """As many as any phase takes that is given this."""
+    of_all = [_needs(plan, use, one) for use, one in zip(plan.uses, given, strict=True)]
     return Ids(
         pairs=max((need.pairs for need in of_all), default=0),
         sources=max((need.sources for need in of_all), default=0),
@@ -89,8 +90,8 @@ def controls_ready(plan: ProgramPlan) -> bool:
     outputs = {color.output_queue for color in plan.colors}
     if inputs & outputs or not any(color.torn_down for color in plan.colors):
         return False
-    needs = [_needs(plan, use, _bare(plan, use, True)) for use in plan.uses]
-    of_all, in_turn = _of_all(plan, ready=True), _widest(needs)
+    given = [replace(_bare(plan, use, True), late=True) for use in plan.uses]
+    of_all, in_turn = _of_all(plan, ready=True), _widest(plan, given)
     most = max(of_all.pairs + in_turn.pairs, of_all.sources + in_turn.sources)
     return most <= len(plan.dsr_ids)
 
