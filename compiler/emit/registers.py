@@ -93,7 +93,7 @@ def registers_of_vector(
         yield RegisterModel("vector_src0", "dsr_src0", position, "and read in the same operation")
 
 
-def registers_of_tree(
+def registers_of_tree(  # noqa: PLR0913, PLR0917 - what the registers depend on
     name: str,
     shape: Shape,
     by_call_back: bool,
