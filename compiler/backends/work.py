@@ -21,7 +21,11 @@ class WorkFolder:
 
     def __init__(self, keep: Path | None, name: str) -> None:
         self._kept = keep is not None
-        self._root = keep / name if keep is not None else Path(tempfile.mkdtemp(prefix="collc-"))
+        self._root = (
+            (keep / name).absolute()
+            if keep is not None
+            else Path(tempfile.mkdtemp(prefix="collc-"))
+        )
         self._count = 0
 
     def copy_of(self, folder: Path) -> Path:
