@@ -6,7 +6,7 @@ transfers one by one and compares bit by bit; else with the tolerance that round
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from collc.arrays import UFUNC
 from collc.emit.own import Row, shown_rows
@@ -48,7 +48,7 @@ def _phase(schedule: Schedule, phase: ReducePhase | BroadcastPhase | StepsPhase)
     """A phase as text; None for one whose slices depend on the run or lie in blocks."""
     length = schedule.collective.contract.length
     if isinstance(phase, BroadcastPhase):
-        return f'("from", {phase.x}, {phase.y}, False, ())'
+        return f'("from", {phase.x}, {phase.y}, False, [])'
     if isinstance(phase, ReducePhase):
         rows: list[Row] = [
             (phase.coordinate(one.source), phase.coordinate(one.destination), 0, 0, length, 1)
@@ -73,6 +73,13 @@ def _rows(phase: StepsPhase, step: int) -> Iterator[Row]:
 
 
 def _text(axis: str, lines: tuple[int, int], *, at_once: bool, tables: list[list[Row]]) -> str:
-    shown = [",\n        ".join(shown_rows(rows)) for rows in tables if rows]
-    inner = ",\n    ".join(f"(\n        {rows},\n    )" for rows in shown)
-    return f'("{axis}", {lines[0]}, {lines[1]}, {at_once}, (\n    {inner},\n))'
+    shown = [_list(12, shown_rows(rows)) for rows in tables if rows]
+    fields = (f'"{axis}"', *map(str, lines), str(at_once), _list(8, shown))
+    return "(\n" + "".join(f"        {field},\n" for field in fields) + "    )"
+
+
+def _list(indent: int, items: Iterable[str]) -> str:
+    """A list with an item a line, so far to the right."""
+    inner = " " * (indent + 4)
+    lines = "".join(f"{inner}{item},\n" for item in items)
+    return f"[\n{lines}{' ' * indent}]" if lines else "[]"

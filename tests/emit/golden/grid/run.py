@@ -36,14 +36,16 @@ def main() -> None:
 
     rng = np.random.default_rng(args.seed)
     runner = SdkRuntime(args.name, cmaddr=args.cmaddr)
+    buffer = runner.get_id("x")
     runner.load()
     runner.run()
-    for launch in range(args.launches):
+    for _ in range(args.launches):
         given = make_input(rng)
         # The host side moves 32-bit words; a 16-bit element is the low half of its word.
-        copy_in(runner, "x", given.view(np.uint32).astype(np.uint32).ravel(), LENGTH, 32)
+        words = given.view(np.uint32).astype(np.uint32).ravel()
+        copy_in(runner, buffer, words, LENGTH, 32)
         runner.launch("run", nonblock=False)
-        out = copy_out(runner, "x", LENGTH, 32)
+        out = copy_out(runner, buffer, LENGTH, 32)
         check(given, out.astype(np.uint32).view(DTYPE).reshape(HEIGHT, WIDTH, LENGTH))
     runner.stop()
     print("SUCCESS!")
@@ -57,16 +59,15 @@ def make_input(rng: np.random.Generator) -> np.ndarray:
     return rng.uniform(0.5, 1.5, size=shape).astype(DTYPE)
 
 
-def copy_in(runner: SdkRuntime, name: str, words: np.ndarray, count: int, bits: int) -> None:
+def copy_in(runner: SdkRuntime, symbol: int, words: np.ndarray, count: int, bits: int) -> None:
     """Copies so many elements to each PE."""
-    symbol = runner.get_id(name)
     runner.memcpy_h2d(symbol, words, 0, 0, WIDTH, HEIGHT, count, **options(bits))
 
 
-def copy_out(runner: SdkRuntime, name: str, count: int, bits: int) -> np.ndarray:
+def copy_out(runner: SdkRuntime, symbol: int, count: int, bits: int) -> np.ndarray:
     """So many elements of each PE, one in each word."""
     out = np.zeros(HEIGHT * WIDTH * count, np.uint32)
-    runner.memcpy_d2h(out, runner.get_id(name), 0, 0, WIDTH, HEIGHT, count, **options(bits))
+    runner.memcpy_d2h(out, symbol, 0, 0, WIDTH, HEIGHT, count, **options(bits))
     return out
 
 
@@ -81,53 +82,67 @@ def options(bits: int) -> dict[str, object]:
     }
 
 
-# The transfers of the plan, phase by phase: axis, first and last line, whether those of a table happen at once,
-# tables. Their rows are from and to which place of the line, from and to which element, how many elements, whether
-# they are combined; then by what these numbers differ from one row to the next, and how many rows there are.
-ORDER = (
-("y", 0, 11, False, (
+# The transfers of the plan, phase by phase: axis, first and last line, whether those of a table
+# happen at once, tables. Their rows are from and to which place of the line, from and to which
+# element, how many elements, whether they are combined; then by what these numbers differ from one
+# row to the next, and how many rows there are.
+ORDER = [
     (
-        ((7, 6, 0, 0, 16, 1), (-2, -2, 0, 0, 0, 0), 2),
-        ((6, 4, 0, 0, 16, 1), (-3, -2, 0, 0, 0, 0), 2),
-        ((1, 0, 0, 0, 16, 1), (1, 0, 0, 0, 0, 0), 2),
-        ((4, 0, 0, 0, 16, 1), (4, 0, 0, 0, 0, 0), 2),
+        "y",
+        0,
+        11,
+        False,
+        [
+            [
+                ((7, 6, 0, 0, 16, 1), (-2, -2, 0, 0, 0, 0), 2),
+                ((6, 4, 0, 0, 16, 1), (-3, -2, 0, 0, 0, 0), 2),
+                ((1, 0, 0, 0, 16, 1), (1, 0, 0, 0, 0, 0), 2),
+                ((4, 0, 0, 0, 16, 1), (4, 0, 0, 0, 0, 0), 2),
+            ],
+        ],
     ),
-)),
-("x", 0, 0, False, (
     (
-        ((11, 10, 0, 0, 16, 1), (-1, -1, 0, 0, 0, 0), 3),
-        ((7, 6, 0, 0, 16, 1), (-1, -1, 0, 0, 0, 0), 3),
-        ((8, 4, 0, 0, 16, 1), (-5, -2, 0, 0, 0, 0), 2),
-        ((2, 1, 0, 0, 16, 1), (-1, -1, 0, 0, 0, 0), 2),
-        ((4, 0, 0, 0, 16, 1), (0, 0, 0, 0, 0, 0), 1),
+        "x",
+        0,
+        0,
+        False,
+        [
+            [
+                ((11, 10, 0, 0, 16, 1), (-1, -1, 0, 0, 0, 0), 3),
+                ((7, 6, 0, 0, 16, 1), (-1, -1, 0, 0, 0, 0), 3),
+                ((8, 4, 0, 0, 16, 1), (-5, -2, 0, 0, 0, 0), 2),
+                ((2, 1, 0, 0, 16, 1), (-1, -1, 0, 0, 0, 0), 2),
+                ((4, 0, 0, 0, 16, 1), (0, 0, 0, 0, 0, 0), 1),
+            ],
+        ],
     ),
-)),
-("from", 0, 0, False, ()),
-)
+    ("from", 0, 0, False, []),
+]
 
 
-def rows_of(table: tuple) -> Iterator[list[int]]:
-    """The rows that a table stands for: each begins a run of rows that differ by the same numbers."""
+def rows_of(table: list | tuple) -> Iterator[list[int]]:
+    """The rows that a table stands for: each of its own begins some that differ by the same."""
     for first, differences, count in table:
         for i in range(count):
-            yield [a + i * b for a, b in zip(first, differences)]
+            yield (np.array(first) + i * np.array(differences)).tolist()
 
 
-def in_order(vectors: np.ndarray, order: tuple, combine) -> np.ndarray:
-    """What the transfers of a plan make of the vectors of all PEs, [y, x, element], operand by operand. Transfers
-    that happen at once all read before one of them writes."""
+def in_order(vectors: np.ndarray, order: list, combine) -> np.ndarray:
+    """What the transfers of a plan make of the vectors of all PEs, [y, x, element], operand by
+    operand. Transfers that happen at once all read before one of them writes."""
     state = vectors.copy()
     for axis, first, last, at_once, tables in order:
         if axis == "from":
             state[:] = state[last, first].copy()
             continue
-        lines = state[first : last + 1] if axis == "x" else state[:, first : last + 1].swapaxes(0, 1)
+        turned = state if axis == "x" else state.swapaxes(0, 1)
+        lines = turned[first : last + 1]
         steps = [list(rows_of(table)) for table in tables]
         for step in steps if at_once else [[row] for rows in steps for row in rows]:
-            read = [lines[:, source, at : at + count].copy() for source, _, at, _, count, _ in step]
-            for values, (_, destination, _, into, count, combines) in zip(read, step):
+            read = [lines[:, row[0], row[2] : row[2] + row[4]].copy() for row in step]
+            for i, (_, destination, _, into, count, combines) in enumerate(step):
                 here = lines[:, destination, into : into + count]
-                here[...] = combine(here, values) if combines else values
+                here[...] = combine(here, read[i]) if combines else read[i]
     return state
 
 

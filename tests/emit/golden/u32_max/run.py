@@ -35,14 +35,16 @@ def main() -> None:
 
     rng = np.random.default_rng(args.seed)
     runner = SdkRuntime(args.name, cmaddr=args.cmaddr)
+    buffer = runner.get_id("x")
     runner.load()
     runner.run()
-    for launch in range(args.launches):
+    for _ in range(args.launches):
         given = make_input(rng)
         # The host side moves 32-bit words; a 16-bit element is the low half of its word.
-        copy_in(runner, "x", given.view(np.uint32).astype(np.uint32).ravel(), LENGTH, 32)
+        words = given.view(np.uint32).astype(np.uint32).ravel()
+        copy_in(runner, buffer, words, LENGTH, 32)
         runner.launch("run", nonblock=False)
-        out = copy_out(runner, "x", LENGTH, 32)
+        out = copy_out(runner, buffer, LENGTH, 32)
         check(given, out.astype(np.uint32).view(DTYPE).reshape(HEIGHT, WIDTH, LENGTH))
     runner.stop()
     print("SUCCESS!")
@@ -56,16 +58,15 @@ def make_input(rng: np.random.Generator) -> np.ndarray:
     return rng.uniform(0.5, 1.5, size=shape).astype(DTYPE)
 
 
-def copy_in(runner: SdkRuntime, name: str, words: np.ndarray, count: int, bits: int) -> None:
+def copy_in(runner: SdkRuntime, symbol: int, words: np.ndarray, count: int, bits: int) -> None:
     """Copies so many elements to each PE."""
-    symbol = runner.get_id(name)
     runner.memcpy_h2d(symbol, words, 0, 0, WIDTH, HEIGHT, count, **options(bits))
 
 
-def copy_out(runner: SdkRuntime, name: str, count: int, bits: int) -> np.ndarray:
+def copy_out(runner: SdkRuntime, symbol: int, count: int, bits: int) -> np.ndarray:
     """So many elements of each PE, one in each word."""
     out = np.zeros(HEIGHT * WIDTH * count, np.uint32)
-    runner.memcpy_d2h(out, runner.get_id(name), 0, 0, WIDTH, HEIGHT, count, **options(bits))
+    runner.memcpy_d2h(out, symbol, 0, 0, WIDTH, HEIGHT, count, **options(bits))
     return out
 
 
