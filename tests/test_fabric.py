@@ -96,3 +96,16 @@ def test_a_pair_that_is_none_is_wrong_usage(tmp_path: Path) -> None:
             ["build", str(EXAMPLES / "chain.coll"), "--fabric-dims", "757x996"],
             standalone_mode=False,
         )
+
+
+def test_the_largest_grid_of_the_example_is_built_for_its_machine(tmp_path: Path) -> None:
+    assert build(tmp_path, "-D", "W=750", "-D", "H=994", "--machine", "cs2").exit_code == 0
+    text = (tmp_path / "commands_wse2.sh").read_text()
+    assert "--fabric-dims=757,996 --fabric-offsets=4,1" in text
+    assert "--memcpy --channels=1" in text
+
+
+def test_commands_of_timed_programs_know_the_hop_of_their_target(tmp_path: Path) -> None:
+    assert build(tmp_path, "-D", "P=4", "--timed", example="chain").exit_code == 0
+    for arch, hop in (("wse2", 1), ("wse3", 2)):
+        assert f"run.py --name out --hop {hop} " in (tmp_path / f"commands_{arch}.sh").read_text()

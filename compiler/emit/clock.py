@@ -16,7 +16,7 @@ from collc.spec import Reserved, Spec, TimeStamps
 from collc.target import TARGETS
 
 WORDS = 9  # of 16 bits: reference, begin and end, three each
-CODE_BYTES = 420  # measured of none: an estimate by the instructions of the module and of <time>
+CODE_BYTES = 420  # an estimate: a hundred instructions of the module and of <time>
 MEMORY_BYTES = CODE_BYTES + 2 * (2 * WORDS + 3 + 1) + 4
 # Cycles from a router to the next: WSE-2 [doc], WSE-3 [study].
 HOP = {"wse2": 1, "wse3": 2}

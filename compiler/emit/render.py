@@ -15,7 +15,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from collc.cost import Prediction
-from collc.emit.clock import MEMORY_BYTES, ClockModel, clock_model
+from collc.emit.clock import HOP, MEMORY_BYTES, ClockModel, clock_model
 from collc.emit.model import BundleModel, model_of
 from collc.emit.program import ProgramModel, program_model, strand_models
 from collc.fabric import Wanted, fabric_of
@@ -51,7 +51,8 @@ def render(
         name = template.replace("collective_", f"{model.name}_")
         texts[name] = environment.get_template(f"{template}.j2").render(m=model, clock=clock)
     texts["run.py"] = environment.get_template("run.py.j2").render(m=model, clock=clock)
-    texts |= {commands_name(arch): commands_file(arch, size) for arch in architectures}
+    timed = clock is not None
+    texts |= {commands_name(arch): commands_file(arch, size, timed=timed) for arch in architectures}
     texts[MANIFEST] = _manifest(spec, plan, prediction, model, texts)
     return dict(sorted(texts.items()))
 
@@ -83,11 +84,16 @@ def commands_name(arch: str) -> str:
     return f"commands_{arch}.sh"
 
 
-def commands_file(arch: str, size: tuple[int, int], wanted: Wanted | None = None) -> str:
-    """The commands that compile and run a program of so many columns and rows for a target; raises
-    CollcError where it has no place on the fabric that is wanted."""
+def commands_file(
+    arch: str, size: tuple[int, int], wanted: Wanted | None = None, *, timed: bool
+) -> str:
+    """The commands that compile and run a program of so many columns and rows for a target; one
+    that is `timed` is told of the target's hop. Raises CollcError where it has no place on the
+    fabric that is wanted."""
     fabric = fabric_of(size, TARGETS[arch], wanted)
-    return _environment().get_template("commands.sh.j2").render(arch=arch, fabric=fabric)
+    told = f" --hop {HOP[arch]}" if timed else ""
+    commands = _environment().get_template("commands.sh.j2")
+    return commands.render(arch=arch, fabric=fabric, told=told)
 
 
 def with_commands(
@@ -98,7 +104,8 @@ def with_commands(
     present = [arch for arch in TARGETS if commands_name(arch) in texts]
     archs = [target] if wanted.target else present
     kept = {name: text for name, text in texts.items() if name not in map(commands_name, present)}
-    made = {commands_name(arch): commands_file(arch, size, wanted) for arch in archs}
+    timed = "clock_pe.csl" in texts
+    made = {commands_name(arch): commands_file(arch, size, wanted, timed=timed) for arch in archs}
     manifest = kept.pop(MANIFEST)
     record = json.loads(manifest) | {"sha256": _hashes(kept | made)}
     return dict(sorted((kept | made | {MANIFEST: _as_text(record)}).items()))
@@ -233,7 +240,8 @@ def render_program(
         texts[name] = environment.get_template(f"{template_name}.j2").render(
             p=model, strands=strands, clock=clock
         )
-    texts |= {commands_name(arch): commands_file(arch, size) for arch in architectures}
+    timed = clock is not None
+    texts |= {commands_name(arch): commands_file(arch, size, timed=timed) for arch in architectures}
     texts[MANIFEST] = _program_manifest(spec, plan, prediction, model, texts)
     return dict(sorted(texts.items()))
 
