@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import SupportsIndex
 
 from collc.bundle import Bundle, ProgramBundle
 from collc.checks.choices import one_root
@@ -46,7 +47,7 @@ def choices_of(bundle: ProgramBundle) -> Iterator[tuple[Selection, list[Range]]]
 def compile_any(  # noqa: PLR0913 - the text, then how
     text: str,
     file: str,
-    parameters: Mapping[str, int],
+    parameters: Mapping[str, SupportsIndex],
     target: str | None = None,
     skew: int = 0,
     *,
@@ -102,7 +103,7 @@ def _in_turns(spec: Spec, schedule: Schedule, refused: CollcError) -> ProgramBun
 
 
 def prove_program(
-    text: str, file: str, parameters: Mapping[str, int], target: str | None = None
+    text: str, file: str, parameters: Mapping[str, SupportsIndex], target: str | None = None
 ) -> tuple[Spec, tuple[Schedule, ...]]:
     """The first half of `compile_any`: what a `.coll` text says, and schedules that are proved to
     do it."""
