@@ -127,6 +127,15 @@ def test_a_command_that_takes_too_long_is_ended_with_what_it_started(tmp_path: P
     assert not state.exists() or state.read_text().split()[2] == "Z"
 
 
+def test_a_command_that_is_ended_may_clean_up(tmp_path: Path) -> None:
+    """A client of an appliance has a job to end."""
+    (tmp_path / "job").mkdir()
+    tools = sdk(tmp_path / "sdk", "true", "trap 'echo over; exit 1' INT; sleep 60 & wait")
+    with opened("simfabric", Settings(sdk=tools, timeout_seconds=1)) as back_end:
+        outcome = back_end.run(back_end.compile(Job(tmp_path / "job", ())), "run.py")
+    assert (outcome.status, outcome.output) == (124, "over\n")
+
+
 @pytest.mark.usefixtures("no_sdk")
 def test_what_is_not_there_is_skipped_with_a_reason_and_the_rest_is_run() -> None:
     result = run("--on", "fabsim", "--on", "simfabric", "--on", "cs", "--json")
