@@ -20,10 +20,11 @@ COMBINING = (ContractKind.REDUCE, ContractKind.ALLREDUCE, ContractKind.REDUCE_SC
 
 
 def combining_contract(pattern: Pattern) -> ContractKind | None:
-    """The first contract of a pattern that combines, if it is a tree or an algorithm."""
+    """The contract of a pattern, if it combines and is a tree or an algorithm."""
     if pattern.kind not in {Kind.TREE, Kind.ALGORITHM}:
         return None
-    return next((one for one in contracts_of(pattern) if one in COMBINING), None)
+    first = next(iter(contracts_of(pattern)))
+    return first if first in COMBINING else None
 
 
 PATTERNS = {one.name: one for one in all_patterns() if combining_contract(one)}
