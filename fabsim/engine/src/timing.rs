@@ -155,8 +155,8 @@ const SIMFABRIC_WSE3: Timing = Timing {
     onramp_cycles: 3,
     send_start_cycles: 2,
     hop_cycles: 2,
-    between_tasks_cycles: 3,
-    data_task_start_cycles: 1,
+    between_tasks_cycles: 4,
+    data_task_start_cycles: 0,
     tensor_load_cycles: 2,
     scalar: PIPELINE,
     ..SIMFABRIC_WSE2
