@@ -102,10 +102,10 @@ def source_dsrs_of_phase(phase: Phase) -> int:
     """Registers of file src1 of a phase, one for each fabric operand that is received.
 
     Reduce: two, for the vectors that are stored and for the one added while sending. Broadcast:
-    one. Exchange: one for each lane, and two for what it sends where registers walk.
+    one. Exchange: two for each lane, for what it receives and for what it sends.
     """
     if phase.exchange:
-        return len(phase.exchange.lanes) * (3 if phase.exchange.walks else 1)
+        return 2 * len(phase.exchange.lanes)
     return 1 if phase.kind is ContractKind.BROADCAST else 2
 
 

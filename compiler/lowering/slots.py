@@ -145,7 +145,6 @@ def _slots_of_phase(at: int, phase: Phase, by_call_back: bool) -> Slots:
 def _slots_of_exchange(at: int, phase: Phase, exchange: Exchange) -> Slots:
     """A lane's queues and registers are of the PEs that have rows for it."""
     lanes = [_slot_of_lane(at, phase, number) for number in range(len(exchange.lanes))]
-    walking = exchange.walks
 
     def repeated(times: int) -> tuple[Slot, ...]:
         return tuple(slot for slot in lanes for _ in range(times))
@@ -153,9 +152,9 @@ def _slots_of_exchange(at: int, phase: Phase, exchange: Exchange) -> Slots:
     return Slots(
         inputs=repeated(1),
         outputs=repeated(1),
-        sources=repeated(3 if walking else 1),
-        dests=repeated(1),
-        owns=repeated(2 if walking else 1),
+        sources=repeated(2),
+        dests=repeated(2),
+        owns=repeated(1),
     )
 
 
