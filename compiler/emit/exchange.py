@@ -70,18 +70,14 @@ class ProgramModel:
 @dataclass(frozen=True)
 class LaneModel:
     """A lane: `field` begins its parameters' names, `name` everything else; the positions of its
-    queues, DSRs and task. It receives from `in_src1` to `to_dest`, combining with `to_src0`, which
-    has the same number, and sends from `from_src1` to `out_dest`."""
+    queues, of the first of its DSRs (sources, pairs), and of its task."""
 
     name: str
     field: str
     input: str
     output: str
-    in_src1: int
-    from_src1: int
-    to_dest: int
-    to_src0: int
-    out_dest: int
+    source: int
+    pair: int
     task: int
     programs: tuple[ProgramModel, ...]
 
@@ -120,9 +116,7 @@ class ExchangeModel:
     bits: dict[str, str]
     area_bits: int
     relay: str
-    sends: bool
     relays: bool
-    receives: bool
     combines: bool
     copies: bool
     applies_combined: bool
@@ -158,9 +152,7 @@ def exchange_model(
         bits={name: _named(int(bits) & present) for name, bits in _TESTED.items()},
         area_bits=AREA_BITS,
         relay=f"@mov{8 * plan.element.bytes}",
-        sends=any(kind & RowKind.SENDS for kind in kinds),
         relays=any(kind & RowKind.RELAYS for kind in kinds),
-        receives=any(kind & RowKind.RECEIVES for kind in kinds),
         combines=any(kind & RowKind.RECEIVES and kind & RowKind.COMBINES for kind in kinds),
         copies=any(
             kind & RowKind.RECEIVES and not kind & (RowKind.COMBINES | RowKind.STAGES)
@@ -218,17 +210,13 @@ def _lane_model(  # noqa: PLR0913, PLR0917 - what a lane is made of
         _program(phase, number, name, lanes[loops], tables)
         for loops, number in _program_numbers(phase, index).items()
     )
-    in_src1, to_dest = ids.take("sources", count=2), ids.take("dests", count=2)
     return LaneModel(
         name=f"{phase.name}_{name}",
         field=name,
         input=f"{phase.name}.{name}_queue_in" if by_color else str(ids.take("inputs")),
         output=f"{phase.name}.{name}_queue_out" if by_color else str(ids.take("outputs")),
-        in_src1=in_src1,
-        from_src1=in_src1 + 1,
-        to_dest=to_dest,
-        to_src0=ids.take("owns"),
-        out_dest=to_dest + 1,
+        source=ids.take("sources", count=2),
+        pair=ids.take("pairs", count=2),
         task=ids.take("tasks"),
         programs=programs,
     )
