@@ -69,6 +69,10 @@ def row_table(costs: Costs, text: Features, unrolled: Unrolled, here: Sequence[H
     rows = np.zeros((ends[-1], ROW_FIELDS), dtype=np.int64)
     rows[:, OPERATIONS] = np.sign(kind & SENT) + np.sign(kind & RECEIVES)
     rows[:, ENDS] = (kind & END) > 0
+    if unrolled.lanes > 1:
+        rows[(ends - BEHIND - 1)[count > 0], ENDS] = (
+            1  # as the text has it, of the last one of each
+        )
     rows[:, OVER] = (kind & NO_MORE & ~END) > 0
     rows[:, INTO] = spread(unrolled.into_to - unrolled.into_from, 0) // costs.per_wavelet
     rows[:, OUT] = spread(unrolled.out_to - unrolled.out_from, 0) // costs.per_wavelet

@@ -211,7 +211,7 @@ def strand_of(plan: ProgramPlan, none: Times, joined: bool) -> Strand:
 
 
 def _registers(plan: ProgramPlan, shared: list[SharedPhase]) -> list[Times]:
-    """By use and PE: how many registers are loaded when the phase begins; those of most phases
+    """By use and PE: how many registers are loaded when a phase of a tree begins; those of most
     have been since the program was loaded."""
     grid = plan.plans[0].collective.grid.whole
     found = []
@@ -219,7 +219,7 @@ def _registers(plan: ProgramPlan, shared: list[SharedPhase]) -> list[Times]:
         loads = np.zeros((grid.width, grid.height), dtype=np.int64)
         phase = plan.phase(use)
         for part in parts_of(plan.plans[use.collective].collective.grid, loads):
-            for region, number in phase.regions if given.late else ():
+            for region, number in phase.regions if given.late and not phase.exchange else ():
                 part[places_of(phase, region)] = _loaded(phase.roles[number])
         found.append(loads)
     return found
@@ -228,8 +228,7 @@ def _registers(plan: ProgramPlan, shared: list[SharedPhase]) -> list[Times]:
 def _loaded(role: Role) -> int:
     """Fabric operands of a role: each operation has one, where two vectors are combined two."""
     both = sum(isinstance(s, SendVector) and s.combines_from is not None for s in role.steps)
-    lanes = ((n.receives_on is not None) + (n.sends_on is not None) for n in role.lanes if n.loops)
-    return len(role.steps) + both + sum(lanes)
+    return len(role.steps) + both
 
 
 def _part(  # noqa: PLR0913, PLR0917 - what a phase is, and how PEs come to it

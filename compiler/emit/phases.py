@@ -148,7 +148,7 @@ class PhaseModel:
     def loads(self) -> bool:
         """Whether registers are loaded when it begins: they are other phases', too, or as long as
         the vectors of the call."""
-        return self.late or (self.by_length and self.exchange is None)
+        return self.exchange is None and (self.late or self.by_length)
 
     @property
     def in_dsd(self) -> str:

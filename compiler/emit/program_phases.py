@@ -19,22 +19,26 @@ from collc.program import ProgramPlan, Use
 
 
 def shared_of(plan: ProgramPlan) -> list[SharedPhase]:
-    """What each use is given. The phases have registers of their own as long as there are enough;
-    those that are left go to the others in turn, which load them when they begin."""
+    """What each use is given. The phases of trees have registers of their own as long as there are
+    enough; those that are left go to the others in turn, which load them when they begin, as all
+    exchanges do."""
     ready = controls_ready(plan)
     bare = list(_with_routers(plan, [_bare(plan, use, ready) for use in plan.uses]))
     needs = [_needs(plan, use, given) for use, given in zip(plan.uses, bare, strict=True)]
     room = len(plan.dsr_ids)
     used = _of_all(plan, ready)
-    enough = used.pairs + sum(need.pairs for need in needs) <= room
-    enough = enough and sum(need.sources for need in needs) <= room
-    in_turn = Ids() if enough else _widest(needs)
+    exchanges = [plan.phase(use).exchange is not None for use in plan.uses]
+    in_turn = _widest(need for need, exchange in zip(needs, exchanges, strict=True) if exchange)
+    own = [need for need, exchange in zip(needs, exchanges, strict=True) if not exchange]
+    enough = used.pairs + sum(need.pairs for need in own) + in_turn.pairs <= room
+    if not enough or sum(need.sources for need in own) + in_turn.sources > room:
+        in_turn = _widest(needs)
     apart = sum(need.tasks for need in needs) <= len(plan.task_ids) - plan.own_tasks
     apart = apart and bool(plan.program.selections)
     found = []
-    for given, need in zip(bare, needs, strict=True):
+    for given, need, exchange in zip(bare, needs, exchanges, strict=True):
         pairs, sources = used.pairs + need.pairs, used.sources + need.sources
-        late = pairs + in_turn.pairs > room or sources + in_turn.sources > room
+        late = exchange or pairs + in_turn.pairs > room or sources + in_turn.sources > room
         first = replace(used)
         if late:
             first.pairs, first.sources = room - in_turn.pairs, room - in_turn.sources
