@@ -135,7 +135,7 @@ class Code:
     counter: int  # a variable is read, changed, written
     row_begun: int  # a row's kind is read, and noted
     operand: int  # a descriptor is read
-    operand_length: int  # the same of a fabric operand, which is given its length
+    operand_length: int  # one that is known but for its length
     block: int  # a task is blocked
     activate: int  # a task is activated
     lane_begun: int  # a phase's beginning for a lane, without preparing its first row

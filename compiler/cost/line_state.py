@@ -56,8 +56,8 @@ ROW_FIELDS = 10
 (
     RAMP, HOP, OUTPUT_QUEUE, INPUT_QUEUE, GROUP, WORTH, LANES, SHARES, TASK, BEGINNING, LOAD, RISE,
     CALL, FRAME, OWN_BIT_SET, OWN_BIT_CLEAR, IS_TRUE, IS_FALSE, OVER_ELSE, LOOP_BACK, COUNTER,
-    LANE_BEGUN, OPERAND, OTHER_LANE, STEP_BEGUN, STEP_OVER,
-) = range(26)  # fmt: skip
+    LANE_BEGUN, OTHER_LANE, STEP_BEGUN, STEP_OVER,
+) = range(25)  # fmt: skip
 # Of the clock: the cycle, what may be looked at yet, entries in the table of taken links, and how
 # many operations and codes are under way.
 NOW, BUDGET, STORED, UNDER_WAY = range(4)

@@ -35,7 +35,6 @@ from collc.cost.line_state import (
     MOVES,
     NEXT_MOVE,
     NOW,
-    OPERAND,
     OPERATIONS,
     OTHER_LANE,
     OUT,
@@ -169,7 +168,6 @@ def begin(line: Arrays, deep: Ints) -> None:
         for lane in range(place * lanes, place * lanes + lanes):
             if line.lanes[lane, HAS_ROWS]:
                 for _ in range(line.lanes[lane, LOADS]):
-                    _code(line, place, line.machine[OPERAND])
                     _write(line, place, WAIT, lane, line.machine[LOAD])
                 prepared = line.rows[_row(line, lane, 1), PREPARED]
                 _code(line, place, line.machine[LANE_BEGUN] + prepared)

@@ -105,7 +105,7 @@ def _state(costs: Costs, of: Line, table: RowTable, called: Ints) -> Arrays:
         costs.ramp_down, costs.hop, costs.output_queue, costs.input_queue, costs.group, ENOUGH,
         of.rows.lanes, len(links.lanes) > 0, costs.task, beginning(of.text), costs.load,
         _rise(costs), code.call, code.frame, code.own_bit_set, code.own_bit_clear, code.is_true,
-        code.is_false, code.over_else, code.loop_back, code.counter, code.lane_begun, code.operand,
+        code.is_false, code.over_else, code.loop_back, code.counter, code.lane_begun,
         code.other_lane, code.step_begun, code.step_over,
     )  # fmt: skip
     dues = np.zeros((KINDS, lanes[RING_SIZE].sum()), dtype=np.int64)
