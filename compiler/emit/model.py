@@ -35,7 +35,7 @@ from collc.emit.sites import SiteModel, site_model, where
 from collc.lowering.registers import vector_pairs
 from collc.lowering.resources import switched_colors
 from collc.owners import lines_and_ranks
-from collc.plan import AREA_BITS, Plan, Registers, SendVector
+from collc.plan import AREA_BITS, Phase, Plan, Registers, SendVector
 from collc.schedule import Schedule, home_pe
 from collc.spec import Collective, ContractKind
 from collc.version import __version__
@@ -112,6 +112,11 @@ class BundleModel:
         return AREA_BITS if any(exchange.areas > 1 for exchange in exchanges) else 0
 
     @property
+    def dummy(self) -> bool:
+        """Whether descriptors are made before it is known where the vector is."""
+        return bool(self.buffer) or any(phase.exchange for phase in self.phases)
+
+    @property
     def got(self) -> tuple[GotModel, ...]:
         """The registers that a program of one collective gets for it."""
         return got((one.given for one in self.registers), str)
@@ -147,6 +152,12 @@ class SharedPhase:
     by_length: bool = False
     first_router: int | None = None
     set_elsewhere: frozenset[str] = frozenset()
+
+
+def loads_at_start(phase: Phase, given: SharedPhase) -> bool:
+    """Whether a phase of a tree loads its registers in a function when it begins: they are those of
+    other phases, too, or as long as the vectors of the call."""
+    return phase.exchange is None and (given.late or given.by_length)
 
 
 def model_of(

@@ -208,12 +208,16 @@ def phase_model(
     exchange = None
     registers: tuple[RegisterModel, ...] = ()
     if shape is not None:
-        by_color = _control_register(plan, phase, "queue_out", around) if quick else ""
+        dest, source = (
+            _control_register(plan, phase, type, "queue_out", around)
+            for type in ("dsr_dest", "dsr_src1")
+        )
+        by_color = (dest, source) if quick else None
         registers = tuple(registers_of_tree(phase.name, shape, bool(how.callback), ids, by_color))
     elif phase.exchange is not None:
         exchange = exchange_model(phase, phase.exchange, plan, ids, around.shared is not None)
         controls = {
-            lane.name: _control_register(plan, phase, f"{lane.field}_queue_out", around)
+            lane.name: _control_register(plan, phase, "dsr_dest", f"{lane.field}_queue_out", around)
             for lane in (exchange.lanes if quick else ())
         }
         registers = tuple(registers_of_lanes(exchange, controls))
@@ -264,10 +268,10 @@ def _of_length(dsd: str, by_length: bool) -> str:
     return f"@set_dsd_length({dsd}, elements)" if by_length else dsd
 
 
-def _control_register(plan: Plan, phase: Phase, queue: str, around: Surroundings) -> str:
+def _control_register(plan: Plan, phase: Phase, type: str, queue: str, around: Surroundings) -> str:
     """The register of the color on which a PE sends control wavelets in a phase."""
     field = f"params.{plan.collective.name}.{phase.name}.{queue}"
-    return of_color(field, (around.shared or {}).values())
+    return of_color(type, field, (around.shared or {0: 0}).values())
 
 
 def _simd_mode(phase: Phase) -> str:

@@ -42,7 +42,7 @@ def color_models(plan: ProgramPlan) -> Iterator[ColorModel]:
                 sends += _conditions(phase, module, "out", names, index)
         moves = [f"({r}.moves_rx or {r}.moves_tx)" for r in moving_routers(plan, index)]
         conditions = (_any(receives), _any(sends), _any(moves))
-        control = of_color("", [index])
+        control = of_color("dsr_dest", "", [index])
         yield ColorModel(index, color.number, color.torn_down, *conditions, control)
 
 

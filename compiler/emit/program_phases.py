@@ -30,8 +30,9 @@ def shared_of(plan: ProgramPlan) -> list[SharedPhase]:
     exchanges = [plan.phase(use).exchange is not None for use in plan.uses]
     in_turn = _widest(need for need, exchange in zip(needs, exchanges, strict=True) if exchange)
     own = [need for need, exchange in zip(needs, exchanges, strict=True) if not exchange]
-    enough = used.pairs + sum(need.pairs for need in own) + in_turn.pairs <= room
-    if not enough or sum(need.sources for need in own) + in_turn.sources > room:
+    pairs = used.pairs + sum(need.pairs for need in own) + in_turn.pairs
+    sources = used.sources + sum(need.sources for need in own) + in_turn.sources
+    if max(pairs, sources) > room:
         in_turn = _widest(needs)
     apart = sum(need.tasks for need in needs) <= len(plan.task_ids) - plan.own_tasks
     apart = apart and bool(plan.program.selections)
@@ -50,11 +51,11 @@ def shared_of(plan: ProgramPlan) -> list[SharedPhase]:
 
 
 def _of_all(plan: ProgramPlan, ready: bool) -> Ids:
-    """The pairs that all phases have in common: those of the colors, which send control wavelets,
-    then the vector's."""
+    """What all phases have in common: pairs and sources of the colors, which send control wavelets,
+    then the vector's pair."""
     phases = [phase for one in plan.plans for phase in one.phases]
     colors = len(plan.colors) if ready else 0
-    return Ids(pairs=colors + vector_pairs(phases), vector=colors)
+    return Ids(pairs=colors + vector_pairs(phases), sources=colors, vector=colors)
 
 
 def _widest(needs: Iterable[Ids]) -> Ids:
@@ -94,7 +95,9 @@ def controls_ready(plan: ProgramPlan) -> bool:
     if inputs & outputs or not any(color.torn_down for color in plan.colors):
         return False
     needs = [_needs(plan, use, _bare(plan, use, True)) for use in plan.uses]
-    return _of_all(plan, ready=True).pairs + _widest(needs).pairs <= len(plan.dsr_ids)
+    of_all, in_turn = _of_all(plan, ready=True), _widest(needs)
+    most = max(of_all.pairs + in_turn.pairs, of_all.sources + in_turn.sources)
+    return most <= len(plan.dsr_ids)
 
 
 def _bare(plan: ProgramPlan, use: Use, ready: bool) -> SharedPhase:

@@ -61,10 +61,10 @@ def given_registers(
     )
 
 
-def of_color(queue: str, colors: Iterable[int]) -> str:
+def of_color(type: str, queue: str, colors: Iterable[int]) -> str:
     """The register that sends control wavelets on the color whose position is that of a queue: the
-    pairs of a program's colors come first."""
-    *others, last = (name_of("dsr_dest", color + 1) for color in sorted(colors))
+    pairs and the sources of a program's colors come first."""
+    *others, last = (name_of(type, color + 1) for color in sorted(colors))
     positions = sorted(colors)
     chosen = zip(positions, others, strict=False)
     return "".join(f"if ({queue} == {at}) {name} else " for at, name in chosen) + last
@@ -94,10 +94,10 @@ def registers_of_vector(
 
 
 def registers_of_tree(
-    name: str, shape: Shape, by_call_back: bool, ids: Ids, control: str
+    name: str, shape: Shape, by_call_back: bool, ids: Ids, control: tuple[str, str] | None
 ) -> Iterator[RegisterModel]:
-    """The registers of a phase of a tree; takes the positions it needs from `ids`. `control` is the
-    register that sends control wavelets, if it is not one of the phase."""
+    """The registers of a phase of a tree; takes the positions it needs from `ids`. `control` are
+    the registers that send control wavelets, if these are no registers of the phase."""
     if shape.stores and not by_call_back:
         about = "vectors that are combined in memory, as they come"
         yield RegisterModel(f"{name}_store_src1", SOURCE, ids.take("sources"), about)
@@ -117,11 +117,11 @@ def registers_of_tree(
             about = "the vector that is broadcast, as it comes"
             yield RegisterModel(f"{name}_copy_src1", SOURCE, moved, about)
     if shape.controls:
-        pair = -1 if control else ids.take("pairs")
+        dest, source = control or ("", "")
+        pair, word = (-1, -1) if control else (ids.take("pairs"), ids.take("sources"))
         about = "where the control wavelet goes"
-        yield RegisterModel(f"{name}_control_dest", "dsr_dest", pair, about, control)
-        about = "the control wavelet"
-        yield RegisterModel(f"{name}_control_src1", SOURCE, ids.take("sources"), about)
+        yield RegisterModel(f"{name}_control_dest", "dsr_dest", pair, about, dest)
+        yield RegisterModel(f"{name}_control_src1", SOURCE, word, "the control wavelet", source)
 
 
 def registers_of_lanes(

@@ -15,7 +15,7 @@ from itertools import product
 from collc.arithmetic import arithmetic_of
 from collc.cost import cycles_of
 from collc.lowering import memory, registers, resources
-from collc.lowering.behaviour import behaviours
+from collc.lowering.behaviour import Combining, behaviours
 from collc.lowering.broadcast import broadcast_phase
 from collc.lowering.colorings import by_parity, without_control
 from collc.lowering.jump import without_root
@@ -127,12 +127,12 @@ def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, targe
         received_on = coloring(tree)
     if path is not None and path.leaps:
         received_on, ways = leaping_tree(phase, path, received_on)
-    done = behaviours(phase, received_on, contract.length, target.max_extent)
+    by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
+    how = Combining(contract.length, target.max_extent, by_call_back)
+    done = behaviours(phase, received_on, how)
     paired = goes_in_pairs(contract, target, combines=True)
     lowered = replace(reduce_phase(phase, done, path), ways=ways, paired=paired)
-    by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
-    one_each = by_call_back or contract.run_length is not None
-    return one_by_one(lowered) if one_each else lowered
+    return lowered if contract.run_length is None else one_by_one(lowered)
 
 
 def _exchanges(

@@ -22,7 +22,7 @@ def rounds_for(vectors: int, length: int, max_extent: int) -> int:
 
 def one_by_one(phase: Phase) -> Phase:
     """The phase with an operation for each vector that is stored: a DSD that passes over the vector
-    several times has its extents when compiled, and a call-back takes one element at a time."""
+    several times has its extents when compiled, not those of a call."""
 
     def changed(step: Step) -> Step:
         return replace(step, rounds=step.vectors) if isinstance(step, StoreVectors) else step

@@ -7,10 +7,19 @@ from __future__ import annotations
 
 from math import ceil, sqrt
 
-from collc.networks.limited import one_neighbour, ports, rounds_taken, transfers_of
-from collc.reproduce.claims import Claim, Depth, Finding, Verdict, exact, holds, slip, unknown
-from collc.reproduce.patterns import allreduction, proved, steps_of
-from collc.reproduce.rank_order import keeps_rank_order
+from collc_research.networks.limited import one_neighbour, ports, rounds_taken, transfers_of
+from collc_research.reproduce.claims import (
+    Claim,
+    Depth,
+    Finding,
+    Verdict,
+    exact,
+    holds,
+    slip,
+    unknown,
+)
+from collc_research.reproduce.patterns import allreduction, proved, steps_of
+from collc_research.reproduce.rank_order import keeps_rank_order
 
 ALPHA, BETA, ELEMENTS, RANKS = 1e-5, 1e-9, 1e6, 128
 

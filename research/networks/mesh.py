@@ -12,10 +12,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from collc.networks.rounds import Ints
 from collc.paths import Path, Pe
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.steps import StepsPhase
+from collc_research.networks.rounds import Ints
 
 
 @dataclass(frozen=True)

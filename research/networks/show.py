@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collc.networks.cost import NetworkCost
-from collc.networks.dimension import DimensionCost
-from collc.networks.mesh import MeshUse
-from collc.networks.two_tier import ClassUse, LinkUse
-from collc.networks.uniform import UniformCost
+from collc_research.networks.cost import NetworkCost
+from collc_research.networks.dimension import DimensionCost
+from collc_research.networks.mesh import MeshUse
+from collc_research.networks.two_tier import ClassUse, LinkUse
+from collc_research.networks.uniform import UniformCost
 
 
 def show_cost(cost: NetworkCost) -> str:

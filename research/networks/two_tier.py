@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from collc.networks.network import TwoTier
-from collc.networks.rounds import Ints, Round
+from collc_research.networks.network import TwoTier
+from collc_research.networks.rounds import Ints, Round
 
 Bytes = npt.NDArray[np.float64]
 

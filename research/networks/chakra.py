@@ -2,9 +2,9 @@
 
 A trace is a file for each rank: messages of Protocol Buffers, each behind its length, first a
 `GlobalMetadata`, then a `Node` for each thing the rank does. What a rank does in a round of the
-schedule (`collc.networks.rounds`) depends on all that it did in its round before. A message is a
-node at its sender and one at its receiver, with the round as its tag; combining what has come in
-is a node behind the receipt.
+schedule (`collc_research.networks.rounds`) depends on all that it did in its round before. A
+message is a node at its sender and one at its receiver, with the round as its tag; combining what
+has come in is a node behind the receipt.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from collc.diagnostics import CollcError, Diagnostic
-from collc.networks.rounds import Round, ranks_of, rounds_of, transfers_in
 from collc.schedule import Schedule
+from collc_research.networks.rounds import Round, ranks_of, rounds_of, transfers_in
 
 VERSION = "0.0.4"  # of the format
 COMPUTE, SEND, RECEIVE = 4, 5, 6  # NodeType

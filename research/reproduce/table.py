@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from collc.reproduce import (
+from collc_research.reproduce import (
     astra,
     rabenseifner,
     thesis_comparisons,
@@ -14,7 +14,7 @@ from collc.reproduce import (
     tuwien,
     two_tier,
 )
-from collc.reproduce.claims import Claim, Depth, Row
+from collc_research.reproduce.claims import Claim, Depth, Row
 
 SOURCES: dict[str, str] = {
     "T": "Thesis on reduce and allreduce on the WSE",

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from collc.networks.network import Uniform
-from collc.networks.rounds import Ints, Round
+from collc_research.networks.network import Uniform
+from collc_research.networks.rounds import Ints, Round
 
 Floats = npt.NDArray[np.float64]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from collc.kept import Kept, on_all_cores
 from collc.pipeline import compile_text
-from collc.plot.draw import Line, lines, picture
-from collc.reproduce.figures import FIGURES, Figure
 from collc.run import RunError
+from collc_research.plot.draw import Line, lines, picture
+from collc_research.reproduce.figures import FIGURES, Figure
 
 
 @dataclass(frozen=True)

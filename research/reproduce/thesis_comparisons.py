@@ -15,9 +15,9 @@ from collc.cost import closed_forms as forms
 from collc.cost.closed_forms import RAMP, Form
 from collc.cost.row_model import chain, cycles
 from collc.optimum import optimum
-from collc.reproduce.claims import Claim, Depth, Finding, Verdict, close, exact, holds
-from collc.reproduce.patterns import proved, tree
 from collc.steps import StepsPhase
+from collc_research.reproduce.claims import Claim, Depth, Finding, Verdict, close, exact, holds
+from collc_research.reproduce.patterns import proved, tree
 
 Cycles = npt.NDArray[np.int64]
 P = 512

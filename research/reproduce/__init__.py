@@ -6,8 +6,8 @@ plans of the compiler. Reading order: `claims` (what a claim is), `patterns` and
 claims are checked with), the modules of claims by source, `table`, `show`.
 """
 
-from collc.reproduce.claims import Row, Verdict
-from collc.reproduce.show import rows_as_data, summary, tables_of
-from collc.reproduce.table import claims, reproduce
+from collc_research.reproduce.claims import Row, Verdict
+from collc_research.reproduce.show import rows_as_data, summary, tables_of
+from collc_research.reproduce.table import claims, reproduce
 
 __all__ = ["Row", "Verdict", "claims", "reproduce", "rows_as_data", "summary", "tables_of"]

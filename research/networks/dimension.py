@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from collc.networks.network import Dimension, Topology
-from collc.networks.rounds import Ints, Round
+from collc_research.networks.network import Dimension, Topology
+from collc_research.networks.rounds import Ints, Round
 
 _ACCESSES = 3
 _GIB = 1 << 30

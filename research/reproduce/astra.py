@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from collc.networks.cost import cost_on
-from collc.networks.dimension import DimensionCost
-from collc.networks.network import Dimension, Topology
-from collc.reproduce.claims import Claim, Depth, Finding, Verdict, exact, holds, wording
-from collc.reproduce.patterns import allreduction
+from collc_research.networks.cost import cost_on
+from collc_research.networks.dimension import DimensionCost
+from collc_research.networks.network import Dimension, Topology
+from collc_research.reproduce.claims import Claim, Depth, Finding, Verdict, exact, holds, wording
+from collc_research.reproduce.patterns import allreduction
 
 RANKS = 8
 END_NS = 1  # what every total has beyond its collective; the tables' column of computing is 0

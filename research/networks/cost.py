@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.diagnostics import CollcError, Diagnostic
-from collc.networks.dimension import DimensionCost, dimension_cost
-from collc.networks.mesh import MeshUse, mesh_use
-from collc.networks.network import Dimension, Mesh, Network, Topology, TwoTier, Uniform
-from collc.networks.rounds import Round, ranks_of, rounds_of, transfers_in
-from collc.networks.two_tier import LinkUse, two_tier_use
-from collc.networks.uniform import UniformCost, uniform_cost
 from collc.schedule import Schedule
+from collc_research.networks.dimension import DimensionCost, dimension_cost
+from collc_research.networks.mesh import MeshUse, mesh_use
+from collc_research.networks.network import Dimension, Mesh, Network, Topology, TwoTier, Uniform
+from collc_research.networks.rounds import Round, ranks_of, rounds_of, transfers_in
+from collc_research.networks.two_tier import LinkUse, two_tier_use
+from collc_research.networks.uniform import UniformCost, uniform_cost
 
 MAX_MESSAGES = 1 << 25
 MAX_LENGTH = 1 << 36  # what all messages of a rank add up to then fits in 64 bits

@@ -6,9 +6,9 @@ schedule as messages), then one module for each kind: `uniform`, `dimension`, `t
 `cost` picks one, `show` prints what it says.
 """
 
-from collc.networks.cost import NetworkCost, cost_on
-from collc.networks.network import Network
-from collc.networks.read import read_network
-from collc.networks.show import show_cost
+from collc_research.networks.cost import NetworkCost, cost_on
+from collc_research.networks.network import Network
+from collc_research.networks.read import read_network
+from collc_research.networks.show import show_cost
 
 __all__ = ["Network", "NetworkCost", "cost_on", "read_network", "show_cost"]

@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from collc.plot.points import Point
+from collc_research.plot.points import Point
 
 _COLUMNS = ("predicted", "bound", "tree_bound", "gap", "simulated", "refused")
 

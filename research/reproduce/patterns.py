@@ -40,7 +40,7 @@ program {{ it }}
 
 def own_algorithms() -> str:
     """The algorithms that are not in the prelude, in the language."""
-    return files("collc.reproduce").joinpath("algorithms.coll").read_text(encoding="utf-8")
+    return files("collc_research.reproduce").joinpath("algorithms.coll").read_text(encoding="utf-8")
 
 
 def proved(contract: str, steps: str, ranks: int, declarations: str = "") -> Schedule:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from collc.diagnostics import CollcError, Diagnostic
-from collc.plot.points import Point
+from collc_research.plot.points import Point
 
 _SIZE = (8.0, 5.0)  # inches
 _MARKERS = "osv^D<>ph*"

@@ -14,7 +14,9 @@ from collc.checks import check_plan
 from collc.cost.closed_forms import RAMP
 from collc.plan import Plan, Route
 from collc.proof import follow
-from collc.reproduce.claims import (
+from collc.schedule import ReducePhase, Schedule
+from collc.target import TARGETS
+from collc_research.reproduce.claims import (
     Claim,
     Depth,
     Evaluate,
@@ -26,7 +28,7 @@ from collc.reproduce.claims import (
     unknown,
     wording,
 )
-from collc.reproduce.patterns import (
+from collc_research.reproduce.patterns import (
     TARGET,
     all_trees,
     best_tree,
@@ -37,8 +39,6 @@ from collc.reproduce.patterns import (
     tree,
     two_color_plan,
 )
-from collc.schedule import ReducePhase, Schedule
-from collc.target import TARGETS
 
 LENGTH = 16
 

@@ -4,8 +4,8 @@ In reading order: `points` (what is computed), `table` (the same as CSV), `draw`
 matplotlib, which is optional).
 """
 
-from collc.plot.draw import best_map, curves, gap_map, picture
-from collc.plot.points import Point, Subject, subject_of
-from collc.plot.table import as_csv
+from collc_research.plot.draw import best_map, curves, gap_map, picture
+from collc_research.plot.points import Point, Subject, subject_of
+from collc_research.plot.table import as_csv
 
 __all__ = ["Point", "Subject", "as_csv", "best_map", "curves", "gap_map", "picture", "subject_of"]

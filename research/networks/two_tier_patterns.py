@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from collc.networks.network import TwoTier
-from collc.networks.two_tier import Loads
+from collc_research.networks.network import TwoTier
+from collc_research.networks.two_tier import Loads
 
 Message = tuple[int, int, float]
 

@@ -8,7 +8,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from collc.reproduce.claims import Row, Verdict
+from collc_research.reproduce.claims import Row, Verdict
 
 _STYLES = {
     Verdict.EXACT: "green",

@@ -11,8 +11,17 @@ from collc.cost import closed_forms as forms
 from collc.cost.closed_forms import RAMP
 from collc.cost.row_model import chain, cycles, cycles_by_element, star
 from collc.optimum import Integers, optimum
-from collc.reproduce.claims import Claim, Depth, Finding, Verdict, close, exact, holds, slip
-from collc.reproduce.patterns import all_trees, best_tree, tree
+from collc_research.reproduce.claims import (
+    Claim,
+    Depth,
+    Finding,
+    Verdict,
+    close,
+    exact,
+    holds,
+    slip,
+)
+from collc_research.reproduce.patterns import all_trees, best_tree, tree
 
 LENGTHS = (1, 2, 9, 64, 512, 4096)
 GROUPS = (2, 4, 8, 16, 32, 64, 128, 256, 512)

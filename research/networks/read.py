@@ -15,7 +15,7 @@ from typing import Any
 
 from collc.diagnostics import CollcError, Diagnostic, Span
 from collc.language.problems import quoted, suggest
-from collc.networks.network import KINDS, Network, Topology
+from collc_research.networks.network import KINDS, Network, Topology
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -1,7 +1,7 @@
 """Claims of Rabenseifner's paper on reductions, under uniform cost.
 
 Rounds are counted by following the steps of the algorithms; formulas are in
-`collc.networks.uniform_forms`.
+`collc_research.networks.uniform_forms`.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from dataclasses import replace
 from math import log2
 
 from collc.diagnostics import CollcError
-from collc.networks import uniform_forms as forms
-from collc.networks.network import Uniform
-from collc.networks.rounds import Round, rounds_of, rounds_of_steps
-from collc.networks.uniform import UniformCost, uniform_cost
-from collc.reproduce.claims import Claim, Depth, Finding, Verdict, exact, holds
-from collc.reproduce.patterns import (
+from collc.schedule import Schedule
+from collc.spec import Algorithm
+from collc.steps import Slicing
+from collc_research.networks import uniform_forms as forms
+from collc_research.networks.network import Uniform
+from collc_research.networks.rounds import Round, rounds_of, rounds_of_steps
+from collc_research.networks.uniform import UniformCost, uniform_cost
+from collc_research.reproduce.claims import Claim, Depth, Finding, Verdict, exact, holds
+from collc_research.reproduce.patterns import (
     allreduction,
     own_algorithms,
     proved,
     steps_of,
 )
-from collc.reproduce.rank_order import keeps_rank_order
-from collc.schedule import Schedule
-from collc.spec import Algorithm
-from collc.steps import Slicing
+from collc_research.reproduce.rank_order import keeps_rank_order
 
 Form = Callable[[int, float, Uniform], float]
 

@@ -13,11 +13,12 @@ from math import floor
 
 import numpy as np
 
-from collc.networks import two_tier_patterns as patterns
-from collc.networks.network import TwoTier
-from collc.networks.rounds import Round, rounds_of_steps
-from collc.networks.two_tier import LinkUse, Loads
-from collc.reproduce.claims import (
+from collc.steps import Slicing
+from collc_research.networks import two_tier_patterns as patterns
+from collc_research.networks.network import TwoTier
+from collc_research.networks.rounds import Round, rounds_of_steps
+from collc_research.networks.two_tier import LinkUse, Loads
+from collc_research.reproduce.claims import (
     Claim,
     Depth,
     Evaluate,
@@ -29,8 +30,7 @@ from collc.reproduce.claims import (
     slip,
     wording,
 )
-from collc.reproduce.patterns import steps_of
-from collc.steps import Slicing
+from collc_research.reproduce.patterns import steps_of
 
 Numbers = tuple[float, float, float, float, float, float]
 Printed = tuple[int | str, ...]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from collc.networks.network import Uniform
+from collc_research.networks.network import Uniform
 
 
 def ceil_log2(p: int) -> int:
