@@ -18,11 +18,12 @@ from collc.plan import AREA_BITS, Exchange, Lane, Phase, Plan, RowKind
 from collc.schedule import Schedule
 from collc.spec import ElementType, Operation, OwnOperation
 from collc.steps import StepsPhase
-from collc.unrolled import Ints, rows_at, values_of
+from collc.unrolled import Ints, rows_at, unrolled, values_of
 
 SENDS = int(RowKind.SENDS)
 USES_OUT = int(RowKind.SENDS | RowKind.RELAYS)
 USES_INTO = int(RowKind.RECEIVES | RowKind.APPLIES)
+DOES = int(USES_OUT | USES_INTO | RowKind.ENDS)
 LARGEST = 0xFFFF  # numbers have 16 bits
 
 
@@ -65,7 +66,7 @@ def _shape_problem(
             problem = _lane_problem(lane, places, exchange, refused)
             if problem:
                 return f"lane `{lane.name}` of role `{role.name}` {problem}"
-    return ""
+    return _steps_problem(phase, pattern)
 
 
 def _refused_combining(
@@ -109,6 +110,24 @@ def _lane_problem(lane: Lane, places: Ints, exchange: Exchange, refused: tuple[i
     if rows[:5].min() < 0 or rows[:5].max() + slices > LARGEST + 1:
         return "has numbers of more than 16 bits"
     return _row_problem(lane, rows[0], exchange, refused) or _range_problem(rows, exchange)
+
+
+def _steps_problem(phase: Phase, pattern: StepsPhase) -> str:
+    """What is wrong with the steps of places that have rows on several lanes: a step begins on all
+    of them at once, so they end as many, and the last row of each ends one."""
+    rows = unrolled(phase, pattern)
+    lanes = len(rows.start) - 1
+    there = np.flatnonzero((rows.kind & DOES) > 0)
+    lane = np.repeat(np.arange(lanes), np.diff(rows.start))[there]
+    ends = (rows.kind[there] & int(RowKind.ENDS)) > 0
+    ended = np.bincount(lane[ends], minlength=lanes).reshape(-1, rows.lanes)
+    closed = np.ones(lanes, dtype=np.bool_)
+    closed[lane] = ends  # the last one of a lane is what stays
+    several = np.isin(np.arange(lanes), lane).reshape(ended.shape).sum(axis=1) > 1
+    uneven = several & (
+        (ended.min(axis=1) < ended.max(axis=1)) | ~closed.reshape(ended.shape).all(1)
+    )
+    return f"the lanes of place {uneven.argmax()} do not end the same steps" if uneven.any() else ""
 
 
 def _loop_problems(lane: Lane, turns: Ints, shift: Ints, slices: int) -> list[str]:

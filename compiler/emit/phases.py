@@ -146,8 +146,8 @@ class PhaseModel:
 
     @property
     def loads(self) -> bool:
-        """Whether registers are loaded when it begins: they are other phases', too, or as long as
-        the vectors of the call."""
+        """Whether a phase of a tree loads its registers when it begins: they are other phases',
+        too, or as long as the vectors of the call."""
         return self.exchange is None and (self.late or self.by_length)
 
     @property
