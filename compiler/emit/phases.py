@@ -271,7 +271,7 @@ def _of_length(dsd: str, by_length: bool) -> str:
 def _control_register(plan: Plan, phase: Phase, type: str, queue: str, around: Surroundings) -> str:
     """The register of the color on which a PE sends control wavelets in a phase."""
     field = f"params.{plan.collective.name}.{phase.name}.{queue}"
-    return of_color(type, field, (around.shared or {0: 0}).values())
+    return of_color(type, field, (around.shared or {"": 0}).values())
 
 
 def _simd_mode(phase: Phase) -> str:

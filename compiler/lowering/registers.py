@@ -5,10 +5,10 @@ destination and the first source of one operation are a pair; its second source 
 So what is dealt out are pairs and sources, which count from the same numbers: the same number in
 two classes is two registers. Number 0 is memcpy's in every class (`Target.dsr_ids`).
 
-Phases of trees have the vector's pair in common, loaded when an operation in memory begins. Each has
-a pair for where its vector goes, whose source is the vector, and one for the control wavelet
-behind it; a source for the vectors that are stored, one for what is sent or copied, and one for the
-control wavelet.
+Phases of trees have the vector's pair in common, loaded when an operation in memory begins. Each
+has a pair for where its vector goes, whose source is the vector, and one for the control wavelet
+behind it; a source for the vectors that are stored, one for what is sent or copied, and one for
+the control wavelet.
 """
 
 from __future__ import annotations

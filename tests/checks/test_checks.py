@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 import building as b
 import collc.explanations
 from collc.checks import CHECKS, check_plan
-from collc.checks.dsr_ids import pairs, sources
+from collc.checks.dsr_ids import pairs as pairs_taken
+from collc.checks.dsr_ids import sources as sources_taken
 from collc.lowering import build_plan, candidate_plans, registers
 from collc.plan import Advance, Direction, Region, Route, SendVector, StoreVectors, Strided
 from collc.schedule import build_schedule
@@ -125,8 +126,8 @@ def test_the_check_counts_registers_as_the_planner_does():
         b.broadcast(5, 4, 2, 1),
     ):
         for phase in planned(collective)[1].phases:
-            assert pairs(phase) == registers.pairs_of_phase(phase)
-            assert sources(phase) == registers.sources_of_phase(phase)
+            assert pairs_taken(phase) == registers.pairs_of_phase(phase)
+            assert sources_taken(phase) == registers.sources_of_phase(phase)
 
 
 def test_memory():
