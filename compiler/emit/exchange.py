@@ -70,7 +70,8 @@ class ProgramModel:
 @dataclass(frozen=True)
 class LaneModel:
     """A lane: `field` begins its parameters' names, `name` everything else; the positions of its
-    queues, of the first of its DSRs (sources, pairs), and of its task."""
+    queues, of the first of its DSRs (sources, pairs), and of its task. On some PEs it receives in
+    every row (`always_receives`), or sends."""
 
     name: str
     field: str
@@ -79,6 +80,8 @@ class LaneModel:
     source: int
     pair: int
     task: int
+    always_receives: bool
+    always_sends: bool
     programs: tuple[ProgramModel, ...]
 
     @property
@@ -218,8 +221,15 @@ def _lane_model(  # noqa: PLR0913, PLR0917 - what a lane is made of
         source=ids.take("sources", count=2),
         pair=ids.take("pairs", count=2),
         task=ids.take("tasks"),
+        always_receives=_some_always(exchange, lanes.values(), RowKind.RECEIVES),
+        always_sends=_some_always(exchange, lanes.values(), RowKind.SENDS),
         programs=programs,
     )
+
+
+def _some_always(exchange: Exchange, lanes: Iterable[Lane], bit: RowKind) -> bool:
+    """Whether all rows of some of these lanes have a bit."""
+    return any(always(lane, exchange) & bit for lane in lanes)
 
 
 def _program_numbers(phase: Phase, index: int) -> dict[int, int]:
@@ -235,8 +245,10 @@ def _program(
     lines = []
     for loop in lane.loops:
         head = (loop.turns, loop.shift, Number(len(loop.rows)))
-        for numbers in (head, *(row.numbers for row in loop.rows)):
-            lines.append(", ".join(_spelled(n, phase.name, tables) for n in numbers) + ",")
+        lines.append(", ".join(_spelled(n, phase.name, tables) for n in head) + ",")
+        for row in loop.rows:
+            slices = (_spelled(n, phase.name, tables) for n in row.numbers[1:])
+            lines.append(", ".join((_spelled_kind(row.kind, phase.name, tables), *slices)) + ",")
     lines.append("0,")  # no more turns
     size = lane_numbers(lane) + 1
     return ProgramModel(f"{phase.name}_{name}_loops_{number}", number, size, tuple(lines))
@@ -264,6 +276,15 @@ def _spelled(number: Number, phase: str, tables: dict[tuple[int, ...], str]) -> 
     return entry if text == "0" else f"({text} + {entry})"
 
 
+def _spelled_kind(kind: Number, phase: str, tables: dict[tuple[int, ...], str]) -> str:
+    """The bits of a row by their names, if they are the same at all places."""
+    if _varies(kind) or kind.modulus or not kind.offset:
+        return _spelled(kind, phase, tables)
+    area = kind.offset >> AREA_BITS
+    names = [name for bit, (name, _) in _BITS.items() if kind.offset & bit]
+    return " | ".join([*names, f"({area} << {AREA_BITS})"] if area else names)
+
+
 def _divided(divisor: int) -> str:
     return "p" if divisor == 1 else f"(p / {divisor})"
 
@@ -283,8 +304,10 @@ def _varies(number: Number) -> bool:
     return bool(number.slope or number.table)
 
 
-def exchange_fields(exchange: Exchange, any_color: str, by_color: bool) -> tuple[Field, ...]:
+def exchange_fields(phase: Phase, any_color: str, by_color: bool) -> tuple[Field, ...]:
     """The fields of the phase's struct; with `by_color` the queues are those of the colors."""
+    exchange = phase.exchange
+    assert exchange is not None, "lanes are of an exchange"
     fields = [
         Field("takes_part", "bool", "", "false"),
         Field("place", "u16", "on the line", "0"),
@@ -296,12 +319,13 @@ def exchange_fields(exchange: Exchange, any_color: str, by_color: bool) -> tuple
         fields += [
             Field(f"{lane}_table", "u16", "which step table, 0 if none", "0"),
             Field(f"{lane}_receives", "bool", "", "false"),
-            Field(f"{lane}_always_receives", "bool", "in every entry", "false"),
             Field(f"{lane}_in", "color", "", any_color),
             Field(f"{lane}_sends", "bool", "", "false"),
-            Field(f"{lane}_always_sends", "bool", "in every entry", "false"),
             Field(f"{lane}_out", "color", "", any_color),
         ]
+        for bit, name in ((RowKind.RECEIVES, "receives"), (RowKind.SENDS, "sends")):
+            if _some_always(exchange, _lanes_named(phase, lane), bit):
+                fields.append(Field(f"{lane}_always_{name}", "bool", "in every entry", "false"))
         if by_color:
             fields += [
                 Field(f"{lane}_queue_in", "u16", "", "0"),
@@ -309,6 +333,11 @@ def exchange_fields(exchange: Exchange, any_color: str, by_color: bool) -> tuple
                 Field(f"{lane}_tears_down", "bool", "its route, at the end", "false"),
             ]
     return tuple(fields)
+
+
+def _lanes_named(phase: Phase, name: str) -> Iterator[Lane]:
+    """The lanes of all roles with a name."""
+    return (lane for role in phase.roles for lane in role.lanes if lane.name == name)
 
 
 def exchange_role(

@@ -309,7 +309,7 @@ def _struct(
     if shape is None:
         assert phase.exchange, "only an exchange has no shape"
         any_color = min(use.color for role in phase.roles for use in role.colors)
-        fields = exchange_fields(phase.exchange, any_color, queues is not None)
+        fields = exchange_fields(phase, any_color, queues is not None)
         site = site_model(grid, (0, 0))
         at = (site.x, site.y) if phase.axis == "x" else (site.y, site.x)
         at = ("p", "0") if phase.path else at

@@ -131,13 +131,13 @@ def registers_of_lanes(
     by lane; where there are none no lane sends any by a register."""
     for lane in exchange.lanes:
         name, pair, source = lane.name, lane.pair, lane.source
-        yield RegisterModel(f"{name}_in_src1", SOURCE, source, "what arrives")
+        yield RegisterModel(f"{name}_in_src1", SOURCE, source, "from the fabric")
         yield RegisterModel(f"{name}_to_dest", "dsr_dest", pair, "the slice it is written to")
         if exchange.combines:
-            about = "and read from in the same operation"
+            about = "the same slice as a source"
             yield RegisterModel(f"{name}_to_src0", "dsr_src0", pair, about)
         yield RegisterModel(f"{name}_from_src1", SOURCE, source + 1, "the slice that is sent")
-        yield RegisterModel(f"{name}_out_dest", "dsr_dest", pair + 1, "what leaves")
+        yield RegisterModel(f"{name}_out_dest", "dsr_dest", pair + 1, "to the fabric")
         if controls:
             about = "where the control wavelet goes"
             yield RegisterModel(f"{name}_control_dest", "dsr_dest", -1, about, controls[name])
