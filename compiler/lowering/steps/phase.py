@@ -119,13 +119,34 @@ def _programs(groups: list[Group]) -> list[LaneProgram]:
 def _groups(
     pattern: StepsPhase, wiring: Wiring, rows: Rows, formulas: Formulas, reads: int
 ) -> list[Group]:
-    """The roles: by form, or with rows for all steps if that takes fewer numbers."""
+    """The roles: by form, of which those of one form may share a program, or with rows for all
+    steps; whichever takes the fewest numbers."""
     by_form = _by_form(pattern, wiring, rows, reads)
-    if len(by_form) <= MOST_FORMS:
-        return by_form
-    alike = _with_all_steps(pattern, wiring, rows, reads)
+    choices = [_sharing_programs(by_form), by_form]
+    if len(by_form) > MOST_FORMS:
+        choices.append(_with_all_steps(pattern, wiring, rows, reads))
     slices = pattern.slicing.count
-    return min(by_form, alike, key=lambda groups: _size(groups, slices, formulas))
+    return min(choices, key=lambda groups: _size(groups, slices, formulas))
+
+
+def _sharing_programs(groups: list[Group]) -> list[Group]:
+    """The same roles, of which all of one form and one parity of places have one program: routes
+    repeat with other periods than the slices do."""
+    alike: dict[object, list[LaneProgram]] = {}
+    for places, programs in groups:
+        for lane, program in enumerate(programs):
+            alike.setdefault((lane, program.form, _parity(places)), []).append(program)
+    shared = {key: _stacked(programs) for key, programs in alike.items()}
+    return [
+        (places, [shared[i, one.form, _parity(places)] for i, one in enumerate(programs)])
+        for places, programs in groups
+    ]
+
+
+def _parity(places: list[int]) -> int | None:
+    """0 or 1 if all places are even or odd."""
+    found = {place % 2 for place in places}
+    return found.pop() if len(found) == 1 else None
 
 
 def _by_form(pattern: StepsPhase, wiring: Wiring, rows: Rows, reads: int) -> list[Group]:
@@ -153,12 +174,11 @@ def _by_form(pattern: StepsPhase, wiring: Wiring, rows: Rows, reads: int) -> lis
 
 
 def _stacked(programs: list[LaneProgram]) -> LaneProgram:
-    return LaneProgram(
-        programs[0].form,
-        np.concatenate([one.places for one in programs]),
-        np.concatenate([one.numbers for one in programs]),
-        programs[0].reads,
-    )
+    """One program for the places of several of one form, in order."""
+    places = np.concatenate([one.places for one in programs])
+    order = np.argsort(places)
+    numbers = np.concatenate([one.numbers for one in programs])
+    return LaneProgram(programs[0].form, places[order], numbers[order], programs[0].reads)
 
 
 def _with_all_steps(pattern: StepsPhase, wiring: Wiring, rows: Rows, reads: int) -> list[Group]:
