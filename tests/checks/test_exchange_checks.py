@@ -242,9 +242,8 @@ def test_what_passes_a_pe_is_cut_where_no_operation_is_long_enough():
 
 def test_what_passes_a_pe_at_once_counts_as_an_operation():
     schedule, plan = planned(s.Line("recursive_doubling", 16, 5000))
-    ends = plan.phases[0].roles[1].lanes[0].loops[0].rows[0].kind.offset & int(RowKind.ENDS)
     for elements, refused in ((WSE2.max_extent, False), (WSE2.max_extent + 1, True)):
-        row = Row(Number(int(RowKind.RELAYS) | ends), *map(Number, (0, elements, 0, 0)))
+        row = Row(Number(int(RowKind.RELAYS | RowKind.ENDS)), *map(Number, (0, elements, 0, 0)))
         assert ("C309" in codes(schedule, with_row(plan, row, role=1))) == refused
 
 
