@@ -65,7 +65,8 @@ class Costs:
     element to sending the result on. `task` is the time from an activation to the task's first
     instruction, `frames` what it takes to return from there, `dispatch` the part of it in which a
     task that several phases have finds out whose it is. `group` wavelets are taken by an
-    instruction. `code` is what pieces of the text take; `prepared` says by operation which of them
+    instruction. `control_load` is what it takes to load the registers of a control wavelet behind
+    the vector. `code` is what pieces of the text take; `prepared` says by operation which of them
     issues it.
     """
 
@@ -91,6 +92,7 @@ class Costs:
     input_queue: int
     dispatch: int = 0
     group: int = 1
+    control_load: int = 0
 
     @property
     def per_wavelet(self) -> int:
@@ -122,7 +124,7 @@ class Costs:
     def issued(self, place: Place, operation: str) -> int:
         """The cycle in which an operation prepared at `place` is issued."""
         cycles: int = getattr(self.code, self.prepared[operation])
-        return place.time + cycles
+        return place.time + cycles + self.control_load * (operation == "control")
 
     def returned(self, place: Place, issued: int) -> int:
         """The first cycle that the code leaves to an operation issued at its end."""

@@ -224,8 +224,9 @@ def _loads(plan: ProgramPlan, shared: list[SharedPhase]) -> list[Times]:
 def _load(plan: ProgramPlan, use: Use, role: Role, given: SharedPhase) -> int:
     """Cycles in which a PE of a role loads the registers of a phase when that begins: for the
     fabric operand of each operation, for both where two vectors are combined, and two for a control
-    wavelet. Operations by call-back have none. Where a phase does not wait for its control
-    wavelets, their registers are those of colors, and one of them is loaded anyway."""
+    wavelet, unless these are loaded behind the vector. Operations by call-back have none. Where a
+    phase does not wait for its control wavelets, their registers are those of colors, and one of
+    them is loaded anyway."""
     phase, maps = plan.phase(use), _maps(plan, use)
     code, load = plan.target.code, plan.target.cycles.engine.dsr_load
     stored = sum(isinstance(step, StoreVectors) for step in role.steps)
@@ -239,7 +240,8 @@ def _load(plan: ProgramPlan, use: Use, role: Role, given: SharedPhase) -> int:
     if not loads_at_start(phase, given):
         return always
     vectors = len(role.steps) - stored * maps + both * (not maps)
-    loads = vectors + 2 * control
+    control *= 0 if given.late else 2
+    loads = vectors + control
     lengths = code.length_set * vectors if given.by_length else 0
     return always + loads * load + lengths + code.late_load * (loads > 0)
 
@@ -284,6 +286,7 @@ def _costs(strand: Strand, position: int, use: Use, costs: Costs) -> Costs:
         plan.program.selections
     )  # then there are tasks for each phase, if they suffice
     own_tasks = by_length and (len(plan.uses) == 1 or any(g.first.tasks for g in strand.given))
+    given = strand.given[position]
     code = costs.code
     dispatch = code.own_task if own_tasks else code.other_use * earlier + code.this_use
     return replace(
@@ -295,6 +298,7 @@ def _costs(strand: Strand, position: int, use: Use, costs: Costs) -> Costs:
         frames=2 * costs.code.frame,
         length=costs.elements // PAIR if phase.paired else costs.elements,
         group=WIDE if phase.wide else 1,
+        control_load=2 * costs.load if given.late and not _is_quick(plan, use, given) else 0,
     )
 
 

@@ -10,10 +10,17 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from collc.emit.arguments import (
+    ArgumentsModel,
+    arguments_of_part,
+    arguments_of_phase,
+    arguments_of_result,
+)
 from collc.emit.conditions import Cases, cases_of
 from collc.emit.exchange import BitModel, row_bits
 from collc.emit.ids import Ids
 from collc.emit.names import NUMPY_TYPE, Combine, combine_of
+from collc.emit.order import numpy_combine, order_of, rounds
 from collc.emit.own import OwnModel, own_model
 from collc.emit.paths import PathModel, path_model
 from collc.emit.phases import PhaseModel, Surroundings, coordinates, entries_of, phase_model
@@ -46,7 +53,8 @@ class BundleModel:
     """Everything the templates print. Positions and ids are numbers; names are CSL identifiers.
 
     With a `run_length`, the name of a length that is given at run time, vectors have up to `length`
-    elements of the `held` ones of the buffer.
+    elements of the `held` ones of the buffer; `order` is the one in which a plan combines operands,
+    where that matters and is short.
     """
 
     name: str
@@ -61,8 +69,6 @@ class BundleModel:
     width: int
     height: int
     site: SiteModel
-    fabric: tuple[int, int]
-    offset: tuple[int, int]
     length: int
     held: int
     run_length: str
@@ -73,6 +79,9 @@ class BundleModel:
     numpy_reduction: str
     numpy_callback: tuple[str, ...]
     numpy_operands: str
+    numpy_combine: str
+    order: tuple[str, ...]
+    rounds: bool
     own: OwnModel | None
     combine: Combine
     colors: tuple[tuple[str, int], ...]
@@ -84,7 +93,9 @@ class BundleModel:
     registers: tuple[RegisterModel, ...]
     dsr_ids: tuple[int, ...]
     result: Cases
-    result_on_path: bool
+    part_arguments: tuple[str, str]
+    result_arguments: tuple[str, str]
+    arguments: Mapping[str, ArgumentsModel]
     path: PathModel | None
     first: str
     opens: bool
@@ -171,6 +182,8 @@ def model_of(
     ids = Ids(pairs=vector_pairs(plan.phases))
     phases = _phases(plan, how, ids) if shared is None else shared_phases(plan, how, shared)
     shapes = [shape_of(phase) for phase in plan.phases if phase.exchange is None]
+    site, result = site_model(grid, root), _result_cases(plan)
+    on_path = any(phase.path is not None for phase in plan.phases)
     registers = _registers(plan, ids, phases, shapes, shared, bool(how.callback))
     return BundleModel(
         name=collective.name,
@@ -185,12 +198,7 @@ def model_of(
         blocks=len(lines_and_ranks(collective)[0]) if contract.kind.by_slices else 1,
         width=grid.width,
         height=grid.height,
-        site=site_model(grid, root),
-        fabric=(
-            grid.whole.width + plan.target.margin[0],
-            grid.whole.height + plan.target.margin[1],
-        ),
-        offset=plan.target.offset,
+        site=site,
         length=contract.length,
         held=contract.held,
         run_length=contract.run_length.name if contract.run_length else "",
@@ -201,6 +209,9 @@ def model_of(
         numpy_reduction=numpy_reduction(contract.operation),
         numpy_callback=numpy_callback(contract.operation),
         numpy_operands=numpy_operands(schedule),
+        numpy_combine=numpy_combine(contract.operation),
+        order=order_of(schedule),
+        rounds=rounds(schedule),
         own=own_model(collective) if contract.own else None,
         combine=how,
         colors=plan.colors,
@@ -211,8 +222,10 @@ def model_of(
         done_id=plan.task_ids[ids.tasks] if shared is None else -1,
         registers=registers,
         dsr_ids=plan.dsr_ids,
-        result=_result_cases(plan),
-        result_on_path=any(phase.path is not None for phase in plan.phases),
+        result=result,
+        part_arguments=arguments_of_part(site),
+        result_arguments=arguments_of_result(result, on_path, site),
+        arguments={phase.name: arguments_of_phase(phase, site) for phase in phases},
         path=path_model(collective.path, grid) if collective.path else None,
         first=_entries(plan)[0],
         opens=any(shape.opens for shape in shapes),

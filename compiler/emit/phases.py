@@ -213,7 +213,10 @@ def phase_model(
             for type in ("dsr_dest", "dsr_src1")
         )
         by_color = (dest, source) if quick else None
-        registers = tuple(registers_of_tree(phase.name, shape, bool(how.callback), ids, by_color))
+        found = registers_of_tree(
+            phase.name, shape, bool(how.callback), ids, by_color, in_turn=around.late
+        )
+        registers = tuple(found)
     elif phase.exchange is not None:
         exchange = exchange_model(phase, phase.exchange, plan, ids, around.shared is not None)
         controls = {

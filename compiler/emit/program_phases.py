@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from collc.emit.ids import Ids
@@ -33,20 +33,20 @@ def shared_of(plan: ProgramPlan) -> list[SharedPhase]:
     pairs = used.pairs + sum(need.pairs for need in own) + in_turn.pairs
     sources = used.sources + sum(need.sources for need in own) + in_turn.sources
     if max(pairs, sources) > room:
-        in_turn = _widest(needs)
+        in_turn = _widest(_needs_in_turn(plan, bare))
     apart = sum(need.tasks for need in needs) <= len(plan.task_ids) - plan.own_tasks
     apart = apart and bool(plan.program.selections)
     found = []
     for given, need, exchange in zip(bare, needs, exchanges, strict=True):
         pairs, sources = used.pairs + need.pairs, used.sources + need.sources
-        late = exchange or pairs + in_turn.pairs > room or sources + in_turn.sources > room
+        waits = exchange or pairs + in_turn.pairs > room or sources + in_turn.sources > room
         first = replace(used)
-        if late:
+        if waits:
             first.pairs, first.sources = room - in_turn.pairs, room - in_turn.sources
         else:
             used.pairs, used.sources = pairs, sources
         used.tasks += need.tasks if apart else 0
-        found.append(replace(given, first=first, late=late))
+        found.append(replace(given, first=first, late=waits))
     return found
 
 
@@ -58,8 +58,16 @@ def _of_all(plan: ProgramPlan, ready: bool) -> Ids:
     return Ids(pairs=colors + vector_pairs(phases), sources=colors, vector=colors)
 
 
+def _needs_in_turn(plan: ProgramPlan, given: Sequence[SharedPhase]) -> list[Ids]:
+    """How many ids of each kind the phases take if they load their registers when they begin."""
+    return [
+        _needs(plan, use, replace(one, late=True))
+        for use, one in zip(plan.uses, given, strict=True)
+    ]
+
+
 def _widest(needs: Iterable[Ids]) -> Ids:
-    """As many as any phase takes."""
+    """As many as any of them."""
     of_all = tuple(needs)
     return Ids(
         pairs=max((need.pairs for need in of_all), default=0),
@@ -94,8 +102,8 @@ def controls_ready(plan: ProgramPlan) -> bool:
     outputs = {color.output_queue for color in plan.colors}
     if inputs & outputs or not any(color.torn_down for color in plan.colors):
         return False
-    needs = [_needs(plan, use, _bare(plan, use, True)) for use in plan.uses]
-    of_all, in_turn = _of_all(plan, ready=True), _widest(needs)
+    given = [_bare(plan, use, True) for use in plan.uses]
+    of_all, in_turn = _of_all(plan, ready=True), _widest(_needs_in_turn(plan, given))
     most = max(of_all.pairs + in_turn.pairs, of_all.sources + in_turn.sources)
     return most <= len(plan.dsr_ids)
 

@@ -93,11 +93,17 @@ def registers_of_vector(
         yield RegisterModel("vector_src0", "dsr_src0", position, "and read in the same operation")
 
 
-def registers_of_tree(
-    name: str, shape: Shape, by_call_back: bool, ids: Ids, control: tuple[str, str] | None
+def registers_of_tree(  # noqa: PLR0913, PLR0917 - what the registers depend on
+    name: str,
+    shape: Shape,
+    by_call_back: bool,
+    ids: Ids,
+    control: tuple[str, str] | None = None,
+    in_turn: bool = False,
 ) -> Iterator[RegisterModel]:
     """The registers of a phase of a tree; takes the positions it needs from `ids`. `control` are
-    the registers that send control wavelets, if these are no registers of the phase."""
+    the registers that send control wavelets, if these are no registers of the phase. Where phases
+    have registers `in_turn`, those of the control wavelet are the vector's, loaded behind it."""
     if shape.stores and not by_call_back:
         about = "vectors that are combined in memory, as they come"
         yield RegisterModel(f"{name}_store_src1", SOURCE, ids.take("sources"), about)
@@ -118,7 +124,12 @@ def registers_of_tree(
             yield RegisterModel(f"{name}_copy_src1", SOURCE, moved, about)
     if shape.controls:
         dest, source = control or ("", "")
-        pair, word = (-1, -1) if control else (ids.take("pairs"), ids.take("sources"))
+        if control:
+            pair, word = -1, -1
+        elif in_turn:
+            pair, word = ids.pairs - 1, ids.sources - 1
+        else:
+            pair, word = ids.take("pairs"), ids.take("sources")
         about = "where the control wavelet goes"
         yield RegisterModel(f"{name}_control_dest", "dsr_dest", pair, about, dest)
         yield RegisterModel(f"{name}_control_src1", SOURCE, word, "the control wavelet", source)

@@ -89,6 +89,14 @@ def dsrs_needed(phases: Sequence[Phase]) -> int:
     return max(pairs, sum(map(sources_of_phase, phases)))
 
 
+def dsrs_in_turn(phase: Phase) -> int:
+    """How many numbers a phase takes that has them in turn with others. It loads them when it
+    begins, and those of its control wavelet, which are its vector's, behind that."""
+    if phase.exchange:
+        return dsrs_needed([phase])
+    return max(1 + _count(phase, (sends,)), _count(phase, (stores, sends_or_copies)))
+
+
 def number_dsr_ids(phases: Sequence[Phase], target: Target) -> tuple[int, ...]:
     """Enough numbers for the pairs, and for the sources; the vector's pair has the first one."""
     return take(target.dsr_ids, dsrs_needed(phases))

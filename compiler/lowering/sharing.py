@@ -17,7 +17,7 @@ from collc.lowering import candidate_plans, memory
 from collc.lowering.color_queues import queues_of_colors, too_few_queues
 from collc.lowering.configuration import configuration, first_differing
 from collc.lowering.presence import touched_by
-from collc.lowering.registers import controls, dsrs_needed
+from collc.lowering.registers import dsrs_in_turn
 from collc.lowering.resources import (
     QueueNeed,
     colors_of,
@@ -366,21 +366,14 @@ def _numbered(  # noqa: PLR0913, PLR0917 - the parts of a plan
 
 
 def shared_dsrs(plans: Sequence[Plan]) -> int:
-    """DSRs of a class that the phases of a program have in turn, where none are their own; a phase
-    of a tree that is torn down needs one more for that, unless it sends control wavelets anyway."""
-    phases = [phase for plan in plans for phase in plan.phases]
-    return max((dsrs_needed([phase]) + _to_control(phase) for phase in phases), default=0)
+    """DSRs of a class that the phases of a program have in turn, where none are their own."""
+    return max((dsrs_in_turn(phase) for plan in plans for phase in plan.phases), default=0)
 
 
 def shared_tasks(plans: Sequence[Plan]) -> int:
     """Task ids that the phases of a program have in turn: as many as any of them needs."""
     phases = [phase for plan in plans for phase in plan.phases]
     return max((task_ids_of_phase(phase) + _to_tear_down(phase) for phase in phases), default=0)
-
-
-def _to_control(phase: Phase) -> int:
-    """DSRs of a class that a phase needs more if its colors are torn down."""
-    return int(phase.exchange is None and not any(map(controls, phase.roles)))
 
 
 def _to_tear_down(phase: Phase) -> int:
