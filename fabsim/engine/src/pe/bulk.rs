@@ -40,7 +40,7 @@ impl Running {
 
     /// Does what is left of it and completes it; the cycles that takes.
     pub fn run_in_memory(&mut self, core: &mut Core, plan: &PePlan) -> u64 {
-        let cycles = self.cycles_in_memory();
+        let cycles = self.cycles_in_memory(plan.timing.bank_conflict_cycles);
         let at_once = if self.feeds_itself() { 1 } else { RUN };
         while self.remaining > 0 {
             let count = at_once.min(self.remaining as usize);
@@ -51,15 +51,15 @@ impl Running {
         cycles
     }
 
-    /// The cycles that its elements take from now on.
-    fn cycles_in_memory(&self) -> u64 {
+    /// The cycles that its elements take from now on, where one in conflicting banks takes `conflict`.
+    fn cycles_in_memory(&self, conflict: u64) -> u64 {
         let left = u64::from(self.remaining);
         if self.per_cycle > 0 {
             return left.div_ceil(u64::from(self.per_cycle)).max(1);
         }
         let parts = u64::from(PARTS);
         let whole = match self.pace.banked {
-            true => self.elements_in_same_banks() * parts + left * parts,
+            true => (left + self.elements_in_same_banks() * (conflict - 1)) * parts,
             false => left * parts,
         };
         let missing = whole.saturating_sub(u64::from(self.credit));
