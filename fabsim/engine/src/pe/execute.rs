@@ -492,9 +492,9 @@ impl Main {
 
 /// Whether an operation concerns nobody but its own main thread.
 fn may_go_ahead(issued: &Issued, core: &Core, env: &Env) -> bool {
-    let clear = |beside: &Box<Beside>| beside.may_run(&issued.running);
+    let clear = |beside: &Beside| beside.may_run(&issued.running);
     let private = !issued.is_async && issued.running.is_safe_in_memory(core);
-    private && env.beside.as_ref().map_or(true, clear)
+    private && env.beside.as_deref().map_or(true, clear)
 }
 
 /// Bringing a DSD into a register: those of several dimensions are longer.
