@@ -20,6 +20,7 @@ from collc.emit.conditions import Cases, cases_of
 from collc.emit.exchange import BitModel, row_bits
 from collc.emit.ids import Ids
 from collc.emit.names import NUMPY_TYPE, Combine, combine_of
+from collc.emit.order import numpy_combine, order_of, rounds
 from collc.emit.own import OwnModel, own_model
 from collc.emit.paths import PathModel, path_model
 from collc.emit.phases import PhaseModel, Surroundings, coordinates, entries_of, phase_model
@@ -52,7 +53,8 @@ class BundleModel:
     """Everything the templates print. Positions and ids are numbers; names are CSL identifiers.
 
     With a `run_length`, the name of a length that is given at run time, vectors have up to `length`
-    elements of the `held` ones of the buffer.
+    elements of the `held` ones of the buffer; `order` is the one in which a plan combines operands,
+    where that matters and is short.
     """
 
     name: str
@@ -67,8 +69,6 @@ class BundleModel:
     width: int
     height: int
     site: SiteModel
-    fabric: tuple[int, int]
-    offset: tuple[int, int]
     length: int
     held: int
     run_length: str
@@ -79,6 +79,9 @@ class BundleModel:
     numpy_reduction: str
     numpy_callback: tuple[str, ...]
     numpy_operands: str
+    numpy_combine: str
+    order: tuple[str, ...]
+    rounds: bool
     own: OwnModel | None
     combine: Combine
     colors: tuple[tuple[str, int], ...]
@@ -163,9 +166,9 @@ class SharedPhase:
 
 
 def loads_at_start(phase: Phase, given: SharedPhase) -> bool:
-    """Whether a phase of a program loads its registers when it begins: they are those of other
-    phases, too, or as long as the vectors of the call."""
-    return given.late or (given.by_length and phase.exchange is None)
+    """Whether a phase of a tree loads its registers in a function when it begins: they are those of
+    other phases, too, or as long as the vectors of the call."""
+    return phase.exchange is None and (given.late or given.by_length)
 
 
 def model_of(
@@ -196,11 +199,6 @@ def model_of(
         width=grid.width,
         height=grid.height,
         site=site,
-        fabric=(
-            grid.whole.width + plan.target.margin[0],
-            grid.whole.height + plan.target.margin[1],
-        ),
-        offset=plan.target.offset,
         length=contract.length,
         held=contract.held,
         run_length=contract.run_length.name if contract.run_length else "",
@@ -211,6 +209,9 @@ def model_of(
         numpy_reduction=numpy_reduction(contract.operation),
         numpy_callback=numpy_callback(contract.operation),
         numpy_operands=numpy_operands(schedule),
+        numpy_combine=numpy_combine(contract.operation),
+        order=order_of(schedule),
+        rounds=rounds(schedule),
         own=own_model(collective) if contract.own else None,
         combine=how,
         colors=plan.colors,
@@ -373,4 +374,4 @@ def _result_cases(plan: Plan) -> Cases:
         if not any(isinstance(step, SendVector) for step in phase.roles[role].steps)
     ]
     names = coordinates(reductions[-1]) if reductions else ("x", "y")
-    return cases_of(regions, (grid.width, grid.height), 0, names)
+    return cases_of(regions, (grid.width, grid.height), 0, "result_holders", names)

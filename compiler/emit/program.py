@@ -106,8 +106,6 @@ class ProgramModel:
     version: str
     width: int
     height: int
-    fabric: tuple[int, int]
-    offset: tuple[int, int]
     modules: tuple[ModuleModel, ...]
     steps: tuple[Step, ...]
     calls: tuple[CallModel, ...]
@@ -149,6 +147,24 @@ class ProgramModel:
         return any(module.m.own for module in self.modules)
 
     @property
+    def ordered(self) -> bool:
+        """Whether run.py follows the order of some sum."""
+        return any(module.m.order for module in self.modules)
+
+    @property
+    def rounded(self) -> str:
+        """The buffers with sums whose order it does not follow, as Python text."""
+        found = {one.m.buffer for one in self.modules if one.m.rounds and not one.m.order}
+        return f"{{{', '.join(map(repr, sorted(found)))}}}" if found else "set()"
+
+    @property
+    def exported(self) -> tuple[str, ...]:
+        """The symbols that run.py copies to and from, beside those of time stamps."""
+        lengths = (name for name, _ in self.lengths)
+        skew = ("dice",) if self.skew else ()
+        return (*(buffer.name for buffer in self.buffers), *lengths, *skew)
+
+    @property
     def plain(self) -> bool:
         """Whether it calls one collective once, with a length of the run."""
         return len(self.calls) == 1 and self.rounds == 1 and not self.skew and bool(self.lengths)
@@ -183,8 +199,6 @@ def program_model(
         version=__version__,
         width=grid.width,
         height=grid.height,
-        fabric=(grid.width + plan.target.margin[0], grid.height + plan.target.margin[1]),
-        offset=plan.target.offset,
         modules=modules,
         steps=steps,
         calls=tuple(entries[name] for name in plan.program.calls),
@@ -316,7 +330,7 @@ def _functions(phase: PhaseModel) -> Iterator[tuple[int, str, str]]:
     """Tasks of a phase: position, condition on the PE's parameters, function."""
     if phase.exchange:
         for lane in phase.exchange.lanes:
-            yield lane.task, f"{lane.field}_rows > 0", f"{lane.name}_next"
+            yield lane.task, f"{lane.field}_table > 0", f"{lane.name}_next"
         return
     if phase.store and phase.store.task >= 0:
         yield phase.store.task, "stored > 0", f"{phase.store.name}_done"
