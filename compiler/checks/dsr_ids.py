@@ -18,7 +18,7 @@ from collc.lowering.slots import clashes, slots_of
 from collc.plan import BY_WAVELET, Phase, Plan, Role, SendVector, StoreVectors
 from collc.schedule import Schedule
 
-MEMCPY = 0  # the number that memcpy's code takes of each class [study]
+MEMCPY = 0  # the number that memcpy's code takes of each file [study]
 
 
 def dsr_ids(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
@@ -28,7 +28,7 @@ def dsr_ids(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     alone = max(_in_common(plan) + sum(map(pairs, plan.phases)), sum(map(sources, plan.phases)))
     needed = alone if plan.registers is None else len(used)
     if needed > len(available):
-        what, in_turns = "DSRs of one class", shared_dsrs([plan])
+        what, in_turns = "DSRs of one file", shared_dsrs([plan])
         yield shortage(
             "C307", plan, what, counts, len(available), "dsr_ids", total=needed, in_turns=in_turns
         )
@@ -94,10 +94,10 @@ def _clash(plan: Plan) -> bool:
         return False
     slots, shared, common = slots_of(plan), plan.registers, _in_common(plan)
     of_all, of_phases = shared.pairs[:common], shared.pairs[common:]
-    classes = ((slots.pairs, of_phases), (slots.sources, shared.sources))
+    files = ((slots.pairs, of_phases), (slots.sources, shared.sources))
     return bool(set(of_all) & set(of_phases)) or any(
         len(numbers) != len(having)
         or not set(numbers) <= set(range(len(plan.dsr_ids)))
         or any(clashes(having, numbers))
-        for having, numbers in classes
+        for having, numbers in files
     )

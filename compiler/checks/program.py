@@ -176,11 +176,11 @@ def _dsr_ids(plan: ProgramPlan) -> Iterator[Diagnostic]:
     """C307: too few DSRs for a phase, even if all phases have the same in turn."""
     needed, available = shared_dsrs(plan.plans), len(plan.dsr_ids)
     if needed > available:
-        message = f"a phase of the program needs {needed} DSRs of one class, "
+        message = f"a phase of the program needs {needed} DSRs of one file, "
         message += _left(plan, available, "dsr_ids")
         yield _shared("C307", plan, message, resources=("dsr_ids",))
     elif MEMCPY in plan.dsr_ids:
-        yield _shared("C307", plan, f"DSR {MEMCPY} of every class is memcpy's")
+        yield _shared("C307", plan, f"DSR {MEMCPY} of every file is memcpy's")
 
 
 def _memory(plan: ProgramPlan) -> Iterator[Diagnostic]:

@@ -1,6 +1,6 @@
 """Data-structure registers of a module: parameters, which the file that imports it gives it.
 
-A number is got once for a class in a whole program [doc, page on DSRs], so no module gets one by
+A number is got once for a file in a whole program [doc, page on DSRs], so no module gets one by
 itself: the file that imports it does, and may give phases that never run on one PE the same one.
 The operands of one operation in `dsr_dest` and `dsr_src0` have one number (D95).
 """
@@ -17,12 +17,12 @@ from collc.emit.roles import Shape
 
 SHORT = {"dsr_dest": "dest", "dsr_src0": "src0", "dsr_src1": "src1"}
 _GOT = re.compile(r"\b(dest|src0|src1)_dsr_(\d+)\b")
-SOURCE = "dsr_src1"  # the class whose numbers count by themselves; those of the others are pairs
+SOURCE = "dsr_src1"  # the file whose numbers count by themselves; those of the others are pairs
 
 
 @dataclass(frozen=True)
 class RegisterModel:
-    """A register that a module has as a parameter: its name there, its class, and the position of
+    """A register that a module has as a parameter: its name there, its file, and the position of
     its number among those of the pairs, or of `dsr_src1`. `given` is what the importing file calls
     it, or an expression where that depends on the PE, with a negative position."""
 
@@ -35,7 +35,7 @@ class RegisterModel:
 
 @dataclass(frozen=True)
 class GotModel:
-    """A register that a file gets: its name, its class, its number as an expression."""
+    """A register that a file gets: its name, its file, its number as an expression."""
 
     name: str
     type: str
@@ -43,7 +43,7 @@ class GotModel:
 
 
 def name_of(type: str, number: int) -> str:
-    """What the register of a class with a number is called where it is got."""
+    """What the register of a file with a number is called where it is got."""
     return f"{SHORT[type]}_dsr_{number}"
 
 

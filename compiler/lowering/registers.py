@@ -3,7 +3,7 @@
 A number is that of a *pair*, a `dsr_dest` and a `dsr_src0`, or of a *source*, a `dsr_src1`. The
 destination and the first source of one operation are a pair; its second source may have any number.
 So what is dealt out are pairs and sources, which count from the same numbers: the same number in
-two classes is two registers. Number 0 is memcpy's in every class (`Target.dsr_ids`).
+two files is two registers. Number 0 is memcpy's in every file (`Target.dsr_ids`).
 
 Phases of trees have the vector's pair in common, loaded when an operation in memory begins. Each
 has a pair for where its vector goes, whose source is the vector, and one for the control wavelet

@@ -366,7 +366,7 @@ def _numbered(  # noqa: PLR0913, PLR0917 - the parts of a plan
 
 
 def shared_dsrs(plans: Sequence[Plan]) -> int:
-    """DSRs of a class that the phases of a program have in turn, where none are their own."""
+    """DSRs of a file that the phases of a program have in turn, where none are their own."""
     return max((dsrs_in_turn(phase) for plan in plans for phase in plan.phases), default=0)
 
 

@@ -90,7 +90,7 @@ def test_the_text_as_it_is_delivers(name: str, skew: int, target: str) -> None:
 @each_change
 def test_a_change_is_told_where_it_matters(change: Change, target: str, told: str) -> None:
     with pytest.raises(collc.RunError, match=told):
-        changed(bundle_of("lines", target, 40), change).run(seed=1)
+        changed(bundle_of("lines", target, 200), change).run(seed=1)
 
 
 @each_change
