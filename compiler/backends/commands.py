@@ -50,7 +50,12 @@ class _Commands:
         """As `BackEnd.run`."""
         words = (*self._tools.cs_python, script, "--name", compiled.artifact, *self._extra)
         limit = self._settings.timeout_seconds
-        return run_command((*words, *arguments), compiled.directory, limit, "run")
+        told = (*words, *arguments)
+        return run_command(told, compiled.directory, limit, "run", self._variables())
+
+    def _variables(self) -> dict[str, str]:
+        """What is added to the environment of a run."""
+        return {}
 
     def close(self) -> None:
         """As `BackEnd.close`."""
@@ -67,6 +72,12 @@ class Fabsim(_Commands):
             raise UnavailableError("fabsim is not installed (pip install ./fabsim)")
         begin = (sys.executable, "-m", "fabsim")
         super().__init__(settings, Tools((*begin, "cslc"), (*begin, "python"), "fabsim"))
+
+    def _variables(self) -> dict[str, str]:
+        """Its options, with late starts if there are to be some."""
+        late = self._settings.late_cycles
+        given = os.environ.get("FABSIM_OPTIONS", "")
+        return {"FABSIM_OPTIONS": f"{given} --late-starts {late}"} if late else {}
 
 
 class Simfabric(_Commands):

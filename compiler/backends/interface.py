@@ -29,7 +29,8 @@ class Settings:
     client, `machine` whether the appliance is asked for a system instead of its simulator;
     `address` is IP:port of a CS system. The files of every run are kept in `keep`, a folder for
     each back end; without it they are removed. A command that takes longer than `timeout_seconds`
-    is ended.
+    is ended. PEs begin launches up to `late_cycles` late where the back end itself can let them, as
+    fabsim can.
     """
 
     sdk: Path | None = None
@@ -38,6 +39,7 @@ class Settings:
     address: str | None = None
     keep: Path | None = None
     timeout_seconds: float | None = None
+    late_cycles: int = 0
 
 
 @dataclass(frozen=True)

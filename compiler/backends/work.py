@@ -9,6 +9,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from collc.backends.interface import Outcome, UnavailableError
@@ -46,8 +47,15 @@ class WorkFolder:
             shutil.rmtree(self._root, ignore_errors=True)
 
 
-def run_command(words: tuple[str, ...], directory: Path, limit: float | None, log: str) -> Outcome:
-    """Run a command to its end, or for `limit` seconds; what it says is left in LOG.log, too.
+def run_command(
+    words: tuple[str, ...],
+    directory: Path,
+    limit: float | None,
+    log: str,
+    variables: Mapping[str, str] | None = None,
+) -> Outcome:
+    """Run a command to its end, or for `limit` seconds; what it says is left in LOG.log, too;
+    `variables` are added to its environment.
 
     A command that takes too long is ended with all that it has started. Raises UnavailableError
     where it cannot be started.
@@ -57,6 +65,7 @@ def run_command(words: tuple[str, ...], directory: Path, limit: float | None, lo
         process = subprocess.Popen(
             words,
             cwd=directory,
+            env={**os.environ, **(variables or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

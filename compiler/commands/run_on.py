@@ -110,6 +110,9 @@ _OPTIONS = (
 )
 
 
+_LATE_CYCLES = 200  # that PEs begin late at most, as run.py has it
+
+
 def run_on(source: Source, asked: Asked, wanted: Wanted, runs: Runs, output: Path | None) -> None:
     """Run a program on all back ends that are asked for, and print a table. Exits with 3 where
     results or cycles differ, with 1 where nothing could be run."""
@@ -121,7 +124,10 @@ def run_on(source: Source, asked: Asked, wanted: Wanted, runs: Runs, output: Pat
     if isinstance(bundle, ProgramBundle) and lengths:
         prediction = bundle.predicted(lengths)
     trial = Trial(bundle.files, bundle.spec.target, prediction.cycles)
-    rows = tried(trial, list(_places(asked, bundle, wanted, runs, lengths)), asked.settings)
+    # Where the program cannot let PEs begin late itself, the simulator does.
+    late = _LATE_CYCLES if runs.late is None else runs.late
+    settings = replace(asked.settings, late_cycles=late if untimed else 0)
+    rows = tried(trial, list(_places(asked, bundle, wanted, runs, lengths)), settings)
     wrong = differing(rows, asked.tolerance)
     facts = facts_of(bundle) | predicted_facts(prediction)
     if source.as_data:

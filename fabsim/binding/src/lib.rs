@@ -4,7 +4,9 @@ use fabsim_engine::report::{Cause, SimError};
 use fabsim_engine::trace::{self, Region, Scope, TraceForm, TraceOptions, Watched};
 use fabsim_frontend as csl;
 use fabsim_frontend::{CompileOptions, Fp16Format};
-use fabsim_host::{Area, CopyFormat, LaunchReport, SimOptions, Simulator, TransferId, VisitOrder};
+use fabsim_host::{
+    Area, CopyFormat, LateStarts, LaunchReport, SimOptions, Simulator, TransferId, VisitOrder,
+};
 use fabsim_program::diagnostic::Diagnostic;
 use fabsim_program::program::{
     Arch, Clock, Design, Direction, Directions, ExportKind, Function, Inst, ScalarType, Tile,
@@ -465,7 +467,7 @@ struct PySimulator {
 #[pymethods]
 impl PySimulator {
     #[new]
-    #[pyo3(signature = (program, max_cycles=1_000_000_000, lenient=false, visit_seed=None, threads=None, *, max_memory_bytes=16_000_000_000, check_uninitialized=false, usage=false, trace=None, trace_form="text", trace_region=None, trace_window=None, constants=BTreeMap::new()))]
+    #[pyo3(signature = (program, max_cycles=1_000_000_000, lenient=false, visit_seed=None, threads=None, *, max_memory_bytes=16_000_000_000, check_uninitialized=false, usage=false, trace=None, trace_form="text", trace_region=None, trace_window=None, constants=BTreeMap::new(), late_starts=None))]
     #[allow(clippy::too_many_arguments)] // keywords, all but the first
     fn new(
         py: Python<'_>,
@@ -482,6 +484,7 @@ impl PySimulator {
         trace_region: Option<(u32, u32, u32, u32)>,
         trace_window: Option<(u64, u64)>,
         constants: BTreeMap<String, u64>,
+        late_starts: Option<(u64, u64)>,
     ) -> PyResult<Self> {
         let form = trace_form_of(trace_form)?;
         let scope = scope_of(trace_region, trace_window);
@@ -495,6 +498,10 @@ impl PySimulator {
             watched: Watched { trace, usage },
             check_uninitialized,
             constants: constants.into_iter().collect(),
+            late: late_starts.map_or(LateStarts::default(), |(most_cycles, seed)| LateStarts {
+                most_cycles,
+                seed,
+            }),
             ..SimOptions::default()
         };
         let design = Arc::clone(&program.design);

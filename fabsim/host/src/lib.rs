@@ -6,6 +6,7 @@
 mod circle;
 mod copy;
 mod inspect;
+mod late;
 mod port;
 mod refuse;
 mod room;
@@ -14,6 +15,7 @@ mod stuck;
 mod watch;
 
 pub use self::copy::{Area, CopyFormat};
+pub use self::late::LateStarts;
 pub use self::port::TransferId;
 pub use fabsim_engine::machine::VisitOrder;
 
@@ -48,6 +50,8 @@ pub struct SimOptions {
     pub threads: usize,
     /// Keeps every landing of a wavelet.
     pub trace_landings: bool,
+    /// Whether PEs begin launches late, each differently.
+    pub late: LateStarts,
     /// A trace, or counts of what was used.
     pub watched: Watched,
     /// Reading memory that nobody has written is an error.
@@ -67,6 +71,7 @@ impl Default for SimOptions {
             runs_ahead: true,
             threads: 1,
             trace_landings: false,
+            late: LateStarts::default(),
             watched: Watched::default(),
             check_uninitialized: false,
             constants: Vec::new(),
@@ -133,6 +138,8 @@ pub struct Simulator {
     pub(crate) machine: Machine,
     /// What was active at start has run until quiet.
     settled: bool,
+    /// How many there were.
+    launches: u64,
     /// A command has failed half-way; memory can still be looked at.
     failed: bool,
     transfers: port::Transfers,
@@ -165,6 +172,7 @@ impl Simulator {
             options,
             machine,
             settled: false,
+            launches: 0,
             failed: false,
             transfers: port::Transfers::default(),
             watching: false,
@@ -218,7 +226,13 @@ impl Simulator {
         let start_cycle = self.machine.cycle;
         let tile_cycles = self.machine.tile_cycles;
         self.machine.command = Command::default();
-        for n in 0..self.machine.pes.len() {
+        let order = self
+            .options
+            .late
+            .order(self.machine.pes.len(), self.launches);
+        self.launches += 1;
+        for (late, n) in order {
+            self.run_to(start_cycle + late, progress)?;
             let program = self.machine.pes[n].plan as usize;
             if let Some(function) = functions[program] {
                 let args = Arc::clone(&args);
@@ -237,6 +251,17 @@ impl Simulator {
             first_completion: command.first_done.unwrap_or(start_cycle),
             tile_cycles: self.machine.tile_cycles - tile_cycles,
         })
+    }
+
+    /// Lets what is under way go on until a cycle; where nothing is, time goes by.
+    fn run_to(&mut self, cycle: u64, progress: Progress) -> Result<(), SimError> {
+        if self.machine.cycle < cycle {
+            self.run(progress, |machine| {
+                machine.is_quiet() || machine.cycle >= cycle
+            })?;
+            self.machine.cycle = self.machine.cycle.max(cycle);
+        }
+        Ok(())
     }
 
     /// The function behind a host-visible name, per program in use.

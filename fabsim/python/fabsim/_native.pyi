@@ -118,6 +118,7 @@ class Simulator:
         trace_region: tuple[int, int, int, int] | None = None,
         trace_window: tuple[int, int] | None = None,
         constants: Mapping[str, int] = ...,
+        late_starts: tuple[int, int] | None = None,
     ) -> None: ...
     def set_progress(self, progress: Callable[[int], None] | None) -> None: ...
     def memcpy_h2d(

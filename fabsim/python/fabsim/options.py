@@ -33,6 +33,7 @@ class RunOptions:
     trace_form: Literal["text", "binary"]
     trace_region: tuple[int, int, int, int] | None
     trace_window: tuple[int, int] | None
+    late_starts: tuple[int, int] | None
 
     @property
     def counts(self) -> bool:
@@ -75,6 +76,13 @@ def region(text: str) -> tuple[int, int, int, int]:
     """`X,Y,WIDTH,HEIGHT`. Raises argparse.ArgumentTypeError."""
     x, y, width, height = _numbers(text, 4, "a region is X,Y,WIDTH,HEIGHT")
     return x, y, width, height
+
+
+def late_starts(text: str) -> tuple[int, int]:
+    """`CYCLES` or `CYCLES:SEED`. Raises argparse.ArgumentTypeError."""
+    with_seed = text if ":" in text else f"{text}:1"
+    cycles, seed = _numbers(with_seed.replace(":", ","), 2, "late starts are CYCLES or CYCLES:SEED")
+    return cycles, seed
 
 
 def window(text: str) -> tuple[int, int]:
@@ -143,6 +151,12 @@ def _parser(name: str, description: str) -> argparse.ArgumentParser:
         "--check-uninitialized",
         action="store_true",
         help="reading memory that nobody has written is an error",
+    )
+    checks.add_argument(
+        "--late-starts",
+        type=late_starts,
+        metavar="CYCLES[:SEED]",
+        help="PEs begin launches late, each differently, by so many cycles at most",
     )
     reports = parser.add_argument_group("reports and traces")
     reports.add_argument(

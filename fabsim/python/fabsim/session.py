@@ -49,6 +49,7 @@ def make(
         trace_form="binary" if form == "binary" else "text",
         trace_region=options.trace_region,
         trace_window=options.trace_window,
+        late_starts=options.late_starts,
     )
 
 
