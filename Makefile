@@ -45,15 +45,16 @@ $(VENV)/.fabsim: $(FABSIM_SOURCES) | $(VENV)/.collc
 	@touch $@
 
 lint: setup
-	$(BIN)/ruff format --check compiler tests grammar templates fabsim
-	$(BIN)/ruff check compiler tests grammar templates fabsim
+	$(BIN)/ruff format --check compiler research tests grammar templates fabsim
+	$(BIN)/ruff check compiler research tests grammar templates fabsim
 	cd fabsim && cargo fmt --all --check
 	cd fabsim && cargo clippy --quiet --workspace --all-targets -- -D warnings
 
 # mypy finds the package under the name it is installed by.
 types: setup
 	@mkdir -p build/types && ln -sfn ../../compiler build/types/collc
-	MYPYPATH=build/types $(BIN)/mypy --strict -p collc
+	@ln -sfn ../../research build/types/collc_research
+	MYPYPATH=build/types $(BIN)/mypy --strict -p collc -p collc_research
 	$(BIN)/mypy --strict fabsim/python/fabsim
 
 test-rust: setup
@@ -79,8 +80,8 @@ fuzz:
 	cd fabsim/fuzz && $(FUZZ) host_calls -- $(FUZZ_LIMITS)
 
 format: setup
-	$(BIN)/ruff format compiler tests grammar templates fabsim
-	$(BIN)/ruff check --fix compiler tests grammar templates fabsim
+	$(BIN)/ruff format compiler research tests grammar templates fabsim
+	$(BIN)/ruff check --fix compiler research tests grammar templates fabsim
 	cd fabsim && cargo fmt --all
 
 clean:
