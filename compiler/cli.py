@@ -28,6 +28,7 @@ COMMANDS = (
     "export",
     "list",
     "plot",
+    "probe",
     "reproduce",
     "run",
     "tune",

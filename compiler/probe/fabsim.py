@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import tempfile
 from collections.abc import Mapping
+from copy import copy
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,6 +17,7 @@ from collc.probe.job import Job, Seen, Status
 
 MAX_CYCLES = 200_000  # more than any probe needs
 BASE = "simfabric"  # the table that the vendor's simulator is taken to count by
+_SAID = 600  # characters of a message that are kept
 _DTYPES = {"i16": np.int16, "u16": np.uint16, "f16": np.float16}
 
 
@@ -41,6 +43,13 @@ class Fabsim:
         self._fabsim = fabsim_module()
         self._constants = constants or {}
         self._rules_off = list(rules_off)
+        self._programs: dict[tuple[str, str], tuple[Any, str]] = {}
+
+    def with_constants(self, constants: Mapping[str, Mapping[str, int]]) -> Fabsim:
+        """The same with other numbers; programs with results to read are compiled once for all."""
+        other = copy(self)
+        other._constants = constants
+        return other
 
     @property
     def told(self) -> str:
@@ -49,29 +58,33 @@ class Fabsim:
 
     def do(self, job: Job) -> Seen:
         """As `Tool.do`."""
-        try:
-            program = self._compiled(job)
-        except self._fabsim.CslError as error:
-            return Seen(Status.REFUSED, str(error))
-        if not job.launches and not job.reads:
+        runs = bool(job.launches or job.reads)
+        known = self._programs.get((job.name, job.arch)) if runs else None
+        if known is None:
+            with tempfile.TemporaryDirectory(prefix="collc-probe-") as directory:
+                try:
+                    known = (self._compiled(job, Path(directory)), directory)
+                except self._fabsim.CslError as error:
+                    return Seen(Status.REFUSED, shortened(str(error), directory))
+        if not runs:
             return Seen(Status.RAN)
-        return self._run(program, job)
+        self._programs[job.name, job.arch] = known
+        return self._run(*known, job)
 
-    def _compiled(self, job: Job) -> Any:  # noqa: ANN401 - an optional module
-        with tempfile.TemporaryDirectory(prefix="collc-probe-") as directory:
-            write(Path(directory), job.files)
-            return self._fabsim.compile(
-                str(Path(directory) / "layout.csl"),
-                arch=job.arch,
-                params=job.params,
-                fp16_format=job.fp16,
-                sdk=None if job.sdk == "unsaid" else job.sdk,
-                strict=job.strict,
-                timing=BASE,
-                rules_off=self._rules_off,
-            )
+    def _compiled(self, job: Job, directory: Path) -> Any:  # noqa: ANN401 - an optional module
+        write(directory, job.files)
+        return self._fabsim.compile(
+            str(directory / "layout.csl"),
+            arch=job.arch,
+            params=job.params,
+            fp16_format=job.fp16,
+            sdk=None if job.sdk == "unsaid" else job.sdk,
+            strict=job.strict,
+            timing=BASE,
+            rules_off=self._rules_off,
+        )
 
-    def _run(self, program: Any, job: Job) -> Seen:  # noqa: ANN401 - an optional module
+    def _run(self, program: Any, directory: str, job: Job) -> Seen:  # noqa: ANN401 - see above
         words: dict[str, list[list[list[int]]]] = {}
         try:
             simulator = self._fabsim.Simulator(
@@ -90,8 +103,15 @@ class Fabsim:
                 words[name] = raw.reshape(program.height, program.width, count).tolist()
             simulator.stop()
         except self._fabsim.SimulationError as error:
-            return Seen(Status.FAILED, str(error), error.kind, words)
+            said = shortened(str(error), directory)
+            return Seen(Status.FAILED, said, error.kind, words)
         return Seen(Status.RAN, words=words)
+
+
+def shortened(said: str, directory: str) -> str:
+    """A message without the folder it was made in, and not longer than a reader reads."""
+    text = said.replace(f"{directory}/", "").replace(directory, "").strip()
+    return text if len(text) <= _SAID else f"{text[:_SAID]} ..."
 
 
 def write(directory: Path, files: Mapping[str, str]) -> None:
