@@ -6,7 +6,7 @@
 use crate::direction::{Direction, Directions};
 use crate::opcode::Opcode;
 use crate::program::{
-    ColorSetup, Completion, Design, DsdOperation, DsdShape, Filter, Inst, OpOptions, PopMode, Simd,
+    ColorSetup, Completion, Design, DsdOperation, DsdShape, Filter, Inst, OpOptions, PopMode,
     SystemCall, TileProgram,
 };
 use crate::rules::Switch;
@@ -285,18 +285,6 @@ pub const READINGS: &[Switch] = &[
             },
         }),
     },
-    reading("M3.8-2", "simd_64 goes on with one wavelet", |design| {
-        programs(design, |program| {
-            for shape in &mut program.shapes {
-                if let DsdShape::FabIn { simd, .. } | DsdShape::FabOut { simd, .. } = shape {
-                    *simd = match *simd {
-                        Simd::Simd64 => Simd::Simd32Or64,
-                        other => other,
-                    };
-                }
-            }
-        });
-    }),
     Switch {
         rule: "M6.1-3",
         refusals: &["a shift count must be unsigned, *"],

@@ -156,7 +156,6 @@ const SWITCHES: &[Switch] = &[
         "M3.7-20",
         &["'fabric_color' must be a color known at compile time, found *"],
     ),
-    check("M3.7-23", &["a launch color of memcpy exists up to SDK *"]),
     check(
         "M3.7-25",
         &["the color * stands for none: it can have no route"],
