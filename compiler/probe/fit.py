@@ -1,7 +1,7 @@
 """Constants from readings: exact where the readings determine them, and what they leave open.
 
-A reading is, near the constants in force, a sum of constants with whole factors. The factors are found
-by running fabsim with each constant one higher and one lower; a reading that answers the two
+A reading is, near the constants in force, a sum of constants with whole factors. These are found by
+running fabsim with each constant one higher and one lower; a reading that answers the two
 differently bends there and only serves as a check. The equations are solved with fractions.
 """
 
@@ -13,6 +13,7 @@ from fractions import Fraction
 from math import lcm
 
 _ROUNDS = 8
+_FURTHER = 4  # cycles: more than a number of a table is likely to be off
 
 Predict = Callable[[Mapping[str, int]], dict[str, int] | None]
 Row = dict[str, int]
@@ -68,7 +69,9 @@ def fit(
         if moved is None or _error(moved, measured, predict) >= _error(table, measured, predict):
             break
         table = moved
-    return _summed_up(measured, table, free, predict, _straight(seen))
+    further = _bent_further_on(start, free, seen[0], predict)
+    bends = {name: further.get(name, set()) for name in _straight(seen)}
+    return _summed_up(measured, table, free, predict, bends)
 
 
 def _step(
@@ -93,6 +96,21 @@ def _straight(seen: Sequence[Slopes]) -> set[str]:
     """The readings that are the same sum of constants wherever it was looked."""
     rows = seen[0].rows
     return {name for name, row in rows.items() if all(at.rows.get(name) == row for at in seen)}
+
+
+def _bent_further_on(
+    start: Mapping[str, int], free: Sequence[str], slopes: Slopes, predict: Predict
+) -> dict[str, set[str]]:
+    """The readings that are another sum where a constant is a good deal higher, with those."""
+    now = predict(start)
+    assert now is not None, "fabsim runs its own probes"
+    bent: dict[str, set[str]] = {}
+    for constant in free:
+        further = predict({**start, constant: start[constant] + _FURTHER})
+        for name, row in slopes.rows.items():
+            if further and further[name] - now[name] != _FURTHER * row.get(constant, 0):
+                bent.setdefault(name, set()).add(constant)
+    return bent
 
 
 def _of(found: dict[str, int] | None, measured: Mapping[str, int]) -> dict[str, int]:
@@ -191,31 +209,32 @@ def _summed_up(
     table: dict[str, int],
     free: Sequence[str],
     predict: Predict,
-    straight: set[str],
+    bends: Mapping[str, set[str]],
 ) -> Fit:
+    """What the readings determine at the end. `bends` has those that were the same sum all along,
+    with the constants that would change that; such a one counts where those are determined."""
     now = _of(predict(table), measured)
     slopes = slopes_at(table, free, now, predict)
-    sums = {
-        name: sum(by * table[constant] for constant, by in row.items())
-        for name, row in slopes.rows.items()
-    }
-    rows = {name: row for name, row in slopes.rows.items() if name in straight}
-    right = {name: row for name, row in rows.items() if now[name] == measured[name]}
-    determined: dict[str, tuple[int, tuple[str, ...]]] = {}
-    equations = []
-    for lead, row in reduced(right, sums):
-        by = tuple(sorted(row.made_of))
-        if len(row.factors) == 1:
-            determined[lead] = (table[lead], by)
-        else:
-            equations.append(_whole(row, by))
+    equal = {name: row for name, row in slopes.rows.items() if now[name] == measured[name]}
+    leads: list[tuple[str, _Reduced]] = []
+    known: set[str] = set()
+    while True:
+        rows = {name: row for name, row in equal.items() if bends.get(name, {""}) <= known}
+        sums = {name: sum(by * table[c] for c, by in row.items()) for name, row in rows.items()}
+        leads = reduced(rows, sums)
+        more = {lead for lead, row in leads if len(row.factors) == 1}
+        if more == known:
+            break
+        known = more
     touched = {constant for row in rows.values() for constant in row}
-    bending = {c for row in (*slopes.rows.values(), *slopes.bent.values()) for c in row}
+    every = (*slopes.rows.values(), *slopes.bent.values(), *bends.values())
+    moving = {constant for row in every for constant in row}
+    exact = {lead: tuple(sorted(row.made_of)) for lead, row in leads if lead in known}
     return Fit(
-        determined={name: determined[name] for name in free if name in determined},
-        equations=equations,
-        untold=[name for name in free if name not in touched | bending],
-        bounded=[name for name in free if name in bending and name not in touched],
+        determined={name: (table[name], exact[name]) for name in free if name in exact},
+        equations=[_whole(row) for lead, row in leads if lead not in known],
+        untold=[name for name in free if name not in touched | moving],
+        bounded=[name for name in free if name in moving and name not in touched],
         unexplained={
             name: (measured[name], now[name]) for name in now if now[name] != measured[name]
         },
@@ -223,8 +242,8 @@ def _summed_up(
     )
 
 
-def _whole(row: _Reduced, by: tuple[str, ...]) -> Equation:
+def _whole(row: _Reduced) -> Equation:
     """A row with whole factors."""
     scale = lcm(*(value.denominator for value in (*row.factors.values(), row.value)))
     factors = {name: int(factor * scale) for name, factor in sorted(row.factors.items())}
-    return Equation(factors, int(row.value * scale), by)
+    return Equation(factors, int(row.value * scale), tuple(sorted(row.made_of)))

@@ -1,4 +1,4 @@
-"""The timing probes, and what fabsim says of them: readings by name, and how they follow constants."""
+"""The timing probes, and what fabsim says of them: readings by name, for any constants."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ _SHOWN = 100  # characters of what was seen, in the table
 
 
 def as_json(survey: Survey) -> dict[str, Any]:
-    """The report without dates, paths of temporary files or anything else that changes by itself."""
+    """The report, without dates or anything else that changes by itself."""
     return {
         "schema": SCHEMA,
         "collc": __version__,

@@ -83,7 +83,7 @@ def timed(tool: Tool, arch: str) -> Timed:
 
 
 def _model(timing: dict[str, Timed]) -> Tool | None:
-    """fabsim with the constants that were fitted."""
+    """Fabsim with the constants that were fitted."""
     fits = {arch: timed.fit for arch, timed in timing.items()}
     tables = {arch: found.table for arch, found in fits.items() if found is not None}
     return Fabsim(tables) if tables else None
