@@ -114,6 +114,13 @@ bench: setup
 signatures:
 	cd fabsim && REFRESH=1 cargo test --quiet -p fabsim-frontend the_page_is_the_table
 
+# What public programs use of CSL, docs/csl-constructs.json (FOLDERS are copies of them; without, the
+# table stays as it is), and which of it emitted text uses, docs/csl-constructs.md.
+.PHONY: constructs
+constructs: setup
+	test -z "$(FOLDERS)" || $(BIN)/python fabsim/tools/census.py $(FOLDERS) --jobs $(JOBS)
+	$(BIN)/python tests/constructs.py
+
 # The table of patterns, docs/patterns.md, from the prelude, the examples and the compiler.
 .PHONY: patterns sweep
 patterns: setup

@@ -12,7 +12,7 @@ from collc.probe.job import Status, Tool, job_of
 from collc.probe.program import ARCHS, Program, read
 
 #: Numbers of a table that count no cycles: forms of code.
-FORMS = ("optimized",)
+FORMS = ("optimized", "exclusive_main")
 
 Readings = dict[str, int]
 

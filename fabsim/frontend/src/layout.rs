@@ -72,6 +72,7 @@ pub fn compile_design(provider: Provider, path: &Path, options: CompileOptions) 
     let design = compiler
         .design(path)
         .map_err(|error| compiler.report(*error));
+    let constructs = compiler.constructs();
     let mut messages = std::mem::take(&mut compiler.messages);
     let design = match design {
         // Nobody says what a program does that breaks a rule which is off: it is accepted.
@@ -98,6 +99,7 @@ pub fn compile_design(provider: Provider, path: &Path, options: CompileOptions) 
         design: design.map_err(|()| place(messages.errors)),
         warnings: place(messages.warnings),
         printed: place(messages.printed),
+        constructs: place(constructs),
         sdk,
         assumed: None,
     }

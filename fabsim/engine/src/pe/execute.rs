@@ -346,6 +346,10 @@ impl Main {
         if let Err(fault) = refuse_busy(&issued, threads, env.plan) {
             return self.wait_for_thread(fault, env);
         }
+        let held = until_written(&issued, core, env);
+        if held > 0 {
+            return Ok(Flow::Again(held));
+        }
         self.charged = false;
         if let Some(slot) = op.result {
             self.set(slot, 1);
@@ -355,6 +359,9 @@ impl Main {
             return Ok(Flow::Next(0));
         }
         if !issued.is_async {
+            if env.plan.timing.memory_result_cycles > 1 {
+                core.recent.begin(&issued.running);
+            }
             self.running = Some(Box::new(issued.running));
             self.doing = Doing::Operation;
             return Ok(Flow::Leave);
@@ -433,6 +440,13 @@ fn load_cycles(dsd: u64, plan: &PePlan) -> u64 {
         Some(DsdShape::Mem4d { .. }) => timing.dsr_load_cycles + timing.tensor_load_cycles,
         _ => timing.dsr_load_cycles,
     }
+}
+
+/// Cycles until what operations before this one have written can be read.
+fn until_written(issued: &Issued, core: &Core, env: &Env) -> u64 {
+    let after = env.plan.timing.memory_result_cycles;
+    let at = core.recent.readable(&issued.running, after);
+    at.saturating_sub(env.now)
 }
 
 /// Whether the queues and the microthread of an operation are free.

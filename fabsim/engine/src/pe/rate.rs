@@ -39,6 +39,11 @@ impl Pace {
         }
     }
 
+    /// What an operation begins with: its first element waits for no other one.
+    pub fn at_start(self) -> u32 {
+        PARTS.saturating_sub(self.parts)
+    }
+
     /// The elements a cycle, if that is the same whole number every cycle.
     pub fn steady(self) -> Option<u8> {
         let whole = self.parts % PARTS == 0 && self.parts > 0 && !self.banked;
