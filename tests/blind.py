@@ -145,9 +145,9 @@ def blind(seed: int) -> tuple[Unknown, Survey, list[str]]:
 
 def found_alone(rule: str) -> bool:
     """Whether the probes of a rule refute it where it alone is off."""
-    tool, model = Fabsim(rules_off=(rule,)), Fabsim()
+    tool = Fabsim(rules_off=(rule,))
     own = ((p, arch) for p in programs() if rule in p.rules for arch in p.archs)
-    return any(decide(p, arch, tool, model).verdict is Verdict.REFUTED for p, arch in own)
+    return any(decide(p, arch, tool, None).verdict is Verdict.REFUTED for p, arch in own)
 
 
 def without_row(found: Survey) -> list[RuleReport]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from typing import Protocol
 
 import numpy as np
 
@@ -43,14 +44,22 @@ class Finding:
     seen: str
 
 
-def decide(program: Program, arch: str, tool: Tool, model: Tool | None) -> Finding:
-    """Do the jobs of a probe. `model` is fabsim with the cycles that were fitted: what is seen
-    there, too, follows from cycles and refutes nothing else."""
-    verdict, seen = _decided(program, arch, tool, model)
+class Explains(Protocol):
+    """Who knows what follows from cycles."""
+
+    def shows(self, job: Job, seen: Seen) -> bool:
+        """Whether a job may come to that by cycles alone."""
+
+
+def decide(program: Program, arch: str, tool: Tool, fitted: Explains | None) -> Finding:
+    """Do the jobs of a probe. What follows from cycles, as `fitted` knows, refutes nothing else."""
+    verdict, seen = _decided(program, arch, tool, fitted)
     return Finding(program.name, arch, verdict, seen)
 
 
-def _decided(program: Program, arch: str, tool: Tool, model: Tool | None) -> tuple[Verdict, str]:
+def _decided(
+    program: Program, arch: str, tool: Tool, fitted: Explains | None
+) -> tuple[Verdict, str]:
     sdk = program.value("sdk", arch, "")
     if sdk and tool.release is not None and sdk != tool.release:
         which = "whatever release it finds out" if sdk == "unsaid" else f"SDK {sdk}"
@@ -66,14 +75,9 @@ def _decided(program: Program, arch: str, tool: Tool, model: Tool | None) -> tup
         verdict, text = _failure(expected, seen)
     else:
         verdict, text = _results(program, job, seen)
-    if verdict is Verdict.REFUTED and model is not None and alike(model.do(job), seen):
-        return Verdict.OPEN, f"as fabsim has it with the cycles that were fitted: {text}"
+    if verdict is Verdict.REFUTED and fitted is not None and fitted.shows(job, seen):
+        return Verdict.OPEN, f"as cycles that are fitted or open have it: {text}"
     return verdict, text
-
-
-def alike(one: Seen, other: Seen) -> bool:
-    """Whether two runs came to the same, whatever the cycles in their messages."""
-    return (one.status, one.kind, one.words) == (other.status, other.kind, other.words)
 
 
 def _refusals(program: Program, arch: str, tool: Tool) -> tuple[Verdict, str]:

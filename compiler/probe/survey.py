@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 
 from collc.backends import UnavailableError
 from collc.probe.decide import Finding, Verdict, decide
-from collc.probe.fabsim import Fabsim
 from collc.probe.fit import Fit, fit
+from collc.probe.fitted import Fitted
 from collc.probe.job import Tool
 from collc.probe.model import Measured, Model, measure
 from collc.probe.program import Program, programs
@@ -61,9 +61,9 @@ def survey(
     for arch in archs:
         say(f"timing probes, {arch}")
         timing[arch] = timed(tool, arch)
-    model = _model(timing)
+    fitted = _fitted(timing)
     wanted = [rule for rule in rules() if _fits(rule.number, asked)]
-    findings = _findings(tool, archs, {rule.number for rule in wanted}, model, jobs, say)
+    findings = _findings(tool, archs, {rule.number for rule in wanted}, fitted, jobs, say)
     reports = []
     for rule in wanted:
         own = tuple(finding for names, finding in findings if rule.number in names)
@@ -82,11 +82,10 @@ def timed(tool: Tool, arch: str) -> Timed:
     return Timed(measured, found)
 
 
-def _model(timing: dict[str, Timed]) -> Tool | None:
-    """Fabsim with the constants that were fitted."""
-    fits = {arch: timed.fit for arch, timed in timing.items()}
-    tables = {arch: found.table for arch, found in fits.items() if found is not None}
-    return Fabsim(tables) if tables else None
+def _fitted(timing: dict[str, Timed]) -> Fitted | None:
+    """Fabsim with cycles that fit, where it is installed."""
+    fits = {arch: timed.fit for arch, timed in timing.items() if timed.fit is not None}
+    return Fitted(fits) if fits else None
 
 
 def _fits(number: str, asked: Sequence[str]) -> bool:
@@ -97,7 +96,7 @@ def _findings(  # noqa: PLR0913, PLR0917 - what to do, and how
     tool: Tool,
     archs: Sequence[str],
     wanted: set[str],
-    model: Tool | None,
+    fitted: Fitted | None,
     jobs: int,
     say: Progress,
 ) -> list[tuple[tuple[str, ...], Finding]]:
@@ -113,7 +112,7 @@ def _findings(  # noqa: PLR0913, PLR0917 - what to do, and how
     def do(one: tuple[Program, str]) -> tuple[tuple[str, ...], Finding]:
         program, arch = one
         say(f"{program.name}, {arch}")
-        return program.rules, decide(program, arch, tool, model)
+        return program.rules, decide(program, arch, tool, fitted)
 
     if jobs == 1:
         return [do(one) for one in todo]

@@ -30,8 +30,18 @@ class Tool:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 
-def verdict(program, *answers, model=None):
-    return decide(program, "wse2", Tool(*answers), model).verdict
+class Fitted:
+    """Shows one thing, whatever the job."""
+
+    def __init__(self, shown):
+        self.shown = shown
+
+    def shows(self, job, seen):
+        return seen == self.shown
+
+
+def verdict(program, *answers, fitted=None):
+    return decide(program, "wse2", Tool(*answers), fitted).verdict
 
 
 def test_results_as_stated_confirm_and_others_refute():
@@ -54,7 +64,7 @@ def test_a_program_without_its_results(status, expected):
 
 def test_what_fabsim_shows_with_the_fitted_cycles_refutes_nothing():
     other = Seen(Status.RAN, words={"out": [[[3, 1]]]})
-    assert verdict(RESULT, other, model=Tool(other)) is Verdict.OPEN
+    assert verdict(RESULT, other, fitted=Fitted(other)) is Verdict.OPEN
 
 
 def test_silence_never_confirms_that_a_program_stands_still():
