@@ -25,8 +25,8 @@ class Fitted:
         self._fabsim = Fabsim()
 
     def shows(self, job: Job, seen: Seen) -> bool:
-        """Whether a job comes to what was seen with the fitted constants, or to one thing or another
-        with others that fit as well."""
+        """Whether a job comes to what was seen with the fitted constants, or now to one thing and
+        now to another with those that fit as well."""
         fit = self._fits.get(job.arch)
         if fit is None:
             return False

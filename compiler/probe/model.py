@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.resources import files
 
 from collc.probe.decide import evaluate
 from collc.probe.fabsim import BASE, Fabsim, fabsim_module
-from collc.probe.job import Status, Tool, job_of
+from collc.probe.job import Job, Status, Tool, job_of
 from collc.probe.program import ARCHS, Program, read
 
 #: Numbers of a table that count no cycles: forms of code.
@@ -39,13 +40,18 @@ def names(program: Program) -> dict[str, str]:
     return {f"{program.name}: {name}": value for name, _, value in pairs}
 
 
+@lru_cache
+def _jobs(arch: str) -> tuple[tuple[Program, Job], ...]:
+    return tuple((program, job_of(program, arch)) for program in timing_programs())
+
+
 def measure(tool: Tool, arch: str) -> Measured:
     """Run the timing probes. A reading is a difference of stamps of one PE: it does not depend on
     when the host began, nor on what a stamp takes."""
     readings: Readings = {}
     problems: dict[str, str] = {}
-    for program in timing_programs():
-        seen = tool.do(job_of(program, arch))
+    for program, job in _jobs(arch):
+        seen = tool.do(job)
         if seen.status is not Status.RAN:
             problems[program.name] = f"{seen.status.value}: {seen.said}"
             continue

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
@@ -132,6 +133,7 @@ def folder() -> Traversable:
     return files("collc.probe").joinpath("programs")
 
 
+@lru_cache
 def common(name: str) -> str:
     """What the programs without a layout share."""
     return folder().joinpath("common", name).read_text()
