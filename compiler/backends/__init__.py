@@ -5,7 +5,7 @@
         outcome = tools.run(compiled, "run.py")
 
 `fabsim` is the project's own simulator by its command line, `simfabric` the vendor's simulator of
-a local SDK, `cs` a local SDK with a CS system.
+a local SDK, `appliance` the vendor's client package, `cs` a local SDK with a CS system.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from collc.backends.appliance import Appliance
 from collc.backends.commands import CsSystem, Fabsim, Simfabric
 from collc.backends.interface import (
     BackEnd,
@@ -39,6 +40,7 @@ __all__ = [
 BACK_ENDS: dict[str, Callable[[Settings], BackEnd]] = {
     "fabsim": Fabsim,
     "simfabric": Simfabric,
+    "appliance": Appliance,
     "cs": CsSystem,
 }
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from collc.backends.interface import Outcome, UnavailableError
 
+GRACE_SECONDS = 5  # for a command that is interrupted to clean up
 TIMED_OUT = 124  # the status of a command that was ended, as `timeout` has it
 
 
@@ -21,7 +22,11 @@ class WorkFolder:
 
     def __init__(self, keep: Path | None, name: str) -> None:
         self._kept = keep is not None
-        self._root = keep / name if keep is not None else Path(tempfile.mkdtemp(prefix="collc-"))
+        self._root = (
+            (keep / name).absolute()
+            if keep is not None
+            else Path(tempfile.mkdtemp(prefix="collc-"))
+        )
         self._count = 0
 
     def copy_of(self, folder: Path) -> Path:
@@ -81,7 +86,11 @@ def _waited_for(process: subprocess.Popen[str], limit: float | None) -> tuple[in
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """End a process and those it has started, which are of its own session."""
+    """End a process and those it has started, which are of its own session. It is interrupted
+    first, since a job of an appliance stands until its client has ended it."""
     with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE_SECONDS)
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

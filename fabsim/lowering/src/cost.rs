@@ -93,7 +93,7 @@ pub const PIPELINE: ScalarTiming = ScalarTiming {
     return_cycles: 6,
     task_return_cycles: 1,
     divide_cycles: 50,
-    constant_divide_cycles: 10,
+    constant_divide_cycles: 8,
     wide_integer_cycles: 1,
     wide_product_cycles: 4,
 };
