@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import reduce
 from pathlib import Path
 
 import click
 
 from collc.backends import BACK_ENDS, Settings, UnavailableError, opened
+from collc.commands.fabric import fabric_options
 from collc.commands.output import FAULT
+from collc.commands.run_on import TOOL_OPTIONS
+from collc.diagnostics import CollcError
+from collc.fabric import MACHINES, Wanted
 from collc.probe.fabsim import Fabsim
 from collc.probe.job import Tool
 from collc.probe.program import ARCHS, NEWEST
@@ -19,7 +24,12 @@ from collc.probe.report import as_json, as_text, table_of
 from collc.probe.survey import Progress, survey
 from collc.probe.tools import Tools
 
-_SECONDS = 600  # for a command: cslc takes some, a probe a few more
+_SECONDS = 600  # for a command where no --timeout is given: a probe may stand still
+
+
+def _tool_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Those of `collc run`."""
+    return reduce(lambda made, option: option(made), reversed(TOOL_OPTIONS), command)
 
 
 @click.command()
@@ -60,28 +70,10 @@ _SECONDS = 600  # for a command: cslc takes some, a probe a few more
     help="The release of the SDK: probes of other ones are left out.",
 )
 @click.option(
-    "--sdk",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="A folder with cslc and cs_python.",
-)
-@click.option("--cmaddr", "address", metavar="IP:PORT", help="The address of a CS system.")
-@click.option("--client-python", help="A Python with the appliance's client.")
-@click.option("--machine", is_flag=True, help="A system of the appliance, not its simulator.")
-@click.option(
-    "--keep",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Keep the files of every run in this folder.",
-)
-@click.option(
-    "--time-limit",
-    type=click.FloatRange(min=1),
-    default=_SECONDS,
-    show_default=True,
-    help="Seconds until a command is ended; a program that stands still is told by it.",
-)
-@click.option(
     "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Probes at a time."
 )
+@fabric_options
+@_tool_options
 def command(  # noqa: PLR0913, PLR0917 - as many as there are options
     where: str,
     output: Path | None,
@@ -89,28 +81,26 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
     archs: tuple[str, ...],
     asked: tuple[str, ...],
     release: str,
-    sdk: Path | None,
-    address: str | None,
-    client_python: str | None,
-    machine: bool,
-    keep: Path | None,
-    time_limit: float,
     jobs: int,
+    wanted: Wanted,
+    sdk: Path | None,
+    client_python: str | None,
+    cmaddr: str | None,
+    keep: Path | None,
+    timeout: float | None,
 ) -> None:
     """Run small programs on tools that take CSL, and say rule by rule of docs/machine.md what they
     show: confirmed, refuted or not decided, with what was seen; and fit fabsim's cycles to time
     stamps. Nothing of your own programs is used or told; the report is for you to read and send."""
-    settings = Settings(
-        sdk=sdk,
-        client_python=client_python,
-        machine=machine,
-        address=address,
-        keep=keep,
-        timeout_seconds=time_limit,
-    )
+    machine = wanted.machine in MACHINES
+    settings = Settings(sdk, client_python, machine, cmaddr, keep, timeout or _SECONDS)
+    archs = archs or ((wanted.target,) if wanted.target else ARCHS)
     try:
-        with _tool(where, settings, release) as tool:
-            found = survey(tool, archs or ARCHS, asked=asked, jobs=jobs, progress=_progress())
+        with _tool(where, settings, release, wanted) as tool:
+            found = survey(tool, archs, asked=asked, jobs=jobs, progress=_progress())
+    except CollcError as error:
+        click.echo(f"collc: {error}", err=True)
+        sys.exit(FAULT)
     except UnavailableError as error:
         click.echo(f"collc: {error}", err=True)
         sys.exit(FAULT)
@@ -123,13 +113,13 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
 
 
 @contextmanager
-def _tool(where: str, settings: Settings, release: str) -> Iterator[Tool]:
+def _tool(where: str, settings: Settings, release: str, wanted: Wanted) -> Iterator[Tool]:
     """The tools behind a name; fabsim is called in this process."""
     if where == "fabsim":
         yield Fabsim()
         return
     with opened(where, settings) as back_end:
-        yield Tools(back_end, release)
+        yield Tools(back_end, release, wanted)
 
 
 def _progress() -> Progress | None:

@@ -90,6 +90,8 @@ def _refusals(program: Program, arch: str, tool: Tool) -> tuple[Verdict, str]:
     accepted, said = [], ""
     for line in lines:
         seen = tool.do(job_of(program, arch, line))
+        if seen.status is Status.UNABLE:
+            return Verdict.OPEN, f"not tried: {seen.said}"
         if seen.status is Status.RAN:
             accepted.append(line)
         said = said or seen.said

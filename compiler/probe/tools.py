@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import json
 import tempfile
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
-from collc.backends import BackEnd, Compiled, CompileError
+from collc.backends import BackEnd, Compiled, CompileError, UnavailableError
 from collc.backends import Job as FolderJob
 from collc.backends.work import TIMED_OUT
+from collc.fabric import Wanted, fabric_of, machine_of
 from collc.probe.fabsim import shortened, write
 from collc.probe.job import Job, Seen, Status
+from collc.target import TARGETS
 
 SCRIPT, JOB, MARK = "probe_host.py", "probe.json", "PROBE "
 _LAST = 600  # characters of output that are kept where a script says nothing
 
 
 class Tools:
-    """A back end as a tool. `release` is the SDK it belongs to, as the user says."""
+    """A back end as a tool. `release` is the SDK it belongs to, as the user says, `wanted` the
+    fabric; a system has the fabric of its machine."""
 
-    def __init__(self, back_end: BackEnd, release: str | None) -> None:
+    def __init__(
+        self, back_end: BackEnd, release: str | None, wanted: Wanted | None = None
+    ) -> None:
         self._back_end = back_end
         self.release = release
+        self._wanted = wanted or Wanted()
 
     @property
     def told(self) -> str:
@@ -38,11 +45,13 @@ class Tools:
             write(folder, {**job.files, SCRIPT: _script(), JOB: _description(job)})
             try:
                 compiled = self._back_end.compile(FolderJob(folder, self._options(job)))
+                if not job.launches and not job.reads:
+                    return Seen(Status.RAN)
+                return self._run(compiled)
             except CompileError as error:
                 return Seen(Status.REFUSED, shortened(str(error), directory))
-        if not job.launches and not job.reads:
-            return Seen(Status.RAN)
-        return self._run(compiled)
+            except UnavailableError as error:  # gone for a moment: what else was seen is kept
+                return Seen(Status.UNABLE, shortened(str(error), directory))
 
     def _options(self, job: Job) -> tuple[str, ...]:
         """The words of cslc's command line; fabsim's own ones where it stands in."""
@@ -52,12 +61,12 @@ class Tools:
             sdk = () if job.sdk == "unsaid" else (f"--sdk={job.sdk}",)
             own = (*strict, *sdk)
         params = ",".join(f"{name}:{value}" for name, value in job.params.items())
+        wanted = self._wanted
+        if self._back_end.name == "cs" and wanted.machine is None and wanted.dims is None:
+            wanted = replace(wanted, machine=machine_of(job.arch))
+        fabric = fabric_of((job.width, job.height), TARGETS[job.arch], wanted)
         return (
-            f"--arch={job.arch}",
-            f"--fabric-dims={job.width + 7},{job.height + 2}",
-            "--fabric-offsets=4,1",
-            "--memcpy",
-            "--channels=1",
+            *fabric.options(job.arch),
             *([f"--params={params}"] if params else []),
             *([f"--fp16-format={job.fp16}"] if job.fp16 != "f16" else []),
             *own,
