@@ -13,7 +13,7 @@ from collc.probe.job import Job, Status, Tool, job_of
 from collc.probe.program import ARCHS, Program, read
 
 #: Numbers of a table that count no cycles: forms of code.
-FORMS = ("optimized", "exclusive_main")
+FORMS = ("optimized", "exclusive_main", "measured_rates")
 
 Readings = dict[str, int]
 
