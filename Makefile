@@ -130,6 +130,12 @@ patterns: setup
 sweep: setup
 	$(BIN)/python tests/sweep.py --jobs $(JOBS)
 
+# Twenty machines with rules and cycles changed at random, and what the probes find out about them; then
+# every rule that can be switched off, one by one. Some minutes; docs/probes.md.
+.PHONY: probes
+probes: setup
+	$(BIN)/python tests/blind.py --seeds 20 --each
+
 # How far the best patterns are from the lower bounds, into docs/gap.md.
 .PHONY: gap
 gap: setup

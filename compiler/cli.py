@@ -29,6 +29,7 @@ COMMANDS = (
     "export",
     "list",
     "plot",
+    "probe",
     "reproduce",
     "run",
     "tune",

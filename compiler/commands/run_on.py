@@ -72,14 +72,7 @@ def back_end_options(command: Callable[..., None]) -> Callable[..., None]:
     return made
 
 
-_OPTIONS = (
-    click.option(
-        "--on",
-        "names",
-        type=click.Choice(list(BACK_ENDS)),
-        multiple=True,
-        help="Run there, by the emitted run.py, and compare; may be repeated. Else on fabsim.",
-    ),
+TOOL_OPTIONS = (
     click.option(
         "--sdk",
         type=click.Path(path_type=Path),
@@ -99,6 +92,18 @@ _OPTIONS = (
     click.option(
         "--timeout", type=click.FloatRange(1), metavar="S", help="End a command after S seconds."
     ),
+)
+"""Where the tools of a back end are, and how they are used."""
+
+_OPTIONS = (
+    click.option(
+        "--on",
+        "names",
+        type=click.Choice(list(BACK_ENDS)),
+        multiple=True,
+        help="Run there, by the emitted run.py, and compare; may be repeated. Else on fabsim.",
+    ),
+    *TOOL_OPTIONS,
     click.option(
         "--tolerance",
         type=click.FloatRange(0),

@@ -158,6 +158,7 @@ fn chains(width: u16, height: u16, length: u16) -> Design {
     Design {
         arch: Arch::Wse2,
         clock: Clock::default(),
+        constants: Vec::new(),
         older: false,
         width,
         height,

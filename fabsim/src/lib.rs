@@ -8,4 +8,4 @@
 pub use fabsim_engine::{fabric, machine, pe, probe, report, timing, trace};
 pub use fabsim_frontend as csl;
 pub use fabsim_host as host;
-pub use fabsim_program::{diagnostic, limits, program, rounding, sdk};
+pub use fabsim_program::{diagnostic, limits, program, rounding, rules, sdk};

@@ -13,6 +13,7 @@ use fabsim_program::program::{
     TileProgram,
 };
 use fabsim_program::rounding::{cb16_bits, single_for_rounding};
+use fabsim_program::rules::{self, Switch};
 use fabsim_program::sdk::Sdk;
 use half::f16;
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -52,10 +53,7 @@ struct Program {
 impl Program {
     #[getter]
     fn arch(&self) -> &'static str {
-        match self.design.arch {
-            Arch::Wse2 => "wse2",
-            Arch::Wse3 => "wse3",
-        }
+        arch_name(self.design.arch)
     }
 
     #[getter]
@@ -205,7 +203,7 @@ impl Report {
 
 /// Compiles the program whose layout is in the file `path`.
 #[pyfunction]
-#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS, timing="streams", strict=None, colors_by_number=false, comptime_func_depth_limit=None, sdk=None, constructs=false))]
+#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS, timing="streams", strict=None, colors_by_number=false, comptime_func_depth_limit=None, sdk=None, constructs=false, rules_off=Vec::new()))]
 #[allow(clippy::too_many_arguments)] // the command line has as many options
 fn compile(
     py: Python<'_>,
@@ -226,28 +224,21 @@ fn compile(
     comptime_func_depth_limit: Option<u32>,
     sdk: Option<&str>,
     constructs: bool,
+    rules_off: Vec<String>,
 ) -> PyResult<Program> {
-    let arch = match arch {
-        "wse2" => Arch::Wse2,
-        "wse3" => Arch::Wse3,
-        other => {
-            let text = format!("unknown architecture {other:?}; there are wse2 and wse3");
-            return Err(PyValueError::new_err(text));
-        }
-    };
+    let arch = arch_of(arch)?;
     let Some(fp16) = Fp16Format::named(fp16_format) else {
         let text = format!("unknown format {fp16_format:?}; there are f16, bf16 and cb16");
         return Err(PyValueError::new_err(text));
     };
-    let Some(clock) = Clock::named(timing) else {
-        let known: Vec<&str> = Clock::ALL.iter().map(|clock| clock.name()).collect();
-        let text = format!("unknown timing {timing:?}; there are {}", known.join(", "));
-        return Err(PyValueError::new_err(text));
-    };
+    let (clock, constants) = timing_of(py, timing, arch)?;
+    let off: PyResult<Vec<&'static Switch>> = rules_off.iter().map(|name| switched(name)).collect();
     let options = CompileOptions {
         arch,
         sdk: sdk.map(release).transpose()?,
         clock,
+        constants,
+        off: off?,
         fp16,
         fabric_dims,
         fabric_offsets,
@@ -276,6 +267,82 @@ fn compile(
         }),
         Err(diagnostics) => Err(csl_error(py, &diagnostics)),
     }
+}
+
+fn arch_of(name: &str) -> PyResult<Arch> {
+    match name {
+        "wse2" => Ok(Arch::Wse2),
+        "wse3" => Ok(Arch::Wse3),
+        other => {
+            let text = format!("unknown architecture {other:?}; there are wse2 and wse3");
+            Err(PyValueError::new_err(text))
+        }
+    }
+}
+
+/// The clock of a name, or of a file with a table, and what the file says.
+fn timing_of(py: Python<'_>, timing: &str, arch: Arch) -> PyResult<(Clock, Vec<(String, u64)>)> {
+    if let Some(clock) = Clock::named(timing) {
+        return Ok((clock, Vec::new()));
+    }
+    let files = py.import("fabsim.timing_table")?;
+    let (name, numbers): (String, BTreeMap<String, u64>) = files
+        .call_method1("read", (timing, arch_name(arch)))?
+        .extract()?;
+    let Some(clock) = Clock::named(&name) else {
+        let text = format!("{timing}: there are no rates {name:?}");
+        return Err(PyValueError::new_err(text));
+    };
+    let numbers: Vec<(String, u64)> = numbers.into_iter().collect();
+    let table = fabsim_engine::timing::timing(clock, arch);
+    table.check(&numbers).map_err(|fault| {
+        let text = format!("{timing}, {}: {fault}", arch_name(arch));
+        PyValueError::new_err(text)
+    })?;
+    Ok((clock, numbers))
+}
+
+fn arch_name(arch: Arch) -> &'static str {
+    match arch {
+        Arch::Wse2 => "wse2",
+        Arch::Wse3 => "wse3",
+    }
+}
+
+/// The numbers of a clock and an architecture, by name, in the order of the table.
+#[pyfunction]
+fn timing_numbers(timing: &str, arch: &str) -> PyResult<Vec<(&'static str, u64)>> {
+    let arch = arch_of(arch)?;
+    let Some(clock) = Clock::named(timing) else {
+        let known: Vec<&str> = Clock::ALL.iter().map(|clock| clock.name()).collect();
+        let text = format!("unknown timing {timing:?}; there are {}", known.join(", "));
+        return Err(PyValueError::new_err(text));
+    };
+    Ok(fabsim_engine::timing::timing(clock, arch).numbers())
+}
+
+/// The rule of a name, if it can be switched off.
+fn switched(name: &str) -> PyResult<&'static Switch> {
+    rules::switch(name).ok_or_else(|| {
+        let why = rules::fixed(name).unwrap_or("docs/machine.md has no such rule");
+        PyValueError::new_err(format!("the rule {name} cannot be switched off: {why}"))
+    })
+}
+
+/// Rules that can be switched off, with what a machine without each does where it is about more than
+/// what is refused.
+#[pyfunction]
+fn switchable_rules() -> Vec<(&'static str, Option<&'static str>)> {
+    let other = |switch: &Switch| switch.other.as_ref().map(|other| other.what);
+    rules::switches()
+        .map(|switch| (switch.rule, other(switch)))
+        .collect()
+}
+
+/// Why a rule cannot be switched off; None if it can.
+#[pyfunction]
+fn fixed_rule(rule: &str) -> Option<&'static str> {
+    rules::fixed(rule)
 }
 
 /// A message with the file and line it is about.
@@ -960,6 +1027,9 @@ fn highest(ty: Option<ScalarType>) -> i64 {
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(compile, module)?)?;
     module.add_function(wrap_pyfunction!(convert_trace, module)?)?;
+    module.add_function(wrap_pyfunction!(timing_numbers, module)?)?;
+    module.add_function(wrap_pyfunction!(switchable_rules, module)?)?;
+    module.add_function(wrap_pyfunction!(fixed_rule, module)?)?;
     module.add_class::<Program>()?;
     module.add_class::<PySimulator>()?;
     module.add_class::<Report>()?;

@@ -8,6 +8,7 @@
 use fabsim_lowering::cost::{ScalarTiming, PIPELINE, PIPELINE_WSE2, UNOPTIMIZED};
 use fabsim_program::clock::Clock;
 use fabsim_program::program::{Arch, Design};
+use std::fmt;
 
 /// Queues keep track of what is on a ramp for so many cycles.
 const RAMP_LIMIT: u64 = 8;
@@ -215,6 +216,64 @@ pub fn timing(clock: Clock, arch: Arch) -> Timing {
     }
 }
 
+/// Why numbers by name are no table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TableFault {
+    /// The table has no numbers of these names.
+    Unknown(Vec<String>),
+    /// It has these, too.
+    Missing(Vec<&'static str>),
+    /// No machine has these numbers together.
+    Impossible,
+}
+
+impl fmt::Display for TableFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TableFault::Unknown(names) => write!(f, "there is no constant {}", names.join(", ")),
+            TableFault::Missing(names) => write!(f, "it lacks {}", names.join(", ")),
+            TableFault::Impossible => write!(
+                f,
+                "a hop takes 1 or 2 cycles, what lies on a ramp at most {RAMP_LIMIT}, a register is \
+                 used 1 cycle after its load at the earliest"
+            ),
+        }
+    }
+}
+
+impl Timing {
+    /// Puts numbers in place of those of the same names; others count for nothing.
+    fn put(&mut self, numbers: &[(String, u64)]) {
+        for (name, cycles) in numbers {
+            self.set(name, *cycles);
+        }
+    }
+
+    /// Checks numbers that are to be the whole of this table: each by its name, none missing.
+    pub fn check(mut self, numbers: &[(String, u64)]) -> Result<(), TableFault> {
+        let known = self.numbers();
+        let unknown = numbers
+            .iter()
+            .filter(|(name, _)| !known.iter().any(|(own, _)| own == name));
+        let unknown: Vec<String> = unknown.map(|(name, _)| name.clone()).collect();
+        if !unknown.is_empty() {
+            return Err(TableFault::Unknown(unknown));
+        }
+        let given = |own: &str| numbers.iter().any(|(name, _)| name == own);
+        let missing: Vec<&str> = known.iter().map(|(own, _)| *own).collect();
+        let missing: Vec<&str> = missing.into_iter().filter(|own| !given(own)).collect();
+        if !missing.is_empty() {
+            return Err(TableFault::Missing(missing));
+        }
+        self.put(numbers);
+        let hop = self.hop_cycles;
+        match self.set("hop_cycles", hop) {
+            true => Ok(()),
+            false => Err(TableFault::Impossible),
+        }
+    }
+}
+
 /// The table that a design counts by.
 ///
 /// [fit] Compilers before 1.0 brought a descriptor into its register in some 18 cycles: the 22 points of
@@ -222,7 +281,8 @@ pub fn timing(clock: Clock, arch: Arch) -> Timing {
 /// two (one and 2 are 18 to 21). It is code, not the machine: the same synchronous operations from
 /// registers that are loaded take a cycle or two in programs of later compilers.
 pub fn timing_of(design: &Design) -> Timing {
-    let table = timing(design.clock, design.arch);
+    let mut table = timing(design.clock, design.arch);
+    table.put(&design.constants);
     if !design.older || design.clock == Clock::Streams {
         return table;
     }
@@ -248,6 +308,26 @@ mod tests {
         names.sort_unstable();
         assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
         assert!(!table.set("no_such_number", 1));
+    }
+
+    #[test]
+    fn a_table_has_every_number_and_no_other() {
+        let table = timing(Clock::Simfabric, Arch::Wse3);
+        let mut numbers: Vec<(String, u64)> = table
+            .numbers()
+            .into_iter()
+            .map(|(name, cycles)| (name.to_string(), cycles))
+            .collect();
+        assert_eq!(table.check(&numbers), Ok(()));
+        assert_eq!(
+            table.check(&numbers[1..]),
+            Err(TableFault::Missing(vec!["offramp_cycles"]))
+        );
+        numbers[0].1 = 9;
+        assert_eq!(table.check(&numbers), Err(TableFault::Impossible));
+        numbers[0].0 = "offramp".into();
+        let unknown = TableFault::Unknown(vec!["offramp".into()]);
+        assert_eq!(table.check(&numbers), Err(unknown));
     }
 
     #[test]

@@ -13,7 +13,9 @@ use super::types::{Ty, TypeKind};
 use super::value::{AnonymousValue, ModuleId, Value};
 use super::{err, Compilation, CompileOptions, Res};
 use fabsim_program::diagnostic::Diagnostic;
-use fabsim_program::program::{ColorSetup, Design, Export, ExportKind, RouterSetup, Span, Tile};
+use fabsim_program::program::{
+    ColorSetup, Design, Export, ExportKind, RouterSetup, Span, Tile, TileProgram,
+};
 use fabsim_program::sdk::Sdk;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -72,6 +74,20 @@ pub fn compile_design(provider: Provider, path: &Path, options: CompileOptions) 
         .map_err(|error| compiler.report(*error));
     let constructs = compiler.constructs();
     let mut messages = std::mem::take(&mut compiler.messages);
+    let design = match design {
+        // Nobody says what a program does that breaks a rule which is off: it is accepted.
+        Err(()) if messages.errors.is_empty() && messages.accepted => Ok(compiler.nothing()),
+        other => other,
+    };
+    let design = design.map(|mut design| {
+        let others = compiler
+            .options
+            .off
+            .iter()
+            .filter_map(|rule| rule.other.as_ref());
+        others.for_each(|other| (other.read)(&mut design));
+        design
+    });
     messages.warnings.extend(gathered(messages.doubts));
     let place = |mut list: Vec<Diagnostic>| {
         for diagnostic in &mut list {
@@ -143,6 +159,7 @@ impl Compiler {
         Ok(Design {
             arch: self.options.arch,
             clock: self.options.clock,
+            constants: self.options.constants.clone(),
             older: self.has_older_forms,
             width,
             height,
@@ -163,6 +180,29 @@ impl Compiler {
                 .collect(),
             files: self.sources.names.clone(),
         })
+    }
+
+    /// A program of a PE without code, in place of one that is accepted and cannot be made.
+    fn nothing(&self) -> Design {
+        Design {
+            arch: self.options.arch,
+            clock: self.options.clock,
+            constants: self.options.constants.clone(),
+            older: false,
+            width: 1,
+            height: 1,
+            fabric: self.options.fabric_dims.unwrap_or((8, 3)),
+            offsets: self.options.fabric_offsets.unwrap_or((4, 1)),
+            programs: vec![Arc::new(TileProgram::default())],
+            routers: vec![Arc::new(RouterSetup::default())],
+            tiles: vec![Tile {
+                program: 0,
+                router: 0,
+            }],
+            exports: Vec::new(),
+            params: Vec::new(),
+            files: Vec::new(),
+        }
     }
 
     fn check_tiles(&self, width: u16, span: Span) -> Res<()> {

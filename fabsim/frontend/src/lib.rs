@@ -67,6 +67,7 @@ mod value;
 
 use fabsim_program::diagnostic::Diagnostic;
 use fabsim_program::program::{Arch, Clock, Design, ScalarType, Span};
+use fabsim_program::rules::Switch;
 use fabsim_program::sdk::Sdk;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -129,6 +130,10 @@ pub struct CompileOptions {
     pub sdk: Option<Sdk>,
     /// Whose cycles the program will count.
     pub clock: Clock,
+    /// Numbers other than those of the clock, by name.
+    pub constants: Vec<(String, u64)>,
+    /// Rules of docs/machine.md that do not hold: another machine, for tests of what looks for such.
+    pub off: Vec<&'static Switch>,
     /// `None`: the smallest legal ones.
     pub fabric_dims: Option<(u16, u16)>,
     pub fabric_offsets: Option<(u16, u16)>,
@@ -160,6 +165,8 @@ impl CompileOptions {
             arch,
             sdk: None,
             clock: Clock::default(),
+            constants: Vec::new(),
+            off: Vec::new(),
             fabric_dims: None,
             fabric_offsets: None,
             params: Vec::new(),

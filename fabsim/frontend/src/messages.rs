@@ -8,6 +8,7 @@ use super::value::{Elements, Value};
 use super::Res;
 use fabsim_program::diagnostic::{Diagnostic, Severity};
 use fabsim_program::program::Span;
+use fabsim_program::rules;
 
 /// After so many errors the rest of a program is not looked at.
 const MAX_ERRORS: usize = 50;
@@ -21,6 +22,8 @@ const MAX_SHOWN: usize = 64;
 #[derive(Default)]
 pub struct Messages {
     pub errors: Vec<Diagnostic>,
+    /// There were errors that are none since the rule is off.
+    pub accepted: bool,
     pub warnings: Vec<Diagnostic>,
     /// What breaks rules that are in doubt.
     pub doubts: Vec<(Rule, Diagnostic)>,
@@ -100,6 +103,10 @@ impl Compiler {
         self.memo.effects += 1;
         let messages = &mut self.messages;
         if error.message.is_empty() || messages.errors.contains(&error) {
+            return;
+        }
+        if rules::accepted(&self.options.off, &error.message) {
+            messages.accepted = true;
             return;
         }
         messages.errors.push(error);

@@ -84,7 +84,7 @@ fn plain_cost(inst: &Inst, table: &ScalarTiming) -> Cost {
             table.taken_jump_cycles as u16,
         ),
         Inst::Call { .. } | Inst::CallPointer { .. } => (0, table.call_cycles as u16),
-        Inst::Return { .. } => (table.task_end_cycles as u16, table.return_cycles as u16),
+        Inst::Return { .. } => (table.task_return_cycles as u16, table.return_cycles as u16),
         _ => (one, 0),
     };
     Cost { next, taken }

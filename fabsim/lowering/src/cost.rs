@@ -53,7 +53,7 @@ scalar_timing! {
     call_cycles,
     return_cycles,
     /// The end of a task. [guess]
-    task_end_cycles,
+    task_return_cycles,
     /// A division, done by a routine. [measured] of f32, about
     divide_cycles,
     /// A division of a whole number by a constant: shifts, or a product. [fit] of two stencils
@@ -74,7 +74,7 @@ pub const UNOPTIMIZED: ScalarTiming = ScalarTiming {
     load_result_cycles: 1,
     call_cycles: 1,
     return_cycles: 1,
-    task_end_cycles: 1,
+    task_return_cycles: 1,
     divide_cycles: 50,
     constant_divide_cycles: 1,
     wide_integer_cycles: 1,
@@ -91,7 +91,7 @@ pub const PIPELINE: ScalarTiming = ScalarTiming {
     load_result_cycles: 3,
     call_cycles: 6,
     return_cycles: 6,
-    task_end_cycles: 1,
+    task_return_cycles: 1,
     divide_cycles: 50,
     constant_divide_cycles: 8,
     wide_integer_cycles: 1,

@@ -181,7 +181,7 @@ impl Writer<'_> {
             }
             Exit::Return(value) => {
                 let src = value.map(|value| self.slot(value));
-                let cycles = (self.table.task_end_cycles, self.table.return_cycles);
+                let cycles = (self.table.task_return_cycles, self.table.return_cycles);
                 self.push(Inst::Return { src }, cycles, origin);
             }
         }

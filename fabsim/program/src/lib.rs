@@ -3,7 +3,8 @@
 //! `program` is what the front end hands to the engine; `diagnostic` is a message about source
 //! text; `limits` holds the machine's sizes; `rounding` the float formats of 16
 //! bits; `clock` names the tables of cycle costs, `sdk` the releases whose CSL differs; `direction`,
-//! `opcode` and `scalar_type` are the small types that `program` is made of.
+//! `opcode` and `scalar_type` are the small types that `program` is made of; `rules` and `readings` say
+//! what changes where a rule of docs/machine.md is switched off.
 
 pub mod clock;
 pub mod diagnostic;
@@ -11,6 +12,8 @@ pub mod direction;
 pub mod limits;
 pub mod opcode;
 pub mod program;
+pub mod readings;
 pub mod rounding;
+pub mod rules;
 pub mod scalar_type;
 pub mod sdk;

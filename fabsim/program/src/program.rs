@@ -36,6 +36,8 @@ pub struct Design {
     pub arch: Arch,
     /// Whose cycles it counts.
     pub clock: Clock,
+    /// Numbers other than those of the clock, by name: a table that was read from a file.
+    pub constants: Vec<(String, u64)>,
     /// It uses forms of before 1.0, so the compiler of its time made its code.
     pub older: bool,
     pub width: u16,

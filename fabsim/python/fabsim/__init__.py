@@ -17,6 +17,9 @@ from fabsim._native import (
     Simulator,
     compile,
     convert_trace,
+    fixed_rule,
+    switchable_rules,
+    timing_numbers,
 )
 from fabsim.session import Session, opened
 
@@ -29,5 +32,8 @@ __all__ = [
     "Simulator",
     "compile",
     "convert_trace",
+    "fixed_rule",
     "opened",
+    "switchable_rules",
+    "timing_numbers",
 ]

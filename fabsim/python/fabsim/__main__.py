@@ -4,6 +4,8 @@ fabsim cslc LAYOUT.csl OPTIONS         compile like cslc, into the directory giv
 fabsim python [OPTIONS] SCRIPT.py ...  run a host script against fabsim's SdkRuntime
 fabsim trace BINARY TEXT [OPTIONS]     make text of a binary trace, or of a part of it
 fabsim debug-shell COMMAND ...         the commands of `sdk_debug_shell` that read
+fabsim timing NAME                     print the table of a clock, to be changed and given to
+                                       `fabsim cslc --timing FILE`
 fabsim shims DIR                       write `cslc`, `cs_python` and `sdk_debug_shell` into DIR, to
                                        be put on PATH
 
@@ -21,7 +23,14 @@ from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 
-from fabsim import CslError, SimulationError, convert_trace, debug_shell, options
+from fabsim import (
+    CslError,
+    SimulationError,
+    convert_trace,
+    debug_shell,
+    options,
+    timing_table,
+)
 from fabsim.cslc import compile_command
 from fabsim.mistakes import UserError
 
@@ -35,6 +44,7 @@ def main() -> None:
     """Entry point of the command."""
     arguments = sys.argv[1:]
     commands = {"cslc": _cslc, "python": _python, "trace": _trace, "shims": _shims}
+    commands["timing"] = _timing
     commands["debug-shell"] = debug_shell.main
     if arguments[:1] == ["--version"]:
         print(f"fabsim {version('fabsim')}")
@@ -52,6 +62,9 @@ def _cslc(arguments: list[str]) -> int:
     except CslError as error:
         print(error, file=sys.stderr)
         return FAULT
+    except ValueError as error:
+        print(f"cslc: {error}", file=sys.stderr)
+        return USAGE
     return 0
 
 
@@ -91,6 +104,14 @@ def _trace(arguments: list[str]) -> int:
     except (OSError, ValueError) as error:
         print(f"fabsim trace: {found.binary}: {error}", file=sys.stderr)
         return FAULT
+    return 0
+
+
+def _timing(arguments: list[str]) -> int:
+    """Print a table of cycle costs."""
+    parser = argparse.ArgumentParser(prog="fabsim timing", description="Print a clock's table.")
+    parser.add_argument("name", choices=timing_table.TIMINGS)
+    print(timing_table.text(timing_table.table(parser.parse_args(arguments).name)), end="")
     return 0
 
 

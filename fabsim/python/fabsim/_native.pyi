@@ -84,13 +84,17 @@ def compile(
     max_inlined_iterations: int = 50,
     fp16_format: str = "f16",
     max_comptime_steps: int = ...,
-    timing: Literal["streams", "simfabric", "silicon"] = ...,
+    timing: str = ...,
     strict: bool | None = None,
     colors_by_number: bool = ...,
     comptime_func_depth_limit: int | None = None,
     sdk: str | None = None,
     constructs: bool = False,
+    rules_off: Sequence[str] = ...,
 ) -> Program: ...
+def timing_numbers(timing: str, arch: str) -> list[tuple[str, int]]: ...
+def switchable_rules() -> list[tuple[str, str | None]]: ...
+def fixed_rule(rule: str) -> str | None: ...
 def convert_trace(
     source: str | PathLike[str],
     destination: str | PathLike[str],

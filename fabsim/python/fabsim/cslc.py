@@ -15,16 +15,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from fabsim import timing_table
 from fabsim._native import CslError, Program, compile
 from fabsim.mistakes import DamagedProgramError, NoProgramError
 from fabsim.options import positive
 from fabsim.route_table import route_table
+from fabsim.timing_table import TIMINGS
 
 # What says in an output directory how to compile the program.
 RECIPE = "fabsim.json"
-
-# The tables of cycle costs, the default first.
-TIMINGS = ("streams", "simfabric", "silicon")
 
 
 # The releases whose CSL fabsim knows.
@@ -48,6 +47,7 @@ def compile_command(arguments: list[str]) -> None:
         "max_comptime_steps": options.max_comptime_steps,
         "sdk": options.sdk,
         "timing": options.timing,
+        "rules_off": [rule for group in options.rules_off for rule in group],
         "strict": options.strict or None,
         "colors_by_number": options.colors_by_number,
         "comptime_func_depth_limit": options.comptime_func_depth_limit,
@@ -64,6 +64,8 @@ def compile_command(arguments: list[str]) -> None:
     recipe |= {"sha256": _hashes(program), "sdk": program.sdk}
     directory = Path(options.output)
     directory.mkdir(parents=True, exist_ok=True)
+    if recipe["timing"] not in TIMINGS:
+        recipe["timing"] = timing_table.keep(recipe["timing"], directory)
     bound = {key: recipe[key] for key in ("params", "colors")}
     out = {key: {name: str(value) for name, value in pairs.items()} for key, pairs in bound.items()}
     (directory / "out.json").write_text(json.dumps(out, indent=2) + "\n")
@@ -147,6 +149,7 @@ def _compile(recipe: dict[str, Any], constructs: bool = False) -> Program:
         max_comptime_steps=recipe["max_comptime_steps"],
         sdk=recipe["sdk"],
         timing=recipe["timing"],
+        rules_off=recipe["rules_off"],
         strict=recipe["strict"],
         colors_by_number=recipe["colors_by_number"],
         comptime_func_depth_limit=recipe["comptime_func_depth_limit"],
@@ -225,9 +228,19 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--timing",
-        choices=TIMINGS,
+        type=timing_table.name_or_file,
         default=_timing_of_environment(),
-        help="whose cycles the program counts (streams); fabsim's own option",
+        metavar="|".join(TIMINGS) + "|FILE",
+        help="whose cycles the program counts (streams), or a file with a table such as"
+        " `fabsim timing` prints and `collc probe` fits; fabsim's own option",
+    )
+    parser.add_argument(
+        "--rule",
+        dest="rules_off",
+        type=_rules_off,
+        action="append",
+        default=_rules_of_environment(),
+        help=argparse.SUPPRESS,  # another machine, for tests of what looks for such
     )
     parser.add_argument(
         "--colors-by-number",
@@ -250,9 +263,27 @@ def _sdk_of_environment() -> str | None:
 def _timing_of_environment() -> str:
     """What FABSIM_TIMING says, where a command line cannot be reached. Exits on a wrong name."""
     name = os.environ.get("FABSIM_TIMING", TIMINGS[0])
-    if name not in TIMINGS:
-        sys.exit(f"fabsim: FABSIM_TIMING is {name!r}; there are {', '.join(TIMINGS)}")
-    return name
+    try:
+        return timing_table.name_or_file(name)
+    except argparse.ArgumentTypeError as error:
+        sys.exit(f"fabsim: FABSIM_TIMING: {error}")
+
+
+def _rules_off(text: str) -> list[str]:
+    """`M3.9-4=off,M2-1=off`."""
+    pairs = [part.partition("=") for part in text.split(",") if part]
+    wrong = [rule for rule, _, state in pairs if state != "off"]
+    if wrong:
+        raise argparse.ArgumentTypeError(f"{wrong[0]!r} is not RULE=off, such as M3.9-4=off")
+    return [rule for rule, _, _ in pairs]
+
+
+def _rules_of_environment() -> list[list[str]]:
+    """What FABSIM_RULES says, where a command line cannot be reached. Exits on wrong usage."""
+    try:
+        return [_rules_off(os.environ.get("FABSIM_RULES", ""))]
+    except argparse.ArgumentTypeError as error:
+        sys.exit(f"fabsim: FABSIM_RULES: {error}")
 
 
 def _add_without_effect(parser: argparse.ArgumentParser) -> None:

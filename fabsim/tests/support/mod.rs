@@ -367,6 +367,7 @@ pub fn design(arch: Arch, width: u16, tiles: Vec<(Tile1, Colors)>) -> Arc<Design
     Arc::new(Design {
         arch,
         clock: Clock::default(),
+        constants: Vec::new(),
         older: false,
         width,
         height,
