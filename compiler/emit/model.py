@@ -374,4 +374,4 @@ def _result_cases(plan: Plan) -> Cases:
         if not any(isinstance(step, SendVector) for step in phase.roles[role].steps)
     ]
     names = coordinates(reductions[-1]) if reductions else ("x", "y")
-    return cases_of(regions, (grid.width, grid.height), 0, names)
+    return cases_of(regions, (grid.width, grid.height), 0, "result_holders", names)

@@ -236,7 +236,11 @@ def phase_model(
         first_router=around.first_router,
         positions=around.shared or {},
         cases=cases_of(
-            phase.regions, (grid.width, grid.height), len(phase.roles), coordinates(phase)
+            phase.regions,
+            (grid.width, grid.height),
+            len(phase.roles),
+            f"{phase.name}_roles",
+            coordinates(phase),
         ),
         on_path=phase.path is not None,
         ways=ways_model(phase.ways, plan.collective.grid),
