@@ -53,7 +53,8 @@ def elaborate_reserved(
     found: dict[str, set[int]] = {name: set() for name in RESOURCES}
     for clause in clauses:
         for one in clause.reservations:
-            found[one.resource.text].update(_reserved_numbers(one, scope, target))
+            numbers_kept = _reserved_numbers(one, scope, target)
+            found[one.resource.text].update(numbers_kept)
     numbers = {name: tuple(sorted(used)) for name, used in found.items()}
     return Reserved(
         colors=numbers["colors"],
