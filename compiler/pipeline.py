@@ -13,6 +13,7 @@ from collc.cost import Prediction, predict, unmet_expectations
 from collc.diagnostics import CollcError, Diagnostic
 from collc.emit.render import render
 from collc.emit.reserved import unusable_names
+from collc.emit.spelling import spelled
 from collc.language import parse_source
 from collc.lowering import build_plan
 from collc.lowering.resources import left_by
@@ -48,7 +49,7 @@ def read(
 ) -> Spec:
     """What a `.coll` text says, with `leave_open` as if all steps were `auto`; raises CollcError,
     also where a PE cannot hold a vector."""
-    spec = parse_source(text, parameters, target, file=file, leave_open=leave_open)
+    spec = spelled(parse_source(text, parameters, target, file=file, leave_open=leave_open))
     machine = TARGETS[spec.target]
     refuse_if_any(problem for one in spec.collectives for problem in vector_fits(one, machine))
     return spec
@@ -76,7 +77,7 @@ def prove_text(
 ) -> tuple[Spec, Schedule]:
     """The first half of `compile_text`: what a `.coll` text says, and a schedule that is proved to
     do it."""
-    return _proved_alone(parse_source(text, parameters, target, file=file))
+    return _proved_alone(spelled(parse_source(text, parameters, target, file=file)))
 
 
 def _proved_alone(spec: Spec) -> tuple[Spec, Schedule]:
