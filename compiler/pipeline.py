@@ -20,7 +20,7 @@ from collc.lowering.resources import left_by
 from collc.plan import Plan
 from collc.proof import prove
 from collc.schedule import Schedule, build_schedule
-from collc.spec import Collective, Spec
+from collc.spec import Collective, Reserved, Spec
 from collc.target import TARGETS, Target
 from collc.tokens import with_tokens
 from collc.tuning import decided_for_turns
@@ -51,8 +51,17 @@ def read(
     also where a PE cannot hold a vector."""
     spec = spelled(parse_source(text, parameters, target, file=file, leave_open=leave_open))
     machine = TARGETS[spec.target]
-    refuse_if_any(problem for one in spec.collectives for problem in vector_fits(one, machine))
+    refuse_if_any(
+        problem
+        for one in spec.collectives
+        for problem in vector_fits(one, left_by(_reserved(spec, one), machine))
+    )
     return spec
+
+
+def _reserved(spec: Spec, one: Collective) -> Reserved:
+    """What the kernel around a collective, or around its program, keeps for itself."""
+    return spec.program.reserved if spec.program else one.limits.reserved
 
 
 def compile_collective(spec: Spec, schedule: Schedule) -> Bundle:

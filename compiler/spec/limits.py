@@ -10,13 +10,15 @@ from collc.diagnostics import Span
 @dataclass(frozen=True)
 class Reserved:
     """Numbers that the program around a collective, or around several, uses, in rising order; none
-    is for a collective. `clauses` are the places that say so."""
+    is for a collective. `memory` is the bytes that are kept for it, memcpy and the stack, instead
+    of what the target keeps. `clauses` are the places that say so."""
 
     colors: tuple[int, ...] = ()
     input_queues: tuple[int, ...] = ()
     output_queues: tuple[int, ...] = ()
     tasks: tuple[int, ...] = ()
     dsrs: tuple[int, ...] = ()
+    memory: int | None = None
     clauses: tuple[Span, ...] = ()
 
 
