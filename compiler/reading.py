@@ -56,7 +56,7 @@ def _targets(files: Mapping[str, str]) -> Iterator[str]:
 def _internal(problem: str, arch: str) -> Diagnostic:
     message = f"collc is at fault: the emitted text does not compile for {arch}:\n{problem}"
     help = "please report this with the program; --no-verify-text writes the text all the same"
-    return Diagnostic("C504", message, None, help=help)
+    return Diagnostic("C506", message, None, help=help)
 
 
 def _problem(fabsim: Any, bundle: Bundle | ProgramBundle, arch: str) -> str:  # noqa: ANN401

@@ -74,7 +74,7 @@ def test_text_that_does_not_compile_is_collcs_fault(
     with pytest.raises(collc.CollcError, match="collc is at fault") as refused:
         reading.verify_text(broken(bundle, lambda text: text.replace("@fadds(", "@fadd(", 1)))
     (told,) = refused.value.diagnostics
-    assert told.code == "C504"
+    assert told.code == "C506"
     assert "does not know the builtin @fadd" in told.message
     assert "/tmp" not in told.message
 
@@ -89,7 +89,7 @@ def test_nothing_is_written_that_does_not_compile(
     arguments = ["build", str(EXAMPLES / "two_phase.coll"), "-o", str(tmp_path / "out")]
     result = CliRunner().invoke(commands, arguments)
     assert result.exit_code == 1
-    assert "C504" in result.stderr
+    assert "C506" in result.stderr
     assert not (tmp_path / "out").exists()
     result = CliRunner().invoke(commands, [*arguments, "--no-verify-text"])
     assert result.exit_code == 0

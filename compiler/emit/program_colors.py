@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from collc.lowering.color_registers import NONE, color_registers
+from collc.emit.registers import of_color
 from collc.lowering.configuration import setters, torn_down_by
 from collc.lowering.resources import switched_colors
 from collc.placement import received_colors, sent_colors
@@ -16,8 +16,8 @@ from collc.program import ProgramPlan, Use
 @dataclass(frozen=True)
 class ColorModel:
     """A color of the program: the conditions that this PE receives on it, and sends, and that its
-    switch moves here in some phase; the position of its register for what is received, negative if
-    it has none."""
+    switch moves here in some phase; the register that sends control wavelets, where colors have
+    one."""
 
     index: int
     number: int
@@ -25,12 +25,11 @@ class ColorModel:
     receives: str
     sends: str
     moves: str
-    register: int
+    control: str
 
 
 def color_models(plan: ProgramPlan) -> Iterator[ColorModel]:
     """The colors of a program, in order."""
-    registers = color_registers(plan)
     for index, color in enumerate(plan.colors):
         receives: list[str] = []
         sends: list[str] = []
@@ -43,8 +42,8 @@ def color_models(plan: ProgramPlan) -> Iterator[ColorModel]:
                 sends += _conditions(phase, module, "out", names, index)
         moves = [f"({r}.moves_rx or {r}.moves_tx)" for r in moving_routers(plan, index)]
         conditions = (_any(receives), _any(sends), _any(moves))
-        register = registers[index] if registers else NONE
-        yield ColorModel(index, color.number, color.torn_down, *conditions, register)
+        control = of_color("dsr_dest", "", [index])
+        yield ColorModel(index, color.number, color.torn_down, *conditions, control)
 
 
 def _conditions(phase: Phase, module: str, way: str, names: set[str], index: int) -> Iterator[str]:

@@ -51,20 +51,26 @@ def elaborate_reserved(
 ) -> Reserved:
     """What is reserved; raises `ProblemError` at the first that cannot be."""
     found: dict[str, set[int]] = {name: set() for name in RESOURCES}
-    memory = None
+    kept = None
     for clause in clauses:
         for one in clause.reservations:
             if one.resource.text == "memory":
-                memory = _reserved_memory(one, scope, target)
+                kept = _kept_bytes(one, scope, target)
                 continue
-            numbers = _reserved_numbers(one, scope, target)
-            found[one.resource.text].update(numbers)
-    sorted_numbers = {name: tuple(sorted(used)) for name, used in found.items()}
-    spans = tuple(clause.span for clause in clauses)
-    return Reserved(**sorted_numbers, memory=memory, clauses=spans)
+            found[one.resource.text].update(_reserved_numbers(one, scope, target))
+    numbers = {name: tuple(sorted(used)) for name, used in found.items()}
+    return Reserved(
+        colors=numbers["colors"],
+        input_queues=numbers["input_queues"],
+        output_queues=numbers["output_queues"],
+        tasks=numbers["tasks"],
+        dsrs=numbers["dsrs"],
+        kept_bytes=kept,
+        clauses=tuple(clause.span for clause in clauses),
+    )
 
 
-def _reserved_memory(one: syntax.ReservationDecl, scope: Scope, target: Target) -> int:
+def _kept_bytes(one: syntax.ReservationDecl, scope: Scope, target: Target) -> int:
     """Bytes of a PE's memory that are kept."""
     kept = number(one.first, scope)
     if one.last is not None:

@@ -10,16 +10,28 @@ from collc.diagnostics import Span
 @dataclass(frozen=True)
 class Reserved:
     """Numbers that the program around a collective, or around several, uses, in rising order; none
-    is for a collective. `memory` is the bytes that are kept for it, memcpy and the stack, instead
-    of what the target keeps. `clauses` are the places that say so."""
+    is for a collective; and so much of a PE's memory, besides `kept_bytes` in place of what the
+    target keeps. `clauses` are the places that say so."""
 
     colors: tuple[int, ...] = ()
     input_queues: tuple[int, ...] = ()
     output_queues: tuple[int, ...] = ()
     tasks: tuple[int, ...] = ()
     dsrs: tuple[int, ...] = ()
-    memory: int | None = None
+    memory_bytes: int = 0
+    kept_bytes: int | None = None
     clauses: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True)
+class TimeStamps:
+    """What time stamps have to themselves: a color, the queues of a number, a task, a DSR of a
+    number in each file."""
+
+    color: int
+    queue: int
+    task: int
+    dsr: int
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@
 //! study of the WSE-3 by traces of that simulator and on silicon; [guess] nothing better is known.
 //! docs/machine.md, section 4, says how the numbers came about.
 
-use crate::pe::rate::Rates;
 use fabsim_lowering::cost::{ScalarTiming, PIPELINE, PIPELINE_WSE2, UNOPTIMIZED};
 use fabsim_program::clock::Clock;
 use fabsim_program::program::{Arch, Design};
@@ -16,12 +15,10 @@ const RAMP_LIMIT: u64 = 8;
 /// Declares `Timing` together with what finds its numbers by name.
 macro_rules! timing {
     ($($(#[$about:meta])* $name:ident,)*) => {
-        /// Costs in cycles, but for `rates`.
+        /// Costs in cycles, where they are not called something else.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub struct Timing {
             $($(#[$about])* pub $name: u64,)*
-            /// Elements a cycle of operations in memory.
-            pub rates: Rates,
             /// Scalar code.
             pub scalar: ScalarTiming,
         }
@@ -42,9 +39,16 @@ macro_rules! timing {
                     _ => return self.scalar.set(name, cycles),
                 }
                 let ramp = self.offramp_cycles.max(self.onramp_cycles + self.send_start_cycles);
+                let parts = [
+                    self.dsr_use_cycles,
+                    self.two_sources_cycles,
+                    self.bank_conflict_cycles,
+                    self.sum_cycles,
+                    self.touched_words,
+                ];
                 (1..=2).contains(&self.hop_cycles)
                     && ramp <= RAMP_LIMIT
-                    && self.dsr_use_cycles > 0
+                    && parts.iter().all(|part| (1..=100).contains(part))
             }
         }
     };
@@ -88,6 +92,22 @@ timing! {
     scalar_cycles,
     /// A scalar f32 division.
     float_divide_cycles,
+    /// 0: operations in memory run at the documented rates; 1: as the rest of the table says.
+    measured_rates,
+    /// How much longer an operation with two vectors as sources takes than documented; not f32 products.
+    two_sources_cycles,
+    /// An element of a f32 product whose two sources are in the same banks.
+    bank_conflict_cycles,
+    /// An element that is summed up in one word.
+    sum_cycles,
+    /// Words in a row that a cycle can touch.
+    touched_words,
+    /// Hundredths of an element a cycle at most; 0 is no limit: copies of 16 bits,
+    half_copy_hundredths,
+    /// of 32 bits,
+    word_copy_hundredths,
+    /// and arithmetic of 16 bits on two vectors.
+    half_sum_hundredths,
 }
 
 /// [model] the ramps and the hop; [fit] register loads (three of them and one issue are the constant of
@@ -115,7 +135,14 @@ const STREAMS_WSE2: Timing = Timing {
     start_up_cycles: 13,
     scalar_cycles: 1,
     float_divide_cycles: 50,
-    rates: Rates::Documented,
+    measured_rates: 0,
+    two_sources_cycles: 1,
+    bank_conflict_cycles: 1,
+    sum_cycles: 1,
+    touched_words: 4,
+    half_copy_hundredths: 0,
+    word_copy_hundredths: 0,
+    half_sum_hundredths: 0,
     scalar: UNOPTIMIZED,
 };
 
@@ -142,7 +169,10 @@ const SIMFABRIC_WSE2: Timing = Timing {
     map_return_cycles: 0,
     task_start_cycles: 0,
     data_task_start_cycles: 18,
-    rates: Rates::Measured,
+    measured_rates: 1,
+    two_sources_cycles: 2,
+    bank_conflict_cycles: 2,
+    sum_cycles: 2,
     scalar: PIPELINE_WSE2,
     ..STREAMS_WSE2
 };
@@ -158,6 +188,7 @@ const SIMFABRIC_WSE3: Timing = Timing {
     between_tasks_cycles: 4,
     data_task_start_cycles: 0,
     tensor_load_cycles: 2,
+    touched_words: 8,
     scalar: PIPELINE,
     ..SIMFABRIC_WSE2
 };
@@ -166,7 +197,9 @@ const SILICON_WSE2: Timing = SIMFABRIC_WSE2;
 
 /// [study] copies in memory run slower on a wafer than on the simulator.
 const SILICON_WSE3: Timing = Timing {
-    rates: Rates::Silicon,
+    half_copy_hundredths: 482,
+    word_copy_hundredths: 244,
+    half_sum_hundredths: 292,
     ..SIMFABRIC_WSE3
 };
 
@@ -214,7 +247,7 @@ mod tests {
         let mut names: Vec<&str> = table.numbers().iter().map(|&(name, _)| name).collect();
         names.sort_unstable();
         assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
-        assert!(!table.set("rates", 1));
+        assert!(!table.set("no_such_number", 1));
     }
 
     #[test]

@@ -5,7 +5,6 @@ use super::interpret::{Caller, Doing, Flow, Main, Site, Threads};
 use super::issue::{block_target, control_action, done_action, issue, Issued};
 use super::map::MapRun;
 use super::plan::PePlan;
-use super::rate::Rates;
 use super::scalar::{binary, compare, convert, cut, unary};
 use super::settings::is_shared;
 use super::state::{Core, LoadedDsr};
@@ -302,7 +301,7 @@ impl Main {
             match *operand {
                 Operand::Dsd(slot) => {
                     let bits = Some(self.get(slot));
-                    let shared = n == 1 && bits == dest && timing.rates != Rates::Documented;
+                    let shared = n == 1 && bits == dest && timing.measured_rates > 0;
                     if !shared {
                         loading += load_cycles(self.get(slot), env.plan);
                     }

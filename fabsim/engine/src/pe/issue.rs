@@ -395,7 +395,7 @@ fn running(
         return Err(FaultKind::TooManyFifos.into());
     }
     let count = sources.len().min(3);
-    let pace = pace(plan.timing.rates, plan.arch, op.opcode, &used);
+    let pace = pace(&plan.timing, plan.arch, op.opcode, &used);
     let per_cycle = pace.steady().unwrap_or(0);
     // A sum in a register is stored at the end, which takes a cycle.
     let credit = match op.dest {
