@@ -85,7 +85,7 @@ def test_nothing_is_written_that_does_not_compile(
     plain = compiled("two_phase")
     assert isinstance(plain, Bundle)
     wrong = broken(plain, lambda text: text + "\nfn x( void {}\n")
-    monkeypatch.setattr("collc.commands.source.compile_any", lambda *_: wrong)
+    monkeypatch.setattr("collc.commands.source.compile_any", lambda *_, **__: wrong)
     arguments = ["build", str(EXAMPLES / "two_phase.coll"), "-o", str(tmp_path / "out")]
     result = CliRunner().invoke(commands, arguments)
     assert result.exit_code == 1
