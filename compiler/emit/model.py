@@ -166,9 +166,9 @@ class SharedPhase:
 
 
 def loads_at_start(phase: Phase, given: SharedPhase) -> bool:
-    """Whether a phase of a program loads its registers when it begins: they are those of other
-    phases, too, or as long as the vectors of the call."""
-    return given.late or (given.by_length and phase.exchange is None)
+    """Whether a phase of a tree loads its registers in a function when it begins: they are those of
+    other phases, too, or as long as the vectors of the call."""
+    return phase.exchange is None and (given.late or given.by_length)
 
 
 def model_of(

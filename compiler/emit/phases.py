@@ -146,9 +146,9 @@ class PhaseModel:
 
     @property
     def loads(self) -> bool:
-        """Whether registers are loaded when it begins: they are other phases', too, or as long as
-        the vectors of the call."""
-        return self.late or (self.by_length and self.exchange is None)
+        """Whether a phase of a tree loads its registers when it begins: they are other phases',
+        too, or as long as the vectors of the call."""
+        return self.exchange is None and (self.late or self.by_length)
 
     @property
     def in_dsd(self) -> str:
@@ -316,7 +316,7 @@ def _struct(
     if shape is None:
         assert phase.exchange, "only an exchange has no shape"
         any_color = min(use.color for role in phase.roles for use in role.colors)
-        fields = exchange_fields(phase.exchange, any_color, queues is not None)
+        fields = exchange_fields(phase, any_color, queues is not None)
         site = site_model(grid, (0, 0))
         at = (site.x, site.y) if phase.axis == "x" else (site.y, site.x)
         at = ("p", "0") if phase.path else at
