@@ -126,8 +126,8 @@ page; `ours` counts the examples that use it, of {examples}.
 TAIL = """
 ## Names
 
-Names of the user's that meet a word of CSL (listed in `compiler/emit/reserved.py`: [doc]), a word of
-Python or a name that emitted files declare get a prefix: `compiler/emit/spelling.py`.
+Names of the user's that meet a word of CSL (listed in `compiler/emit/reserved.py`: [doc]), a word
+of Python or a name that emitted files declare get a prefix: `compiler/emit/spelling.py`.
 """
 
 
