@@ -13,13 +13,14 @@ from collc.cost import Prediction, predict, unmet_expectations
 from collc.diagnostics import CollcError, Diagnostic
 from collc.emit.render import render
 from collc.emit.reserved import unusable_names
+from collc.emit.spelling import spelled
 from collc.language import parse_source
 from collc.lowering import build_plan
 from collc.lowering.resources import left_by
 from collc.plan import Plan
 from collc.proof import prove
 from collc.schedule import Schedule, build_schedule
-from collc.spec import Collective, Spec
+from collc.spec import Collective, Reserved, Spec
 from collc.target import TARGETS, Target
 from collc.tokens import with_tokens
 from collc.tuning import decided_for_turns
@@ -48,10 +49,19 @@ def read(
 ) -> Spec:
     """What a `.coll` text says, with `leave_open` as if all steps were `auto`; raises CollcError,
     also where a PE cannot hold a vector."""
-    spec = parse_source(text, parameters, target, file=file, leave_open=leave_open)
+    spec = spelled(parse_source(text, parameters, target, file=file, leave_open=leave_open))
     machine = TARGETS[spec.target]
-    refuse_if_any(problem for one in spec.collectives for problem in vector_fits(one, machine))
+    refuse_if_any(
+        problem
+        for one in spec.collectives
+        for problem in vector_fits(one, left_by(_reserved(spec, one), machine))
+    )
     return spec
+
+
+def _reserved(spec: Spec, one: Collective) -> Reserved:
+    """What the kernel around a collective, or around its program, keeps for itself."""
+    return spec.program.reserved if spec.program else one.limits.reserved
 
 
 def compile_collective(spec: Spec, schedule: Schedule) -> Bundle:
@@ -76,7 +86,7 @@ def prove_text(
 ) -> tuple[Spec, Schedule]:
     """The first half of `compile_text`: what a `.coll` text says, and a schedule that is proved to
     do it."""
-    return _proved_alone(parse_source(text, parameters, target, file=file))
+    return _proved_alone(spelled(parse_source(text, parameters, target, file=file)))
 
 
 def _proved_alone(spec: Spec) -> tuple[Spec, Schedule]:

@@ -16,6 +16,7 @@ from collc.diagnostics import CollcError
 from collc.emit.clock import with_time_stamps
 from collc.emit.render import render_program
 from collc.emit.reserved import unusable_in_program, unusable_lengths, unusable_names
+from collc.emit.spelling import spelled
 from collc.in_turns import fastest_in_turns, program_of_one, with_exact_remedy, without_limits
 from collc.language import parse_source
 from collc.lowering.sharing import build_program_plan
@@ -107,7 +108,7 @@ def prove_program(
 ) -> tuple[Spec, tuple[Schedule, ...]]:
     """The first half of `compile_any`: what a `.coll` text says, and schedules that are proved to
     do it."""
-    spec = with_limits(parse_source(text, parameters, target, file=file))
+    spec = with_limits(spelled(parse_source(text, parameters, target, file=file)))
     return spec, prove_all(spec)
 
 

@@ -25,7 +25,7 @@ from collc.plan import Phase, Plan, Strided
 STEPS = 100_000_000
 PES = 60_000
 TOO_MANY = "takes too many steps"
-STRICT = False  # as long as tests/emit/strict.json lists examples
+STRICT = True  # what the sources leave in doubt is refused
 
 _COLUMNS = "for (@range(u16, {})) |x_coordinate| {{"
 _ROWS = "for (@range(u16, {})) |y_coordinate| {{"

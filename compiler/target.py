@@ -28,6 +28,9 @@ class Target:
     local_task_ids: tuple[int, ...]  # free beside memcpy (27, 28, 30), teardown (29), system (31)
     dsr_ids: tuple[int, ...]  # per file, beside memcpy, which takes 0 of dest and src1 [doc]
     memory_bytes: int  # per PE [doc]
+    # of these, what a program leaves to memcpy's code and data (4,176) and to the stack (4,096):
+    # docs/machine.md, M3.9-17
+    kept_bytes: int
     max_extent: int  # 0x7fff means endless [ex]
     # operations that an instruction does on one element only, by the bytes of that [doc]
     one_by_one: frozenset[tuple[str, int]]
@@ -36,6 +39,11 @@ class Target:
     router_queue: int  # wavelets a router holds of one color [meas]
     input_queue_words: tuple[int, ...]  # wavelets that input queue i holds [doc]
     output_queue_words: tuple[int, ...]
+
+    @property
+    def free_bytes(self) -> int:
+        """Bytes of a PE's memory for a program's code and data."""
+        return self.memory_bytes - self.kept_bytes
 
     @property
     def code(self) -> Code:
@@ -76,6 +84,7 @@ WSE2 = Target(
     local_task_ids=(*range(8, 21), 24, 25, 26),
     dsr_ids=tuple(range(1, 8)),
     memory_bytes=48 * 1024,
+    kept_bytes=4_176 + 4_096,
     max_extent=0x7FFE,
     one_by_one=_PRODUCTS | _MAXIMA,
     pairs=True,
@@ -99,6 +108,7 @@ WSE3 = Target(
     local_task_ids=tuple(range(8, 27)),
     dsr_ids=tuple(range(1, 8)),
     memory_bytes=48 * 1024,
+    kept_bytes=4_176 + 4_096,
     max_extent=0x7FFE,
     one_by_one=_PRODUCTS,
     pairs=True,

@@ -126,8 +126,8 @@ page; `ours` counts the examples that use it, of {examples}.
 TAIL = """
 ## Names
 
-The words of CSL that cannot be names, and the names every emitted program declares, are listed in
-`compiler/emit/reserved.py`. Keywords and type names: [doc].
+Names of the user's that meet a word of CSL (listed in `compiler/emit/reserved.py`: [doc]), a word
+of Python or a name that emitted files declare get a prefix: `compiler/emit/spelling.py`.
 """
 
 

@@ -11,16 +11,22 @@ from collc.spec import Collective
 from collc.target import Target
 
 
+def has_free(target: Target) -> str:
+    """What a target has for a program, and what it keeps."""
+    free, kept = target.free_bytes, target.kept_bytes
+    beside = f" beside {kept} for memcpy and the stack" if kept else ""
+    return f"{target.name} has {free}{beside}"
+
+
 def vector_fits(collective: Collective, target: Target) -> Iterator[Diagnostic]:
     """C308: the vector alone exceeds a PE's memory. Whatever is planned does not change that, so it
     is asked first."""
     contract = collective.contract
-    needed, available = contract.held * contract.element.bytes, target.memory_bytes
+    needed, available = contract.held * contract.element.bytes, target.free_bytes
     if needed > available:
         yield Diagnostic(
             "C308",
-            f"a PE needs {needed} bytes for `{contract.buffer}` alone, {target.name} has "
-            f"{available}",
+            f"a PE needs {needed} bytes for `{contract.buffer}` alone, {has_free(target)}",
             contract.span,
             help=f"shorten `{contract.buffer}` to less than "
             f"{available // contract.element.bytes} elements, as code has to fit beside it",
@@ -30,14 +36,14 @@ def vector_fits(collective: Collective, target: Target) -> Iterator[Diagnostic]:
 def memory(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     """C308: code and data, in bytes, exceed a PE's memory."""
     contract = schedule.collective.contract
-    needed, available = plan.code_bytes + plan.data_bytes, plan.target.memory_bytes
+    needed, available = plan.code_bytes + plan.data_bytes, plan.target.free_bytes
     if needed > available:
         vectors = 1 + sum(phase.exchange.areas for phase in plan.phases if phase.exchange)
         over = (needed - available + 4 * vectors - 1) // (vectors * contract.element.bytes)
         yield Diagnostic(
             "C308",
             f"a PE needs {needed} bytes (data {plan.data_bytes}, code about {plan.code_bytes}), "
-            f"{plan.target.name} has {available}",
+            f"{has_free(plan.target)}",
             contract.span,
             help=f"shorten `{contract.buffer}` to at most {contract.length - over} elements",
         )

@@ -10,6 +10,7 @@ from collc.checks import CHECKS
 from collc.checks.dsr_ids import MEMCPY
 from collc.checks.leaps import leaps
 from collc.checks.ledger import kept_by, left_beside
+from collc.checks.memory import has_free
 from collc.checks.strands import strands
 from collc.checks.teardown import teardown
 from collc.checks.turns import turns
@@ -185,13 +186,13 @@ def _dsr_ids(plan: ProgramPlan) -> Iterator[Diagnostic]:
 
 def _memory(plan: ProgramPlan) -> Iterator[Diagnostic]:
     """C308: code and data exceed a PE's memory."""
-    needed, available = plan.code_bytes + plan.data_bytes, plan.target.memory_bytes
+    needed, available = plan.code_bytes + plan.data_bytes, plan.target.free_bytes
     if needed > available:
         yield _shared(
             "C308",
             plan,
             f"a PE needs {needed} bytes (data {plan.data_bytes}, code about {plan.code_bytes}), "
-            f"{plan.target.name} has {available}",
+            f"{has_free(plan.target)}",
             "shorten the buffers, or run fewer rounds",
         )
 

@@ -9,7 +9,7 @@ from collc.diagnostics import Diagnostic, Span
 from collc.spec import Collective, Selection
 
 # Keywords and type names of CSL (docs/csl-constructs.md, "Names").
-_KEYWORDS = frozenset(
+KEYWORDS = frozenset(
     [
         "align",
         "and",
@@ -117,7 +117,7 @@ def unusable_names(collective: Collective) -> Iterator[Diagnostic]:
     """One diagnostic for each name that emitted CSL would declare twice or could not declare."""
     buffer = collective.contract.buffer
     for name, at in ((collective.name, collective.span), (buffer, collective.contract.span)):
-        if name in _KEYWORDS:
+        if name in KEYWORDS:
             yield _refused(name, "is a word of CSL", at)
         elif name in _PROGRAM:
             yield _refused(name, "is declared by every emitted program", at)
@@ -204,12 +204,12 @@ def unusable_lengths(
     buffers = {collective.contract.buffer for collective in collectives}
     names = {collective.name for collective in collectives}
     for one in selections:
-        if one.name in _KEYWORDS:
+        if one.name in KEYWORDS:
             yield _refused(one.name, "is a word of CSL", one.span)
         elif one.name in _MODULE or _NUMBERED.fullmatch(one.name) or one.name in _PROGRAM:
             yield _refused(one.name, "is declared by the modules of every program", one.span)
         name, at = one.length.name, one.length.span
-        if name in _KEYWORDS:
+        if name in KEYWORDS:
             yield _refused(name, "is a word of CSL", at)
         elif name in _STANDALONE | _HOST or name.removesuffix("_ptr") in _STANDALONE:
             yield _refused(name, "is declared by every program", at)

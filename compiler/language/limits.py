@@ -51,10 +51,14 @@ def elaborate_reserved(
 ) -> Reserved:
     """What is reserved; raises `ProblemError` at the first that cannot be."""
     found: dict[str, set[int]] = {name: set() for name in RESOURCES}
+    kept = None
     for clause in clauses:
         for one in clause.reservations:
-            numbers_kept = _reserved_numbers(one, scope, target)
-            found[one.resource.text].update(numbers_kept)
+            if one.resource.text == "memory":
+                kept = _kept_bytes(one, scope, target)
+                continue
+            taken = _reserved_numbers(one, scope, target)
+            found[one.resource.text].update(taken)
     numbers = {name: tuple(sorted(used)) for name, used in found.items()}
     return Reserved(
         colors=numbers["colors"],
@@ -62,8 +66,21 @@ def elaborate_reserved(
         output_queues=numbers["output_queues"],
         tasks=numbers["tasks"],
         dsrs=numbers["dsrs"],
+        kept_bytes=kept,
         clauses=tuple(clause.span for clause in clauses),
     )
+
+
+def _kept_bytes(one: syntax.ReservationDecl, scope: Scope, target: Target) -> int:
+    """Bytes of a PE's memory that are kept."""
+    kept = number(one.first, scope)
+    if one.last is not None:
+        message = "memory is reserved as a number of bytes, not as a range"
+        raise problem("C162", message, one.span, help=f"write `memory {kept}`")
+    if not 0 <= kept <= target.memory_bytes:
+        message = f"memory {kept}: {target.name} has {target.memory_bytes} bytes a PE"
+        raise problem("C162", message, one.span)
+    return kept
 
 
 def _reserved_numbers(one: syntax.ReservationDecl, scope: Scope, target: Target) -> list[int]:
@@ -71,7 +88,7 @@ def _reserved_numbers(one: syntax.ReservationDecl, scope: Scope, target: Target)
     word = one.resource
     if word.text not in RESOURCES:
         message = f"{word.text} cannot be reserved"
-        raise problem("C111", message, word.span, help=suggest(word.text, RESOURCES))
+        raise problem("C111", message, word.span, help=suggest(word.text, (*RESOURCES, "memory")))
     first = number(one.first, scope)
     last = first if one.last is None else number(one.last, scope)
     if last < first:

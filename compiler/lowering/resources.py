@@ -31,6 +31,7 @@ def left_by(reserved: Reserved, target: Target) -> Target:
         output_queues=tuple(n for n in target.output_queues if n not in queues),
         local_task_ids=tuple(n for n in target.local_task_ids if n not in tasks),
         dsr_ids=tuple(n for n in target.dsr_ids if n not in reserved.dsrs),
+        kept_bytes=target.kept_bytes if reserved.kept_bytes is None else reserved.kept_bytes,
         memory_bytes=target.memory_bytes - reserved.memory_bytes,
     )
 

@@ -10,7 +10,8 @@ from collc.diagnostics import Span
 @dataclass(frozen=True)
 class Reserved:
     """Numbers that the program around a collective, or around several, uses, in rising order; none
-    is for a collective; and so much of a PE's memory. `clauses` are the places that say so."""
+    is for a collective; and so much of a PE's memory, besides `kept_bytes` in place of what the
+    target keeps. `clauses` are the places that say so."""
 
     colors: tuple[int, ...] = ()
     input_queues: tuple[int, ...] = ()
@@ -18,6 +19,7 @@ class Reserved:
     tasks: tuple[int, ...] = ()
     dsrs: tuple[int, ...] = ()
     memory_bytes: int = 0
+    kept_bytes: int | None = None
     clauses: tuple[Span, ...] = ()
 
 

@@ -131,8 +131,8 @@ def test_the_check_counts_registers_as_the_planner_does():
 
 
 def test_memory():
-    assert codes("memory", *planned(b.line_reduce(b.chain(5), 10000))) == []
-    schedule, plan = planned(b.line_reduce(b.chain(5), 12000))
+    assert codes("memory", *planned(b.line_reduce(b.chain(5), 9000))) == []
+    schedule, plan = planned(b.line_reduce(b.chain(5), 10000))
     (problem,) = CHECKS["memory"](schedule, plan)
     assert problem.code == "C308"
     most = int(problem.help.split("at most ")[1].split()[0])

@@ -14,7 +14,7 @@ from collc.pipeline import compile_text
 from collc.programs import compile_any
 from collc.tuning import decide
 
-MOST = 49152 // 4
+MOST = (49152 - 8272) // 4
 RING = "run ring_allreduce"
 TREE = "reduce chain to 0 then broadcast from 0"
 TEXT = """
@@ -56,7 +56,7 @@ def planning(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nothing_is_planned_whatever_the_steps_and_the_program(
     steps: str, calls: str, target: str
 ) -> None:
-    with pytest.raises(CollcError, match="needs 49156 bytes for `x` alone") as caught:
+    with pytest.raises(CollcError, match="needs 40884 bytes for `x` alone") as caught:
         compile_any(text(steps, MOST + 1, calls, target), "test.coll", {})
     assert [problem.code for problem in caught.value.diagnostics] == ["C308"]
 
@@ -67,7 +67,7 @@ def test_nothing_is_planned_of_one_collective_or_of_a_choice_by_length() -> None
         lambda: compile_text(text(RING, MOST + 1), "test.coll", {}),
         lambda: compile_any(BY_LENGTH.format(length=MOST + 1, tree=TREE), "test.coll", {}),
     ):
-        with pytest.raises(CollcError, match="needs 49156 bytes for `x` alone"):
+        with pytest.raises(CollcError, match="needs 40884 bytes for `x` alone"):
             refuse()
 
 
@@ -91,3 +91,22 @@ def test_a_schedule_needs_no_machine(tmp_path: Path) -> None:
     file.write_text(text(RING, MOST + 1))
     given = ["export", str(file), "--chakra", str(tmp_path / "traces")]
     assert CliRunner().invoke(commands, given).exit_code == 0
+
+
+@pytest.mark.parametrize(("kept", "most"), [("", MOST), ("reserve memory 0", 49152 // 4)])
+def test_memory_is_kept_for_memcpy_and_the_stack_unless_said_otherwise(
+    kept: str, most: int
+) -> None:
+    longer = text(f"{TREE}\n    {kept}", most + 1)
+    with pytest.raises(CollcError, match="alone") as refused:
+        compile_any(longer, "long.coll", {})
+    said = refused.value.diagnostics[0].message
+    assert ("beside 8272 for memcpy and the stack" in said) == (not kept)
+    compile_any(text(f"{TREE}\n    {kept}", most - 1200), "long.coll", {})
+
+
+@pytest.mark.parametrize("wrong", ["memory 0 .. 3", "memory 49153"])
+def test_memory_is_reserved_as_a_number_of_bytes(wrong: str) -> None:
+    with pytest.raises(CollcError) as refused:
+        compile_any(text(f"{TREE}\n    reserve {wrong}", 4), "wrong.coll", {})
+    assert refused.value.diagnostics[0].code == "C162"

@@ -33,7 +33,7 @@ COLLECTIVES = {
     "two_phase": b.line_reduce(b.two_phase(8, 4), LONG),
     "one_element": b.line_reduce(b.binomial(8), 1),
     "star": b.line_reduce(b.star(4), LONG),
-    "rounds": b.line_reduce(b.star(5), 10000),
+    "rounds": b.line_reduce(b.star(5), 9000),
     "random": b.line_allreduce(b.random_tree(9, 3), LONG),
     "grid": b.grid_allreduce(b.two_phase(5, 2), b.binomial(4), LONG),
     "broadcast": b.broadcast(4, 3, 1, 1, LONG),

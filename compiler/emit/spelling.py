@@ -1,0 +1,174 @@
+"""How the user's names are spelled in emitted text: as they are, but with a prefix where they meet
+a word of CSL or Python or a name that the templates declare beside them.
+
+What the templates declare is read from their texts, so that it cannot go stale: `{{ ... }}` in a
+name stands for anything, as in `begin_{{ n }}`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+
+from collc.emit.reserved import KEYWORDS
+from collc.spec import Collective, Program, Selection, Spec
+
+PREFIX = "my_"
+
+# Templates of CSL in which a collective is named, those in which a buffer is, and Python's.
+_CALLING = ("layout", "pe_program", "program_layout", "program_pe", "program_one_call",
+            "strands_layout", "strands_pe", "collectives_layout", "collectives_pe")  # fmt: skip
+_HOLDING = ("pe_program", "program_pe", "program_one_call", "strands_pe")
+
+_ANY = "\0"  # what is substituted
+_SUBSTITUTED = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+_LEFT_OUT = re.compile(r"\{#.*?#\}|\{%.*?%\}|//[^\n]*", re.DOTALL)
+_DECLARED = (
+    re.compile(r"\b(?:const|var|param|fn|task)\s+([\w\0]+)"),
+    re.compile(r"[(,]\s*(?:comptime )?([\w\0]+):"),
+    re.compile(r"\|([\w\0]+)(?:,\s*[\w\0]+)?\|"),
+)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Names that are taken, beginnings of such, and endings of those made of another name."""
+
+    names: frozenset[str]
+    beginnings: tuple[str, ...]
+    endings: tuple[str, ...]
+
+    def meets(self, name: str, others: Iterable[str]) -> bool:
+        """Whether a name is taken, given the user's other names of its kind."""
+        if name in self.names or name.startswith(self.beginnings):
+            return True
+        made = {f"{other}{end}" for other in others for end in self.endings}
+        return name in made
+
+
+def spelled(spec: Spec) -> Spec:
+    """A Spec with the names that emitted text can carry."""
+    program = spec.program
+    selections = program.selections if program else ()
+    names = _renamer((*(one.name for one in spec.collectives), *(s.name for s in selections)), True)
+    held = (one.contract.buffer for one in spec.collectives)
+    buffers = _renamer((*filter(None, held), *(s.length.name for s in selections)), False)
+    if not names and not buffers:
+        return spec
+
+    def renamed(one: Collective) -> Collective:
+        return _collective(one, names, buffers)
+
+    return replace(
+        spec,
+        collectives=tuple(map(renamed, spec.collectives)),
+        program=program and _program(program, names, buffers, renamed),
+    )
+
+
+def _renamer(names: Iterable[str], collective: bool) -> dict[str, str]:
+    """New names for those that need one."""
+    given = list(dict.fromkeys(names))
+    taken = _taken(collective)
+    found = {}
+    for name in given:
+        spelling, others = name, [other for other in given if other != name]
+        while taken.meets(spelling, others) or (spelling != name and spelling in given):
+            spelling = PREFIX + spelling
+        if spelling != name:
+            found[name] = spelling
+    return found
+
+
+def _collective(one: Collective, names: dict[str, str], buffers: dict[str, str]) -> Collective:
+    contract, length = one.contract, one.contract.run_length
+    contract = replace(
+        contract,
+        buffer=buffers.get(contract.buffer, contract.buffer),
+        run_length=length and replace(length, name=buffers.get(length.name, length.name)),
+    )
+    return replace(one, name=names.get(one.name, one.name), contract=contract)
+
+
+def _program(
+    program: Program,
+    names: dict[str, str],
+    buffers: dict[str, str],
+    renamed: Callable[[Collective], Collective],
+) -> Program:
+    def selection(one: Selection) -> Selection:
+        return replace(
+            one,
+            name=names.get(one.name, one.name),
+            length=replace(one.length, name=buffers.get(one.length.name, one.length.name)),
+            names=tuple(names.get(name, name) for name in one.names),
+            fill=lambda *sizes: renamed(one.fill(*sizes)),
+        )
+
+    return replace(
+        program,
+        calls=tuple(names.get(name, name) for name in program.calls),
+        selections=tuple(map(selection, program.selections)),
+    )
+
+
+@cache
+def _taken(collective: bool) -> Taken:
+    """What a collective cannot be called, or a buffer or a length."""
+    templates = files("collc.templates")
+    texts = [
+        templates.joinpath(f"{name}.csl.j2").read_text()
+        for name in (_CALLING if collective else _HOLDING)
+    ]
+    declared = {name for text in texts for name in _declared_in_csl(text)}
+    words = set(KEYWORDS)
+    python = "\n".join(
+        path.read_text() for path in templates.iterdir() if path.name.endswith(".py.j2")
+    )
+    if collective:
+        declared |= _declared_in_python(python)
+        words |= set(keyword.kwlist) | (set(re.findall(r"\w+", python)) & set(dir(builtins)))
+    else:
+        words |= {"name", "cmaddr", "seed", "help"}  # lengths are options of the host script
+    return Taken(
+        frozenset(words | {name for name in declared if _ANY not in name}),
+        tuple(sorted(one[:-1] for one in declared if one.endswith(_ANY) and one != _ANY)),
+        tuple(sorted(end for one in declared if one[:1] == _ANY for end in _ends(one[1:]))),
+    )
+
+
+def _ends(rest: str) -> tuple[str, ...]:
+    return (rest, f"_{rest}") if rest and _ANY not in rest else ()
+
+
+def _declared_in_csl(text: str) -> set[str]:
+    plain = _LEFT_OUT.sub(" ", _SUBSTITUTED.sub(_ANY, text))
+    return {name for pattern in _DECLARED for name in pattern.findall(plain)}
+
+
+def _declared_in_python(text: str) -> set[str]:
+    """Names of functions, constants and imports, and those within the function that calls others
+    by the user's names."""
+    plain = _LEFT_OUT.sub(" ", _SUBSTITUTED.sub(_ANY, text))
+    names = set(re.findall(r"^def ([\w\0]+)", plain, re.MULTILINE))
+    for line in re.findall(r"^([\w\0]+(?:, [\w\0]+)*) =", plain, re.MULTILINE):
+        names |= set(line.split(", "))
+    names |= set(re.findall(r"\bimport (?:\w+ as )?(\w+)$", plain, re.MULTILINE))
+    names |= set(re.findall(r"^    (\w+),$", plain, re.MULTILINE))
+    # The function that calls those of the user's names.
+    for body in re.findall(r"^def check\(.*?(?=^def |\Z)", plain, re.DOTALL | re.MULTILINE):
+        names |= _locals_of(body)
+    return names
+
+
+def _locals_of(function: str) -> set[str]:
+    """Parameters and assigned names of a function of Python."""
+    found = set(re.findall(r"\b(\w+): ", function)) | set(re.findall(r"\bfor (\w+)", function))
+    for line in re.findall(r"^ +(\w+(?:, \w+)*) [+]?= ", function, re.MULTILINE):
+        found |= set(line.split(", "))
+    return found

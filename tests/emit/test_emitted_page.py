@@ -1,0 +1,33 @@
+"""What docs/emitted.md shows of emitted text is what is emitted."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from collc.programs import compile_any
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "emitted.md"
+BLOCK = re.compile(r"(<!-- excerpt: (\S+), (\w+) (\w+) -->\n```csl\n)(.*?)(```\n)", re.DOTALL)
+
+
+def excerpt(text: str, kind: str, name: str) -> str:
+    """A function with its comment, or the comptime block that names something first."""
+    begin = rf"fn {name}\(" if kind == "fn" else rf"comptime \{{(?=(?:(?!^\}}).)*?\({name},)"
+    found = re.search(rf"(?:^//[^\n]*\n)*^{begin}.*?^\}}\n", text, re.DOTALL | re.MULTILINE)
+    assert found is not None, f"{kind} {name} is not in the text"
+    return found[0]
+
+
+def test_the_page_shows_what_is_emitted(request: pytest.FixtureRequest) -> None:
+    files = compile_any((ROOT / "examples" / "chain.coll").read_text(), "chain.coll", {}).files
+    page = PAGE.read_text()
+    renewed = BLOCK.sub(lambda m: m[1] + excerpt(files[m[2]], m[3], m[4]) + m[6], page)
+    if request.config.getoption("--update-expect"):
+        PAGE.write_text(renewed)
+        return
+    assert len(BLOCK.findall(page)) == 2
+    assert page == renewed

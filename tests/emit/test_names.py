@@ -1,0 +1,110 @@
+"""The user's names never meet ours, CSL's or Python's: they get a prefix where they would."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from collc.emit.reserved import KEYWORDS
+from collc.emit.spelling import PREFIX, _taken
+from collc.pipeline import read
+from collc.programs import compile_any
+from collc.reading import verify_text
+
+# What broke programs, and what such names meet.
+FOUND = [
+    "y", "buffer", "try", "class", "np", "main", "print", "int", "float", "sum", "check",
+    "follow", "options", "PES", "make_input", "rows_of", "configure", "total", "total_total",
+    "total_run", "begin_0", "known",
+]  # fmt: skip
+ALONE = (
+    *sorted(KEYWORDS | set(keyword.kwlist)),
+    "memcpy", "sys", "run", "finished", "x_coordinate", "memcpy_params", "collectives", "y",
+)  # fmt: skip
+
+
+def program(names: list[str], buffers: list[str]) -> str:
+    """Collectives of these names, one after the other, twice."""
+    collectives = "\n".join(
+        f"collective {name} = allreduce({buffer}: u32[4], add) on row"
+        " { reduce star to 0 then broadcast from 0 }"
+        for name, buffer in zip(names, buffers, strict=True)
+    )
+    calls = " ".join(names)
+    return f"target wse2\ngrid row = 3 x 1\n{collectives}\nprogram {{ repeat 2 {{ {calls} }} }}\n"
+
+
+def executed(text: str, folder: Path) -> str:
+    """What run.py says, run on fabsim's stand-ins."""
+    bundle = compile_any(text, "names.coll", {})
+    verify_text(bundle)
+    bundle.write(folder)
+    python = [sys.executable, "-m", "fabsim"]
+    subprocess.run([*python, "shims", folder / "tools"], check=True)
+    path = f"{folder / 'tools'}:{os.environ['PATH']}"
+    result = subprocess.run(
+        ["bash", "commands_wse2.sh"],
+        cwd=folder,
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return result.stdout + result.stderr
+
+
+def usable(word: str) -> bool:
+    """Whether the language takes a word as a name."""
+    try:
+        read(program([word], [f"{word}_b"]), "names.coll", {})
+    except Exception:
+        return False
+    return True
+
+
+def test_names_that_broke_programs_do_not(tmp_path: Path) -> None:
+    buffers = [name if name not in {"total", "known"} else f"b_{name}" for name in FOUND]
+    half = len(FOUND) // 2
+    for part, names in enumerate((FOUND[:half], FOUND[half:])):
+        held = [f"of_{name}" for name in names] if part else buffers[half:][: len(names)]
+        assert "SUCCESS!" in executed(program(list(names), held), tmp_path / str(part))
+
+
+@pytest.mark.parametrize("word", ["try", "y", "np", "task", "memcpy"])
+def test_a_collective_by_itself_may_have_any_name(word: str, tmp_path: Path) -> None:
+    text = program([word], [f"{word}_ptr"]).replace("repeat 2 ", "").replace("{ { ", "{ ")
+    text = text.replace(" } }\n", " }\n")
+    assert "SUCCESS!" in executed(text, tmp_path)
+
+
+def test_every_word_gets_a_name_that_is_free() -> None:
+    words = {*ALONE, *dir(builtins), *FOUND, *_taken(True).names, *_taken(False).names}
+    count = 0
+    for word in sorted(filter(usable, words)):
+        (one,) = read(program([word], [word + "_"]), "names.coll", {}).collectives
+        assert not _taken(True).meets(one.name, [])
+        assert one.name in {word, PREFIX + word}
+        (other,) = read(program(["total"], [word]), "names.coll", {}).collectives
+        assert not _taken(False).meets(other.contract.buffer, [])
+        assert other.contract.buffer in {word, PREFIX + word}
+        count += 1
+    assert count > 150
+
+
+def test_a_prefixed_name_does_not_meet_another_of_the_users() -> None:
+    text = program(["try", f"{PREFIX}try", "chain_run", "chain"], ["a", "b", "c", "d"])
+    names = [one.name for one in read(text, "names.coll", {}).collectives]
+    assert names == [f"{PREFIX}{PREFIX}try", f"{PREFIX}try", f"{PREFIX}chain_run", "chain"]
+
+
+def test_names_that_meet_nothing_stay() -> None:
+    text = program(["total", "spread"], ["x", "values"])
+    spec = read(text, "names.coll", {})
+    assert [one.name for one in spec.collectives] == ["total", "spread"]
+    assert [one.contract.buffer for one in spec.collectives] == ["x", "values"]
