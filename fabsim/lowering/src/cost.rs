@@ -152,9 +152,7 @@ pub fn latency(graph: &Graph, uses: &[u32], value: Value, table: &ScalarTiming) 
         Inst::Operation(_)
         | Inst::Map(_)
         | Inst::LoadDsr(_)
-        | Inst::System { .. }
-        | Inst::ReadConfig { .. }
-        | Inst::WriteConfig { .. } => plain(0),
+        | Inst::System { .. } => plain(0),
         _ => plain(one),
     }
 }
