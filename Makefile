@@ -45,15 +45,16 @@ $(VENV)/.fabsim: $(FABSIM_SOURCES) | $(VENV)/.collc
 	@touch $@
 
 lint: setup
-	$(BIN)/ruff format --check compiler tests grammar templates fabsim
-	$(BIN)/ruff check compiler tests grammar templates fabsim
+	$(BIN)/ruff format --check compiler research tests grammar templates fabsim
+	$(BIN)/ruff check compiler research tests grammar templates fabsim
 	cd fabsim && cargo fmt --all --check
 	cd fabsim && cargo clippy --quiet --workspace --all-targets -- -D warnings
 
 # mypy finds the package under the name it is installed by.
 types: setup
 	@mkdir -p build/types && ln -sfn ../../compiler build/types/collc
-	MYPYPATH=build/types $(BIN)/mypy --strict -p collc
+	@ln -sfn ../../research build/types/collc_research
+	MYPYPATH=build/types $(BIN)/mypy --strict -p collc -p collc_research
 	$(BIN)/mypy --strict fabsim/python/fabsim
 
 test-rust: setup
@@ -79,8 +80,8 @@ fuzz:
 	cd fabsim/fuzz && $(FUZZ) host_calls -- $(FUZZ_LIMITS)
 
 format: setup
-	$(BIN)/ruff format compiler tests grammar templates fabsim
-	$(BIN)/ruff check --fix compiler tests grammar templates fabsim
+	$(BIN)/ruff format compiler research tests grammar templates fabsim
+	$(BIN)/ruff check --fix compiler research tests grammar templates fabsim
 	cd fabsim && cargo fmt --all
 
 clean:
@@ -112,6 +113,13 @@ bench: setup
 .PHONY: signatures
 signatures:
 	cd fabsim && REFRESH=1 cargo test --quiet -p fabsim-frontend the_page_is_the_table
+
+# What public programs use of CSL, docs/csl-constructs.json (FOLDERS are copies of them; without, the
+# table stays as it is), and which of it emitted text uses, docs/csl-constructs.md.
+.PHONY: constructs
+constructs: setup
+	test -z "$(FOLDERS)" || $(BIN)/python fabsim/tools/census.py $(FOLDERS) --jobs $(JOBS)
+	$(BIN)/python tests/constructs.py
 
 # The table of patterns, docs/patterns.md, from the prelude, the examples and the compiler.
 .PHONY: patterns sweep

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import SupportsIndex
 
 from collc.bundle import Bundle, ProgramBundle
 from collc.diagnostics import CollcError, Diagnostic
@@ -35,11 +36,12 @@ __all__ = [
 
 
 def compile(
-    path: str | Path, *, target: str | None = None, **parameters: int
+    path: str | Path, *, target: str | None = None, **parameters: SupportsIndex
 ) -> Bundle | ProgramBundle:
     """Compile a `.coll` file; keyword arguments set its parameters. A program of several
     collectives becomes a `ProgramBundle`.
 
-    Raises CollcError when the file cannot be read or the program is at fault.
+    Raises CollcError when the file cannot be read or the program is at fault, and TypeError for a
+    parameter that is no integer.
     """
     return compile_any(read_source(Path(path)), str(path), parameters, target)

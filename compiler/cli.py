@@ -10,6 +10,7 @@ import gc
 import io
 import os
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -64,7 +65,10 @@ def _run_commands() -> None:
         commands(standalone_mode=False)
     except click.ClickException as error:
         if "--json" in sys.argv:
-            print_data({"diagnostics": [as_json(Diagnostic("usage", error.message, None))]})
+            # of a missing argument only the formatted message says which
+            print_data(
+                {"diagnostics": [as_json(Diagnostic("usage", error.format_message(), None))]}
+            )
         error.show()
         sys.exit(USAGE)
 
@@ -95,6 +99,15 @@ class _Commands(click.Group):
         command = import_module(f"collc.commands.{cmd_name}").command
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is asked for; where there is none, the nearest is named."""
+        near = get_close_matches(args[0].lower(), COMMANDS, n=1)
+        if near and args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"No such command '{args[0]}'. Did you mean '{near[0]}'?")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as click declares it
         try:

@@ -98,7 +98,8 @@ def _tools() -> str:
 
 
 def _parts() -> Iterator[Path]:
-    yield from sorted(Path(str(files("collc"))).rglob("*.py"))
+    for package in ("collc", "collc_research"):
+        yield from sorted(Path(str(files(package))).rglob("*.py"))
     for package in ("collc.grammar", "collc.templates"):
         yield from (file for file in sorted(Path(str(files(package))).iterdir()) if file.is_file())
     simulator = find_spec("fabsim")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import SupportsIndex
 
 from collc.bundle import Bundle
 from collc.checks import check_plan
@@ -26,7 +27,7 @@ from collc.tuning.trees import with_chosen_trees
 
 
 def compile_text(
-    text: str, file: str, parameters: Mapping[str, int], target: str | None = None
+    text: str, file: str, parameters: Mapping[str, SupportsIndex], target: str | None = None
 ) -> Bundle:
     """Compile a `.coll` text whose program is one collective to a bundle, or raise CollcError with
     every problem found. `collc.programs.compile_any` takes all programs.
@@ -40,7 +41,7 @@ def compile_text(
 def read(
     text: str,
     file: str,
-    parameters: Mapping[str, int],
+    parameters: Mapping[str, SupportsIndex],
     target: str | None = None,
     *,
     leave_open: bool = False,
@@ -71,7 +72,7 @@ def compile_collective(spec: Spec, schedule: Schedule) -> Bundle:
 
 
 def prove_text(
-    text: str, file: str, parameters: Mapping[str, int], target: str | None = None
+    text: str, file: str, parameters: Mapping[str, SupportsIndex], target: str | None = None
 ) -> tuple[Spec, Schedule]:
     """The first half of `compile_text`: what a `.coll` text says, and a schedule that is proved to
     do it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import SupportsIndex
 
 from collc.bundle import Bundle, ProgramBundle
 from collc.checks.choices import one_root
@@ -45,7 +46,7 @@ def choices_of(bundle: ProgramBundle) -> Iterator[tuple[Selection, list[Range]]]
 def compile_any(
     text: str,
     file: str,
-    parameters: Mapping[str, int],
+    parameters: Mapping[str, SupportsIndex],
     target: str | None = None,
     skew: int = 0,
 ) -> Bundle | ProgramBundle:
@@ -97,7 +98,7 @@ def _in_turns(spec: Spec, schedule: Schedule, refused: CollcError) -> ProgramBun
 
 
 def prove_program(
-    text: str, file: str, parameters: Mapping[str, int], target: str | None = None
+    text: str, file: str, parameters: Mapping[str, SupportsIndex], target: str | None = None
 ) -> tuple[Spec, tuple[Schedule, ...]]:
     """The first half of `compile_any`: what a `.coll` text says, and schedules that are proved to
     do it."""

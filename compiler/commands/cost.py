@@ -17,12 +17,12 @@ from collc.cost import show_prediction
 from collc.in_turns import program_of_one
 from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
-from collc.networks import cost_on, read_network, show_cost
 from collc.program import ProgramPlan
 from collc.programs import choices_of
 from collc.target import TARGETS
 from collc.tuning.by_length import show_ranges
 from collc.tuning.show import show_terms
+from collc_research.networks import cost_on, read_network, show_cost
 
 # of algorithms by steps, for halves of a vector: docs/programs.md, "Both axes at once"
 ROUGHLY_TOGETHER = "predicted from a fifth too low to a third too high"

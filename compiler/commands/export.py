@@ -9,7 +9,7 @@ import click
 from collc.commands.directory import directory, write
 from collc.commands.output import print_data
 from collc.commands.source import Source, reporting, source_options
-from collc.networks.chakra import traces_of
+from collc_research.networks.chakra import traces_of
 
 
 @click.command()

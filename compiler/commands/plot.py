@@ -17,11 +17,11 @@ from collc.commands.directory import write
 from collc.commands.output import FAULT, WRONG_RUN, print_data, report
 from collc.commands.source import definitions_of
 from collc.diagnostics import CollcError, Diagnostic
-from collc.plot.draw import best_map, curves, ending_of, gap_map, picture, require
-from collc.plot.points import Point, Work, measured, refuse_sizes, subject_of
-from collc.plot.table import as_csv, point_as_data
 from collc.run import RunError
 from collc.target import TARGETS
+from collc_research.plot.draw import best_map, curves, ending_of, gap_map, picture, require
+from collc_research.plot.points import Point, Work, measured, refuse_sizes, subject_of
+from collc_research.plot.table import as_csv, point_as_data
 
 Range = tuple[str, tuple[int, ...]]
 _RANGE = re.compile(r"(\w+)=(?:(\d{1,9})\.\.(\d{1,9})(?::(\d{1,9}))?|(\d{1,9}(?:,\d{1,9})*))")

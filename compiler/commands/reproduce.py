@@ -12,10 +12,10 @@ from rich.progress import track
 from collc.commands.directory import directory, write
 from collc.commands.output import FAULT, WRONG_RUN, print_data, report
 from collc.diagnostics import CollcError
-from collc.plot.draw import require
-from collc.reproduce import claims, reproduce, rows_as_data, summary, tables_of
-from collc.reproduce.figure_points import files_of, left_out, measured, wanted
 from collc.run import RunError
+from collc_research.plot.draw import require
+from collc_research.reproduce import claims, reproduce, rows_as_data, summary, tables_of
+from collc_research.reproduce.figure_points import files_of, left_out, measured, wanted
 
 
 @click.command()

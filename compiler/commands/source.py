@@ -146,4 +146,6 @@ def _report(diagnostics: tuple[Diagnostic, ...], source: Source) -> None:
     report(diagnostics, sources, as_data=source.as_data)
     if not source.as_data:
         count = len(diagnostics)
-        click.echo(f"\n{count} problem{'s' if count > 1 else ''}; nothing was written", err=True)
+        writes = "output" in click.get_current_context().params
+        unwritten = "; nothing was written" if writes else ""
+        click.echo(f"\n{count} problem{'s' if count > 1 else ''}{unwritten}", err=True)

@@ -11,13 +11,16 @@ contracts about slices, distances.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from math import ceil
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from collc.grids import Grid
 from collc.own_contract import OwnContract
+from collc.owners import owners
 from collc.schedule import Schedule, home_pe, pes_of_ranks
 from collc.spec import Collective, Contract, ContractKind, ElementType
 from collc.target import Target
@@ -45,7 +48,7 @@ def bound_of(schedule: Schedule, target: Target) -> int:
     if len(beyond) < 2:
         return 0
     if contract.kind.by_slices:
-        return _slices(contract, grid, beyond, machine)
+        return _slices(schedule.collective, [at] if rooted else [], machine)
     words = words_of(contract)
     message = words + machine.visit + machine.hop * (len(beyond) - 1)
     if contract.kind is ContractKind.ALLREDUCE:
@@ -65,7 +68,10 @@ def words_of(contract: Contract) -> int:
     return _words(contract.length, contract.element)
 
 
-def _words(elements: int, element: ElementType) -> int:
+Count = TypeVar("Count", int, Integers)
+
+
+def _words(elements: Count, element: ElementType) -> Count:
     """The wavelets that so many elements fill."""
     return -(-elements * element.bytes // 4)
 
@@ -91,21 +97,47 @@ def _reduction(words: int, beyond: Integers, machine: _Machine) -> int:
     return ceil(float(least.max()) - 1e-6)
 
 
-def _slices(contract: Contract, grid: Grid, beyond: Integers, machine: _Machine) -> int:
-    """What one PE has to send, or to take, of the slices of all that are at least d hops away."""
-    pes, length = int(beyond[0]), contract.length
-    smaller, larger = length // pes, -(-length // pes)
-    least = 0
-    for distance in range(1, len(beyond)):
-        away = int(beyond[distance])
-        elements = max(away * smaller, length - (pes - away) * larger)
-        words = _words(elements, contract.element)
-        if words:
-            least = max(least, words + machine.hop * distance + machine.visit)
-    if contract.kind is ContractKind.ALL_TO_ALL and smaller:
-        crossing = _crossing(grid, _words(smaller, contract.element))
-        return max(least, crossing + machine.visit + machine.hop)
+def _slices(collective: Collective, roots: list[tuple[int, int]], machine: _Machine) -> int:
+    """What a PE has to send, or to take, of the slices of all that are at least d hops away, for
+    every d; in an all_to_all each of them has a slice for it, too, and none can be combined."""
+    contract = collective.contract
+    pes, elements = _owned(collective)
+    by_pair = contract.kind is ContractKind.ALL_TO_ALL
+    least = _crossing(collective.grid, pes, elements, contract.element, machine) if by_pair else 0
+    for root in roots or _far_out(collective.grid):
+        away = np.abs(pes - np.array(root)).sum(axis=1)
+        due = [_words(_at_least_away(away, elements), contract.element)]
+        if by_pair:
+            own = _words(elements[away == 0].sum(), contract.element)
+            due.append(own * _at_least_away(away, np.ones_like(elements)))
+        for words in due:
+            last = words + machine.hop * np.arange(len(words)) + machine.visit
+            least = max(least, int(np.where(words[1:] > 0, last[1:], 0).max(initial=0)))
     return least
+
+
+def _owned(collective: Collective) -> tuple[Integers, Integers]:
+    """(x, y) of every PE, and how many elements it owns."""
+    found = [(pe, max(0, part.stop - part.start)) for pe, part in owners(collective)]
+    return np.array([pe for pe, _ in found]), np.array([elements for _, elements in found])
+
+
+_ALL_LOOKED_AT = 1024  # PEs
+
+
+def _far_out(grid: Grid) -> list[tuple[int, int]]:
+    """The PEs that others are farthest from: the corners; where there are few PEs, all of them, as
+    one with a shorter slice of its own may have more to take."""
+    xs, ys = range(grid.width), range(grid.height)
+    if grid.width * grid.height > _ALL_LOOKED_AT:
+        xs, ys = xs[:: max(1, len(xs) - 1)], ys[:: max(1, len(ys) - 1)]
+    return list(product(xs, ys))
+
+
+def _at_least_away(away: Integers, number: Integers) -> Integers:
+    """Entry d: the sum of `number` over the PEs at least d hops away."""
+    at = np.bincount(away, weights=number)
+    return np.cumsum(at[::-1])[::-1].astype(np.int64)
 
 
 def _own(collective: Collective, own: OwnContract, machine: _Machine) -> int:
@@ -131,14 +163,21 @@ def _own(collective: Collective, own: OwnContract, machine: _Machine) -> int:
     return least
 
 
-def _crossing(grid: Grid, words: int) -> int:
-    """Slices that nobody can combine cross the middle of the grid, over as many links as it is
-    wide there: wavelets on the busiest."""
+def _crossing(
+    grid: Grid, pes: Integers, elements: Integers, element: ElementType, machine: _Machine
+) -> int:
+    """Slices that nobody can combine cross every cut between two columns, or two rows, over as many
+    links as it is wide; the busiest has an equal part or more, and the last a visit and a hop to
+    go."""
     most = 0
-    for extent, links in ((grid.width, grid.height), (grid.height, grid.width)):
-        near, far = extent // 2 * links, (extent - extent // 2) * links
-        most = max(most, -(-near * far * words // links))
-    return most
+    for axis, (extent, links) in enumerate(((grid.width, grid.height), (grid.height, grid.width))):
+        owned = np.cumsum(np.bincount(pes[:, axis], elements, extent)).astype(np.int64)[:-1]
+        near = links * np.arange(1, extent)
+        there = near * _words(elements.sum() - owned, element)
+        back = (grid.width * grid.height - near) * _words(owned, element)
+        for words in (there, back):
+            most = max(most, int((-(-words // links)).max(initial=0)))
+    return most + machine.visit + machine.hop if most else 0
 
 
 def _beyond(grid: Grid, x: int, y: int) -> Integers:

@@ -9,7 +9,9 @@ many diagnostics are gathered).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import index
 from pathlib import Path
+from typing import SupportsIndex
 
 from collc.language.elaborate import elaborate
 from collc.language.parser import parse_text
@@ -22,7 +24,7 @@ __all__ = ["parse_file", "parse_source", "read_source"]
 
 
 def parse_file(
-    path: Path, text: str, definitions: Mapping[str, int], target: str | None = None
+    path: Path, text: str, definitions: Mapping[str, SupportsIndex], target: str | None = None
 ) -> Spec:
     """Spec of a file's text (see `read_source`) under `-D` definitions and `--target`.
 
@@ -33,16 +35,30 @@ def parse_file(
 
 def parse_source(
     text: str,
-    definitions: Mapping[str, int] | None = None,
+    definitions: Mapping[str, SupportsIndex] | None = None,
     target: str | None = None,
     file: str = "input.coll",
     *,
     leave_open: bool = False,
 ) -> Spec:
-    """Spec of a text that need not be a file; with `leave_open` as if all steps were `auto`."""
+    """Spec of a text that need not be a file; with `leave_open` as if all steps were `auto`.
+
+    Definitions are integers of any kind, NumPy's too; TypeError for others.
+    """
+    given = {name: _integer(name, value) for name, value in (definitions or {}).items()}
     declarations = parse_text(file, text)
     if leave_open:
         declarations = tuple(
             opened(one) if isinstance(one, CollectiveDecl) else one for one in declarations
         )
-    return elaborate(file, declarations, definitions or {}, target)
+    return elaborate(file, declarations, given, target)
+
+
+def _integer(name: str, value: SupportsIndex) -> int:
+    try:
+        if not isinstance(value, bool):
+            return index(value)
+    except TypeError:
+        pass
+    kind = type(value).__name__
+    raise TypeError(f"parameter {name} is an integer, not {str(value)[:40]!r} of type {kind}")

@@ -22,6 +22,7 @@ from collc.language.each import (
     ranks_are,
     ranks_of,
     refuse_first,
+    restricted,
     slices_of,
     slices_taken,
     with_locals,
@@ -242,10 +243,11 @@ def _check_ranks(each: EachDecl, destination: Array, seen: Surroundings, running
     """Every transfer goes to another rank of the line."""
     source = seen.arrays[each.rank.text]
     ranks = ranks_are(running.ranks)
+    outside = (destination < 0) | (destination >= running.ranks)
     refuse_first(
-        (destination < 0) | (destination >= running.ranks),
+        outside,
         lambda i: f"rank {source[i]} sends to rank {destination[i]}: {ranks}",
-        ("C151", each.destination.span, "restrict the ranks that send: `each r where r > 0 : ...`"),
+        ("C151", each.destination.span, restricted(each, outside, seen)),
         seen,
     )
     refuse_first(

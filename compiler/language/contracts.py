@@ -19,6 +19,7 @@ from collc.language.each import (
     ranks_are,
     ranks_of,
     refuse_first,
+    restricted,
     slices_of,
     slices_taken,
     with_locals,
@@ -134,10 +135,11 @@ def _holdings(held: HeldDecl, ranks: int, slices: int, around: Surroundings) -> 
         return _joined([])
     holder = seen.arrays[held.rank.text]
     whose = as_array(numbers_of(held.whose, seen), seen.size)
+    outside = (whose < 0) | (whose >= ranks)
     refuse_first(
-        (whose < 0) | (whose >= ranks),
+        outside,
         lambda i: f"rank {holder[i]} is to have what is rank {whose[i]}'s: {ranks_are(ranks)}",
-        ("C151", held.whose.span, "restrict the ranks: `each r where r > 0 : ...`"),
+        ("C151", held.whose.span, restricted(held, outside, seen)),
         seen,
     )
     check_slice(first, slices, held.span if held.part is None else held.part.span, seen)

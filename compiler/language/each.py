@@ -157,6 +157,30 @@ def ranks_are(ranks: int) -> str:
     return f"ranks are 0 to {ranks - 1}" if ranks > 1 else "there is one, 0"
 
 
+def restricted(each: EachDecl | HeldDecl, wrong: Truths, seen: Surroundings) -> str:
+    """Help that leaves out the ranks for which something is wrong, as a condition where all of them
+    stand at one end."""
+    if not wrong.any():
+        return ""
+    name = each.rank.text
+    numbers = seen.arrays[name]
+    left = numbers[~wrong]
+    if each.other is not None or seen.passes or not left.size:
+        condition = ""
+    elif (numbers[wrong] > left.max()).all():
+        condition = f"{name} < {left.max() + 1}"
+    elif (numbers[wrong] < left.min()).all():
+        condition = f"{name} >= {left.min()}"
+    else:
+        condition = ""
+    if not condition:
+        where = seen.which(int(np.flatnonzero(wrong)[0])).strip(" ()")
+        return f"restrict the ranks by `where`: no transfer {where}"
+    if each.condition is not None:
+        return f"add `and {condition}` to the condition"
+    return f"restrict the ranks: `each {name} where {condition} : ...`"
+
+
 def refuse_first(
     wrong: Truths,
     message: Callable[[int], str],

@@ -6,21 +6,20 @@ in one declaration hides none in the next.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from functools import lru_cache
-from importlib.resources import files
 from itertools import pairwise
 
 from lark import Lark, Token, Tree, UnexpectedToken
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from collc.diagnostics import Span
-from collc.kept import cache_folder
 from collc.language.builder import build, span_of_token
 from collc.language.problems import ProblemError, Problems, problem, quoted
 from collc.language.source import check_size
 from collc.language.syntax import Declaration
+from collc.language.tables import make_parser
 from collc.language.traverse import expressions_of, walk
 
 MAX_TOKENS = 32_768  # of one declaration; a tree of 1000 ranks by hand has some 4000
@@ -87,28 +86,7 @@ def parse_text(file: str, text: str) -> tuple[Declaration, ...]:
 
 @lru_cache(maxsize=1)
 def _lark() -> Lark:
-    """The parser; its tables take a second to make, and are kept in the user's cache folder."""
-    grammar = files("collc.grammar").joinpath("coll.lark").read_text(encoding="utf-8")
-    return Lark(
-        grammar,
-        parser="lalr",
-        lexer="basic",
-        start=["start", "stray"],
-        propagate_positions=True,
-        maybe_placeholders=True,
-        cache=_kept_tables(grammar),
-    )
-
-
-def _kept_tables(grammar: str) -> str | bool:
-    """The file with the tables of a grammar, which may not be there yet; False where none can be.
-    Lark makes the tables anew if it cannot read them, or if they are of another version of it."""
-    digest = hashlib.sha256(grammar.encode()).hexdigest()[:32]
-    try:
-        cache_folder().mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return False
-    return str(cache_folder() / f"{digest}.lark")
+    return make_parser()
 
 
 def _pieces(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], Token | None]]:
@@ -145,7 +123,7 @@ def _parse_piece(file: str, piece: list[Token], following: Token | None) -> Decl
         tree = state.feed_eof(piece[-1])  # type: ignore[no-untyped-call]
     except UnexpectedToken as error:
         _check_program_words(file, piece)
-        raise _unexpected(file, error, state, piece[-1], following) from None
+        raise _unexpected(file, error, state, piece, following) from None
     assert isinstance(tree, Tree)
     declaration = build(file, tree)
     _check_depth(declaration)
@@ -211,15 +189,17 @@ def _unexpected(
     file: str,
     error: UnexpectedToken,
     state: InteractiveParser,
-    last: Token,
+    piece: list[Token],
     following: Token | None,
 ) -> ProblemError:
     token = error.token
     accepted: set[str] = state.accepts()  # type: ignore[no-untyped-call]
+    opened = _left_open(file, piece) if token.type == "$END" else ()
     if token.type == "$END" and following is None:
-        end = span_of_token(file, last)
+        end = span_of_token(file, piece[-1])
         at = Span(file, end.end_line, end.end_column, end.end_line, end.end_column + 1)
-        return problem("C105", f"the file ends here, expected {_spelled(accepted)}", at)
+        message = f"the file ends here, expected {_spelled(accepted)}"
+        return problem("C105", message, at, *opened)
     if token.type == "$END" and following is not None:
         token = following
     at = span_of_token(file, token)
@@ -232,15 +212,39 @@ def _unexpected(
         help = _INSTEAD.get(token, "")
         return problem("C104", f"{quoted(token)} means nothing here", at, help=help)
     message = f"unexpected {quoted(token)}, expected {_spelled(accepted)}"
-    return problem("C105", message, at, help=_help_for(token, accepted))
+    return problem("C105", message, at, *opened, help=_help_for(token, accepted))
+
+
+_CLOSED_BY = {"LBRACE": "RBRACE", "LPAR": "RPAR", "LSQB": "RSQB"}
+
+
+def _left_open(file: str, piece: list[Token]) -> tuple[tuple[Span, str], ...]:
+    """The innermost brace or parenthesis of a declaration that nothing closes, if there is one."""
+    opened: list[Token] = []
+    for token in piece:
+        if token.type in _CLOSED_BY:
+            opened.append(token)
+        elif opened and token.type == _CLOSED_BY[opened[-1].type]:
+            opened.pop()
+    return tuple((span_of_token(file, token), "this is not closed") for token in opened[-1:])
 
 
 def _help_for(token: Token, accepted: set[str]) -> str:
     if token.type in ("EQUAL", "_ARROW"):
         return _INSTEAD[token]
+    if token.type == "NAME":
+        near = get_close_matches(token[:80].lower(), _keywords(accepted), n=1, cutoff=0.7)
+        return f"did you mean `{near[0]}`?" if near else ""
     if "NAME" in accepted and token.isidentifier():
         return f"`{token}` is a word of the language and cannot be a name"
     return ""
+
+
+def _keywords(accepted: set[str]) -> list[str]:
+    """The words of the language among tokens; where a declaration may end, those that begin one."""
+    names = accepted | (_DECLARED if "$END" in accepted else set())
+    spelled = (_spelling(name).strip("`") for name in sorted(names - {"$END", *_SPELLED}))
+    return [word for word in spelled if word.isidentifier()]
 
 
 def not_supported(what: str, at: Span | None) -> ProblemError:

@@ -20,7 +20,7 @@ from collc.lowering import build_plan
 from collc.optimum import optimum
 from collc.patterns import all_patterns, instance
 from collc.patterns.facts import contracts_of
-from collc.pipeline import compile_text
+from collc.pipeline import compile_text, prove_text
 from collc.schedule import build_schedule
 from collc.spec import ContractKind, ElementType
 from collc.target import TARGETS, WSE2
@@ -150,3 +150,70 @@ def test_random_trees_are_above_the_bound_of_trees(ranks, seed, length, spread):
         assert prediction.bound <= prediction.cycles
         assert prediction.tree_bound is not None
         assert prediction.tree_bound <= prediction.cycles
+
+
+SLICES = {
+    "gather": "gather(x: f32[B]) on row { run linear_gather }",
+    "scatter": "scatter(x: f32[B]) on row { run linear_scatter }",
+    "allgather": "allgather(x: f32[B]) on row { run ring_allgather }",
+    "reduce_scatter": "reduce_scatter(x: f32[B], add) on row { run ring_reduce_scatter }",
+    "all_to_all": "all_to_all(x: f32[P * B]) on row { run linear_all_to_all }",
+}
+
+
+def text_of(kind, pes, length):
+    """A contract about slices on a line, each rank in its place."""
+    text = f"target wse2\nparam P = {pes}\nparam B = {length}\ngrid row = P x 1\n"
+    return f"{text}collective own = {SLICES[kind]}\nprogram {{ own }}\n"
+
+
+def slices_bound(kind, pes, length):
+    return bound_of(prove_text(text_of(kind, pes, length), "own", {})[1], WSE2)
+
+
+def by_every_pair(kind, owned):
+    """The bound of a contract about slices, counted pair by pair and cut by cut. `owned` has the
+    words of the PE at (x, y); the root of gather and scatter is at (0, 0)."""
+    pes = list(owned)
+    least = 0
+    for one in [(0, 0)] if kind in ("gather", "scatter") else pes:
+        others = sorted((abs(x - one[0]) + abs(y - one[1]), owned[x, y]) for x, y in pes)
+        for number, (distance, _) in enumerate(others):
+            taken = sum(words for _, words in others[number:])
+            if kind == "all_to_all":
+                taken = max(taken, owned[one] * len(others[number:]))
+            if distance and taken:
+                least = max(least, taken + distance + VISIT)
+    if kind == "all_to_all":
+        for axis, cut in product((0, 1), range(1, len(pes))):
+            near = [pe for pe in pes if pe[axis] < cut]
+            far = [pe for pe in pes if pe[axis] >= cut]
+            links = len({pe[1 - axis] for pe in pes})
+            for here, there in ((near, far), (far, near)):
+                words = sum(owned[pe] for _, pe in product(here, there))
+                if words:
+                    least = max(least, -(-words // links) + VISIT + 1)
+    return least
+
+
+@pytest.mark.parametrize("kind", SLICES)
+@pytest.mark.parametrize("pes", [2, 3, 5, 8])
+@pytest.mark.parametrize("length", [1, 2, 5, 8, 19])
+def test_a_contract_about_slices_is_bounded_by_every_pair_and_cut(kind, pes, length):
+    total = pes * length if kind == "all_to_all" else length
+    starts = [rank * total // pes for rank in range(pes + 1)]
+    owned = {(rank, 0): starts[rank + 1] - starts[rank] for rank in range(pes)}
+    assert slices_bound(kind, pes, length) == by_every_pair(kind, owned)
+
+
+@pytest.mark.parametrize("kind", ["allgather", "reduce_scatter"])
+def test_elements_at_the_other_end_of_a_line_have_all_of_it_to_go(kind):
+    # 15 of 16 elements are of others; the last PE's has 511 hops to go to the first
+    assert slices_bound(kind, 512, 16) == 1 + 511 + VISIT
+
+
+@pytest.mark.parametrize("kind", SLICES)
+@pytest.mark.parametrize("pes", [2, 5])
+def test_no_run_takes_less_than_the_bound(kind, pes):
+    bundle = compile_text(text_of(kind, pes, 3), "own", {})
+    assert bundle.prediction.bound <= bundle.run().cycles

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import SupportsIndex
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -157,7 +159,9 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
         assert caught.value.diagnostics[0].code == "C101"
 
 
-@pytest.mark.parametrize("kept", ["nothing", "the tables", "something else", "no folder"])
+@pytest.mark.parametrize(
+    "kept", ["nothing", "the tables", "something else", "half", "bytes", "no folder"]
+)
 def test_a_text_reads_the_same_whatever_is_kept_of_the_grammar(
     kept: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,12 +178,37 @@ def test_a_text_reads_the_same_whatever_is_kept_of_the_grammar(
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     parser._lark.cache_clear()
     try:
-        if kept in ("the tables", "something else"):
+        if kept not in ("nothing", "no folder"):
             read()
             parser._lark.cache_clear()
-            (tables,) = (folder / "collc").glob("*.lark")
-            if kept == "something else":
-                tables.write_text("no tables")
+            (tables,) = (folder / "collc").iterdir()
+            damaged = {
+                "something else": b"no tables",
+                "half": tables.read_bytes()[: tables.stat().st_size // 2],
+                "bytes": bytes(range(256)),
+            }
+            tables.write_bytes(damaged.get(kept, tables.read_bytes()))
         assert read() == expected
     finally:
         parser._lark.cache_clear()
+
+
+SIZED = """target wse2
+param P = 2
+grid row = P x 1
+collective total = reduce(x: f32[4], add) on row { reduce chain to 0 }
+program { total }
+"""
+
+
+@pytest.mark.parametrize("value", [np.int64(4), np.uint8(4), 4])
+def test_a_parameter_is_an_integer_of_any_kind(value: SupportsIndex) -> None:
+    (parameter,) = parse_source(SIZED, {"P": value}).parameters
+    assert parameter.value == 4
+    assert type(parameter.value) is int
+
+
+@pytest.mark.parametrize("value", [4.0, "4", None, True, np.float32(4)])
+def test_a_parameter_that_is_no_integer_is_named(value: object) -> None:
+    with pytest.raises(TypeError, match="parameter P is an integer, not"):
+        parse_source(SIZED, {"P": value})  # type: ignore[dict-item]

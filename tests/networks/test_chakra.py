@@ -9,12 +9,12 @@ import pytest
 from click.testing import CliRunner
 
 from collc.cli import commands
-from collc.networks import chakra
-from collc.networks.chakra import COMPUTE, RECEIVE, SEND, traces_of
-from collc.networks.rounds import rounds_of
 from collc.patterns import all_patterns, instance
 from collc.pipeline import prove_text
 from collc.spec import ContractKind
+from collc_research.networks import chakra
+from collc_research.networks.chakra import COMPUTE, RECEIVE, SEND, traces_of
+from collc_research.networks.rounds import rounds_of
 
 
 def varint(data, at):

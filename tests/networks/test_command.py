@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from collc.diagnostics import CollcError
-from collc.networks import cost_on, read_network, show_cost
 from collc.pipeline import prove_text
+from collc_research.networks import cost_on, read_network, show_cost
 from tests.test_cli import EXAMPLES, ROOT, collc
 
 NETWORKS = sorted((EXAMPLES / "networks").glob("*.toml"))

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 import building as b
 from collc.diagnostics import CollcError
-from collc.networks import cost, cost_on, show_cost, two_tier_patterns
-from collc.networks import uniform_forms as forms
-from collc.networks.cost import MAX_LENGTH
-from collc.networks.network import Dimension, Mesh, Topology, TwoTier, Uniform
-from collc.networks.rounds import Round
-from collc.networks.two_tier import Loads
-from collc.networks.uniform import uniform_cost
-from collc.reproduce.patterns import allreduction, proved
 from collc.schedule import build_schedule
+from collc_research.networks import cost, cost_on, show_cost, two_tier_patterns
+from collc_research.networks import uniform_forms as forms
+from collc_research.networks.cost import MAX_LENGTH
+from collc_research.networks.network import Dimension, Mesh, Topology, TwoTier, Uniform
+from collc_research.networks.rounds import Round
+from collc_research.networks.two_tier import Loads
+from collc_research.networks.uniform import uniform_cost
+from collc_research.reproduce.patterns import allreduction, proved
 
 CLUSTER = Uniform(1000.0, 2.0, 0.5, one_way_alpha=0.75, one_way_beta=0.5)
 RING = Dimension(Topology.RING, 2, 500, 50, 10, splits=4)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collc.diagnostics import CollcError
-from collc.networks.network import Dimension, Mesh, Topology, TwoTier, Uniform
-from collc.networks.read import MAX_NETWORK_BYTES, parse_network, read_network
+from collc_research.networks.network import Dimension, Mesh, Topology, TwoTier, Uniform
+from collc_research.networks.read import MAX_NETWORK_BYTES, parse_network, read_network
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "networks"
 

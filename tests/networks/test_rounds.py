@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import building as b
-from collc.networks.limited import one_neighbour, ports, rounds_taken, transfers_of
-from collc.networks.rounds import rounds_of, transfers_in, tree_rounds
-from collc.reproduce.patterns import allreduction, proved, steps_of
 from collc.schedule import build_schedule
+from collc_research.networks.limited import one_neighbour, ports, rounds_taken, transfers_of
+from collc_research.networks.rounds import rounds_of, transfers_in, tree_rounds
+from collc_research.reproduce.patterns import allreduction, proved, steps_of
 
 
 def pairs(rounds):

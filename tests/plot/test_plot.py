@@ -11,9 +11,9 @@ from click.testing import CliRunner
 from collc.cli import commands
 from collc.commands.plot import over_of
 from collc.diagnostics import CollcError
-from collc.plot import points
-from collc.plot.draw import ending_of
 from collc.programs import compile_any
+from collc_research.plot import points
+from collc_research.plot.draw import ending_of
 
 
 @pytest.fixture(autouse=True)

@@ -12,9 +12,9 @@ from rich.console import Console
 
 from collc.cli import commands
 from collc.commands import reproduce as command
-from collc.reproduce.claims import Claim, Depth, Finding, Row, Verdict, close, exact, slip
-from collc.reproduce.show import rows_as_data, summary, tables_of
-from collc.reproduce.table import checked, claims
+from collc_research.reproduce.claims import Claim, Depth, Finding, Row, Verdict, close, exact, slip
+from collc_research.reproduce.show import rows_as_data, summary, tables_of
+from collc_research.reproduce.table import checked, claims
 from tests.test_cli import collc
 
 CLAIMS = claims()

@@ -6,9 +6,9 @@ import io
 import pytest
 
 from collc.pipeline import compile_text
-from collc.reproduce import figure_points
-from collc.reproduce.figure_points import Place, files_of, left_out, measured, page, wanted
-from collc.reproduce.figures import FIGURES
+from collc_research.reproduce import figure_points
+from collc_research.reproduce.figure_points import Place, files_of, left_out, measured, page, wanted
+from collc_research.reproduce.figures import FIGURES
 
 ON_512_PES = ("5.5", "5.8", "5.9", "6.5", "6.6", "6.7", "7.5")  # by hand, into docs/figures
 

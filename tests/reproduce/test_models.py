@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 import building as b
 from collc.cost.closed_forms import RAMP
 from collc.cost.row_model import cycles, cycles_by_element
-from collc.networks.rounds import rounds_of_steps
 from collc.proof import follow
-from collc.reproduce.patterns import (
+from collc.steps import Slicing
+from collc_research.networks.rounds import rounds_of_steps
+from collc_research.reproduce.patterns import (
     all_trees,
     best_tree,
     own_algorithms,
@@ -23,10 +24,9 @@ from collc.reproduce.patterns import (
     tree,
     written,
 )
-from collc.reproduce.rank_order import keeps_rank_order
-from collc.reproduce.thesis_structure import hilbert
-from collc.reproduce.two_tier import _reads_as
-from collc.steps import Slicing
+from collc_research.reproduce.rank_order import keeps_rank_order
+from collc_research.reproduce.thesis_structure import hilbert
+from collc_research.reproduce.two_tier import _reads_as
 from tests.trees import model_cycles
 
 

@@ -5,10 +5,17 @@ from __future__ import annotations
 import pytest
 
 from collc.cost import closed_forms
-from collc.networks import dimension, uniform_forms
-from collc.reproduce import astra, patterns, rabenseifner, thesis_structure, tuwien, two_tier
-from collc.reproduce.claims import Depth
-from collc.reproduce.table import checked, claims
+from collc_research.networks import dimension, uniform_forms
+from collc_research.reproduce import (
+    astra,
+    patterns,
+    rabenseifner,
+    thesis_structure,
+    tuwien,
+    two_tier,
+)
+from collc_research.reproduce.claims import Depth
+from collc_research.reproduce.table import checked, claims
 
 CLAIMS = {claim.id: claim for claim in claims()}
 

@@ -41,6 +41,7 @@ struct Program {
     design: Arc<Design>,
     warnings: Vec<String>,
     printed: Vec<String>,
+    constructs: Vec<(String, String, u32)>,
     sdk: Sdk,
     assumed: Option<String>,
 }
@@ -82,6 +83,13 @@ impl Program {
     #[getter]
     fn printed(&self) -> Vec<String> {
         self.printed.clone()
+    }
+
+    /// What the program uses of the language, if that was asked for: constructs with the file and line
+    /// of their first place.
+    #[getter]
+    fn constructs(&self) -> Vec<(String, String, u32)> {
+        self.constructs.clone()
     }
 
     /// The release the program is compiled for.
@@ -195,7 +203,7 @@ impl Report {
 
 /// Compiles the program whose layout is in the file `path`.
 #[pyfunction]
-#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS, timing="streams", strict=None, colors_by_number=false, comptime_func_depth_limit=None, sdk=None))]
+#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS, timing="streams", strict=None, colors_by_number=false, comptime_func_depth_limit=None, sdk=None, constructs=false))]
 #[allow(clippy::too_many_arguments)] // the command line has as many options
 fn compile(
     py: Python<'_>,
@@ -215,6 +223,7 @@ fn compile(
     colors_by_number: bool,
     comptime_func_depth_limit: Option<u32>,
     sdk: Option<&str>,
+    constructs: bool,
 ) -> PyResult<Program> {
     let arch = match arch {
         "wse2" => Arch::Wse2,
@@ -249,6 +258,7 @@ fn compile(
         strict: strict.unwrap_or_else(strict_by_environment),
         colors_by_number,
         comptime_func_depth_limit,
+        constructs,
         ..CompileOptions::new(arch)
     };
     let compilation = py.allow_threads(|| csl::compile_verbose(&path, &options));
@@ -258,11 +268,18 @@ fn compile(
             design: Arc::new(design),
             warnings: rendered(&csl::told_once(&compilation.warnings)),
             printed: rendered(&compilation.printed),
+            constructs: compilation.constructs.iter().map(placed).collect(),
             sdk: compilation.sdk,
             assumed: compilation.assumed.map(|note| note.render()),
         }),
         Err(diagnostics) => Err(csl_error(py, &diagnostics)),
     }
+}
+
+/// A message with the file and line it is about.
+fn placed(found: &Diagnostic) -> (String, String, u32) {
+    let file = found.places.first().map_or("", |place| &place.file);
+    (found.message.clone(), file.to_string(), found.span.line)
 }
 
 fn release(name: &str) -> PyResult<Sdk> {

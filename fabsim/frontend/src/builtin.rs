@@ -23,8 +23,10 @@ impl Compiler {
         if !row.is_some_and(|row| row.pure) {
             self.memo.effects += 1;
         }
+        self.census_open(args);
         let result = self.dispatch(f, name, args, span);
         f.wanted.truncate(waiting);
+        self.census_close(f, row, &result, span);
         let ev = result?;
         if let Some(row) = row {
             debug_assert!(
@@ -176,6 +178,7 @@ impl Compiler {
                 );
             }
         }
+        self.census_fields(what, &fields);
         Ok(fields)
     }
 

@@ -233,6 +233,9 @@ impl Compiler {
             });
             evs.push(ev);
         }
+        if let Some(row) = row {
+            self.census_member_call(row, function.module, &evs, span);
+        }
         let watch = match f.comptime {
             true => self.recall(&mut callee, function),
             false => Recall::No,

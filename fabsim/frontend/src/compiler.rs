@@ -1,6 +1,7 @@
 //! The state of one compilation, and the frame of a function that is being evaluated or lowered.
 
 use super::ast::{Ast, ExprId, FnId};
+use super::census::Census;
 use super::emit::Builder;
 use super::intern::{Interner, Sym};
 use super::layout::LayoutState;
@@ -52,6 +53,8 @@ pub struct Compiler {
     pub caller: Option<Span>,
     /// The functions of all tile programs, each once.
     pub functions: HashSet<Arc<Function>>,
+    /// The constructs the program uses, if they are asked for.
+    pub census: Option<Box<Census>>,
 }
 
 /// What part of a program is being evaluated: it decides which builtins are allowed.
@@ -196,7 +199,9 @@ impl Frame {
 
 impl Compiler {
     pub fn new(provider: Provider, options: CompileOptions) -> Compiler {
+        let census = options.constructs.then(Box::default);
         Compiler {
+            census,
             options,
             provider,
             sources: SourceMap::default(),

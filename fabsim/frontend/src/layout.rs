@@ -70,6 +70,7 @@ pub fn compile_design(provider: Provider, path: &Path, options: CompileOptions) 
     let design = compiler
         .design(path)
         .map_err(|error| compiler.report(*error));
+    let constructs = compiler.constructs();
     let mut messages = std::mem::take(&mut compiler.messages);
     messages.warnings.extend(gathered(messages.doubts));
     let place = |mut list: Vec<Diagnostic>| {
@@ -82,6 +83,7 @@ pub fn compile_design(provider: Provider, path: &Path, options: CompileOptions) 
         design: design.map_err(|()| place(messages.errors)),
         warnings: place(messages.warnings),
         printed: place(messages.printed),
+        constructs: place(constructs),
         sdk,
         assumed: None,
     }

@@ -7,7 +7,7 @@
 //! emitting code (`emit`) for what is not; `coerce` is the rules between types; `builtin*`, `dsd*`,
 //! `dsr`, `task`, `tensor` and `map` are the builtins (`older` what they took before 1.0, `dialect`
 //! what the releases since differ in), which `signature` holds against one table and `registers`
-//! against each other (`strict`: in doubt); `layout`
+//! against each other (`strict`: in doubt), and of which `census` keeps a list; `layout`
 //! (with `root`) and `tile` (with `place` and `symbols`) drive the two halves of a program.
 
 mod access;
@@ -19,6 +19,7 @@ mod builtin_config;
 mod builtin_run;
 mod builtin_type;
 mod call;
+mod census;
 mod choice;
 mod coerce;
 mod compiler;
@@ -149,6 +150,8 @@ pub struct CompileOptions {
     pub fp16: Fp16Format,
     /// Rules that the sources leave in doubt are errors, not warnings.
     pub strict: bool,
+    /// The constructs of the program are kept, `Compilation::constructs`.
+    pub constructs: bool,
 }
 
 impl CompileOptions {
@@ -170,6 +173,7 @@ impl CompileOptions {
             channels: 1,
             fp16: Fp16Format::F16,
             strict: false,
+            constructs: false,
         }
     }
 }
@@ -181,6 +185,9 @@ pub struct Compilation {
     pub warnings: Vec<Diagnostic>,
     /// The lines of `@comptime_print`, with the places that print them.
     pub printed: Vec<Diagnostic>,
+    /// What the program uses of the language, each construct with its first place, if that was asked
+    /// for.
+    pub constructs: Vec<Diagnostic>,
     /// The release it was compiled for.
     pub sdk: Sdk,
     /// Which release was assumed, and why, where none was said and it is not the newest.
@@ -216,6 +223,7 @@ fn run(provider: source::Provider, path: &Path, options: &CompileOptions) -> Com
         design: Err(vec![Diagnostic::new(Span::default(), text)]),
         warnings: Vec::new(),
         printed: Vec::new(),
+        constructs: Vec::new(),
         sdk: Sdk::NEWEST,
         assumed: None,
     };

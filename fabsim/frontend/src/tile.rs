@@ -2,6 +2,7 @@
 //! reachable, and the checks that need all of it.
 
 use super::call::{Argument, Pending};
+use super::census::TileCensus;
 use super::compiler::{Compiler, Frame, Stage};
 use super::intern::Sym;
 use super::layout::Declared;
@@ -45,6 +46,7 @@ pub struct TileState {
     pub reserved: HashMap<GlobalRef, u32>,
     /// Registers, their loads and what works on them.
     pub registers: Registers,
+    pub census: TileCensus,
     shape_spans: Vec<Span>,
     shapes: HashMap<DsdShape, u16>,
     /// (function, keeps locals in memory, callees, declaration)
@@ -128,6 +130,7 @@ impl Compiler {
         check_recursion(&tile)?;
         check_teardown(&tile)?;
         self.check_exports(&tile, exports)?;
+        self.census_tile(&tile);
         let colors = tile.own_colors();
         self.share_functions(&mut tile.program);
         tile.program.half = self.options.fp16.scalar();

@@ -53,8 +53,10 @@ def compile_command(arguments: list[str]) -> None:
         "comptime_func_depth_limit": options.comptime_func_depth_limit,
     }
     _refuse_unsupported(options)
-    program = _compile(recipe)
+    program = _compile(recipe, constructs=options.constructs is not None)
     _tell(options, program)
+    if options.constructs:
+        _write_constructs(Path(options.constructs), program)
     if options.out_routes:
         print(route_table(program))
     if options.memcpy:
@@ -129,7 +131,7 @@ def _damaged(directory: str, why: object) -> DamagedProgramError:
     return DamagedProgramError(f"{path} is not as cslc wrote it ({why}); compile the program again")
 
 
-def _compile(recipe: dict[str, Any]) -> Program:
+def _compile(recipe: dict[str, Any], constructs: bool = False) -> Program:
     dims, offsets = recipe["fabric_dims"], recipe["fabric_offsets"]
     return compile(
         recipe["layout"],
@@ -148,7 +150,15 @@ def _compile(recipe: dict[str, Any]) -> Program:
         strict=recipe["strict"],
         colors_by_number=recipe["colors_by_number"],
         comptime_func_depth_limit=recipe["comptime_func_depth_limit"],
+        constructs=constructs,
     )
+
+
+def _write_constructs(file: Path, program: Program) -> None:
+    """What the program uses of the language, and where first."""
+    places = {what: f"{source}:{line}" for what, source, line in program.constructs}
+    report = {"target": program.arch, "sdk": program.sdk, "constructs": places}
+    file.write_text(json.dumps(report, indent=2) + "\n")
 
 
 def _hashes(program: Program) -> dict[str, str]:
@@ -192,6 +202,11 @@ def _parser() -> argparse.ArgumentParser:
         type=positive,
         metavar="N",
         help="refuse calls at compile time that are nested deeper",
+    )
+    parser.add_argument(
+        "--constructs",
+        metavar="FILE",
+        help="write what the program uses of the language, by kinds of arguments; fabsim's own",
     )
     _add_without_effect(parser)
     parser.add_argument(

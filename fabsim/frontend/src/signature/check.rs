@@ -17,7 +17,8 @@ use fabsim_program::program::{Arch, Span};
 pub struct Wanted {
     pub expr: ExprId,
     callee: &'static str,
-    argument: &'static Argument,
+    /// `None`: its value is only taken down.
+    argument: Option<&'static Argument>,
 }
 
 impl Compiler {
@@ -52,15 +53,17 @@ impl Compiler {
         };
         self.check_place(f, row, span)?;
         // Of several forms the values of the arguments tell which it is.
-        if fitting.next().is_none() {
-            for (at, expr) in args.iter().enumerate() {
-                if let Some(argument) = row.argument(at).filter(|a| a.says_something()) {
-                    f.wanted.push(Wanted {
-                        expr: *expr,
-                        callee: row.name,
-                        argument,
-                    });
-                }
+        let alone = fitting.next().is_none();
+        for (at, expr) in args.iter().enumerate() {
+            let argument = row
+                .argument(at)
+                .filter(|argument| alone && argument.says_something());
+            if argument.is_some() || self.census.is_some() {
+                f.wanted.push(Wanted {
+                    expr: *expr,
+                    callee: row.name,
+                    argument,
+                });
             }
         }
         Ok(row)
@@ -87,7 +90,10 @@ impl Compiler {
         let span = f.ast.span(wanted.expr);
         let ev = self.eval_as(f, wanted.expr, expect)?;
         let callee = wanted.callee;
-        self.check_argument(&|| format!("@{callee}"), wanted.argument, &ev, None, span)?;
+        if let Some(argument) = wanted.argument {
+            self.check_argument(&|| format!("@{callee}"), argument, &ev, None, span)?;
+        }
+        self.census_argument(f, wanted.expr, &ev);
         Ok(ev)
     }
 
@@ -158,7 +164,7 @@ impl Compiler {
     }
 
     /// The type that a module's global holds.
-    fn enum_of(&mut self, module: Option<ModuleId>, name: &str) -> Option<Ty> {
+    pub fn enum_of(&mut self, module: Option<ModuleId>, name: &str) -> Option<Ty> {
         let module = module?;
         let name = self.sym(name);
         let index = self.module(module).find(name)?;
@@ -222,7 +228,7 @@ impl Compiler {
         }
     }
 
-    fn is_function(&self, ev: &Ev, task: bool) -> bool {
+    pub fn is_function(&self, ev: &Ev, task: bool) -> bool {
         match ev {
             Ev::Val(Value::Function(function)) => {
                 let (ast, index) = self.decl(*function);

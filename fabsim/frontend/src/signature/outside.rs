@@ -17,7 +17,7 @@ impl Compiler {
     }
 
     /// Checks that users may name `name` of a module.
-    pub fn check_member(&self, module: ModuleId, name: &str, span: Span) -> Res<()> {
+    pub fn check_member(&mut self, module: ModuleId, name: &str, span: Span) -> Res<()> {
         let Some(known) = self.module(module).rows.filter(|_| !self.is_inside(span)) else {
             return Ok(());
         };
@@ -43,7 +43,10 @@ impl Compiler {
                 let arch = self.arch_name();
                 err(span, format!("<{path}> {name} does not exist on {arch}"))
             }
-            _ => Ok(()),
+            _ => {
+                self.census_member(path, member, span);
+                Ok(())
+            }
         }
     }
 
