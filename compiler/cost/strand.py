@@ -26,7 +26,6 @@ from collc.plan import ColorUse, Phase, Role, SendVector, StoreVectors
 from collc.program import ProgramPlan, Use
 from collc.spec import ContractKind
 
-
 RAISED = 4  # cycles from where a teardown is in a router to where its handler may start [fit]
 
 

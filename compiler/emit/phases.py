@@ -161,8 +161,8 @@ class Surroundings:
     """What a phase has to know of the others: the entry of what follows, the later phases'
     names, and whether a result's sign is turned back at its end. In a program of several
     collectives `shared` has the positions of its colors among the program's, and of those the
-    ones that are `torn_down`, some of them on colors that are `switched`; `controls_ready` says that every color has a register by which
-    control wavelets are sent.
+    ones that are `torn_down`, and those that are `switched` (as `SharedPhase` has them);
+    `controls_ready` says that every color has a register by which control wavelets are sent.
     """
 
     after: str

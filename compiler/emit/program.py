@@ -27,7 +27,8 @@ STRANDS = ("collectives", "beside")  # what begins the names of their modules; t
 @dataclass(frozen=True)
 class Step:
     """A phase of the program: `module` is its collective, `name` its own name, `begins` what
-    begins it, `sets` what names of the code that sets its routers begin with; `first` and `last` are said of its collective."""
+    begins it, `sets` what names of the code that sets its routers begin with; `first` and `last`
+    are said of its collective."""
 
     index: int
     module: str
