@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from collc.cost import Prediction, predict
 from collc.cost.program import predict_program
 from collc.diagnostics import Diagnostic
+from collc.emit.clock import MEMORY_BYTES
+from collc.emit.render import with_commands
+from collc.fabric import Wanted
 from collc.files import write_files
 from collc.lowering.resources import colors_of
 from collc.plan import Plan
@@ -24,6 +27,7 @@ from collc.spec import Decision, Spec
 from collc.tuning.warnings import warnings_of
 
 AnyPlan = TypeVar("AnyPlan", Plan, ProgramPlan)
+Made = TypeVar("Made", bound="_Compiled[Any]")
 
 
 @dataclass(frozen=True)
@@ -65,12 +69,25 @@ class _Compiled(ABC, Generic[AnyPlan]):
     @property
     def color_count(self) -> int:
         """Colors that the program uses."""
-        return len(self.plan.colors)
+        return len(self.plan.colors) + (self.spec.time_stamps is not None)
 
     @property
     def memory_bytes(self) -> int:
         """Estimated memory of the largest PE class."""
-        return self.plan.code_bytes + self.plan.data_bytes
+        stamps = MEMORY_BYTES if self.spec.time_stamps else 0
+        return self.plan.code_bytes + self.plan.data_bytes + stamps
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Columns and rows of PEs."""
+        grid = self.plans[0].collective.grid.whole
+        return grid.width, grid.height
+
+    def placed(self: Made, wanted: Wanted) -> Made:
+        """The same with commands files for another fabric; raises CollcError where the program has
+        no place there."""
+        files = with_commands(self.files, self.spec.target, self.size, wanted)
+        return replace(self, files=files)
 
     def write(self, directory: str | Path) -> None:
         """Write the files into `directory`, all or none. Raises OSError."""

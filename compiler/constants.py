@@ -66,11 +66,10 @@ class Code:
     store_by_map: int  # the same by `@map`, whose operands are descriptors
     add_by_map: int
     map_round: int  # the loop around several `@map`
-    store_by_length: int  # the same with a length of the run: the operand for it is looked for
-    store_one: int  # one vector is combined in memory, by a register
+    store_one: int  # the same with a length of the run, an operation for each vector
     own_vector_read: int  # behind storing the own vector is read, its register loaded
-    next_round: int  # one of several vectors stored one by one has come: on to the next
-    last_round: int  # or, more than that, no more
+    next_round: int  # an operation of several that store is over: on to the next
+    last_round: int  # or, more than that, there is none
 
     # from collective to collective (`collectives_pe.csl.j2`, `program_pe.csl.j2`)
     program_launch: int  # from the launch to the test which turn is first
@@ -90,6 +89,7 @@ class Code:
     next_phase: int  # the phase noted, what begins it called
     start: int  # what starts the phase is called, and the first of its functions
     late_load: int  # registers are loaded in a function of their own
+    length_set: int  # the length of what is loaded is set to that of the call
     begun_returns: int  # from the first function's return to that of what called the collective
     nothing_returns: int  # the same where one PE has nothing to do
     frames: int  # returns behind the first function of a phase

@@ -348,12 +348,12 @@ class Phase:
 
 @dataclass(frozen=True)
 class Registers:
-    """Which of a plan's DSR ids each register of the files src1, dest and src0 has, where phases
-    share them: positions in `Plan.dsr_ids`, in the order in which the emitted code has them."""
+    """Which of a plan's DSR ids the registers have, where phases share them: positions in
+    `Plan.dsr_ids`, in the order in which the emitted code has them. `pairs` are those of a dsr_dest
+    and a dsr_src0, which have one number, `sources` those of dsr_src1."""
 
+    pairs: tuple[int, ...]
     sources: tuple[int, ...]
-    dests: tuple[int, ...]
-    owns: tuple[int, ...]
 
 
 @dataclass(frozen=True)

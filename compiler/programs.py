@@ -13,6 +13,7 @@ from collc.cost import Prediction, unmet_expectations
 from collc.cost.predict import predict
 from collc.cost.program import predict_program
 from collc.diagnostics import CollcError
+from collc.emit.clock import with_time_stamps
 from collc.emit.render import render_program
 from collc.emit.reserved import unusable_in_program, unusable_lengths, unusable_names
 from collc.in_turns import fastest_in_turns, program_of_one, with_exact_remedy, without_limits
@@ -43,20 +44,24 @@ def choices_of(bundle: ProgramBundle) -> Iterator[tuple[Selection, list[Range]]]
         yield one, ranges(one, planned, texts)
 
 
-def compile_any(
+def compile_any(  # noqa: PLR0913 - the text, then how
     text: str,
     file: str,
     parameters: Mapping[str, SupportsIndex],
     target: str | None = None,
     skew: int = 0,
+    *,
+    timed: bool = False,
 ) -> Bundle | ProgramBundle:
     """Compile a `.coll` text to a bundle, or raise CollcError with every problem found.
 
     `file` is the name used in messages and in the emitted comments; `target` overrides the file's
     own. A `skew` makes a program even of one call, and so does a collective on a part of a grid, or
-    one that keeps its limit of colors only if its phases take turns.
+    one that keeps its limit of colors only if its phases take turns. One that is `timed` has time
+    stamps.
     """
-    spec = with_limits(read(text, file, parameters, target))
+    spec = read(text, file, parameters, target)
+    spec = with_limits(with_time_stamps(spec) if timed else spec)
     program = spec.program
     if program is None and (skew or spec.collectives[0].grid.site is not None):
         program = program_of_one(spec.collectives[0])

@@ -11,21 +11,10 @@ import numpy as np
 from collc.diagnostics import CollcError, Diagnostic
 from collc.plan import Phase
 from collc.schedule import Schedule
-from collc.spec import Collective, Contract, Program
+from collc.spec import Collective, Program
 from collc.steps import StepsPhase
 
 Lengths = Mapping[str, Sequence[int]]  # by name, one for each round
-
-
-MOST_CASES = 18  # lengths of the run that have a memory operand each, ready when compiled
-
-
-def has_cases(contract: Contract) -> bool:
-    """Whether several vectors may be added into memory by one operation. The operand that passes
-    over the own vector again and again has its length when compiled, so there is one for every
-    length of the run; of too many lengths every vector has an operation of its own (D39)."""
-    given = contract.run_length
-    return given is None or given.longest - given.least < MOST_CASES
 
 
 def lengths_of_run(program: Program, given: Lengths, seed: int) -> dict[str, tuple[int, ...]]:

@@ -18,8 +18,6 @@ class Target:
     name: str
     max_width: int  # largest program rectangle with memcpy: fabric - 7, - 2 [ex]
     max_height: int
-    margin: tuple[int, int]  # columns and rows that memcpy keeps beside a program [ex]
-    offset: tuple[int, int]  # where in the fabric a program's north-west corner lies [ex]
     colors: tuple[int, ...]  # routable and free beside memcpy, which takes 21..23 [doc]
     switch_colors: frozenset[int]  # colors whose routers have switches [doc]
     switch_positions: int  # per router and color [doc]
@@ -67,8 +65,6 @@ WSE2 = Target(
     name="wse2",
     max_width=750,
     max_height=994,
-    margin=(7, 2),
-    offset=(4, 1),
     colors=_WSE2_COLORS,
     switch_colors=frozenset(_WSE2_COLORS),
     switch_positions=4,
@@ -91,8 +87,6 @@ WSE3 = Target(
     name="wse3",
     max_width=755,
     max_height=1170,
-    margin=(7, 2),
-    offset=(4, 1),
     colors=_WSE2_COLORS,
     switch_colors=frozenset((0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 20)),
     switch_positions=4,

@@ -1,58 +1,104 @@
-"""There are enough DSRs for the fabric operands of all phases, and no PE has one for two of them:
-they are loaded when the program begins."""
+"""There are enough DSRs for the operands of all phases, memcpy's are left alone, and no PE has one
+for two operands that are loaded before the program begins.
+
+What a phase takes is counted here by its operations, independently of the planner: a number serves
+the destination and the first source of one operation, so each operation to the fabric takes one,
+all operations to the vector in memory take one together, and each operand from the fabric, and each
+vector or control wavelet that is sent, takes a number of `dsr_src1`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from collc.checks.ledger import by_phase, shortage
 from collc.diagnostics import Diagnostic
-from collc.lowering.resources import dsrs_needed, queues_of_phase, source_dsrs_of_phase
 from collc.lowering.sharing import shared_dsrs
 from collc.lowering.slots import clashes, slots_of
-from collc.plan import Plan
+from collc.plan import BY_WAVELET, Phase, Plan, Role, SendVector, StoreVectors
 from collc.schedule import Schedule
+
+MEMCPY = 0  # the number that memcpy's code takes of each class [study]
 
 
 def dsr_ids(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
-    """C307: too few DSR ids, or one used twice by a PE."""
+    """C307: too few DSR ids, one used twice by a PE, or memcpy's."""
     used, available = plan.dsr_ids, plan.target.dsr_ids
-    needed = dsrs_needed(plan.phases) if plan.registers is None else len(used)
+    counts = max((by_phase(plan, pairs), by_phase(plan, sources)), key=lambda by: sum(by.values()))
+    alone = max(_in_common(plan) + sum(map(pairs, plan.phases)), sum(map(sources, plan.phases)))
+    needed = alone if plan.registers is None else len(used)
     if needed > len(available):
-        sources = by_phase(plan, source_dsrs_of_phase)
-        counts = sources if sum(sources.values()) == needed else by_phase(plan, queues_of_phase)
-        what, in_turns = "DSRs of one file", shared_dsrs([plan])
+        what, in_turns = "DSRs of one class", shared_dsrs([plan])
         yield shortage(
             "C307", plan, what, counts, len(available), "dsr_ids", total=needed, in_turns=in_turns
         )
     elif (
         len(used) < needed
         or len(set(used)) < len(used)
-        or not set(used) <= set(available)
+        or not set(used) <= set(available) - {MEMCPY}
         or _clash(plan)
     ):
         yield Diagnostic(
             "C307",
             f"`{schedule.collective.name}` has the DSRs {', '.join(map(str, used))}, which are no "
-            f"{needed} of those of {plan.target.name}",
+            f"{needed} of those of {plan.target.name} beside memcpy",
             schedule.collective.span,
             help="give each operand a DSR of its own",
         )
+
+
+def pairs(phase: Phase) -> int:
+    """Numbers for destinations in the fabric: a vector, a control wavelet behind it, what a lane
+    sends; twice a lane where registers walk."""
+    if phase.exchange:
+        return len(phase.exchange.lanes) * (2 if phase.exchange.walks else 1)
+    return _any(phase, _sends) + _any(phase, _controls)
+
+
+def sources(phase: Phase) -> int:
+    """Numbers of `dsr_src1`: for the vectors that are stored, for the operation that sends or
+    copies one, for the control wavelet; for what a lane receives, and for what it sends where
+    registers walk."""
+    if phase.exchange:
+        return len(phase.exchange.lanes) * (3 if phase.exchange.walks else 1)
+    return _any(phase, _stores) + _any(phase, _moves) + _any(phase, _controls)
+
+
+def _in_common(plan: Plan) -> int:
+    """One number for the vector in memory, where operations of trees go to it."""
+    return int(any(phase.exchange is None for phase in plan.phases))
+
+
+def _any(phase: Phase, has: Callable[[Role], bool]) -> int:
+    return int(any(map(has, phase.roles)))
+
+
+def _stores(role: Role) -> bool:
+    return any(isinstance(step, StoreVectors) for step in role.steps)
+
+
+def _moves(role: Role) -> bool:
+    return any(not isinstance(step, StoreVectors) for step in role.steps)
+
+
+def _sends(role: Role) -> bool:
+    return any(isinstance(step, SendVector) for step in role.steps)
+
+
+def _controls(role: Role) -> bool:
+    return any(isinstance(step, SendVector) and step.advance in BY_WAVELET for step in role.steps)
 
 
 def _clash(plan: Plan) -> bool:
     """Whether registers that phases share are not there, or two of one PE."""
     if plan.registers is None:
         return False
-    slots, shared = slots_of(plan), plan.registers
-    files = (
-        (slots.sources, shared.sources),
-        (slots.dests, shared.dests),
-        (slots.owns, shared.owns),
-    )
-    return any(
-        len(places) != len(having)
-        or not set(places) <= set(range(len(plan.dsr_ids)))
-        or any(clashes(having, places))
-        for having, places in files
+    slots, shared, common = slots_of(plan), plan.registers, _in_common(plan)
+    of_all, of_phases = shared.pairs[:common], shared.pairs[common:]
+    classes = ((slots.pairs, of_phases), (slots.sources, shared.sources))
+    return bool(set(of_all) & set(of_phases)) or any(
+        len(numbers) != len(having)
+        or not set(numbers) <= set(range(len(plan.dsr_ids)))
+        or any(clashes(having, numbers))
+        for having, numbers in classes
     )

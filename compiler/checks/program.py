@@ -7,13 +7,13 @@ from dataclasses import replace
 from itertools import combinations
 
 from collc.checks import CHECKS
+from collc.checks.dsr_ids import MEMCPY
 from collc.checks.leaps import leaps
 from collc.checks.ledger import kept_by, left_beside
 from collc.checks.strands import strands
 from collc.checks.teardown import teardown
 from collc.checks.turns import turns
 from collc.diagnostics import Diagnostic
-from collc.lowering.color_registers import registers_needed
 from collc.lowering.presence import Mask, receiving, sending
 from collc.lowering.resources import switched_colors
 from collc.lowering.sharing import shared_dsrs, shared_tasks
@@ -176,14 +176,11 @@ def _dsr_ids(plan: ProgramPlan) -> Iterator[Diagnostic]:
     """C307: too few DSRs for a phase, even if all phases have the same in turn."""
     needed, available = shared_dsrs(plan.plans), len(plan.dsr_ids)
     if needed > available:
-        message = f"a phase of the program needs {needed} DSRs of one file, "
+        message = f"a phase of the program needs {needed} DSRs of one class, "
         message += _left(plan, available, "dsr_ids")
         yield _shared("C307", plan, message, resources=("dsr_ids",))
-    elif registers_needed(plan) > available:
-        message = f"the program needs {registers_needed(plan)} DSRs of one file for what is "
-        message += f"received on its {len(plan.colors)} colors and by its phases in turn, "
-        message += _left(plan, available, "dsr_ids")
-        yield _shared("C307", plan, message, resources=("dsr_ids", "colors"))
+    elif MEMCPY in plan.dsr_ids:
+        yield _shared("C307", plan, f"DSR {MEMCPY} of every class is memcpy's")
 
 
 def _memory(plan: ProgramPlan) -> Iterator[Diagnostic]:

@@ -9,8 +9,10 @@ import click
 
 from collc.bundle import Bundle, ProgramBundle
 from collc.commands.directory import directory, write
+from collc.commands.fabric import fabric_options
 from collc.commands.output import facts_of, print_data, print_decisions, resources_of, warning_facts
 from collc.commands.source import Source, print_warnings, reporting, source_options
+from collc.fabric import Wanted
 from collc.lowering import show_plan
 from collc.lowering.show_program import show_program
 from collc.schedule import Schedule
@@ -28,18 +30,23 @@ _FRONT: dict[str, Callable[[Spec, tuple[Schedule, ...]], str]] = {
 @click.command()
 @source_options
 @click.option("-o", "output", callback=directory, help="Directory for the files.")
+@click.option("--timed", is_flag=True, help="With time stamps of every PE, which run.py reports.")
+@fabric_options
 @click.option(
     "--dump", type=click.Choice(["spec", "schedule", "plan"]), help="Print a stage, write nothing."
 )
 @reporting
-def command(source: Source, output: Path | None, dump: str | None) -> None:
+def command(
+    source: Source, output: Path | None, dump: str | None, timed: bool, wanted: Wanted
+) -> None:
     """Compile FILE to CSL in a directory (default: FILE without its suffix, in ./out)."""
     if dump and output:
         raise click.UsageError("--dump writes no files; leave out -o")
     if dump in _FRONT and not source.as_data:
         click.echo(_FRONT[dump](*source.prove_all()), nl=False)
         return
-    bundle = source.compile()
+    source = source.for_target(wanted.target)
+    bundle = source.compile(timed=timed).placed(wanted)
     if dump:
         _print_dump(bundle, dump, source)
         return

@@ -16,8 +16,11 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from collc.bundle import ProgramBundle
 from collc.commands.directory import directory, write
+from collc.commands.fabric import fabric_options
 from collc.commands.output import WRONG_RUN, facts_of, predicted_facts, print_data
+from collc.commands.run_on import Asked, Runs, back_end_options, run_on
 from collc.commands.source import Source, reporting, source_options
+from collc.fabric import Wanted
 from collc.run import RunError, RunReport
 from collc.run_lengths import checked_lengths
 from collc.run_program import NOTHING_KNOWN
@@ -69,6 +72,8 @@ def _lengths(
     metavar="[NAME=]N[,N...]",
     help="A length that FILE leaves to the run, one for all rounds or one for each; else random.",
 )
+@fabric_options
+@back_end_options
 @reporting
 def command(  # noqa: PLR0913, PLR0917 - as many as there are options
     source: Source,
@@ -77,9 +82,21 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
     repeats: int,
     skew: int,
     lengths: tuple[tuple[str, tuple[int, ...]], ...],
+    wanted: Wanted,
+    asked: Asked,
 ) -> None:
-    """Compile FILE, run the emitted CSL on fabsim, compare with NumPy."""
-    bundle = source.compile(skew)
+    """Compile FILE, run the emitted CSL on fabsim, compare with NumPy.
+
+    With --on it is run there, too, by the emitted run.py: on `simfabric`, the simulator of a local
+    SDK, on `appliance`, by the vendor's client package, on `cs`, a system of a local SDK; a table
+    says what each made of it, and the status is 3 where results or cycles differ.
+    """
+    source = source.for_target(wanted.target)
+    if asked.names:
+        runs = Runs(seed, max(2, repeats), skew or None, lengths)
+        run_on(source, asked, wanted, runs, output)
+        return
+    bundle = source.compile(skew).placed(wanted)
     given = checked_lengths(bundle.spec.program, lengths)
     report: RunReport | RunError
     try:

@@ -79,9 +79,14 @@ class Source:
             raise click.UsageError(f"there is no file {self.file}")
         return read_source(self.file)
 
-    def compile(self, skew: int = 0) -> Bundle | ProgramBundle:
+    def for_target(self, target: str | None) -> Source:
+        """The same for a target, where the command line names none."""
+        return replace(self, target=self.target or target)
+
+    def compile(self, skew: int = 0, *, timed: bool = False) -> Bundle | ProgramBundle:
         """The file's bundle; raises as `text` does, and CollcError for a program at fault."""
-        return compile_any(self.text, str(self.file), self.definitions, self.target, skew)
+        given = self.text, str(self.file), self.definitions, self.target, skew
+        return compile_any(*given, timed=timed)
 
     def parse(self, *, leave_open: bool = False) -> Spec:
         """What the file says, with `leave_open` as if all steps were `auto`; raises likewise."""

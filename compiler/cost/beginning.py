@@ -42,13 +42,8 @@ def _code(role: Role, costs: Costs) -> int:
         return _through(costs)
     first, *others = role.steps
     if isinstance(first, StoreVectors):
-        alone = costs.by_length and first.vectors == first.rounds
-        issued = costs.issued(Place(0, 0), "store_one" if alone else "store")
-        loads = (
-            costs.code.own_vector_read + costs.load
-            if others and not alone and not costs.maps
-            else 0
-        )
+        issued = costs.issued(Place(0, 0), "store")
+        loads = costs.code.own_vector_read + costs.load if others and not costs.maps else 0
         return issued + loads + 2 * costs.code.frame
     if isinstance(first, CopyVector):
         return costs.issued(Place(0, 0), "copy") + through

@@ -29,6 +29,17 @@ class Routers:
     moving: Times
 
 
+def finished(plan: ProgramPlan) -> int:
+    """From the end of the last part until the host may go on: the tests whether it was the last."""
+    return 0 if _plain(plan) else plan.target.code.finished
+
+
+def _plain(plan: ProgramPlan) -> bool:
+    """Whether a program is one call with a length of the run, which is made at once."""
+    program = plan.program
+    return len(program.calls) == 1 and program.rounds == 1 and bool(program.lengths)
+
+
 @dataclass(frozen=True)
 class Calls:
     """What the code of a program takes."""
@@ -52,10 +63,8 @@ class Calls:
         return behind + self._asked(turn) + code.count_missing * self.joined
 
     def _asked(self, turn: int) -> int:
-        """The tests which turn is next. A call with a length of the run is made at once."""
-        program = self.plan.program
-        at_once = len(program.calls) == 1 and program.rounds == 1 and bool(program.lengths)
-        return 0 if at_once else self.code.other_turn * turn + self.code.this_turn
+        """The tests which turn is next."""
+        return 0 if _plain(self.plan) else self.code.other_turn * turn + self.code.this_turn
 
     def to_run(self, costs: Costs, collective: Collective) -> int:
         """From there to where its first phase begins."""

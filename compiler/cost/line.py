@@ -53,7 +53,8 @@ class LineRun:
     the code of r sends; `after[r]` where it calls what follows, `done[r]` when it is done if
     nothing does. Two tasks of r may be between operations, one behind storing and one behind
     sending: `late[r]` are the cycles by which they begin late, `due[r]` when they are due, -1 if
-    there are none. `far` is how far ranks are apart.
+    there are none. `far` is how far ranks are apart. `loops` says that call-backs that store are in
+    a loop, for any number of rounds.
     """
 
     costs: Costs
@@ -73,6 +74,7 @@ class LineRun:
     late: Sequence[tuple[int, int]]
     due: list[tuple[int, int]]
     far: Distances
+    loops: bool
 
     def hops(self, source: int, rank: int) -> int:
         """How far a rank is from the one that receives its vector."""
@@ -120,6 +122,7 @@ def run_line(  # noqa: PLR0913, PLR0917 - what runs, and what holds it up
         late=late or [(0, 0)] * pattern.ranks,
         due=[(-1, -1)] * pattern.ranks,
         far=distances(phase, pattern, costs.length // costs.latency(1)),
+        loops=costs.maps and any(map(_has_rounds, roles)),
     )
     for rank in reversed(range(pattern.ranks)):
         _run_rank(run, rank)
@@ -153,22 +156,25 @@ def _end_at_root(run: LineRun, rank: int, place: Place) -> None:
     """The root passes the slot for sending; if nothing follows, its operation has said so, unless a
     task behind it counts rounds."""
     costs = run.costs
-    rounds = any(isinstance(one, StoreVectors) and one.rounds > 1 for one in run.roles[rank].steps)
     run.after[rank] = place
-    told_by_code = costs.maps or rounds
+    told_by_code = costs.maps or _has_rounds(run.roles[rank])
     run.done[rank] = costs.done_by_code(place) if told_by_code else costs.done(run.end[rank])
+
+
+def _has_rounds(role: Role) -> bool:
+    """Whether a rank stores by several operations."""
+    return any(isinstance(one, StoreVectors) and one.rounds > 1 for one in role.steps)
 
 
 def _store(run: LineRun, rank: int, step: StoreVectors, sources: list[int], place: Place) -> Place:
     """Take vectors into memory; gives where the code goes on."""
     costs = run.costs
-    alone = costs.by_length and step.vectors == step.rounds  # each by an operation of its own
-    loads_own = len(run.roles[rank].steps) > 1 and not alone
-    per_round = step.vectors // step.rounds
+    loads_own = len(run.roles[rank].steps) > 1
+    per_round, loops = step.vectors // step.rounds, step.rounds > 1 or run.loops
     for number in range(step.rounds):
-        first = "store_one" if alone else "store"
-        issued = costs.issued(place, "store_again" if number else first)
-        starts = _Starts(costs, place, issued, loads_own and not costs.maps)
+        again = number and not costs.maps  # the task behind one operation issues the next
+        issued = place.time if again else costs.issued(place, "store")
+        starts = _Starts(costs, place, issued, loads_own and not number and not costs.maps)
         end = starts.first - 1
         for index, source in enumerate(sources[number * per_round : (number + 1) * per_round]):
             start, last = _take(run, rank, source, end, "previous" if index else "start")
@@ -178,7 +184,7 @@ def _store(run: LineRun, rank: int, step: StoreVectors, sources: list[int], plac
             end = last + costs.answer
         run.end[rank] = end
         behind = _behind_storing(costs, place, starts, end)
-        place = _next_round(costs, behind, number, step.rounds) if step.rounds > 1 else behind
+        place = _next_round(costs, behind, number, step.rounds) if loops else behind
     return place
 
 
@@ -233,7 +239,7 @@ def _next_round(costs: Costs, place: Place, number: int, rounds: int) -> Place:
         return Place(place.time + costs.code.map_round, place.depth)
     if number == rounds - 1:
         return Place(place.time + costs.code.next_round + costs.code.last_round, place.depth)
-    return costs.called(Place(place.time + costs.code.next_round, place.depth))
+    return Place(place.time + costs.code.next_round, place.depth)
 
 
 def _send(run: LineRun, rank: int, step: SendVector, source: int | None, place: Place) -> None:

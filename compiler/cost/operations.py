@@ -24,7 +24,6 @@ from collc.target import Target
 # operands are in registers since the program was loaded.
 BY_VECTOR = {
     "store": "store",
-    "store_again": "store",
     "send": "send",
     "add": "add",
     "add_after_store": "add_after_store",
@@ -35,18 +34,13 @@ BY_VECTOR = {
 # A call-back gets all its operands as descriptors.
 BY_CALL_BACK = BY_VECTOR | {
     "store": "store_by_map",
-    "store_again": "store_by_map",
     "add": "add_by_map",
     "add_after_store": "add_by_map",
 }
 # A barrier has a token for a vector.
-BY_TOKEN = BY_VECTOR | {"store": "store_token", "store_again": "store_token"}
-# Where the length is given at run time, the own vector's register is destination and source, too.
-BY_LENGTH = BY_VECTOR | {
-    "store": "store_by_length",
-    "store_one": "store_one",
-    "store_again": "add_after_store",  # registers are loaded there, too
-}
+BY_TOKEN = BY_VECTOR | {"store": "store_token"}
+# Where the length is given at run time, each vector has an operation of its own.
+BY_LENGTH = BY_VECTOR | {"store": "store_one"}
 
 # functions that a PE without a part in a phase runs through: to store and to send, to send and to
 # copy
@@ -71,7 +65,8 @@ class Costs:
     element to sending the result on. `task` is the time from an activation to the task's first
     instruction, `frames` what it takes to return from there, `dispatch` the part of it in which a
     task that several phases have finds out whose it is. `group` wavelets are taken by an
-    instruction. `code` is what pieces of the text take; `prepared` says by operation which of them
+    instruction. `control_load` is what it takes to load the registers of a control wavelet behind
+    the vector. `code` is what pieces of the text take; `prepared` says by operation which of them
     issues it.
     """
 
@@ -97,6 +92,7 @@ class Costs:
     input_queue: int
     dispatch: int = 0
     group: int = 1
+    control_load: int = 0
 
     @property
     def per_wavelet(self) -> int:
@@ -107,11 +103,6 @@ class Costs:
     def maps(self) -> bool:
         """Whether elements are combined by a call-back."""
         return self.arithmetic.kind == "map"
-
-    @property
-    def by_length(self) -> bool:
-        """Whether the length is given at run time, and vectors combined by vector operations."""
-        return "store_one" in self.prepared
 
     @property
     def negates(self) -> bool:
@@ -133,7 +124,7 @@ class Costs:
     def issued(self, place: Place, operation: str) -> int:
         """The cycle in which an operation prepared at `place` is issued."""
         cycles: int = getattr(self.code, self.prepared[operation])
-        return place.time + cycles
+        return place.time + cycles + self.control_load * (operation == "control")
 
     def returned(self, place: Place, issued: int) -> int:
         """The first cycle that the code leaves to an operation issued at its end."""

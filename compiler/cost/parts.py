@@ -22,7 +22,7 @@ from collc.cost.predict import Mask, Times, lines_of, ranks_with_vectors
 from collc.grids import Grid, Lines
 from collc.paths import Path
 from collc.placement import roles_of_ranks
-from collc.plan import BY_WAVELET, Advance, Phase, SendVector
+from collc.plan import BY_WAVELET, Advance, Phase, SendVector, StoreVectors
 from collc.program import ProgramPlan, Use
 from collc.schedule import BroadcastPhase, ReducePhase
 from collc.steps import StepsPhase
@@ -221,6 +221,10 @@ def _end_of_rank(part: Part, run: LineRun, rank: int) -> tuple[int, bool]:
     last = run.roles[rank].steps[-1]
     if costs.maps:
         return run.done[rank] - costs.dispatch, True
+    if isinstance(last, StoreVectors) and last.rounds > 1:
+        # the task that counts the rounds calls what follows, or tells of the end
+        by_code = run.after[rank].time - costs.code.call
+        return (by_code, False) if part.quick else (run.done[rank] - costs.dispatch, True)
     if isinstance(last, SendVector) and last.advance in BY_WAVELET:
         return _sent(part, _control(run, rank) - 1)
     return run.end[rank] + 1 + costs.task - costs.dispatch, True

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from collc.cost.bound import bound_of
+from collc.cost.calls import finished
 from collc.cost.operations import costs_of
 from collc.cost.predict import Prediction, Times
 from collc.cost.strand import Call, Strand, strand_of
@@ -85,7 +86,7 @@ def predict_program(plan: ProgramPlan, lengths: Lengths | None = None) -> Predic
         parts["reconfiguration"] = run.switching - switching
         ends.append(int(run.over.max()))
     last = ends[-1] - ends[-2]
-    cycles = ends[-1] + (rounds - len(ends) + 1) * last + plan.target.code.finished
+    cycles = ends[-1] + (rounds - len(ends) + 1) * last + finished(plan)
     bound = max(_bounds(run, min(rounds, followed)))
     return ProgramPrediction(cycles, bound, _scaled(parts, cycles), ())
 

@@ -11,18 +11,19 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from collc.arithmetic import arithmetic_of
 from collc.cost.beginning import code_of_start, places_of, work_of
 from collc.cost.calls import Calls, Routers
 from collc.cost.operations import Costs, depth_of
 from collc.cost.parts import Ends, Part, ends_of, parts_of
 from collc.cost.predict import Mask, Times
 from collc.cost.processor import Piece, Processor, Stretch
-from collc.emit.model import SharedPhase
+from collc.emit.model import SharedPhase, loads_at_start
 from collc.emit.program_phases import shared_of
 from collc.lowering.configuration import is_switched
 from collc.packing import PAIR, WIDE
 from collc.placement import received_colors, sent_colors
-from collc.plan import ColorUse, Phase, Role, SendVector, StoreVectors
+from collc.plan import BY_WAVELET, ColorUse, Phase, Role, SendVector, StoreVectors
 from collc.program import ProgramPlan, Use
 from collc.spec import ContractKind
 
@@ -61,7 +62,7 @@ class Strand:
     plan: ProgramPlan
     calls: Calls
     given: list[SharedPhase]
-    registers: list[Times]  # that each use loads when it begins
+    loads: list[Times]  # cycles in which each use loads registers when it begins
     switched: list[Switched]  # by each use
     told: list[Piece] = field(default_factory=list)
     switching: int = 0
@@ -82,7 +83,7 @@ class Strand:
         for position, use in uses:
             begun, waits = self._begun(position, reached, depth)
             self.switching += int(begun.max() - reached.max())
-            ready = begun + code.start + self.loading(position, call.costs)
+            ready = begun + code.start + self.loads[position]
             if self.processor is not None:
                 first = ready + code_of_start(self.plan, use, call.costs)
                 if position != uses[0][0]:
@@ -235,18 +236,13 @@ class Strand:
             processor.hold(due, begin, begin + length * there)
         return ends
 
-    def loading(self, position: int, costs: Costs) -> Times:
-        """What a use takes to load the registers that are not loaded yet when it begins."""
-        loads = self.registers[position]
-        return loads * costs.load + costs.code.late_load * (loads > 0)
-
     def returned(self, call: Call) -> Times:
         """When the code that begins a call has returned."""
         for position, use in self.plan.uses_of(call.index):
             code = call.costs.code
             begun, waits = self._begun(position, call.reached, call.depth)
             first = code_of_start(self.plan, use, call.costs)
-            begun += code.start + self.loading(position, call.costs) + first
+            begun += code.start + self.loads[position] + first
             stops = self._stopped(call.reached, np.full_like(begun, code.frames_of_start))
             return np.where(waits, stops, begun) + code.begun_returns
         return call.reached + call.costs.code.nothing_returns
@@ -260,31 +256,63 @@ def strand_of(plan: ProgramPlan, none: Times, joined: bool) -> Strand:
         plan,
         Calls(plan, joined),
         shared,
-        _registers(plan, shared),
+        _loads(plan, shared),
         [_switched(plan, use) for use in plan.uses],
     )
 
 
-def _registers(plan: ProgramPlan, shared: list[SharedPhase]) -> list[Times]:
-    """By use and PE: how many registers are loaded when the phase begins; those of most phases
-    have been since the program was loaded."""
+def _loads(plan: ProgramPlan, shared: list[SharedPhase]) -> list[Times]:
+    """By use and PE: the cycles in which registers are loaded when the phase begins; those of most
+    phases have been since the program was loaded."""
     grid = plan.plans[0].collective.grid.whole
     found = []
     for use, given in zip(plan.uses, shared, strict=True):
-        loads = np.zeros((grid.width, grid.height), dtype=np.int64)
+        cycles = np.zeros((grid.width, grid.height), dtype=np.int64)
         phase = plan.phase(use)
-        for part in parts_of(plan.plans[use.collective].collective.grid, loads):
-            for region, number in phase.regions if given.late else ():
-                part[places_of(phase, region)] = _loaded(phase.roles[number])
-        found.append(loads)
+        for part in parts_of(plan.plans[use.collective].collective.grid, cycles):
+            for region, number in phase.regions:
+                part[places_of(phase, region)] = _load(plan, use, phase.roles[number], given)
+        found.append(cycles)
     return found
 
 
-def _loaded(role: Role) -> int:
-    """Fabric operands of a role: each operation has one, where two vectors are combined two."""
-    both = sum(isinstance(s, SendVector) and s.combines_from is not None for s in role.steps)
+def _load(plan: ProgramPlan, use: Use, role: Role, given: SharedPhase) -> int:
+    """Cycles in which a PE of a role loads the registers of a phase when that begins: for the
+    fabric operand of each operation, for both where two vectors are combined, and two for a control
+    wavelet, unless these are loaded behind the vector. Operations by call-back have none. Where a
+    phase does not wait for its control wavelets, their registers are those of colors, and one of
+    them is loaded anyway."""
+    phase, maps = plan.phase(use), _maps(plan, use)
+    code, load = plan.target.code, plan.target.cycles.engine.dsr_load
+    stored = sum(isinstance(step, StoreVectors) for step in role.steps)
+    sent = [step for step in role.steps if isinstance(step, SendVector)]
+    both = sum(step.combines_from is not None for step in sent)
+    control = sum(step.advance in BY_WAVELET for step in sent)
+    if _is_quick(plan, use, given):
+        always, control = control * load, 0
+    else:
+        always = 0
+    if not loads_at_start(phase, given):
+        return always
     lanes = ((n.receives_on is not None) + (n.sends_on is not None) for n in role.lanes if n.loops)
-    return len(role.steps) + both + sum(lanes)
+    vectors = len(role.steps) - stored * maps + both * (not maps)
+    control *= 0 if given.late else 2
+    loads = vectors + control + sum(lanes)
+    lengths = code.length_set * vectors if given.by_length else 0
+    return always + loads * load + lengths + code.late_load * (loads > 0)
+
+
+def _is_quick(plan: ProgramPlan, use: Use, given: SharedPhase) -> bool:
+    """Whether PEs go on without waiting for their control wavelets."""
+    all_are = set(given.torn_down) == set(given.positions)
+    by_call_back = _maps(plan, use) and plan.phase(use).exchange is None
+    return given.controls_ready and all_are and not by_call_back
+
+
+def _maps(plan: ProgramPlan, use: Use) -> bool:
+    """Whether elements are combined by a call-back."""
+    contract = plan.plans[use.collective].collective.contract
+    return arithmetic_of(contract.element, contract.operation).kind == "map"
 
 
 def _part(  # noqa: PLR0913, PLR0917 - what a phase is, and how PEs come to it
@@ -292,10 +320,8 @@ def _part(  # noqa: PLR0913, PLR0917 - what a phase is, and how PEs come to it
 ) -> Part:
     """What is evaluated: a PE may be quick only if all colors of the phase are torn down."""
     given = strand.given[position]
-    all_are = set(given.torn_down) == set(given.positions)
     phases = strand.plan.plans[use.collective].phases
-    phase = phases[use.phase]
-    quick = given.controls_ready and all_are and not (costs.maps and phase.exchange is None)
+    phase, quick = phases[use.phase], _is_quick(strand.plan, use, given)
     combining = [i for i, one in enumerate(phases) if one.kind is not ContractKind.BROADCAST]
     restores = costs.negates and use.phase == max(combining, default=-1)
     shared = _costs(strand, position, use, costs)
@@ -312,7 +338,11 @@ def _costs(strand: Strand, position: int, use: Use, costs: Costs) -> Costs:
     sent = {plan.colors[positions[c]] for role in phase.roles for c in sent_colors(role)}
     words = plan.target
     earlier = sum(_has_first_task(plan.phase(other)) for other in plan.uses[:position])
-    own_tasks = any(given.first.tasks for given in strand.given)
+    by_length = bool(
+        plan.program.selections
+    )  # then there are tasks for each phase, if they suffice
+    own_tasks = by_length and (len(plan.uses) == 1 or any(g.first.tasks for g in strand.given))
+    given = strand.given[position]
     code = costs.code
     dispatch = code.own_task if own_tasks else code.other_use * earlier + code.this_use
     return replace(
@@ -324,6 +354,7 @@ def _costs(strand: Strand, position: int, use: Use, costs: Costs) -> Costs:
         frames=2 * costs.code.frame,
         length=costs.elements // PAIR if phase.paired else costs.elements,
         group=WIDE if phase.wide else 1,
+        control_load=2 * costs.load if given.late and not _is_quick(plan, use, given) else 0,
     )
 
 

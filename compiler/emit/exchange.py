@@ -74,16 +74,14 @@ class ProgramModel:
 @dataclass(frozen=True)
 class LaneModel:
     """A lane: `field` begins its parameters' names, `name` everything else; the positions of its
-    queues, DSRs and task."""
+    queues, of the first of its DSRs (sources, pairs), and of its task."""
 
     name: str
     field: str
     input: str
     output: str
     source: int
-    given: int
-    dest: int
-    own: int
+    pair: int
     task: int
     programs: tuple[ProgramModel, ...]
 
@@ -227,10 +225,8 @@ def _lane_model(  # noqa: PLR0913, PLR0917 - what a lane is made of
         field=name,
         input=f"{phase.name}.{name}_queue_in" if by_color else str(ids.take("inputs")),
         output=f"{phase.name}.{name}_queue_out" if by_color else str(ids.take("outputs")),
-        source=ids.take("sources"),
-        given=ids.take("sources", count=2) if exchange.walks else -1,
-        dest=ids.take("dests"),
-        own=ids.take("owns", count=2 if exchange.walks else 1),
+        source=ids.take("sources", count=3 if exchange.walks else 1),
+        pair=ids.take("pairs", count=2 if exchange.walks else 1),
         task=ids.take("tasks"),
         programs=programs,
     )

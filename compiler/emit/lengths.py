@@ -1,25 +1,8 @@
-"""Lengths that are given when the program runs, in CSL.
-
-A DSD of more than one dimension has its extents when compiled. So where several vectors are added
-into memory by one operation, there is one such DSD for each length. It is found by halving, as the
-alternative of a choice is.
-"""
+"""A choice by a number that is known when the program runs, in CSL: by halving."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-
-
-def cases_of_length(phase: str, least: int, most: int) -> tuple[str, ...]:
-    """Statements that return the memory operand for n elements, `least` to `most`."""
-    operands = [(n, memory_operand(phase, n)) for n in range(least, most + 1)]
-    return tuple(halved("n", [(n, (f"return {operand};",)) for n, operand in operands]))
-
-
-def memory_operand(phase: str, length: int) -> str:
-    """A DSD that passes over a vector of a length once for every vector that a PE adds to it."""
-    shape = f".extent = .{{ {phase}.stored, {length} }}, .stride = .{{ 1, {1 - length} }}"
-    return f"@get_dsd(mem4d_dsd, .{{ .base_address = &nowhere, {shape} }})"
 
 
 def halved(number: str, cases: Sequence[tuple[int, Sequence[str]]]) -> Iterator[str]:

@@ -7,13 +7,20 @@ Templates loop over these values and substitute; they decide nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from collc.emit.arguments import (
+    ArgumentsModel,
+    arguments_of_part,
+    arguments_of_phase,
+    arguments_of_result,
+)
 from collc.emit.conditions import Cases, cases_of
 from collc.emit.exchange import BitModel, row_bits
 from collc.emit.ids import Ids
 from collc.emit.names import NUMPY_TYPE, Combine, combine_of
+from collc.emit.order import numpy_combine, order_of, rounds
 from collc.emit.own import OwnModel, own_model
 from collc.emit.paths import PathModel, path_model
 from collc.emit.phases import PhaseModel, Surroundings, coordinates, entries_of, phase_model
@@ -23,11 +30,19 @@ from collc.emit.reference import (
     numpy_places,
     numpy_reduction,
 )
-from collc.emit.roles import shape_of
+from collc.emit.registers import (
+    GotModel,
+    RegisterModel,
+    given_registers,
+    got,
+    registers_of_vector,
+)
+from collc.emit.roles import Shape, shape_of
 from collc.emit.sites import SiteModel, site_model, where
+from collc.lowering.registers import vector_pairs
 from collc.lowering.resources import switched_colors
 from collc.owners import lines_and_ranks
-from collc.plan import AREA_BITS, Plan, SendVector
+from collc.plan import AREA_BITS, Phase, Plan, Registers, SendVector
 from collc.schedule import Schedule, home_pe
 from collc.spec import Collective, ContractKind
 from collc.version import __version__
@@ -38,8 +53,8 @@ class BundleModel:
     """Everything the templates print. Positions and ids are numbers; names are CSL identifiers.
 
     With a `run_length`, the name of a length that is given at run time, vectors have up to `length`
-    elements of the `held` ones of the buffer; `counts` is the condition that some operation of a PE
-    asks how many.
+    elements of the `held` ones of the buffer; `order` is the one in which a plan combines operands,
+    where that matters and is short.
     """
 
     name: str
@@ -54,12 +69,9 @@ class BundleModel:
     width: int
     height: int
     site: SiteModel
-    fabric: tuple[int, int]
-    offset: tuple[int, int]
     length: int
     held: int
     run_length: str
-    counts: str
     buffer: str
     element: str
     numpy_type: str
@@ -67,6 +79,9 @@ class BundleModel:
     numpy_reduction: str
     numpy_callback: tuple[str, ...]
     numpy_operands: str
+    numpy_combine: str
+    order: tuple[str, ...]
+    rounds: bool
     own: OwnModel | None
     combine: Combine
     colors: tuple[tuple[str, int], ...]
@@ -75,11 +90,12 @@ class BundleModel:
     output_queues: tuple[int, ...]
     task_ids: tuple[int, ...]
     done_id: int
-    source_dsr_ids: tuple[int, ...]
-    dest_dsr_ids: tuple[int, ...]
-    own_dsr_ids: tuple[int, ...]
+    registers: tuple[RegisterModel, ...]
+    dsr_ids: tuple[int, ...]
     result: Cases
-    result_on_path: bool
+    part_arguments: tuple[str, str]
+    result_arguments: tuple[str, str]
+    arguments: Mapping[str, ArgumentsModel]
     path: PathModel | None
     first: str
     opens: bool
@@ -107,9 +123,22 @@ class BundleModel:
         return AREA_BITS if any(exchange.areas > 1 for exchange in exchanges) else 0
 
     @property
-    def cases(self) -> bool:
-        """Whether there is a memory operand for each length."""
-        return any(phase.store is not None and phase.store.cases for phase in self.phases)
+    def dummy(self) -> bool:
+        """Whether descriptors are made before it is known where the vector is."""
+        return bool(self.buffer) or any(phase.exchange for phase in self.phases)
+
+    @property
+    def got(self) -> tuple[GotModel, ...]:
+        """The registers that a program of one collective gets for it."""
+        return got((one.given for one in self.registers), str)
+
+    @property
+    def dsrs(self) -> dict[str, list[int]]:
+        """Their numbers by class."""
+        numbers: dict[str, list[int]] = {}
+        for one in self.got:
+            numbers.setdefault(one.type, []).append(int(one.number))
+        return numbers
 
     @property
     def has_part(self) -> str:
@@ -122,7 +151,7 @@ class SharedPhase:
     """What a phase of a program of several collectives is given: the positions of its colors among
     the program's, those of them that are torn down, the first positions of the ids it takes,
     whether it loads its registers when it begins, and whether its colors have registers by which
-    control wavelets are sent; `by_color` says that they have some for what is received, too. It
+    control wavelets are sent; `by_length` says that the length is the call's. It
     `sets_routers` of the colors that are torn down if no other phase has code that sets them alike;
     on those that are `switched` some phase changes switch positions. Those of the colors that are
     `set_elsewhere` stay as another phase has them."""
@@ -132,10 +161,16 @@ class SharedPhase:
     first: Ids
     late: bool
     controls_ready: bool
-    by_color: bool = False
+    by_length: bool = False
     sets_routers: bool = False
     switched: frozenset[str] = frozenset()
     set_elsewhere: frozenset[str] = frozenset()
+
+
+def loads_at_start(phase: Phase, given: SharedPhase) -> bool:
+    """Whether a phase of a program loads its registers when it begins: they are those of other
+    phases, too, or as long as the vectors of the call."""
+    return given.late or (given.by_length and phase.exchange is None)
 
 
 def model_of(
@@ -146,10 +181,12 @@ def model_of(
     collective = plan.collective
     contract, grid, root = collective.contract, collective.grid, home_pe(schedule)
     how = combine_of(contract)
-    ids = Ids()
+    ids = Ids(pairs=vector_pairs(plan.phases))
     phases = _phases(plan, how, ids) if shared is None else shared_phases(plan, how, shared)
     shapes = [shape_of(phase) for phase in plan.phases if phase.exchange is None]
-    registers = _registers(plan, ids)
+    site, result = site_model(grid, root), _result_cases(plan)
+    on_path = any(phase.path is not None for phase in plan.phases)
+    registers = _registers(plan, ids, phases, shapes, shared, bool(how.callback))
     return BundleModel(
         name=collective.name,
         type_name=type_name(collective.name),
@@ -163,16 +200,10 @@ def model_of(
         blocks=len(lines_and_ranks(collective)[0]) if contract.kind.by_slices else 1,
         width=grid.width,
         height=grid.height,
-        site=site_model(grid, root),
-        fabric=(
-            grid.whole.width + plan.target.margin[0],
-            grid.whole.height + plan.target.margin[1],
-        ),
-        offset=plan.target.offset,
+        site=site,
         length=contract.length,
         held=contract.held,
         run_length=contract.run_length.name if contract.run_length else "",
-        counts=" or ".join(filter(None, map(_counts, phases))) if contract.run_length else "",
         buffer=contract.buffer,
         element=contract.element.value,
         numpy_type=NUMPY_TYPE[contract.element],
@@ -180,6 +211,9 @@ def model_of(
         numpy_reduction=numpy_reduction(contract.operation),
         numpy_callback=numpy_callback(contract.operation),
         numpy_operands=numpy_operands(schedule),
+        numpy_combine=numpy_combine(contract.operation),
+        order=order_of(schedule),
+        rounds=rounds(schedule),
         own=own_model(collective) if contract.own else None,
         combine=how,
         colors=plan.colors,
@@ -188,11 +222,12 @@ def model_of(
         output_queues=plan.output_queues[: ids.outputs],
         task_ids=plan.task_ids[: ids.tasks],
         done_id=plan.task_ids[ids.tasks] if shared is None else -1,
-        source_dsr_ids=registers[0],
-        dest_dsr_ids=registers[1],
-        own_dsr_ids=registers[2],
-        result=_result_cases(plan),
-        result_on_path=any(phase.path is not None for phase in plan.phases),
+        registers=registers,
+        dsr_ids=plan.dsr_ids,
+        result=result,
+        part_arguments=arguments_of_part(site),
+        result_arguments=arguments_of_result(result, on_path, site),
+        arguments={phase.name: arguments_of_phase(phase, site) for phase in phases},
         path=path_model(collective.path, grid) if collective.path else None,
         first=_entries(plan)[0],
         opens=any(shape.opens for shape in shapes),
@@ -205,14 +240,27 @@ def model_of(
     )
 
 
-def _registers(plan: Plan, ids: Ids) -> tuple[tuple[int, ...], ...]:
-    """The DSR ids of the files src1, dest and src0."""
-    handed_out = (ids.sources, ids.dests, ids.owns)
-    if plan.registers is None:
-        return tuple(plan.dsr_ids[:number] for number in handed_out)
-    files = (plan.registers.sources, plan.registers.dests, plan.registers.owns)
-    assert handed_out == tuple(map(len, files)), "`slots_of` counts what the text declares"
-    return tuple(tuple(plan.dsr_ids[i] for i in file) for file in files)
+def _registers(  # noqa: PLR0913, PLR0917 - what the registers depend on
+    plan: Plan,
+    ids: Ids,
+    phases: tuple[PhaseModel, ...],
+    shapes: Sequence[Shape],
+    shared: tuple[SharedPhase, ...] | None,
+    by_call_back: bool,
+) -> tuple[RegisterModel, ...]:
+    """The registers of the module: the vector's, then those of its phases. In a program of several
+    collectives positions are those of the program."""
+    vector = shared[0].first.vector if shared else ids.vector
+    own = (one for phase in phases for one in phase.registers)
+    registers = (*registers_of_vector(shapes, by_call_back, vector), *own)
+    if shared is not None:
+        return given_registers(registers, lambda at: at + 1, lambda at: at + 1)
+    of = plan.registers or Registers(tuple(range(ids.pairs)), tuple(range(ids.sources)))
+    assert (ids.pairs, ids.sources) == (len(of.pairs), len(of.sources)), "as `slots_of` counts"
+    numbers = plan.dsr_ids
+    return given_registers(
+        registers, lambda at: numbers[of.pairs[at]], lambda at: numbers[of.sources[at]]
+    )
 
 
 BY_SLICES = {
@@ -236,19 +284,6 @@ def promise_of(collective: Collective) -> str:
         ("row", grid.height) if collective.counts_along == "x" else ("column", grid.width)
     )
     return f"{text} (ranks {lines} by {lines}: the slices of a {lines} are one of {blocks} blocks)"
-
-
-def _counts(phase: PhaseModel) -> str:
-    """The condition that an operation of a phase takes a length of the run, but for that of the
-    vector; empty if none does."""
-    store, send = phase.store, phase.send
-    conditions = (
-        (phase.exchange is not None, "takes_part"),
-        (store is not None and (store.task < 0 or store.cases), "stored > 0"),
-        (send is not None and send.combines and not send.source, "combines"),
-        (phase.copy is not None, "copies"),
-    )
-    return " or ".join(f"params.{phase.name}.{field}" for used, field in conditions if used)
 
 
 def type_name(name: str) -> str:
@@ -309,7 +344,7 @@ def shared_phase(plan: Plan, how: Combine, index: int, given: SharedPhase, ids: 
         done="end_id",
         shared=given.positions,
         late=given.late,
-        by_color=given.by_color,
+        by_length=given.by_length,
         sets_routers=given.sets_routers,
         switched=given.switched,
         set_elsewhere=given.set_elsewhere,

@@ -31,9 +31,9 @@ def own_model(collective: Collective) -> OwnModel:
     """The tables of the contract of a collective."""
     own = collective.contract.own
     assert own is not None
-    given = None if own.given is None else tuple(_shown(_given(own, own.given)))
+    given = None if own.given is None else tuple(shown_rows(_given(own, own.given)))
     rows = [row for due in dues(own) for row in _rows(due)]
-    return OwnModel(own.slices, given, tuple(_shown(rows)))
+    return OwnModel(own.slices, given, tuple(shown_rows(rows)))
 
 
 def _given(own: OwnContract, given: Holdings) -> list[Row]:
@@ -60,7 +60,7 @@ def runs_of(numbers: Sequence[int]) -> Iterator[tuple[int, int, int]]:
         at = end + 1
 
 
-def _shown(rows: Sequence[Row]) -> Iterator[str]:
+def shown_rows(rows: Sequence[Row]) -> Iterator[str]:
     """Rows as they are printed: the first, the differences, how many."""
     at = 0
     while at < len(rows):

@@ -18,8 +18,13 @@ from collc.emit.exchange import (
     exchange_role,
 )
 from collc.emit.ids import Ids
-from collc.emit.lengths import cases_of_length
 from collc.emit.names import Combine
+from collc.emit.registers import (
+    RegisterModel,
+    of_color,
+    registers_of_lanes,
+    registers_of_tree,
+)
 from collc.emit.roles import (
     Field,
     RoleModel,
@@ -35,49 +40,41 @@ from collc.emit.roles import (
 from collc.emit.sites import site_model
 from collc.emit.ways import WaysModel, ways_model
 from collc.grids import Grid
-from collc.plan import Phase, Plan, StoreVectors
-from collc.spec import Contract
+from collc.plan import Phase, Plan
 
 
 @dataclass(frozen=True)
 class StoreSlot:
-    """The operation that combines received vectors with the own one in memory.
+    """The operation that combines received vectors with this PE's own in memory.
 
-    `source` and `task` are positions of its DSR and its task, -1 where a call-back does the
-    work; `goes_on` is the condition that this PE has something to do behind it, `next` that.
-    With a length of the run `own` is the DSR of the own vector (-1: none), and `cases` choose the
-    operand that passes over it several times; without them every vector has its own operation.
+    `task` is the position of its task, -1 where a call-back does the work; `goes_on` is the
+    condition that this PE has something to do behind it, `next` that.
     """
 
     name: str
     rounds: bool
-    source: int
     task: int
     goes_on: str
     next: str
-    own: int
-    cases: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class SendSlot:
-    """The sending operation: positions of its queue, DSRs and tasks (-1, or empty: none). `own` is
-    the DSR of the own vector, loaded while vectors are stored, so that sending can start at once.
+    """The sending operation: positions of its queue and tasks (-1, or empty: none). `after_store`
+    says that some PEs store vectors before: their own is loaded to its register meanwhile, so that
+    sending can start at once.
 
     `goes_on` is the condition that this PE has something to do behind it, `otherwise` the slot of a
-    PE that does not send.
+    PE that does not send. `commands` are the control wavelets that may follow.
     """
 
     name: str
     combines: bool
+    after_store: bool
     advances: bool
     controls: bool
     command: str
     output: str
-    dest: int
-    control_dest: str
-    source: str
-    own: int
     task: int
     control_task: int
     goes_on: str
@@ -91,7 +88,6 @@ class CopySlot:
     """
 
     name: str
-    source: int
 
 
 @dataclass(frozen=True)
@@ -111,11 +107,11 @@ class PhaseModel:
     `input` is the position of its input queue (empty: none). `goes_on` is the condition that this
     PE takes part in a later phase; `first` is the first slot, `end` what follows the last, `behind`
     what follows that, `after` the next phase. `done` is the task that is activated at the end, and
-    `late` says that its registers are loaded when it begins, `by_color` that those for what is
-    received while it sends are loaded elsewhere, `quick` that a function is called at the end of a
-    PE that sends a control wavelet last, by the register that its color has for that. `multiplexed`
-    are its colors that are torn down behind it, `routers` how they are set before it, which the
-    phase has code for if it `sets_routers`. `simd` is the mode of its fabric operands.
+    `late` says that its registers are those of other phases, too, `by_length` that the length is
+    the call's, `quick` that a function is called at the end of a PE that sends a control wavelet
+    last, by the register that its color has for that. `multiplexed` are its colors that are torn
+    down behind it, `routers` how they are set before it, which the phase has code for if it
+    `sets_routers`. `simd` is the mode of its fabric operands.
     """
 
     name: str
@@ -144,10 +140,27 @@ class PhaseModel:
     done: str
     first: str
     late: bool
+    by_length: bool
     quick: bool
-    by_color: bool
     simd: str
     behind: str
+    registers: tuple[RegisterModel, ...]
+
+    @property
+    def loads(self) -> bool:
+        """Whether registers are loaded when it begins: they are other phases', too, or as long as
+        the vectors of the call."""
+        return self.late or (self.by_length and self.exchange is None)
+
+    @property
+    def in_dsd(self) -> str:
+        """What it receives, as long as a vector."""
+        return _of_length(f"{self.name}_in_dsd", self.by_length)
+
+    @property
+    def out_dsd(self) -> str:
+        """What it sends."""
+        return _of_length(f"{self.name}_out_dsd", self.by_length)
 
     @property
     def calls_end(self) -> bool:
@@ -171,7 +184,7 @@ class Surroundings:
     done: str = "done"
     shared: Mapping[str, int] | None = None
     late: bool = False
-    by_color: bool = False
+    by_length: bool = False
     by_call_back: bool = False
     torn_down: frozenset[str] = frozenset()
     switched: frozenset[str] = frozenset()
@@ -195,6 +208,25 @@ def phase_model(
     goes_on = [f"params.{name}.takes_part" for name in around.later]
     copies = shape is not None and shape.copies
     quick = _is_quick(phase, shape, around)
+    exchange = None
+    registers: tuple[RegisterModel, ...] = ()
+    if shape is not None:
+        dest, source = (
+            _control_register(plan, phase, type, "queue_out", around)
+            for type in ("dsr_dest", "dsr_src1")
+        )
+        by_color = (dest, source) if quick else None
+        found = registers_of_tree(
+            phase.name, shape, bool(how.callback), ids, by_color, in_turn=around.late
+        )
+        registers = tuple(found)
+    elif phase.exchange is not None:
+        exchange = exchange_model(phase, phase.exchange, plan, ids, around.shared is not None)
+        controls = {
+            lane.name: _control_register(plan, phase, "dsr_dest", f"{lane.field}_queue_out", around)
+            for lane in (exchange.lanes if quick else ())
+        }
+        registers = tuple(registers_of_lanes(exchange, controls))
     return PhaseModel(
         name=phase.name,
         type_name="".join(part.capitalize() for part in phase.name.split("_")),
@@ -215,16 +247,12 @@ def phase_model(
         input=_queue(f"{phase.name}.queue_in", "inputs", ids, around)
         if shape and shape.receives
         else "",
-        store=_store_slot(phase, shape, how, ids, slots, plan.collective.contract)
-        if shape and shape.stores
-        else None,
+        store=_store_slot(phase.name, shape, how, ids, slots) if shape and shape.stores else None,
         send=_send_slot(phase.name, shape, how, ids, slots, around, quick)
         if shape and shape.sends
         else None,
-        copy=CopySlot(f"{phase.name}_copy", ids.take("sources")) if copies else None,
-        exchange=exchange_model(phase, phase.exchange, plan, ids, around.shared is not None)
-        if phase.exchange
-        else None,
+        copy=CopySlot(f"{phase.name}_copy") if copies else None,
+        exchange=exchange,
         goes_on=" or ".join(goes_on + ["params.restores"] * around.restores) or "false",
         end=end,
         after=around.after,
@@ -232,10 +260,11 @@ def phase_model(
         done=around.done,
         first=slots[0],
         late=around.late,
+        by_length=around.by_length,
         quick=quick,
-        by_color=around.by_color,
         simd=_simd_mode(phase),
         behind=behind,
+        registers=registers,
     )
 
 
@@ -250,6 +279,17 @@ def _multiplexed(around: Surroundings) -> Iterator[MultiplexedColor]:
 def color_mask(index: int) -> str:
     """The bit of a color of a program, as CSL has it."""
     return f"0x{1 << index:04x}"
+
+
+def _of_length(dsd: str, by_length: bool) -> str:
+    """A DSD that is as long as a vector at most, as long as those of a call."""
+    return f"@set_dsd_length({dsd}, elements)" if by_length else dsd
+
+
+def _control_register(plan: Plan, phase: Phase, type: str, queue: str, around: Surroundings) -> str:
+    """The register of the color on which a PE sends control wavelets in a phase."""
+    field = f"params.{plan.collective.name}.{phase.name}.{queue}"
+    return of_color(type, field, (around.shared or {"": 0}).values())
 
 
 def _simd_mode(phase: Phase) -> str:
@@ -308,31 +348,15 @@ def slot_names(name: str, shape: Shape) -> list[str]:
     return [f"{name}_{slot}" for slot, is_used in used if is_used]
 
 
-def _store_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
-    phase: Phase, shape: Shape, how: Combine, ids: Ids, slots: list[str], contract: Contract
-) -> StoreSlot:
-    name, given = phase.name, contract.run_length
-    by_length = given is not None and not how.callback
-    cases: tuple[str, ...] = ()
-    if given and by_length and _stores_several(phase):
-        cases = cases_of_length(name, given.least, given.longest)
+def _store_slot(name: str, shape: Shape, how: Combine, ids: Ids, slots: list[str]) -> StoreSlot:
     goes_on = [f"({name}.rounds > 1)"] * shape.rounds + [f"{name}.sends"] * shape.sends
     return StoreSlot(
         name=slots[0],
         rounds=shape.rounds,
-        source=-1 if how.callback else ids.take("sources"),
         task=-1 if how.callback else ids.take("tasks"),
         goes_on=" or ".join([*goes_on, f"{name}_goes_on"]),
         next=slots[1],
-        own=ids.owns if by_length else -1,  # the sending operation's, if that has one
-        cases=cases,
     )
-
-
-def _stores_several(phase: Phase) -> bool:
-    """Whether some PE adds several vectors into memory by one operation."""
-    steps = (step for role in phase.roles for step in role.steps)
-    return any(s.vectors > s.rounds for s in steps if isinstance(s, StoreVectors))
 
 
 def _command(name: str, shape: Shape) -> str:
@@ -355,21 +379,14 @@ def _send_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
     around: Surroundings,
     quick: bool,
 ) -> SendSlot:
-    received = f"{name}.queue_in" if around.by_color else ""
-    combines = shape.combines and not how.callback
-    dest = ids.take("dests")
-    control_dest = "" if quick or not shape.controls else str(ids.take("dests"))
     return SendSlot(
         name=f"{name}_send",
         combines=shape.combines,
+        after_store=shape.combines and shape.stores and not how.callback,
         advances=shape.advances,
         controls=shape.controls,
         command=_command(name, shape),
         output=_queue(f"{name}.queue_out", "outputs", ids, around),
-        dest=dest,
-        control_dest=f"{name}.queue_out" if quick else control_dest,
-        source=(received or str(ids.take("sources"))) if combines else "",
-        own=ids.take("owns") if combines and shape.stores else -1,
         task=ids.take("tasks"),
         control_task=ids.take("tasks") if shape.controls and not quick else -1,
         goes_on=" or ".join([f"{name}.controls"] * shape.controls + [f"{name}_goes_on"]),

@@ -15,7 +15,7 @@ from collc.emit.model import BundleModel, SharedPhase, model_of
 from collc.emit.phases import PhaseModel
 from collc.emit.program_colors import ColorModel, color_models
 from collc.emit.program_phases import controls_ready, shared_of
-from collc.lowering.color_registers import source_positions
+from collc.emit.registers import GotModel, got
 from collc.lowering.configuration import setters
 from collc.lowering.resources import switched_colors
 from collc.program import ProgramPlan
@@ -92,8 +92,7 @@ class CallModel:
 class ProgramModel:
     """Everything that the templates of a program print; `file` begins the names of its modules, and
     `others` are those of the strands beside it. `turns` are its calls by index, those together that
-    are in flight at the same time, each with the strand that it belongs to. `sources`
-    are registers of dsr_src1 as phases count them, where those of colors are not the first ones.
+    are in flight at the same time, each with the strand that it belongs to.
     """
 
     file: str
@@ -102,8 +101,6 @@ class ProgramModel:
     version: str
     width: int
     height: int
-    fabric: tuple[int, int]
-    offset: tuple[int, int]
     modules: tuple[ModuleModel, ...]
     steps: tuple[Step, ...]
     calls: tuple[CallModel, ...]
@@ -116,20 +113,44 @@ class ProgramModel:
     own_tasks: int
     controls_ready: bool
     switched: bool
-    by_color: int
+    by_length: bool
     tasks: tuple[tuple[Part, ...], ...]
     buffers: tuple[BufferModel, ...]
     input_queues: tuple[int, ...]
     output_queues: tuple[int, ...]
     task_ids: tuple[int, ...]
     dsr_ids: tuple[int, ...]
-    sources: tuple[int, ...]
     skew: int
+
+    @property
+    def got(self) -> tuple[GotModel, ...]:
+        """The registers that it gets, for its colors and its collectives."""
+        of_modules = (one.given for module in self.modules for one in module.m.registers)
+        of_colors = (one.control for one in self.colors if self.controls_ready)
+        return got((*of_modules, *of_colors), lambda number: f"dsr_ids[{number - 1}]")
 
     @property
     def own(self) -> bool:
         """Whether a collective has a contract of the user's own."""
         return any(module.m.own for module in self.modules)
+
+    @property
+    def ordered(self) -> bool:
+        """Whether run.py follows the order of some sum."""
+        return any(module.m.order for module in self.modules)
+
+    @property
+    def rounded(self) -> str:
+        """The buffers with sums whose order it does not follow, as Python text."""
+        found = {one.m.buffer for one in self.modules if one.m.rounds and not one.m.order}
+        return f"{{{', '.join(map(repr, sorted(found)))}}}" if found else "set()"
+
+    @property
+    def exported(self) -> tuple[str, ...]:
+        """The symbols that run.py copies to and from, beside those of time stamps."""
+        lengths = (name for name, _ in self.lengths)
+        skew = ("dice",) if self.skew else ()
+        return (*(buffer.name for buffer in self.buffers), *lengths, *skew)
 
     @property
     def plain(self) -> bool:
@@ -159,8 +180,6 @@ def program_model(
     )
     grid = plan.plans[0].collective.grid.whole
     entries = {call.name: call for call in _entries(plan, modules)}
-    positions = source_positions(plan)
-    apart = positions == tuple(range(len(plan.dsr_ids)))
     return ProgramModel(
         file=file,
         others=others,
@@ -168,8 +187,6 @@ def program_model(
         version=__version__,
         width=grid.width,
         height=grid.height,
-        fabric=(grid.width + plan.target.margin[0], grid.height + plan.target.margin[1]),
-        offset=plan.target.offset,
         modules=modules,
         steps=steps,
         calls=tuple(entries[name] for name in plan.program.calls),
@@ -182,16 +199,13 @@ def program_model(
         own_tasks=plan.own_tasks,
         controls_ready=controls_ready(plan),
         switched=any(switched_colors(one.phases) for one in plan.plans),
-        by_color=max((one.collective.contract.length for one in plan.plans), default=0)
-        if plan.program.selections
-        else 0,
+        by_length=bool(plan.program.selections),
         tasks=_tasks(plan, modules),
         buffers=tuple(_buffers(models)),
         input_queues=tuple(color.input_queue for color in plan.colors),
         output_queues=tuple(color.output_queue for color in plan.colors),
         task_ids=plan.task_ids,
         dsr_ids=plan.dsr_ids,
-        sources=() if apart else positions,
         skew=skew,
     )
 
@@ -258,9 +272,6 @@ def _module(plan: ProgramPlan, index: int, source: str, shared: list[SharedPhase
         input_queues=tuple(color.input_queue for color in plan.colors),
         output_queues=tuple(color.output_queue for color in plan.colors),
         task_ids=plan.task_ids[plan.own_tasks :],
-        source_dsr_ids=tuple(plan.dsr_ids[i] for i in source_positions(plan)),
-        dest_dsr_ids=plan.dsr_ids,
-        own_dsr_ids=plan.dsr_ids,
     )
 
 
@@ -271,7 +282,7 @@ def _steps(
     for index, (use, given, setter) in enumerate(found):
         of = plan.plans[use.collective]
         phase = models[use.collective].phases[use.phase]
-        at_once = given.by_color and not given.late
+        at_once = given.by_length and not phase.loads
         yield Step(
             index=index,
             module=of.collective.name,

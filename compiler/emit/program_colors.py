@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from collc.emit.phases import color_mask
-from collc.lowering.color_registers import NONE, color_registers
+from collc.emit.registers import of_color
 from collc.lowering.configuration import is_switched
 from collc.placement import received_colors, sent_colors
 from collc.plan import Phase
@@ -17,7 +17,7 @@ from collc.program import ProgramPlan
 class ColorModel:
     """A color of the program: its bit among those of the program, the conditions that this PE
     receives on it, and sends, each true if one of them is, and whether some phase changes switch
-    positions on it; the position of its register for what is received, negative if it has none."""
+    positions on it; the register that sends control wavelets, where colors have one."""
 
     index: int
     number: int
@@ -26,12 +26,11 @@ class ColorModel:
     receives: tuple[str, ...]
     sends: tuple[str, ...]
     switched: str
-    register: int
+    control: str
 
 
 def color_models(plan: ProgramPlan) -> Iterator[ColorModel]:
     """The colors of a program, in order."""
-    registers = color_registers(plan)
     for index, color in enumerate(plan.colors):
         receives: list[str] = []
         sends: list[str] = []
@@ -50,7 +49,7 @@ def color_models(plan: ProgramPlan) -> Iterator[ColorModel]:
             receives=tuple(receives) or ("false",),
             sends=tuple(sends) or ("false",),
             switched="true" if is_switched(plan, index) else "false",
-            register=registers[index] if registers else NONE,
+            control=of_color("dsr_dest", "", [index]),
         )
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from collc.emit.ids import Ids
 from collc.emit.model import SharedPhase, shared_phase
 from collc.emit.names import combine_of
-from collc.lowering.color_registers import source_positions
 from collc.lowering.configuration import (
     Configuration,
     configuration,
@@ -16,50 +15,53 @@ from collc.lowering.configuration import (
     setters,
     torn_down_by,
 )
+from collc.lowering.registers import vector_pairs
 from collc.program import ProgramPlan, Use
-
-FILES = ("source", "dest", "own")  # of DSRs, as `Ids` names them
 
 
 def shared_of(plan: ProgramPlan) -> list[SharedPhase]:
-    """What each use is given. Registers are loaded at compile time as long as there are enough for
-    all phases; those that are left go to the other phases in turn. Where collectives are chosen by
-    length, those for what is received on a color while a PE sends are shared by all phases."""
+    """What each use is given. The phases have registers of their own as long as there are enough;
+    those that are left go to the others in turn, which load them when they begin."""
     ready = controls_ready(plan)
-    bare = [_bare(plan, use, ready) for use in plan.uses]
-    bare = list(_with_routers(plan, bare))
+    bare = list(_with_routers(plan, [_bare(plan, use, ready) for use in plan.uses]))
     needs = [_needs(plan, use, given) for use, given in zip(plan.uses, bare, strict=True)]
-    by_color = bool(plan.program.selections)
-    apart = by_color and sum(need.tasks for need in needs) <= len(plan.task_ids) - plan.own_tasks
-    used = Ids(
-        sources=len(plan.colors) if by_color else 0,
-        dests=len(plan.colors) if ready else 0,
-        owns=int(by_color),
-    )
-    widest = [max((getattr(need, f"{file}s") for need in needs), default=0) for file in FILES]
-    total = [
-        sum((getattr(need, f"{file}s") for need in needs), getattr(used, f"{file}s"))
-        for file in FILES
-    ]
-    rooms = (len(source_positions(plan)), len(plan.dsr_ids), len(plan.dsr_ids))
-    enough = all(most <= room for most, room in zip(total, rooms, strict=True))
-    kept = [0 if enough else most for most in widest]
+    room = len(plan.dsr_ids)
+    used = _of_all(plan, ready)
+    enough = used.pairs + sum(need.pairs for need in needs) <= room
+    enough = enough and used.sources + sum(need.sources for need in needs) <= room
+    late = [replace(given, late=True) for given in bare]
+    in_turn = Ids() if enough else _widest(plan, late)
+    apart = sum(need.tasks for need in needs) <= len(plan.task_ids) - plan.own_tasks
+    apart = apart and bool(plan.program.selections)
     found = []
     for given, need in zip(bare, needs, strict=True):
-        after = [getattr(used, f"{f}s") + getattr(need, f"{f}s") for f in FILES]
-        late = any(a + k > room for a, k, room in zip(after, kept, rooms, strict=True))
-        start = (
-            [room - k for k, room in zip(kept, rooms, strict=True)]
-            if late
-            else [getattr(used, f"{f}s") for f in FILES]
-        )
-        if not late:
-            used.sources, used.dests, used.owns = after
-        owns = start[2] if need.owns or not by_color else 0
-        first = Ids(sources=start[0], dests=start[1], owns=owns, tasks=used.tasks)
+        pairs, sources = used.pairs + need.pairs, used.sources + need.sources
+        waits = pairs + in_turn.pairs > room or sources + in_turn.sources > room
+        first = replace(used)
+        if waits:
+            first.pairs, first.sources = room - in_turn.pairs, room - in_turn.sources
+        else:
+            used.pairs, used.sources = pairs, sources
         used.tasks += need.tasks if apart else 0
-        found.append(replace(given, first=first, late=late))
+        found.append(replace(given, first=first, late=waits))
     return found
+
+
+def _of_all(plan: ProgramPlan, ready: bool) -> Ids:
+    """What all phases have in common: pairs and sources of the colors, which send control wavelets,
+    then the vector's pair."""
+    phases = [phase for one in plan.plans for phase in one.phases]
+    colors = len(plan.colors) if ready else 0
+    return Ids(pairs=colors + vector_pairs(phases), sources=colors, vector=colors)
+
+
+def _widest(plan: ProgramPlan, given: Sequence[SharedPhase]) -> Ids:
+    """As many as any phase takes that is given this."""
+    of_all = [_needs(plan, use, one) for use, one in zip(plan.uses, given, strict=True)]
+    return Ids(
+        pairs=max((need.pairs for need in of_all), default=0),
+        sources=max((need.sources for need in of_all), default=0),
+    )
 
 
 def _with_routers(plan: ProgramPlan, bare: list[SharedPhase]) -> Iterator[SharedPhase]:
@@ -92,8 +94,10 @@ def controls_ready(plan: ProgramPlan) -> bool:
     outputs = {color.output_queue for color in plan.colors}
     if inputs & outputs or not any(color.torn_down for color in plan.colors):
         return False
-    needs = (_needs(plan, use, _bare(plan, use, True)).dests for use in plan.uses)
-    return len(plan.colors) + max(needs, default=0) <= len(plan.dsr_ids)
+    given = [replace(_bare(plan, use, True), late=True) for use in plan.uses]
+    of_all, in_turn = _of_all(plan, ready=True), _widest(plan, given)
+    most = max(of_all.pairs + in_turn.pairs, of_all.sources + in_turn.sources)
+    return most <= len(plan.dsr_ids)
 
 
 def _bare(plan: ProgramPlan, use: Use, ready: bool) -> SharedPhase:
@@ -104,16 +108,13 @@ def _bare(plan: ProgramPlan, use: Use, ready: bool) -> SharedPhase:
         first=Ids(),
         late=False,
         controls_ready=ready,
-        by_color=bool(plan.program.selections),
+        by_length=bool(plan.program.selections),
     )
 
 
 def _needs(plan: ProgramPlan, use: Use, given: SharedPhase) -> Ids:
-    """How many ids of each kind a phase takes. The register of the own vector, which is loaded at
-    run time, is the same for all where those of the colors are."""
+    """How many ids of each kind a phase takes."""
     of = plan.plans[use.collective]
     ids = Ids()
     shared_phase(of, combine_of(of.collective.contract), use.phase, given, ids)
-    if given.by_color and plan.phase(use).exchange is None:
-        ids.owns = 0
     return ids

@@ -5,15 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 from pathlib import PurePath
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from collc.cost import Prediction
+from collc.emit.clock import HOP, MEMORY_BYTES, ClockModel, clock_model
 from collc.emit.model import BundleModel, model_of
 from collc.emit.program import ProgramModel, program_model, strand_models
+from collc.fabric import Wanted, fabric_of
 from collc.files import MANIFEST
 from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
@@ -21,6 +26,7 @@ from collc.plan import Plan
 from collc.program import ProgramPlan
 from collc.schedule import Schedule
 from collc.spec import Contract, Decision, Spec
+from collc.target import TARGETS
 
 _CSL = ("collective_layout.csl", "collective_pe.csl", "layout.csl", "pe_program.csl")
 
@@ -37,15 +43,16 @@ def render(
     `architectures` are the targets whose limits the plan keeps; each gets a commands file.
     """
     model = model_of(schedule, plan, source_name(spec.file))
+    size = (model.width, model.height)
+    clock = clock_model(spec, size)
     environment = _environment()
-    texts = {}
+    texts = _clock_files(model, clock)
     for template in _CSL:
         name = template.replace("collective_", f"{model.name}_")
-        texts[name] = environment.get_template(f"{template}.j2").render(m=model)
-    texts["run.py"] = environment.get_template("run.py.j2").render(m=model)
-    commands = environment.get_template("commands.sh.j2")
-    for arch in architectures:
-        texts[f"commands_{arch}.sh"] = commands.render(m=model, arch=arch)
+        texts[name] = environment.get_template(f"{template}.j2").render(m=model, clock=clock)
+    texts["run.py"] = environment.get_template("run.py.j2").render(m=model, clock=clock)
+    timed = clock is not None
+    texts |= {commands_name(arch): commands_file(arch, size, timed=timed) for arch in architectures}
     texts[MANIFEST] = _manifest(spec, plan, prediction, model, texts)
     return dict(sorted(texts.items()))
 
@@ -56,6 +63,57 @@ def source_name(file: str) -> str:
     The text must not depend on where the file lies, and a name may hold line breaks and quotes.
     """
     return re.sub(r"[^\w. +-]", "_", PurePath(file).name)
+
+
+def _clock_files(model: BundleModel | ProgramModel, clock: ClockModel | None) -> dict[str, str]:
+    """The modules that take time stamps, where a program has some; one PE needs no signal."""
+    if clock is None:
+        return {}
+    parts = ("pe",) if clock.alone else ("layout", "pe")
+    environment = _environment()
+    return {
+        f"clock_{part}.csl": environment.get_template(f"clock_{part}.csl.j2").render(
+            m=model, clock=clock
+        )
+        for part in parts
+    }
+
+
+def commands_name(arch: str) -> str:
+    """What the commands file for a target is called."""
+    return f"commands_{arch}.sh"
+
+
+def commands_file(
+    arch: str, size: tuple[int, int], wanted: Wanted | None = None, *, timed: bool
+) -> str:
+    """The commands that compile and run a program of so many columns and rows for a target; one
+    that is `timed` is told of the target's hop. Raises CollcError where it has no place on the
+    fabric that is wanted."""
+    fabric = fabric_of(size, TARGETS[arch], wanted)
+    told = f" --hop {HOP[arch]}" if timed else ""
+    commands = _environment().get_template("commands.sh.j2")
+    return commands.render(arch=arch, fabric=fabric, told=told)
+
+
+def with_commands(
+    texts: Mapping[str, str], target: str, size: tuple[int, int], wanted: Wanted
+) -> dict[str, str]:
+    """A bundle's files for another fabric; on a machine only the one target has commands. Raises
+    CollcError where the program has no place there."""
+    present = [arch for arch in TARGETS if commands_name(arch) in texts]
+    archs = [target] if wanted.target else present
+    kept = {name: text for name, text in texts.items() if name not in map(commands_name, present)}
+    timed = "clock_pe.csl" in texts
+    made = {commands_name(arch): commands_file(arch, size, wanted, timed=timed) for arch in archs}
+    manifest = kept.pop(MANIFEST)
+    record = json.loads(manifest) | {"sha256": _hashes(kept | made)}
+    return dict(sorted((kept | made | {MANIFEST: _as_text(record)}).items()))
+
+
+def _as_text(record: dict[str, Any]) -> str:
+    """A manifest as it is written."""
+    return json.dumps(record, indent=2) + "\n"
 
 
 @cache
@@ -99,6 +157,13 @@ def _decision(decision: Decision | None) -> dict[str, dict[str, str | int | None
     }
 
 
+def _time_stamps(spec: Spec) -> dict[str, dict[str, int]]:
+    """What time stamps take beside that, where there are some."""
+    if spec.time_stamps is None:
+        return {}
+    return {"time_stamps": asdict(spec.time_stamps) | {"bytes": MEMORY_BYTES}}
+
+
 def _manifest(
     spec: Spec, plan: Plan, prediction: Prediction, model: BundleModel, texts: dict[str, str]
 ) -> str:
@@ -121,11 +186,10 @@ def _manifest(
             "input_queues": model.input_queues,
             "output_queues": model.output_queues,
             "local_task_ids": [*model.task_ids, model.done_id],
-            "dsr_src1": model.source_dsr_ids,
-            "dsr_dest": model.dest_dsr_ids,
-            "dsr_src0": model.own_dsr_ids,
+            **model.dsrs,
             "code_bytes_estimate": plan.code_bytes,
             "data_bytes": plan.data_bytes,
+            **_time_stamps(spec),
         },
         "prediction": {
             "cycles": prediction.cycles,
@@ -138,7 +202,7 @@ def _manifest(
         **_decision(plan.collective.decision),
         "sha256": _hashes(texts),
     }
-    return json.dumps(record, indent=2) + "\n"
+    return _as_text(record)
 
 
 def render_program(
@@ -150,8 +214,10 @@ def render_program(
 ) -> dict[str, str]:
     """The files of a program of several collectives: {name: text}; `skew` as in `program_model`."""
     model = program_model(plan, source_name(spec.file), skew)
+    size = (model.width, model.height)
+    clock = clock_model(spec, size)
     environment = _environment()
-    texts = {}
+    texts = _clock_files(model, clock)
     strands = strand_models(plan, model.source, skew)
     for part in ("layout", "pe"):
         template = environment.get_template(f"collective_{part}.csl.j2")
@@ -167,11 +233,10 @@ def render_program(
         names["router.csl"] = "router.csl"
     for template_name, name in names.items():
         texts[name] = environment.get_template(f"{template_name}.j2").render(
-            p=model, strands=strands
+            p=model, strands=strands, clock=clock
         )
-    commands = environment.get_template("commands.sh.j2")
-    for arch in architectures:
-        texts[f"commands_{arch}.sh"] = commands.render(m=model, arch=arch)
+    timed = clock is not None
+    texts |= {commands_name(arch): commands_file(arch, size, timed=timed) for arch in architectures}
     texts[MANIFEST] = _program_manifest(spec, plan, prediction, model, texts)
     return dict(sorted(texts.items()))
 
@@ -209,6 +274,7 @@ def _program_manifest(
             "code_bytes_estimate": plan.code_bytes,
             "data_bytes": plan.data_bytes,
             "reconfiguration_bytes": reconfiguration_bytes(plan),
+            **_time_stamps(spec),
         },
         "prediction": {
             "cycles": prediction.cycles,
@@ -217,7 +283,7 @@ def _program_manifest(
         },
         "sha256": _hashes(texts),
     }
-    return json.dumps(record, indent=2) + "\n"
+    return _as_text(record)
 
 
 def _hashes(texts: dict[str, str]) -> dict[str, str]:

@@ -31,5 +31,7 @@ def ways_model(ways: tuple[Way, ...], grid: Grid) -> WaysModel | None:
     rows = ((x, y) for y in range(grid.height) for x in range(grid.width))
     numbers: dict[tuple[ColorUse, ...], int] = {(): 0}
     table = tuple(numbers.setdefault(settings.get(pe, ()), len(numbers)) for pe in rows)
-    models = (routes_model(f"way == {number}", uses) for uses, number in numbers.items() if number)
+    models = (
+        routes_model(f"detour == {number}", uses) for uses, number in numbers.items() if number
+    )
     return WaysModel(table, tuple(models))

@@ -53,10 +53,16 @@ def elaborate_reserved(
     found: dict[str, set[int]] = {name: set() for name in RESOURCES}
     for clause in clauses:
         for one in clause.reservations:
-            numbers = _reserved_numbers(one, scope, target)
-            found[one.resource.text].update(numbers)
-    sorted_numbers = {name: tuple(sorted(used)) for name, used in found.items()}
-    return Reserved(**sorted_numbers, clauses=tuple(clause.span for clause in clauses))
+            found[one.resource.text].update(_reserved_numbers(one, scope, target))
+    numbers = {name: tuple(sorted(used)) for name, used in found.items()}
+    return Reserved(
+        colors=numbers["colors"],
+        input_queues=numbers["input_queues"],
+        output_queues=numbers["output_queues"],
+        tasks=numbers["tasks"],
+        dsrs=numbers["dsrs"],
+        clauses=tuple(clause.span for clause in clauses),
+    )
 
 
 def _reserved_numbers(one: syntax.ReservationDecl, scope: Scope, target: Target) -> list[int]:

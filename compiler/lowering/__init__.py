@@ -14,14 +14,14 @@ from itertools import product
 
 from collc.arithmetic import arithmetic_of
 from collc.cost import cycles_of
-from collc.lowering import memory, resources
-from collc.lowering.behaviour import behaviours
+from collc.lowering import memory, registers, resources
+from collc.lowering.behaviour import Combining, behaviours
 from collc.lowering.broadcast import broadcast_phase
 from collc.lowering.colorings import by_parity, without_control
 from collc.lowering.jump import without_root
 from collc.lowering.line import LineTree, line_tree
 from collc.lowering.roles import reduce_phase
-from collc.lowering.rounds import few, one_by_one
+from collc.lowering.rounds import one_by_one
 from collc.lowering.show import show_plan
 from collc.lowering.slots import with_shared_numbers
 from collc.lowering.steps import (
@@ -38,7 +38,6 @@ from collc.lowering.steps.ways import Wired
 from collc.packing import goes_in_pairs, may_go_backward, slices_go_in_pairs
 from collc.paths import Path
 from collc.plan import Advance, Phase, Plan, SendVector, Way
-from collc.run_lengths import has_cases
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.schedule import Phase as SchedulePhase
 from collc.steps import StepsPhase
@@ -128,12 +127,12 @@ def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, targe
         received_on = coloring(tree)
     if path is not None and path.leaps:
         received_on, ways = leaping_tree(phase, path, received_on)
-    done = behaviours(phase, received_on, contract.length, target.max_extent)
+    by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
+    how = Combining(contract.length, target.max_extent, by_call_back)
+    done = behaviours(phase, received_on, how)
     paired = goes_in_pairs(contract, target, combines=True)
     lowered = replace(reduce_phase(phase, done, path), ways=ways, paired=paired)
-    if contract.run_length is None:
-        return lowered
-    return one_by_one(lowered, few(target) if has_cases(contract) else phase.ranks)
+    return lowered if contract.run_length is None else one_by_one(lowered)
 
 
 def _exchanges(
@@ -154,9 +153,9 @@ def _exchanges(
     )
     # where neither keeps the limit, the refusal names the fewest colors
     if direct is not None and direct[0].color_count <= max(most, by_relays[0].color_count):
-        registers = 3 * len(direct[0].lanes) * exchanges + 2 * others
+        needed = 3 * len(direct[0].lanes) * exchanges + 3 * others
         turns = may_go_backward(paired=paired, wide=phase.wide)
-        walks = registers <= len(target.dsr_ids) and turns
+        walks = needed <= len(target.dsr_ids) and turns
         yield partial(lower, phase, traffic, direct[0], ways=direct[1], may_walk=walks)
     yield partial(lower, phase, traffic, by_relays[0], ways=by_relays[1], may_walk=False)
 
@@ -186,7 +185,7 @@ def numbered_plan(schedule: Schedule, phases: tuple[Phase, ...], target: Target)
         input_queues=input_queues,
         output_queues=output_queues,
         task_ids=resources.number_task_ids(phases, (number for _, number in colors), target),
-        dsr_ids=resources.number_dsr_ids(phases, target),
+        dsr_ids=registers.number_dsr_ids(phases, target),
         code_bytes=memory.code_bytes(phases),
         data_bytes=memory.data_bytes(contract.element, contract.length, phases),
     )

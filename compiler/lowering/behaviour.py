@@ -43,10 +43,20 @@ class ColoredLine:
         return None if parent is None else self.received_on[parent]
 
 
+@dataclass(frozen=True)
+class Combining:
+    """How ranks combine vectors of a length, in elements: by operations of at most `max_extent`, or
+    by a call-back for each element."""
+
+    length: int
+    max_extent: int
+    by_call_back: bool
+
+
 def behaviours(
-    phase: ReducePhase, received_on: tuple[int, ...], length: int, max_extent: int
+    phase: ReducePhase, received_on: tuple[int, ...], how: Combining
 ) -> tuple[Behaviour, ...]:
-    """What each rank does; `length` is the vector's, in elements."""
+    """What each rank does."""
     tree = line_tree(phase.children)
     names = _names(phase, max(received_on) + 1)
     line = ColoredLine(tree, received_on, passing_colors(tree, received_on), names)
@@ -58,7 +68,7 @@ def behaviours(
         same = len(tree.children[rank]), received_on[rank], send_color, passing, advance
         if same not in known:
             known[same] = Behaviour(
-                steps=tuple(_steps(line, rank, length, max_extent)),
+                steps=tuple(_steps(line, rank, how)),
                 colors=tuple(_color_uses(line, rank, SIDES[phase.order])),
                 relays=bool(passing),
             )
@@ -78,17 +88,25 @@ def color_names(needed: int) -> tuple[str, ...]:
     return ("even", "odd") if needed <= 2 else tuple(str(number) for number in range(needed))
 
 
-def _steps(line: ColoredLine, rank: int, length: int, max_extent: int) -> Iterator[Step]:
-    """Combine all children's vectors in memory but the last, which is combined while sending."""
+def _steps(line: ColoredLine, rank: int, how: Combining) -> Iterator[Step]:
+    """Combine all children's vectors in memory but the last, which is combined while sending.
+
+    `@map` takes one element at a time, and no source says when its operand would advance the switch
+    (M3.9-15). So where a call-back combines and the own router has to move on, the last vector is
+    combined in memory, too, and the result sent from there.
+    """
     received = len(line.tree.children[rank])
     color = line.names[line.received_on[rank]]
     send_color = line.sent_on(rank)
-    stored = received if send_color is None else received - 1
+    advance = Advance.NOTHING if send_color is None else _advance(line, rank, send_color)
+    from_memory = how.by_call_back and advance is Advance.OWN_ROUTER
+    stored = received if send_color is None or from_memory else received - 1
     if stored > 0:
-        yield StoreVectors(color, stored, rounds_for(stored, length, max_extent))
+        rounds = stored if how.by_call_back else rounds_for(stored, how.length, how.max_extent)
+        yield StoreVectors(color, stored, rounds)
     if send_color is not None:
-        combines_from = color if received else None
-        yield SendVector(line.names[send_color], combines_from, _advance(line, rank, send_color))
+        combines_from = color if received and not from_memory else None
+        yield SendVector(line.names[send_color], combines_from, advance)
 
 
 def _advance(line: ColoredLine, rank: int, color: int) -> Advance:

@@ -1,4 +1,4 @@
-"""Numbers for colors, queues, task ids and DSR ids: lowest first, in one fixed order.
+"""Numbers for colors, queues and task ids: lowest first, in one fixed order.
 
 A plan that needs more than the target has gets numbers past the target's last, so that it can be
 shown and refused by `collc.checks` together with everything else that is wrong with it.
@@ -31,6 +31,7 @@ def left_by(reserved: Reserved, target: Target) -> Target:
         output_queues=tuple(n for n in target.output_queues if n not in queues),
         local_task_ids=tuple(n for n in target.local_task_ids if n not in tasks),
         dsr_ids=tuple(n for n in target.dsr_ids if n not in reserved.dsrs),
+        memory_bytes=target.memory_bytes - reserved.memory_bytes,
     )
 
 
@@ -96,34 +97,6 @@ def number_task_ids(
     used = set(colors)
     free = [number for number in target.local_task_ids if number not in used]
     return take(free, sum(task_ids_of_phase(phase) for phase in phases) + 1)
-
-
-def source_dsrs_of_phase(phase: Phase) -> int:
-    """Registers of file src1 of a phase, one for each fabric operand that is received.
-
-    Reduce: two, for the vectors that are stored and for the one added while sending. Broadcast:
-    one. Exchange: one for each lane, and two for what it sends where registers walk.
-    """
-    if phase.exchange:
-        return len(phase.exchange.lanes) * (3 if phase.exchange.walks else 1)
-    return 1 if phase.kind is ContractKind.BROADCAST else 2
-
-
-def number_dsr_ids(phases: Sequence[Phase], target: Target) -> tuple[int, ...]:
-    """DSR ids, long enough for every file.
-
-    File src1: dealt out phase by phase as `source_dsrs_of_phase` says. File dest: no more, for
-    where a vector (or a slice) goes to and for the control wavelet behind it. File src0: at
-    most one a phase, for the own vector, or one a lane, for the slice that is received, two where
-    registers walk. The same number in two files is two registers.
-    """
-    return take(target.dsr_ids, dsrs_needed(phases))
-
-
-def dsrs_needed(phases: Sequence[Phase]) -> int:
-    """Registers of the file of which the phases need most."""
-    sources = sum(source_dsrs_of_phase(phase) for phase in phases)
-    return max(sources, sum(queues_of_phase(phase) for phase in phases))
 
 
 def queues_of_phase(phase: Phase) -> int:

@@ -82,9 +82,9 @@ def _kind(behaviour: Behaviour) -> str:
     stores = any(isinstance(step, StoreVectors) for step in behaviour.steps)
     if not sends:
         return "root"
-    if sends[0].combines_from is None:
-        return "leaf"
-    return "joint" if stores else "link"
+    if stores:
+        return "joint"
+    return "leaf" if sends[0].combines_from is None else "link"
 
 
 def _about(behaviour: Behaviour, path: Path | None) -> str:

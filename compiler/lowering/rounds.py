@@ -5,16 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from collc.plan import Phase, Step, StoreVectors
-from collc.target import Target
-
-
-def few(target: Target) -> int:
-    """Up to how many vectors have an operation each, where the length is given at run time. One for
-    a single vector is sooner begun, by a register and the choice of an operand, but behind it a
-    task begins; of two vectors the first mostly comes much earlier."""
-    code = target.code
-    again = target.cycles.engine.task_start + code.next_round
-    return 2 if code.store_by_length > code.store_one + again else 1
 
 
 def rounds_for(vectors: int, length: int, max_extent: int) -> int:
@@ -30,13 +20,12 @@ def rounds_for(vectors: int, length: int, max_extent: int) -> int:
     return next(fitting, vectors)
 
 
-def one_by_one(phase: Phase, few: int) -> Phase:
-    """The phase with an operation for each vector wherever up to `few` are stored."""
+def one_by_one(phase: Phase) -> Phase:
+    """The phase with an operation for each vector that is stored: a DSD that passes over the vector
+    several times has its extents when compiled, not those of a call."""
 
     def changed(step: Step) -> Step:
-        if not isinstance(step, StoreVectors) or step.vectors > few:
-            return step
-        return replace(step, rounds=step.vectors)
+        return replace(step, rounds=step.vectors) if isinstance(step, StoreVectors) else step
 
     roles = (replace(role, steps=tuple(map(changed, role.steps))) for role in phase.roles)
     return replace(phase, roles=tuple(roles))

@@ -15,14 +15,13 @@ from itertools import combinations, count
 from collc.cost import predict
 from collc.lowering import candidate_plans, memory
 from collc.lowering.color_queues import queues_of_colors, too_few_queues
-from collc.lowering.color_registers import registers_needed
 from collc.lowering.configuration import configuration, first_differing
 from collc.lowering.presence import touched_by
+from collc.lowering.registers import dsrs_in_turn
 from collc.lowering.resources import (
     QueueNeed,
     colors_of,
     deal_queues,
-    dsrs_needed,
     left_by,
     switched_colors,
     take,
@@ -367,9 +366,8 @@ def _numbered(  # noqa: PLR0913, PLR0917 - the parts of a plan
 
 
 def shared_dsrs(plans: Sequence[Plan]) -> int:
-    """DSRs of a file that the phases of a program have in turn, where none are their own."""
-    phases = [phase for plan in plans for phase in plan.phases]
-    return max((dsrs_needed([phase]) + _to_tear_down(phase) for phase in phases), default=0)
+    """DSRs of a class that the phases of a program have in turn, where none are their own."""
+    return max((dsrs_in_turn(phase) for plan in plans for phase in plan.phases), default=0)
 
 
 def shared_tasks(plans: Sequence[Plan]) -> int:
@@ -379,7 +377,7 @@ def shared_tasks(plans: Sequence[Plan]) -> int:
 
 
 def _to_tear_down(phase: Phase) -> int:
-    """Task ids and DSRs of a file that a phase needs to tear down its colors: one if it is a
+    """Task ids that a phase needs to tear down its colors: one if it is a
     multicast; a lane of an exchange does that with its own."""
     return int(phase.exchange is None and phase.kind is ContractKind.BROADCAST)
 
@@ -399,7 +397,6 @@ def fits(plan: ProgramPlan, most: int) -> bool:
     target = plan.target
     return (
         len(plan.colors) <= most
-        and registers_needed(plan) <= len(plan.dsr_ids)
         and all(color.number in target.colors for color in plan.colors)
         and all(color.input_queue in target.input_queues for color in plan.colors)
         and all(color.output_queue in target.output_queues for color in plan.colors)

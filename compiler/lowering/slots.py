@@ -15,20 +15,20 @@ from functools import lru_cache
 from itertools import count
 
 from collc.arithmetic import arithmetic_of
-from collc.lowering.resources import dsrs_needed
-from collc.plan import (
-    BY_WAVELET,
-    CopyVector,
-    Exchange,
-    Lane,
-    Phase,
-    Plan,
-    Registers,
-    Role,
-    SendVector,
-    StoreVectors,
-    Strided,
+from collc.lowering.registers import (
+    PAIRS,
+    SOURCES,
+    Having,
+    dsrs_needed,
+    pairs_of_phase,
+    receives,
+    sends,
+    sources_of_phase,
+    stores,
+    vector_pairs,
 )
+from collc.lowering.resources import take
+from collc.plan import Exchange, Lane, Phase, Plan, Registers, Role, Strided
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,12 @@ class Slot:
 @dataclass(frozen=True)
 class Slots:
     """The slots of a plan in the order in which the emitted code numbers them: input and output
-    queues, and registers of the files src1, dest and src0."""
+    queues, pairs of DSRs beside the vector's, and sources (`collc.lowering.registers`)."""
 
     inputs: tuple[Slot, ...] = ()
     outputs: tuple[Slot, ...] = ()
+    pairs: tuple[Slot, ...] = ()
     sources: tuple[Slot, ...] = ()
-    dests: tuple[Slot, ...] = ()
-    owns: tuple[Slot, ...] = ()
 
 
 def slots_of(plan: Plan) -> Slots:
@@ -86,12 +85,12 @@ def with_shared_numbers(plan: Plan) -> Plan:
         plan = replace(plan, input_queues=inputs, output_queues=outputs)
     if dsrs_needed(plan.phases) <= len(target.dsr_ids):
         return plan
-    files = (slots.sources, slots.dests, slots.owns)
-    places = [_dealt(file, range(len(file)), lambda _: frozenset()) for file in files]
-    needed = max((max(file, default=-1) + 1 for file in places), default=0)
-    past = max(target.dsr_ids, default=-1) + 1
-    ids = (*target.dsr_ids, *range(past, past + needed))[:needed]
-    return replace(plan, dsr_ids=ids, registers=Registers(*places))
+    first = vector_pairs(plan.phases)
+    pairs = _dealt(slots.pairs, range(first, first + len(slots.pairs)), lambda _: frozenset())
+    sources = _dealt(slots.sources, range(len(slots.sources)), lambda _: frozenset())
+    shared = Registers((*range(first), *pairs), sources)
+    needed = max((*shared.pairs, *shared.sources), default=-1) + 1
+    return replace(plan, dsr_ids=take(target.dsr_ids, needed), registers=shared)
 
 
 def _shared_queues(plan: Plan, slots: Slots) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -127,35 +126,32 @@ def _slots_of_phase(at: int, phase: Phase, by_call_back: bool) -> Slots:
     if phase.exchange is not None:
         return _slots_of_exchange(at, phase, phase.exchange)
 
-    def slots(*having: Callable[[Role], bool]) -> tuple[Slot, ...]:
+    def slots(*having: Having) -> tuple[Slot, ...]:
         """A slot for each condition that some role meets."""
         return tuple(_slot(at, phase, one) for one in having if any(map(one, phase.roles)))
 
-    stores = any(_stores(role) for role in phase.roles)
-    by_operation = () if by_call_back else (_stores, _combines)
+    sources = (having for having in SOURCES if not (by_call_back and having is stores))
     return Slots(
-        inputs=slots(_receives),
-        outputs=slots(_sends),
-        sources=slots(*by_operation, _copies),
-        dests=slots(_sends, _controls),
-        owns=slots(_combines) if stores and not by_call_back else (),
+        inputs=slots(receives),
+        outputs=slots(sends),
+        pairs=slots(*PAIRS),
+        sources=slots(*sources),
     )
 
 
 def _slots_of_exchange(at: int, phase: Phase, exchange: Exchange) -> Slots:
     """A lane's queues and registers are of the PEs that have rows for it."""
     lanes = [_slot_of_lane(at, phase, number) for number in range(len(exchange.lanes))]
-    walking = exchange.walks
 
-    def repeated(times: int) -> tuple[Slot, ...]:
-        return tuple(slot for slot in lanes for _ in range(times))
+    def of_lanes(count: int) -> tuple[Slot, ...]:
+        """So many for all lanes, each with as many as the others."""
+        return tuple(slot for slot in lanes for _ in range(count // len(lanes)))
 
     return Slots(
-        inputs=repeated(1),
-        outputs=repeated(1),
-        sources=repeated(3 if walking else 1),
-        dests=repeated(1),
-        owns=repeated(2 if walking else 1),
+        inputs=of_lanes(len(lanes)),
+        outputs=of_lanes(len(lanes)),
+        pairs=of_lanes(pairs_of_phase(phase)),
+        sources=of_lanes(sources_of_phase(phase)),
     )
 
 
@@ -207,27 +203,3 @@ def _repeated(bits: int, distance: int, times: int) -> int:
         bits |= bits << added * distance
         made += added
     return bits
-
-
-def _stores(role: Role) -> bool:
-    return any(isinstance(step, StoreVectors) for step in role.steps)
-
-
-def _sends(role: Role) -> bool:
-    return any(isinstance(step, SendVector) for step in role.steps)
-
-
-def _combines(role: Role) -> bool:
-    return any(isinstance(step, SendVector) and step.combines_from for step in role.steps)
-
-
-def _controls(role: Role) -> bool:
-    return any(isinstance(step, SendVector) and step.advance in BY_WAVELET for step in role.steps)
-
-
-def _copies(role: Role) -> bool:
-    return any(isinstance(step, CopyVector) for step in role.steps)
-
-
-def _receives(role: Role) -> bool:
-    return _stores(role) or _combines(role) or _copies(role)

@@ -15,7 +15,7 @@ from collc.spec.contract import (
     RunLength,
 )
 from collc.spec.decision import Considered, Decision, Gap
-from collc.spec.limits import Expectation, Limits, Reserved
+from collc.spec.limits import Expectation, Limits, Reserved, TimeStamps
 from collc.spec.program import Parameter, Program, Reconfigure, Selection, Spec
 from collc.spec.steps import (
     Algorithm,
@@ -54,6 +54,7 @@ __all__ = [
     "Share",
     "Spec",
     "Step",
+    "TimeStamps",
     "Tree",
     "Undecided",
 ]

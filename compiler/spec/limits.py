@@ -10,14 +10,26 @@ from collc.diagnostics import Span
 @dataclass(frozen=True)
 class Reserved:
     """Numbers that the program around a collective, or around several, uses, in rising order; none
-    is for a collective. `clauses` are the places that say so."""
+    is for a collective; and so much of a PE's memory. `clauses` are the places that say so."""
 
     colors: tuple[int, ...] = ()
     input_queues: tuple[int, ...] = ()
     output_queues: tuple[int, ...] = ()
     tasks: tuple[int, ...] = ()
     dsrs: tuple[int, ...] = ()
+    memory_bytes: int = 0
     clauses: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True)
+class TimeStamps:
+    """What time stamps have to themselves: a color, the queues of a number, a task, a DSR of a
+    number in each file."""
+
+    color: int
+    queue: int
+    task: int
+    dsr: int
 
 
 @dataclass(frozen=True)

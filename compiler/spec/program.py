@@ -9,7 +9,7 @@ from enum import Enum
 from collc.diagnostics import Span
 from collc.spec.collective import Collective
 from collc.spec.contract import RunLength
-from collc.spec.limits import Reserved
+from collc.spec.limits import Reserved, TimeStamps
 
 
 @dataclass(frozen=True)
@@ -107,3 +107,4 @@ class Spec:
     parameters: tuple[Parameter, ...]
     collectives: tuple[Collective, ...]
     program: Program | None = None
+    time_stamps: TimeStamps | None = None

@@ -331,7 +331,7 @@ fn back_pressure_has_a_line_for_every_cycle_of_the_trace() {
         2,
         vec![
             (streamer(COUNT), vec![(0, route(&[R], &[E]))]),
-            (Tile1::idle(), vec![(0, route(&[W], &[N]))]),
+            (Tile1::idle(), vec![(0, route(&[W], &[R]))]),
         ],
     );
     let file = Scratch::new();

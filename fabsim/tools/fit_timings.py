@@ -23,15 +23,19 @@ from timings import Clock, Measured, Point, find, measure_all, read_points
 # The constants that no source gives, by target: the values that are tried, in order.
 FREE: Mapping[str, Mapping[str, Sequence[int]]] = {
     "wse2": {
-        "tensor_load_cycles": range(5),
-        "task_start_cycles": range(6),
-        "data_task_start_cycles": range(0, 31, 3),
+        "exclusive_main": range(2),
+        "tensor_load_cycles": range(1, 4),
+        "untaken_jump_cycles": range(1, 4),
+        "task_start_cycles": range(2),
+        "data_task_start_cycles": range(14, 25, 2),
     },
     "wse3": {
-        "tensor_load_cycles": range(5),
-        "task_end_cycles": range(7),
-        "data_task_start_cycles": range(0, 22, 3),
-        "async_issue_cycles": range(1, 7),
+        "tensor_load_cycles": range(1, 4),
+        "between_tasks_cycles": range(2, 5),
+        "data_task_start_cycles": range(0, 5, 2),
+        "async_issue_cycles": range(1, 3),
+        "wide_integer_cycles": range(1, 3),
+        "constant_divide_cycles": range(8, 13, 2),
     },
 }
 

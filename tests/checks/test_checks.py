@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 import building as b
 import collc.explanations
 from collc.checks import CHECKS, check_plan
-from collc.lowering import build_plan, candidate_plans
+from collc.checks.dsr_ids import pairs as pairs_taken
+from collc.checks.dsr_ids import sources as sources_taken
+from collc.lowering import build_plan, candidate_plans, registers
 from collc.plan import Advance, Direction, Region, Route, SendVector, StoreVectors, Strided
 from collc.schedule import build_schedule
 from collc.spec import Operation, Order
@@ -109,7 +111,23 @@ def test_dsr_ids():
     schedule, plan = ALLREDUCE
     assert codes("dsr_ids", schedule, plan) == []
     assert codes("dsr_ids", schedule, on(plan, dsr_ids=(1, 2))) == ["C307"]
-    assert codes("dsr_ids", schedule, on(plan, dsr_ids=(1, 2, 3))) == []
+    assert codes("dsr_ids", schedule, on(plan, dsr_ids=(1, 2, 3))) == ["C307"]
+    assert codes("dsr_ids", schedule, on(plan, dsr_ids=(1, 2, 3, 4))) == []
+    with_memcpys = replace(on(plan, dsr_ids=(0, 1, 2, 3)), dsr_ids=(0, 1, 2, 3))
+    assert codes("dsr_ids", schedule, with_memcpys) == ["C307"]
+
+
+def test_the_check_counts_registers_as_the_planner_does():
+    for collective in (
+        b.line_reduce(b.chain(5)),
+        b.line_reduce(b.two_phase(12, 4), colors=2),
+        b.line_allreduce(b.binomial(6)),
+        b.grid_allreduce(b.two_phase(12, 4), b.binomial(9)),
+        b.broadcast(5, 4, 2, 1),
+    ):
+        for phase in planned(collective)[1].phases:
+            assert pairs_taken(phase) == registers.pairs_of_phase(phase)
+            assert sources_taken(phase) == registers.sources_of_phase(phase)
 
 
 def test_memory():

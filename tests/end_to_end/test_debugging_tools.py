@@ -80,6 +80,18 @@ def test_the_instruction_log_has_fabric_coordinates(program: Path) -> None:
     assert not any("(hwtile)" in line for line in traced)
 
 
+def test_a_host_script_is_told_once_of_wavelets_that_leave_the_rectangle(program: Path) -> None:
+    assert ".tx = .{ RAMP }" in LAYOUT
+    (program / "layout.csl").write_text(LAYOUT.replace(".tx = .{ RAMP }", ".tx = .{ RAMP, EAST }"))
+    compiled = fabsim(program, "cslc", *COMPILE)
+    assert compiled.returncode == 0, compiled.stderr
+    result = fabsim(program, "python", "run.py")
+    assert result.returncode == 0, result.stderr
+    lines = [line for line in result.stderr.splitlines() if "leaves the rectangle" in line]
+    assert len(lines) == 1
+    assert lines[0].startswith("fabsim: warning: PE (1, 0): a wavelet of color 3 ")
+
+
 def test_the_landing_log_has_what_arrives_in_routers(program: Path) -> None:
     assert fabsim(program, "python", "run.py", SIMFABRIC_DEBUG="landing").returncode == 0
     lines = (program / "sim.log").read_text().splitlines()[2:-1]

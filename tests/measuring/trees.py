@@ -22,8 +22,7 @@ THERE = row(2, f"allreduce(x: {SUM}) on row {{ {EAST} reduce chain to 0 then bro
 DEEP = row(8, f"reduce(x: {SUM}) on row {{ {EAST} reduce binomial to 0 within colors <= 2 }}")
 ADDS = row(2, f"reduce(x: f32[{NEGATED}], add) on row {{ {EAST} reduce chain to 0 }}")
 MAP_ON = row(3, BY_MAP)
-ONE_OF_LENGTH = row(2, f"reduce(x: f32[n <= 3], add) on row {{ {EAST} reduce star to 0 }}")
-OF_LENGTH = row(4, f"reduce(x: f32[n <= 3], add) on row {{ {EAST} reduce star to 0 }}")
+OF_LENGTH = row(2, f"reduce(x: f32[n <= 3], add) on row {{ {EAST} reduce star to 0 }}")
 BARRIER = row(2, f"barrier() on row {{ {EAST} reduce chain to 0 then broadcast from 0 }}")
 LATER = row(11, f"reduce(x: {SUM}) on row {{ {EAST} reduce two_phase(S = 5) to 0 }}")
 LARGE = 16500  # elements of 16 bits: an operand in memory cannot have those of two such vectors
@@ -149,11 +148,6 @@ def _own_vector_read(of: Row) -> int:
 
 def _store_one(of: Row) -> int:
     before = of.known["call"] + of.known["send"]
-    return of.issued(ONE_OF_LENGTH, 0) - of.issued(ONE_OF_LENGTH, 1) + before
-
-
-def _store_by_length(of: Row) -> int:
-    before = of.known["call"] + of.known["send"]
     return of.issued(OF_LENGTH, 0) - of.issued(OF_LENGTH, 1) + before
 
 
@@ -184,7 +178,7 @@ def _map_round(of: Row) -> int:
 
 
 def _next_round(of: Row) -> int:
-    return of.issued_in(ROUNDS, 0, 1) - of.known["call"] - of.known["store"]
+    return of.issued_in(ROUNDS, 0, 1)
 
 
 PIECES: dict[str, tuple[Callable[[Row], int], str]] = {
@@ -209,10 +203,9 @@ PIECES: dict[str, tuple[Callable[[Row], int], str]] = {
     "negate": (_negate, "launch to the sending of a minimum, less that of a sum, less the pass"),
     "own_vector_read": (_own_vector_read, "storing is issued; the own vector has been read"),
     "store_one": (_store_one, "one vector of a length of the run, beside sending there"),
-    "store_by_length": (_store_by_length, "several vectors of one, beside sending there"),
     "token_alone": (_token_alone, "launch to a barrier's far end, but launch, calls and send"),
     "store_token": (_store_token, "launch to a barrier's near end, but what is in front"),
-    "next_round": (_next_round, "the task behind a round to its operation, but call and store"),
+    "next_round": (_next_round, "the task behind a round to its operation"),
     "last_round": (_last_round, "the task behind the last round to the next, but its end"),
     "map_round": (_map_round, "between calls of call-backs of two rounds, but the operation"),
 }

@@ -140,7 +140,13 @@ def limits(alternatives: str, most: int = 600, ranks: int = 32) -> tuple[int | N
 
 
 def test_limits_that_are_left_open_are_where_the_next_is_predicted_to_be_faster() -> None:
-    made = bundle(EXAMPLE.read_text(), P=32, B=600)
+    made = bundle(
+        """target wse2 grid row = 32 x 1
+        collective total = reduce(x: f32[n <= 600], add) on row { select by n {
+            n <= auto: reduce two_phase(S = 6) to 0
+            n <= auto: reduce two_phase(S = 20) to 0
+            else: reduce chain to 0 } } program { total within colors <= 2 }"""
+    )
     ((_, ranges),) = choices_of(made)
     assert len(ranges) > 2
     for one, following in pairwise(ranges):
@@ -151,9 +157,10 @@ def test_limits_that_are_left_open_are_where_the_next_is_predicted_to_be_faster(
 
 def test_an_alternative_that_is_never_the_fastest_is_left_out() -> None:
     assert len(limits("n <= auto: reduce chain to 0 else: reduce star to 0", most=2)) == 0
-    slow = "n <= auto: reduce chain to 0 n <= auto: reduce star to 0 else: reduce chain to 0"
+    tree = "reduce two_phase(S = 4) to 0"
+    slow = f"n <= auto: reduce chain to 0 n <= auto: {tree} else: reduce chain to 0"
     (only,) = limits(slow)
-    assert only is not None and 1 <= only < 20
+    assert only is not None and 1 <= only < 60
 
 
 def test_limits_by_hand_stay_and_those_between_them_are_found() -> None:

@@ -64,7 +64,7 @@ pub struct Machine {
     /// Sum over cycles of the tiles that had anything to do.
     pub tile_cycles: u64,
     pub command: Command,
-    /// What `lenient` let pass.
+    /// What `lenient` let pass, and the first wavelet that was lost.
     pub warnings: Vec<String>,
     /// What PEs have printed: cycle, PE, line; in no order.
     pub log: Vec<(u64, PeIndex, String)>,
@@ -76,6 +76,8 @@ pub struct Machine {
     /// Those that share the work with the one that steps, if any.
     threads: Option<Arc<ThreadPool>>,
     lenient: bool,
+    /// A wavelet has left the rectangle, and `warnings` says so.
+    lost_noted: bool,
     /// Code may write registers, which other routers look at in the same cycle.
     writes_registers: bool,
     workers: Vec<Worker>,
@@ -129,6 +131,7 @@ impl Machine {
             flows: true,
             threads: pool(ends.len()),
             lenient,
+            lost_noted: false,
             writes_registers: writes_registers(design),
         };
         for n in 0..machine.pes.len() {
@@ -246,6 +249,7 @@ impl Machine {
             self.between(threads);
         }
         self.cycle = now + 1;
+        self.note_lost();
         self.check_retargeted()?;
         self.check_collisions(probe)
     }

@@ -75,6 +75,14 @@ impl Display for SimError {
     }
 }
 
+/// A wavelet that nobody can receive.
+pub fn lost(color: u8, cycle: u64) -> String {
+    format!(
+        "a wavelet of color {color} leaves the rectangle in cycle {cycle} and is lost; later ones are \
+         not reported"
+    )
+}
+
 /// What is undefined about arrivals at once.
 pub fn collision(from: &[(Direction, Option<(u32, u32)>)], color: u8, cycle: u64) -> String {
     let sides: Vec<String> = from

@@ -94,7 +94,7 @@ impl LaunchReport {
 pub struct RunReport {
     pub cycles: u64,
     pub tile_cycles: u64,
-    /// Undefined events that `lenient` let pass.
+    /// Undefined events that `lenient` let pass, and the first wavelet that was lost.
     pub warnings: Vec<String>,
 }
 

@@ -332,12 +332,8 @@ fn refusals(machine: &Machine, pe: PeIndex, color: u8, channel: &Channel) -> Vec
     }
     let sides = LINKS.into_iter().filter(|&side| channel.tx.has(side));
     all.extend(sides.filter_map(|side| {
-        let Some(neighbour) = machine.fabric.grid.neighbour(pe, side) else {
-            return Some(refusal(
-                format!("; {side} is the edge of the rectangle"),
-                false,
-            ));
-        };
+        // Beyond the edge nobody refuses it.
+        let neighbour = machine.fabric.grid.neighbour(pe, side)?;
         let from = side.facing();
         // Where colors are swapped, one copy that is refused holds the wavelet back.
         let mut received = machine.fabric.received_as(neighbour, color, from);

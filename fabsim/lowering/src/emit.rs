@@ -143,6 +143,10 @@ impl Writer<'_> {
         let origin = self.graph.blocks[n].exit_origin;
         let (taken, untaken) = (self.table.taken_jump_cycles, self.table.untaken_jump_cycles);
         match self.graph.blocks[n].exit {
+            Exit::Jump(to) if self.only_returns(to) => {
+                self.moves(n, to, origin);
+                self.exit(to, None);
+            }
             Exit::Jump(to) => {
                 self.moves(n, to, origin);
                 if next != Some(to) {
@@ -181,6 +185,12 @@ impl Writer<'_> {
                 self.push(Inst::Return { src }, cycles, origin);
             }
         }
+    }
+
+    /// Whether a block does nothing but return: no jump leads there, but the return is repeated.
+    fn only_returns(&self, n: usize) -> bool {
+        let block = &self.graph.blocks[n];
+        block.body.is_empty() && matches!(block.exit, Exit::Return(_))
     }
 
     /// Leads jumps to their blocks, through blocks of moves where an edge needs some.
@@ -255,6 +265,8 @@ impl Writer<'_> {
 struct Pipeline {
     now: u64,
     ready: HashMap<Value, u64>,
+    /// When a store can follow: it takes a float later than arithmetic does.
+    storable: HashMap<Value, u64>,
     /// Constants that are in registers.
     loaded: HashSet<u64>,
     /// What has been divided by what: quotient and remainder are two results of one routine.
@@ -265,12 +277,7 @@ impl Pipeline {
     /// Cycles until the next instruction can follow this one, which waits for its operands first.
     fn issue(&mut self, writer: &Writer, value: Value) -> u64 {
         let args = &writer.graph.nodes[value.index()].args;
-        let inputs = args
-            .iter()
-            .filter_map(|arg| self.ready.get(arg))
-            .max()
-            .copied()
-            .unwrap_or(0);
+        let inputs = self.inputs(writer, value);
         if writer.folded[value.index()] {
             self.ready.insert(value, inputs);
             return 0;
@@ -297,7 +304,21 @@ impl Pipeline {
         self.now = (start + issue).max(inputs + latency.issue);
         let done = self.now - latency.issue + latency.result;
         self.ready.insert(value, done);
+        if is_float_arithmetic(writer, value) {
+            self.storable.insert(value, self.now);
+        }
         self.now - start
+    }
+
+    /// When the operands of an instruction can be used.
+    fn inputs(&self, writer: &Writer, value: Value) -> u64 {
+        let stores = matches!(writer.graph.op(value), Some((Inst::Store { .. }, _)));
+        let args = writer.graph.nodes[value.index()].args.iter().enumerate();
+        let times = args.filter_map(|(n, arg)| {
+            let stored = self.storable.get(arg).filter(|_| stores && n == 1);
+            stored.or_else(|| self.ready.get(arg)).copied()
+        });
+        times.max().unwrap_or(0)
     }
 
     /// Whether the same numbers have been divided before: a product and a difference remain to be done.
@@ -313,6 +334,13 @@ impl Pipeline {
             )) if !ty.is_float() => !self.divided.insert((*a, *b)),
             _ => false,
         }
+    }
+}
+
+fn is_float_arithmetic(writer: &Writer, value: Value) -> bool {
+    match writer.graph.op(value) {
+        Some((Inst::Binary { ty, .. } | Inst::Unary { ty, .. }, _)) => ty.is_float(),
+        _ => false,
     }
 }
 

@@ -42,6 +42,7 @@ fn move_out(
             effects.push(effect(graph, variables, *value));
         }
     }
+    let waits = only_waits(graph, variables, l, (order, &inside, &effects));
     for &n in order.iter().filter(|n| l.blocks.contains(n)) {
         let always = l.latches.iter().all(|&latch| dominates(idom, n, latch));
         for value in graph.blocks[n].body.clone() {
@@ -54,7 +55,7 @@ fn move_out(
             if fixed
                 && !compares
                 && (is_pure(graph, value)
-                    || always && is_fixed_load(graph, variables, value, &effects))
+                    || always && !waits && is_fixed_load(graph, variables, value, &effects))
             {
                 graph.blocks[n].body.retain(|&v| v != value);
                 graph.blocks[entry].body.push(value);
@@ -62,6 +63,32 @@ fn move_out(
             }
         }
     }
+}
+
+/// Whether nothing in a loop changes what it ends by: it waits for memory that an asynchronous operation
+/// writes, and has to read it every time.
+fn only_waits(
+    graph: &Graph,
+    variables: &Variables,
+    l: &Loop,
+    (order, inside, effects): (&[usize], &[bool], &[Effect]),
+) -> bool {
+    let mut changes = inside.to_vec();
+    for &n in order.iter().filter(|n| l.blocks.contains(n)) {
+        for &value in &graph.blocks[n].body {
+            let mut args = graph.nodes[value.index()].args.iter();
+            let same = is_pure(graph, value) || is_fixed_load(graph, variables, value, effects);
+            changes[value.index()] = !same || args.any(|arg| changes[arg.index()]);
+        }
+    }
+    l.blocks.iter().all(|&n| match graph.blocks[n].exit {
+        Exit::Branch(condition, yes, no) => {
+            let leaves = !l.blocks.contains(&yes) || !l.blocks.contains(&no);
+            !leaves || !changes[condition.index()]
+        }
+        Exit::Jump(_) => true,
+        Exit::Return(_) => false,
+    })
 }
 
 fn is_fixed_load(graph: &Graph, variables: &Variables, value: Value, effects: &[Effect]) -> bool {

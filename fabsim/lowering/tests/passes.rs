@@ -114,6 +114,49 @@ fn short_loops_of_known_turns_are_unrolled_and_long_ones_are_rotated() {
 }
 
 #[test]
+fn a_loop_that_waits_for_memory_reads_it_every_turn_and_one_that_counts_does_not() {
+    // while (word != 0) {}
+    let spins = vec![
+        constant(0, 64),
+        load(U16, 1, 0),
+        constant(2, 0),
+        Inst::Compare {
+            op: CompareOp::Ne,
+            ty: U16,
+            dst: Slot(3),
+            a: Slot(1),
+            b: Slot(2),
+        },
+        Inst::Branch {
+            condition: Slot(3),
+            when: true,
+            to: 0,
+        },
+        result(1),
+    ];
+    let in_loop = |code: Vec<Inst>| {
+        let program = program(vec![function(0, code)], vec![(0, 64), (64, 128)]);
+        let code = &optimized(&program)[0].insts;
+        let back = |(at, inst): (usize, &Inst)| match inst {
+            Inst::Branch { to, .. } | Inst::Jump { to } if *to as usize <= at => {
+                Some(*to as usize..at)
+            }
+            _ => None,
+        };
+        let range = code.iter().enumerate().find_map(back).expect("a loop");
+        code[range].iter().filter(|inst| is_load(inst)).count()
+    };
+    assert_eq!(in_loop(spins), 1);
+    let mut counts = turns(
+        1000,
+        vec![constant(10, 64), constant(12, 0)],
+        vec![load(U16, 11, 10), binary(BinaryOp::Add, U16, 12, 12, 11)],
+    );
+    counts.push(result(12));
+    assert_eq!(in_loop(counts), 0);
+}
+
+#[test]
 fn a_turn_over_an_array_takes_fifteen_cycles() {
     let cycles = |n: u64| {
         let mut code = turns(n, vec![constant(12, 0)], sum());

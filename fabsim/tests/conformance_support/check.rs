@@ -62,6 +62,7 @@ fn check(program: &Program, arch: Arch, outcome: &mut Outcome) -> Result<(), Str
         match entry.key.as_str() {
             "fails" | "error" | "pending" => {}
             key if SETTINGS.contains(&key) => {}
+            "warns" => outcome.check_warning(&entry.value)?,
             "relation" => outcome.check_relation(&entry.value)?,
             key => outcome.check_values(key, &entry.value)?,
         }

@@ -1,5 +1,6 @@
 //! Expected results: values of exported symbols, and relations between values and cycles.
 
+use super::check::without_numbers;
 use super::outcome::Outcome;
 use fabsim::program::{Export, ExportKind, ScalarType};
 
@@ -104,6 +105,16 @@ impl Outcome {
             }
         }
         Ok(())
+    }
+
+    /// A warning of the run.
+    pub fn check_warning(&self, wanted: &str) -> Result<(), String> {
+        let warnings = self.warnings()?;
+        let mut found = warnings.iter().map(|text| without_numbers(text));
+        match found.any(|text| text == wanted) {
+            true => Ok(()),
+            false => Err(format!("no such warning among {warnings:?}")),
+        }
     }
 
     /// `TERM - TERM OP NUMBER`, where a term is `cycles(NAME)` or `NAME[INDEX] (X, Y)`.

@@ -129,6 +129,12 @@ impl Outcome {
         Ok(())
     }
 
+    /// The warnings of the run.
+    pub fn warnings(&self) -> Result<&[String], String> {
+        let simulator = self.simulator.as_ref().ok_or("it did not run")?;
+        Ok(&simulator.machine().warnings)
+    }
+
     pub fn size(&self) -> (u16, u16) {
         let design = self.design.as_ref();
         design.map_or((0, 0), |design| (design.width, design.height))

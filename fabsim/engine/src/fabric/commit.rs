@@ -203,6 +203,11 @@ impl Moving<'_> {
     ) {
         let (color, wavelet) = (decided.color, decided.wavelet());
         let mut links = decided.outputs & ALL_LINKS;
+        let beyond = links & !self.router(decided.pe).sides.0;
+        if beyond != 0 {
+            self.zone.lose(decided.pe, color);
+            links &= !beyond;
+        }
         while links != 0 {
             let side = Direction::from_code(links.trailing_zeros() as u8);
             links &= links - 1;

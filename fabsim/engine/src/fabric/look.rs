@@ -261,10 +261,8 @@ impl Attempt<'_> {
         if outputs & taken != 0 {
             return Err(Refusal::LinkTaken);
         }
-        let mut links = outputs & ALL_LINKS;
-        if links & !self.sides != 0 {
-            return Err(Refusal::Blocked);
-        }
+        // Nobody beyond the edge refuses a wavelet.
+        let mut links = outputs & ALL_LINKS & self.sides;
         while links != 0 {
             let side = Direction::from_code(links.trailing_zeros() as u8);
             links &= links - 1;

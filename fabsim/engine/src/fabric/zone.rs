@@ -44,6 +44,8 @@ pub(super) struct Zone {
     pub collisions: Vec<Collision>,
     /// Colors whose `advance_switch` led to a position with other outputs.
     pub retargeted: Vec<(PeIndex, u8)>,
+    /// Where a wavelet left the rectangle, and its color: the first, by PE, of the first cycle at least.
+    pub lost: Option<(PeIndex, u8)>,
     /// Landings, if a trace is kept.
     pub landings: Option<Vec<Landing>>,
 }
@@ -63,6 +65,7 @@ impl Zone {
             torn_down: Vec::new(),
             collisions: Vec::new(),
             retargeted: Vec::new(),
+            lost: None,
             landings: None,
         }
     }
@@ -70,6 +73,13 @@ impl Zone {
     #[inline]
     pub fn holds(&self, pe: PeIndex) -> bool {
         self.first <= pe && pe < self.end
+    }
+
+    /// A wavelet leaves the rectangle.
+    #[cold]
+    pub fn lose(&mut self, pe: PeIndex, color: u8) {
+        let place = (pe, color);
+        self.lost = Some(self.lost.map_or(place, |first| first.min(place)));
     }
 }
 
@@ -202,6 +212,12 @@ impl Fabric {
     pub fn first_retargeted(&self) -> Option<(PeIndex, u8)> {
         let all = self.zones.iter().flat_map(|zone| &zone.retargeted);
         all.min().copied()
+    }
+
+    /// Where a wavelet left the rectangle, and its color; by PE, and meant for the first cycle of all
+    /// in which one did.
+    pub fn first_lost(&self) -> Option<(PeIndex, u8)> {
+        self.zones.iter().filter_map(|zone| zone.lost).min()
     }
 
     /// Collisions since the last call.

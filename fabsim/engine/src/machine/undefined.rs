@@ -24,6 +24,19 @@ impl Machine {
             .in_cycle(self.cycle))
     }
 
+    /// Wavelets that leave the rectangle are lost; a run says so once.
+    pub(super) fn note_lost(&mut self) {
+        if self.lost_noted {
+            return;
+        }
+        if let Some((pe, color)) = self.fabric.first_lost() {
+            let (x, y) = self.fabric.grid.place(pe);
+            let text = report_text::lost(color, self.cycle - 1);
+            self.warnings.push(format!("PE ({x}, {y}): {text}"));
+            self.lost_noted = true;
+        }
+    }
+
     /// Two arrivals at once are undefined: an error, or a warning where the user asked for it.
     pub(super) fn check_collisions<P: Probe>(&mut self, probe: &P) -> Result<(), SimError> {
         let mut collisions = self.fabric.take_collisions();

@@ -5,7 +5,6 @@ use super::interpret::{Caller, Doing, Flow, Main, Site, Threads};
 use super::issue::{block_target, control_action, done_action, issue, Issued};
 use super::map::MapRun;
 use super::plan::PePlan;
-use super::rate::Rates;
 use super::scalar::{binary, compare, convert, cut, unary};
 use super::settings::is_shared;
 use super::state::{Core, LoadedDsr};
@@ -302,7 +301,7 @@ impl Main {
             match *operand {
                 Operand::Dsd(slot) => {
                     let bits = Some(self.get(slot));
-                    let shared = n == 1 && bits == dest && timing.rates != Rates::Documented;
+                    let shared = n == 1 && bits == dest && timing.measured_rates > 0;
                     if !shared {
                         loading += load_cycles(self.get(slot), env.plan);
                     }
@@ -346,6 +345,10 @@ impl Main {
         if let Err(fault) = refuse_busy(&issued, threads, env.plan) {
             return self.wait_for_thread(fault, env);
         }
+        let held = until_written(&issued, core, env);
+        if held > 0 {
+            return Ok(Flow::Again(held));
+        }
         self.charged = false;
         if let Some(slot) = op.result {
             self.set(slot, 1);
@@ -355,6 +358,9 @@ impl Main {
             return Ok(Flow::Next(0));
         }
         if !issued.is_async {
+            if env.plan.timing.memory_result_cycles > 1 {
+                core.recent.begin(&issued.running);
+            }
             self.running = Some(Box::new(issued.running));
             self.doing = Doing::Operation;
             return Ok(Flow::Leave);
@@ -433,6 +439,13 @@ fn load_cycles(dsd: u64, plan: &PePlan) -> u64 {
         Some(DsdShape::Mem4d { .. }) => timing.dsr_load_cycles + timing.tensor_load_cycles,
         _ => timing.dsr_load_cycles,
     }
+}
+
+/// Cycles until what operations before this one have written can be read.
+fn until_written(issued: &Issued, core: &Core, env: &Env) -> u64 {
+    let after = env.plan.timing.memory_result_cycles;
+    let at = core.recent.readable(&issued.running, after);
+    at.saturating_sub(env.now)
 }
 
 /// Whether the queues and the microthread of an operation are free.

@@ -62,6 +62,8 @@ pub struct Main {
     pub doing: Doing,
     /// The operation at the program counter has paid for its operands.
     pub(super) charged: bool,
+    /// It has begun with the code of its task.
+    entered: bool,
     /// It waits for a queue or microthread that is in use.
     pub(super) waits: bool,
 }
@@ -130,6 +132,7 @@ impl Main {
         self.maps.clear();
         self.push_frame(plan, function, args, Caller::Task);
         self.doing = Doing::Code;
+        self.entered = false;
         self.ready_at = at;
     }
 
@@ -170,6 +173,13 @@ impl Main {
         }
     }
 
+    /// Whether it keeps the pipeline to itself although it issues nothing: within a task it waits, but
+    /// for nothing from outside.
+    #[inline]
+    pub fn holds(&self, now: u64) -> bool {
+        self.doing == Doing::Code && self.entered && !self.waits && self.ready_at > now
+    }
+
     /// When to try again if nothing arrives meanwhile.
     pub fn wake_time(&self, now: u64) -> Next {
         if self.ready_at > now + 1 {
@@ -195,7 +205,14 @@ impl Main {
         }
         match self.doing {
             Doing::Operation => self.step_operation(core, env),
-            Doing::Map => self.step_map(core, env),
+            Doing::Map => {
+                self.step_map(core, env)?;
+                // Where taking an element costs nothing, the call begins at once.
+                match self.doing == Doing::Code && self.ready_at <= env.now {
+                    true => self.run(core, threads, env),
+                    false => Ok(()),
+                }
+            }
             Doing::Nothing | Doing::Code => Ok(()),
         }
     }
@@ -221,6 +238,8 @@ impl Main {
         if done {
             let stopped = running.result.filter(|_| running.stopped);
             self.running = None;
+            core.recent
+                .end(env.now, env.plan.timing.memory_result_cycles);
             self.doing = Doing::Code;
             if let Some(slot) = stopped {
                 self.set(slot, 0);
@@ -238,7 +257,7 @@ impl Main {
         if let Some(executed) = &mut env.executed {
             executed.push(Executed::Map { span });
         }
-        self.ready_at = env.now + 1;
+        self.ready_at = env.now + env.plan.timing.map_cycles;
         let args = map.step(core, env.now + env.plan.timing.onramp_cycles);
         match args.map_err(|f| f.at(span))? {
             Some(args) => {
@@ -263,6 +282,7 @@ impl Main {
     fn run(&mut self, core: &mut Core, threads: &mut Threads, env: &mut Env) -> Result<(), Fault> {
         let mut time = env.now;
         let mut left = STRETCH;
+        self.entered = true;
         while left > 0 {
             left -= 1;
             if time > env.now && !threads.is_empty() {
@@ -309,6 +329,9 @@ impl Main {
                     self.advance(to);
                     time += u64::from(cost.taken);
                 }
+                Flow::Moved if self.doing == Doing::Map => {
+                    time += plan.timing.map_return_cycles;
+                }
                 // A task that ends does not jump back.
                 Flow::Moved if self.doing != Doing::Code => time += u64::from(cost.next),
                 Flow::Moved => time += u64::from(cost.taken),
@@ -323,7 +346,7 @@ impl Main {
             }
         }
         if self.doing == Doing::Nothing {
-            time += env.plan.timing.task_end_cycles;
+            time += env.plan.timing.between_tasks_cycles;
         }
         self.ready_at = time;
         Ok(())

@@ -395,8 +395,13 @@ fn running(
         return Err(FaultKind::TooManyFifos.into());
     }
     let count = sources.len().min(3);
-    let pace = pace(plan.timing.rates, plan.arch, op.opcode, &used);
+    let pace = pace(&plan.timing, plan.arch, op.opcode, &used);
     let per_cycle = pace.steady().unwrap_or(0);
+    // A sum in a register is stored at the end, which takes a cycle.
+    let credit = match op.dest {
+        Operand::Pointer(..) => 0,
+        _ => pace.at_start(),
+    };
     let all = std::iter::once(dest).chain(sources);
     let modes: Vec<Simd> = all.filter_map(|r| r.simd).collect();
     let lanes = lanes(plan.arch, op.opcode, &modes, &used)?;
@@ -411,7 +416,7 @@ fn running(
         span,
         per_cycle,
         pace,
-        credit: 0,
+        credit,
         output: match &dest.port {
             Port::Output(sender) => Some(sender.queue),
             _ => None,

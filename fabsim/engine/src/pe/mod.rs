@@ -19,6 +19,7 @@ pub mod plan;
 pub mod port;
 pub mod queues;
 pub mod rate;
+mod recent;
 pub use fabsim_lowering::scalar;
 pub mod settings;
 pub mod simd;
@@ -186,10 +187,19 @@ impl Pe {
         if self.main.can_step(&self.core, env.now) {
             return Choice::Main;
         }
+        if self.is_held(env) {
+            return Choice::Nothing;
+        }
         match self.ready_thread(env, Priority::Low) {
             Some(n) => Choice::Thread(n),
             None => Choice::Nothing,
         }
+    }
+
+    /// Whether low microthreads have to wait for the main thread although it issues nothing.
+    #[inline]
+    fn is_held(&self, env: &Env) -> bool {
+        env.plan.timing.exclusive_main > 0 && self.main.holds(env.now)
     }
 
     /// `choose`, where there is one microthread at most.
@@ -202,6 +212,7 @@ impl Pe {
         match ready {
             Some(running) if running.priority != Priority::Low => Choice::Thread(0),
             _ if self.main.can_step(&self.core, env.now) => Choice::Main,
+            Some(_) if self.is_held(env) => Choice::Nothing,
             Some(_) => Choice::Thread(0),
             None => Choice::Nothing,
         }

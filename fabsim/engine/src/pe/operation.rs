@@ -240,7 +240,10 @@ impl Running {
         while self.remaining > 0 {
             let sources = &self.sources[..usize::from(self.source_count)];
             let conflict = self.pace.banked && in_same_banks(sources);
-            let cost = if conflict { 2 * PARTS } else { PARTS };
+            let cost = match conflict {
+                true => PARTS * plan.timing.bank_conflict_cycles as u32,
+                false => PARTS,
+            };
             if self.credit < cost {
                 return Ok(false);
             }

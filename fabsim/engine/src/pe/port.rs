@@ -142,6 +142,24 @@ impl Port {
         }
     }
 
+    /// The word of the next element in memory.
+    pub fn word(&self) -> Option<i64> {
+        match self {
+            Port::Line { word, .. } => Some(i64::from(*word)),
+            Port::Tensor(tensor) => Some(tensor.word),
+            _ => None,
+        }
+    }
+
+    /// Passes over an element in memory.
+    pub fn skip(&mut self) {
+        match self {
+            Port::Line { word, step, .. } => *word = word.wrapping_add(*step),
+            Port::Tensor(tensor) => tensor.advance(),
+            _ => {}
+        }
+    }
+
     /// The stride that limits how many elements one instruction can take, if in memory.
     pub fn stride(&self) -> Option<i32> {
         let words = |bytes: u8| i32::from(bytes / 2).max(1);

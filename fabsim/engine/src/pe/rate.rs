@@ -2,18 +2,8 @@
 
 use super::opcode::info;
 use super::port::Port;
+use crate::timing::Timing;
 use fabsim_program::program::{Arch, Opcode};
-
-/// Whose rates a clock goes by.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Rates {
-    /// The table of the vendor's documentation.
-    Documented,
-    /// What the vendor's simulator does by published measurements.
-    Measured,
-    /// What was measured on a wafer.
-    Silicon,
-}
 
 /// Elements in so many cycles: rates are whole numbers of this part of an element a cycle.
 pub const PARTS: u32 = 840;
@@ -26,7 +16,7 @@ const BANK_BYTES: i64 = 16;
 pub struct Pace {
     /// Elements a cycle, in `PARTS`.
     pub parts: u32,
-    /// An element takes twice as long where the two sources are in the same banks.
+    /// An element takes longer where the two sources are in the same banks.
     pub banked: bool,
 }
 
@@ -39,6 +29,11 @@ impl Pace {
         }
     }
 
+    /// What an operation begins with: its first element waits for no other one.
+    pub fn at_start(self) -> u32 {
+        PARTS.saturating_sub(self.parts)
+    }
+
     /// The elements a cycle, if that is the same whole number every cycle.
     pub fn steady(self) -> Option<u8> {
         let whole = self.parts % PARTS == 0 && self.parts > 0 && !self.banked;
@@ -48,14 +43,14 @@ impl Pace {
 
 /// The pace of an operation with these operands, destination first: an element a cycle where the fabric
 /// takes part, else what memory and arithmetic let through.
-pub fn pace(rates: Rates, arch: Arch, opcode: Opcode, ports: &[&Port]) -> Pace {
+pub fn pace(timing: &Timing, arch: Arch, opcode: Opcode, ports: &[&Port]) -> Pace {
     if ports.iter().any(|port| port.is_fabric()) {
         return Pace::whole(1);
     }
     let fifo = ports.iter().any(|port| matches!(port, Port::Fifo { .. }));
-    match rates {
-        Rates::Measured | Rates::Silicon if !fifo => measured(rates, arch, opcode, ports),
-        _ => Pace::whole(documented_rate(arch, opcode, ports).max(1)),
+    match timing.measured_rates > 0 && !fifo {
+        true => measured(timing, arch, opcode, ports),
+        false => Pace::whole(documented_rate(arch, opcode, ports).max(1)),
     }
 }
 
@@ -88,44 +83,44 @@ fn stride_limit(stride: i32, wide: bool) -> u8 {
 
 /// Measured rates. Two sources in memory halve what the documentation says (f16 and i16 sums on the
 /// WSE-3, f32 sums on both [study][meas]; the others by analogy), f32 products take a cycle an element and
-/// two in conflicting banks; a result that is one word of memory takes an element a cycle, and two
-/// cycles where it is summed up; a stride spreads what a cycle can touch.
-fn measured(rates: Rates, arch: Arch, opcode: Opcode, ports: &[&Port]) -> Pace {
+/// more in conflicting banks; a result that is one word of memory takes an element a cycle, and more
+/// where it is summed up; a stride spreads what a cycle can touch.
+fn measured(timing: &Timing, arch: Arch, opcode: Opcode, ports: &[&Port]) -> Pace {
     let (dest, sources) = (ports[0], &ports[1..]);
     let in_memory = sources.iter().filter(|port| port.is_vector()).count();
     let full = u32::from(info(opcode).rate(arch)) * PARTS;
     let product = matches!(opcode, Opcode::Fmacs | Opcode::Fmuls);
-    let halved = in_memory >= 2 && !product;
-    let mut parts = if halved { full / 2 } else { full };
-    if rates == Rates::Silicon && arch == Arch::Wse3 {
-        parts = parts.min(silicon_limit(opcode, in_memory));
-    }
-    let touched = match arch {
-        Arch::Wse2 => 4,
-        Arch::Wse3 => 8,
+    let shared = in_memory >= 2 && !product;
+    let mut parts = match shared {
+        true => full / timing.two_sources_cycles as u32,
+        false => full,
     };
+    parts = parts.min(memory_limit(timing, opcode, in_memory));
     for port in ports.iter().filter(|port| port.is_vector()) {
-        parts = parts.min(stride_parts(port, touched));
+        parts = parts.min(stride_parts(port, timing.touched_words as u32));
     }
     if matches!(dest, Port::Line { step: 0, .. }) {
         let summed = sources.iter().any(|source| source.same_word(dest));
-        parts = parts.min(if summed { PARTS / 2 } else { PARTS });
+        let cycles = if summed { timing.sum_cycles as u32 } else { 1 };
+        parts = parts.min(PARTS / cycles);
     }
     let banked = product && in_memory >= 2;
     Pace { parts, banked }
 }
 
-/// What a wafer lets through where the simulator lets more through [study]: copies of 16 and 32
-/// bits, and f16 arithmetic with two sources.
-fn silicon_limit(opcode: Opcode, in_memory: usize) -> u32 {
-    let row = info(opcode);
-    let hundredths = match (row.dest_bytes, in_memory) {
-        (_, 2..) if row.dest_bytes == 4 => return u32::MAX,
-        (_, 2..) => 292,
-        (4, _) => 244,
-        _ => 482,
+/// What memory lets through where that is less: of copies of 16 and 32 bits, and of arithmetic of 16 bits
+/// with two sources.
+fn memory_limit(timing: &Timing, opcode: Opcode, in_memory: usize) -> u32 {
+    let hundredths = match (info(opcode).dest_bytes, in_memory) {
+        (4, 2..) => 0,
+        (_, 2..) => timing.half_sum_hundredths,
+        (4, _) => timing.word_copy_hundredths,
+        _ => timing.half_copy_hundredths,
     };
-    PARTS * hundredths / 100
+    match hundredths {
+        0 => u32::MAX,
+        limit => PARTS * limit as u32 / 100,
+    }
 }
 
 /// A cycle touches `touched` words in a row, so a stride of n words leaves that through the n-th part of it, but
@@ -150,6 +145,8 @@ pub fn in_same_banks(sources: &[Port]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::timing::timing;
+    use fabsim_program::clock::Clock;
 
     fn line(word: i32, bytes: u8) -> Port {
         Port::Line {
@@ -160,7 +157,8 @@ mod tests {
     }
 
     fn elements(opcode: Opcode, arch: Arch, ports: &[&Port]) -> f64 {
-        f64::from(pace(Rates::Measured, arch, opcode, ports).parts) / f64::from(PARTS)
+        let timing = timing(Clock::Simfabric, arch);
+        f64::from(pace(&timing, arch, opcode, ports).parts) / f64::from(PARTS)
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::fifo::Fifo;
 use super::memory::Memory;
 use super::plan::PePlan;
 use super::queues::{InputQueue, OutputQueue, Ring};
+use super::recent::Recent;
 use super::settings::{MainPriority, Settings};
 use fabsim_program::program::{Arch, BlockTarget, Dsd, Dsr, DsrLoadValue, Span};
 
@@ -57,6 +58,7 @@ pub struct Core {
     pub fifos: Box<[Fifo]>,
     pub dsrs: Vec<LoadedDsr>,
     pub settings: Settings,
+    pub recent: Recent,
 }
 
 impl Core {
@@ -78,6 +80,7 @@ impl Core {
             main_priority: MainPriority::of(u64::from(program.main_priority)),
             main_turn: false,
             settings: Settings::at_start(program.high_tasks),
+            recent: Recent::default(),
         };
         for &id in &program.active_at_start {
             core.activate(id);

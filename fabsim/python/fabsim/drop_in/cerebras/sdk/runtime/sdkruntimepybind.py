@@ -199,6 +199,8 @@ class SdkRuntime:
             if error.kind != "leftover" or self._options.strict:
                 raise
             print(f"fabsim: warning: {error}", file=sys.stderr)
+        for warning in simulator.warnings:
+            print(f"fabsim: warning: {warning}", file=sys.stderr)
 
     def memcpy_h2d(
         self,

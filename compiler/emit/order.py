@@ -1,0 +1,85 @@
+"""In which order a plan combines operands, as tables from which run.py does the same sum again.
+
+A rounded sum depends on the order of its operands. Where the tables stay short, run.py follows the
+transfers one by one and compares bit by bit; else with the tolerance that rounding needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from collc.arrays import UFUNC
+from collc.emit.own import Row, shown_rows
+from collc.schedule import BroadcastPhase, ReducePhase, Schedule
+from collc.spec import ElementType, Operation, OwnOperation
+from collc.steps import StepsPhase
+
+MOST_ROWS = 300  # of all tables of a collective, as they are printed
+
+
+def rounds(schedule: Schedule) -> bool:
+    """Whether the results of a collective depend on the order of its operands."""
+    contract = schedule.collective.contract
+    floats = contract.element in {ElementType.F32, ElementType.F16}
+    combines = contract.operation is not None
+    return floats and combines and contract.operation not in {Operation.MAX, Operation.MIN}
+
+
+def order_of(schedule: Schedule) -> tuple[str, ...]:
+    """The phases of a collective whose order matters, as NumPy text: axis, first and last line,
+    whether the transfers of a table happen at once, tables. Empty where it does not matter, or
+    would take too many rows."""
+    collective = schedule.collective
+    if not rounds(schedule) or collective.contract.own or collective.path is not None:
+        return ()
+    found = [_phase(schedule, phase) for phase in schedule.phases]
+    printed = [text for text in found if text is not None]
+    rows = sum(text.count("\n") + 1 for text in printed)
+    return tuple(printed) if len(printed) == len(found) and rows <= MOST_ROWS else ()
+
+
+def numpy_combine(operation: Operation | OwnOperation | None) -> str:
+    """The NumPy function that combines own elements with received ones; that of an own operation is
+    printed beside it."""
+    return f"np.{UFUNC[operation].__name__}" if isinstance(operation, Operation) else "combine"
+
+
+def _phase(schedule: Schedule, phase: ReducePhase | BroadcastPhase | StepsPhase) -> str | None:
+    """A phase as text; None for one whose slices depend on the run or lie in blocks."""
+    length = schedule.collective.contract.length
+    if isinstance(phase, BroadcastPhase):
+        return f'("from", {phase.x}, {phase.y}, False, [])'
+    if isinstance(phase, ReducePhase):
+        rows: list[Row] = [
+            (phase.coordinate(one.source), phase.coordinate(one.destination), 0, 0, length, 1)
+            for one in phase.transfers
+        ]
+        return _text(phase.axis, phase.lines, at_once=False, tables=[rows])
+    if phase.blocks is not None or schedule.collective.contract.run_length is not None:
+        return None
+    tables = [list(_rows(phase, step)) for step in range(len(phase.steps))]
+    return _text(phase.axis, phase.lines, at_once=True, tables=tables)
+
+
+def _rows(phase: StepsPhase, step: int) -> Iterator[Row]:
+    """From and to which place, from and to which element, how many, whether combined."""
+    moves, bound = phase.steps[step], phase.slicing.bound
+    columns = (moves.source, moves.slice, moves.destination, moves.into, moves.count)
+    numbers = zip(*(column.tolist() for column in columns), moves.combines.tolist(), strict=True)
+    for source, first, destination, into, count, combines in numbers:
+        elements = bound(first + count) - bound(first)
+        places = phase.places[source], phase.places[destination]
+        yield (*places, bound(first), bound(into), elements, int(combines))
+
+
+def _text(axis: str, lines: tuple[int, int], *, at_once: bool, tables: list[list[Row]]) -> str:
+    shown = [_list(12, shown_rows(rows)) for rows in tables if rows]
+    fields = (f'"{axis}"', *map(str, lines), str(at_once), _list(8, shown))
+    return "(\n" + "".join(f"        {field},\n" for field in fields) + "    )"
+
+
+def _list(indent: int, items: Iterable[str]) -> str:
+    """A list with an item a line, so far to the right."""
+    inner = " " * (indent + 4)
+    lines = "".join(f"{inner}{item},\n" for item in items)
+    return f"[\n{lines}{' ' * indent}]" if lines else "[]"

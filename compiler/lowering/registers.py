@@ -1,0 +1,105 @@
+"""How many data-structure registers the phases of a collective need, and their numbers.
+
+A number is that of a *pair*, a `dsr_dest` and a `dsr_src0`, or of a *source*, a `dsr_src1`. The
+destination and the first source of one operation are a pair; its second source may have any number.
+So what is dealt out are pairs and sources, which count from the same numbers: the same number in
+two classes is two registers. Number 0 is memcpy's in every class (`Target.dsr_ids`).
+
+Phases of trees have the vector's pair in common, loaded when an operation in memory begins. Each
+has a pair for where its vector goes, whose source is the vector, and one for the control wavelet
+behind it; a source for the vectors that are stored, one for what is sent or copied, and one for
+the control wavelet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from collc.lowering.resources import take
+from collc.plan import BY_WAVELET, CopyVector, Phase, Role, SendVector, StoreVectors
+from collc.target import Target
+
+Having = Callable[[Role], bool]
+
+
+def stores(role: Role) -> bool:
+    """Whether PEs of a role combine vectors in memory."""
+    return any(isinstance(step, StoreVectors) for step in role.steps)
+
+
+def sends(role: Role) -> bool:
+    """Whether they send their vector."""
+    return any(isinstance(step, SendVector) for step in role.steps)
+
+
+def combines(role: Role) -> bool:
+    """Whether they combine it with one that they receive as they send."""
+    return any(isinstance(step, SendVector) and step.combines_from for step in role.steps)
+
+
+def controls(role: Role) -> bool:
+    """Whether they send a control wavelet behind it."""
+    return any(isinstance(step, SendVector) and step.advance in BY_WAVELET for step in role.steps)
+
+
+def copies(role: Role) -> bool:
+    """Whether they receive a vector over their own."""
+    return any(isinstance(step, CopyVector) for step in role.steps)
+
+
+def receives(role: Role) -> bool:
+    """Whether they receive anything."""
+    return stores(role) or combines(role) or copies(role)
+
+
+def sends_or_copies(role: Role) -> bool:
+    """Whether they have an operation that moves a whole vector."""
+    return sends(role) or copies(role)
+
+
+# What roles have that take a register each, in the order in which the emitted code has them.
+PAIRS: tuple[Having, ...] = (sends, controls)
+SOURCES: tuple[Having, ...] = (stores, sends_or_copies, controls)
+
+
+def pairs_of_phase(phase: Phase) -> int:
+    """Pairs of a phase, beside the vector's; two for each lane of an exchange where registers
+    walk, else one."""
+    if phase.exchange:
+        return len(phase.exchange.lanes) * (2 if phase.exchange.walks else 1)
+    return _count(phase, PAIRS)
+
+
+def sources_of_phase(phase: Phase) -> int:
+    """Sources of a phase; three for each lane of an exchange where registers walk, else one."""
+    if phase.exchange:
+        return len(phase.exchange.lanes) * (3 if phase.exchange.walks else 1)
+    return _count(phase, SOURCES)
+
+
+def vector_pairs(phases: Sequence[Phase]) -> int:
+    """Pairs for the vector in memory: one if some phase is that of a tree."""
+    return int(any(phase.exchange is None for phase in phases))
+
+
+def dsrs_needed(phases: Sequence[Phase]) -> int:
+    """How many numbers the phases take, if each has its own."""
+    pairs = vector_pairs(phases) + sum(map(pairs_of_phase, phases))
+    return max(pairs, sum(map(sources_of_phase, phases)))
+
+
+def dsrs_in_turn(phase: Phase) -> int:
+    """How many numbers a phase takes that has them in turn with others. It loads them when it
+    begins, and those of its control wavelet, which are its vector's, behind that."""
+    if phase.exchange:
+        return dsrs_needed([phase])
+    return max(1 + _count(phase, (sends,)), _count(phase, (stores, sends_or_copies)))
+
+
+def number_dsr_ids(phases: Sequence[Phase], target: Target) -> tuple[int, ...]:
+    """Enough numbers for the pairs, and for the sources; the vector's pair has the first one."""
+    return take(target.dsr_ids, dsrs_needed(phases))
+
+
+def _count(phase: Phase, kinds: Sequence[Having]) -> int:
+    return sum(any(map(having, phase.roles)) for having in kinds)

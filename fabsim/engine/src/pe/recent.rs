@@ -1,0 +1,97 @@
+//! What short operations have just written to memory: the pipeline holds an operation that reads it
+//! until it is there.
+
+use super::operation::Running;
+use super::port::Port;
+use super::rate::PARTS;
+
+/// An operation that writes more elements is not looked at: it takes longer than its result does.
+const ELEMENTS: u32 = 32;
+
+/// The elements that a synchronous operation writes.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// At the first of them.
+    dest: Port,
+    elements: u32,
+    /// Elements a cycle, in `PARTS`.
+    parts: u32,
+    /// When the last of them was taken.
+    last: u64,
+}
+
+impl Written {
+    /// Of an operation that begins; none if it writes no memory, or too much of it.
+    pub fn of(running: &Running) -> Option<Written> {
+        let short = running.length <= ELEMENTS && running.dest.word().is_some();
+        short.then(|| Written {
+            dest: running.dest.clone(),
+            elements: running.length,
+            parts: running.pace.parts.max(1),
+            last: 0,
+        })
+    }
+
+    /// When the element at `word` was taken, if it is one of these.
+    fn taken(&self, word: i64) -> Option<u64> {
+        let mut walk = self.dest.clone();
+        let mut before = 0;
+        while before < self.elements && walk.word() != Some(word) {
+            walk.skip();
+            before += 1;
+        }
+        let behind = (before < self.elements).then(|| self.elements - 1 - before)?;
+        Some(self.last - u64::from(behind * PARTS / self.parts).min(self.last))
+    }
+}
+
+/// The results of a PE that may not be in memory yet.
+#[derive(Clone, Debug, Default)]
+pub struct Recent {
+    // A main thread is small: most have none of it.
+    known: Option<Box<Known>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Known {
+    running: Option<Written>,
+    done: Vec<Written>,
+}
+
+impl Recent {
+    /// A synchronous operation begins.
+    pub fn begin(&mut self, running: &Running) {
+        let written = Written::of(running);
+        if written.is_some() {
+            self.known.get_or_insert_default().running = written;
+        }
+    }
+
+    /// It has ended in this cycle; results are in memory `after` cycles after an element was taken.
+    pub fn end(&mut self, now: u64, after: u64) {
+        let Some(known) = &mut self.known else {
+            return;
+        };
+        known.done.retain(|written| written.last + after > now);
+        if let Some(written) = known.running.take() {
+            known.done.push(Written {
+                last: now,
+                ..written
+            });
+        }
+    }
+
+    /// From which cycle on an operation can take its first elements.
+    pub fn readable(&self, running: &Running, after: u64) -> u64 {
+        let Some(known) = &self.known else {
+            return 0;
+        };
+        let sources = &running.sources[..usize::from(running.source_count)];
+        let words = sources.iter().filter_map(Port::word);
+        let taken = |word| known.done.iter().filter_map(move |w| w.taken(word)).max();
+        words
+            .filter_map(taken)
+            .max()
+            .map_or(0, |taken| taken + after)
+    }
+}

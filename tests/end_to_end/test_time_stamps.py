@@ -1,0 +1,116 @@
+"""Time stamps in emitted programs: what they say, and what they take."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from collc.backends import Settings
+from collc.backends.compare import Place, Row, Trial, tried
+from collc.bundle import Bundle, ProgramBundle
+from collc.cli import commands
+from collc.diagnostics import CollcError
+from collc.emit.clock import MEMORY_BYTES
+from collc.fabric import fabric_of
+from collc.programs import compile_any
+from collc.target import TARGETS
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+OVERHEAD = 12  # cycles from the last stamp at most, and those of taking it
+
+ALONE = """
+target wse2
+grid one = 1 x 1
+collective total = allreduce(x: f32[4], add) on one { run auto }
+program { total }
+"""
+
+
+def compiled(example: str, parameters: dict[str, int], target: str) -> Bundle | ProgramBundle:
+    text = (EXAMPLES / f"{example}.coll").read_text()
+    return compile_any(text, example, parameters, target, timed=True)
+
+
+def ran(bundle: Bundle | ProgramBundle, target: str, *words: str) -> Row:
+    """What run.py says on fabsim."""
+    place = Place("fabsim", fabric_of(bundle.size, TARGETS[target]), words)
+    (row,) = tried(Trial(bundle.files, target, bundle.prediction.cycles), [place], Settings())
+    assert row.result == "right", row.why
+    return row
+
+
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+@pytest.mark.parametrize(
+    ("example", "parameters"),
+    [
+        ("allreduce_2d", {"W": 5, "H": 4, "B": 16}),
+        ("tree_barrier", {}),
+        ("ring_allreduce", {"P": 5, "B": 20}),
+    ],
+)
+def test_the_cycles_are_those_of_a_run_without_a_host(example, parameters, target) -> None:
+    bundle = compiled(example, parameters, target)
+    row = ran(bundle, target, "--hop", "1")
+    untimed = compile_any(
+        (EXAMPLES / f"{example}.coll").read_text(), example, parameters, target
+    ).run()
+    assert row.cycles is not None
+    assert row.starts_within is not None
+    assert row.starts_within <= 12
+    assert row.cycles - row.starts_within <= untimed.cycles + OVERHEAD
+    assert untimed.cycles <= row.cycles
+
+
+def test_the_vendors_clock_on_a_wse3_has_hops_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the hop that run.py assumes for the target, PEs begin together there, too."""
+    monkeypatch.setenv("FABSIM_TIMING", "simfabric")
+    right = ran(compiled("chain", {"P": 40, "B": 1}, "wse3"), "wse3")
+    wrong = ran(compiled("chain", {"P": 40, "B": 1}, "wse3"), "wse3", "--hop", "1")
+    assert right.cycles is not None
+    assert wrong.cycles is not None
+    assert wrong.cycles > right.cycles + 15
+
+
+def test_one_pe_needs_no_signal() -> None:
+    bundle = compile_any(ALONE, "alone.coll", {}, timed=True)
+    assert "clock_layout.csl" not in bundle.files
+    assert ran(bundle, "wse2").cycles is not None
+
+
+@pytest.mark.parametrize("example", ["two_phase", "program_mixed"])
+def test_what_they_take_is_counted_and_nobody_elses(example: str) -> None:
+    timed = compiled(example, {"P": 8}, "wse2")
+    untimed = compile_any((EXAMPLES / f"{example}.coll").read_text(), example, {"P": 8})
+    taken = json.loads(timed.files["manifest.json"])["resources"]["time_stamps"]
+    assert taken["bytes"] == MEMORY_BYTES
+    assert timed.memory_bytes >= untimed.memory_bytes + MEMORY_BYTES
+    others = [number for plan in timed.plans for _, number in plan.colors]
+    assert taken["color"] not in others
+    for plan in timed.plans:
+        assert taken["queue"] not in (*plan.input_queues, *plan.output_queues)
+        assert taken["task"] not in plan.task_ids
+        assert taken["dsr"] not in plan.dsr_ids
+
+
+def test_where_nothing_is_left_for_them_that_is_said_and_the_program_runs_without(
+    tmp_path: Path,
+) -> None:
+    text = (EXAMPLES / "chain.coll").read_text()
+    full = text.replace("reduce chain to 0", "reduce chain to 0\n    reserve tasks 24 .. 26")
+    with pytest.raises(CollcError, match="time stamps need a task id"):
+        compile_any(full, "full.coll", {"P": 4}, timed=True)
+    (tmp_path / "full.coll").write_text(full)
+    result = CliRunner().invoke(
+        commands, ["run", str(tmp_path / "full.coll"), "-D", "P=4", "--on", "fabsim"]
+    )
+    assert result.exit_code == 0, result.output
+    assert "no cycles: " in result.stdout
+
+
+def test_a_program_without_them_is_as_it_was() -> None:
+    files = compile_any((EXAMPLES / "chain.coll").read_text(), "chain", {"P": 4}).files
+    assert not [name for name in files if "clock" in name]
+    assert "time_stamps" not in "".join(files.values())
