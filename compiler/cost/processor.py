@@ -40,7 +40,6 @@ class Processor:
     """As one call sees it: when the code of the `others` runs, and when its own does."""
 
     others: list[Stretch]
-    start: int = 0  # of a task, which a handler right behind another one does not take
     given: list[Stretch] = field(default_factory=list)
     others_work: list[Stretch] = field(default_factory=list)
     work: list[Stretch] = field(default_factory=list)  # from when to when how much is done
@@ -98,18 +97,16 @@ class Processor:
             return []
         due, on = np.stack([piece.due for piece in pieces]), np.stack(masks)
         length = np.stack([piece.length for piece in pieces])
-        begun, handled = np.empty_like(due), np.full_like(due[0], -1)
+        begun = np.empty_like(due)
         for one in np.argsort(due, axis=0, kind="stable")[:, None]:
             when, cycles, here = (
                 np.take_along_axis(of, one, axis=0)[0] for of in (due, length, on)
             )
             begin = self.first_free(when)
-            end = begin + np.where(here, cycles - self.start * (begin == handled), 0)
-            self.hold(np.where(here, when, 0), begin, end)
-            handled = np.where(here, end, handled)
+            self.hold(np.where(here, when, 0), begin, begin + np.where(here, cycles, 0))
             np.put_along_axis(begun, one, begin[None], axis=0)
         return list(begun)
 
     def would_take(self, pieces: Sequence[Piece]) -> list[Times]:
         """The same, without taking it."""
-        return Processor(self.others, self.start, list(self.given)).take(pieces)
+        return Processor(self.others, list(self.given)).take(pieces)

@@ -71,8 +71,7 @@ class Strand:
 
     def beside(self, others: list[Stretch], work: list[Stretch]) -> Strand:
         """The strand as it is, to try what it does beside code and work of others."""
-        start = self.plan.target.cycles.engine.task_start
-        processor = Processor(others, start, others_work=work)
+        processor = Processor(others, others_work=work)
         return replace(self, processor=processor)
 
     def call(self, call: Call) -> Times:
@@ -157,8 +156,7 @@ class Strand:
         """When its code has run, and is going to."""
         if self.processor is None or not self.told:
             return [] if self.processor is None else self.processor.given
-        given = list(self.processor.given)
-        after = Processor(self.processor.others, self.processor.start, given)
+        after = Processor(self.processor.others, list(self.processor.given))
         after.take(self.told)
         return after.given
 
