@@ -18,6 +18,7 @@ from collc.diagnostics import CollcError, Diagnostic
 from collc.language import read_source
 from collc.pipeline import compile_text
 from collc.programs import compile_any
+from collc.reading import verify_text as read_back
 from collc.run import RunError, RunReport
 from collc.version import __version__
 
@@ -36,12 +37,20 @@ __all__ = [
 
 
 def compile(
-    path: str | Path, *, target: str | None = None, **parameters: SupportsIndex
+    path: str | Path,
+    *,
+    target: str | None = None,
+    verify_text: bool = True,
+    **parameters: SupportsIndex,
 ) -> Bundle | ProgramBundle:
     """Compile a `.coll` file; keyword arguments set its parameters. A program of several
-    collectives becomes a `ProgramBundle`.
+    collectives becomes a `ProgramBundle`. Where fabsim is installed its front end reads the text,
+    unless `verify_text` is false.
 
     Raises CollcError when the file cannot be read or the program is at fault, and TypeError for a
     parameter that is no integer.
     """
-    return compile_any(read_source(Path(path)), str(path), parameters, target)
+    bundle = compile_any(read_source(Path(path)), str(path), parameters, target)
+    if verify_text:
+        read_back(bundle)
+    return bundle

@@ -133,20 +133,18 @@ class Code:
     counter: int  # a variable is read, changed, written
     row_begun: int  # a row's kind is read, and noted
     operand: int  # a descriptor is read
+    operand_length: int  # one that is known but for its length
     block: int  # a task is blocked
     activate: int  # a task is activated
     lane_begun: int  # a phase's beginning for a lane, without preparing its first row
     backward: int  # where slices go from their last element on
-    anew: int  # the slices with which all begins anew
-    anew_backward: int  # more where they go backward
     cuts: int  # a vector of a length of the run is cut into slices
     cut: int  # for each
-    walk_begun: int  # a row that goes on by itself: how often
-    walk_row: int  # such a row goes on
     prepare: int  # a row is prepared
     prepare_send: int
-    prepare_pass: int
+    prepare_out_size: int  # more where rows differ in length
     prepare_receive: int
+    prepare_in_size: int
     prepare_stage: int
     stage_area: int  # more where there are several areas
     bounds: int  # where a slice begins and ends is looked up

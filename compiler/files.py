@@ -6,6 +6,7 @@ What a bundle consists of is listed in its manifest.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -15,6 +16,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 MANIFEST = "manifest.json"
+# Where files are written first, what waits there for the new ones to come, and what says so.
+_STAGING = ".collc-"
+_REPLACED, _JOURNAL = "replaced", "moving"
 
 
 def write_files(directory: Path, contents: Mapping[str, str | bytes]) -> tuple[str, ...]:
@@ -22,19 +26,24 @@ def write_files(directory: Path, contents: Mapping[str, str | bytes]) -> tuple[s
 
     Every file is first written beside its place; only when all are there are they moved into it,
     and whatever goes wrong then puts the old files back, so that a full disk or an interrupt
-    leaves everything as it was. Scripts are executable.
+    leaves everything as it was. Who is killed while files are moved leaves no manifest, and the
+    next who writes puts the old files back first. One writes at a time. Scripts are executable.
 
     Where a manifest takes the place of another, the files of that one that are not written again
     are taken away, since they would not fit to the new ones. Those that somebody has changed stay;
     their names are given back. Raises OSError when the directory cannot be written.
     """
-    with _made(directory), _staging(directory) as staging:
-        for name, content in contents.items():
-            path = staging / name
-            path.write_bytes(content if isinstance(content, bytes) else content.encode())
-            path.chmod(0o755 if name.endswith(".sh") else 0o644)
-        stale, changed = _left_over(directory, contents)
-        _move(contents, stale, staging, directory)
+    with _made(directory), _alone_in(directory):
+        for left in directory.glob(f"{_STAGING}*"):
+            _put_back(left, directory)
+            shutil.rmtree(left, ignore_errors=True)
+        with _staging(directory) as staging:
+            for name, content in contents.items():
+                path = staging / name
+                path.write_bytes(content if isinstance(content, bytes) else content.encode())
+                path.chmod(0o755 if name.endswith(".sh") else 0o644)
+            stale, changed = _left_over(directory, contents)
+            _move(contents, stale, staging, directory)
     return changed
 
 
@@ -47,7 +56,7 @@ def _left_over(
     found: dict[bool, list[str]] = {True: [], False: []}
     for name, digest in sorted(listed.items()):
         path = directory / name
-        inside = Path(name).name == name
+        inside = Path(name).name == name and not name.startswith(_STAGING)
         if inside and name not in contents and path.is_file() and not path.is_symlink():
             found[hashlib.sha256(path.read_bytes()).hexdigest() == digest].append(name)
     return tuple(found[True]), tuple(found[False])
@@ -77,35 +86,69 @@ def _made(directory: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def _alone_in(directory: Path) -> Iterator[None]:
+    """Keep other writers out of a directory; its lock ends with the process that holds it."""
+    while True:
+        directory.mkdir(parents=True, exist_ok=True)
+        handle = os.open(directory, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            # Who waited for one that failed may hold a directory that is no longer there.
+            if os.fstat(handle).st_nlink:
+                yield
+                return
+        finally:
+            os.close(handle)
+
+
+@contextlib.contextmanager
 def _staging(directory: Path) -> Iterator[Path]:
-    staging = Path(tempfile.mkdtemp(prefix=".collc-", dir=directory))
+    staging = Path(tempfile.mkdtemp(prefix=_STAGING, dir=directory))
     try:
         yield staging
     finally:
-        shutil.rmtree(staging, ignore_errors=True)
+        # Unless putting back was interrupted: then the old files are there still.
+        if not (staging / _JOURNAL).exists():
+            shutil.rmtree(staging, ignore_errors=True)
 
 
 def _move(names: Iterable[str], stale: Iterable[str], staging: Path, directory: Path) -> None:
     """Move files into place and the stale ones away, all or none; the old ones wait in `staging`
-    until all are moved."""
+    until all are moved, and a journal there says that moving has begun. The manifest is the first
+    to go and the last to come."""
     for name in names:
         if (directory / name).is_dir():
             raise IsADirectoryError(f"{directory / name} is a directory")
-    kept = staging / "replaced"
+    kept = staging / _REPLACED
     kept.mkdir()
-    tried: list[str] = []
+    ordered = sorted(names, key=lambda name: name == MANIFEST)
+    old = [name for name in (*stale, *ordered) if os.path.lexists(directory / name)]
+    journal = staging / _JOURNAL
     try:
-        for name in names:
-            tried.append(name)
-            with contextlib.suppress(FileNotFoundError):
-                os.replace(directory / name, kept / name)
-            os.replace(staging / name, directory / name)
-        for name in stale:
+        journal.write_text(json.dumps([name for name in ordered if name not in old]))
+        for name in reversed(old):
             os.replace(directory / name, kept / name)
+        for name in ordered:
+            os.replace(staging / name, directory / name)
+        journal.unlink()
     except BaseException:
-        for name in tried:
-            if not (staging / name).exists():
-                (directory / name).unlink()
-        for path in kept.iterdir():
-            os.replace(path, directory / path.name)
+        _put_back(staging, directory)
         raise
+
+
+def _put_back(staging: Path, directory: Path) -> None:
+    """Undo what was moved from a folder in which moving has begun and did not come to its end. It
+    may be interrupted and done again."""
+    journal = staging / _JOURNAL
+    try:
+        added = json.loads(journal.read_text())
+    except FileNotFoundError:
+        return
+    except ValueError:
+        added = []  # killed while the journal was written, before anything was moved
+    for name in added:
+        if not (staging / name).exists():
+            (directory / name).unlink(missing_ok=True)
+    for path in (staging / _REPLACED).iterdir():
+        os.replace(path, directory / path.name)
+    journal.unlink()

@@ -219,21 +219,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Loop:
-    """Rows run `turns` times, all first slices `shift` further (modulo the slices) each time.
-
-    Where the exchange `walks`, `walks` is 1 if a turn's slices lie right behind those of the turn
-    before, so that no register has to be loaded again until they begin anew.
-    """
+    """Rows run `turns` times, all first slices `shift` further (modulo the slices) each time."""
 
     turns: Number
     shift: Number
     rows: tuple[Row, ...]
-    walks: Number | None = None
 
     @property
     def numbers(self) -> tuple[Number, ...]:
         """The head of the loop as it is printed."""
-        return (self.turns, self.shift, *([] if self.walks is None else [self.walks]))
+        return (self.turns, self.shift)
 
 
 @dataclass(frozen=True)
@@ -272,10 +267,8 @@ class Exchange:
     """What the roles of a phase made of steps share: how vectors are cut, how many areas of a
     vector's length the stage has, and the names of the lanes.
 
-    Where the exchange `walks`, there are loops whose registers go on from slice to slice by
-    themselves. All rows pass their elements from the first to the last, or, `backward`, from the
-    last to the first; whoever walks goes the same way from slice to slice. With `blocks`
-    the vectors are those of a line's block.
+    All rows pass their elements from the first to the last, or, `backward`, from the last to the
+    first. With `blocks` the vectors are those of a line's block.
 
     `by_length` says that the length is given when the program runs, up to that of `slicing`. Then
     rows count slices in what passes, too, and a PE looks up where they begin.
@@ -284,15 +277,9 @@ class Exchange:
     slicing: Slicing
     areas: int
     lanes: tuple[str, ...]
-    walks: bool = False
     backward: bool = False
     blocks: Blocks | None = None
     by_length: bool = False
-
-    @property
-    def way(self) -> int:
-        """The step from one element to the next."""
-        return -1 if self.backward else 1
 
 
 @dataclass(frozen=True)

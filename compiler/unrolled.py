@@ -22,10 +22,6 @@ SENDING = int(RowKind.SENDS)
 RELAYING = int(RowKind.RELAYS)
 TAKING = int(RowKind.RECEIVES | RowKind.APPLIES)
 NOWHERE = -1
-# how registers walk: not, the first turn of a loop that does, a later one (with a bit for where the
-# slices it receives have begun anew since the first turn, and a bit for those it sends)
-LOADING, FIRST, WALKING = 0, -1, 4
-NEVER = Number(0)
 FIELDS = 5  # numbers of a row
 
 
@@ -36,14 +32,13 @@ class Unrolled:
 
     Elements `out_from` to `out_to` are sent, `into_from` to `into_to` received (or applied);
     `passed` elements are relayed. `kind` lacks the bits of what would move nothing, `written` is
-    the kind as the plan has it. `walk` says how registers walk.
+    the kind as the plan has it.
     """
 
     lanes: int
     start: Ints
     kind: Ints
     written: Ints
-    walk: Ints
     area: Ints
     out_from: Ints
     out_to: Ints
@@ -106,7 +101,7 @@ def unrolled(phase: Phase, pattern: StepsPhase) -> Unrolled:
     """The rows of the first line of a phase."""
     assert phase.exchange is not None, "a phase made of steps is an exchange"
     slicing, lanes = phase.exchange.slicing, len(phase.exchange.lanes)
-    rows = [np.zeros((0, FIELDS + 1), dtype=np.int64)] * (pattern.ranks * lanes)
+    rows = [np.zeros((0, FIELDS), dtype=np.int64)] * (pattern.ranks * lanes)
     places_of: dict[int, list[int]] = {}
     roles = roles_of_places(phase, pattern)
     by_id = {id(role): role for role in roles if role is not None}
@@ -117,23 +112,21 @@ def unrolled(phase: Phase, pattern: StepsPhase) -> Unrolled:
         for index, lane in enumerate(by_id[key].lanes):
             if not lane.loops:
                 continue
-            found = _rows_of(lane, places, slicing.count, phase.exchange.way)
+            found = _rows_of(lane, places, slicing.count)
             for place, own in zip(places, found, strict=True):
                 rows[place * lanes + index] = own
     start = np.concatenate(([0], np.cumsum([len(own) for own in rows]))).astype(np.int64)
     return _in_elements(np.concatenate(rows), start, lanes, phase.exchange)
 
 
-def _rows_of(lane: Lane, places: list[int], slices: int, way: int) -> list[Ints]:
-    """The rows of a lane that has some, at each of several places, and as a last number how they
-    walk."""
+def _rows_of(lane: Lane, places: list[int], slices: int) -> list[Ints]:
+    """The rows of a lane that has some, at each of several places."""
     at, loops = np.array(places, dtype=np.int64), lane.loops
     table = rows_at(lane, at)
     turns, shifts = (
         values_of(numbers, at).T.reshape(-1)
         for numbers in ([loop.turns for loop in loops], [loop.shift for loop in loops])
     )
-    walks = values_of([loop.walks or NEVER for loop in loops], at).T.reshape(-1)
     sizes = np.array([len(loop.rows) for loop in loops], dtype=np.int64)
     # all loops of the first place, then all of the second: where the rows of each begin, how many
     begin = (np.arange(len(at))[:, None] * len(table) + np.cumsum(sizes) - sizes).reshape(-1)
@@ -141,23 +134,11 @@ def _rows_of(lane: Lane, places: list[int], slices: int, way: int) -> list[Ints]
     of = np.repeat(np.arange(len(turns)), turns * size)
     ends: Ints = np.cumsum(turns * size)
     number = np.arange(len(of)) - (ends - turns * size)[of]
-    many = np.zeros((len(of), FIELDS + 1), dtype=np.int64)
-    by_place = table.transpose(2, 0, 1).reshape(-1, FIELDS)
-    many[:, :FIELDS] = by_place[begin[of] + number % size[of]]
-    many[:, FIELDS] = np.where(walks[of] > 0, _walk(many, number, way, slices), LOADING)
+    many = table.transpose(2, 0, 1).reshape(-1, FIELDS)[begin[of] + number % size[of]]
     gone = number // size[of] * shifts[of]
     many[:, 1] = (many[:, 1] + gone) % slices
     many[:, 3] = (many[:, 3] + gone) % slices
     return np.split(many, ends.reshape(len(at), -1)[:-1, -1])
-
-
-def _walk(rows: Ints, number: Ints, way: int, slices: int) -> Ints:
-    """How the rows of loops of one row each walk, where they do; `number` is that of the turn,
-    first slices are still those of the first."""
-    found: Ints = np.full(len(rows), WALKING)
-    for bit, first in ((1, rows[:, 3]), (2, rows[:, 1])):
-        found += bit * (number > (first if way < 0 else slices - 1 - first))
-    return np.where(number == 0, FIRST, found)
 
 
 def _in_elements(rows: Ints, start: Ints, lanes: int, exchange: Exchange) -> Unrolled:
@@ -182,7 +163,7 @@ def _in_elements(rows: Ints, start: Ints, lanes: int, exchange: Exchange) -> Unr
     kind = np.where(passed > 0, kind, kind & ~RELAYING)
     kind = np.where(into_to > into_from, kind, kind & ~TAKING)
     return Unrolled(
-        lanes, start, kind, written, rows[:, FIELDS], area,
+        lanes, start, kind, written, area,
         out_from, out_to, into_from, into_to, passed,
     )  # fmt: skip
 

@@ -257,7 +257,9 @@ def run(texts: Mapping[str, str], what: Schedule, arch: str, runs: int) -> tuple
     wanted = given
     with tempfile.TemporaryDirectory() as directory:
         write_files(Path(directory), texts)
-        simulator = fabsim.Simulator(fabsim.compile(f"{directory}/layout.csl", arch=arch))
+        simulator = fabsim.Simulator(
+            fabsim.compile(f"{directory}/layout.csl", arch=arch, strict=True)
+        )
         simulator.memcpy_h2d(contract.buffer, given.reshape(-1), *area)
         for _ in range(runs):
             launch = simulator.launch("run")

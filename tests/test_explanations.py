@@ -14,13 +14,15 @@ from collc.diagnostics import CollcError
 from collc.language import parse_source
 from tests.language.snippets import blocks, complete
 
-COMPILER = Path(__file__).parent.parent / "compiler"
+ROOT = Path(__file__).parent.parent
+COMPILER = ROOT / "compiler"
 PAGES = sorted((COMPILER / "explanations").glob("C*.md"))
 LANGUAGE_PAGES = [page for page in PAGES if page.stem.startswith("C1")]
 
 
 def test_codes_and_pages_are_the_same() -> None:
-    sources = (path.read_text(encoding="utf-8") for path in COMPILER.rglob("*.py"))
+    files = (path for room in ("compiler", "research") for path in (ROOT / room).rglob("*.py"))
+    sources = (path.read_text(encoding="utf-8") for path in files)
     codes = {code for source in sources for code in re.findall(r'"(C\d{3})"', source)}
     assert codes == {page.stem for page in PAGES}
 

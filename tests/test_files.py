@@ -5,7 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from multiprocessing import get_context
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -153,3 +159,99 @@ def test_directories_made_in_vain_are_taken_away_again(
     with pytest.raises(OSError, match="No space"):
         write_files(tmp_path / "deep" / "out", NEW)
     assert not list(tmp_path.iterdir())
+
+
+def killed_at(line: int, work: Callable[[], object]) -> bool:
+    """Run `work` in a process that is killed before the given line of files.py that it runs;
+    whether it was, or came to its end."""
+    child = os.fork()
+    if child == 0:
+        left = line
+
+        def trace(frame: FrameType, event: str, _: Any) -> Any:
+            nonlocal left
+            if frame.f_code.co_filename != files.__file__:
+                return None
+            left -= event == "line"
+            if left < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return trace
+
+        sys.settrace(trace)
+        work()
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status)
+
+
+def test_whoever_is_killed_while_writing_leaves_no_mixture(tmp_path: Path) -> None:
+    old = with_manifest({**OLD, "c.csl": "old c"})
+    new = with_manifest(NEW)
+    line, killed, seen = 0, True, set()
+    while killed:
+        place = tmp_path / str(line)
+        write_files(place, {**old, "notes.txt": "mine"})
+        killed = killed_at(line, lambda place=place: write_files(place, new))
+        found = {path.name: path.read_text() for path in place.iterdir() if path.is_file()}
+        whole = "old" if old.items() <= found.items() else "new"
+        assert "manifest.json" not in found or found == {
+            **{"old": old, "new": new}[whole],
+            "notes.txt": "mine",
+        }
+        write_files(place, {"table.csv": "1,2"})
+        after = contents(place)
+        assert after in (
+            {**old, "notes.txt": "mine", "table.csv": "1,2"},
+            {**new, "notes.txt": "mine", "table.csv": "1,2"},
+        )
+        seen.add((whole, "manifest.json" in found))
+        line += 1
+    assert line > 40
+    assert {("old", True), ("new", True), ("new", False)} <= seen
+
+
+def test_whoever_is_killed_while_putting_back_leaves_it_to_the_next(tmp_path: Path) -> None:
+    old, new = with_manifest(OLD), with_manifest(NEW)
+    line, killed = 0, True
+    while killed:
+        place = tmp_path / str(line)
+        write_files(place, old)
+        stage = place / ".collc-left"
+        (stage / "replaced").mkdir(parents=True)
+        (stage / "moving").write_text(json.dumps(["go.sh"]))
+        for name in old:
+            (place / name).rename(stage / "replaced" / name)
+        (place / "go.sh").write_text("new go")
+        (place / "a.csl").write_text("new a")
+        killed = killed_at(line, lambda place=place: write_files(place, {"table.csv": "1,2"}))
+        write_files(place, {"table.csv": "1,2"})
+        assert contents(place) == {**old, "table.csv": "1,2"}
+        line += 1
+    assert new and line > 40
+
+
+def written_often(place: Path, texts: Mapping[str, str]) -> None:
+    for _ in range(30):
+        write_files(place, texts)
+
+
+def test_of_three_that_write_at_once_one_is_the_last(tmp_path: Path) -> None:
+    bundles = [
+        with_manifest({f"{n}.csl": str(n), "a.csl": f"a of {n}", "b.csl": f"b of {n}"})
+        for n in range(3)
+    ]
+    context = get_context("fork")
+    writers = [context.Process(target=written_often, args=(tmp_path, one)) for one in bundles]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0, 0, 0]
+    assert contents(tmp_path) in bundles
+
+
+def test_what_killed_writers_of_before_left_is_taken_away(tmp_path: Path) -> None:
+    (tmp_path / ".collc-abc").mkdir()
+    (tmp_path / ".collc-abc" / "a.csl").write_text("half")
+    write_files(tmp_path, NEW)
+    assert contents(tmp_path) == NEW

@@ -48,19 +48,18 @@ def dsr_ids(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
 
 
 def pairs(phase: Phase) -> int:
-    """Numbers for destinations in the fabric: a vector, a control wavelet behind it, what a lane
-    sends; twice a lane where registers walk."""
+    """Numbers for destinations: in the fabric a vector, a control wavelet behind it, what a lane
+    sends; in memory what a lane receives."""
     if phase.exchange:
-        return len(phase.exchange.lanes) * (2 if phase.exchange.walks else 1)
+        return 2 * len(phase.exchange.lanes)
     return _any(phase, _sends) + _any(phase, _controls)
 
 
 def sources(phase: Phase) -> int:
     """Numbers of `dsr_src1`: for the vectors that are stored, for the operation that sends or
-    copies one, for the control wavelet; for what a lane receives, and for what it sends where
-    registers walk."""
+    copies one, for the control wavelet; for what a lane receives, and for what it sends."""
     if phase.exchange:
-        return len(phase.exchange.lanes) * (3 if phase.exchange.walks else 1)
+        return 2 * len(phase.exchange.lanes)
     return _any(phase, _stores) + _any(phase, _moves) + _any(phase, _controls)
 
 

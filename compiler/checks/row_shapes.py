@@ -14,16 +14,16 @@ import numpy.typing as npt
 from collc.arithmetic import arithmetic_of
 from collc.diagnostics import Diagnostic
 from collc.identity import remembered
-from collc.plan import AREA_BITS, Exchange, Lane, Loop, Phase, Plan, RowKind
+from collc.plan import AREA_BITS, Exchange, Lane, Phase, Plan, RowKind
 from collc.schedule import Schedule
 from collc.spec import ElementType, Operation, OwnOperation
 from collc.steps import StepsPhase
-from collc.unrolled import Ints, rows_at, values_at, values_of
+from collc.unrolled import Ints, rows_at, unrolled, values_of
 
 SENDS = int(RowKind.SENDS)
 USES_OUT = int(RowKind.SENDS | RowKind.RELAYS)
 USES_INTO = int(RowKind.RECEIVES | RowKind.APPLIES)
-LOADED = int(RowKind.RELAYS | RowKind.STAGES | RowKind.APPLIES)  # rows whose registers do not walk
+DOES = int(USES_OUT | USES_INTO | RowKind.ENDS)
 LARGEST = 0xFFFF  # numbers have 16 bits
 
 
@@ -66,7 +66,7 @@ def _shape_problem(
             problem = _lane_problem(lane, places, exchange, refused)
             if problem:
                 return f"lane `{lane.name}` of role `{role.name}` {problem}"
-    return ""
+    return _steps_problem(phase, pattern)
 
 
 def _refused_combining(
@@ -98,11 +98,9 @@ def _lane_problem(lane: Lane, places: Ints, exchange: Exchange, refused: tuple[i
         return ""
     turns = values_of([loop.turns for loop in loops], places)
     shift = values_of([loop.shift for loop in loops], places)
-    problems = (
-        problem or _walking_problem(loop, places, exchange)
-        for loop, problem in zip(loops, _loop_problems(lane, turns, shift, slices), strict=True)
-    )
-    problem = next(filter(None, problems), "")
+    if exchange.backward and exchange.areas:
+        return "passes elements from the last to the first, and stages what goes the other way"
+    problem = next(filter(None, _loop_problems(lane, turns, shift, slices)), "")
     if problem:
         return problem
     numbers = rows_at(lane, places).transpose(1, 0, 2)
@@ -112,6 +110,24 @@ def _lane_problem(lane: Lane, places: Ints, exchange: Exchange, refused: tuple[i
     if rows[:5].min() < 0 or rows[:5].max() + slices > LARGEST + 1:
         return "has numbers of more than 16 bits"
     return _row_problem(lane, rows[0], exchange, refused) or _range_problem(rows, exchange)
+
+
+def _steps_problem(phase: Phase, pattern: StepsPhase) -> str:
+    """What is wrong with the steps of places that have rows on several lanes: a step begins on all
+    of them at once, so they end as many, and the last row of each ends one."""
+    rows = unrolled(phase, pattern)
+    lanes = len(rows.start) - 1
+    there = np.flatnonzero((rows.kind & DOES) > 0)
+    lane = np.repeat(np.arange(lanes), np.diff(rows.start))[there]
+    ends = (rows.kind[there] & int(RowKind.ENDS)) > 0
+    ended = np.bincount(lane[ends], minlength=lanes).reshape(-1, rows.lanes)
+    closed = np.ones(lanes, dtype=np.bool_)
+    closed[lane] = ends  # the last one of a lane is what stays
+    several = np.isin(np.arange(lanes), lane).reshape(ended.shape).sum(axis=1) > 1
+    uneven = several & (
+        (ended.min(axis=1) < ended.max(axis=1)) | ~closed.reshape(ended.shape).all(1)
+    )
+    return f"the lanes of place {uneven.argmax()} do not end the same steps" if uneven.any() else ""
 
 
 def _loop_problems(lane: Lane, turns: Ints, shift: Ints, slices: int) -> list[str]:
@@ -127,38 +143,6 @@ def _loop_problems(lane: Lane, turns: Ints, shift: Ints, slices: int) -> list[st
         else ""
         for none, far in zip(idle.tolist(), beyond.tolist(), strict=True)
     ]
-
-
-def _walking_problem(loop: Loop, places: Ints, exchange: Exchange) -> str:
-    """What is wrong with a loop that says that its turns follow each other in memory.
-
-    Registers that are not loaded again stand behind the slice of the turn before, or at the first
-    slice that there is going that way.
-    """
-    slicing, way = exchange.slicing, exchange.way
-    if exchange.backward and exchange.areas:
-        return "passes elements from the last to the first, and stages what goes the other way"
-    if (loop.walks is None) == exchange.walks:
-        return "does not say whether registers walk"
-    if loop.walks is None:
-        return ""
-    walks = values_at(loop.walks, places)
-    if walks.min() < 0 or walks.max() > 1 or exchange.areas:
-        return "walks in no way that there is"
-    here = places[walks > 0]
-    if not len(here):
-        return ""
-    turns, shift = values_at(loop.turns, here), values_at(loop.shift, here)
-    kind, _, sent, _, taken = (values_at(number, here) for number in loop.rows[0].numbers)
-    sends, receives = (kind & int(RowKind.SENDS)) > 0, (kind & int(RowKind.RECEIVES)) > 0
-    follows = (
-        len(loop.rows) == 1
-        and slicing.even
-        and bool((turns <= slicing.count).all() and (shift == way % slicing.count).all())
-        and bool((~sends | (sent == 1)).all() and (~receives | (taken == 1)).all())
-        and bool((kind & LOADED == 0).all() and (sends | receives).all())
-    )
-    return "" if follows else "has turns that do not follow each other"
 
 
 def _range_problem(rows: Ints, exchange: Exchange) -> str:

@@ -15,6 +15,7 @@ from collc.commands.source import Source, print_warnings, reporting, source_opti
 from collc.fabric import Wanted
 from collc.lowering import show_plan
 from collc.lowering.show_program import show_program
+from collc.reading import verify_text
 from collc.schedule import Schedule
 from collc.schedule_data import schedule_as_data
 from collc.show import show_spec
@@ -35,9 +36,15 @@ _FRONT: dict[str, Callable[[Spec, tuple[Schedule, ...]], str]] = {
 @click.option(
     "--dump", type=click.Choice(["spec", "schedule", "plan"]), help="Print a stage, write nothing."
 )
+@click.option(
+    "--no-verify-text",
+    "unread",
+    is_flag=True,
+    help="Do not compile the text with fabsim's front end before it is written.",
+)
 @reporting
-def command(
-    source: Source, output: Path | None, dump: str | None, timed: bool, wanted: Wanted
+def command(  # noqa: PLR0913, PLR0917 - what the command line may say
+    source: Source, output: Path | None, dump: str | None, unread: bool, timed: bool, wanted: Wanted
 ) -> None:
     """Compile FILE to CSL in a directory (default: FILE without its suffix, in ./out)."""
     if dump and output:
@@ -50,6 +57,8 @@ def command(
     if dump:
         _print_dump(bundle, dump, source)
         return
+    if not unread:
+        verify_text(bundle)
     directory = output or Path("out") / source.file.stem
     write(bundle.files, directory)
     if source.as_data:

@@ -9,12 +9,13 @@ import numpy as np
 
 from collc.cost.links import Link, links_on_line
 from collc.cost.operations import Costs
-from collc.cost.row_code import FABRIC, RECEIVES, SENDS, Here, features_of
+from collc.cost.row_code import Here, features_of
 from collc.cost.row_moves import CODE, WAIT
 from collc.cost.rows import run_timeline
 from collc.cost.timeline import Line, timeline
-from collc.plan import Phase
+from collc.plan import Phase, RowKind
 from collc.run_lengths import exchange_of_length
+from collc.step_tables import always
 from collc.steps import StepsPhase
 from collc.unrolled import NOWHERE, Ints, Unrolled, connections, roles_of_places, unrolled
 
@@ -62,7 +63,7 @@ def _line(costs: Costs, phase: Phase, pattern: StepsPhase) -> Line:
     assert phase.exchange is not None, "a phase made of steps is an exchange"
     rows = unrolled(phase, pattern)
     target, _ = connections(phase, pattern)
-    text = features_of(costs, rows, phase.exchange)
+    text = features_of(costs, rows, phase)
     links = _links(target, rows.lanes, phase)
     return Line(text, rows, target, links, _here(rows, phase, pattern))
 
@@ -83,17 +84,17 @@ def _links(target: Ints, lanes: int, phase: Phase) -> dict[int, list[Link]]:
 
 def _here(rows: Unrolled, phase: Phase, pattern: StepsPhase) -> list[Here]:
     """What the text of each place knows of its lanes."""
+    assert phase.exchange is not None, "a phase made of steps is an exchange"
     found = []
-    for place, role in enumerate(roles_of_places(phase, pattern)):
-        for index in range(rows.lanes):
-            at = place * rows.lanes + index
-            kinds = rows.kind[rows.start[at] : rows.start[at + 1]] & FABRIC
-            lane = role.lanes[index] if role else None
+    for role in roles_of_places(phase, pattern):
+        for lane in role.lanes if role else (None,) * rows.lanes:
+            bits = always(lane, phase.exchange) if lane else RowKind(0)
             found.append(
                 Here(
                     receives=lane is not None and lane.receives_on is not None,
                     sends=lane is not None and lane.sends_on is not None,
-                    both=bool(len(kinds)) and bool((kinds == SENDS | RECEIVES).all()),
+                    always_receives=bool(bits & RowKind.RECEIVES),
+                    always_sends=bool(bits & RowKind.SENDS),
                 )
             )
     return found

@@ -26,12 +26,13 @@ KINDS = 4
 ) = (*range(15), 14 + KINDS)  # fmt: skip
 # And what stays: its place, to which lane it sends and from which it receives, the links between,
 # and the cycles until what was sent to it has arrived; whether some of the links are others', too,
-# and where they begin and end; its part of the rings, its rows, and whether it has any.
+# and where they begin and end; its part of the rings, its rows, whether it has any, and how many
+# registers of it are loaded when the phase begins.
 (
     PLACE, TARGET, SOURCE, HOPS, DELAY, CROSSES, FIRST_LINK, END_LINK, RING, RING_SIZE, FIRST_ROW,
-    HAS_ROWS,
-) = range(14 + 2 * KINDS, 26 + 2 * KINDS)  # fmt: skip
-LANE_FIELDS = 26 + 2 * KINDS
+    HAS_ROWS, LOADS,
+) = range(14 + 2 * KINDS, 27 + 2 * KINDS)  # fmt: skip
+LANE_FIELDS = 27 + 2 * KINDS
 # Of a place: the slots that an instruction of its code has left, when the code goes on and how long
 # it waits then, whether it runs; how many operations are under way, and whose turn it is; which
 # lane goes down and up the ramp first. The cycle in which it was looked at last: its code has had
@@ -43,18 +44,18 @@ LANE_FIELDS = 26 + 2 * KINDS
 ) = range(15)  # fmt: skip
 PLACE_FIELDS = 15
 # Of a row: its operations, whether it ends its lane's part in a step, whether there are no more
-# steps, whether registers walk to it; the instructions that prepare it, its piece of code, the
-# cycles in which what is staged is applied; elements that come in, go out, and are let pass.
-OPERATIONS, ENDS, OVER, WALKS, PREPARED, PIECE, PIECE_END, APPLYING, INTO, OUT, PASSED = range(11)
-ROW_FIELDS = 11
+# steps; the instructions that prepare it, its piece of code, the cycles in which what is staged is
+# applied; elements that come in, go out, and are let pass.
+OPERATIONS, ENDS, OVER, PREPARED, PIECE, PIECE_END, APPLYING, INTO, OUT, PASSED = range(10)
+ROW_FIELDS = 10
 # Of the machine: cycles and wavelets; `GROUP` are taken by one instruction. The elements that all
 # operations have left at least, when repetition is looked for. The lanes of a place, whether some
-# share links; cycles until a task begins, and those of the code that begins a phase; whether
-# registers walk in some row. What is written goes up the ramp so many cycles later, and then there
-# is what pieces of code take that are part of no row's (`collc.constants.Code`).
+# share links; cycles until a task begins, those of the code that begins a phase, and those of a
+# register's load. What is written goes up the ramp so many cycles later, and then there is what
+# pieces of code take that are part of no row's (`collc.constants.Code`).
 (
-    RAMP, HOP, OUTPUT_QUEUE, INPUT_QUEUE, GROUP, WORTH, LANES, SHARES, TASK, BEGINNING, SOME_WALK,
-    RISE, CALL, FRAME, OWN_BIT_SET, OWN_BIT_CLEAR, IS_TRUE, IS_FALSE, OVER_ELSE, LOOP_BACK, COUNTER,
+    RAMP, HOP, OUTPUT_QUEUE, INPUT_QUEUE, GROUP, WORTH, LANES, SHARES, TASK, BEGINNING, LOAD, RISE,
+    CALL, FRAME, OWN_BIT_SET, OWN_BIT_CLEAR, IS_TRUE, IS_FALSE, OVER_ELSE, LOOP_BACK, COUNTER,
     LANE_BEGUN, OTHER_LANE, STEP_BEGUN, STEP_OVER,
 ) = range(25)  # fmt: skip
 # Of the clock: the cycle, what may be looked at yet, entries in the table of taken links, and how

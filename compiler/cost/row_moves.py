@@ -29,6 +29,8 @@ from collc.cost.line_state import (
     LANES,
     LAST,
     LEFT,
+    LOAD,
+    LOADS,
     LOOP_BACK,
     MOVES,
     NEXT_MOVE,
@@ -53,7 +55,6 @@ from collc.cost.line_state import (
     SENDING,
     SENDS,
     SLOTS,
-    SOME_WALK,
     STEP_BEGUN,
     STEP_OVER,
     TAKING,
@@ -61,7 +62,6 @@ from collc.cost.line_state import (
     THREADS,
     UNDER_WAY,
     WAITS,
-    WALKS,
     Arrays,
     Ints,
 )
@@ -167,35 +167,35 @@ def begin(line: Arrays, deep: Ints) -> None:
         _code(line, place, line.machine[BEGINNING])
         for lane in range(place * lanes, place * lanes + lanes):
             if line.lanes[lane, HAS_ROWS]:
+                for _ in range(line.lanes[lane, LOADS]):
+                    _write(line, place, WAIT, lane, line.machine[LOAD])
                 prepared = line.rows[_row(line, lane, 1), PREPARED]
                 _code(line, place, line.machine[LANE_BEGUN] + prepared)
-        _steps(line, place)
+        if lanes == 1:
+            _rows(line, place, place)
+        else:
+            _steps(line, place)
         _code(line, place, line.machine[FRAME] + deep[place])
 
 
 @compiled_in_place
 def _task(line: Arrays, place: int, lane: int) -> None:
     """A row has ended."""
-    machine, ends = line.machine, line.rows[_row(line, lane, 0), ENDS]
-    if machine[LANES] > 1:
-        _code(line, place, machine[OWN_BIT_SET if ends else OWN_BIT_CLEAR])
-    elif machine[SOME_WALK]:
-        walks = line.rows[_row(line, lane, 1), WALKS]
-        _code(line, place, machine[IS_TRUE if walks else IS_FALSE])
-        if walks:
-            _start(line, place, lane)
-            _prepare(line, place, lane)
-            _code(line, place, machine[FRAME])
-            return
-    if ends:
-        _code(line, place, machine[COUNTER] + machine[OVER_ELSE])
-        line.places[place, RUNNING] -= 1
+    machine = line.machine
+    if machine[LANES] == 1:
+        _rows(line, place, lane)
     else:
-        _start(line, place, lane)
-        _continue(line, place, lane)
-    _check(line, place)
-    if line.places[place, RUNNING] == 0:
-        _steps(line, place)
+        ends = line.rows[_row(line, lane, 0), ENDS]
+        _code(line, place, machine[OWN_BIT_SET if ends else OWN_BIT_CLEAR])
+        if ends:
+            _code(line, place, machine[COUNTER] + machine[OVER_ELSE])
+            line.places[place, RUNNING] -= 1
+        else:
+            _start(line, place, lane)
+            _continue(line, place, lane)
+        _check(line, place)
+        if line.places[place, RUNNING] == 0:
+            _steps(line, place)
     _code(line, place, machine[FRAME])
 
 
@@ -204,6 +204,28 @@ def _check(line: Arrays, place: int) -> None:
     """Whether no lane is within the step any more."""
     none = line.places[place, RUNNING] == 0
     _code(line, place, line.machine[IS_TRUE if none else IS_FALSE])
+
+
+@compiled_in_place
+def _rows(line: Arrays, place: int, lane: int) -> None:
+    """Rows of a place's only lane begin until one is under way, with call and return."""
+    machine = line.machine
+    _code(line, place, machine[CALL])
+    while True:
+        over = line.rows[_row(line, lane, 1), OVER]
+        _code(line, place, machine[OWN_BIT_SET if over else OWN_BIT_CLEAR])
+        if over:
+            _code(line, place, machine[STEP_OVER])
+            _write(line, place, LEAVE, lane, 0)
+            break
+        _start(line, place, lane)
+        _prepare(line, place, lane)
+        waits = line.lanes[lane, RUNS] > 0
+        _code(line, place, machine[OWN_BIT_SET if waits else OWN_BIT_CLEAR])
+        if waits:
+            break
+        _code(line, place, machine[LOOP_BACK])
+    _code(line, place, machine[FRAME])
 
 
 @compiled_in_place
@@ -256,12 +278,8 @@ def _start(line: Arrays, place: int, lane: int) -> None:
 
 @inlined
 def _prepare(line: Arrays, place: int, lane: int) -> None:
-    """Behind a start: the next row is prepared, unless the one under way goes on by itself."""
-    machine, following = line.machine, line.rows[_row(line, lane, 1)]
-    if machine[SOME_WALK]:
-        _code(line, place, machine[IS_FALSE if following[WALKS] else IS_TRUE])
-    if not following[WALKS]:
-        _code(line, place, following[PREPARED])
+    """Behind a start: the next row is prepared."""
+    _code(line, place, line.rows[_row(line, lane, 1), PREPARED])
 
 
 @compiled_in_place
@@ -270,22 +288,19 @@ def _continue(line: Arrays, place: int, lane: int) -> None:
     machine = line.machine
     _code(line, place, machine[CALL])
     _prepare(line, place, lane)
-    waits = line.lanes[lane, RUNS] > 0
-    _code(line, place, machine[OWN_BIT_SET if waits else OWN_BIT_CLEAR])
-    if not waits:
-        stays = line.rows[_row(line, lane, 0), ENDS] > 0
-        _code(line, place, machine[OWN_BIT_SET if stays else OWN_BIT_CLEAR])
-        while not stays:
-            _start(line, place, lane)
-            _prepare(line, place, lane)
-            stays = line.lanes[lane, RUNS] > 0 or line.rows[_row(line, lane, 0), ENDS] > 0
-            _code(line, place, machine[LOOP_BACK])
-            _code(line, place, machine[OWN_BIT_SET if stays else OWN_BIT_CLEAR])
-        waits = line.lanes[lane, RUNS] > 0
-        _code(line, place, machine[OWN_BIT_SET if waits else OWN_BIT_CLEAR])
-        if not waits:
+    while line.lanes[lane, RUNS] == 0:
+        _code(line, place, machine[OWN_BIT_CLEAR])
+        ends = line.rows[_row(line, lane, 0), ENDS] > 0
+        _code(line, place, machine[OWN_BIT_SET if ends else OWN_BIT_CLEAR])
+        if ends:
             _code(line, place, machine[COUNTER])
             line.places[place, RUNNING] -= 1
+            break
+        _start(line, place, lane)
+        _prepare(line, place, lane)
+        _code(line, place, machine[LOOP_BACK])
+    if line.lanes[lane, RUNS] > 0:
+        _code(line, place, machine[OWN_BIT_SET])
     _code(line, place, machine[FRAME])
 
 

@@ -23,12 +23,11 @@ from collc.cost.line_state import (
     PIECE_END,
     PREPARED,
     ROW_FIELDS,
-    WALKS,
 )
 from collc.cost.operations import Costs
 from collc.cost.row_code import Features, Here, prepared, start
 from collc.plan import AREA_BITS, RowKind
-from collc.unrolled import LOADING, WALKING, Ints, Unrolled
+from collc.unrolled import Ints, Unrolled
 
 RECEIVES, SENT = int(RowKind.RECEIVES), int(RowKind.SENDS | RowKind.RELAYS)
 APPLIES, COMBINES = int(RowKind.APPLIES), int(RowKind.COMBINES)
@@ -66,12 +65,15 @@ def row_table(costs: Costs, text: Features, unrolled: Unrolled, here: Sequence[H
         found[at] = values[kept]
         return found
 
-    kind, walk = spread(unrolled.kind, NO_MORE), spread(unrolled.walk, LOADING)
+    kind = spread(unrolled.kind, NO_MORE)
     rows = np.zeros((ends[-1], ROW_FIELDS), dtype=np.int64)
     rows[:, OPERATIONS] = np.sign(kind & SENT) + np.sign(kind & RECEIVES)
     rows[:, ENDS] = (kind & END) > 0
+    if unrolled.lanes > 1:
+        rows[(ends - BEHIND - 1)[count > 0], ENDS] = (
+            1  # as the text has it, of the last one of each
+        )
     rows[:, OVER] = (kind & NO_MORE & ~END) > 0
-    rows[:, WALKS] = walk >= WALKING
     rows[:, INTO] = spread(unrolled.into_to - unrolled.into_from, 0) // costs.per_wavelet
     rows[:, OUT] = spread(unrolled.out_to - unrolled.out_from, 0) // costs.per_wavelet
     rows[:, PASSED] = spread(unrolled.passed, 0) // costs.per_wavelet
@@ -81,8 +83,8 @@ def row_table(costs: Costs, text: Features, unrolled: Unrolled, here: Sequence[H
     which = np.array([different.index(one) for one in here], dtype=np.int64)
     which = np.repeat(which, count + BEHIND)
     rows[:, PREPARED] = _preparing(text, different, which, spread(there, NO_MORE))
-    pieces = _pieces(text, different, rows, (which, kind, walk))
-    most = unrolled.lanes * (_most(rows, ends - count - BEHIND) + 2) + 4  # more than `task` adds
+    pieces = _pieces(text, different, rows, which, kind)
+    most = unrolled.lanes * (_most(rows, ends - count - BEHIND) + 6) + 4  # more than is added
     return RowTable(ends - count - BEHIND, count, rows, pieces, most)
 
 
@@ -93,18 +95,11 @@ def _preparing(text: Features, here: Sequence[Here], which: Ints, kind: Ints) ->
     return np.array(counts, dtype=np.int64)[of_key]
 
 
-def _pieces(
-    text: Features, here: Sequence[Here], rows: Ints, of_row: tuple[Ints, Ints, Ints]
-) -> Ints:
-    """The moves of all different pieces; each row gets told which are its own. `of_row` says where
-    a row is, of which kind, and how registers walk."""
-    which, kind, walk = of_row
-    bits = (walk + 1) * KINDS + kind
-    keys, of_key = np.unique(which * KINDS**2 + bits, return_inverse=True)
-    pieces = [
-        start(text, here[key // KINDS**2], key % KINDS, key // KINDS % KINDS - 1)
-        for key in keys.tolist()
-    ]
+def _pieces(text: Features, here: Sequence[Here], rows: Ints, which: Ints, kind: Ints) -> Ints:
+    """The moves of all different pieces; each row gets told which are its own, of this kind on a
+    lane of `here[which]`."""
+    keys, of_key = np.unique(which * KINDS + kind, return_inverse=True)
+    pieces = [start(text, here[key // KINDS], key % KINDS) for key in keys.tolist()]
     ends = np.array([0, *accumulate(map(len, pieces))], dtype=np.int64)
     rows[:, PIECE], rows[:, PIECE_END] = ends[of_key], ends[of_key + 1]
     return np.array([move for piece in pieces for move in piece], dtype=np.int64).reshape(-1, 2)

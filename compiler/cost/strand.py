@@ -292,10 +292,9 @@ def _load(plan: ProgramPlan, use: Use, role: Role, given: SharedPhase) -> int:
         always = 0
     if not loads_at_start(phase, given):
         return always
-    lanes = ((n.receives_on is not None) + (n.sends_on is not None) for n in role.lanes if n.loops)
     vectors = len(role.steps) - stored * maps + both * (not maps)
     control *= 0 if given.late else 2
-    loads = vectors + control + sum(lanes)
+    loads = vectors + control
     lengths = code.length_set * vectors if given.by_length else 0
     return always + loads * load + lengths + code.late_load * (loads > 0)
 

@@ -18,6 +18,7 @@ from collc.cost.line_state import (
     HOPS,
     KINDS,
     LANE_FIELDS,
+    LOADS,
     NEVER,
     NONE,
     NOW,
@@ -37,7 +38,7 @@ from collc.cost.line_state import (
 )
 from collc.cost.links import Link, SharedLinks, shared_links
 from collc.cost.operations import Costs
-from collc.cost.row_code import Features, Here, beginning
+from collc.cost.row_code import Features, Here, beginning, loads_at_beginning
 from collc.cost.row_moves import begin
 from collc.cost.row_table import RowTable, row_table
 from collc.unrolled import NOWHERE, Ints, Unrolled
@@ -94,6 +95,7 @@ def _state(costs: Costs, of: Line, table: RowTable, called: Ints) -> Arrays:
     links = shared_links(of.links, of.rows.lanes)
     lanes = _lanes(costs, of, links)
     lanes[FIRST_ROW], lanes[HAS_ROWS] = table.first, table.count > 0
+    lanes[LOADS] = [loads_at_beginning(of.text, one) for one in of.here]
     places = np.zeros((len(called), PLACE_FIELDS), dtype=np.int64)
     places[:, [READY, FREE, ENDED]] = called[:, None]
     places[:, SEEN] = called - 1
@@ -101,7 +103,7 @@ def _state(costs: Costs, of: Line, table: RowTable, called: Ints) -> Arrays:
     begins = lanes[HAS_ROWS].reshape(len(called), -1).any(axis=1)
     machine = (
         costs.ramp_down, costs.hop, costs.output_queue, costs.input_queue, costs.group, ENOUGH,
-        of.rows.lanes, len(links.lanes) > 0, costs.task, beginning(of.text), of.text.walks,
+        of.rows.lanes, len(links.lanes) > 0, costs.task, beginning(of.text), costs.load,
         _rise(costs), code.call, code.frame, code.own_bit_set, code.own_bit_clear, code.is_true,
         code.is_false, code.over_else, code.loop_back, code.counter, code.lane_begun,
         code.other_lane, code.step_begun, code.step_over,

@@ -20,33 +20,39 @@ class Cases:
     """The body of a function of (x, y) that returns a number.
 
     First the guards and conditions in order, each `(condition, value)`; then, if `table` is not
-    empty, the table at `index` within `table_condition`; then `default`.
+    empty, the table called `table_name` at `index` within `table_condition`; then `default`.
     """
 
     conditions: tuple[tuple[str, int], ...]
-    table_condition: str
-    table: tuple[int, ...]
-    index: str
     default: int
+    table_name: str = ""
+    table_condition: str = ""
+    table: tuple[int, ...] = ()
+    index: str = ""
+
+    def __post_init__(self) -> None:
+        assert bool(self.table) == bool(self.table_name), "a table has a name"
 
 
 def cases_of(
     regions: Sequence[tuple[Region, int]],
     extents: tuple[int, int],
     default: int,
+    table_name: str,
     names: tuple[str, str] = ("x", "y"),
 ) -> Cases:
     """Conditions that give each region's number, and `default` to PEs in no region."""
     if len(regions) <= MOST_CONDITIONS:
         lines = tuple((_condition(r, extents, names), value) for r, value in regions)
-        return Cases(lines, "", (), "", default)
-    return _table(regions, extents, default, names)
+        return Cases(lines, default)
+    return _table(regions, extents, default, table_name, names)
 
 
 def _table(
     regions: Sequence[tuple[Region, int]],
     extents: tuple[int, int],
     default: int,
+    table_name: str,
     names: tuple[str, str],
 ) -> Cases:
     width, height = extents
@@ -59,7 +65,9 @@ def _table(
     x, y = names
     name, size = (y, height) if along_x else (x, width)
     condition = conjunction(within(name, across, size))
-    return Cases((), condition, tuple(entries), x if along_x else y, default)
+    if len(set(entries)) == 1:
+        return Cases(((condition, entries[0]),), default)
+    return Cases((), default, table_name, condition, tuple(entries), x if along_x else y)
 
 
 def _condition(region: Region, extents: tuple[int, int], names: tuple[str, str]) -> str:

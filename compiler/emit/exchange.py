@@ -8,21 +8,20 @@ from dataclasses import dataclass
 from collc.emit.blocks import first_of_block
 from collc.emit.ids import Ids
 from collc.emit.roles import Field, RoleModel
-from collc.lowering.memory import lane_numbers, loop_header, row_numbers
+from collc.lowering.memory import LOOP_HEADER, lane_numbers, row_numbers
 from collc.plan import AREA_BITS, Exchange, Lane, Number, Phase, Plan, RowKind
+from collc.step_tables import always, extent_of, places_of
 
-WALKS = 1 << AREA_BITS  # only in the rows of PEs, where there is no stage
 # what a row does: the name of the bit in the text, and what is said of it there
 _BITS = {
-    int(RowKind.ENDS): ("row_ends", "the lane's last one of a step"),
-    int(RowKind.SENDS): ("row_sends", ""),
-    int(RowKind.RELAYS): ("row_relays", "lets elements pass"),
-    int(RowKind.RECEIVES): ("row_receives", ""),
-    int(RowKind.COMBINES): ("row_combines", "with what is there, instead of overwriting it"),
-    int(RowKind.STAGES): ("row_stages", "what it receives"),
-    int(RowKind.APPLIES): ("row_applies", "what is staged"),
-    int(RowKind.OVER): ("row_over", "there are no more rows"),
-    WALKS: ("row_walks", "goes on by itself"),
+    int(RowKind.ENDS): ("entry_ends", "is the stream's last one of a step"),
+    int(RowKind.SENDS): ("entry_sends", ""),
+    int(RowKind.RELAYS): ("entry_relays", "passes on what is for others, from fabric to fabric"),
+    int(RowKind.RECEIVES): ("entry_receives", ""),
+    int(RowKind.COMBINES): ("entry_combines", "with what is there, instead of overwriting it"),
+    int(RowKind.STAGES): ("entry_stages", "what it receives"),
+    int(RowKind.APPLIES): ("entry_applies", "what is staged"),
+    int(RowKind.OVER): ("entry_over", "is behind the last one of the table"),
 }
 _ALWAYS = RowKind.ENDS | RowKind.SENDS | RowKind.RECEIVES | RowKind.OVER  # the text names them
 # what the text tests; bits that no row has are left out
@@ -36,8 +35,6 @@ _TESTED = {
     "stages": RowKind.STAGES,
     "applies": RowKind.APPLIES,
     "over": RowKind.OVER,
-    "over_and_ends": RowKind.OVER | RowKind.ENDS,
-    "walks": WALKS,
     "does_anything": RowKind.SENDS
     | RowKind.RELAYS
     | RowKind.RECEIVES
@@ -46,7 +43,6 @@ _TESTED = {
     "receives_or_applies": RowKind.RECEIVES | RowKind.APPLIES,
     "stages_or_applies": RowKind.STAGES | RowKind.APPLIES,
     "uses_fabric": RowKind.SENDS | RowKind.RELAYS | RowKind.RECEIVES,
-    "waits_or_ends": RowKind.SENDS | RowKind.RELAYS | RowKind.RECEIVES | RowKind.ENDS,
 }
 
 
@@ -74,7 +70,8 @@ class ProgramModel:
 @dataclass(frozen=True)
 class LaneModel:
     """A lane: `field` begins its parameters' names, `name` everything else; the positions of its
-    queues, of the first of its DSRs (sources, pairs), and of its task."""
+    queues, of the first of its DSRs (sources, pairs), and of its task. On some PEs it receives in
+    every row (`always_receives`), or sends."""
 
     name: str
     field: str
@@ -83,6 +80,8 @@ class LaneModel:
     source: int
     pair: int
     task: int
+    always_receives: bool
+    always_sends: bool
     programs: tuple[ProgramModel, ...]
 
     @property
@@ -97,8 +96,8 @@ class LaneModel:
 @dataclass(frozen=True)
 class ExchangeModel:
     """What the text of an exchange needs. `length` is that of what is cut into slices, the vector
-    or, `in_blocks`, a line's block of it; `slice_length` is -1 where slices differ in length;
-    `by_length` says that they have the lengths of the run;
+    or, `in_blocks`, a line's block of it; `by_length` says that slices have the lengths of the run;
+    `extent` is how many elements all rows send and receive, 0 if they differ;
     `grain` elements are cut as one; `all_kinds` is the conjunction of the bits of the rows that are
     prepared; `bits` are sums of a row's bits as expressions, of those that are `present` in any.
     The rest says what any row does."""
@@ -106,12 +105,11 @@ class ExchangeModel:
     slices: int
     length: int
     in_blocks: bool
-    slice_length: int
+    extent: int
     grain: int
     areas: int
     header: int
     row_numbers: int
-    walks: bool
     backward: bool
     by_length: bool
     lanes: tuple[LaneModel, ...]
@@ -121,9 +119,7 @@ class ExchangeModel:
     bits: dict[str, str]
     area_bits: int
     relay: str
-    sends: bool
     relays: bool
-    receives: bool
     combines: bool
     copies: bool
     applies_combined: bool
@@ -145,12 +141,11 @@ def exchange_model(
         slices=slicing.count,
         length=slicing.length,
         in_blocks=exchange.blocks is not None,
-        slice_length=slicing.length // slicing.count if slicing.even else -1,
+        extent=extent_of(phase),
         grain=slicing.grain,
         areas=exchange.areas,
-        header=loop_header(exchange),
+        header=LOOP_HEADER,
         row_numbers=row_numbers(phase),
-        walks=exchange.walks,
         backward=exchange.backward,
         by_length=exchange.by_length,
         lanes=lanes,
@@ -160,9 +155,7 @@ def exchange_model(
         bits={name: _named(int(bits) & present) for name, bits in _TESTED.items()},
         area_bits=AREA_BITS,
         relay=f"@mov{8 * plan.element.bytes}",
-        sends=any(kind & RowKind.SENDS for kind in kinds),
         relays=any(kind & RowKind.RELAYS for kind in kinds),
-        receives=any(kind & RowKind.RECEIVES for kind in kinds),
         combines=any(kind & RowKind.RECEIVES and kind & RowKind.COMBINES for kind in kinds),
         copies=any(
             kind & RowKind.RECEIVES and not kind & (RowKind.COMBINES | RowKind.STAGES)
@@ -174,15 +167,15 @@ def exchange_model(
 
 def _present(kinds: set[int], exchange: Exchange) -> int:
     """The bits that rows have, and those that the text names anyhow."""
-    found = int(_ALWAYS) | (WALKS if exchange.walks else 0)
+    found = int(_ALWAYS)
     found |= int(RowKind.STAGES | RowKind.APPLIES) if exchange.areas else 0
     for kind in kinds:
-        found |= kind & (WALKS - 1)
+        found |= kind & ((1 << AREA_BITS) - 1)
     return found
 
 
 def _named(bits: int) -> str:
-    """`row_sends`, `(row_sends | row_relays)`."""
+    """`entry_sends`, `(entry_sends | entry_relays)`."""
     names = [name for bit, (name, _) in _BITS.items() if bits & bit]
     return names[0] if len(names) == 1 else f"({' | '.join(names)})"
 
@@ -225,11 +218,18 @@ def _lane_model(  # noqa: PLR0913, PLR0917 - what a lane is made of
         field=name,
         input=f"{phase.name}.{name}_queue_in" if by_color else str(ids.take("inputs")),
         output=f"{phase.name}.{name}_queue_out" if by_color else str(ids.take("outputs")),
-        source=ids.take("sources", count=3 if exchange.walks else 1),
-        pair=ids.take("pairs", count=2 if exchange.walks else 1),
+        source=ids.take("sources", count=2),
+        pair=ids.take("pairs", count=2),
         task=ids.take("tasks"),
+        always_receives=_some_always(exchange, lanes.values(), RowKind.RECEIVES),
+        always_sends=_some_always(exchange, lanes.values(), RowKind.SENDS),
         programs=programs,
     )
+
+
+def _some_always(exchange: Exchange, lanes: Iterable[Lane], bit: RowKind) -> bool:
+    """Whether all rows of some of these lanes have a bit."""
+    return any(always(lane, exchange) & bit for lane in lanes)
 
 
 def _program_numbers(phase: Phase, index: int) -> dict[int, int]:
@@ -244,10 +244,11 @@ def _program(
 ) -> ProgramModel:
     lines = []
     for loop in lane.loops:
-        head = (loop.turns, loop.shift, Number(len(loop.rows)), loop.walks)
-        for numbers in (head, *(row.numbers for row in loop.rows)):
-            spelled = (_spelled(n, phase.name, tables) for n in numbers if n is not None)
-            lines.append(", ".join(spelled) + ",")
+        head = (loop.turns, loop.shift, Number(len(loop.rows)))
+        lines.append(", ".join(_spelled(n, phase.name, tables) for n in head) + ",")
+        for row in loop.rows:
+            slices = (_spelled(n, phase.name, tables) for n in row.numbers[1:])
+            lines.append(", ".join((_spelled_kind(row.kind, phase.name, tables), *slices)) + ",")
     lines.append("0,")  # no more turns
     size = lane_numbers(lane) + 1
     return ProgramModel(f"{phase.name}_{name}_loops_{number}", number, size, tuple(lines))
@@ -275,6 +276,15 @@ def _spelled(number: Number, phase: str, tables: dict[tuple[int, ...], str]) -> 
     return entry if text == "0" else f"({text} + {entry})"
 
 
+def _spelled_kind(kind: Number, phase: str, tables: dict[tuple[int, ...], str]) -> str:
+    """The bits of a row by their names, if they are the same at all places."""
+    if _varies(kind) or kind.modulus or not kind.offset:
+        return _spelled(kind, phase, tables)
+    area = kind.offset >> AREA_BITS
+    names = [name for bit, (name, _) in _BITS.items() if kind.offset & bit]
+    return " | ".join([*names, f"({area} << {AREA_BITS})"] if area else names)
+
+
 def _divided(divisor: int) -> str:
     return "p" if divisor == 1 else f"(p / {divisor})"
 
@@ -283,51 +293,51 @@ def _kinds(phase: Phase) -> set[int]:
     """The kinds of all rows."""
     found = set()
     for index, role in enumerate(phase.roles):
-        places = _places(phase, index)
+        places = places_of(phase, index).tolist()
         kinds = {row.kind for lane in role.lanes for loop in lane.loops for row in loop.rows}
         for kind in kinds:
             found |= {kind.at(place) for place in (places if _varies(kind) else places[:1])}
     return found
 
 
-def _places(phase: Phase, index: int) -> list[int]:
-    """The places of a role."""
-    runs = (
-        region.x if phase.axis == "x" else region.y for region, i in phase.regions if i == index
-    )
-    return [place for run in runs for place in run]
-
-
 def _varies(number: Number) -> bool:
     return bool(number.slope or number.table)
 
 
-def exchange_fields(exchange: Exchange, any_color: str, by_color: bool) -> tuple[Field, ...]:
+def exchange_fields(phase: Phase, any_color: str, by_color: bool) -> tuple[Field, ...]:
     """The fields of the phase's struct; with `by_color` the queues are those of the colors."""
+    exchange = phase.exchange
+    assert exchange is not None, "lanes are of an exchange"
     fields = [
         Field("takes_part", "bool", "", "false"),
         Field("place", "u16", "on the line", "0"),
-        Field("lanes", "u16", "with rows", "0"),
+        Field("streams", "u16", "that have a step table", "0"),
     ]
     if exchange.blocks is not None:
         fields.append(Field("first", "u16", "element of its block", "0"))
     for lane in exchange.lanes:
         fields += [
-            Field(f"{lane}_rows", "u16", "which, 0 if there are none", "0"),
+            Field(f"{lane}_table", "u16", "which step table, 0 if none", "0"),
             Field(f"{lane}_receives", "bool", "", "false"),
             Field(f"{lane}_in", "color", "", any_color),
             Field(f"{lane}_sends", "bool", "", "false"),
             Field(f"{lane}_out", "color", "", any_color),
         ]
-        if exchange.walks:
-            fields.append(Field(f"{lane}_both", "bool", "sends and receives in every row", "false"))
+        for bit, name in ((RowKind.RECEIVES, "receives"), (RowKind.SENDS, "sends")):
+            if _some_always(exchange, _lanes_named(phase, lane), bit):
+                fields.append(Field(f"{lane}_always_{name}", "bool", "in every entry", "false"))
         if by_color:
             fields += [
                 Field(f"{lane}_queue_in", "u16", "", "0"),
                 Field(f"{lane}_queue_out", "u16", "", "0"),
-                Field(f"{lane}_tears_down", "bool", "its way, at the end", "false"),
+                Field(f"{lane}_tears_down", "bool", "its route, at the end", "false"),
             ]
     return tuple(fields)
+
+
+def _lanes_named(phase: Phase, name: str) -> Iterator[Lane]:
+    """The lanes of all roles with a name."""
+    return (lane for role in phase.roles for lane in role.lanes if lane.name == name)
 
 
 def exchange_role(
@@ -348,11 +358,11 @@ def exchange_role(
     for number, lane in enumerate(role.lanes):
         values |= dict(_lane_values(lane, phase))
         programs = _program_numbers(phase, number)
-        values[f"{lane.name}_rows"] = str(programs.get(id(lane.loops), 0))
+        values[f"{lane.name}_table"] = str(programs.get(id(lane.loops), 0))
         if queues is not None:
             values |= dict(_shared_values(lane, queues))
     used = sum(1 for lane in role.lanes if lane.loops)
-    values |= {"takes_part": "true" if used else "false", "lanes": str(used)}
+    values |= {"takes_part": "true" if used else "false", "streams": str(used)}
     rows = tuple(f".{field.name} = {values[field.name]}," for field in fields)
     return RoleModel(index, role.about, rows)
 
@@ -368,20 +378,14 @@ def _shared_values(lane: Lane, queues: Mapping[str, int]) -> Iterator[tuple[str,
 
 def _lane_values(lane: Lane, phase: Phase) -> Iterator[tuple[str, str]]:
     assert phase.exchange, "lanes are of an exchange"
-    slicing = phase.exchange.slicing
-    both = int(RowKind.SENDS | RowKind.RECEIVES)
-    rows = [row for loop in lane.loops for row in loop.rows]
-    kinds = [row.kind for row in rows]
-    if (
-        phase.exchange.walks
-        and rows
-        and slicing.length >= slicing.count * slicing.grain  # no slice is empty
-        and all(kind.offset & both == both and not _varies(kind) for kind in kinds)
-    ):
-        yield f"{lane.name}_both", "true"
+    bits = always(lane, phase.exchange)
     if lane.receives_on:
         yield f"{lane.name}_receives", "true"
         yield f"{lane.name}_in", lane.receives_on
     if lane.sends_on:
         yield f"{lane.name}_sends", "true"
         yield f"{lane.name}_out", lane.sends_on
+    if bits & RowKind.RECEIVES:
+        yield f"{lane.name}_always_receives", "true"
+    if bits & RowKind.SENDS:
+        yield f"{lane.name}_always_sends", "true"

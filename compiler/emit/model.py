@@ -168,9 +168,9 @@ class SharedPhase:
 
 
 def loads_at_start(phase: Phase, given: SharedPhase) -> bool:
-    """Whether a phase of a program loads its registers when it begins: they are those of other
-    phases, too, or as long as the vectors of the call."""
-    return given.late or (given.by_length and phase.exchange is None)
+    """Whether a phase of a tree loads its registers in a function when it begins: they are those of
+    other phases, too, or as long as the vectors of the call."""
+    return phase.exchange is None and (given.late or given.by_length)
 
 
 def model_of(
@@ -377,4 +377,4 @@ def _result_cases(plan: Plan) -> Cases:
         if not any(isinstance(step, SendVector) for step in phase.roles[role].steps)
     ]
     names = coordinates(reductions[-1]) if reductions else ("x", "y")
-    return cases_of(regions, (grid.width, grid.height), 0, names)
+    return cases_of(regions, (grid.width, grid.height), 0, "result_holders", names)

@@ -148,9 +148,9 @@ class PhaseModel:
 
     @property
     def loads(self) -> bool:
-        """Whether registers are loaded when it begins: they are other phases', too, or as long as
-        the vectors of the call."""
-        return self.late or (self.by_length and self.exchange is None)
+        """Whether a phase of a tree loads its registers when it begins: they are other phases',
+        too, or as long as the vectors of the call."""
+        return self.exchange is None and (self.late or self.by_length)
 
     @property
     def in_dsd(self) -> str:
@@ -238,7 +238,11 @@ def phase_model(
         multiplexed=tuple(_multiplexed(around)),
         sets_routers=around.sets_routers and bool(around.torn_down),
         cases=cases_of(
-            phase.regions, (grid.width, grid.height), len(phase.roles), coordinates(phase)
+            phase.regions,
+            (grid.width, grid.height),
+            len(phase.roles),
+            f"{phase.name}_roles",
+            coordinates(phase),
         ),
         on_path=phase.path is not None,
         ways=ways_model(phase.ways, plan.collective.grid),
@@ -327,7 +331,7 @@ def _struct(
     if shape is None:
         assert phase.exchange, "only an exchange has no shape"
         any_color = min(use.color for role in phase.roles for use in role.colors)
-        fields = exchange_fields(phase.exchange, any_color, queues is not None)
+        fields = exchange_fields(phase, any_color, queues is not None)
         site = site_model(grid, (0, 0))
         at = (site.x, site.y) if phase.axis == "x" else (site.y, site.x)
         at = ("p", "0") if phase.path else at

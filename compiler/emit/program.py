@@ -312,7 +312,7 @@ def _functions(phase: PhaseModel) -> Iterator[tuple[int, str, str]]:
     """Tasks of a phase: position, condition on the PE's parameters, function."""
     if phase.exchange:
         for lane in phase.exchange.lanes:
-            yield lane.task, f"{lane.field}_rows > 0", f"{lane.name}_next"
+            yield lane.task, f"{lane.field}_table > 0", f"{lane.name}_next"
         return
     if phase.store and phase.store.task >= 0:
         yield phase.store.task, "stored > 0", f"{phase.store.name}_done"

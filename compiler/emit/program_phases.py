@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from collc.emit.ids import Ids
@@ -20,23 +20,27 @@ from collc.program import ProgramPlan, Use
 
 
 def shared_of(plan: ProgramPlan) -> list[SharedPhase]:
-    """What each use is given. The phases have registers of their own as long as there are enough;
-    those that are left go to the others in turn, which load them when they begin."""
+    """What each use is given. The phases of trees have registers of their own as long as there are
+    enough; those that are left go to the others in turn, which load them when they begin, as all
+    exchanges do."""
     ready = controls_ready(plan)
     bare = list(_with_routers(plan, [_bare(plan, use, ready) for use in plan.uses]))
     needs = [_needs(plan, use, given) for use, given in zip(plan.uses, bare, strict=True)]
     room = len(plan.dsr_ids)
     used = _of_all(plan, ready)
-    enough = used.pairs + sum(need.pairs for need in needs) <= room
-    enough = enough and used.sources + sum(need.sources for need in needs) <= room
-    late = [replace(given, late=True) for given in bare]
-    in_turn = Ids() if enough else _widest(plan, late)
+    exchanges = [plan.phase(use).exchange is not None for use in plan.uses]
+    in_turn = _widest(need for need, exchange in zip(needs, exchanges, strict=True) if exchange)
+    own = [need for need, exchange in zip(needs, exchanges, strict=True) if not exchange]
+    pairs = used.pairs + sum(need.pairs for need in own) + in_turn.pairs
+    sources = used.sources + sum(need.sources for need in own) + in_turn.sources
+    if max(pairs, sources) > room:
+        in_turn = _widest(_needs_in_turn(plan, bare))
     apart = sum(need.tasks for need in needs) <= len(plan.task_ids) - plan.own_tasks
     apart = apart and bool(plan.program.selections)
     found = []
-    for given, need in zip(bare, needs, strict=True):
+    for given, need, exchange in zip(bare, needs, exchanges, strict=True):
         pairs, sources = used.pairs + need.pairs, used.sources + need.sources
-        waits = pairs + in_turn.pairs > room or sources + in_turn.sources > room
+        waits = exchange or pairs + in_turn.pairs > room or sources + in_turn.sources > room
         first = replace(used)
         if waits:
             first.pairs, first.sources = room - in_turn.pairs, room - in_turn.sources
@@ -55,9 +59,17 @@ def _of_all(plan: ProgramPlan, ready: bool) -> Ids:
     return Ids(pairs=colors + vector_pairs(phases), sources=colors, vector=colors)
 
 
-def _widest(plan: ProgramPlan, given: Sequence[SharedPhase]) -> Ids:
-    """As many as any phase takes that is given this."""
-    of_all = [_needs(plan, use, one) for use, one in zip(plan.uses, given, strict=True)]
+def _needs_in_turn(plan: ProgramPlan, given: Sequence[SharedPhase]) -> list[Ids]:
+    """How many ids of each kind the phases take if they load their registers when they begin."""
+    return [
+        _needs(plan, use, replace(one, late=True))
+        for use, one in zip(plan.uses, given, strict=True)
+    ]
+
+
+def _widest(needs: Iterable[Ids]) -> Ids:
+    """As many as any of them."""
+    of_all = tuple(needs)
     return Ids(
         pairs=max((need.pairs for need in of_all), default=0),
         sources=max((need.sources for need in of_all), default=0),
@@ -94,8 +106,8 @@ def controls_ready(plan: ProgramPlan) -> bool:
     outputs = {color.output_queue for color in plan.colors}
     if inputs & outputs or not any(color.torn_down for color in plan.colors):
         return False
-    given = [replace(_bare(plan, use, True), late=True) for use in plan.uses]
-    of_all, in_turn = _of_all(plan, ready=True), _widest(plan, given)
+    given = [_bare(plan, use, True) for use in plan.uses]
+    of_all, in_turn = _of_all(plan, ready=True), _widest(_needs_in_turn(plan, given))
     most = max(of_all.pairs + in_turn.pairs, of_all.sources + in_turn.sources)
     return most <= len(plan.dsr_ids)
 

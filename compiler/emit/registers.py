@@ -142,16 +142,13 @@ def registers_of_lanes(
     by lane; where there are none no lane sends any by a register."""
     for lane in exchange.lanes:
         name, pair, source = lane.name, lane.pair, lane.source
-        yield RegisterModel(f"{name}_source", SOURCE, source, "what it receives")
-        yield RegisterModel(f"{name}_dest", "dsr_dest", pair, "where it sends")
-        if exchange.receives:
-            yield RegisterModel(f"{name}_own", "dsr_src0", pair, "where it receives")
-        if exchange.walks:
-            yield RegisterModel(f"{name}_given", SOURCE, source + 1, "what it sends")
-            about = "the same where slices have begun anew"
-            yield RegisterModel(f"{name}_given_anew", SOURCE, source + 2, about)
-            if exchange.receives:
-                yield RegisterModel(f"{name}_own_anew", "dsr_src0", pair + 1, about)
+        yield RegisterModel(f"{name}_in_src1", SOURCE, source, "from the fabric")
+        yield RegisterModel(f"{name}_to_dest", "dsr_dest", pair, "the slice it is written to")
+        if exchange.combines:
+            about = "the same slice as a source"
+            yield RegisterModel(f"{name}_to_src0", "dsr_src0", pair, about)
+        yield RegisterModel(f"{name}_from_src1", SOURCE, source + 1, "the slice that is sent")
+        yield RegisterModel(f"{name}_out_dest", "dsr_dest", pair + 1, "to the fabric")
         if controls:
             about = "where the control wavelet goes"
             yield RegisterModel(f"{name}_control_dest", "dsr_dest", -1, about, controls[name])

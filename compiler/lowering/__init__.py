@@ -35,7 +35,7 @@ from collc.lowering.steps import (
     traffic_of,
 )
 from collc.lowering.steps.ways import Wired
-from collc.packing import goes_in_pairs, may_go_backward, slices_go_in_pairs
+from collc.packing import goes_in_pairs, slices_go_in_pairs
 from collc.paths import Path
 from collc.plan import Advance, Phase, Plan, SendVector, Way
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
@@ -142,8 +142,6 @@ def _exchanges(
     contract = schedule.collective.contract
     by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
     traffic = traffic_of(phase)
-    exchanges = sum(isinstance(other, StepsPhase) for other in schedule.phases)
-    others = len(schedule.phases) - exchanges
     direct, by_relays = _wirings(phase, traffic, schedule.collective.path)
     most = schedule.collective.limits.colors or len(target.colors)
     paired = slices_go_in_pairs(phase, contract, target)
@@ -153,11 +151,8 @@ def _exchanges(
     )
     # where neither keeps the limit, the refusal names the fewest colors
     if direct is not None and direct[0].color_count <= max(most, by_relays[0].color_count):
-        needed = 3 * len(direct[0].lanes) * exchanges + 3 * others
-        turns = may_go_backward(paired=paired, wide=phase.wide)
-        walks = needed <= len(target.dsr_ids) and turns
-        yield partial(lower, phase, traffic, direct[0], ways=direct[1], may_walk=walks)
-    yield partial(lower, phase, traffic, by_relays[0], ways=by_relays[1], may_walk=False)
+        yield partial(lower, phase, traffic, direct[0], ways=direct[1])
+    yield partial(lower, phase, traffic, by_relays[0], ways=by_relays[1])
 
 
 def _wirings(phase: StepsPhase, traffic: Traffic, path: Path | None) -> tuple[Wired | None, Wired]:

@@ -15,13 +15,15 @@ import numpy as np
 from collc.identity import remembered
 from collc.plan import BY_WAVELET, Exchange, Lane, Phase, Plan, SendVector
 from collc.spec import ElementType
-from collc.unrolled import NEVER, Ints, values_of
+from collc.step_tables import places_of
+from collc.unrolled import Ints, values_of
 
 RUNTIME_BYTES = 2048  # library start-up and memcpy command handling
 STEP_BYTES = 60  # one asynchronous DSD operation with its task
 PHASE_BYTES = 40  # choosing what a PE does in a phase
 LANE_BYTES = 400  # what reads the rows of a lane and starts its operations
 ROW_NUMBERS = 5
+LOOP_HEADER = 3  # numbers in front of the rows of a loop
 TURN_BYTES = 80  # letting a phase of a program begin, and handing tasks on to it
 ROUTER_BYTES = 60  # setting a router on one color
 SMALL_DATA_BYTES = 64  # descriptors, pointers, counters
@@ -67,11 +69,6 @@ def _exchange_bytes(exchange: Exchange, phase: Phase, element: ElementType) -> i
     return stage + 2 * len(exchange.lanes) * row_numbers(phase) + cuts
 
 
-def loop_header(exchange: Exchange) -> int:
-    """Numbers in front of the rows of a loop."""
-    return 4 if exchange.walks else 3
-
-
 def lane_numbers(lane: Lane) -> int:
     """Numbers of a lane's program."""
     return sum(len(loop.numbers) + 1 + ROW_NUMBERS * len(loop.rows) for loop in lane.loops)
@@ -79,17 +76,14 @@ def lane_numbers(lane: Lane) -> int:
 
 @remembered
 def row_numbers(phase: Phase) -> int:
-    """Numbers of 16 bits that the rows of a lane take in a PE at most: five a row and turn, or ten
-    for all turns where registers walk, and two rows behind the last that say that it was."""
+    """Numbers of 16 bits that the rows of a lane take in a PE at most: five a row and turn,
+    and one behind the last that says that it was."""
     longest = 0
     for index, role in enumerate(phase.roles):
-        runs = (
-            region.x if phase.axis == "x" else region.y for region, i in phase.regions if i == index
-        )
-        places = np.array(sorted({place for run in runs for place in run}), dtype=np.int64)
+        places = places_of(phase, index)
         for lane in role.lanes if len(places) else ():
             longest = max(longest, int(_rows(lane, places).max()))
-    return ROW_NUMBERS * (longest + 2)
+    return ROW_NUMBERS * (longest + 1)
 
 
 def _rows(lane: Lane, places: Ints) -> Ints:
@@ -99,9 +93,8 @@ def _rows(lane: Lane, places: Ints) -> Ints:
     before = np.concatenate((np.zeros((1, len(places)), np.int64), np.cumsum(does, axis=0)))
     end = np.cumsum([len(loop.rows) for loop in loops], dtype=np.int64)
     begin = np.concatenate(([0], end))[:-1]
-    all_turns = (before[end] - before[begin]) * values_of([loop.turns for loop in loops], places)
-    walks = values_of([loop.walks or NEVER for loop in loops], places) > 0
-    rows: Ints = np.where(walks, 2, all_turns).sum(axis=0)
+    turns = values_of([loop.turns for loop in loops], places)
+    rows: Ints = ((before[end] - before[begin]) * turns).sum(axis=0)
     return rows
 
 

@@ -63,17 +63,18 @@ SOURCES: tuple[Having, ...] = (stores, sends_or_copies, controls)
 
 
 def pairs_of_phase(phase: Phase) -> int:
-    """Pairs of a phase, beside the vector's; two for each lane of an exchange where registers
-    walk, else one."""
+    """Pairs of a phase, beside the vector's; two for each lane of an exchange: for the slice that
+    it receives into, and for where it sends."""
     if phase.exchange:
-        return len(phase.exchange.lanes) * (2 if phase.exchange.walks else 1)
+        return 2 * len(phase.exchange.lanes)
     return _count(phase, PAIRS)
 
 
 def sources_of_phase(phase: Phase) -> int:
-    """Sources of a phase; three for each lane of an exchange where registers walk, else one."""
+    """Sources of a phase; two for each lane of an exchange: for what arrives, and for the slice
+    that it sends."""
     if phase.exchange:
-        return len(phase.exchange.lanes) * (3 if phase.exchange.walks else 1)
+        return 2 * len(phase.exchange.lanes)
     return _count(phase, SOURCES)
 
 

@@ -73,8 +73,7 @@ def _lane(lane: Lane) -> Iterator[str]:
     ends += [f"to {lane.sends_on}"] if lane.sends_on else []
     yield f"lane {lane.name}: {', '.join(ends) or 'unused'}"
     for loop in lane.loops:
-        walks = f", walking: {show_number(loop.walks)}" if loop.walks else ""
-        yield f"  {show_number(loop.turns)} turns, each {show_number(loop.shift)} slices on{walks}"
+        yield f"  {show_number(loop.turns)} turns, each {show_number(loop.shift)} slices on"
         yield from (f"    {show_row(row)}" for row in loop.rows)
 
 

@@ -3,8 +3,9 @@
 A *slot* is what the emitted code gives a number to: what a phase receives from, what it sends to,
 an operand of one of its operations. A queue is bound to its color, and a DSR loaded, before the
 program begins, and each PE does so for its own slots only. So two slots can have one number if no
-PE has both, whatever the phases do and in whatever order: nothing is shared over time. The two
-sides of a reduction to a root inside a line meet only at the root, where neither sends.
+PE has both, whatever the phases do and in whatever order. The two sides of a reduction to a root
+inside a line meet only at the root, where neither sends. Registers of exchanges are loaded when a
+phase or a step of it begins, so those of two exchanges can have one number on any PE.
 """
 
 from __future__ import annotations
@@ -34,14 +35,19 @@ from collc.plan import Exchange, Lane, Phase, Plan, Registers, Role, Strided
 @dataclass(frozen=True)
 class Slot:
     """What needs a number: its phase, and the rectangles of the PEs that have it, each as the
-    coordinates along both axes, as bits. `on_path` says that they are places of a path."""
+    coordinates along both axes, as bits. `on_path` says that they are places of a path, `in_phase`
+    that a register is loaded in its phase, which other phases may do, too."""
 
     phase: int
     areas: tuple[tuple[int, int], ...]
     on_path: bool
+    in_phase: bool = False
 
     def meets(self, other: Slot) -> bool:
-        """Whether some PE has both; of a path and the grid it is not known, and taken for true."""
+        """Whether some PE has both, and one of them is kept over phases; of a path and the grid it
+        is not known, and taken for true."""
+        if self.in_phase and other.in_phase and self.phase != other.phase:
+            return False
         if self.on_path != other.on_path:
             return True
         return any(x & u and y & v for x, y in self.areas for u, v in other.areas)
@@ -143,15 +149,16 @@ def _slots_of_exchange(at: int, phase: Phase, exchange: Exchange) -> Slots:
     """A lane's queues and registers are of the PEs that have rows for it."""
     lanes = [_slot_of_lane(at, phase, number) for number in range(len(exchange.lanes))]
 
-    def of_lanes(count: int) -> tuple[Slot, ...]:
+    def registers(count: int) -> tuple[Slot, ...]:
         """So many for all lanes, each with as many as the others."""
-        return tuple(slot for slot in lanes for _ in range(count // len(lanes)))
+        each = count // len(lanes)
+        return tuple(replace(slot, in_phase=True) for slot in lanes for _ in range(each))
 
     return Slots(
-        inputs=of_lanes(len(lanes)),
-        outputs=of_lanes(len(lanes)),
-        pairs=of_lanes(pairs_of_phase(phase)),
-        sources=of_lanes(sources_of_phase(phase)),
+        inputs=tuple(lanes),
+        outputs=tuple(lanes),
+        pairs=registers(pairs_of_phase(phase)),
+        sources=registers(sources_of_phase(phase)),
     )
 
 

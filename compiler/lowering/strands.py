@@ -37,8 +37,6 @@ def build_strands(schedules: tuple[Schedule, ...], program: Program, target: Tar
     if not program.together:
         return share(schedules, chosen, program, target)
     members = strands_of(program, [one.collective.name for one in chosen])
-    if sum(_dsrs_needed(members, chosen)) > len(target.dsr_ids):
-        chosen = _plans_with_fewer_dsrs(schedules, program, target, len(members))
     parts = tuple(_part(program, members, chosen, i) for i in range(len(members)))
     machines = _dsrs_apart(members, chosen, target)
     best: tuple[ProgramPlan, ...] = ()
@@ -126,16 +124,6 @@ def _part(
 def _dsrs_needed(members: tuple[tuple[int, ...], ...], chosen: tuple[Plan, ...]) -> list[int]:
     """The DSRs of a file that each strand needs."""
     return [shared_dsrs([chosen[i] for i in strand]) for strand in members]
-
-
-def _plans_with_fewer_dsrs(
-    schedules: tuple[Schedule, ...], program: Program, target: Target, strands: int
-) -> tuple[Plan, ...]:
-    """Plans chosen as if there were only the DSRs that one of so many strands gets: exchanges whose
-    registers would walk from slice to slice, which takes three in place of one, load them."""
-    fewer = replace(target, dsr_ids=target.dsr_ids[: len(target.dsr_ids) // strands])
-    plans = fastest_plans(schedules, program, fewer)
-    return tuple(replace(plan, target=target) for plan in plans)
 
 
 def _dsrs_apart(

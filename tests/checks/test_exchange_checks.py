@@ -108,19 +108,17 @@ def test_a_loop_without_turns_is_refused():
         assert codes(schedule, with_role(plan, 0, replace(role, lanes=lanes))) == {"C319"}
 
 
-@pytest.mark.parametrize("length", [24, 25])
-def test_registers_walk_where_slices_are_equally_long(length):
-    schedule, plan = planned(replace(RING, length=length))
-    exchange = plan.phases[0].exchange
-    assert exchange.walks == exchange.backward == (length == 24)
-    other = replace(exchange, walks=not exchange.walks)
-    assert "C319" in codes(schedule, with_phase(plan, replace(plan.phases[0], exchange=other)))
-
-
-def test_registers_that_walk_the_other_way_are_refused():
-    schedule, plan = planned(RING)
-    turned = replace(plan.phases[0].exchange, backward=False)
-    assert "C319" in codes(schedule, with_phase(plan, replace(plan.phases[0], exchange=turned)))
+def test_lanes_of_a_place_that_end_different_steps_are_refused():
+    schedule, plan = planned(s.Line("recursive_doubling", 4, 40))
+    role = plan.phases[0].roles[0]
+    assert len(role.lanes) > 1
+    for at, lane in enumerate(role.lanes):
+        *before, last = lane.loops
+        kind = last.rows[-1].kind
+        row = replace(last.rows[-1], kind=replace(kind, offset=kind.offset ^ int(RowKind.ENDS)))
+        loops = (*before, replace(last, rows=(*last.rows[:-1], row)))
+        lanes = (*role.lanes[:at], replace(lane, loops=loops), *role.lanes[at + 1 :])
+        assert codes(schedule, with_role(plan, 0, replace(role, lanes=lanes))) == {"C319"}
 
 
 SCATTERING = """\
@@ -138,7 +136,6 @@ def test_slices_that_fall_are_one_row_from_the_last_element_on():
     schedule, plan = bundle.schedule, bundle.plan
     exchange = plan.phases[0].exchange
     assert exchange.backward
-    assert not exchange.walks
     assert first_row(plan).out_count == Number(5)
     other = replace(exchange, backward=False)
     assert "C322" in codes(schedule, with_phase(plan, replace(plan.phases[0], exchange=other)))
@@ -150,32 +147,6 @@ def test_a_stage_is_not_filled_from_the_last_element_on():
     assert exchange.areas
     other = replace(exchange, backward=True)
     assert "C319" in codes(schedule, with_phase(plan, replace(plan.phases[0], exchange=other)))
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"shift": Number(1)},
-        {"turns": Number(RING.ranks + 1)},
-        {"walks": Number(2)},
-        {"walks": None},
-    ],
-)
-def test_a_loop_that_walks_elsewhere_is_refused(change):
-    schedule, plan = planned(RING)
-    role = plan.phases[0].roles[0]
-    loop = role.lanes[0].loops[0]
-    assert loop.walks == Number(1)
-    lanes = (replace(role.lanes[0], loops=(replace(loop, **change), *role.lanes[0].loops[1:])),)
-    assert codes(schedule, with_role(plan, 0, replace(role, lanes=lanes))) == {"C319"}
-
-
-def test_a_loop_that_could_walk_and_does_not_is_accepted():
-    schedule, plan = planned(RING)
-    role = plan.phases[0].roles[0]
-    loop = replace(role.lanes[0].loops[0], walks=Number(0))
-    lanes = (replace(role.lanes[0], loops=(loop, *role.lanes[0].loops[1:])),)
-    assert codes(schedule, with_role(plan, 0, replace(role, lanes=lanes))) == set()
 
 
 def test_a_route_to_the_wrong_side_is_refused():
@@ -272,7 +243,7 @@ def test_what_passes_a_pe_is_cut_where_no_operation_is_long_enough():
 def test_what_passes_a_pe_at_once_counts_as_an_operation():
     schedule, plan = planned(s.Line("recursive_doubling", 16, 5000))
     for elements, refused in ((WSE2.max_extent, False), (WSE2.max_extent + 1, True)):
-        row = Row(Number(int(RowKind.RELAYS)), *map(Number, (0, elements, 0, 0)))
+        row = Row(Number(int(RowKind.RELAYS | RowKind.ENDS)), *map(Number, (0, elements, 0, 0)))
         assert ("C309" in codes(schedule, with_row(plan, row, role=1))) == refused
 
 

@@ -34,7 +34,7 @@ def colors(wiring) -> set[str]:
 def test_a_ring_laid_out_in_hops_of_two_takes_three_colors(ranks):
     direct, _ = wired("ring_allreduce", ranks, ring=True)
     assert len(colors(direct)) == 3
-    assert direct.lanes == ("lane",)
+    assert direct.lanes == ("stream",)
 
 
 def test_more_than_two_partners_take_relays_with_two_colors_a_way():

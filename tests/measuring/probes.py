@@ -24,6 +24,8 @@ ROWS = (
     ("binary_blocks", 3, 1),
     ("binary_tree_allreduce", 3, 1),
     ("binary_tree_broadcast", 5, 6),
+    ("binary_tree_reduce", 3, 6),
+    ("binary_tree_reduce", 5, 5),
     ("binary_tree_reduce", 5, 6),
     ("binomial_gather", 5, 1),
     ("binomial_gather", 5, 6),

@@ -32,11 +32,6 @@ def compiled(contract: str, width: int, height: int, length: int, target: str) -
     return bundle
 
 
-def walks(bundle: ProgramBundle) -> bool:
-    phases = [phase for plan in bundle.plan.plans for phase in plan.phases]
-    return any(phase.exchange and phase.exchange.walks for phase in phases)
-
-
 @pytest.mark.parametrize(
     ("contract", "width", "height", "length", "target"),
     [
@@ -58,20 +53,17 @@ def test_halves_on_both_axes_deliver(
     assert report.verified, report.problem
 
 
-def test_registers_walk_in_joined_exchanges_where_they_suffice() -> None:
-    """An allreduce has two phases of three registers each, in turn: six for two, of seven."""
-    assert walks(compiled("allreduce", 4, 3, 48, "wse2"))
-
-
-def test_registers_are_loaded_in_joined_exchanges_where_they_would_not_suffice() -> None:
-    """Six for two, of five that are not reserved."""
-    text = halves_of("allreduce", 4, 3, 48).replace("program {", "program { reserve dsrs 6 .. 7 ")
-    bundle = compile_any(text, "test.coll", {}, "wse2", 30)
-    assert isinstance(bundle, ProgramBundle)
-    assert not walks(bundle)
+def test_joined_exchanges_have_registers_of_their_own() -> None:
+    """Two for each, which its phases have in turn."""
+    bundle = compiled("allreduce", 4, 3, 48, "wse2")
     first = replace(bundle.plan.strands[0], dsr_ids=bundle.plan.strands[1].dsr_ids)
     sharing = replace(bundle.plan, strands=(first, *bundle.plan.strands[1:]))
     assert "C334" in [diagnostic.code for diagnostic in strands(sharing)]
+    text = halves_of("allreduce", 4, 3, 48).replace("program {", "program { reserve dsrs 1 .. 3 ")
+    assert compile_any(text, "test.coll", {}, "wse2", 30)
+    with pytest.raises(collc.CollcError) as refused:
+        compile_any(text.replace("1 .. 3", "1 .. 4"), "test.coll", {}, "wse2", 30)
+    assert "C334" in {diagnostic.code for diagnostic in refused.value.diagnostics}
 
 
 @pytest.mark.parametrize("target", ["wse2", "wse3"])

@@ -16,7 +16,7 @@ from collc.lowering.steps.rows import FIELDS
 from collc.lowering.steps.traffic import Ints
 
 LONGEST = 6  # rows of a group
-HEADER = 2  # numbers in front of a loop: turns and shift (and whether registers walk)
+HEADER = 2  # numbers in front of a loop: turns and shift
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ rows for all steps instead, with empty ones; then only the wiring tells roles ap
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,7 +27,6 @@ from collc.lowering.steps.parts import (
 )
 from collc.lowering.steps.rows import FIELDS, Rows, padded, rows_of
 from collc.lowering.steps.traffic import Bools, Ints, Traffic
-from collc.lowering.steps.walks import LaneForm, LaneProgram, walking, way_to_walk
 from collc.lowering.steps.wiring import Wiring
 from collc.packing import may_go_backward
 from collc.paths import Path
@@ -36,6 +36,20 @@ from collc.steps import StepsPhase
 
 LARGEST = np.iinfo(np.int64).max
 MOST_FORMS = 12  # roles beyond which rows for all steps are tried
+
+LaneForm = tuple[tuple[int, int], ...]  # of each loop: rows, and 1 if it is run more than once
+
+
+@dataclass(frozen=True, eq=False)
+class LaneProgram:
+    """The loops of a lane at several places, as [places, numbers]; `form` says how to read it.
+    Rows of the kinds `reads` say which slices they put out."""
+
+    form: LaneForm
+    places: Ints
+    numbers: Ints
+    reads: int = SENDS
+
 
 # places, and what each lane does there; a program may be that of several groups
 Group = tuple[list[int], list[LaneProgram]]
@@ -50,15 +64,12 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
     by_call_back: bool,
     path: Path | None = None,
     ways: tuple[Way, ...] = (),
-    may_walk: bool = True,
     paired: bool = False,
     by_length: bool = False,
 ) -> Phase:
     """The plan's phase of `pattern` on the lanes of `wiring`. With a `path`, which is a row when
-    unfolded, it goes along that; where it leaps, on `ways`. Registers walk from slice to slice
-    where that saves loads and `may_walk` says that there are enough of them; slices whose lengths
-    are those of the run are looked up instead (`by_length`). Elements go in pairs where it is
-    `paired`."""
+    unfolded, it goes along that; where it leaps, on `ways`. Slices whose lengths are those of the
+    run are looked up (`by_length`). Elements go in pairs where it is `paired`."""
     slicing = pattern.slicing
     stages, areas = staged(traffic, pattern.ranks, by_call_back)
     if wiring.circuits:
@@ -72,11 +83,7 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
     reads = SENDS | RELAYS if by_length else SENDS
     groups = _groups(pattern, wiring, rows, formulas, reads)
     programs = _programs(groups)
-    walks = way_to_walk(programs, slicing) if may_walk and not (by_length or stages.any()) else 0
-    loops = {
-        id(lane): _loops(walking(lane, slicing.count, walks), slicing.count, formulas)
-        for lane in programs
-    }
+    loops = {id(lane): _loops(lane, slicing.count, formulas) for lane in programs}
     roles = tuple(
         _role(f"part_{index}", wiring, places[0], [loops[id(lane)] for lane in lanes])
         for index, (places, lanes) in enumerate(groups)
@@ -93,8 +100,7 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
             slicing,
             int(areas[stages].max()) + 1 if stages.any() else 0,
             wiring.lanes,
-            walks != 0,
-            backward or walks < 0,
+            backward,
             pattern.blocks,
             by_length,
         ),
@@ -113,13 +119,34 @@ def _programs(groups: list[Group]) -> list[LaneProgram]:
 def _groups(
     pattern: StepsPhase, wiring: Wiring, rows: Rows, formulas: Formulas, reads: int
 ) -> list[Group]:
-    """The roles: by form, or with rows for all steps if that takes fewer numbers."""
+    """The roles: by form, of which those of one form may share a program, or with rows for all
+    steps; whichever takes the fewest numbers."""
     by_form = _by_form(pattern, wiring, rows, reads)
-    if len(by_form) <= MOST_FORMS:
-        return by_form
-    alike = _with_all_steps(pattern, wiring, rows, reads)
+    choices = [_sharing_programs(by_form), by_form]
+    if len(by_form) > MOST_FORMS:
+        choices.append(_with_all_steps(pattern, wiring, rows, reads))
     slices = pattern.slicing.count
-    return min(by_form, alike, key=lambda groups: _size(groups, slices, formulas))
+    return min(choices, key=lambda groups: _size(groups, slices, formulas))
+
+
+def _sharing_programs(groups: list[Group]) -> list[Group]:
+    """The same roles, of which all of one form and one parity of places have one program: routes
+    repeat with other periods than the slices do."""
+    alike: dict[object, list[LaneProgram]] = {}
+    for places, programs in groups:
+        for lane, program in enumerate(programs):
+            alike.setdefault((lane, program.form, _parity(places)), []).append(program)
+    shared = {key: _stacked(programs) for key, programs in alike.items()}
+    return [
+        (places, [shared[i, one.form, _parity(places)] for i, one in enumerate(programs)])
+        for places, programs in groups
+    ]
+
+
+def _parity(places: list[int]) -> int | None:
+    """0 or 1 if all places are even or odd."""
+    found = {place % 2 for place in places}
+    return found.pop() if len(found) == 1 else None
 
 
 def _by_form(pattern: StepsPhase, wiring: Wiring, rows: Rows, reads: int) -> list[Group]:
@@ -147,12 +174,11 @@ def _by_form(pattern: StepsPhase, wiring: Wiring, rows: Rows, reads: int) -> lis
 
 
 def _stacked(programs: list[LaneProgram]) -> LaneProgram:
-    return LaneProgram(
-        programs[0].form,
-        np.concatenate([one.places for one in programs]),
-        np.concatenate([one.numbers for one in programs]),
-        programs[0].reads,
-    )
+    """One program for the places of several of one form, in order."""
+    places = np.concatenate([one.places for one in programs])
+    order = np.argsort(places)
+    numbers = np.concatenate([one.numbers for one in programs])
+    return LaneProgram(programs[0].form, places[order], numbers[order], programs[0].reads)
 
 
 def _with_all_steps(pattern: StepsPhase, wiring: Wiring, rows: Rows, reads: int) -> list[Group]:
@@ -253,16 +279,11 @@ def _used(program: LaneProgram) -> Bools:
 
 def _row_columns(program: LaneProgram) -> Iterator[int]:
     """Where each row begins."""
-    at, head = 0, _head(program.form, program.numbers.shape[1])
+    at = 0
     for size, _ in program.form:
-        at += head
+        at += HEADER
         yield from range(at, at + size * FIELDS, FIELDS)
         at += size * FIELDS
-
-
-def _head(form: LaneForm, numbers: int) -> int:
-    """How many numbers stand in front of the rows of a loop."""
-    return (numbers - FIELDS * sum(size for size, _ in form)) // max(len(form), 1)
 
 
 def _role(name: str, wiring: Wiring, place: int, lanes: list[tuple[Loop, ...]]) -> Role:
@@ -282,13 +303,12 @@ def _loops(program: LaneProgram, slices: int, formulas: Formulas) -> tuple[Loop,
     """Read a program's numbers as `_program` has written them."""
     numbers = _numbers(program, slices, formulas)
     loops, at = [], 0
-    head = _head(program.form, len(numbers))
     for size, _ in program.form:
-        turns, shift, *walks = numbers[at : at + head]
-        at += head
+        turns, shift = numbers[at : at + HEADER]
+        at += HEADER
         end = at + size * FIELDS
         rows = tuple(Row(*numbers[row : row + FIELDS]) for row in range(at, end, FIELDS))
-        loops.append(Loop(turns, shift, rows, *walks))
+        loops.append(Loop(turns, shift, rows))
         at = end
     return tuple(loops)
 

@@ -24,7 +24,7 @@ MOST_LANES = 2
 FORWARD = {"x": Direction.EAST, "y": Direction.SOUTH}
 RELAY_LANES = ("forward", "backward")
 Pair = tuple[int, int]  # a source and a target
-CIRCUIT_LANES = (("lane",), ("first", "second"))
+CIRCUIT_LANES = (("stream",), ("first", "second"))
 
 
 @dataclass(frozen=True, eq=False)

@@ -63,7 +63,7 @@ impl Recent {
     pub fn begin(&mut self, running: &Running) {
         let written = Written::of(running);
         if written.is_some() {
-            self.known.get_or_insert_default().running = written;
+            self.known.get_or_insert_with(Box::default).running = written;
         }
     }
 

@@ -1,0 +1,71 @@
+"""Where roles are too many for conditions, they are listed in tables; such text compiles."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+import fabsim
+from collc.emit.conditions import MOST_CONDITIONS, Cases
+from collc.patterns import Kind, Pattern, all_patterns, instance
+from collc.patterns.facts import contracts_of
+from collc.programs import compile_any
+from collc.spec import ContractKind, ElementType, Operation
+
+RANKS = MOST_CONDITIONS + 1
+COMBINING = (ContractKind.REDUCE, ContractKind.ALLREDUCE, ContractKind.REDUCE_SCATTER)
+
+
+def combining_contract(pattern: Pattern) -> ContractKind | None:
+    """The contract of a pattern, if it combines and is a tree or an algorithm."""
+    if pattern.kind not in {Kind.TREE, Kind.ALGORITHM}:
+        return None
+    first = next(iter(contracts_of(pattern)))
+    return first if first in COMBINING else None
+
+
+PATTERNS = {one.name: one for one in all_patterns() if combining_contract(one)}
+OPERATIONS = [
+    (element, operation)
+    for element, operation in product(ElementType, Operation)
+    if operation.combines(element)
+]
+
+
+def compiles(
+    name: str, element: ElementType, operation: Operation, ranks: int, into: Path
+) -> dict[str, str]:
+    """The text of a pattern with an operation, which fabsim's front end has taken."""
+    pattern = PATTERNS[name]
+    contract = combining_contract(pattern)
+    assert contract is not None
+    choice, _, _ = instance(pattern, contract, ranks, ranks, order="west_to_east", target="wse2")
+    text, count = re.subn(
+        r"\bf32(\[.*?\]), add\b", rf"{element.value}\1, {operation.value}", choice.text
+    )
+    assert count == 1, choice.text
+    bundle = compile_any(text, "many.coll", choice.parameters)
+    bundle.write(into)
+    fabsim.compile(str(into / "layout.csl"), arch="wse2")
+    return dict(bundle.files)
+
+
+@pytest.mark.parametrize("name", sorted(PATTERNS))
+def test_a_float_minimum_compiles_just_above_the_most_conditions(name: str, tmp_path: Path) -> None:
+    compiles(name, ElementType.F32, Operation.MIN, RANKS, tmp_path)
+
+
+@pytest.mark.parametrize(("element", "operation"), OPERATIONS)
+def test_every_operation_by_steps_compiles_just_above_the_most_conditions(
+    element: ElementType, operation: Operation, tmp_path: Path
+) -> None:
+    files = compiles("binary_tree_reduce", element, operation, RANKS, tmp_path)
+    assert any("_roles = [" in text for text in files.values())
+
+
+def test_a_table_without_a_name_is_none() -> None:
+    with pytest.raises(AssertionError, match="has a name"):
+        Cases((), 0, "", "true", (1, 2), "x")
