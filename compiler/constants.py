@@ -75,8 +75,6 @@ class Code:
     program_launch: int  # from the launch to the test which turn is first
     launch_round: int  # the round set, too
     next_call: int  # from the end of a part to the test which turn is next
-    complete: int  # the same where a teardown task is let go on
-    complete_joined: int  # the same where calls may be in flight at the same time
     next_missing: int  # of calls in flight at the same time one less
     new_round: int  # the last turn of a round was behind
     other_turn: int  # it is not this turn
@@ -88,7 +86,6 @@ class Code:
     set_buffer: int  # `prepare` sets `base` and `vector`
     begin_phases: int  # `prepare` is left, the phase noted, what begins it called
     begin_nothing: int  # the same where one PE has nothing to do
-    blocked: int  # the teardown task is blocked
     next_phase: int  # the phase noted, what begins it called
     start: int  # what starts the phase is called, and the first of its functions
     late_load: int  # registers are loaded in a function of their own
@@ -111,14 +108,15 @@ class Code:
     finished: int  # from the end of the last part until the host may go on
 
     # routers torn down and set (`shared_phase.csl.j2`)
-    look: int  # from one look at registers to the next
-    look_color: int  # more for each color
-    opened: int  # the look that finds all torn down, and what it sets
-    opened_color: int
-    opened_moving: int  # for each color whose switch moves
-    opened_in_place: int  # less where a choice by length has that code in its own
-    by_task: int  # from a teardown to the look behind it where a PE has stopped looking
-    told: int  # a task that is told of a teardown
+    awaited: int  # whether a color of the phase is not torn down yet
+    opened: int  # the colors are noted, what sets them is called, and returns
+    opened_color: int  # for each color
+    opened_array: int  # more for a color with several outputs
+    opened_output: int  # and for each of them
+    opened_switch: int  # for each color on which switch positions change in some phase
+    opened_moving: int  # and where they change in this one
+    told: int  # the handler of a teardown, from the first instruction of its task
+    frames_of_start: int  # returns behind the first function where a handler has started the phase
     last_control: int  # of the task that sends the control wavelet that ends a part
     between: int  # of a task between two operations of a phase
     ended: int  # behind the end of a part, where that of another is missing

@@ -21,7 +21,6 @@ class Target:
     colors: tuple[int, ...]  # routable and free beside memcpy, which takes 21..23 [doc]
     switch_colors: frozenset[int]  # colors whose routers have switches [doc]
     switch_positions: int  # per router and color [doc]
-    registers_known: bool  # what the bits of a router's registers mean [ex]
     switch_both_sides: bool  # whether one position may change receiving and sending side [meas]
     input_queues: tuple[int, ...]  # free beside memcpy [doc]
     output_queues: tuple[int, ...]
@@ -77,7 +76,6 @@ WSE2 = Target(
     colors=_WSE2_COLORS,
     switch_colors=frozenset(_WSE2_COLORS),
     switch_positions=4,
-    registers_known=True,
     switch_both_sides=False,
     input_queues=(2, 3, 4, 5, 6, 7),
     output_queues=(2, 3, 4, 5),
@@ -101,7 +99,6 @@ WSE3 = Target(
     colors=_WSE2_COLORS,
     switch_colors=frozenset((0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 20)),
     switch_positions=4,
-    registers_known=False,
     switch_both_sides=True,
     input_queues=(2, 3, 4, 5, 6, 7),
     output_queues=(2, 3, 4, 5, 6, 7),

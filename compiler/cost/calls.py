@@ -11,11 +11,22 @@ from dataclasses import dataclass
 
 from collc.constants import Code
 from collc.cost.operations import Costs
+from collc.cost.predict import Times
 from collc.program import ProgramPlan, Use
 from collc.spec import Collective, ContractKind
 from collc.unrolled import Ints
 
-PATIENCE = 16  # how often a PE looks before it waits for the task: the text says so
+
+@dataclass(frozen=True)
+class Routers:
+    """What a phase sets, by PE: its colors that are torn down, those of them with several outputs
+    and how many these have, those on which switch positions change in some phase, and in this."""
+
+    colors: Times
+    arrays: Times
+    outputs: Times
+    switched: Times
+    moving: Times
 
 
 def finished(plan: ProgramPlan) -> int:
@@ -34,8 +45,7 @@ class Calls:
     """What the code of a program takes."""
 
     plan: ProgramPlan
-    torn_down: bool
-    joined: bool  # whether calls may be in flight at the same time; teardowns are told at once then
+    joined: bool  # whether calls may be in flight at the same time
 
     @property
     def code(self) -> Code:
@@ -49,9 +59,7 @@ class Calls:
         if launch:
             behind = code.program_launch + code.launch_round * (self.plan.program.rounds > 1)
         else:
-            complete = code.complete_joined if self.joined else code.complete
-            behind = complete * self.torn_down + code.next_call
-            behind += code.new_round * new_round + code.next_missing * self.joined
+            behind = code.next_call + code.new_round * new_round + code.next_missing * self.joined
         return behind + self._asked(turn) + code.count_missing * self.joined
 
     def _asked(self, turn: int) -> int:
@@ -70,8 +78,7 @@ class Calls:
         prepared = code.token if barrier else pointer + code.set_buffer
         if costs.negates:
             prepared += costs.negated_cycles
-        blocked = code.blocked * (not self.joined) * self.torn_down
-        return prepared + code.begin_phases + blocked
+        return prepared + code.begin_phases
 
     def through(self, costs: Costs) -> int:
         """From there to the end of a part where a collective of one PE has nothing to do, but for
@@ -83,20 +90,23 @@ class Calls:
         """The uses behind which the same collective has another."""
         return [use for use in self.plan.uses if use.phase < self._last(use)]
 
-    def looked(self, colors: Ints) -> Ints:
-        """From one look at registers to the next, while one of them is not torn down."""
-        return self.code.look + self.code.look_color * colors
-
-    def opened(self, colors: Ints, moving: Ints) -> Ints:
-        """From calling what looks to the call of what starts the phase, where all are torn down."""
+    def opened(self, routers: Routers) -> Ints:
+        """What sets the routers of a phase, up to the call of what starts it."""
         code = self.code
-        in_place = code.opened_in_place * bool(self.plan.program.selections)
-        return code.opened + code.opened_color * colors + code.opened_moving * moving - in_place
+        return (
+            code.opened
+            + code.opened_color * routers.colors
+            + code.opened_array * routers.arrays
+            + code.opened_output * routers.outputs
+            + code.opened_switch * routers.switched
+            + code.opened_moving * routers.moving
+        )
 
-    def by_task(self, index: int) -> int:
-        """From a teardown to the look behind it, if the PE has stopped looking."""
-        tasks = 2 * self.plan.target.cycles.engine.task_start
-        return tasks + self.code.by_task + self.code.other_use * index
+    def started(self, index: int) -> int:
+        """From the end of the handler of the last color that a phase has waited for to what sets
+        its routers."""
+        start, code = self.plan.target.cycles.engine.task_start, self.code
+        return code.activate + start + code.other_use * index + code.this_use
 
     def to_end(self, use: Use) -> int:
         """In the task that is told of the end of a part: which phase it was."""

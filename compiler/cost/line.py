@@ -359,7 +359,8 @@ def _finish(run: LineRun, source: int, rank: int, end: int, step: SendVector) ->
         place = costs.called(place)
     run.done[source] = costs.done_by_code(place) if by_code else costs.done(end)
     if step.advance in BY_WAVELET:
-        run.due[source] = (run.due[source][0], place.time - costs.task)
+        if not by_code:  # else the code that combines sends it itself
+            run.due[source] = (run.due[source][0], place.time - costs.task)
         place = replace(place, time=place.time + run.late[source][1])
         end = costs.returned(place, costs.issued(place, "control"))
         place = costs.after(end)

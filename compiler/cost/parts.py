@@ -291,7 +291,10 @@ def _broadcast(part: Part, pattern: BroadcastPhase) -> Ends:
     if any(isinstance(step, SendVector) and step.advance in BY_WAVELET for step in steps):
         ends.over[at], ends.by_task[at] = _sent(part, issued)
         ends.due[1][at] = control.time - costs.task
-    ends.torn = {name: issued + 1 + costs.ramp_up + costs.hop * distances for name in ends.torn}
+    # right behind the last element, where that has been held up on its way
+    torn = np.maximum(issued + 1 + costs.ramp_up + costs.hop * distances, end + 1 - costs.ramp_down)
+    torn[at] = issued + 1 + costs.ramp_up
+    ends.torn = dict.fromkeys(ends.torn, torn)
     return ends
 
 

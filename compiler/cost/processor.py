@@ -15,18 +15,19 @@ from collc.cost.predict import Mask, Times
 # by PE: when code was due, from which cycle on it runs, and before which one
 Stretch = tuple[Times, Times, Times]
 
-_FIRST = 1 << 40  # cycles, more than any program takes
+ALSO_FIRST = 1  # cycles that the system's code may be due behind a task and still goes before it
 
 
 @dataclass(frozen=True)
 class Piece:
     """Code of the PEs in `on`: the cycle in which it is due, and how many it takes. The `system`'s
-    goes before all that waits."""
+    goes before all that waits; it handles the teardown of a `color` of the program."""
 
     due: Times
     cycles: Times
     on: Mask
     system: bool = False
+    color: int = -1
 
     @property
     def length(self) -> Times:
@@ -70,17 +71,39 @@ class Processor:
         return begin
 
     def take(self, pieces: Sequence[Piece]) -> list[Times]:
-        """When pieces of code begin, on each PE in the order in which they are due."""
-        due = np.stack([piece.due for piece in pieces])
+        """When pieces of code begin, one of them a task at most, the others the system's: on each
+        PE in the order in which they are due, but the system's before a task that has to wait."""
+        task = next((piece for piece in pieces if not piece.system), None)
+        system = [piece for piece in pieces if piece.system]
+        if task is None:
+            return self._in_order(system, [piece.on for piece in system])
+        early = []
+        for piece in system:
+            waits = self.first_free(task.due)
+            for before, on in zip(system, early, strict=False):
+                waits = np.where(on & (before.due <= waits), waits + before.length, waits)
+            early.append(piece.on & (piece.due <= waits + ALSO_FIRST))
+        first = self._in_order(system, early)
+        begin = self.first_free(task.due)
+        self.hold(task.due, begin, begin + task.length)
+        late = [piece.on & ~on for piece, on in zip(system, early, strict=True)]
+        then = self._in_order(system, late)
+        found = iter([np.where(on, a, b) for on, a, b in zip(early, first, then, strict=True)])
+        return [next(found) if piece.system else begin for piece in pieces]
+
+    def _in_order(self, pieces: Sequence[Piece], masks: Sequence[Mask]) -> list[Times]:
+        """When pieces of the system begin on the PEs of their masks, as they are due."""
+        if not pieces:
+            return []
+        due, on = np.stack([piece.due for piece in pieces]), np.stack(masks)
         length = np.stack([piece.length for piece in pieces])
-        rank = np.stack([np.where(piece.system, piece.due - _FIRST, piece.due) for piece in pieces])
         begun = np.empty_like(due)
-        for one in np.argsort(rank, axis=0, kind="stable")[:, None]:
-            when, cycles, place = (
-                np.take_along_axis(of, one, axis=0)[0] for of in (due, length, rank)
+        for one in np.argsort(due, axis=0, kind="stable")[:, None]:
+            when, cycles, here = (
+                np.take_along_axis(of, one, axis=0)[0] for of in (due, length, on)
             )
             begin = self.first_free(when)
-            self.hold(place, begin, begin + cycles)
+            self.hold(np.where(here, when, 0), begin, begin + np.where(here, cycles, 0))
             np.put_along_axis(begun, one, begin[None], axis=0)
         return list(begun)
 

@@ -105,7 +105,8 @@ def _turn(run: _Run, number: int, place: int) -> Iterator[tuple[str, int]]:
     of the last PE."""
     before, switching = int(run.over.max()), run.switching
     calls = _calls(run, number, place)
-    ends = _beside_each_other(run, calls) if run.plan.strands else _alone(calls)
+    alone = not run.plan.strands and not any(color.torn_down for color in run.plan.colors)
+    ends = _alone(calls) if alone else _beside_each_other(run, calls)
     put_off = run.switching - switching
     for call, over in zip(run.plan.program.turns[place], ends, strict=True):
         run.over = np.maximum(run.over, over)
@@ -166,7 +167,7 @@ def _beside_each_other(run: _Run, calls: Sequence[tuple[Strand, Call]]) -> list[
             break
     over = np.maximum.reduce(ends)
     for number, (strand, _) in enumerate(calls):
-        strand.torn, strand.told = tried[number].torn, tried[number].left_over(over)
+        strand.told = tried[number].left_over(over)
         strand.switching = tried[number].switching
     return ends
 

@@ -13,18 +13,21 @@ import numpy as np
 
 from collc.arithmetic import arithmetic_of
 from collc.cost.beginning import code_of_start, places_of, work_of
-from collc.cost.calls import PATIENCE, Calls
+from collc.cost.calls import Calls, Routers
 from collc.cost.operations import Costs, depth_of
 from collc.cost.parts import Ends, Part, ends_of, parts_of
 from collc.cost.predict import Mask, Times
 from collc.cost.processor import Piece, Processor, Stretch
 from collc.emit.model import SharedPhase, loads_at_start
 from collc.emit.program_phases import shared_of
+from collc.lowering.configuration import is_switched
 from collc.packing import PAIR, WIDE
 from collc.placement import received_colors, sent_colors
-from collc.plan import BY_WAVELET, Phase, Role, SendVector, StoreVectors
+from collc.plan import BY_WAVELET, ColorUse, Phase, Role, SendVector, StoreVectors
 from collc.program import ProgramPlan, Use
 from collc.spec import ContractKind
+
+RAISED = 4  # cycles from where a teardown is in a router to where its handler may start [fit]
 
 
 @dataclass(frozen=True)
@@ -42,35 +45,34 @@ class Call:
 @dataclass(frozen=True)
 class Switched:
     """The colors that a phase finds torn down, by name and position; by PE: which its router has,
-    how many these are, and how many of them move."""
+    and what it sets."""
 
     colors: tuple[tuple[str, int], ...]
     used: tuple[Mask, ...]
-    count: Times
-    moving: Times
+    routers: Routers
 
 
 @dataclass
 class Strand:
-    """`torn[k]` is from when on routers say that color k is torn down. `switching` is by how many
-    cycles setting routers has put off the last PE's beginnings. `told` are tasks that tell of
-    teardowns and have not run, `due` is when the last task was that ended a phase."""
+    """`switching` is by how many cycles setting routers has put off the last PE's beginnings.
+    `told` are handlers of teardowns that have not run, `due` is when the last task was that ended a
+    phase. Where there are such handlers, or other calls may be in flight, the `processor` says what
+    waits for what."""
 
     plan: ProgramPlan
     calls: Calls
-    torn: list[Times]
     given: list[SharedPhase]
     loads: list[Times]  # cycles in which each use loads registers when it begins
     switched: list[Switched]  # by each use
     told: list[Piece] = field(default_factory=list)
     switching: int = 0
-    processor: Processor | None = None  # where other calls may be in flight
+    processor: Processor | None = None
     due: Times = field(default_factory=lambda: np.zeros((1, 1), dtype=np.int64))
 
     def beside(self, others: list[Stretch], work: list[Stretch]) -> Strand:
         """The strand as it is, to try what it does beside code and work of others."""
         processor = Processor(others, others_work=work)
-        return replace(self, torn=list(self.torn), processor=processor)
+        return replace(self, processor=processor)
 
     def call(self, call: Call) -> Times:
         """Follow a call phase by phase; when the part of each PE is over."""
@@ -78,18 +80,68 @@ class Strand:
         code, depth = self.plan.target.code, call.depth
         uses = list(self.plan.uses_of(call.index))
         for position, use in uses:
-            begun = _opened(self, position, reached)
+            begun, waits = self._begun(position, reached, depth)
             self.switching += int(begun.max() - reached.max())
             ready = begun + code.start + self.loads[position]
-            if self.processor is not None and position != uses[0][0]:
-                returned = ready + code_of_start(self.plan, use, call.costs)
-                returned += code.frames_within
-                self.processor.hold(self.due, over, returned)
+            if self.processor is not None:
+                first = ready + code_of_start(self.plan, use, call.costs)
+                if position != uses[0][0]:
+                    stops = np.where(waits, self._stopped(reached, depth), first)
+                    self.processor.hold(self.due, over, stops + code.frames_within)
+                started = np.where(waits, begun, first)
+                self.processor.hold(started, started, first + code.frames_of_start)
+            self.told = [replace(piece, on=piece.on & ~waits) for piece in self.told]
+            depth = np.where(waits, code.frames_of_start, depth)
             part = _part(self, position, use, call.costs, ready, depth)
             over = self._over(position, use, part)
             reached = over + code.next_phase
             depth = np.full_like(depth, code.frames_within)
         return over if uses else self._through(call)
+
+    def _begun(self, position: int, reached: Times, depth: Times) -> tuple[Times, Mask]:
+        """When PEs that have come to a phase have set their routers, and which of them have waited
+        for a teardown."""
+        switched, waits = self.switched[position], np.zeros_like(reached, dtype=np.bool_)
+        if not switched.colors:
+            return reached, waits
+        used = {k: mask for mask, (_, k) in zip(switched.used, switched.colors, strict=True)}
+        for piece in self.told:
+            waits |= piece.on & used.get(piece.color, waits)
+        begun = reached + self.plan.target.code.awaited * (switched.routers.colors > 0)
+        if waits.any():
+            started = self._handled(used, self._stopped(reached, depth)) + self.calls.started(
+                position
+            )
+            begun = np.where(waits, started, begun)
+        return begun + self.calls.opened(switched.routers), waits
+
+    def _stopped(self, reached: Times, depth: Times) -> Times:
+        """When the code has returned of PEs that have come to a phase and wait for a teardown."""
+        code = self.plan.target.code
+        return reached + code.awaited - code.call + np.maximum(depth - code.frames_of_start, 0)
+
+    def _handled(self, used: dict[int, Mask], free: Times) -> Times:
+        """When the handlers of the colors that a phase uses have run, one behind the other, on PEs
+        that are free from some cycle on."""
+        code, start = self.plan.target.code, self.plan.target.cycles.engine.task_start
+        due = np.stack([piece.due for piece in self.told])
+        on = np.stack([piece.on for piece in self.told])
+        asked = np.stack(
+            [used.get(piece.color, np.zeros_like(free, np.bool_)) for piece in self.told]
+        )
+        time, last, ran = free, free, np.zeros_like(free, dtype=np.bool_)
+        for one in np.argsort(due, axis=0, kind="stable")[:, None]:
+            when, here, awaited = (
+                np.take_along_axis(of, one, axis=0)[0] for of in (due, on, asked)
+            )
+            begin = np.maximum(when, time)
+            if self.processor is not None:
+                begin = self.processor.first_free(begin)
+            follows = ran & (when <= time)
+            end = begin + code.told + start * ~follows
+            time, ran = np.where(here, end, time), ran | here
+            last = np.where(here & awaited, end, last)
+        return last
 
     def left_over(self, over: Times) -> list[Piece]:
         """The tasks that tell of teardowns and have not begun when the turn is over."""
@@ -116,7 +168,7 @@ class Strand:
         """When the part of each PE of a phase is over."""
         ends = ends_of(self.plan, use, part)
         if self.processor is not None and (np.stack(ends.due) >= 0).any():
-            ends = self._between(use, part, ends, self.processor)
+            ends = self._between(position, use, part, ends)
         over = ends.over + self.calls.to_end(use) * ends.by_task
         if self.processor is not None:
             late = self.processor.put_off(part.begun, over)
@@ -124,8 +176,6 @@ class Strand:
             self.processor.work.append((part.begun, over + late, work))
             over += late
             ends = replace(ends, torn={name: torn + late for name, torn in ends.torn.items()})
-        for name, torn in ends.torn.items():
-            self.torn[dict(use.positions)[name]] = torn
         if self.processor is None:
             return over
         task = self.plan.target.cycles.engine.task_start + self.calls.to_end(use)
@@ -138,9 +188,6 @@ class Strand:
         due = call.reached + call.depth - call.costs.code.frames_of_nothing
         if self.processor is not None:
             return self._told_of_end(due, np.full_like(due, task), [])
-        colors = zip(self.plan.colors, self.torn, strict=True)
-        if any(torn.any() for color, torn in colors if color.torn_down):
-            task += call.costs.code.told  # the task has waited for the end of the call before
         return due + task
 
     def _told_of_end(self, due: Times, length: Times, teardowns: list[Piece]) -> Times:
@@ -158,48 +205,54 @@ class Strand:
         return self.processor.take(pieces)[0] + length
 
     def _teardowns(self, position: int, ends: Ends) -> list[Piece]:
-        """The tasks that tell a PE of the teardowns behind a phase."""
-        switched, told = self.switched[position], self.plan.target.code.told
+        """The handlers of the teardowns behind a phase."""
+        switched, cycles = self.switched[position], self.plan.target.cycles
+        told = np.full_like(ends.over, cycles.engine.task_start + self.plan.target.code.told)
         return [
-            Piece(ends.torn[name], np.full_like(ends.over, told), used, system=True)
-            for (name, _), used in zip(switched.colors, switched.used, strict=True)
+            Piece(ends.torn[name] + RAISED, told, used, system=True, color=k)
+            for (name, k), used in zip(switched.colors, switched.used, strict=True)
         ]
 
-    def _between(self, use: Use, part: Part, ends: Ends, processor: Processor) -> Ends:
+    def _between(self, position: int, use: Use, part: Part, ends: Ends) -> Ends:
         """What comes of a phase if the tasks between its operations wait for other code."""
-        length = np.full_like(ends.over, part.costs.task + part.costs.code.between)
-        lengths = length, length + ends.long
-        pieces = [
-            Piece(due, cycles, due >= 0) for due, cycles in zip(ends.due, lengths, strict=True)
-        ]
-        begun = processor.would_take([*pieces, *self.told])
-        late = [np.where(due >= 0, at - due, 0) for due, at in zip(ends.due, begun, strict=False)]
-        found = ends_of(self.plan, use, replace(part, late=(late[0], late[1])))
-        # where no task is told of the end, the one that sends a control wavelet is the last one
-        there = found.due[0] >= 0, (found.due[1] >= 0) & found.by_task
-        for due, waits, cycles, on in zip(found.due, late, lengths, there, strict=True):
-            processor.hold(due, due + waits, due + waits + cycles * on)
-        return found
+        processor = self.processor
+        assert processor is not None, "one that has no others beside it does not wait"
+        late = [np.zeros_like(ends.over), np.zeros_like(ends.over)]
+        for number in (0, 1):
+            due, on = ends.due[number], ends.due[number] >= 0
+            if not on.any():
+                continue
+            length = np.full_like(due, part.costs.task + part.costs.code.between)
+            length += ends.long * number
+            pieces = [Piece(due, length, on), *self.told, *self._teardowns(position, ends)]
+            begin = np.where(on, processor.would_take(pieces)[0], due)
+            late[number] = begin - due
+            if late[number].any():
+                ends = ends_of(self.plan, use, replace(part, late=(late[0], late[1])))
+            # where no task is told of the end, the one that sends a control wavelet is the last one
+            there = on & (ends.by_task | (number == 0))
+            processor.hold(due, begin, begin + length * there)
+        return ends
 
     def returned(self, call: Call) -> Times:
         """When the code that begins a call has returned."""
         for position, use in self.plan.uses_of(call.index):
             code = call.costs.code
-            begun = _opened(self, position, call.reached) + code.start
+            begun, waits = self._begun(position, call.reached, call.depth)
             first = code_of_start(self.plan, use, call.costs)
-            return begun + self.loads[position] + first + code.begun_returns
+            begun += code.start + self.loads[position] + first
+            stops = self._stopped(call.reached, np.full_like(begun, code.frames_of_start))
+            return np.where(waits, stops, begun) + code.begun_returns
         return call.reached + call.costs.code.nothing_returns
 
 
 def strand_of(plan: ProgramPlan, none: Times, joined: bool) -> Strand:
     """A strand before the launch; `none` is 0 for every PE. Calls that are `joined` are in flight
     beside those of other strands."""
-    torn_down = any(color.torn_down for color in plan.colors)
     shared = shared_of(plan)
     return Strand(
         plan,
-        Calls(plan, torn_down, joined),
-        [none.copy() for _ in plan.colors],
+        Calls(plan, joined),
         shared,
         _loads(plan, shared),
         [_switched(plan, use) for use in plan.uses],
@@ -308,23 +361,6 @@ def _has_first_task(phase: Phase) -> bool:
     return phase.exchange is None and not any(isinstance(s, StoreVectors) for s in steps)
 
 
-def _opened(strand: Strand, position: int, reached: Times) -> Times:
-    """When PEs that have come to a phase have set their routers."""
-    switched = strand.switched[position]
-    if not switched.colors:
-        return reached
-    awaited = reached.copy()
-    for mask, (_, k) in zip(switched.used, switched.colors, strict=True):
-        awaited = np.where(mask, np.maximum(awaited, strand.torn[k]), awaited)
-    calls, colors = strand.calls, switched.count
-    looks = np.maximum(-(-(awaited - reached - 1) // calls.looked(colors)), 0)
-    found = reached + looks * calls.looked(colors)
-    patient = looks < PATIENCE
-    found = np.where(patient, found, awaited + calls.by_task(position))
-    set_: Times = found + calls.opened(colors, switched.moving)
-    return set_
-
-
 def _switched(plan: ProgramPlan, use: Use) -> Switched:
     """What a use finds torn down."""
     grid = plan.plans[use.collective].collective.grid
@@ -333,13 +369,21 @@ def _switched(plan: ProgramPlan, use: Use) -> Switched:
     colors = tuple((name, k) for name, k in use.positions if plan.colors[k].torn_down)
     names = [name for name, _ in colors]
     used = [np.zeros(shape, dtype=np.bool_) for _ in names]
-    moving = np.zeros(shape, dtype=np.int64)
-    for part, *parts in zip(*(parts_of(grid, of) for of in (moving, *used)), strict=True):
+    counts = np.zeros((*shape, 4), dtype=np.int64)  # arrays, outputs, switched, moving
+    changing = {name for name, k in colors if is_switched(plan, k)}
+    for count, *parts in zip(*(parts_of(grid, of) for of in (counts, *used)), strict=True):
         for region, number in phase.regions if names else ():
             places = places_of(phase, region)
             for color in phase.roles[number].colors:
                 if color.color in names:
                     parts[names.index(color.color)][places] = True
-                    part[places] += len(color.positions) > 1
-    count: Times = np.sum(used, axis=0, dtype=np.int64) if names else moving
-    return Switched(colors, tuple(used), count, moving)
+                    count[places] += _counted(color, color.color in changing)
+    number: Times = np.sum(used, axis=0, dtype=np.int64) if names else counts[..., 0]
+    return Switched(colors, tuple(used), Routers(number, *np.moveaxis(counts, -1, 0)))
+
+
+def _counted(use: ColorUse, switched: bool) -> tuple[int, int, int, int]:
+    """What a router adds to `Routers`, but for itself."""
+    outputs = len(use.positions[0].send)
+    several = outputs > 1
+    return several, outputs * several, switched, len(use.positions) > 1

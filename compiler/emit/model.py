@@ -151,9 +151,10 @@ class SharedPhase:
     """What a phase of a program of several collectives is given: the positions of its colors among
     the program's, those of them that are torn down, the first positions of the ids it takes,
     whether it loads its registers when it begins, and whether its colors have registers by which
-    control wavelets are sent; `by_length` says that the length is the call's. Its
-    routers that are torn down are the program's from `first_router` on; None: another phase sets
-    them alike. Those of the colors that are `set_elsewhere` stay as another phase has them."""
+    control wavelets are sent; `by_length` says that the length is the call's. It
+    `sets_routers` of the colors that are torn down if no other phase has code that sets them alike;
+    on those that are `switched` some phase changes switch positions. Those of the colors that are
+    `set_elsewhere` stay as another phase has them."""
 
     positions: Mapping[str, int]
     torn_down: frozenset[str]
@@ -161,7 +162,8 @@ class SharedPhase:
     late: bool
     controls_ready: bool
     by_length: bool = False
-    first_router: int | None = None
+    sets_routers: bool = False
+    switched: frozenset[str] = frozenset()
     set_elsewhere: frozenset[str] = frozenset()
 
 
@@ -230,7 +232,7 @@ def model_of(
         first=_entries(plan)[0],
         opens=any(shape.opens for shape in shapes),
         resets=any(shape.resets for shape in shapes),
-        tears_down=any(phase.torn_down for phase in phases),
+        tears_down=any(phase.multiplexed for phase in phases),
         switched=bool(switched_colors(plan.phases)),
         shared=shared is not None,
         task="task" if shared is None else "fn",
@@ -343,7 +345,8 @@ def shared_phase(plan: Plan, how: Combine, index: int, given: SharedPhase, ids: 
         shared=given.positions,
         late=given.late,
         by_length=given.by_length,
-        first_router=given.first_router,
+        sets_routers=given.sets_routers,
+        switched=given.switched,
         set_elsewhere=given.set_elsewhere,
         by_call_back=bool(how.callback),
         torn_down=given.torn_down,

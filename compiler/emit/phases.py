@@ -7,7 +7,7 @@ parameters say which slots are its own. What is made of steps is `collc.emit.exc
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from collc.emit.conditions import Cases, cases_of
@@ -91,6 +91,16 @@ class CopySlot:
 
 
 @dataclass(frozen=True)
+class MultiplexedColor:
+    """A symbolic color of a phase that phases of a program use one after the other: its bit among
+    the program's colors, and whether some phase changes switch positions on it."""
+
+    name: str
+    mask: str
+    switched: str
+
+
+@dataclass(frozen=True)
 class PhaseModel:
     """A phase: everything its text declares; positions point into the module's id lists.
 
@@ -98,12 +108,10 @@ class PhaseModel:
     PE takes part in a later phase; `first` is the first slot, `end` what follows the last, `behind`
     what follows that, `after` the next phase. `done` is the task that is activated at the end, and
     `late` says that its registers are those of other phases, too, `by_length` that the length is
-    the call's, `quick` that a function is called at the end of a
-    PE that sends a control wavelet last, by the register that its color has for that. `torn_down`
-    are its colors that are torn down behind it, `routers` how they are set before it, `positions`
-    where colors are among the program's; its routers are the program's from `first_router`
-    on, or None if another phase has code that sets them alike. `simd` is
-    the mode of its fabric operands.
+    the call's, `quick` that a function is called at the end of a PE that sends a control wavelet
+    last, by the register that its color has for that. `multiplexed` are its colors that are torn
+    down behind it, `routers` how they are set before it, which the phase has code for if it
+    `sets_routers`. `simd` is the mode of its fabric operands.
     """
 
     name: str
@@ -113,9 +121,8 @@ class PhaseModel:
     roles: tuple[RoleModel, ...]
     routes: tuple[RoutesModel, ...]
     routers: tuple[RoutersModel, ...]
-    torn_down: tuple[str, ...]
-    first_router: int | None
-    positions: Mapping[str, int]
+    multiplexed: tuple[MultiplexedColor, ...]
+    sets_routers: bool
     cases: Cases
     on_path: bool  # whether a PE's part depends on its place on the path, not on x and y
     ways: WaysModel | None
@@ -138,11 +145,6 @@ class PhaseModel:
     simd: str
     behind: str
     registers: tuple[RegisterModel, ...]
-
-    @property
-    def sets_routers(self) -> bool:
-        """Whether there is code for the routers of colors that are torn down."""
-        return self.first_router is not None and bool(self.torn_down)
 
     @property
     def loads(self) -> bool:
@@ -172,8 +174,8 @@ class Surroundings:
     """What a phase has to know of the others: the entry of what follows, the later phases'
     names, and whether a result's sign is turned back at its end. In a program of several
     collectives `shared` has the positions of its colors among the program's, and of those the
-    ones that are `torn_down`; `controls_ready` says that every color has a register by which
-    control wavelets are sent.
+    ones that are `torn_down`, and those that are `switched` (as `SharedPhase` has them);
+    `controls_ready` says that every color has a register by which control wavelets are sent.
     """
 
     after: str
@@ -185,8 +187,9 @@ class Surroundings:
     by_length: bool = False
     by_call_back: bool = False
     torn_down: frozenset[str] = frozenset()
+    switched: frozenset[str] = frozenset()
     controls_ready: bool = False
-    first_router: int | None = None
+    sets_routers: bool = False
     set_elsewhere: frozenset[str] = frozenset()
 
 
@@ -232,9 +235,8 @@ def phase_model(
         roles=roles,
         routes=routes_models(phase, around.torn_down | around.set_elsewhere),
         routers=routers_models(phase, around.torn_down) if around.torn_down else (),
-        torn_down=tuple(sorted(around.torn_down)),
-        first_router=around.first_router,
-        positions=around.shared or {},
+        multiplexed=tuple(_multiplexed(around)),
+        sets_routers=around.sets_routers and bool(around.torn_down),
         cases=cases_of(
             phase.regions,
             (grid.width, grid.height),
@@ -268,6 +270,19 @@ def phase_model(
         behind=behind,
         registers=registers,
     )
+
+
+def _multiplexed(around: Surroundings) -> Iterator[MultiplexedColor]:
+    """The colors of a phase that are torn down."""
+    for name in sorted(around.torn_down):
+        assert around.shared is not None, "only programs of several collectives tear colors down"
+        switched = "true" if name in around.switched else "false"
+        yield MultiplexedColor(name, color_mask(around.shared[name]), switched)
+
+
+def color_mask(index: int) -> str:
+    """The bit of a color of a program, as CSL has it."""
+    return f"0x{1 << index:04x}"
 
 
 def _of_length(dsd: str, by_length: bool) -> str:

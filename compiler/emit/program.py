@@ -13,12 +13,7 @@ from dataclasses import dataclass, replace
 from collc.emit.lengths import halved
 from collc.emit.model import BundleModel, SharedPhase, model_of
 from collc.emit.phases import PhaseModel
-from collc.emit.program_colors import (
-    ColorModel,
-    color_models,
-    moving_routers,
-    routers_of,
-)
+from collc.emit.program_colors import ColorModel, color_models
 from collc.emit.program_phases import controls_ready, shared_of
 from collc.emit.registers import GotModel, got
 from collc.lowering.configuration import setters
@@ -32,13 +27,14 @@ STRANDS = ("collectives", "beside")  # what begins the names of their modules; t
 @dataclass(frozen=True)
 class Step:
     """A phase of the program: `module` is its collective, `name` its own name, `begins` what
-    begins it, `opens` what sets its routers; `first` and `last` are said of its collective."""
+    begins it, `sets` what names of the code that sets its routers begin with; `first` and `last`
+    are said of its collective."""
 
     index: int
     module: str
     name: str
     begins: str
-    opens: str
+    sets: str
     torn_down: bool
     first: bool
     last: bool
@@ -96,8 +92,7 @@ class CallModel:
 class ProgramModel:
     """Everything that the templates of a program print; `file` begins the names of its modules, and
     `others` are those of the strands beside it. `turns` are its calls by index, those together that
-    are in flight at the same time, each with the strand that it belongs to. `routers` are what
-    phases set on colors that are torn down, `moving` those whose switch moves on some PE.
+    are in flight at the same time, each with the strand that it belongs to.
     """
 
     file: str
@@ -116,8 +111,6 @@ class ProgramModel:
     colors: tuple[ColorModel, ...]
     torn_down: bool
     own_tasks: int
-    routers: tuple[str, ...]
-    moving: tuple[str, ...]
     controls_ready: bool
     switched: bool
     by_length: bool
@@ -128,11 +121,6 @@ class ProgramModel:
     task_ids: tuple[int, ...]
     dsr_ids: tuple[int, ...]
     skew: int
-
-    @property
-    def first_torn_down(self) -> int:
-        """The first color that is torn down."""
-        return next(color.index for color in self.colors if color.torn_down)
 
     @property
     def got(self) -> tuple[GotModel, ...]:
@@ -209,8 +197,6 @@ def program_model(
         colors=tuple(color_models(plan)),
         torn_down=any(color.torn_down for color in plan.colors),
         own_tasks=plan.own_tasks,
-        routers=tuple(routers_of(plan)),
-        moving=tuple(moving_routers(plan)),
         controls_ready=controls_ready(plan),
         switched=any(switched_colors(one.phases) for one in plan.plans),
         by_length=bool(plan.program.selections),
@@ -245,11 +231,7 @@ def _beginning(module: ModuleModel) -> Iterator[str]:
         return
     first = module.steps[0]
     yield f"{module.m.name}.prepare(buffer, n);"
-    begins = f"{module.m.name}.{first.begins}();"
-    if first.torn_down:
-        yield f"if ({first.opens}()) {{ {begins} }} else {{ begin_{first.index}(); }}"
-    else:
-        yield begins
+    yield f"begin_{first.index}();" if first.torn_down else f"{module.m.name}.{first.begins}();"
     yield from (f"phase = {first.index};", "return;")  # for tasks, which come later
 
 
@@ -306,7 +288,7 @@ def _steps(
             module=of.collective.name,
             name=phase.name,
             begins=phase.first if at_once else f"{phase.name}_start",
-            opens=f"{plan.label(plan.uses[setter])}_open",
+            sets=plan.label(plan.uses[setter]),
             torn_down=any(plan.colors[k].torn_down for _, k in use.positions),
             first=use.phase == 0,
             last=use.phase == len(of.phases) - 1,

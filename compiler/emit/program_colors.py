@@ -1,30 +1,31 @@
-"""The colors of a program as the templates see them, and the routers that phases set on them."""
+"""The colors of a program as the templates see them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from collc.emit.phases import color_mask
 from collc.emit.registers import of_color
-from collc.lowering.configuration import setters, torn_down_by
-from collc.lowering.resources import switched_colors
+from collc.lowering.configuration import is_switched
 from collc.placement import received_colors, sent_colors
 from collc.plan import Phase
-from collc.program import ProgramPlan, Use
+from collc.program import ProgramPlan
 
 
 @dataclass(frozen=True)
 class ColorModel:
-    """A color of the program: the conditions that this PE receives on it, and sends, and that its
-    switch moves here in some phase; the register that sends control wavelets, where colors have
-    one."""
+    """A color of the program: its bit among those of the program, the conditions that this PE
+    receives on it, and sends, each true if one of them is, and whether some phase changes switch
+    positions on it; the register that sends control wavelets, where colors have one."""
 
     index: int
     number: int
     torn_down: bool
-    receives: str
-    sends: str
-    moves: str
+    mask: str
+    receives: tuple[str, ...]
+    sends: tuple[str, ...]
+    switched: str
     control: str
 
 
@@ -40,10 +41,16 @@ def color_models(plan: ProgramPlan) -> Iterator[ColorModel]:
                 module = plan.plans[use.collective].collective.name
                 receives += _conditions(phase, module, "in", names, index)
                 sends += _conditions(phase, module, "out", names, index)
-        moves = [f"({r}.moves_rx or {r}.moves_tx)" for r in moving_routers(plan, index)]
-        conditions = (_any(receives), _any(sends), _any(moves))
-        control = of_color("dsr_dest", "", [index])
-        yield ColorModel(index, color.number, color.torn_down, *conditions, control)
+        yield ColorModel(
+            index=index,
+            number=color.number,
+            torn_down=color.torn_down,
+            mask=color_mask(index),
+            receives=tuple(receives) or ("false",),
+            sends=tuple(sends) or ("false",),
+            switched="true" if is_switched(plan, index) else "false",
+            control=of_color("dsr_dest", "", [index]),
+        )
 
 
 def _conditions(phase: Phase, module: str, way: str, names: set[str], index: int) -> Iterator[str]:
@@ -55,38 +62,3 @@ def _conditions(phase: Phase, module: str, way: str, names: set[str], index: int
     for lane in phase.exchange.lanes if phase.exchange else ("",):
         of = f"{module}.{phase.name}.{lane}_" if lane else f"{module}.{phase.name}."
         yield f"({of}{verb} and ({of}queue_{way} == {index}))"
-
-
-def _any(conditions: list[str]) -> str:
-    return " or ".join(conditions) or "false"
-
-
-def routers_of(plan: ProgramPlan) -> Iterator[str]:
-    """What phases set of a PE, as values of its parameters: for every color that is torn down of
-    every use, but for those that do as another one does."""
-    for use in _setting(plan):
-        yield from _routers(plan, use, torn_down_by(plan, use))
-
-
-def moving_routers(plan: ProgramPlan, color: int | None = None) -> Iterator[str]:
-    """Those of them whose switch moves on some PE; of one color, or of all."""
-    for use in _setting(plan):
-        position, switched = dict(use.positions), switched_colors([plan.phase(use)])
-        yield from _routers(
-            plan,
-            use,
-            (
-                name
-                for name in torn_down_by(plan, use)
-                if name in switched and color in {None, position[name]}
-            ),
-        )
-
-
-def _setting(plan: ProgramPlan) -> Iterator[Use]:
-    return (plan.uses[i] for i in dict.fromkeys(setters(plan)))
-
-
-def _routers(plan: ProgramPlan, use: Use, names: Iterable[str]) -> Iterator[str]:
-    module = plan.plans[use.collective].collective.name
-    yield from (f"params.{module}.{plan.phase(use).name}_routers.{name}" for name in names)

@@ -11,6 +11,7 @@ from collc.emit.names import combine_of
 from collc.lowering.configuration import (
     Configuration,
     configuration,
+    is_switched,
     setters,
     torn_down_by,
 )
@@ -76,9 +77,9 @@ def _widest(needs: Iterable[Ids]) -> Ids:
 
 
 def _with_routers(plan: ProgramPlan, bare: list[SharedPhase]) -> Iterator[SharedPhase]:
-    """What uses are given, with the numbers of the routers that they set, none where another use
-    sets them alike, and the colors that an earlier use has set alike for good."""
-    routers = 0
+    """What uses are given, with whether they set routers, which those do not that another use sets
+    alike, and the colors that an earlier use has set alike for good."""
+    switched = {k for k, _ in enumerate(plan.colors) if is_switched(plan, k)}
     stay: set[tuple[int, Configuration]] = set()
     for index, (use, given, setter) in enumerate(zip(plan.uses, bare, setters(plan), strict=True)):
         own, phase = plan.plans[use.collective].collective, plan.phase(use)
@@ -87,10 +88,13 @@ def _with_routers(plan: ProgramPlan, bare: list[SharedPhase]) -> Iterator[Shared
             for name, k in use.positions
             if name not in given.torn_down
         }
-        first = routers if setter == index else None
         again = frozenset(name for name, setting in set_for_good.items() if setting in stay)
-        yield replace(given, first_router=first, set_elsewhere=again)
-        routers += len(given.torn_down) * (setter == index)
+        yield replace(
+            given,
+            sets_routers=setter == index,
+            switched=frozenset(name for name, k in use.positions if k in switched),
+            set_elsewhere=again,
+        )
         stay |= set(set_for_good.values())
 
 

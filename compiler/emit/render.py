@@ -226,9 +226,6 @@ def render_program(
             for module in strand.modules:
                 texts[f"{module.m.name}_{part}.csl"] = template.render(m=module.m)
             texts[f"{strand.file}_{part}.csl"] = shared.render(p=strand)
-            if part == "pe" and strand.torn_down:
-                registers = environment.get_template("registers.csl.j2")
-                texts[f"{strand.file}_registers.csl"] = registers.render(p=strand)
     kind = "strands" if len(strands) > 1 else "program"
     names = {f"{kind}_layout.csl": "layout.csl", f"{kind}_pe.csl": "pe_program.csl"}
     names["program_run.py"] = "run.py"

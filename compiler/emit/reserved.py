@@ -152,28 +152,21 @@ _MODULE = frozenset(
         "task_ids",
         "dsr_ids",
         "phase_done_id",
-        "torn_down_id",
-        "own_teardowns",
         "tile_config",
-        "teardown_id",
-        "complete",
-        "registers",
-        "moves",
-        "left",
-        "gives_up",
         "shared_ids",
         "phase",
-        "waits",
-        "patience",
+        "in_use",
+        "awaited",
+        "start_id",
+        "start_phase",
         "torn_down",
-        "go_on",
         "phase_done",
         "configure",
         "get_params",
     )
 )
 _HOST = frozenset(("name", "cmaddr", "seed", "help"))  # options of its host script
-_NUMBERED = re.compile(r"(begin|after|shared|beside)_[0-9]+")
+_NUMBERED = re.compile(r"(begin|start|after|shared|torn_down|beside)_[0-9]+")
 _STANDALONE = frozenset(
     (
         "memcpy_params",

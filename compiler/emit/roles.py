@@ -201,8 +201,8 @@ def _by_setting(
 
 @dataclass(frozen=True)
 class RoutersModel:
-    """How a PE's routers are set when a phase begins: values of `Router`, one for each color of the
-    phase that is torn down."""
+    """How a PE's routers are set when a phase begins: what `router.csl` takes as `config`, for each
+    color of the phase that is torn down."""
 
     condition: str
     settings: tuple[tuple[str, tuple[str, ...]], ...]
@@ -221,27 +221,30 @@ def routers_models(phase: Phase, torn_down: Set[str]) -> tuple[RoutersModel, ...
 
 
 def _router(color: str, use: ColorUse | None, words: Mapping[Direction, str]) -> tuple[str, ...]:
-    """A value of `Router`: sides in the first position, and the one that changes in the second."""
+    """The routes in the first position, and the side that changes in the second."""
     if use is None:
         return (
-            f".used = false, .on = {color}, .rx = RAMP, .ways = 1, .tx = {_ways(['RAMP'])},",
-            ".moves_rx = false, .moves_tx = false, .pos1 = RAMP,",
+            f".used = false, .id = {color},",
+            f".routes = .{{ .rx = RAMP, .tx = {_directions(['RAMP'])} }},",
+            ".pos1_changes_rx = false, .pos1_changes_tx = false, .pos1 = RAMP,",
         )
     first, last = use.positions[0], use.positions[-1]
-    ways = [_side(side, words) for side in first.send]
+    outputs = _directions([_side(side, words) for side in first.send])
     changed = first.receive is not last.receive
     side = last.receive if changed else last.send[0]
     return (
-        f".used = true, .on = {color}, .rx = {_side(first.receive, words)}, "
-        f".ways = {len(ways)}, .tx = {_ways(ways)},",
-        f".moves_rx = {_bool(changed)}, .moves_tx = {_bool(first.send != last.send)}, "
-        f".pos1 = {_side(side, words)},",
+        f".used = true, .id = {color},",
+        f".routes = .{{ .rx = {_side(first.receive, words)}, .tx = {outputs} }},",
+        f".pos1_changes_rx = {_bool(changed)}, "
+        f".pos1_changes_tx = {_bool(first.send != last.send)}, .pos1 = {_side(side, words)},",
     )
 
 
-def _ways(sides: list[str]) -> str:
-    """An array of four sides, the first ones those that are meant."""
-    return f"[4]direction{{ {', '.join((sides + ['RAMP'] * 3)[:4])} }}"
+def _directions(sides: list[str]) -> str:
+    """One direction or an array of them, as `reset_routes` takes them."""
+    if len(sides) == 1:
+        return sides[0]
+    return f"[{len(sides)}]direction{{ {', '.join(sides)} }}"
 
 
 def _is_one_of(name: str, values: list[int]) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from collc.grids import Grid
 from collc.lowering.presence import Mask, routing
+from collc.lowering.resources import switched_colors
 from collc.paths import Path
 from collc.plan import Phase, Route
 from collc.program import ProgramPlan, Use
@@ -127,6 +128,15 @@ def _where(one: Configuration, other: Configuration) -> str:
 def torn_down_by(plan: ProgramPlan, use: Use) -> tuple[str, ...]:
     """The symbolic colors of a use that are torn down, in order."""
     return tuple(sorted(name for name, k in use.positions if plan.colors[k].torn_down))
+
+
+def is_switched(plan: ProgramPlan, color: int) -> bool:
+    """Whether some phase changes switch positions on a color of the program."""
+    return any(
+        k == color and name in switched_colors([plan.phase(use)])
+        for use in plan.uses
+        for name, k in use.positions
+    )
 
 
 def setters(plan: ProgramPlan) -> tuple[int, ...]:

@@ -11,58 +11,43 @@ from dataclasses import dataclass
 from itertools import product
 
 from collc.identity import remembered
-from collc.lowering.configuration import setters, torn_down_by
+from collc.lowering.configuration import is_switched, setters, torn_down_by
 from collc.lowering.memory import INSTRUCTION_BYTES
-from collc.lowering.resources import switched_colors
-from collc.plan import ColorUse, Direction, Role, Strided
+from collc.plan import Role, Route, Strided
 from collc.program import ProgramPlan, Use
-
-WORD_BYTES = 2
 
 
 @dataclass(frozen=True)
 class TeardownCode:
-    """Instructions for every program, phase, phase made of steps besides, setting of routers that
-    one or several phases have, router that is set on a PE, and register of a switch that is written
-    there; where the library is asked, once if a switch moves on the PE, and for every way that one
-    moves. Bytes that are kept for every program, and for every router of a setting and its switch.
-    """
+    """Instructions for every program, time-multiplexed color, phase, phase made of steps besides,
+    setting of routers that one or several phases have, router that is set on a PE, and route of
+    these that differs from the others; for the library's code where a route has several outputs,
+    where switch positions change on a color, and for every router that is set there. Bytes that are
+    kept for every program."""
 
-    program: int
-    phase: int
-    steps: int
-    setting: int
-    router: int
-    switch: int
-    some_switch: int = 0
-    way: int = 0
-    program_bytes: int = 4
-    router_bytes: int = 0
-    switch_bytes: int = 0
+    program: int = 37
+    color: int = 2
+    phase: int = 15
+    steps: int = 20
+    setting: int = 2
+    router: int = 5
+    route: int = 13
+    outputs: int = 10
+    switch: int = 28
+    switched: int = 3
+    program_bytes: int = 8
 
 
-BY_REGISTERS = TeardownCode(program=28, phase=9, steps=20, setting=6, router=9, switch=1)
-BY_LIBRARY = TeardownCode(
-    program=81,
-    phase=10,
-    steps=20,
-    setting=7,
-    router=4,
-    switch=4,
-    some_switch=25,
-    way=5,
-    program_bytes=26,
-    router_bytes=WORD_BYTES,
-    switch_bytes=WORD_BYTES,
-)
+CODE = TeardownCode()
 
 
 @dataclass(frozen=True)
 class _Setting:
-    """A router that a phase sets: its color's position, and how its switch moves."""
+    """A router that a phase sets: its route, and whether it is on a color on which switch positions
+    change."""
 
-    color: int
-    way: tuple[str, Direction] | None
+    route: Route
+    switched: bool
 
 
 @remembered
@@ -76,38 +61,30 @@ def _of_strand(plan: ProgramPlan) -> int:
     torn = [use for use in plan.uses if torn_down_by(plan, use)]
     if not torn:
         return 0
-    code = BY_REGISTERS if plan.target.registers_known else BY_LIBRARY
     made_of_steps = sum(plan.phase(use).exchange is not None for use in torn)
     setting = [plan.uses[i] for i in dict.fromkeys(setters(plan)) if plan.uses[i] in torn]
-    instructions = code.program + code.phase * len(torn) + code.steps * made_of_steps
-    # what chooses by length has a copy of the code that sets routers
-    times = 2 if plan.program.selections else 1
-    instructions += times * code.setting * len(setting) + _on_a_pe(plan, setting, code, times)
-    routers = [(use, name) for use in setting for name in torn_down_by(plan, use)]
-    switched = any(name in switched_colors([plan.phase(use)]) for use, name in routers)
-    data = len(routers) * (code.router_bytes + code.switch_bytes * switched)
-    return INSTRUCTION_BYTES * instructions + code.program_bytes + data
+    instructions = CODE.program + CODE.phase * len(torn) + CODE.steps * made_of_steps
+    instructions += CODE.color * sum(color.torn_down for color in plan.colors)
+    instructions += CODE.setting * len(setting) + _on_a_pe(plan, setting)
+    return INSTRUCTION_BYTES * instructions + CODE.program_bytes
 
 
-def _on_a_pe(plan: ProgramPlan, setting: Sequence[Use], code: TeardownCode, times: int) -> int:
+def _on_a_pe(plan: ProgramPlan, setting: Sequence[Use]) -> int:
     """Instructions for routers and switches, of the PE that has most of them. Where the phases lie
     on several rectangles, or along paths, there need be no such PE."""
     lying: dict[tuple[object, ...], list[Use]] = {}
     for use in setting:
         one = plan.plans[use.collective].collective
         lying.setdefault((one.grid, one.path), []).append(use)
-    return sum(
-        max(_instructions(settings, code, times) for settings in _on_pes(plan, uses))
-        for uses in lying.values()
-    )
+    return sum(max(map(_instructions, _on_pes(plan, uses)), default=0) for uses in lying.values())
 
 
-def _instructions(settings: Sequence[_Setting], code: TeardownCode, times: int) -> int:
-    moving = {one.color for one in settings if one.way}
-    ways = {one.way for one in settings if one.way}
-    written = sum(one.color in moving for one in settings)
-    instructions = code.router * len(settings) + code.switch * written
-    return times * instructions + code.some_switch * bool(ways) + code.way * len(ways)
+def _instructions(settings: Sequence[_Setting]) -> int:
+    routes = {one.route for one in settings}
+    several = {len(route.send) for route in routes} - {1}
+    switched = sum(one.switched for one in settings)
+    routers = CODE.router * len(settings) + CODE.route * len(routes) + CODE.switched * switched
+    return routers + CODE.outputs * len(several) + CODE.switch * bool(switched)
 
 
 def _on_pes(plan: ProgramPlan, uses: Sequence[Use]) -> Iterator[list[_Setting]]:
@@ -140,17 +117,7 @@ def _settings(plan: ProgramPlan, use: Use, role: Role) -> list[_Setting]:
     """What a PE of a role sets."""
     position = dict(use.positions)
     return [
-        _Setting(position[one.color], _way(one))
+        _Setting(one.positions[0], is_switched(plan, position[one.color]))
         for one in role.colors
         if plan.colors[position[one.color]].torn_down
     ]
-
-
-def _way(use: ColorUse) -> tuple[str, Direction] | None:
-    """How a switch moves: the way that changes, and to which side; None if it does not."""
-    first, last = use.positions[0], use.positions[-1]
-    if len(use.positions) == 1:
-        return None
-    if first.receive is not last.receive:
-        return "rx", last.receive
-    return "tx", last.send[0]

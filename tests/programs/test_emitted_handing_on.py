@@ -1,7 +1,8 @@
 """The emitted text that hands a color on, changed: fabsim names what goes wrong, or nothing does.
 
-A router is torn down, its switch is set, then its routes, which opens it. Each of these left out or
-put elsewhere must not lead to a wrong result that nobody is told of, whatever the timing.
+A router is torn down, its handler notes that, a phase that waits for it begins, sets routes and
+switch positions and ends the teardown. Each of these left out or done too early must not lead to a
+wrong result that nobody is told of, whatever the timing.
 """
 
 from __future__ import annotations
@@ -18,48 +19,46 @@ from collc.bundle import ProgramBundle
 from mutants import programs
 
 SKEWS = (0, 40, 200)
-LIVE = "is configured while it is live"
+TWICE = "two operations use input queue"
 STUCK = "nothing can move any more"
 
 
-def opened_before_its_switch_is_set(text: str) -> str:
-    """The color's register, which opens the router, written before that of the switch."""
-    return re.sub(
-        r"^( *if \(\w+\.moves\) \{ @set_config.*\n)( *@set_config.*\n)", r"\2\1", text, flags=re.M
-    )
+def started_without_waiting(text: str) -> str:
+    """A phase begun whether its colors are torn down or not."""
+    return re.sub(r"if \(awaited == 0\) \{ (start_\d+\(\);) \}", r"\1", text)
 
 
-def switch_left_as_it_is(text: str) -> str:
-    """The register of the switch not written."""
-    return re.sub(r"^ *if \(\w+\.moves\) \{ @set_config.*\n", "", text, flags=re.M)
+def teardown_not_noted(text: str) -> str:
+    """The handler of a color without what it notes."""
+    return text.replace("in_use &= ~mask;", "")
 
 
-def opened_without_a_look(text: str) -> str:
-    """The bit that tells of the teardown not looked at; on WSE-3 it still waits for `learn`."""
-    text = text.replace("if (all == 0) { return false; }", "")
-    return re.sub(r"^ *& \(if \(\w+\.used\) @get_config.*\n", "", text, flags=re.M)
+def teardown_not_ended(text: str) -> str:
+    """The color stays torn down."""
+    return text.replace("tile_config.teardown.exit(config.id);", "")
 
 
-def nothing_learned(text: str) -> str:
-    """What registers are to hold is not found out, so no phase begins."""
-    return text.replace("registers.learn();", "")
+def routes_left_as_they_are(text: str) -> str:
+    """The routes of the phase before, or those of the layout."""
+    return text.replace("color_config.reset_routes(config.id, config.routes);", "")
 
 
-def numbers_instead_of_what_is_learned(text: str) -> str:
-    """Phases begin, and write numbers of sides where they would write what registers hold."""
-    return text.replace("registers.learn();", "registers.known = 0x4000;")
+def position_left_as_it_is(text: str) -> str:
+    """A switch at position 1 stays there."""
+    return text.replace("switch_config.clear_current_position(config.id);", "")
 
 
 Change = Callable[[str], str]
-CHANGES: tuple[tuple[Change, str, str], ...] = (
-    (opened_before_its_switch_is_set, "wse2", LIVE),
-    (opened_before_its_switch_is_set, "wse3", LIVE),
-    (switch_left_as_it_is, "wse2", STUCK),
-    (switch_left_as_it_is, "wse3", STUCK),
-    (opened_without_a_look, "wse2", LIVE),
-    (opened_without_a_look, "wse3", LIVE),
-    (nothing_learned, "wse3", STUCK),
-    (numbers_instead_of_what_is_learned, "wse3", STUCK),
+CHANGES: tuple[tuple[Change, str, str], ...] = tuple(
+    (change, target, told)
+    for change, told in (
+        (started_without_waiting, TWICE),
+        (teardown_not_noted, f"{TWICE}|{STUCK}"),
+        (teardown_not_ended, STUCK),
+        (routes_left_as_they_are, STUCK),
+        (position_left_as_it_is, STUCK),
+    )
+    for target in ("wse2", "wse3")
 )
 each_change = pytest.mark.parametrize(
     ("change", "target", "told"),

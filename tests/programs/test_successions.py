@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 
 import pytest
 from programs.texts import PATTERNS, all_pairs, program_of
 from switch_over import extra
 
+import fabsim
 from collc.bundle import ProgramBundle
 from collc.programs import compile_any
 from collc.run_program import NOTHING_KNOWN
@@ -103,12 +105,17 @@ def test_colors_of_their_own_are_not_torn_down() -> None:
 @pytest.mark.parametrize(
     ("calls", "most"),
     [
-        (("chain", "broadcast from the west"), 60),
-        (("two_phase", "chain"), 80),
-        (("binomial", "binomial"), 80),
-        (("ring", "ring"), 80),
+        (("chain", "broadcast from the west"), 80),
+        (("two_phase", "chain"), 140),
+        (("binomial", "binomial"), 130),
+        (("ring", "ring"), 130),
     ],
 )
-def test_switching_over_takes_few_cycles(calls: tuple[str, str], most: int, target: str) -> None:
-    """Against the same two on colors of their own; `tests/switch_over.py` measures all pairs."""
+def test_switching_over_takes_few_cycles(
+    calls: tuple[str, str], most: int, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Against the same two on colors of their own, by the published constants; a PE waits for the
+    handler of a teardown, as the vendor's allreduce does. `tests/switch_over.py` measures all
+    pairs."""
+    monkeypatch.setattr(fabsim, "compile", partial(fabsim.compile, timing="simfabric"))
     assert extra(calls, 16, 16, 3, target) <= most

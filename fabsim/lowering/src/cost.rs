@@ -156,12 +156,7 @@ pub fn latency(graph: &Graph, uses: &[u32], value: Value, table: &ScalarTiming) 
         },
         // `ld`, `st` for every two words.
         Inst::CopyMemory { bytes, .. } => plain(2 * one * u64::from(bytes.div_ceil(4))),
-        Inst::Operation(_)
-        | Inst::Map(_)
-        | Inst::LoadDsr(_)
-        | Inst::System { .. }
-        | Inst::ReadConfig { .. }
-        | Inst::WriteConfig { .. } => plain(0),
+        Inst::Operation(_) | Inst::Map(_) | Inst::LoadDsr(_) | Inst::System { .. } => plain(0),
         _ => plain(one),
     }
 }
