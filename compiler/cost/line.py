@@ -171,6 +171,8 @@ def _store(run: LineRun, rank: int, step: StoreVectors, sources: list[int], plac
     costs = run.costs
     loads_own = len(run.roles[rank].steps) > 1
     per_round, loops = step.vectors // step.rounds, step.rounds > 1 or run.loops
+    if run.loops:
+        place = replace(place, time=place.time + costs.code.map_loop)
     for number in range(step.rounds):
         again = number and not costs.maps  # the task behind one operation issues the next
         issued = place.time if again else costs.issued(place, "store")

@@ -170,6 +170,13 @@ def _last_round(of: Row) -> int:
     return ends - begins - known["next_round"] - calls
 
 
+def _map_loop(of: Row) -> int:
+    """The first call-back in a loop, less that without one."""
+    trace = of.trace(MAP_ROUNDS)
+    before = _begin(of) + of.known["call"] + of.known["store_by_map"]
+    return trace.first(0, "code", "MAP") - before
+
+
 def _map_round(of: Row) -> int:
     """The longest time between two calls of a call-back."""
     calls = of.trace(MAP_ROUNDS).cycles(0, "code", "MAP")
@@ -207,6 +214,7 @@ PIECES: dict[str, tuple[Callable[[Row], int], str]] = {
     "store_token": (_store_token, "launch to a barrier's near end, but what is in front"),
     "next_round": (_next_round, "the task behind a round to its operation"),
     "last_round": (_last_round, "the task behind the last round to the next, but its end"),
+    "map_loop": (_map_loop, "launch to the first call-back of several rounds, but of one"),
     "map_round": (_map_round, "between calls of call-backs of two rounds, but the operation"),
 }
 
