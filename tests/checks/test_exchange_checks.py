@@ -224,7 +224,7 @@ def test_budgets_count_what_lanes_take():
 
 
 def test_the_stage_counts_as_memory():
-    short, long = (planned(s.Line("recursive_doubling", 4, length)) for length in (5000, 6000))
+    short, long = (planned(s.Line("recursive_doubling", 4, length)) for length in (4500, 6000))
     assert codes(*short) == set()
     assert codes(*long) == {"C308"}
     (problem,) = CHECKS["memory"](*long)
@@ -234,14 +234,14 @@ def test_the_stage_counts_as_memory():
 
 
 def test_what_passes_a_pe_is_cut_where_no_operation_is_long_enough():
-    schedule, plan = planned(s.Line("recursive_doubling", 16, 5000))
+    schedule, plan = planned(s.Line("recursive_doubling", 16, 4700))
     assert codes(schedule, plan) == set()
     passed = unrolled(plan.phases[0], schedule.phases[0]).passed
-    assert 4096 < passed.max() <= WSE2.max_extent < 7 * 5000
+    assert 4096 < passed.max() <= WSE2.max_extent < 7 * 4700
 
 
 def test_what_passes_a_pe_at_once_counts_as_an_operation():
-    schedule, plan = planned(s.Line("recursive_doubling", 16, 5000))
+    schedule, plan = planned(s.Line("recursive_doubling", 16, 4700))
     for elements, refused in ((WSE2.max_extent, False), (WSE2.max_extent + 1, True)):
         row = Row(Number(int(RowKind.RELAYS | RowKind.ENDS)), *map(Number, (0, elements, 0, 0)))
         assert ("C309" in codes(schedule, with_row(plan, row, role=1))) == refused
