@@ -25,7 +25,7 @@ SHARING = [
     (ALLREDUCE, "order ring run recursive_doubling"),
     ("allreduce(x: f32[256], add)", "run binary_tree_allreduce(c = 4)"),
     ("allgather(x: f32[64])", "run direct_allgather"),
-    ("reduce_scatter(x: f32[64], add)", "run pairwise_reduce_scatter"),
+    ("reduce_scatter(x: f32[128], add)", "run pairwise_reduce_scatter"),
     ("all_to_all(x: f32[256])", "run bruck_all_to_all"),
 ]
 
@@ -113,7 +113,7 @@ def test_transfers_that_are_left_out_stand_behind_the_others(grid: str, told: st
 
 
 def test_an_order_that_says_whose_slices_are_whose_is_kept() -> None:
-    contract, steps = "reduce_scatter(x: f32[64], add)", "order ring run pairwise_reduce_scatter"
+    contract, steps = "reduce_scatter(x: f32[128], add)", "order ring run pairwise_reduce_scatter"
     ((text, _),) = plans_told(the_warning(compiled(contract, steps, ROW)).help)
     assert text == "order ring run ring_reduce_scatter"
 
@@ -130,7 +130,7 @@ def test_long_lines_are_tried_with_trees_only(monkeypatch: pytest.MonkeyPatch) -
     bundle = compiled(ALLREDUCE, "order ring run recursive_doubling", ROW)
     ((text, _),) = plans_told(the_warning(bundle).help)
     assert text.startswith("reduce ")
-    contract = "reduce_scatter(x: f32[64], add)"
+    contract = "reduce_scatter(x: f32[128], add)"
     assert compiled(contract, "run pairwise_reduce_scatter", ROW).warnings == ()
 
 
