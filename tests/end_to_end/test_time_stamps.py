@@ -5,20 +5,28 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 from click.testing import CliRunner
 
+import fabsim
 from collc.backends import Settings
 from collc.backends.compare import Place, Row, Trial, tried
 from collc.bundle import Bundle, ProgramBundle
 from collc.cli import commands
+from collc.cost.exchange import run_exchange
+from collc.cost.operations import costs_of, costs_of_phase
 from collc.diagnostics import CollcError
-from collc.emit.clock import MEMORY_BYTES
+from collc.emit.clock import MEMORY_BYTES, RAMPS, SPIN
 from collc.fabric import fabric_of
+from collc.files import write_files
 from collc.programs import compile_any
+from collc.steps import StepsPhase
 from collc.target import TARGETS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+Stamps = npt.NDArray[np.int64]
 OVERHEAD = 12  # cycles from the last stamp at most, and those of taking it
 
 ALONE = """
@@ -48,7 +56,6 @@ def ran(bundle: Bundle | ProgramBundle, target: str, *words: str) -> Row:
     [
         ("allreduce_2d", {"W": 5, "H": 4, "B": 16}),
         ("tree_barrier", {}),
-        ("ring_allreduce", {"P": 5, "B": 20}),
     ],
 )
 def test_the_cycles_are_those_of_a_run_without_a_host(example, parameters, target) -> None:
@@ -62,6 +69,47 @@ def test_the_cycles_are_those_of_a_run_without_a_host(example, parameters, targe
     assert row.starts_within <= 12
     assert row.cycles - row.starts_within <= untimed.cycles + OVERHEAD
     assert untimed.cycles <= row.cycles
+
+
+def stamped(bundle: Bundle, target: str, folder: Path) -> tuple[Stamps, Stamps]:
+    """By PE of a row with hops of one cycle: when it begins and when it ends, from the first start
+    of all on."""
+    write_files(folder, bundle.files)
+    simulator = fabsim.Simulator(fabsim.compile(folder / "layout.csl", arch=target))
+    width, _ = bundle.size
+    at = np.arange(width)
+    signal = at + RAMPS * (at > 0)
+    waits = (signal.max() - signal + SPIN).astype(np.uint16)
+    simulator.memcpy_h2d("start_wait", waits, 0, 0, width, 1, 1)
+    simulator.launch("run")
+    words = simulator.memcpy_d2h("time_stamps", np.uint16, 0, 0, width, 1, 9)
+    stamps = words.reshape(width, 3, 3).astype(np.int64) @ np.array([1, 1 << 16, 1 << 32])
+    begins, ends = (stamps[:, i] - stamps[:, 0] + signal for i in (1, 2))
+    return begins - begins.min(), ends - begins.min()
+
+
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+def test_steps_take_what_they_are_predicted_to_with_these_starts(
+    target: str, tmp_path: Path
+) -> None:
+    """Where a vector comes late it may come while code runs, and goes before it: of steps, starts
+    that are apart cost more than they are apart, so they are predicted with them."""
+    text, parameters = (EXAMPLES / "ring_allreduce.coll").read_text(), {"P": 5, "B": 20}
+    bundle = compiled("ring_allreduce", parameters, target)
+    assert isinstance(bundle, Bundle)
+    begins, ends = stamped(bundle, target, tmp_path)
+    row = ran(bundle, target, "--hop", "1")
+    assert (row.cycles, row.starts_within) == (ends.max(), begins.max())
+    assert begins.max() <= 12
+    (phase,), (pattern,) = bundle.plan.phases, bundle.schedule.phases
+    assert isinstance(pattern, StepsPhase)
+    costs, none = costs_of_phase(costs_of(bundle.plan), bundle.plan, 0), np.zeros_like(begins)
+    together, apart = (
+        int(run_exchange(costs, phase, pattern, starts[None, :], none[None, :]).time.max())
+        for starts in (none, begins)
+    )
+    untimed = compile_any(text, "ring_allreduce", parameters, target).run().cycles
+    assert untimed + apart - together <= ends.max() <= untimed + apart - together + OVERHEAD
 
 
 def test_the_vendors_clock_on_a_wse3_has_hops_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
