@@ -79,7 +79,7 @@ def run_texts(
     try:
         with tempfile.TemporaryDirectory(prefix="collc-run-") as directory:
             write_files(Path(directory), texts)
-            program = fabsim.compile(str(Path(directory) / "layout.csl"), arch=arch)
+            program = fabsim.compile(str(Path(directory) / "layout.csl"), arch=arch, strict=True)
         session = fabsim.opened(program)
         simulator = session.simulator
         outcomes = [turn(simulator, number) for number in range(turns)]

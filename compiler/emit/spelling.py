@@ -1,5 +1,5 @@
 """How the user's names are spelled in emitted text: as they are, but with a prefix where they meet
-a word of CSL or Python or a name that the templates declare beside them.
+a word of CSL or a name that the templates declare beside them.
 
 What the templates declare is read from their texts, so that it cannot go stale: `{{ ... }}` in a
 name stands for anything, as in `begin_{{ n }}`.
@@ -7,8 +7,6 @@ name stands for anything, as in `begin_{{ n }}`.
 
 from __future__ import annotations
 
-import builtins
-import keyword
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -131,8 +129,7 @@ def _taken(collective: bool) -> Taken:
         path.read_text() for path in templates.iterdir() if path.name.endswith(".py.j2")
     )
     if collective:
-        declared |= _declared_in_python(python)
-        words |= set(keyword.kwlist) | (set(re.findall(r"\w+", python)) & set(dir(builtins)))
+        words |= _before_endings(_declared_in_python(python))
     else:
         words |= {"name", "cmaddr", "seed", "help"}  # lengths are options of the host script
     return Taken(
@@ -144,6 +141,14 @@ def _taken(collective: bool) -> Taken:
 
 def _ends(rest: str) -> tuple[str, ...]:
     return (rest, f"_{rest}") if rest and _ANY not in rest else ()
+
+
+def _before_endings(declared: set[str]) -> set[str]:
+    """What a collective cannot be called, as the host script declares a name of that beginning. All
+    that is named after a collective has an ending there, so no word of Python is met."""
+    endings = {one[1:] for one in declared if one[:1] == _ANY and len(one) > 1}
+    plain = {one for one in declared if _ANY not in one}
+    return {one.removesuffix(end) for one in plain for end in endings if one.endswith(end)} - {""}
 
 
 def _declared_in_csl(text: str) -> set[str]:

@@ -47,7 +47,8 @@ def test_the_commands_file_runs_and_checks_the_program(
 
 def test_run_py_finds_a_wrong_result(tools: Path, tmp_path: Path) -> None:
     files = files_of(line_reduce(star(5)))
-    pe = files["total_pe.csl"].replace("@fadds(stored", "@fmaxs(stored")
+    pe = files["total_pe.csl"].replace("@fadds(", "@fmaxs(")
+    assert pe != files["total_pe.csl"]
     write_files(tmp_path, files | {"total_pe.csl": pe})
     result = run_commands(tmp_path, tools, "wse2")
     assert result.returncode != 0

@@ -203,7 +203,7 @@ impl Report {
 
 /// Compiles the program whose layout is in the file `path`.
 #[pyfunction]
-#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS, timing="streams", strict=None, colors_by_number=false, comptime_func_depth_limit=None, sdk=None, constructs=false, rules_off=Vec::new()))]
+#[pyo3(signature = (path, arch="wse2", params=BTreeMap::new(), colors=BTreeMap::new(), fabric_dims=None, fabric_offsets=None, import_paths=Vec::new(), memcpy=true, max_inlined_iterations=50, fp16_format="f16", max_comptime_steps=csl::COMPTIME_STEPS, timing=None, strict=None, colors_by_number=false, comptime_func_depth_limit=None, sdk=None, constructs=false, rules_off=Vec::new()))]
 #[allow(clippy::too_many_arguments)] // the command line has as many options
 fn compile(
     py: Python<'_>,
@@ -218,7 +218,7 @@ fn compile(
     max_inlined_iterations: u32,
     fp16_format: &str,
     max_comptime_steps: u64,
-    timing: &str,
+    timing: Option<&str>,
     strict: Option<bool>,
     colors_by_number: bool,
     comptime_func_depth_limit: Option<u32>,
@@ -231,7 +231,8 @@ fn compile(
         let text = format!("unknown format {fp16_format:?}; there are f16, bf16 and cb16");
         return Err(PyValueError::new_err(text));
     };
-    let (clock, constants) = timing_of(py, timing, arch)?;
+    let by_environment = timing_by_environment();
+    let (clock, constants) = timing_of(py, timing.unwrap_or(&by_environment), arch)?;
     let off: PyResult<Vec<&'static Switch>> = rules_off.iter().map(|name| switched(name)).collect();
     let options = CompileOptions {
         arch,
@@ -356,6 +357,12 @@ fn release(name: &str) -> PyResult<Sdk> {
         let known = Sdk::ALL.map(Sdk::name).join(", ");
         PyValueError::new_err(format!("unknown SDK {name:?}; there are {known}"))
     })
+}
+
+/// The table that FABSIM_TIMING names, where no option does; else the default.
+fn timing_by_environment() -> String {
+    let named = std::env::var("FABSIM_TIMING").ok();
+    named.filter(|name| !name.is_empty()).unwrap_or_else(|| Clock::default().name().to_owned())
 }
 
 /// Whether FABSIM_STRICT asks for it, where no option does.

@@ -84,7 +84,7 @@ def compile(
     max_inlined_iterations: int = 50,
     fp16_format: str = "f16",
     max_comptime_steps: int = ...,
-    timing: str = ...,
+    timing: str | None = ...,
     strict: bool | None = None,
     colors_by_number: bool = ...,
     comptime_func_depth_limit: int | None = None,
