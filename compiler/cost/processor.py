@@ -77,7 +77,7 @@ class Processor:
         system = [piece for piece in pieces if piece.system]
         if task is None:
             return self._in_order(system, [piece.on for piece in system])
-        early = []
+        early: list[Mask] = []
         for piece in system:
             waits = self.first_free(task.due)
             for before, on in zip(system, early, strict=False):
