@@ -21,7 +21,7 @@ ALSO_FIRST = 1  # cycles that the system's code may be due behind a task and sti
 @dataclass(frozen=True)
 class Piece:
     """Code of the PEs in `on`: the cycle in which it is due, and how many it takes. The `system`'s
-    goes before all that waits; it handles the teardown of a `color` of the program."""
+    goes before all that waits; it handles the teardown of the `color` of a number."""
 
     due: Times
     cycles: Times

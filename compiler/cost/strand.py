@@ -44,7 +44,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Switched:
-    """The colors that a phase finds torn down, by name and position; by PE: which its router has,
+    """The colors that a phase finds torn down, by name and number; by PE: which its router has,
     and what it sets."""
 
     colors: tuple[tuple[str, int], ...]
@@ -74,6 +74,10 @@ class Strand:
         processor = Processor(others, others_work=work)
         return replace(self, processor=processor)
 
+    def has(self, number: int) -> bool:
+        """Whether a color is the strand's."""
+        return any(color.number == number for color in self.plan.colors)
+
     def call(self, call: Call) -> Times:
         """Follow a call phase by phase; when the part of each PE is over."""
         over = reached = call.reached
@@ -88,8 +92,8 @@ class Strand:
                 if position != uses[0][0]:
                     stops = np.where(waits, self._stopped(reached, depth), first)
                     self.processor.hold(self.due, over, stops + code.frames_within)
-                started = np.where(waits, begun, first)
-                self.processor.hold(started, started, first + code.frames_of_start)
+                by_handler = np.where(waits, first + code.frames_of_start, begun)
+                self.processor.hold(begun, begun, by_handler)
             self.told = [replace(piece, on=piece.on & ~waits) for piece in self.told]
             depth = np.where(waits, code.frames_of_start, depth)
             part = _part(self, position, use, call.costs, ready, depth)
@@ -103,7 +107,7 @@ class Strand:
         for a teardown."""
         switched, waits = self.switched[position], np.zeros_like(reached, dtype=np.bool_)
         if not switched.colors:
-            return reached, waits
+            return reached.copy(), waits
         used = {k: mask for mask, (_, k) in zip(switched.used, switched.colors, strict=True)}
         for piece in self.told:
             waits |= piece.on & used.get(piece.color, waits)
@@ -366,11 +370,12 @@ def _switched(plan: ProgramPlan, use: Use) -> Switched:
     grid = plan.plans[use.collective].collective.grid
     phase = plan.phase(use)
     shape = (grid.whole.width, grid.whole.height)
-    colors = tuple((name, k) for name, k in use.positions if plan.colors[k].torn_down)
+    of_use = ((name, plan.colors[k]) for name, k in use.positions)
+    colors = tuple((name, color.number) for name, color in of_use if color.torn_down)
     names = [name for name, _ in colors]
     used = [np.zeros(shape, dtype=np.bool_) for _ in names]
     counts = np.zeros((*shape, 4), dtype=np.int64)  # arrays, outputs, switched, moving
-    changing = {name for name, k in colors if is_switched(plan, k)}
+    changing = {name for name, k in use.positions if name in names and is_switched(plan, k)}
     for count, *parts in zip(*(parts_of(grid, of) for of in (counts, *used)), strict=True):
         for region, number in phase.regions if names else ():
             places = places_of(phase, region)
