@@ -6,7 +6,7 @@ A task is never interrupted, and one that is due while another runs waits for it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from collc.cost.predict import Mask, Times
 # by PE: when code was due, from which cycle on it runs, and before which one
 Stretch = tuple[Times, Times, Times]
 
+BEFORE_ALL = -1  # when code of the system of others is due: it goes before all that waits
 ALSO_FIRST = 1  # cycles that the system's code may be due behind a task and still goes before it
 
 
@@ -40,8 +41,10 @@ class Processor:
     """As one call sees it: when the code of the `others` runs, and when its own does."""
 
     others: list[Stretch]
+    start: int = 0  # of a task, which a handler right behind another one does not take [doc][ex]
     given: list[Stretch] = field(default_factory=list)
     others_work: list[Stretch] = field(default_factory=list)
+    handled: list[int] = field(default_factory=list)  # which of `given` are the system's
     work: list[Stretch] = field(default_factory=list)  # from when to when how much is done
 
     def put_off(self, begin: Times, end: Times) -> Times:
@@ -103,10 +106,31 @@ class Processor:
                 np.take_along_axis(of, one, axis=0)[0] for of in (due, length, on)
             )
             begin = self.first_free(when)
+            cycles = cycles - self.start * self._follows(begin)
+            self.handled.append(len(self.given))
             self.hold(np.where(here, when, 0), begin, begin + np.where(here, cycles, 0))
             np.put_along_axis(begun, one, begin[None], axis=0)
         return list(begun)
 
     def would_take(self, pieces: Sequence[Piece]) -> list[Times]:
         """The same, without taking it."""
-        return Processor(self.others, list(self.given)).take(pieces)
+        return self.tried().take(pieces)
+
+    def tried(self) -> Processor:
+        """A copy, which may take what is not taken yet."""
+        return replace(self, given=list(self.given), handled=list(self.handled))
+
+    def as_others(self) -> list[Stretch]:
+        """When its code runs, as other calls see it."""
+        handled = set(self.handled)
+        return [
+            (np.full_like(due, BEFORE_ALL) if number in handled else due, begin, end)
+            for number, (due, begin, end) in enumerate(self.given)
+        ]
+
+    def _follows(self, begin: Times) -> Mask:
+        """Whether a handler that begins in a cycle is called right behind another one."""
+        follows = np.zeros_like(begin, dtype=np.bool_)
+        for due, start, end in self.others:
+            follows |= (due == BEFORE_ALL) & (start < end) & (end == begin)
+        return follows

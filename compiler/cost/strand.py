@@ -71,7 +71,8 @@ class Strand:
 
     def beside(self, others: list[Stretch], work: list[Stretch]) -> Strand:
         """The strand as it is, to try what it does beside code and work of others."""
-        processor = Processor(others, others_work=work)
+        start = self.plan.target.cycles.engine.task_start
+        processor = Processor(others, start, others_work=work)
         return replace(self, processor=processor)
 
     def has(self, number: int) -> bool:
@@ -158,11 +159,12 @@ class Strand:
 
     def code(self) -> list[Stretch]:
         """When its code has run, and is going to."""
-        if self.processor is None or not self.told:
-            return [] if self.processor is None else self.processor.given
-        after = Processor(self.processor.others, list(self.processor.given))
-        after.take(self.told)
-        return after.given
+        if self.processor is None:
+            return []
+        after = self.processor.tried()
+        if self.told:
+            after.take(self.told)
+        return after.as_others()
 
     def work(self) -> list[Stretch]:
         """What its phases have the processors do."""
