@@ -74,25 +74,40 @@ class Processor:
         return begin
 
     def take(self, pieces: Sequence[Piece]) -> list[Times]:
-        """When pieces of code begin, one of them a task at most, the others the system's: on each
-        PE in the order in which they are due, but the system's before a task that has to wait."""
-        task = next((piece for piece in pieces if not piece.system), None)
-        system = [piece for piece in pieces if piece.system]
-        if task is None:
-            return self._in_order(system, [piece.on for piece in system])
-        early = []
-        for piece in system:
-            waits = self.first_free(task.due)
-            for before, on in zip(system, early, strict=False):
-                waits = np.where(on & (before.due <= waits), waits + before.length, waits)
-            early.append(piece.on & (piece.due <= waits + ALSO_FIRST))
-        first = self._in_order(system, early)
-        begin = self.first_free(task.due)
-        self.hold(task.due, begin, begin + task.length)
-        late = [piece.on & ~on for piece, on in zip(system, early, strict=True)]
-        then = self._in_order(system, late)
-        found = iter([np.where(on, a, b) for on, a, b in zip(early, first, then, strict=True)])
-        return [next(found) if piece.system else begin for piece in pieces]
+        """When pieces of code begin: on each PE in the order in which they are due, but the
+        system's before a task that has to wait."""
+        begun = np.stack([piece.due for piece in pieces])
+        tasks = [number for number, piece in enumerate(pieces) if not piece.system]
+        system = [number for number, piece in enumerate(pieces) if piece.system]
+        handlers = [pieces[number] for number in system]
+        left = [piece.on for piece in handlers]
+        for one in np.argsort(begun[tasks], axis=0, kind="stable")[:, None] if tasks else ():
+            due, length = (
+                np.take_along_axis(np.stack(of), one, axis=0)[0]
+                for of in zip(*((pieces[n].due, pieces[n].length) for n in tasks), strict=True)
+            )
+            early = self._early(handlers, left, due)
+            for number, on, at in zip(system, early, self._in_order(handlers, early), strict=True):
+                begun[number] = np.where(on, at, begun[number])
+            left = [on & ~first for on, first in zip(left, early, strict=True)]
+            begin = self.first_free(due)
+            self.hold(due, begin, begin + length)
+            of_tasks = begun[tasks]
+            np.put_along_axis(of_tasks, one, begin[None], axis=0)
+            begun[tasks] = of_tasks
+        for number, on, at in zip(system, left, self._in_order(handlers, left), strict=True):
+            begun[number] = np.where(on, at, begun[number])
+        return list(begun)
+
+    def _early(self, handlers: Sequence[Piece], left: Sequence[Mask], due: Times) -> list[Mask]:
+        """Where handlers that are left go before a task that is due in a cycle."""
+        early, waits = list[Mask](), self.first_free(due)
+        for piece, on in zip(handlers, left, strict=True):
+            waits = self.first_free(due)
+            for before, first in zip(handlers, early, strict=False):
+                waits = np.where(first & (before.due <= waits), waits + before.length, waits)
+            early.append(on & (piece.due <= waits + ALSO_FIRST))
+        return early
 
     def _in_order(self, pieces: Sequence[Piece], masks: Sequence[Mask]) -> list[Times]:
         """When pieces of the system begin on the PEs of their masks, as they are due."""
