@@ -87,7 +87,8 @@ class Processor:
                 for of in zip(*((pieces[n].due, pieces[n].length) for n in tasks), strict=True)
             )
             early = self._early(handlers, left, due)
-            for number, on, at in zip(system, early, self._in_order(handlers, early), strict=True):
+            at_first = self._in_order(handlers, early, first=True)
+            for number, on, at in zip(system, early, at_first, strict=True):
                 begun[number] = np.where(on, at, begun[number])
             left = [on & ~first for on, first in zip(left, early, strict=True)]
             begin = self.first_free(due)
@@ -109,8 +110,11 @@ class Processor:
             early.append(on & (piece.due <= waits + ALSO_FIRST))
         return early
 
-    def _in_order(self, pieces: Sequence[Piece], masks: Sequence[Mask]) -> list[Times]:
-        """When pieces of the system begin on the PEs of their masks, as they are due."""
+    def _in_order(
+        self, pieces: Sequence[Piece], masks: Sequence[Mask], *, first: bool = False
+    ) -> list[Times]:
+        """When pieces of the system begin on the PEs of their masks, as they are due; `first` if a
+        task that was due before waits for them."""
         if not pieces:
             return []
         due, on = np.stack([piece.due for piece in pieces]), np.stack(masks)
@@ -123,7 +127,8 @@ class Processor:
             begin = self.first_free(when)
             cycles = cycles - self.start * self._follows(begin)
             self.handled.append(len(self.given))
-            self.hold(np.where(here, when, 0), begin, begin + np.where(here, cycles, 0))
+            waited = np.where(here & (not first), when, 0)
+            self.hold(waited, begin, begin + np.where(here, cycles, 0))
             np.put_along_axis(begun, one, begin[None], axis=0)
         return list(begun)
 
@@ -146,6 +151,6 @@ class Processor:
     def _follows(self, begin: Times) -> Mask:
         """Whether a handler that begins in a cycle is called right behind another one."""
         follows = np.zeros_like(begin, dtype=np.bool_)
-        for due, start, end in self.others:
+        for due, start, end in [*self.others, *self.as_others()]:
             follows |= (due == BEFORE_ALL) & (start < end) & (end == begin)
         return follows

@@ -114,10 +114,10 @@ class Strand:
             waits |= piece.on & used.get(piece.color, waits)
         begun = reached + self.plan.target.code.awaited * (switched.routers.colors > 0)
         if waits.any():
-            started = self._handled(used, self._stopped(reached, depth)) + self.calls.started(
-                position
-            )
-            begun = np.where(waits, started, begun)
+            handled = self._handled(used, self._stopped(reached, depth))
+            due = handled + self.plan.target.code.activate
+            runs = due if self.processor is None else self.processor.first_free(due)
+            begun = np.where(waits, handled + (runs - due) + self.calls.started(position), begun)
         return begun + self.calls.opened(switched.routers), waits
 
     def _stopped(self, reached: Times, depth: Times) -> Times:
