@@ -122,8 +122,8 @@ def _turn(run: _Run, number: int, place: int) -> Iterator[tuple[str, int]]:
 
 
 def _hand_out_handlers(run: _Run, number: int, place: int) -> None:
-    """Handlers of teardowns that have not run are followed with the strand whose color it is, or with
-    the first of the turn if nothing of that strand is called."""
+    """Handlers of teardowns that have not run are followed with the strand whose color it is, or
+    with the first of the turn if nothing of that strand is called."""
     told = [piece for one in run.strands for piece in one.told]
     called = [run.strand(number, call) for call in run.plan.program.turns[place]]
     for one in run.strands:

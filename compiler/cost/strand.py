@@ -385,8 +385,8 @@ def _switched(plan: ProgramPlan, use: Use) -> Switched:
                 if color.color in names:
                     parts[names.index(color.color)][places] = True
                     count[places] += _counted(color, color.color in changing)
-    number: Times = np.sum(used, axis=0, dtype=np.int64) if names else counts[..., 0]
-    return Switched(colors, tuple(used), Routers(number, *np.moveaxis(counts, -1, 0)))
+    torn: Times = np.sum(used, axis=0, dtype=np.int64) if names else counts[..., 0]
+    return Switched(colors, tuple(used), Routers(torn, *np.moveaxis(counts, -1, 0)))
 
 
 def _counted(use: ColorUse, switched: bool) -> tuple[int, int, int, int]:
