@@ -6,7 +6,7 @@ A task is never interrupted, and one that is due while another runs waits for it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -15,13 +15,14 @@ from collc.cost.predict import Mask, Times
 # by PE: when code was due, from which cycle on it runs, and before which one
 Stretch = tuple[Times, Times, Times]
 
+BEFORE_ALL = -1  # when code of the system of others is due: it goes before all that waits
 ALSO_FIRST = 1  # cycles that the system's code may be due behind a task and still goes before it
 
 
 @dataclass(frozen=True)
 class Piece:
     """Code of the PEs in `on`: the cycle in which it is due, and how many it takes. The `system`'s
-    goes before all that waits; it handles the teardown of a `color` of the program."""
+    goes before all that waits; it handles the teardown of the `color` of a number."""
 
     due: Times
     cycles: Times
@@ -40,8 +41,10 @@ class Processor:
     """As one call sees it: when the code of the `others` runs, and when its own does."""
 
     others: list[Stretch]
+    start: int = 0  # of a task, which a handler right behind another one does not take [doc][ex]
     given: list[Stretch] = field(default_factory=list)
     others_work: list[Stretch] = field(default_factory=list)
+    handled: list[int] = field(default_factory=list)  # which of `given` are the system's
     work: list[Stretch] = field(default_factory=list)  # from when to when how much is done
 
     def put_off(self, begin: Times, end: Times) -> Times:
@@ -71,28 +74,47 @@ class Processor:
         return begin
 
     def take(self, pieces: Sequence[Piece]) -> list[Times]:
-        """When pieces of code begin, one of them a task at most, the others the system's: on each
-        PE in the order in which they are due, but the system's before a task that has to wait."""
-        task = next((piece for piece in pieces if not piece.system), None)
-        system = [piece for piece in pieces if piece.system]
-        if task is None:
-            return self._in_order(system, [piece.on for piece in system])
-        early: list[Mask] = []
-        for piece in system:
-            waits = self.first_free(task.due)
-            for before, on in zip(system, early, strict=False):
-                waits = np.where(on & (before.due <= waits), waits + before.length, waits)
-            early.append(piece.on & (piece.due <= waits + ALSO_FIRST))
-        first = self._in_order(system, early)
-        begin = self.first_free(task.due)
-        self.hold(task.due, begin, begin + task.length)
-        late = [piece.on & ~on for piece, on in zip(system, early, strict=True)]
-        then = self._in_order(system, late)
-        found = iter([np.where(on, a, b) for on, a, b in zip(early, first, then, strict=True)])
-        return [next(found) if piece.system else begin for piece in pieces]
+        """When pieces of code begin: on each PE in the order in which they are due, but the
+        system's before a task that has to wait."""
+        begun = np.stack([piece.due for piece in pieces])
+        tasks = [number for number, piece in enumerate(pieces) if not piece.system]
+        system = [number for number, piece in enumerate(pieces) if piece.system]
+        handlers = [pieces[number] for number in system]
+        left = [piece.on for piece in handlers]
+        for one in np.argsort(begun[tasks], axis=0, kind="stable")[:, None] if tasks else ():
+            due, length = (
+                np.take_along_axis(np.stack(of), one, axis=0)[0]
+                for of in zip(*((pieces[n].due, pieces[n].length) for n in tasks), strict=True)
+            )
+            early = self._early(handlers, left, due)
+            at_first = self._in_order(handlers, early, first=True)
+            for number, on, at in zip(system, early, at_first, strict=True):
+                begun[number] = np.where(on, at, begun[number])
+            left = [on & ~first for on, first in zip(left, early, strict=True)]
+            begin = self.first_free(due)
+            self.hold(due, begin, begin + length)
+            of_tasks = begun[tasks]
+            np.put_along_axis(of_tasks, one, begin[None], axis=0)
+            begun[tasks] = of_tasks
+        for number, on, at in zip(system, left, self._in_order(handlers, left), strict=True):
+            begun[number] = np.where(on, at, begun[number])
+        return list(begun)
 
-    def _in_order(self, pieces: Sequence[Piece], masks: Sequence[Mask]) -> list[Times]:
-        """When pieces of the system begin on the PEs of their masks, as they are due."""
+    def _early(self, handlers: Sequence[Piece], left: Sequence[Mask], due: Times) -> list[Mask]:
+        """Where handlers that are left go before a task that is due in a cycle."""
+        early, waits = list[Mask](), self.first_free(due)
+        for piece, on in zip(handlers, left, strict=True):
+            waits = self.first_free(due)
+            for before, first in zip(handlers, early, strict=False):
+                waits = np.where(first & (before.due <= waits), waits + before.length, waits)
+            early.append(on & (piece.due <= waits + ALSO_FIRST))
+        return early
+
+    def _in_order(
+        self, pieces: Sequence[Piece], masks: Sequence[Mask], *, first: bool = False
+    ) -> list[Times]:
+        """When pieces of the system begin on the PEs of their masks, as they are due; `first` if a
+        task that was due before waits for them."""
         if not pieces:
             return []
         due, on = np.stack([piece.due for piece in pieces]), np.stack(masks)
@@ -103,10 +125,32 @@ class Processor:
                 np.take_along_axis(of, one, axis=0)[0] for of in (due, length, on)
             )
             begin = self.first_free(when)
-            self.hold(np.where(here, when, 0), begin, begin + np.where(here, cycles, 0))
+            cycles = cycles - self.start * self._follows(begin)
+            self.handled.append(len(self.given))
+            waited = np.where(here & (not first), when, 0)
+            self.hold(waited, begin, begin + np.where(here, cycles, 0))
             np.put_along_axis(begun, one, begin[None], axis=0)
         return list(begun)
 
     def would_take(self, pieces: Sequence[Piece]) -> list[Times]:
         """The same, without taking it."""
-        return Processor(self.others, list(self.given)).take(pieces)
+        return self.tried().take(pieces)
+
+    def tried(self) -> Processor:
+        """A copy, which may take what is not taken yet."""
+        return replace(self, given=list(self.given), handled=list(self.handled))
+
+    def as_others(self) -> list[Stretch]:
+        """When its code runs, as other calls see it."""
+        handled = set(self.handled)
+        return [
+            (np.full_like(due, BEFORE_ALL) if number in handled else due, begin, end)
+            for number, (due, begin, end) in enumerate(self.given)
+        ]
+
+    def _follows(self, begin: Times) -> Mask:
+        """Whether a handler that begins in a cycle is called right behind another one."""
+        follows = np.zeros_like(begin, dtype=np.bool_)
+        for due, start, end in [*self.others, *self.as_others()]:
+            follows |= (due == BEFORE_ALL) & (start < end) & (end == begin)
+        return follows

@@ -66,6 +66,11 @@ class _Run:
         collective = plan.plans[index].collective
         return index, collective if length is None else collective_of_length(collective, length)
 
+    def strand(self, number: int, call: int) -> Strand:
+        """Which strand a call of a round is in."""
+        index, _ = self.called(number, call)
+        return self.of_name[self.plan.plans[index].collective.name]
+
 
 def predict_program(plan: ProgramPlan, lengths: Lengths | None = None) -> Prediction:
     """All rounds; the breakdown has a part for each collective, by how much its calls put off the
@@ -104,6 +109,7 @@ def _turn(run: _Run, number: int, place: int) -> Iterator[tuple[str, int]]:
     """The calls of a turn, in flight at the same time; gives by how much each has put off the end
     of the last PE."""
     before, switching = int(run.over.max()), run.switching
+    _hand_out_handlers(run, number, place)
     calls = _calls(run, number, place)
     alone = not run.plan.strands and not any(color.torn_down for color in run.plan.colors)
     ends = _alone(calls) if alone else _beside_each_other(run, calls)
@@ -113,6 +119,18 @@ def _turn(run: _Run, number: int, place: int) -> Iterator[tuple[str, int]]:
         after = int(run.over.max())
         yield run.plan.program.calls[call], after - before - put_off
         before, put_off = after, 0
+
+
+def _hand_out_handlers(run: _Run, number: int, place: int) -> None:
+    """Handlers of teardowns that have not run are followed with the strand whose color it is, or
+    with the first of the turn if nothing of that strand is called."""
+    told = [piece for one in run.strands for piece in one.told]
+    called = [run.strand(number, call) for call in run.plan.program.turns[place]]
+    for one in run.strands:
+        one.told = []
+    for piece in told:
+        owners = (one for one in called if one.has(piece.color))
+        next(owners, called[0]).told.append(piece)
 
 
 def _calls(run: _Run, number: int, place: int) -> list[tuple[Strand, Call]]:
@@ -150,9 +168,6 @@ def _beside_each_other(run: _Run, calls: Sequence[tuple[Strand, Call]]) -> list[
     as it was found before, until nothing changes or it has been tried often enough."""
     start, (strand, last) = np.zeros_like(run.over), calls[-1]
     beginning = start, start, strand.returned(last)  # nothing that is due runs before that
-    calls[0][0].told = [piece for one in run.strands for piece in one.told]  # whosever it is
-    for one in run.strands:
-        one.told = one.told if one is calls[0][0] else []
     tried: dict[int, Strand] = {}
     ends: list[Times] = []
     for _ in range(MOST_TRIED):

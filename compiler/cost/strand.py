@@ -44,7 +44,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Switched:
-    """The colors that a phase finds torn down, by name and position; by PE: which its router has,
+    """The colors that a phase finds torn down, by name and number; by PE: which its router has,
     and what it sets."""
 
     colors: tuple[tuple[str, int], ...]
@@ -71,8 +71,13 @@ class Strand:
 
     def beside(self, others: list[Stretch], work: list[Stretch]) -> Strand:
         """The strand as it is, to try what it does beside code and work of others."""
-        processor = Processor(others, others_work=work)
+        start = self.plan.target.cycles.engine.task_start
+        processor = Processor(others, start, others_work=work)
         return replace(self, processor=processor)
+
+    def has(self, number: int) -> bool:
+        """Whether a color is the strand's."""
+        return any(color.number == number for color in self.plan.colors)
 
     def call(self, call: Call) -> Times:
         """Follow a call phase by phase; when the part of each PE is over."""
@@ -88,8 +93,8 @@ class Strand:
                 if position != uses[0][0]:
                     stops = np.where(waits, self._stopped(reached, depth), first)
                     self.processor.hold(self.due, over, stops + code.frames_within)
-                started = np.where(waits, begun, first)
-                self.processor.hold(started, started, first + code.frames_of_start)
+                by_handler = np.where(waits, first + code.frames_of_start, begun)
+                self.processor.hold(begun, begun, by_handler)
             self.told = [replace(piece, on=piece.on & ~waits) for piece in self.told]
             depth = np.where(waits, code.frames_of_start, depth)
             part = _part(self, position, use, call.costs, ready, depth)
@@ -103,16 +108,16 @@ class Strand:
         for a teardown."""
         switched, waits = self.switched[position], np.zeros_like(reached, dtype=np.bool_)
         if not switched.colors:
-            return reached, waits
+            return reached.copy(), waits
         used = {k: mask for mask, (_, k) in zip(switched.used, switched.colors, strict=True)}
         for piece in self.told:
             waits |= piece.on & used.get(piece.color, waits)
         begun = reached + self.plan.target.code.awaited * (switched.routers.colors > 0)
         if waits.any():
-            started = self._handled(used, self._stopped(reached, depth)) + self.calls.started(
-                position
-            )
-            begun = np.where(waits, started, begun)
+            handled = self._handled(used, self._stopped(reached, depth))
+            due = handled + self.plan.target.code.activate
+            runs = due if self.processor is None else self.processor.first_free(due)
+            begun = np.where(waits, handled + (runs - due) + self.calls.started(position), begun)
         return begun + self.calls.opened(switched.routers), waits
 
     def _stopped(self, reached: Times, depth: Times) -> Times:
@@ -154,11 +159,12 @@ class Strand:
 
     def code(self) -> list[Stretch]:
         """When its code has run, and is going to."""
-        if self.processor is None or not self.told:
-            return [] if self.processor is None else self.processor.given
-        after = Processor(self.processor.others, list(self.processor.given))
-        after.take(self.told)
-        return after.given
+        if self.processor is None:
+            return []
+        after = self.processor.tried()
+        if self.told:
+            after.take(self.told)
+        return after.as_others()
 
     def work(self) -> list[Stretch]:
         """What its phases have the processors do."""
@@ -366,11 +372,12 @@ def _switched(plan: ProgramPlan, use: Use) -> Switched:
     grid = plan.plans[use.collective].collective.grid
     phase = plan.phase(use)
     shape = (grid.whole.width, grid.whole.height)
-    colors = tuple((name, k) for name, k in use.positions if plan.colors[k].torn_down)
+    of_use = ((name, plan.colors[k]) for name, k in use.positions)
+    colors = tuple((name, color.number) for name, color in of_use if color.torn_down)
     names = [name for name, _ in colors]
     used = [np.zeros(shape, dtype=np.bool_) for _ in names]
     counts = np.zeros((*shape, 4), dtype=np.int64)  # arrays, outputs, switched, moving
-    changing = {name for name, k in colors if is_switched(plan, k)}
+    changing = {name for name, k in use.positions if name in names and is_switched(plan, k)}
     for count, *parts in zip(*(parts_of(grid, of) for of in (counts, *used)), strict=True):
         for region, number in phase.regions if names else ():
             places = places_of(phase, region)
@@ -378,8 +385,8 @@ def _switched(plan: ProgramPlan, use: Use) -> Switched:
                 if color.color in names:
                     parts[names.index(color.color)][places] = True
                     count[places] += _counted(color, color.color in changing)
-    routers: Times = np.sum(used, axis=0, dtype=np.int64) if names else counts[..., 0]
-    return Switched(colors, tuple(used), Routers(routers, *np.moveaxis(counts, -1, 0)))
+    torn: Times = np.sum(used, axis=0, dtype=np.int64) if names else counts[..., 0]
+    return Switched(colors, tuple(used), Routers(torn, *np.moveaxis(counts, -1, 0)))
 
 
 def _counted(use: ColorUse, switched: bool) -> tuple[int, int, int, int]:

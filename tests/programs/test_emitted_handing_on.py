@@ -20,6 +20,7 @@ from mutants import programs
 
 SKEWS = (0, 40, 200)
 TWICE = "two operations use input queue"
+LIVE = "is configured while it is live"
 STUCK = "nothing can move any more"
 
 
@@ -52,7 +53,7 @@ Change = Callable[[str], str]
 CHANGES: tuple[tuple[Change, str, str], ...] = tuple(
     (change, target, told)
     for change, told in (
-        (started_without_waiting, TWICE),
+        (started_without_waiting, f"{TWICE}|{LIVE}"),
         (teardown_not_noted, f"{TWICE}|{STUCK}"),
         (teardown_not_ended, STUCK),
         (routes_left_as_they_are, STUCK),
