@@ -362,7 +362,9 @@ fn release(name: &str) -> PyResult<Sdk> {
 /// The table that FABSIM_TIMING names, where no option does; else the default.
 fn timing_by_environment() -> String {
     let named = std::env::var("FABSIM_TIMING").ok();
-    named.filter(|name| !name.is_empty()).unwrap_or_else(|| Clock::default().name().to_owned())
+    named
+        .filter(|name| !name.is_empty())
+        .unwrap_or_else(|| Clock::default().name().to_owned())
 }
 
 /// Whether FABSIM_STRICT asks for it, where no option does.
