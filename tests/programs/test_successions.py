@@ -107,8 +107,8 @@ def test_colors_of_their_own_are_not_torn_down() -> None:
     [
         (("chain", "broadcast from the west"), 80),
         (("two_phase", "chain"), 140),
-        (("binomial", "binomial"), 130),
-        (("ring", "ring"), 130),
+        (("binomial", "binomial"), 140),
+        (("ring", "ring"), 160),
     ],
 )
 def test_switching_over_takes_few_cycles(
