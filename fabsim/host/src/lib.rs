@@ -43,8 +43,8 @@ pub struct SimOptions {
     /// Tiles that do the same every cycle are not visited for it; nothing but the speed may change by
     /// it.
     pub flows: bool,
-    /// Main threads do before its cycle what nobody else can see; nothing but the speed may change by
-    /// it.
+    /// Main threads do before its cycle what nobody else can see. Nothing but the speed should change
+    /// by it, but in four public programs a cycle does, so it is off unless asked for.
     pub runs_ahead: bool,
     /// Processors used at most; nothing else may change by it.
     pub threads: usize,
@@ -68,7 +68,7 @@ impl Default for SimOptions {
             lenient: false,
             visit_order: VisitOrder::AsWoken,
             flows: true,
-            runs_ahead: true,
+            runs_ahead: false,
             threads: 1,
             trace_landings: false,
             late: LateStarts::default(),
