@@ -25,7 +25,6 @@ from collc.plan import Phase, Plan, Strided
 STEPS = 100_000_000
 PES = 60_000
 TOO_MANY = "takes too many steps"
-STRICT = True  # what the sources leave in doubt is refused
 
 _COLUMNS = "for (@range(u16, {})) |x_coordinate| {{"
 _ROWS = "for (@range(u16, {})) |y_coordinate| {{"
@@ -84,7 +83,7 @@ def _compiled(
     with tempfile.TemporaryDirectory(prefix="collc-read-") as directory:
         write_files(Path(directory), texts)
         try:
-            fabsim.compile(f"{directory}/layout.csl", arch=arch, strict=STRICT, **limit)
+            fabsim.compile(f"{directory}/layout.csl", arch=arch, strict=True, **limit)
         except fabsim.CslError as error:
             return str(error).replace(f"{directory}/", "")
     return ""

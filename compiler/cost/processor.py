@@ -102,7 +102,7 @@ class Processor:
 
     def _early(self, handlers: Sequence[Piece], left: Sequence[Mask], due: Times) -> list[Mask]:
         """Where handlers that are left go before a task that is due in a cycle."""
-        early, waits = list[Mask](), self.first_free(due)
+        early: list[Mask] = []
         for piece, on in zip(handlers, left, strict=True):
             waits = self.first_free(due)
             for before, first in zip(handlers, early, strict=False):
