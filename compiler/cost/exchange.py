@@ -12,6 +12,7 @@ from collc.cost.operations import Costs
 from collc.cost.row_code import Here, features_of
 from collc.cost.row_moves import CODE, WAIT
 from collc.cost.rows import run_timeline
+from collc.cost.streams import run_streams
 from collc.cost.timeline import Line, timeline
 from collc.plan import Phase, RowKind
 from collc.plan.dynamic_lengths import exchange_of_length
@@ -35,6 +36,8 @@ def run_exchange(
 ) -> ExchangeRun:
     """Evaluate a phase; `called` is [line, place], `deep` what returning behind it takes.
     Lines that begin alike, sooner or later, are alike."""
+    if phase.streams:
+        return ExchangeRun(*run_streams(costs, phase, pattern, called, deep))
     line = _line(costs, phase, pattern)
     first = called.min(axis=1, keepdims=True) - costs.code.call
     both = np.concatenate((called - first, deep), axis=1)

@@ -41,7 +41,7 @@ from collc.emit.registers import (
 )
 from collc.emit.roles import Shape, shape_of
 from collc.lowering.registers import vector_pairs
-from collc.lowering.resources import switched_colors
+from collc.lowering.resources import resets, switched_colors
 from collc.plan import AREA_BITS, Phase, Plan, Registers, SendVector
 from collc.schedule import Schedule, home_pe
 from collc.spec import Collective, ContractKind
@@ -125,7 +125,7 @@ class BundleModel:
     @property
     def dummy(self) -> bool:
         """Whether descriptors are made before it is known where the vector is."""
-        return bool(self.buffer) or any(phase.exchange for phase in self.phases)
+        return bool(self.buffer) or any(phase.exchange or phase.stream for phase in self.phases)
 
     @property
     def got(self) -> tuple[GotModel, ...]:
@@ -231,7 +231,7 @@ def model_of(
         path=path_model(collective.path, grid) if collective.path else None,
         first=_entries(plan)[0],
         opens=any(shape.opens for shape in shapes),
-        resets=any(shape.resets for shape in shapes),
+        resets=any(shape.resets for shape in shapes) or any(map(resets, plan.phases)),
         tears_down=any(phase.multiplexed for phase in phases),
         switched=bool(switched_colors(plan.phases)),
         shared=shared is not None,

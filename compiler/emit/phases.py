@@ -25,6 +25,7 @@ from collc.emit.registers import (
     RegisterModel,
     of_color,
     registers_of_lanes,
+    registers_of_stream,
     registers_of_tree,
 )
 from collc.emit.roles import (
@@ -39,6 +40,7 @@ from collc.emit.roles import (
     routes_models,
     shape_of,
 )
+from collc.emit.streams import StreamModel, stream_fields, stream_model, stream_role
 from collc.emit.routes_between import WaysModel, ways_model
 from collc.plan import Phase, Plan
 
@@ -133,6 +135,7 @@ class PhaseModel:
     send: SendSlot | None
     copy: CopySlot | None
     exchange: ExchangeModel | None
+    stream: StreamModel | None
     goes_on: str
     end: str
     after: str
@@ -150,7 +153,8 @@ class PhaseModel:
     def loads(self) -> bool:
         """Whether a phase of a tree loads its registers when it begins: they are other phases',
         too, or as long as the vectors of the call."""
-        return self.exchange is None and (self.late or self.by_length)
+        in_lanes = self.exchange is not None or self.stream is not None
+        return not in_lanes and (self.late or self.by_length)
 
     @property
     def in_dsd(self) -> str:
@@ -208,7 +212,7 @@ def phase_model(
     goes_on = [f"params.{name}.takes_part" for name in around.later]
     copies = shape is not None and shape.copies
     quick = _is_quick(phase, shape, around)
-    exchange = None
+    exchange, stream = None, None
     registers: tuple[RegisterModel, ...] = ()
     if shape is not None:
         dest, source = (
@@ -220,6 +224,9 @@ def phase_model(
             phase.name, shape, bool(how.callback), ids, by_color, in_turn=around.late
         )
         registers = tuple(found)
+    elif phase.streams:
+        stream = stream_model(phase, ids, by_color=around.shared is not None)
+        registers = tuple(registers_of_stream(stream))
     elif phase.exchange is not None:
         exchange = exchange_model(phase, phase.exchange, plan, ids, around.shared is not None)
         controls = {
@@ -233,7 +240,11 @@ def phase_model(
         about=phase.about,
         fields=fields,
         roles=roles,
-        routes=routes_models(phase, around.torn_down | around.set_elsewhere),
+        routes=routes_models(
+            phase,
+            around.torn_down | around.set_elsewhere,
+            places_at(phase, plan.collective.grid)[0],
+        ),
         routers=routers_models(phase, around.torn_down) if around.torn_down else (),
         multiplexed=tuple(_multiplexed(around)),
         sets_routers=around.sets_routers and bool(around.torn_down),
@@ -257,6 +268,7 @@ def phase_model(
         else None,
         copy=CopySlot(f"{phase.name}_copy") if copies else None,
         exchange=exchange,
+        stream=stream,
         goes_on=" or ".join(goes_on + ["params.restores"] * around.restores) or "false",
         end=end,
         after=around.after,
@@ -331,14 +343,24 @@ def _struct(
     if shape is None:
         assert phase.exchange, "only an exchange has no shape"
         any_color = min(use.color for role in phase.roles for use in role.colors)
-        fields = exchange_fields(phase, any_color, queues is not None)
-        site = site_model(grid, (0, 0))
-        at = (site.x, site.y) if phase.axis == "x" else (site.y, site.x)
-        at = ("p", "0") if phase.path else at
-        rows = (exchange_role(i, phase, fields, queues, at) for i in range(len(phase.roles)))
+        at = places_at(phase, grid)
+        if phase.streams:
+            fields = stream_fields(phase, any_color, by_color=queues is not None)
+            row_of = stream_role
+        else:
+            fields = exchange_fields(phase, any_color, queues is not None)
+            row_of = exchange_role
+        rows = (row_of(i, phase, fields, queues, at) for i in range(len(phase.roles)))
         return fields, tuple(rows)
     rows = (role_model(i, role, shape, queues) for i, role in enumerate(phase.roles))
     return fields_of(shape, queues is not None), tuple(rows)
+
+
+def places_at(phase: Phase, grid: Grid) -> tuple[str, str]:
+    """What the layout calls a PE's place on its line, and the line's coordinate."""
+    site = site_model(grid, (0, 0))
+    at = (site.x, site.y) if phase.axis == "x" else (site.y, site.x)
+    return ("p", "0") if phase.path else at
 
 
 def entries_of(phase: Phase) -> list[str]:

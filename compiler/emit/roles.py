@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from collc.emit.filters import filter_line
 from collc.plan import (
     BY_WAVELET,
     Advance,
@@ -169,22 +170,27 @@ def _step_values(step: Step) -> dict[str, str]:
     }
 
 
-def routes_models(phase: Phase, torn_down: Set[str] = frozenset()) -> tuple[RoutesModel, ...]:
+def routes_models(
+    phase: Phase, torn_down: Set[str] = frozenset(), place: str = "p"
+) -> tuple[RoutesModel, ...]:
     """The distinct color settings of a phase, in the order of the roles, but for the colors that
-    are set while the program runs."""
+    are set while the program runs; `place` is what the layout calls a PE's place on its line."""
     words = SIDES_OF_PATH if phase.path else {}
     set_elsewhere = torn_down | {way.color for way in phase.ways}
     found = _by_setting(phase, lambda use: use.color not in set_elsewhere)
-    return tuple(routes_model(condition, colors, words) for condition, colors in found)
+    of = (phase.name, place)
+    return tuple(routes_model(condition, colors, words, of) for condition, colors in found)
 
 
 def routes_model(
     condition: str,
     colors: Iterable[ColorUse],
     words: Mapping[Direction, str] = MappingProxyType({}),
+    of: tuple[str, str] = ("", ""),
 ) -> RoutesModel:
-    """The settings of some colors where a condition holds; `words` are those of a path's sides."""
-    return RoutesModel(condition, tuple((use.color, _setting(use, words)) for use in colors))
+    """The settings of some colors where a condition holds; `words` are those of a path's sides,
+    `of` the phase and what a PE's place is called."""
+    return RoutesModel(condition, tuple((use.color, _setting(use, words, of)) for use in colors))
 
 
 def _by_setting(
@@ -275,8 +281,10 @@ def _side(direction: Direction, words: Mapping[Direction, str]) -> str:
     return words.get(direction, direction.value)
 
 
-def _setting(use: ColorUse, words: Mapping[Direction, str]) -> tuple[str, ...]:
-    """The color configuration of `use`, line by line: routes, then the switch positions."""
+def _setting(
+    use: ColorUse, words: Mapping[Direction, str], of: tuple[str, str]
+) -> tuple[str, ...]:
+    """The color configuration of `use`, line by line: routes, the switch positions, the filter."""
     lines = [f".routes = {_route(use.positions[0], words)},"]
     changes = [
         f".pos{i + 1} = .{{ {_change(before, route, words)} }}"
@@ -284,6 +292,8 @@ def _setting(use: ColorUse, words: Mapping[Direction, str]) -> tuple[str, ...]:
     ]
     if changes:
         lines.append(f".switches = .{{ {', '.join(changes)} }},")
+    if use.filter is not None:
+        lines.append(filter_line(use.filter, *of))
     return tuple(lines)
 
 

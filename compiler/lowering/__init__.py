@@ -35,6 +35,7 @@ from collc.lowering.steps import (
     traffic_of,
 )
 from collc.lowering.steps.routes import Wired
+from collc.lowering.streams import stream_phase
 from collc.plan import Advance, Phase, Plan, SendVector, Way
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.schedule import Phase as SchedulePhase
@@ -56,7 +57,7 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
     """
     candidates = candidate_plans(schedule, target)
     first = next(candidates)
-    alone = not _has_control(first) and not any(
+    alone = not (_has_control(first) or first.streams) and not any(
         _relays_need_fewer(phase, schedule.collective.path) for phase in schedule.phases
     )
     if resources.within_budget(first) and alone:
@@ -89,21 +90,33 @@ def _colors(plan: Plan) -> int:
     return len(plan.colors)
 
 
-def candidate_plans(schedule: Schedule, target: Target) -> Iterator[Plan]:
+def candidate_plans(
+    schedule: Schedule, target: Target, *, streams: bool = True
+) -> Iterator[Plan]:
     """A plan for every choice of colorings and wirings, one per phase; of the colorings the first
-    has the fewest colors, of the wirings circuits come first."""
-    choices = [tuple(map(cache, _ways(schedule, phase, target))) for phase in schedule.phases]
+    has the fewest colors, of the wirings `streams` come first, then circuits."""
+    choices = [
+        tuple(map(cache, _ways(schedule, phase, target, streams=streams)))
+        for phase in schedule.phases
+    ]
     for lowered in product(*choices):
         yield numbered_plan(schedule, tuple(lower() for lower in lowered), target)
 
 
 def _ways(
-    schedule: Schedule, phase: ReducePhase | BroadcastPhase | StepsPhase, target: Target
+    schedule: Schedule,
+    phase: ReducePhase | BroadcastPhase | StepsPhase,
+    target: Target,
+    *,
+    streams: bool,
 ) -> Iterator[Callable[[], Phase]]:
     """All ways to carry out a phase, each worked out when it is asked for."""
     if isinstance(phase, BroadcastPhase):
         yield partial(_multicast, schedule, phase, target)
     elif isinstance(phase, StepsPhase):
+        streamed = _streamed(schedule, phase, target) if streams else None
+        if streamed is not None:
+            yield lambda: streamed
         yield from _exchanges(schedule, phase, target)
     else:
         for coloring in COLORINGS.values():
@@ -133,6 +146,15 @@ def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, targe
     paired = goes_in_pairs(contract, target, combines=True)
     lowered = replace(reduce_phase(phase, done, path), ways=ways, paired=paired)
     return lowered if contract.run_length is None else one_by_one(lowered)
+
+
+def _streamed(schedule: Schedule, phase: StepsPhase, target: Target) -> Phase | None:
+    """A phase made of steps as a stream, if it is of a form that can be one."""
+    contract, path = schedule.collective.contract, schedule.collective.path
+    if contract.run_length is not None:
+        return None  # routers know only lengths that the compiler does
+    paired = slices_go_in_pairs(phase, contract, target)
+    return stream_phase(phase, target, path=path, paired=paired)
 
 
 def _exchanges(

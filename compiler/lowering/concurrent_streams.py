@@ -32,7 +32,7 @@ def build_strands(schedules: tuple[Schedule, ...], program: Program, target: Tar
     """The plan of a program some of whose calls are in flight at the same time. Where nothing fits,
     it asks for more than there is, and a check refuses it."""
     target = left_by(program.reserved, target)
-    chosen = fastest_plans(schedules, program, target)
+    chosen = fastest_plans(schedules, program, target, streams=False)
     program = in_parts(program, chosen)
     if not program.together:
         return share(schedules, chosen, program, target)

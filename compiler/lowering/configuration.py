@@ -20,7 +20,7 @@ from collc.spec import Collective
 @dataclass(frozen=True)
 class Configuration:
     """The routers of a color in one phase: the distinct settings, and for each PE, row by row,
-    which of them it has, 0 for none. Of a grid that lies on another one `place` says where, and
+    which of them it has, 0 for none; `filters` are those of streams, with the slices that they count. Of a grid that lies on another one `place` says where, and
     `corner` where its first PE is; with a `path` PEs are places on it."""
 
     place: tuple[object, ...]
@@ -29,6 +29,7 @@ class Configuration:
     width: int
     settings: tuple[tuple[Route, ...], ...]
     of_pes: bytes
+    filters: tuple[object, ...] = ()
 
     def at(self, pe: int) -> tuple[Route, ...]:
         """The positions of one PE's router."""
@@ -53,7 +54,12 @@ def configuration(collective: Collective, phase: Phase, color: str) -> Configura
                 of_pes[np.ix_(list(region.y), list(region.x))] = number
     place, site = _place(collective.grid), collective.grid.site
     corner = (site.x, site.y) if site else (0, 0)
-    return Configuration(place, corner, phase.path, lined.width, settings, of_pes.tobytes())
+    of = (collective, phase.exchange and phase.exchange.slicing)
+    uses = (use for role in phase.roles for use in role.colors if use.color == color)
+    filters = tuple((*of, use.filter) for use in uses if use.filter)
+    return Configuration(
+        place, corner, phase.path, lined.width, settings, of_pes.tobytes(), filters
+    )
 
 
 def _settings(phase: Phase, color: str) -> Iterator[tuple[Route, ...]]:

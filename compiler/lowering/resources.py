@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice
 
-from collc.plan import Phase, Plan
+from collc.plan import Behind, Phase, Plan
 from collc.spec import ContractKind, Reserved
 from collc.target import Target
 
@@ -80,11 +80,20 @@ def task_ids_of_phase(phase: Phase) -> int:
     """Local task ids of a phase.
 
     Reduce: three, for a task after storing, after sending, and after the control wavelet.
-    Broadcast: one, after copying, or sending at the root. Exchange: one for each lane.
+    Broadcast: one, after copying, or sending at the root. Exchange: one for each lane. Stream: one
+    when all operations of a PE have ended, and one for the control wavelet, where there is any.
     """
+    if phase.streams:
+        return 1 + int(resets(phase))
     if phase.exchange:
         return len(phase.exchange.lanes)
     return 1 if phase.kind is ContractKind.BROADCAST else 3
+
+
+def resets(phase: Phase) -> bool:
+    """Whether some PE sends a control wavelet behind the words of a stream."""
+    streams = (lane.stream for role in phase.roles for lane in role.lanes)
+    return any(stream is not None and stream.behind is Behind.RESET for stream in streams)
 
 
 def number_task_ids(

@@ -42,15 +42,21 @@ def build_program_plan(
     """The plan of a program, with what it leaves of the target. It may need more than that; a check
     refuses it then."""
     target = left_by(program.reserved, target)
-    return share(schedules, fastest_plans(schedules, program, target), program, target)
+    chosen = fastest_plans(schedules, program, target)
+    shared = share(schedules, chosen, program, target)
+    if any(color.torn_down for color in shared.colors) and any(plan.streams for plan in chosen):
+        # the switches of streams are not set again behind a teardown
+        chosen = fastest_plans(schedules, program, target, streams=False)
+        return share(schedules, chosen, program, target)
+    return shared
 
 
 def fastest_plans(
-    schedules: tuple[Schedule, ...], program: Program, target: Target
+    schedules: tuple[Schedule, ...], program: Program, target: Target, *, streams: bool = True
 ) -> tuple[Plan, ...]:
     """A plan for each collective by itself, within the program's limit of colors."""
     most = len(target.colors) if program.colors is None else program.colors
-    return tuple(fastest(schedule, target, most) for schedule in schedules)
+    return tuple(fastest(schedule, target, most, streams=streams) for schedule in schedules)
 
 
 def share(
@@ -66,10 +72,10 @@ def share(
     return _in_turns(schedules, chosen, program, target)
 
 
-def fastest(schedule: Schedule, target: Target, most: int) -> Plan:
+def fastest(schedule: Schedule, target: Target, most: int, *, streams: bool = True) -> Plan:
     """Of the plans whose phases keep the limit of colors, each by itself, the one that takes the
     fewest cycles; if none keeps it, the one with the fewest colors."""
-    plans = list(candidate_plans(schedule, target))
+    plans = list(candidate_plans(schedule, target, streams=streams))
     possible = [plan for plan in plans if widest(plan) <= most]
     if not possible:
         return min(plans, key=widest)

@@ -10,7 +10,6 @@ from collc.plan.model import (
     Exchange,
     Lane,
     Loop,
-    Number,
     Phase,
     Plan,
     Region,
@@ -25,15 +24,19 @@ from collc.plan.model import (
     Strided,
     Way,
 )
+from collc.plan.numbers import Number
+from collc.plan.streams import Behind, Filter, Slices, Stream
 
 __all__ = [
     "AREA_BITS",
     "BY_WAVELET",
     "Advance",
+    "Behind",
     "ColorUse",
     "CopyVector",
     "Direction",
     "Exchange",
+    "Filter",
     "Lane",
     "Loop",
     "Number",
@@ -46,8 +49,10 @@ __all__ = [
     "Row",
     "RowKind",
     "SendVector",
+    "Slices",
     "Step",
     "StoreVectors",
+    "Stream",
     "Strided",
     "Way",
 ]

@@ -13,6 +13,8 @@ from enum import Enum, IntFlag
 from itertools import pairwise
 
 from collc.base.paths import Path
+from collc.plan.numbers import Number
+from collc.plan.streams import Filter, Stream
 from collc.spec import Collective, ContractKind, ElementType, Operation, Order, OwnOperation
 from collc.spec.exchange import Blocks, Slicing
 from collc.target import Target
@@ -105,11 +107,13 @@ class ColorUse:
     """A color at the routers of a role: its positions in the order they are taken.
 
     One position is a static route. Position k + 1 differs from position k in the receiving side
-    or in the sending side, never in both.
+    or in the sending side, never in both. A `filter` withholds words from the PE, not from its
+    neighbours.
     """
 
     color: str
     positions: tuple[Route, ...]
+    filter: Filter | None = None
 
 
 class Advance(Enum):
@@ -158,28 +162,6 @@ class CopyVector:
 
 
 Step = StoreVectors | SendVector | CopyVector
-
-
-@dataclass(frozen=True)
-class Number:
-    """A number that depends on the place p of a PE on its line. With i = p / divisor, rounded down,
-    it is slope * i + offset, the remainder by `modulus` if that is not 0, plus an entry of `table`
-    if that is not empty: entry p / every modulo its length.
-    """
-
-    offset: int
-    slope: int = 0
-    divisor: int = 1
-    modulus: int = 0
-    every: int = 1
-    table: tuple[int, ...] = ()
-
-    def at(self, place: int) -> int:
-        """Its value at a place."""
-        index = place // self.divisor
-        value = self.slope * index + self.offset
-        value = value % self.modulus if self.modulus else value
-        return value + (self.table[place // self.every % len(self.table)] if self.table else 0)
 
 
 class RowKind(IntFlag):
@@ -237,7 +219,7 @@ class Lane:
 
     Rows of two lanes run beside each other, but only within a step: a PE begins a step when all
     its lanes have ended the one before. `tears_down` says that behind its last row the routers of
-    what it sends on are torn down.
+    what it sends on are torn down. A lane that streams has no rows, but a `stream`.
     """
 
     name: str
@@ -245,6 +227,7 @@ class Lane:
     sends_on: str | None
     loops: tuple[Loop, ...]
     tears_down: bool = False
+    stream: Stream | None = None
 
 
 @dataclass(frozen=True)
@@ -272,6 +255,8 @@ class Exchange:
 
     `by_length` says that the length is given when the program runs, up to that of `slicing`. Then
     rows count slices in what passes, too, and a PE looks up where they begin.
+
+    If it `streams`, lanes have streams in place of rows.
     """
 
     slicing: Slicing
@@ -280,6 +265,7 @@ class Exchange:
     backward: bool = False
     blocks: Blocks | None = None
     by_length: bool = False
+    streams: bool = False
 
 
 @dataclass(frozen=True)
@@ -332,6 +318,11 @@ class Phase:
     paired: bool = False
     wide: bool = False
 
+    @property
+    def streams(self) -> bool:
+        """Whether it is an exchange whose lanes have streams."""
+        return self.exchange is not None and self.exchange.streams
+
 
 @dataclass(frozen=True)
 class Registers:
@@ -368,6 +359,11 @@ class Plan:
     code_bytes: int
     data_bytes: int
     registers: Registers | None = None
+
+    @property
+    def streams(self) -> bool:
+        """Whether some phase streams."""
+        return any(phase.streams for phase in self.phases)
 
     @property
     def element(self) -> ElementType:

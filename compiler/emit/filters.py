@@ -1,0 +1,31 @@
+"""Filters of color settings, and numbers of a place, as CSL."""
+
+from __future__ import annotations
+
+from collc.plan import Filter, Number, Slices
+
+
+def filter_line(filter: Filter, phase: str, place: str) -> str:
+    """The filter of a color setting, in wavelets that the layout counts."""
+
+    def words(slices: Slices) -> str:
+        ends = (spelled_at(number, place) for number in (slices.first, slices.end))
+        return f"{phase}_words({', '.join(ends)})"
+
+    period = words(filter.period)
+    counter = f"(({period} - {words(filter.before)}) % {period})"
+    return (
+        ".filter = .{ .kind = .{ .counter = true }, .count_data = true, "
+        f".init_counter = {counter}, .limit1 = {period} - 1, "
+        f".max_counter = {words(filter.passes)} - 1 }},"
+    )
+
+
+def spelled_at(number: Number, place: str) -> str:
+    """A number as an expression of the place; those of streams are lines."""
+    assert not (number.table or number.modulus) and number.slope >= 0, "slices follow the places"
+    if not number.slope:
+        return str(number.offset)
+    index = place if number.divisor == 1 else f"({place} / {number.divisor})"
+    term = index if number.slope == 1 else f"({index} * {number.slope})"
+    return f"({term} + {number.offset})" if number.offset else term
