@@ -129,6 +129,11 @@ constructs: setup
 	test -z "$(FOLDERS)" || $(BIN)/python fabsim/tools/census.py $(FOLDERS) --jobs $(JOBS)
 	$(BIN)/python tests/constructs.py
 
+# The picture of the pipeline in docs/architecture.md, from the code.
+.PHONY: architecture
+architecture: setup
+	$(BIN)/python tests/architecture.py
+
 # The table of patterns, docs/patterns.md, from the prelude, the examples and the compiler.
 .PHONY: patterns sweep
 patterns: setup
