@@ -22,12 +22,12 @@ from multiprocessing import Pool
 from pathlib import Path
 
 import sweep
-from emitting import every_kind_of_bundle
 from sweep import TARGETS, Combination
 
 from collc.base.diagnostics import CollcError
 from collc.driver.programs import compile_any
 from collc.patterns import Kind, instance
+from emitting import every_kind_of_bundle
 
 ROOT = Path(__file__).parents[1]
 PATH = Path(__file__).parent / "emit" / "digests.json"
