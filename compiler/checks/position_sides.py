@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from collc.base.diagnostics import Diagnostic
-from collc.plan import Advance, Behind, ColorUse, Phase, Plan, Role, Route, SendVector
+from collc.plan import Advance, ColorUse, Phase, Plan, Role, Route, SendVector
 from collc.schedule import Phase as SchedulePhase
 from collc.schedule import Schedule
 
@@ -49,7 +49,7 @@ def _moved_by_sending(role: Role, color: str) -> bool:
     steps = (s for s in role.steps if isinstance(s, SendVector) and s.color == color)
     lanes = (lane.stream for lane in role.lanes if lane.stream and lane.sends_on == color)
     return any(step.advance is Advance.OWN_ROUTER for step in steps) or any(
-        stream.behind is Behind.NEXT for stream in lanes
+        stream.advance is Advance.OWN_ROUTER for stream in lanes
     )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from collc.plan import Behind, ColorUse, Direction, Route, Slices
+from collc.plan import Advance, ColorUse, Direction, Route, SliceRange
 
 Taken = tuple[int, int, int]  # the slice it goes to, the place it is from, the slice there
 
@@ -24,7 +24,7 @@ class Place:
     use: ColorUse | None
     sends: list[int]
     receives: list[int]
-    behind: Behind
+    advance: Advance
     position: int = 0
     passed: int = 0
     was_reset: bool = False
@@ -48,7 +48,7 @@ class Color:
 
 def run(color: Color) -> str:
     """Run all words; what no program may do, in words, else nothing."""
-    waiting = [i for i, one in enumerate(color.places) if one.sends or one.behind is Behind.RESET]
+    waiting = [i for i, one in enumerate(color.places) if one.sends or one.advance is Advance.RESET]
     while waiting:
         left = [place for place in waiting if not _sent(color, place)]
         problem = next((p for p in map(_problem_of, color.places) if p), "")
@@ -70,10 +70,10 @@ def _sent(color: Color, place: int) -> bool:
         for at in way:
             _pass(color, at, place, slice_)
     one.sends = []
-    if one.behind is Behind.RESET:
+    if one.advance is Advance.RESET:
         for at in way:
             color.places[at].position, color.places[at].was_reset = 0, True
-    elif one.behind is Behind.NEXT:
+    elif one.advance is Advance.OWN_ROUTER:
         one.position += 1
     return True
 
@@ -117,7 +117,7 @@ def _pass(color: Color, at: int, source: int, slice_: int) -> None:
         one.taken.append((into, source, slice_))
 
 
-def _wavelets(color: Color, slices: Slices, place: int) -> int:
+def _wavelets(color: Color, slices: SliceRange, place: int) -> int:
     return sum(color.sizes[slices.first.at(place) : slices.end.at(place)])
 
 
@@ -146,7 +146,7 @@ def _left_over(color: Color) -> Iterator[str]:
         one = color.places[place]
         assert one.use is not None, "it sends"
         open_ = one.use.positions[-1].receive is Direction.RAMP
-        if open_ and one.behind is not Behind.RESET and len(senders) > 1:
+        if open_ and one.advance is not Advance.RESET and len(senders) > 1:
             yield f"words of the next call of place {place} may overtake those of others"
 
 

@@ -16,7 +16,7 @@ from collc.base.memoize import remembered
 from collc.checks.step_table_entries import shape_problem
 from collc.checks.step_table_run import beginning, due
 from collc.checks.stream_run import Color, Place, run
-from collc.plan import Behind, Direction, Lane, Phase, Plan, Role, Slices
+from collc.plan import Advance, Direction, Lane, Phase, Plan, Role, SliceRange
 from collc.plan.unrolled import roles_of_places
 from collc.schedule import Schedule
 from collc.spec.exchange import StepsPhase
@@ -110,7 +110,7 @@ def _color(phase: Phase, pattern: StepsPhase, roles: Roles, index: int) -> Color
     for place, role in enumerate(roles):
         use = next((u for u in role.colors if u.color == name), None) if role else None
         stream = role.lanes[index].stream if role else None
-        behind = stream.behind if stream else Behind.NOTHING
+        behind = stream.advance if stream else Advance.NOTHING
         order = -1 if stream and stream.backward else 1
         sends, receives = (
             [s for s in list(_of(part, place))[::order] if sizes[s]] if part else []
@@ -121,7 +121,7 @@ def _color(phase: Phase, pattern: StepsPhase, roles: Roles, index: int) -> Color
     return Color(places, sizes.tolist(), ahead)
 
 
-def _of(slices: Slices, place: int) -> range:
+def _of(slices: SliceRange, place: int) -> range:
     return range(slices.first.at(place), slices.end.at(place))
 
 
@@ -133,7 +133,7 @@ def _shapes(roles: Roles, pattern: StepsPhase) -> Iterator[str]:
         ends = sum(lane.stream.ends for lane in role.lanes if lane.stream)
         if ends > MOST_ENDS:
             yield f"place {place} waits for {ends} operations, the text for {MOST_ENDS}"
-        resets = [lane for lane in role.lanes if lane.stream and lane.stream.behind is Behind.RESET]
+        resets = [lane for lane in role.lanes if lane.stream and lane.stream.advance is Advance.RESET]
         if len(resets) > 1:
             yield f"place {place} sends control wavelets on two lanes, the text on one"
         for lane in role.lanes:
@@ -163,7 +163,7 @@ def _lane_problem(lane: Lane, role: Role, place: int, slices: int) -> str:
             return f"uses `{color}`, which its router does not have"
     if stream.returns and not _comes_back(lane, role):
         return "takes its own words for returned, which its router does not hand back"
-    if stream.behind is not Behind.NOTHING and stream.sends is None:
+    if stream.advance is not Advance.NOTHING and stream.sends is None:
         return "moves switches without sending"
     return ""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collc.plan import Filter, Number, Slices
+from collc.plan import Filter, Number, SliceRange
 
 
 def filter_line(filter: Filter, phase: str, place: str) -> str:
     """The filter of a color setting, in wavelets that the layout counts."""
 
-    def words(slices: Slices) -> str:
+    def words(slices: SliceRange) -> str:
         ends = (spelled_at(number, place) for number in (slices.first, slices.end))
         return f"{phase}_words({', '.join(ends)})"
 

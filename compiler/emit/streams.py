@@ -10,7 +10,7 @@ from collc.emit.filters import spelled_at
 from collc.emit.ids import Ids
 from collc.emit.roles import Field, RoleModel
 from collc.lowering.resources import resets
-from collc.plan import Behind, Lane, Phase
+from collc.plan import Advance, Lane, Phase
 from collc.spec.simd import PAIR
 
 
@@ -77,7 +77,7 @@ def _lane_model(phase: Phase, index: int, ids: Ids, *, by_color: bool) -> Stream
     assert phase.exchange is not None, "a stream is an exchange"
     field = phase.exchange.lanes[index]
     streams = [lane.stream for role in phase.roles if (lane := role.lanes[index]).stream]
-    behind = {stream.behind for stream in streams if stream}
+    behind = {stream.advance for stream in streams if stream}
     return StreamLaneModel(
         name=f"{phase.name}_{field}",
         field=field,
@@ -88,8 +88,8 @@ def _lane_model(phase: Phase, index: int, ids: Ids, *, by_color: bool) -> Stream
         backward=any(stream.backward for stream in streams if stream),
         receives=any(stream.receives for stream in streams if stream),
         sends=any(stream.sends for stream in streams if stream),
-        advances=Behind.NEXT in behind,
-        resets=Behind.RESET in behind,
+        advances=Advance.OWN_ROUTER in behind,
+        resets=Advance.RESET in behind,
         returns=any(stream.returns for stream in streams if stream),
     )
 
@@ -174,8 +174,8 @@ def _lane_values(
         yield f"{name}_{of}_end", spelled_at(slices.end, place)
         if queues is not None:
             yield f"{name}_queue_{way}", str(queues[color])
-    yield f"{name}_advances", _bool(stream.behind is Behind.NEXT)
-    yield f"{name}_resets", _bool(stream.behind is Behind.RESET)
+    yield f"{name}_advances", _bool(stream.advance is Advance.OWN_ROUTER)
+    yield f"{name}_resets", _bool(stream.advance is Advance.RESET)
     yield f"{name}_returns", _bool(stream.returns)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice
 
-from collc.plan import Behind, Phase, Plan
+from collc.plan import Advance, Phase, Plan
 from collc.spec import ContractKind, Reserved
 from collc.target import Target
 
@@ -93,7 +93,7 @@ def task_ids_of_phase(phase: Phase) -> int:
 def resets(phase: Phase) -> bool:
     """Whether some PE sends a control wavelet behind the words of a stream."""
     streams = (lane.stream for role in phase.roles for lane in role.lanes)
-    return any(stream is not None and stream.behind is Behind.RESET for stream in streams)
+    return any(stream is not None and stream.advance is Advance.RESET for stream in streams)
 
 
 def number_task_ids(

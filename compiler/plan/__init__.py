@@ -2,36 +2,30 @@
 
 from collc.plan.model import (
     AREA_BITS,
-    BY_WAVELET,
-    Advance,
-    ColorUse,
     CopyVector,
-    Direction,
     Exchange,
     Lane,
     Loop,
     Phase,
     Plan,
-    Region,
     Registers,
     Role,
-    Route,
     Row,
     RowKind,
     SendVector,
     Step,
     StoreVectors,
-    Strided,
     Way,
 )
-from collc.plan.numbers import Number
-from collc.plan.streams import Behind, Filter, Slices, Stream
+from collc.plan.numbers import Number, SliceRange
+from collc.plan.regions import Region, Strided
+from collc.plan.routers import BY_WAVELET, Advance, ColorUse, Direction, Filter, Route
+from collc.plan.streams import Stream
 
 __all__ = [
     "AREA_BITS",
     "BY_WAVELET",
     "Advance",
-    "Behind",
     "ColorUse",
     "CopyVector",
     "Direction",
@@ -49,7 +43,7 @@ __all__ = [
     "Row",
     "RowKind",
     "SendVector",
-    "Slices",
+    "SliceRange",
     "Step",
     "StoreVectors",
     "Stream",

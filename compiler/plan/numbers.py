@@ -1,4 +1,4 @@
-"""Numbers that depend on the place of a PE on its line."""
+"""Numbers that depend on the place of a PE on its line: one formula for a whole PE class."""
 
 from __future__ import annotations
 
@@ -25,3 +25,23 @@ class Number:
         value = self.slope * index + self.offset
         value = value % self.modulus if self.modulus else value
         return value + (self.table[place // self.every % len(self.table)] if self.table else 0)
+
+    @property
+    def varies(self) -> bool:
+        """Whether it may differ from place to place."""
+        return bool(self.slope or self.table)
+
+
+ZERO, ONE = Number(0), Number(1)
+
+
+@dataclass(frozen=True)
+class SliceRange:
+    """Slices `first` to `end` - 1, each a formula of the place."""
+
+    first: Number
+    end: Number
+
+    def at(self, place: int) -> range:
+        """The slices at a place."""
+        return range(self.first.at(place), self.end.at(place))

@@ -8,35 +8,9 @@ words on the color, from the last element to the first where the lane is `backwa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 
-from collc.plan.numbers import Number
-
-
-@dataclass(frozen=True)
-class Slices:
-    """Slices `first` to `end` - 1, each a formula of the place."""
-
-    first: Number
-    end: Number
-
-
-@dataclass(frozen=True)
-class Filter:
-    """What a router lets its own PE have of a color: of every `period` wavelets, which are those of
-    a call, the ones behind the first `before` that carry the slices `passes`."""
-
-    period: Slices
-    before: Slices
-    passes: Slices
-
-
-class Behind(Enum):
-    """What follows a PE's last word on a color."""
-
-    NOTHING = "nothing"
-    NEXT = "next"  # the PE's own router takes the next position
-    RESET = "reset"  # a control wavelet sets every router it comes to back to its first position
+from collc.plan.numbers import SliceRange
+from collc.plan.routers import Advance
 
 
 @dataclass(frozen=True)
@@ -45,10 +19,10 @@ class Stream:
     `receives`. Its own slices `return` if its router hands them to the neighbour and back to the
     PE; when they have been received they have been sent."""
 
-    sends: Slices | None
-    receives: Slices | None
+    sends: SliceRange | None
+    receives: SliceRange | None
     backward: bool
-    behind: Behind = Behind.NOTHING
+    advance: Advance = Advance.NOTHING
     returns: bool = False
 
     @property

@@ -1,6 +1,6 @@
 """The forms of streams: what each place of a line does, for any root and any lengths of slices.
 
-A place whose slice is empty never sends, so its router lets words pass from the beginning. Behind
+A place whose slice is empty never sends, so its router lets words pass from the beginning. Advance
 the farthest place that has a slice nothing is set.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from collc.lowering.streams.line import Flow, Part, span
-from collc.plan import Behind
+from collc.plan import Advance
 
 Form = Callable[[Flow, Sequence[int], int], None]
 
@@ -23,11 +23,11 @@ def gather(flow: Flow, sizes: Sequence[int], root: int) -> None:
     far = senders[-1]
     for place in _away(flow, sizes, root, upstream=True):
         if place == far:
-            flow.parts[place] = Part((flow.out,), span(place, place), behind=_last(senders))
+            flow.parts[place] = Part((flow.out,), span(place, place), advance=_last(senders))
             break
         if sizes[place]:
             both = (flow.out, flow.past)
-            flow.parts[place] = Part(both, span(place, place), behind=Behind.NEXT)
+            flow.parts[place] = Part(both, span(place, place), advance=Advance.OWN_ROUTER)
         else:
             flow.parts[place] = Part((flow.past,))
     flow.parts[root] = Part((flow.into,), receives=span(far, _next_to(root, far)))
@@ -66,12 +66,12 @@ def allgather(flow: Flow, sizes: Sequence[int], root: int) -> None:
     for place in order[1:]:
         own = span(place, place)
         if place == head:
-            flow.parts[place] = Part((flow.out,), own, behind=_last(senders))
+            flow.parts[place] = Part((flow.out,), own, advance=_last(senders))
             break
         if sizes[place]:
             both = (flow.out_and_back, flow.past_and_in)
             got = span(head, place)
-            flow.parts[place] = Part(both, own, got, Behind.NEXT, returns=True)
+            flow.parts[place] = Part(both, own, got, Advance.OWN_ROUTER, returns=True)
         else:
             got = span(head, _next_to(place, head))
             flow.parts[place] = Part((flow.past_and_in,), receives=got)
@@ -89,6 +89,6 @@ def _next_to(place: int, other: int) -> int:
     return place + (1 if other > place else -1)
 
 
-def _last(senders: Sequence[int]) -> Behind:
+def _last(senders: Sequence[int]) -> Advance:
     """What follows the words of the farthest place: switches go back, where there are some."""
-    return Behind.RESET if len(senders) > 1 else Behind.NOTHING
+    return Advance.RESET if len(senders) > 1 else Advance.NOTHING

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from collc.plan import Behind, Direction, Route
+from collc.plan import Advance, Direction, Route
 
 Range = tuple[int, int]  # slices first to end - 1
 
@@ -17,7 +17,7 @@ class Part:
     positions: tuple[Route, ...]
     sends: Range | None = None
     receives: Range | None = None
-    behind: Behind = Behind.NOTHING
+    advance: Advance = Advance.NOTHING
     returns: bool = False
     filter: tuple[Range, Range, Range] | None = None
 

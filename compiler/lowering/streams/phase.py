@@ -13,7 +13,7 @@ from collc.lowering.steps.numbers import number_of
 from collc.lowering.streams.line import Flow, Part, Range, both_ways
 from collc.lowering.streams.recognition import recognised
 from collc.plan import (
-    Behind,
+    Advance,
     ColorUse,
     Exchange,
     Filter,
@@ -21,7 +21,7 @@ from collc.plan import (
     Phase,
     Region,
     Role,
-    Slices,
+    SliceRange,
     Stream,
     Strided,
 )
@@ -81,7 +81,7 @@ def _form(part: Part | None) -> tuple[object, ...]:
     if part is None:
         return ()
     does = (part.sends is not None, part.receives is not None, part.filter is not None)
-    return (part.positions, part.behind, part.returns, *does)
+    return (part.positions, part.advance, part.returns, *does)
 
 
 def _role(name: str, places: Places, flows: Sequence[Flow], pattern: StepsPhase) -> Role:
@@ -119,18 +119,18 @@ def _lane(
         _slices(places, sends, pattern) if sends else None,
         _slices(places, receives, pattern) if receives else None,
         flow.backward,
-        first.behind,
+        first.advance,
         first.returns,
     )
     return Lane(flow.name, color if receives else None, color if sends else None, (), stream=stream)
 
 
-def _slices(places: Places, ranges: Sequence[Range], pattern: StepsPhase) -> Slices:
-    """Slices of several places as formulas of the place."""
+def _slices(places: Places, ranges: Sequence[Range], pattern: StepsPhase) -> SliceRange:
+    """SliceRange of several places as formulas of the place."""
     at = np.array(places, dtype=np.int64)
     first, end = np.array(ranges, dtype=np.int64).T
     most = pattern.slicing.count
-    return Slices(number_of(at, first, most), number_of(at, end, most))
+    return SliceRange(number_of(at, first, most), number_of(at, end, most))
 
 
 def _about(lanes: Sequence[Lane]) -> str:
@@ -145,8 +145,8 @@ def _about_lane(lane: Lane) -> str:
 
 def _words(stream: Stream) -> Iterator[str]:
     if stream.sends is not None:
-        behind = {Behind.RESET: ", then sets the switches back", Behind.NEXT: ", then lets pass"}
-        yield "sends" + behind.get(stream.behind, "")
+        behind = {Advance.RESET: ", then sets the switches back", Advance.OWN_ROUTER: ", then lets pass"}
+        yield "sends" + behind.get(stream.advance, "")
     if stream.receives is not None:
         yield "receives"
 
