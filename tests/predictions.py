@@ -5,8 +5,8 @@
 
 For a change that must not change anything: every example, every pattern on few and on many PEs with
 short and long vectors, lengths that are given at run time, programs, on both targets; of each the
-cycles by phase and a digest of the emitted files, or why it is refused. FILE belongs to the constants that it
-was made with. `compare` prints what differs, and exits with 1 if anything does.
+cycles by phase and a digest of the emitted files, or why it is refused. FILE belongs to the
+constants that it was made with. `compare` prints what differs, and exits with 1 if anything does.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 //! When a task starts, all it will do is worked out at once, as moves: code alone decides it.
 
 use crate::line::Action;
-use crate::state::{Evaluation, Move, Operation, PeState, Way};
+use crate::state::{Evaluation, Move, Operation, PeState, Task, Way};
 
 impl Evaluation<'_> {
     /// The code of a PE has had the last slot of an instruction, or the first one of the next.
@@ -44,15 +44,25 @@ impl Evaluation<'_> {
                     return;
                 }
                 Move::Leave => (own.free, own.ended) = (self.now, own.ended.max(self.now - 1)),
-                Move::Take { lane, elements, passing } => {
+                Move::Take {
+                    lane,
+                    elements,
+                    passing,
+                } => {
                     self.lanes[lane].to_take = elements;
                     self.lanes[lane].progress.passing = passing;
-                    own.operations.push(Operation { lane, way: Way::Takes });
+                    own.operations.push(Operation {
+                        lane,
+                        way: Way::Takes,
+                    });
                     self.under_way += 1;
                 }
                 Move::Send { lane, elements } => {
                     self.lanes[lane].to_send = elements;
-                    own.operations.push(Operation { lane, way: Way::Sends });
+                    own.operations.push(Operation {
+                        lane,
+                        way: Way::Sends,
+                    });
                     self.under_way += 1;
                 }
             }
@@ -93,6 +103,11 @@ impl Evaluation<'_> {
             own.moves.clear();
             self.under_way += 1;
             self.task(pe, lane);
+            if let Some(tasks) = &mut self.tasks {
+                let moves = self.pes[pe].moves.clone();
+                let lane = Some(index);
+                tasks.push(Task { pe, lane, moves });
+            }
             return;
         }
     }
@@ -156,7 +171,11 @@ impl Evaluation<'_> {
 
     fn test_bit(&mut self, pe: usize, is_set: bool) {
         let code = &self.line.machine.code;
-        self.pes[pe].code(if is_set { code.own_bit_set } else { code.own_bit_clear });
+        self.pes[pe].code(if is_set {
+            code.own_bit_set
+        } else {
+            code.own_bit_clear
+        });
     }
 
     /// Whether no lane is within the step any more.
@@ -227,18 +246,28 @@ impl Evaluation<'_> {
         let (line, own) = (self.line, &mut self.pes[pe]);
         let progress = &mut self.lanes[lane].progress;
         let kind = line.kind(lane, progress.begun);
-        let entry = line.entry(lane, progress.begun).copied().unwrap_or_default();
+        let entry = line
+            .entry(lane, progress.begun)
+            .copied()
+            .unwrap_or_default();
         progress.begun += 1;
         progress.runs = kind.operations();
         for action in &kind.actions {
-            let into = |elements, passing| Move::Take { lane, elements, passing };
+            let into = |elements, passing| Move::Take {
+                lane,
+                elements,
+                passing,
+            };
             match *action {
                 Action::Code(cycles) => own.code(cycles),
                 Action::Apply => own.code(entry.applying),
                 Action::Wait(cycles) => own.moves.push(Move::Wait(cycles)),
                 Action::Receive => own.moves.push(into(entry.into, false)),
                 Action::Pass => own.moves.push(into(entry.passed, true)),
-                Action::Send => own.moves.push(Move::Send { lane, elements: entry.out }),
+                Action::Send => own.moves.push(Move::Send {
+                    lane,
+                    elements: entry.out,
+                }),
             }
         }
     }

@@ -110,7 +110,11 @@ impl Evaluation<'_> {
         if went_on {
             self.go_on(pe);
         }
-        self.wakes[pe] = if moved || went_on { self.now + 1 } else { self.next(pe) };
+        self.wakes[pe] = if moved || went_on {
+            self.now + 1
+        } else {
+            self.next(pe)
+        };
         ended.is_some() || went_on
     }
 
@@ -197,7 +201,9 @@ impl Evaluation<'_> {
     /// Which lanes of a PE hold what is asked for, a bit for each.
     fn able(&self, pe: usize, holds: impl Fn(&Stock) -> bool) -> usize {
         let lanes = self.lanes[self.line.lanes_of(pe)].iter().enumerate();
-        lanes.fold(0, |able, (index, lane)| able | usize::from(holds(&lane.stock)) << index)
+        lanes.fold(0, |able, (index, lane)| {
+            able | usize::from(holds(&lane.stock)) << index
+        })
     }
 
     fn slot(&mut self, pe: usize) -> Slot {
@@ -205,7 +211,11 @@ impl Evaluation<'_> {
         let (mut takes, mut sends) = (0, 0);
         for (index, lane) in lanes.iter().enumerate() {
             let stock = &lane.stock;
-            let room = if self.line.shares_links { stock.room } else { machine.output_queue };
+            let room = if self.line.shares_links {
+                stock.room
+            } else {
+                machine.output_queue
+            };
             let free = stock.queued + machine.group <= room;
             let there = lane.to_take > 0 && stock.arrived >= machine.group;
             takes |= usize::from(there && (free || !lane.progress.passing)) << index;
@@ -243,7 +253,11 @@ impl Evaluation<'_> {
         let (lane, group) = (operation.lane, self.line.machine.group);
         let own = &mut self.lanes[lane];
         let takes = operation.way == Way::Takes;
-        let left = if takes { &mut own.to_take } else { &mut own.to_send };
+        let left = if takes {
+            &mut own.to_take
+        } else {
+            &mut own.to_send
+        };
         *left -= group;
         let is_over = *left == 0;
         let writes = !takes || own.progress.passing;

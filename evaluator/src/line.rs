@@ -69,9 +69,8 @@ pub struct Kind {
 impl Kind {
     /// How many operations an entry has under way.
     pub fn operations(&self) -> usize {
-        let on_fabric = |action: &&Action| {
-            matches!(action, Action::Receive | Action::Send | Action::Pass)
-        };
+        let on_fabric =
+            |action: &&Action| matches!(action, Action::Receive | Action::Send | Action::Pass);
         self.actions.iter().filter(on_fabric).count()
     }
 }
@@ -131,6 +130,7 @@ pub struct Line {
 }
 
 impl Line {
+    /// Refused, in words, where a number leads to a part that is not given.
     pub fn new(
         machine: Machine,
         lanes_each: usize,
@@ -138,10 +138,44 @@ impl Line {
         kinds: Vec<Kind>,
         entries: Vec<Entry>,
         lanes: Vec<Lane>,
-    ) -> Line {
-        let wiring = wiring(&machine, lanes_each, &lanes);
-        let shares_links = wiring.iter().any(|wire| !wire.shared.is_empty());
-        Line { machine, lanes_each, beginning, kinds, entries, lanes, wiring, shares_links }
+    ) -> Result<Line, &'static str> {
+        let mut line = Line {
+            machine,
+            lanes_each,
+            beginning,
+            kinds,
+            entries,
+            lanes,
+            wiring: Vec::new(),
+            shares_links: false,
+        };
+        line.check()?;
+        line.wiring = wiring(&line.machine, lanes_each, &line.lanes);
+        line.shares_links = line.wiring.iter().any(|wire| !wire.shared.is_empty());
+        Ok(line)
+    }
+
+    /// What is wrong with numbers that lead from one part to another, in words.
+    fn check(&self) -> Result<(), &'static str> {
+        let kinds = self.entries.iter().map(|entry| entry.kind);
+        let is_right = |lane: &Lane| {
+            lane.entries.start <= lane.entries.end
+                && lane.entries.end <= self.entries.len()
+                && lane.target.is_none_or(|target| target < self.lanes.len())
+        };
+        if !matches!(self.lanes_each, 1 | 2) || self.lanes.len() % self.lanes_each > 0 {
+            return Err("a PE has one lane or two");
+        }
+        if kinds
+            .chain(self.lanes.iter().map(|lane| lane.beyond))
+            .any(|kind| kind >= self.kinds.len())
+        {
+            return Err("an entry is of a kind that is not given");
+        }
+        if !self.lanes.iter().all(is_right) {
+            return Err("a lane has entries or a target that are not given");
+        }
+        Ok(())
     }
 
     pub fn pes(&self) -> usize {
@@ -188,8 +222,14 @@ fn wiring(machine: &Machine, lanes_each: usize, lanes: &[Lane]) -> Vec<Wiring> {
     let mut found = vec![Wiring::default(); lanes.len()];
     for (number, lane) in lanes.iter().enumerate() {
         let hops = lane.links.len() as i64;
-        let behind = lane.links.iter().enumerate().filter(|(_, link)| is_shared(link));
-        found[number].shared = behind.map(|(at, link)| (*link, at as i64 * machine.hop)).collect();
+        let behind = lane
+            .links
+            .iter()
+            .enumerate()
+            .filter(|(_, link)| is_shared(link));
+        found[number].shared = behind
+            .map(|(at, link)| (*link, at as i64 * machine.hop))
+            .collect();
         found[number].hops = hops;
         found[number].room = machine.router_queue * (hops + 1) + waiting;
         found[number].target = lane.target;
@@ -204,7 +244,11 @@ fn wiring(machine: &Machine, lanes_each: usize, lanes: &[Lane]) -> Vec<Wiring> {
 /// Cycles from the way up one ramp to the way down another, without hops.
 fn latency(machine: &Machine) -> i64 {
     // of several wavelets that an instruction takes, the way down the ramp is counted by itself
-    1 + if machine.group > 1 { 0 } else { machine.ramp_down }
+    1 + if machine.group > 1 {
+        0
+    } else {
+        machine.ramp_down
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

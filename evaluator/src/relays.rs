@@ -80,6 +80,43 @@ pub fn lay(transfers: &[Transfer], slots: usize, joining: Joining) -> (Vec<usize
     (starts, parts)
 }
 
+/// The same along the way, up or down, that leaves fewer parts; and whether that is down.
+pub fn lay_shorter(
+    transfers: &[Transfer],
+    slots: usize,
+    joining: Joining,
+) -> (Vec<usize>, Vec<Part>, bool) {
+    let count = |ascends| {
+        let mut count = 0;
+        let joining = Joining { ascends, ..joining };
+        each_part(transfers, slots, joining, |_, _, joins| {
+            count += usize::from(!joins)
+        });
+        count
+    };
+    let descends = count(false) < count(true);
+    let (starts, parts) = lay(
+        transfers,
+        slots,
+        Joining {
+            ascends: !descends,
+            ..joining
+        },
+    );
+    (starts, parts, descends)
+}
+
+/// What is wrong with the ways of transfers, in words.
+pub fn check(transfers: &[Transfer], slots: usize) -> Result<(), &'static str> {
+    let is_inside = |one: &Transfer| {
+        let end = one.slot as isize + one.step * one.hops as isize;
+        one.slot < slots && (0..slots as isize).contains(&end)
+    };
+    let all = transfers.iter().all(is_inside);
+    all.then_some(())
+        .ok_or("the way of a transfer leaves the line")
+}
+
 /// Visit the parts of all transfers, with their slots and whether they join the ones before.
 fn each_part(
     transfers: &[Transfer],
@@ -98,7 +135,12 @@ fn each_part(
                 _ => transfer.between,
             };
             let Stop { kind, first, count } = stop;
-            let part = Part { time: transfer.time, kind, first, count };
+            let part = Part {
+                time: transfer.time,
+                kind,
+                first,
+                count,
+            };
             let joins = last[slot].add(part, passes, joining);
             visit(slot, part, joins);
             slot = slot.wrapping_add_signed(transfer.step);
@@ -120,7 +162,12 @@ impl Last {
         } else {
             part.first + part.count == before.first
         };
-        *self = Last { part, passed, filled, is_there: true };
+        *self = Last {
+            part,
+            passed,
+            filled,
+            is_there: true,
+        };
         alike && follows
     }
 }
@@ -129,17 +176,38 @@ impl Last {
 mod tests {
     use super::{lay, Joining, Part, Stop, Transfer};
 
-    const ASCENDING: Joining = Joining { ascends: true, most: 100, by_length: false };
+    const ASCENDING: Joining = Joining {
+        ascends: true,
+        most: 100,
+        by_length: false,
+    };
 
     fn transfer(slot: usize, hops: usize, first: i64) -> Transfer {
-        let stop = |kind| Stop { kind, first, count: 2 };
+        let stop = |kind| Stop {
+            kind,
+            first,
+            count: 2,
+        };
         let (beginning, between, end) = (stop(1), stop(2), stop(3));
-        Transfer { slot, step: 1, hops, time: 0, beginning, between, end }
+        Transfer {
+            slot,
+            step: 1,
+            hops,
+            time: 0,
+            beginning,
+            between,
+            end,
+        }
     }
 
     fn kinds(transfers: &[Transfer], joining: Joining) -> Vec<Vec<i64>> {
         let (starts, parts) = lay(transfers, 4, joining);
-        let of = |pair: &[usize]| parts[pair[0]..pair[1]].iter().map(|part| part.kind).collect();
+        let of = |pair: &[usize]| {
+            parts[pair[0]..pair[1]]
+                .iter()
+                .map(|part| part.kind)
+                .collect()
+        };
         starts.windows(2).map(of).collect()
     }
 
@@ -150,21 +218,35 @@ mod tests {
 
     #[test]
     fn a_transfer_of_one_place_ends_there() {
-        assert_eq!(kinds(&[transfer(2, 0, 0)], ASCENDING), [vec![], vec![], vec![3], vec![]]);
+        assert_eq!(
+            kinds(&[transfer(2, 0, 0)], ASCENDING),
+            [vec![], vec![], vec![3], vec![]]
+        );
     }
 
     #[test]
     fn parts_whose_slices_follow_become_one() {
         let (starts, parts) = lay(&[transfer(0, 1, 0), transfer(0, 1, 2)], 2, ASCENDING);
         assert_eq!(starts, [0, 1, 2]);
-        assert_eq!(parts[1], Part { time: 0, kind: 3, first: 0, count: 4 });
+        assert_eq!(
+            parts[1],
+            Part {
+                time: 0,
+                kind: 3,
+                first: 0,
+                count: 4
+            }
+        );
     }
 
     #[test]
     fn parts_whose_slices_do_not_follow_stay_apart() {
         let both = [transfer(0, 1, 0), transfer(0, 1, 4)];
         assert_eq!(kinds(&both, ASCENDING)[0], [1, 1]);
-        let descending = Joining { ascends: false, ..ASCENDING };
+        let descending = Joining {
+            ascends: false,
+            ..ASCENDING
+        };
         assert_eq!(kinds(&[both[0], transfer(0, 1, 2)], descending)[0], [1, 1]);
         assert_eq!(kinds(&[transfer(0, 1, 2), both[0]], descending)[0], [1]);
     }
@@ -173,7 +255,25 @@ mod tests {
     fn what_is_let_pass_joins_whatever_its_slices_are_up_to_a_multiple() {
         let three = [transfer(0, 2, 0), transfer(0, 2, 7), transfer(0, 2, 90)];
         assert_eq!(kinds(&three, ASCENDING)[1], [2]);
-        assert_eq!(kinds(&three, Joining { most: 4, ..ASCENDING })[1], [2, 2]);
-        assert_eq!(kinds(&three, Joining { by_length: true, ..ASCENDING })[1], [2, 2, 2]);
+        assert_eq!(
+            kinds(
+                &three,
+                Joining {
+                    most: 4,
+                    ..ASCENDING
+                }
+            )[1],
+            [2, 2]
+        );
+        assert_eq!(
+            kinds(
+                &three,
+                Joining {
+                    by_length: true,
+                    ..ASCENDING
+                }
+            )[1],
+            [2, 2, 2]
+        );
     }
 }

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use crate::line::Line;
 use crate::links::Links;
-use crate::steady::ENOUGH;
 
 /// A cycle that does not come.
 pub const NEVER: i64 = 1 << 62;
@@ -77,8 +76,15 @@ pub struct Operation {
 pub enum Move {
     Code(i64),
     Wait(i64),
-    Take { lane: usize, elements: i64, passing: bool },
-    Send { lane: usize, elements: i64 },
+    Take {
+        lane: usize,
+        elements: i64,
+        passing: bool,
+    },
+    Send {
+        lane: usize,
+        elements: i64,
+    },
     /// What follows the phase is called.
     Leave,
 }
@@ -105,13 +111,22 @@ pub struct PeState {
     pub ended: i64,
 }
 
+/// A task as it was when it started: its PE, its lane within the PE (none for the code that begins
+/// the phase), and what its code does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    pub pe: usize,
+    pub lane: Option<usize>,
+    pub moves: Vec<Move>,
+}
+
 /// A line while it is evaluated.
 pub struct Evaluation<'line> {
     pub line: &'line Line,
     pub now: i64,
     /// Looks at a PE that may be taken yet.
     pub budget: i64,
-    /// Elements that operations have left at least, when repetition is looked for.
+    /// Wavelets that operations have left at least, when repetition is looked for.
     pub enough: i64,
     /// Operations and codes under way.
     pub under_way: usize,
@@ -122,6 +137,8 @@ pub struct Evaluation<'line> {
     pub wakes: Vec<i64>,
     pub seen: Vec<i64>,
     pub links: Links,
+    /// The tasks that have started, if somebody wants to know.
+    pub tasks: Option<Vec<Task>>,
 }
 
 impl<'line> Evaluation<'line> {
@@ -134,13 +151,20 @@ impl<'line> Evaluation<'line> {
             line,
             now: called.iter().copied().min().unwrap_or(NEVER),
             budget: 0,
-            enough: ENOUGH,
+            enough: 1,
             under_way: 0,
-            lanes: line.wiring.iter().map(|wire| LaneState::with_room(wire.room)).collect(),
+            lanes: line
+                .wiring
+                .iter()
+                .map(|wire| LaneState::with_room(wire.room))
+                .collect(),
             pes: called.iter().map(|&cycle| PeState::called(cycle)).collect(),
-            wakes: wakes.map(|(pe, &cycle)| if begins(pe) { cycle } else { NEVER }).collect(),
+            wakes: wakes
+                .map(|(pe, &cycle)| if begins(pe) { cycle } else { NEVER })
+                .collect(),
             seen: called.iter().map(|cycle| cycle - 1).collect(),
             links: Links::default(),
+            tasks: None,
         };
         made.begin(deep);
         made
@@ -157,12 +181,23 @@ impl<'line> Evaluation<'line> {
 
 impl LaneState {
     fn with_room(room: i64) -> Self {
-        LaneState { stock: Stock { room, ..Stock::default() }, ..LaneState::default() }
+        LaneState {
+            stock: Stock {
+                room,
+                ..Stock::default()
+            },
+            ..LaneState::default()
+        }
     }
 }
 
 impl PeState {
     fn called(cycle: i64) -> Self {
-        PeState { ready: cycle, free: cycle, ended: cycle, ..PeState::default() }
+        PeState {
+            ready: cycle,
+            free: cycle,
+            ended: cycle,
+            ..PeState::default()
+        }
     }
 }

@@ -3,8 +3,6 @@
 
 use crate::state::{Evaluation, LaneState, PeState, NEVER};
 
-/// Elements that operations have left at least, when repetition is looked for.
-pub const ENOUGH: i64 = 200;
 /// The cycles in which repetition is seen.
 const PERIOD: i64 = 100;
 /// Cycles from one look for repetition to the next, and those in which no code has gone on and no
@@ -54,7 +52,10 @@ impl Evaluation<'_> {
         let waits = |(own, wakes): (&PeState, &i64)| {
             !own.active || (own.ready <= self.now && *wakes == self.now)
         };
-        let mut left = self.lanes.iter().flat_map(|lane| [lane.to_take, lane.to_send]);
+        let mut left = self
+            .lanes
+            .iter()
+            .flat_map(|lane| [lane.to_take, lane.to_send]);
         self.pes.iter().zip(&self.wakes).all(waits)
             && left.clone().all(|left| left == 0 || left >= self.enough)
             && left.any(|left| left > 0)
@@ -67,13 +68,19 @@ impl Evaluation<'_> {
         later <= PERIOD
             && self.is_steady()
             && self.pes == kept.pes
-            && self.lanes.iter().zip(&kept.lanes).all(|(lane, before)| lane.is_as(before, later))
+            && self
+                .lanes
+                .iter()
+                .zip(&kept.lanes)
+                .all(|(lane, before)| lane.is_as(before, later))
     }
 
     /// Go on with the cycle as many repetitions later as no operation ends in.
     fn leap(&mut self, kept: &Kept) {
         let pairs = self.lanes.iter().zip(&kept.lanes);
-        let turns = pairs.filter_map(|(lane, before)| lane.turns_left(before)).min();
+        let turns = pairs
+            .filter_map(|(lane, before)| lane.turns_left(before))
+            .min();
         let Some(turns) = turns else {
             return;
         };
@@ -82,10 +89,16 @@ impl Evaluation<'_> {
         for (lane, before) in self.lanes.iter_mut().zip(&kept.lanes) {
             lane.to_take -= turns * (before.to_take - lane.to_take);
             lane.to_send -= turns * (before.to_send - lane.to_send);
-            lane.dues.iter_mut().flatten().for_each(|cycle| *cycle += over);
+            lane.dues
+                .iter_mut()
+                .flatten()
+                .for_each(|cycle| *cycle += over);
         }
         self.seen.iter_mut().for_each(|cycle| *cycle += over);
-        self.wakes.iter_mut().filter(|cycle| **cycle < NEVER).for_each(|cycle| *cycle += over);
+        self.wakes
+            .iter_mut()
+            .filter(|cycle| **cycle < NEVER)
+            .for_each(|cycle| *cycle += over);
     }
 }
 
@@ -102,7 +115,10 @@ impl LaneState {
     /// How often what has gone can go again without an operation's end; None if nothing has.
     fn turns_left(&self, before: &LaneState) -> Option<i64> {
         let of = |left: i64, before: i64| (before > left).then(|| (left - 1) / (before - left));
-        let both = [of(self.to_take, before.to_take), of(self.to_send, before.to_send)];
+        let both = [
+            of(self.to_take, before.to_take),
+            of(self.to_send, before.to_send),
+        ];
         both.into_iter().flatten().min()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::cycles::End;
 use crate::line::{Entry, Line};
-use crate::state::{Evaluation, Move};
+use crate::state::{Evaluation, Move, Task};
 
 /// About what an entry costs besides its elements, in cycles.
 const ENTRY_COST: i64 = 70;
@@ -30,21 +30,41 @@ pub enum Failure {
 pub struct Budget<'a> {
     /// Looks at a PE.
     pub most: i64,
+    /// Wavelets that operations have left at least, when repetition is looked for.
+    pub enough: i64,
     /// Asked from time to time.
     pub is_interrupted: &'a mut dyn FnMut() -> bool,
 }
 
-/// Run all entries; the phase is called at `called[pe]`, by code from which `deep[pe]` cycles of
-/// returning lead to the task's end.
-pub fn run(
-    line: &Line,
-    called: &[i64],
-    deep: &[i64],
-    enough: i64,
-    mut budget: Budget,
-) -> Result<Timing, Failure> {
-    let mut evaluation = Evaluation::new(line, called, deep);
-    evaluation.enough = enough;
+/// When the phase is called at each PE, by code from which `deep[pe]` cycles of returning lead to the
+/// task's end.
+#[derive(Clone, Copy)]
+pub struct Calls<'a> {
+    pub called: &'a [i64],
+    pub deep: &'a [i64],
+}
+
+/// Run all entries.
+pub fn run(line: &Line, calls: Calls, budget: Budget) -> Result<Timing, Failure> {
+    timed(&mut Evaluation::new(line, calls.called, calls.deep), budget)
+}
+
+/// Run all entries; the tasks that started, those that begin the phase first.
+pub fn tasks(line: &Line, calls: Calls, budget: Budget) -> Result<Vec<Task>, Failure> {
+    let mut evaluation = Evaluation::new(line, calls.called, calls.deep);
+    let pes = evaluation.pes.iter().enumerate();
+    let begun = pes.map(|(pe, own)| Task {
+        pe,
+        lane: None,
+        moves: own.moves.clone(),
+    });
+    evaluation.tasks = Some(begun.collect());
+    timed(&mut evaluation, budget)?;
+    Ok(evaluation.tasks.unwrap_or_default())
+}
+
+fn timed(evaluation: &mut Evaluation, mut budget: Budget) -> Result<Timing, Failure> {
+    evaluation.enough = budget.enough;
     let half = budget.most / 2;
     let first = evaluation.run(half, &mut budget)?;
     if first.is_finished {
@@ -67,7 +87,9 @@ pub fn code_of_beginning(line: &Line) -> Vec<i64> {
         _ => 0,
     };
     let pes = Evaluation::new(line, &none, &none).pes;
-    pes.iter().map(|pe| pe.moves.iter().map(cycles).sum()).collect()
+    pes.iter()
+        .map(|pe| pe.moves.iter().map(cycles).sum())
+        .collect()
 }
 
 struct Part {
@@ -82,7 +104,10 @@ impl Evaluation<'_> {
         match self.advance(budget.is_interrupted) {
             End::Stuck => Err(Failure::Stuck(self.going())),
             End::Interrupted => Err(Failure::Interrupted),
-            end => Ok(Part { is_finished: end == End::Finished, looks: most - self.budget }),
+            end => Ok(Part {
+                is_finished: end == End::Finished,
+                looks: most - self.budget,
+            }),
         }
     }
 
@@ -111,8 +136,14 @@ impl Evaluation<'_> {
 
     /// PEs that are not at their end.
     fn going(&self) -> Vec<usize> {
-        let runs = |pe| self.lanes[self.line.lanes_of(pe)].iter().any(|lane| lane.progress.runs > 0);
-        (0..self.pes.len()).filter(|&pe| self.pes[pe].active || runs(pe)).collect()
+        let runs = |pe| {
+            self.lanes[self.line.lanes_of(pe)]
+                .iter()
+                .any(|lane| lane.progress.runs > 0)
+        };
+        (0..self.pes.len())
+            .filter(|&pe| self.pes[pe].active || runs(pe))
+            .collect()
     }
 
     /// The part of all entries that is behind the PEs, by their elements and what an entry costs.
