@@ -22,9 +22,9 @@ from typing import Any
 
 import sweep
 
-from collc.diagnostics import CollcError
+from collc.base.diagnostics import CollcError
+from collc.driver.programs import compile_any
 from collc.patterns import Kind, instance
-from collc.programs import compile_any
 
 ROOT = Path(__file__).parents[1]
 PES, LENGTHS = (2, 3, 7, 8, 33), (1, 17, 1000)
