@@ -173,7 +173,8 @@ def _links_on_line(target: Ints, lanes: int) -> tuple[Ints, Ints]:
     """The same on a line: behind each place there is a link in both directions."""
     source = np.arange(len(target)) // lanes
     way = np.where(target == NOWHERE, 0, target // lanes - source)
-    start = np.concatenate(([0], np.cumsum(np.abs(way))))
+    start: Ints = np.concatenate(([0], np.cumsum(np.abs(way)))).astype(np.int64)
     lane = np.repeat(np.arange(len(target)), np.abs(way))
-    hops = np.arange(len(lane)) - start[lane]
-    return start, 2 * (source[lane] + np.sign(way)[lane] * hops) + (way[lane] < 0)
+    hops: Ints = np.arange(len(lane)) - start[lane]
+    links: Ints = 2 * (source[lane] + np.sign(way)[lane] * hops) + (way[lane] < 0)
+    return start, links
