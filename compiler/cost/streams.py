@@ -1,18 +1,202 @@
-"""Predicted cycles of a phase that streams."""
+"""Predicted cycles of a phase that streams: its routers and operations, run cycle by cycle.
+
+`collc_evaluator.stream_ends` says when operations end; what is counted here is the code around
+them, as `templates/stream_pe.csl.j2` has it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import collc_evaluator
 import numpy as np
 
 from collc.cost.operations import Costs
-from collc.plan import Phase
-from collc.plan.unrolled import Ints
+from collc.plan import Advance, ColorUse, Direction, Phase, Role, SliceRange
+from collc.plan.unrolled import Ints, roles_of_places
 from collc.spec.exchange import StepsPhase
+
+VECTOR_OPERAND = 4  # a vector's offset and length are set
+FABRIC_OPERAND = 1  # a length is set
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the evaluator knows of the machine, in cycles and wavelets."""
+
+    ramp_up: int
+    ramp_down: int
+    hop: int
+    router_queue: int
+    output_queue: int
+    input_queue: int
+
+
+@dataclass(frozen=True)
+class Router:
+    """Sides as the evaluator numbers them: towards lower places, higher ones, the PE."""
+
+    positions: list[tuple[int, int]]
+    filter: tuple[int, int, int] | None
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operation of a PE; `after` another one `begins` so many cycles later."""
+
+    receives: int | None
+    sends: int | None
+    wavelets: int
+    after: int | None
+    begins: int
+    advances: bool = False
+    resets: bool = False
+
+
+@dataclass(frozen=True)
+class Place:
+    """The routers of all colors, and what the PE does."""
+
+    routers: list[Router]
+    operations: list[Operation]
+
+
+@dataclass(frozen=True)
+class StreamLine:
+    """A line of a phase: roles of places, wavelets of slices, colors by lane."""
+
+    phase: Phase
+    roles: tuple[Role | None, ...]
+    sizes: list[int]
+    lower: Direction
+
+    @property
+    def colors(self) -> list[str]:
+        """By lane."""
+        assert self.phase.exchange is not None, "a stream is an exchange"
+        return [f"{self.phase.name}_{lane}" for lane in self.phase.exchange.lanes]
+
+    def wavelets(self, slices: SliceRange | None, place: int) -> int:
+        """Of these slices."""
+        return 0 if slices is None else sum(self.sizes[i] for i in slices.at(place))
 
 
 def run_streams(
     costs: Costs, phase: Phase, pattern: StepsPhase, called: Ints, deep: Ints
 ) -> tuple[Ints, Ints]:
     """By line and place: when the code calls what follows, and the last busy cycle."""
-    end = called + deep + 100
-    return end, np.array(end)
+    line = stream_line(costs, phase, pattern)
+    both = np.concatenate((called - called.min(axis=1, keepdims=True), deep), axis=1)
+    different, which = np.unique(both, axis=0, return_inverse=True)
+    ranks = pattern.ranks
+    runs = [_run(costs, line, one[:ranks], one[ranks:]) for one in different]
+    first = called.min(axis=1, keepdims=True)
+    free, end = (np.stack(part)[which.reshape(-1)] for part in zip(*runs, strict=True))
+    return free + first, end + first
+
+
+def stream_line(costs: Costs, phase: Phase, pattern: StepsPhase) -> StreamLine:
+    """What a line of the phase runs."""
+    sizes = np.diff(pattern.slicing.bounds) // costs.per_wavelet
+    lower = Direction.WEST if pattern.axis == "x" else Direction.NORTH
+    return StreamLine(phase, roles_of_places(phase, pattern), sizes.tolist(), lower)
+
+
+def begun(costs: Costs, line: StreamLine) -> Ints:
+    """By place: cycles of the code that begins the phase."""
+    return np.array([_code(costs, role) for role in line.roles], dtype=np.int64)
+
+
+def _run(costs: Costs, line: StreamLine, called: Ints, deep: Ints) -> tuple[Ints, Ints]:
+    """The same for one line."""
+    starts = called + begun(costs, line)
+    places = [
+        Place(
+            [_router(line, place, color) for color in line.colors],
+            list(_operations(costs, line, place, int(starts[place] + deep[place]))),
+        )
+        for place in range(len(line.roles))
+    ]
+    ends = collc_evaluator.stream_ends(_machine(costs), places)
+    last = np.array([max(found, default=0) for found in ends], dtype=np.int64)
+    waits = np.array([bool(place.operations) for place in places])
+    free = np.where(waits, last + 1 + costs.task, starts)
+    return free, np.where(waits, last, starts)
+
+
+def _machine(costs: Costs) -> Machine:
+    return Machine(
+        costs.ramp_up,
+        costs.ramp_down,
+        costs.hop,
+        costs.router_queue,
+        costs.output_queue,
+        costs.input_queue,
+    )
+
+
+def _code(costs: Costs, role: Role | None) -> int:
+    """What a PE does to begin."""
+    lanes = [lane for lane in role.lanes if lane.stream] if role else []
+    if not lanes:
+        return 0
+    code = costs.code
+    ends = sum(lane.stream.ends for lane in lanes if lane.stream)
+    takes = code.block * (ends > 1)
+    for lane in lanes:
+        stream = lane.stream
+        assert stream is not None, "the others are left out"
+        operations = (stream.sends is not None) + (stream.receives is not None)
+        takes += code.backward * stream.backward
+        each = VECTOR_OPERAND + FABRIC_OPERAND + 2 * costs.load + costs.issue
+        takes += operations * each
+    return takes
+
+
+def _operations(costs: Costs, line: StreamLine, place: int, begins: int) -> Iterator[Operation]:
+    """What a PE does at a place of its line, in the order of the text."""
+    role = line.roles[place]
+    number = 0
+    for index, lane in enumerate(role.lanes if role else ()):
+        stream = lane.stream
+        if stream is None:
+            continue
+        count = line.wavelets(stream.sends, place)
+        if stream.sends is not None:
+            advances = stream.advance is Advance.OWN_ROUTER
+            yield Operation(None, index, count, None, begins, advances)
+            number += 1
+        if stream.advance is Advance.RESET:
+            waits = 1 + costs.task + costs.load + costs.issue
+            yield Operation(None, index, 1, number - 1, waits, resets=True)
+            number += 1
+        if stream.receives is not None:
+            yield Operation(index, None, line.wavelets(stream.receives, place), None, begins)
+            number += 1
+
+
+def _router(line: StreamLine, place: int, color: str) -> Router:
+    """How a router is set on a color."""
+    role = line.roles[place]
+    use = next((use for use in role.colors if use.color == color), None) if role else None
+    if use is None:
+        return Router([], None)
+    sides = {line.lower: 0, line.lower.opposite: 1, Direction.RAMP: 2}
+    positions = [
+        (sides[route.receive], sum(1 << sides[side] for side in route.send))
+        for route in use.positions
+    ]
+    return Router(positions, _filter(line, place, use))
+
+
+def _filter(line: StreamLine, place: int, use: ColorUse) -> tuple[int, int, int] | None:
+    """The period of a filter, its first count, and how many wavelets pass."""
+    if use.filter is None:
+        return None
+    period, before, passes = (
+        line.wavelets(part, place)
+        for part in (use.filter.period, use.filter.before, use.filter.passes)
+    )
+    return period, (period - before) % period, passes
+
