@@ -35,7 +35,7 @@ from collc.lowering.steps import (
     traffic_of,
 )
 from collc.lowering.steps.routes import Wired
-from collc.lowering.streams import stream_phase
+from collc.lowering.streams import recognised, stream_phase
 from collc.plan import Advance, Phase, Plan, SendVector, Way
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.schedule import Phase as SchedulePhase
@@ -57,8 +57,9 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
     """
     candidates = candidate_plans(schedule, target)
     first = next(candidates)
-    alone = not (_has_control(first) or first.streams) and not any(
-        _relays_need_fewer(phase, schedule.collective.path) for phase in schedule.phases
+    alone = not _has_control(first) and not any(
+        _relays_need_fewer(phase, schedule.collective.path) or _streams(phase)
+        for phase in schedule.phases
     )
     if resources.within_budget(first) and alone:
         return first  # no other coloring is faster without control wavelets, and none needs fewer
@@ -78,6 +79,11 @@ def _has_control(plan: Plan) -> bool:
     return any(isinstance(step, SendVector) and step.advance is Advance.CONTROL for step in steps)
 
 
+def _streams(phase: SchedulePhase) -> bool:
+    """Whether a phase does what some stream does."""
+    return isinstance(phase, StepsPhase) and recognised(phase) is not None
+
+
 def _relays_need_fewer(phase: SchedulePhase, path: Path | None) -> bool:
     """Whether circuits take more colors than relays, and so have to be faster to be worth it."""
     if not isinstance(phase, StepsPhase):
@@ -94,7 +100,7 @@ def candidate_plans(
     schedule: Schedule, target: Target, *, streams: bool = True
 ) -> Iterator[Plan]:
     """A plan for every choice of colorings and wirings, one per phase; of the colorings the first
-    has the fewest colors, of the wirings `streams` come first, then circuits."""
+    has the fewest colors, of the wirings circuits come first, and `streams` last."""
     choices = [
         tuple(map(cache, _ways(schedule, phase, target, streams=streams)))
         for phase in schedule.phases
@@ -114,10 +120,10 @@ def _ways(
     if isinstance(phase, BroadcastPhase):
         yield partial(_multicast, schedule, phase, target)
     elif isinstance(phase, StepsPhase):
+        yield from _exchanges(schedule, phase, target)
         streamed = _streamed(schedule, phase, target) if streams else None
         if streamed is not None:
             yield lambda: streamed
-        yield from _exchanges(schedule, phase, target)
     else:
         for coloring in COLORINGS.values():
             yield partial(_reduction, schedule, phase, coloring, target)
