@@ -1,8 +1,8 @@
 """Streams come to their end, leave what the schedule says, and leave routers as they found them.
 
-Each color of a line is run by itself (`collc.checks.stream_run`): operations of a PE run beside each
-other and wait for nothing but their color. What a PE sends is what it had at first, provided that
-nothing else is received over it.
+Each color of a line is run by itself (`collc.checks.stream_run`): operations of a PE run beside
+each other and wait for nothing but their color. What a PE sends is what it had at first, provided
+that nothing else is received over it.
 """
 
 from __future__ import annotations
@@ -127,16 +127,22 @@ def _of(slices: SliceRange, place: int) -> range:
 
 def _shapes(roles: Roles, pattern: StepsPhase) -> Iterator[str]:
     """Lanes that the text cannot run."""
+    ways: dict[str, bool] = {}
     for place, role in enumerate(roles):
         if role is None:
             continue
         ends = sum(lane.stream.ends for lane in role.lanes if lane.stream)
         if ends > MOST_ENDS:
             yield f"place {place} waits for {ends} operations, the text for {MOST_ENDS}"
-        resets = [lane for lane in role.lanes if lane.stream and lane.stream.advance is Advance.RESET]
+        resets = [
+            lane for lane in role.lanes if lane.stream and lane.stream.advance is Advance.RESET
+        ]
         if len(resets) > 1:
             yield f"place {place} sends control wavelets on two lanes, the text on one"
         for lane in role.lanes:
+            stream = lane.stream
+            if stream and ways.setdefault(lane.name, stream.backward) is not stream.backward:
+                yield f"lane `{lane.name}` goes the other way at place {place}"
             problem = _lane_problem(lane, role, place, pattern.slicing.count)
             if problem:
                 yield f"lane `{lane.name}` of place {place} {problem}"
@@ -152,20 +158,33 @@ def _lane_problem(lane: Lane, role: Role, place: int, slices: int) -> str:
     if stream is None:
         return "has a color and no stream" if lane.sends_on or lane.receives_on else ""
     ends = ((stream.sends, lane.sends_on), (stream.receives, lane.receives_on))
-    if any((part is None) is not (color is None) for part, color in ends):
-        return "sends or receives without a color"
-    for part, color in ends:
-        if part is None:
-            continue
-        if not 0 <= part.first.at(place) < part.end.at(place) <= slices:
-            return "has slices that are not there"
-        if color not in {use.color for use in role.colors}:
-            return f"uses `{color}`, which its router does not have"
-    if stream.returns and not _comes_back(lane, role):
-        return "takes its own words for returned, which its router does not hand back"
-    if stream.advance is not Advance.NOTHING and stream.sends is None:
-        return "moves switches without sending"
-    return ""
+    rules = (
+        (
+            all((part is None) is (color is None) for part, color in ends),
+            "sends or receives without a color",
+        ),
+        (
+            all(_are_there(part, place, slices) for part, _ in ends if part),
+            "has slices that are not there",
+        ),
+        (
+            {color for _, color in ends if color} <= {use.color for use in role.colors},
+            "uses a color that its router does not have",
+        ),
+        (
+            not stream.returns or _comes_back(lane, role),
+            "takes its own words for returned, which its router does not hand back",
+        ),
+        (
+            stream.advance is Advance.NOTHING or stream.sends is not None,
+            "moves switches without sending",
+        ),
+    )
+    return next((problem for holds, problem in rules if not holds), "")
+
+
+def _are_there(part: SliceRange, place: int, slices: int) -> bool:
+    return 0 <= part.first.at(place) < part.end.at(place) <= slices
 
 
 def _comes_back(lane: Lane, role: Role) -> bool:

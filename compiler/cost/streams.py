@@ -199,4 +199,3 @@ def _filter(line: StreamLine, place: int, use: ColorUse) -> tuple[int, int, int]
         for part in (use.filter.period, use.filter.before, use.filter.passes)
     )
     return period, (period - before) % period, passes
-

@@ -40,8 +40,8 @@ from collc.emit.roles import (
     routes_models,
     shape_of,
 )
-from collc.emit.streams import StreamModel, stream_fields, stream_model, stream_role
 from collc.emit.routes_between import WaysModel, ways_model
+from collc.emit.streams import StreamModel, stream_fields, stream_model, stream_role
 from collc.plan import Phase, Plan
 
 

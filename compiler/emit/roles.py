@@ -281,9 +281,7 @@ def _side(direction: Direction, words: Mapping[Direction, str]) -> str:
     return words.get(direction, direction.value)
 
 
-def _setting(
-    use: ColorUse, words: Mapping[Direction, str], of: tuple[str, str]
-) -> tuple[str, ...]:
+def _setting(use: ColorUse, words: Mapping[Direction, str], of: tuple[str, str]) -> tuple[str, ...]:
     """The color configuration of `use`, line by line: routes, the switch positions, the filter."""
     lines = [f".routes = {_route(use.positions[0], words)},"]
     changes = [

@@ -96,9 +96,7 @@ def _colors(plan: Plan) -> int:
     return len(plan.colors)
 
 
-def candidate_plans(
-    schedule: Schedule, target: Target, *, streams: bool = True
-) -> Iterator[Plan]:
+def candidate_plans(schedule: Schedule, target: Target, *, streams: bool = True) -> Iterator[Plan]:
     """A plan for every choice of colorings and wirings, one per phase; of the colorings the first
     has the fewest colors, of the wirings circuits come first, and `streams` last."""
     choices = [

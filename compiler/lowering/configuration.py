@@ -20,8 +20,9 @@ from collc.spec import Collective
 @dataclass(frozen=True)
 class Configuration:
     """The routers of a color in one phase: the distinct settings, and for each PE, row by row,
-    which of them it has, 0 for none; `filters` are those of streams, with the slices that they count. Of a grid that lies on another one `place` says where, and
-    `corner` where its first PE is; with a `path` PEs are places on it."""
+    which of them it has, 0 for none. Of a grid that lies on another one `place` says where, and
+    `corner` where its first PE is; with a `path` PEs are places on it. `filters` are those of
+    streams, with the slices that they count."""
 
     place: tuple[object, ...]
     corner: tuple[int, int]

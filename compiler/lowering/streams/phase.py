@@ -31,6 +31,12 @@ from collc.target import Target
 
 Places = list[int]
 
+# what a PE does behind its words
+_BEHIND = {
+    Advance.RESET: ", then sets the switches back",
+    Advance.OWN_ROUTER: ", then lets pass",
+}
+
 
 def stream_phase(
     pattern: StepsPhase, target: Target, *, path: Path | None = None, paired: bool = False
@@ -41,10 +47,10 @@ def stream_phase(
     if found is None or (path is not None and path.leaps):
         return None
     sizes = np.diff(pattern.slicing.bounds).tolist()
-    flows = both_ways(pattern.axis)
-    for flow, root in zip(flows, found.roots, strict=True):
+    both = both_ways(pattern.axis)
+    for flow, root in zip(both, found.roots, strict=True):
         found.form(flow, sizes, root)
-    flows = tuple(flow for flow in flows if flow.parts)
+    flows = tuple(flow for flow in both if flow.parts)
     filtered = any(part.filter for flow in flows for part in flow.parts.values())
     if not flows or (filtered and not target.counter_filters):
         return None
@@ -145,8 +151,7 @@ def _about_lane(lane: Lane) -> str:
 
 def _words(stream: Stream) -> Iterator[str]:
     if stream.sends is not None:
-        behind = {Advance.RESET: ", then sets the switches back", Advance.OWN_ROUTER: ", then lets pass"}
-        yield "sends" + behind.get(stream.advance, "")
+        yield "sends" + _BEHIND.get(stream.advance, "")
     if stream.receives is not None:
         yield "receives"
 
