@@ -1,9 +1,10 @@
-"""The words of one color of a stream on one line, run without any buffer.
+"""The words of a stream on one line, run without any buffer.
 
-What a PE sends goes as a whole once every router on its way lets it in, which is less than any
-fabric does: whatever comes to its end here does so with buffers, too. Every router lets a color in
-from one side at a time and every PE sends in its own order, so the end does not depend on who goes
-first. Followed are slices that have elements; filters count wavelets.
+A slice moves only when every router on its way lets it in and every PE that it comes to takes it,
+through the PEs that combine it on the way, which is less than any fabric does: whatever comes to
+its end here does so with buffers, too. Every router lets a color in from one side at a time and
+every PE has one order, so the end does not depend on who goes first. Followed are slices that have
+elements; filters count wavelets.
 """
 
 from __future__ import annotations
@@ -13,143 +14,253 @@ from dataclasses import dataclass, field
 
 from collc.plan import Advance, ColorUse, Direction, Route, SliceRange
 
-Taken = tuple[int, int, int]  # the slice it goes to, the place it is from, the slice there
+PART = "a PE gets words that it does not receive"
+
+
+@dataclass
+class Router:
+    """A router on a color; `passed` counts what its filter has seen."""
+
+    use: ColorUse
+    position: int = 0
+    passed: int = 0
+    was_reset: bool = False
+
+    @property
+    def route(self) -> Route | None:
+        """What is in force; nothing beyond the last position."""
+        there = self.position < len(self.use.positions)
+        return self.use.positions[self.position] if there else None
+
+
+@dataclass
+class Work:
+    """What a PE does on a lane: slices still to send, those that go through it, those that it
+    receives behind them, combined with its own or staged or neither; what follows its last word."""
+
+    receives_on: str | None
+    sends_on: str | None
+    sends: list[int]
+    through: list[int]
+    receives: list[int]
+    advance: Advance
+    combines: bool
+    staged: bool
 
 
 @dataclass
 class Place:
-    """A router and what its PE does: slices still to send, what follows them, and slices still to
-    receive; `passed` counts what its filter has seen."""
+    """The routers of a place by color, its PE's lanes, and what its slices hold, as numbers."""
 
-    use: ColorUse | None
-    sends: list[int]
-    receives: list[int]
-    advance: Advance
-    position: int = 0
-    passed: int = 0
-    was_reset: bool = False
-    taken: list[Taken] = field(default_factory=list)
-
-    @property
-    def route(self) -> Route | None:
-        """What is in force."""
-        return self.use.positions[self.position] if self.use else None
+    routers: dict[str, Router]
+    lanes: list[Work]
+    held: list[int]
+    staged: list[tuple[int, int]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class Color:
-    """A line of places; `sizes` are wavelets of the slices, `ahead` the direction of higher
-    places."""
+class Line:
+    """`sizes` are wavelets of the slices, `ahead` the direction of higher places."""
 
     places: Sequence[Place]
     sizes: Sequence[int]
     ahead: Direction
 
 
-def run(color: Color) -> str:
+@dataclass(frozen=True)
+class Hop:
+    """A slice on its way over some routers of a color to the PEs of some of them."""
+
+    color: str
+    way: list[int]
+    slice: int
+    value: int
+    source: int
+
+
+class RefusedError(Exception):
+    """What no program may do, in words."""
+
+
+def combined(own: int, arriving: int) -> int:
+    """A number that depends on two others and on their order."""
+    return hash((own, arriving))
+
+
+def run(line: Line) -> str:
     """Run all words; what no program may do, in words, else nothing."""
-    waiting = [i for i, one in enumerate(color.places) if one.sends or one.advance is Advance.RESET]
-    while waiting:
-        left = [place for place in waiting if not _sent(color, place)]
-        problem = next((p for p in map(_problem_of, color.places) if p), "")
-        if problem:
-            return problem
-        if left and len(left) == len(waiting):
-            return f"place {left[0]} waits for ever to send"
-        waiting = left[::-1]  # what waits for another one is behind or in front of it
-    return next(_left_over(color), "")
+    waiting = [
+        (place, work)
+        for place, one in enumerate(line.places)
+        for work in one.lanes
+        if work.sends or work.advance is Advance.RESET
+    ]
+    try:
+        while waiting:
+            left = [pair for pair in waiting if not _sent(line, *pair)]
+            if len(left) == len(waiting):
+                return f"place {left[0][0]} waits for ever to send"
+            waiting = left[::-1]  # what waits for another one is behind or in front of it
+    except RefusedError as refused:
+        return str(refused)
+    for one in line.places:
+        for into, value in one.staged:
+            one.held[into] = combined(one.held[into], value)
+    return next(_left_over(line), "")
 
 
-def _sent(color: Color, place: int) -> bool:
-    """Whether a place could send all it has."""
-    way = _way(color, place)
-    if way is None:
-        return False
-    one = color.places[place]
-    for slice_ in one.sends:
+def _sent(line: Line, place: int, work: Work) -> bool:
+    """Whether a PE could send all it has on a lane, and what follows."""
+    assert work.sends_on is not None, "it sends"
+    held = line.places[place].held
+    while work.sends:
+        slice_ = work.sends[0]
+        hops = _hops(line, place, work.sends_on, slice_, held[slice_])
+        if hops is None:
+            return False
+        for hop in hops:
+            _pass(line, hop)
+        work.sends.pop(0)
+    way = _way(line, place, work.sends_on)
+    if work.advance is Advance.RESET:
+        if way is None:
+            return False
         for at in way:
-            _pass(color, at, place, slice_)
-    one.sends = []
-    if one.advance is Advance.RESET:
-        for at in way:
-            color.places[at].position, color.places[at].was_reset = 0, True
-    elif one.advance is Advance.OWN_ROUTER:
-        one.position += 1
+            router = line.places[at].routers[work.sends_on]
+            router.position, router.was_reset = 0, True
+    elif work.advance is Advance.OWN_ROUTER:
+        router = line.places[place].routers[work.sends_on]
+        router.position += 1
+        if router.route is None:
+            raise RefusedError(f"place {place} advances its switch beyond the last position")
     return True
 
 
-def _way(color: Color, place: int) -> list[int] | None:
+def _hops(line: Line, place: int, color: str, slice_: int, value: int) -> list[Hop] | None:
+    """Where a slice goes that a PE sends, through PEs that combine it; None if it has to wait."""
+    hops = []
+    ahead = [(place, color, slice_, value)]
+    for at, on, number, carried in ahead:
+        way = _way(line, at, on)
+        if way is None or len(hops) > len(line.places):
+            return None
+        hops.append(Hop(on, way, number, carried, at))
+        for there in way:
+            work = _taker(line, there, on, number)
+            if work is not None and work.through:
+                own = work.through[0]
+                if line.sizes[own] != line.sizes[number] or work.sends_on is None:
+                    raise RefusedError(f"place {there} combines slices of other lengths")
+                summed = combined(line.places[there].held[own], carried)
+                ahead.append((there, work.sends_on, own, summed))
+    return hops
+
+
+def _way(line: Line, place: int, color: str) -> list[int] | None:
     """The routers that words of a place come to; None if one does not let them in."""
-    way, arrivals = [], [(place, Direction.RAMP)]
+    way: list[int] = []
+    arrivals = [(place, Direction.RAMP)]
     for at, source in arrivals:
-        if not 0 <= at < len(color.places) or at in way:
+        there = line.places[at].routers.get(color) if 0 <= at < len(line.places) else None
+        if there is None or there.route is None or at in way:
             return None
-        one = color.places[at]
-        late = one.was_reset  # words behind a reset are those of the next call
-        if one.route is None or one.route.receive is not source or late:
-            return None
+        if there.route.receive is not source or there.was_reset:
+            return None  # words behind a reset are those of the next call
         way.append(at)
-        for side in one.route.send:
+        for side in there.route.send:
             if side is not Direction.RAMP:
-                step = 1 if side is color.ahead else -1
+                step = 1 if side is line.ahead else -1
                 arrivals.append((at + step, side.opposite))
     return way
 
 
-def _pass(color: Color, at: int, source: int, slice_: int) -> None:
-    """A slice passes a router, which lets its PE have it or not."""
-    one, size = color.places[at], color.sizes[slice_]
-    use, route = one.use, one.route
-    assert use is not None and route is not None, "a way leads over routers that are set"
-    wanted = Direction.RAMP in route.send
-    if use.filter is not None:
+def _taker(line: Line, at: int, color: str, slice_: int) -> Work | None:
+    """The lane of a PE that a slice comes to; None if its router or a filter keeps it back."""
+    one = line.places[at]
+    router = one.routers[color]
+    assert router.route is not None, "a way leads over routers that are set"
+    if Direction.RAMP not in router.route.send:
+        return None
+    if router.use.filter is not None:
         period, before, passes = (
-            _wavelets(color, part, at)
-            for part in (use.filter.period, use.filter.before, use.filter.passes)
+            _wavelets(line, part, at)
+            for part in (
+                router.use.filter.period,
+                router.use.filter.before,
+                router.use.filter.passes,
+            )
         )
-        seen = (one.passed - before) % max(period, 1)
-        wanted = wanted and seen < passes
-        if wanted and seen + size > passes:
-            one.taken.append((-1, source, slice_))  # a part of a slice
-    one.passed += size
-    if wanted:
-        into = one.receives.pop(0) if one.receives else -1
-        one.taken.append((into, source, slice_))
+        seen = (router.passed - before) % max(period, 1)
+        if seen >= passes:
+            return None
+        if seen + line.sizes[slice_] > passes:
+            raise RefusedError(f"the filter of place {at} cuts a slice")
+    lanes = [work for work in one.lanes if work.receives_on == color]
+    if len(lanes) != 1 or not (lanes[0].through or lanes[0].receives):
+        raise RefusedError(f"place {at} gets words that it does not receive")
+    return lanes[0]
 
 
-def _wavelets(color: Color, slices: SliceRange, place: int) -> int:
-    return sum(color.sizes[slices.first.at(place) : slices.end.at(place)])
+def _pass(line: Line, hop: Hop) -> None:
+    """A slice passes its routers, and PEs take it."""
+    takers = [(at, _taker(line, at, hop.color, hop.slice)) for at in hop.way]
+    for at, work in takers:
+        one = line.places[at]
+        one.routers[hop.color].passed += line.sizes[hop.slice]
+        if work is None:
+            continue
+        if work.through:
+            work.through.pop(0)
+            continue
+        into = work.receives.pop(0)
+        if line.sizes[into] != line.sizes[hop.slice]:
+            raise RefusedError(f"place {at} receives slices of other lengths")
+        if work.staged:
+            one.staged.append((into, hop.value))
+        elif work.combines:
+            one.held[into] = combined(one.held[into], hop.value)
+        else:
+            one.held[into] = hop.value
 
 
-def _problem_of(one: Place) -> str:
-    """What a place has come to that it must not."""
-    if any(into < 0 for into, _, _ in one.taken):
-        return "a PE gets words that it does not receive"
-    if one.use and not one.position < len(one.use.positions):
-        return "a PE advances its switch beyond the last position"
-    return ""
+def _wavelets(line: Line, slices: SliceRange, place: int) -> int:
+    return sum(line.sizes[slices.first.at(place) : slices.end.at(place)])
 
 
-def _left_over(color: Color) -> Iterator[str]:
+def _left_over(line: Line) -> Iterator[str]:
     """What has not come to its end, or does not begin the next call as this one."""
-    senders = [place for place, one in enumerate(color.places) if _sends_on(one)]
-    for place, one in enumerate(color.places):
-        if one.receives:
+    for place, one in enumerate(line.places):
+        if any(work.receives or work.through for work in one.lanes):
             yield f"place {place} waits for ever to receive"
-        if one.position:
-            yield f"nothing sets the router of place {place} back"
-        if one.use and one.use.filter is not None:
-            period = _wavelets(color, one.use.filter.period, place)
-            if period < 1 or one.passed % period:
-                yield f"the filter of place {place} begins the next call in another state"
-    for place in senders:
-        one = color.places[place]
-        assert one.use is not None, "it sends"
-        open_ = one.use.positions[-1].receive is Direction.RAMP
-        if open_ and one.advance is not Advance.RESET and len(senders) > 1:
-            yield f"words of the next call of place {place} may overtake those of others"
+        for router in one.routers.values():
+            if router.position:
+                yield f"nothing sets the router of place {place} back"
+            if router.use.filter is not None:
+                period = _wavelets(line, router.use.filter.period, place)
+                if period < 1 or router.passed % period:
+                    yield f"the filter of place {place} begins the next call in another state"
+    yield from _overtaken(line)
 
 
-def _sends_on(one: Place) -> bool:
-    uses = one.use.positions if one.use else ()
-    return any(route.receive is Direction.RAMP for route in uses)
+def _overtaken(line: Line) -> Iterator[str]:
+    """Words of the next call that may come before others of this one: where several PEs send on a
+    way, each but the one that sets the switches back has to find its own one closed."""
+    for color in sorted({color for one in line.places for color in one.routers}):
+        senders = [i for i, one in enumerate(line.places) if _sends_on(one, color)]
+        for place in senders:
+            router = line.places[place].routers[color]
+            work = next((w for w in line.places[place].lanes if w.sends_on == color), None)
+            resets = work is not None and work.advance is Advance.RESET
+            is_open = router.use.positions[-1].receive is Direction.RAMP
+            switched = any(
+                len(line.places[at].routers[color].use.positions) > 1
+                for at in range(len(line.places))
+                if color in line.places[at].routers
+            )
+            if is_open and switched and not resets:
+                yield f"words of the next call of place {place} may overtake those of others"
+
+
+def _sends_on(one: Place, color: str) -> bool:
+    routers = [router for name, router in one.routers.items() if name == color]
+    return any(r.receive is Direction.RAMP for router in routers for r in router.use.positions)

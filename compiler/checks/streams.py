@@ -1,8 +1,8 @@
 """Streams come to their end, leave what the schedule says, and leave routers as they found them.
 
-Each color of a line is run by itself (`collc.checks.stream_run`): operations of a PE run beside
-each other and wait for nothing but their color. What a PE sends is what it had at first, provided
-that nothing else is received over it.
+A line is run slice by slice (`collc.checks.stream_run`); operations of a PE run beside each other
+and wait for nothing but their color, and for what goes through the PE before. What a PE sends is
+what it had at first, provided that nothing else is received over it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 from collc.base.diagnostics import Diagnostic
 from collc.base.memoize import remembered
 from collc.checks.step_table_entries import shape_problem
-from collc.checks.step_table_run import beginning, due
-from collc.checks.stream_run import Color, Place, run
+from collc.checks.stream_run import Line, Place, Router, Work, combined, run
 from collc.plan import Advance, Direction, Lane, Phase, Plan, Role, SliceRange
 from collc.plan.unrolled import roles_of_places
 from collc.schedule import Schedule
+from collc.schedule.own_slices import asks_own_slices
 from collc.spec.exchange import StepsPhase
 from collc.spec.simd import PAIR
 
@@ -35,7 +35,8 @@ def streams(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
             continue
         if not phase.streams or shape_problem(plan, phase, pattern):
             continue
-        for code, problem in _problems(phase, pattern):
+        own_only = asks_own_slices(schedule, pattern)
+        for code, problem in _problems(phase, pattern, own_only):
             yield Diagnostic(code, f"in `{phase.name}` {problem}", pattern.span, help=REPORT)
         if _filters(phase) and not plan.target.counter_filters:
             what = f"`{phase.name}` filters by counters, which nobody attests for"
@@ -48,81 +49,96 @@ def _filters(phase: Phase) -> bool:
 
 
 @remembered
-def _problems(phase: Phase, pattern: StepsPhase) -> tuple[tuple[str, str], ...]:
+def _problems(phase: Phase, pattern: StepsPhase, own_only: bool) -> tuple[tuple[str, str], ...]:
     """Codes and what is wrong."""
     roles = roles_of_places(phase, pattern)
     wrong = next(_shapes(roles, pattern), "")
     if wrong:
         return (("C319", wrong),)
-    assert phase.exchange is not None, "a stream is an exchange"
-    held = beginning(pattern.ranks, pattern.slicing.count)
-    after = held.copy()
-    for index in range(len(phase.exchange.lanes)):
-        color = _color(phase, pattern, roles, index)
-        wrong = run(color)
-        if wrong:
-            return (("C321", f"{wrong} on lane `{phase.exchange.lanes[index]}`"),)
-        for place, one in enumerate(color.places):
-            for into, source, slice_ in one.taken:
-                if color.sizes[into] != color.sizes[slice_]:
-                    return (("C322", f"place {place} receives slices of other lengths"),)
-                after[place, into] = held[source, slice_]
-    return tuple(_differing(pattern, roles, held, after))
+    line = _line(phase, pattern, roles)
+    wrong = run(line)
+    if wrong:
+        return (("C321", wrong),)
+    return tuple(_differing(pattern, roles, line, own_only=own_only))
 
 
 def _differing(
-    pattern: StepsPhase, roles: Roles, held: np.ndarray, after: np.ndarray
+    pattern: StepsPhase, roles: Roles, line: Line, *, own_only: bool
 ) -> Iterator[tuple[str, str]]:
     """C322 and C323, each for the first place and slice."""
-    there = np.diff(pattern.slicing.bounds) > 0
-    known = _due(pattern, held)
-    wrong = np.argwhere((after != known) & there)
-    if len(wrong):
-        place, slice_ = wrong[0].tolist()
-        yield "C322", f"place {place} ends with another slice {slice_} than the schedule says"
+    due = _due(pattern)
+    there = [slice_ for slice_, size in enumerate(line.sizes) if size]
+    for place, one in enumerate(line.places):
+        for slice_ in there if not own_only else [place]:
+            if one.held[slice_] != due[place][slice_]:
+                what = f"place {place} ends with another slice {slice_} than the schedule says"
+                yield "C322", what
+                break
+    first = _beginning(pattern)
     for place, role in enumerate(roles):
         for lane in role.lanes if role else ():
             sends = lane.stream.sends if lane.stream else None
-            for slice_ in _of(sends, place) if sends else ():
-                if there[slice_] and after[place, slice_] != held[place, slice_]:
+            for slice_ in sends.at(place) if sends else ():
+                if line.sizes[slice_] and line.places[place].held[slice_] != first[place][slice_]:
                     yield "C323", f"place {place} receives over slice {slice_}, which it sends"
                     return
 
 
-def _due(pattern: StepsPhase, held: np.ndarray) -> np.ndarray:
-    """What places hold in the end by the schedule; of slices without elements anything."""
-    there = np.diff(pattern.slicing.bounds) > 0
-    found = held.copy()
-    numbers = beginning(pattern.ranks, int(there.sum()))
-    ids = dict(zip(numbers.ravel().tolist(), held[:, there].ravel().tolist(), strict=True))
-    due_there = [ids.get(number, 0) for number in due(pattern).ravel().tolist()]
-    found[:, there] = np.array(due_there, dtype=held.dtype).reshape(numbers.shape)
-    return found
+def _beginning(pattern: StepsPhase) -> list[list[int]]:
+    """What places hold at first: a number for each place and slice."""
+    count = pattern.slicing.count
+    return [[place * count + slice_ for slice_ in range(count)] for place in range(pattern.ranks)]
 
 
-def _color(phase: Phase, pattern: StepsPhase, roles: Roles, index: int) -> Color:
-    """A color of the line, by what is planned for it."""
-    sizes = np.diff(pattern.slicing.bounds)
-    sizes = sizes // (PAIR if phase.paired else 1)
-    assert phase.exchange is not None, "a stream is an exchange"
-    name = f"{phase.name}_{phase.exchange.lanes[index]}"
+def _due(pattern: StepsPhase) -> list[list[int]]:
+    """What places hold in the end by the schedule."""
+    held, places = _beginning(pattern), pattern.places
+    for moves in pattern.steps:
+        columns = (moves.source, moves.destination, moves.slice, moves.into, moves.count)
+        rows = zip(*(column.tolist() for column in (*columns, moves.combines)), strict=True)
+        arriving = []
+        for source, destination, slice_, into, count, combines in rows:
+            values = held[places[source]][slice_ : slice_ + count]
+            arriving.append((places[destination], into, values, combines))
+        for place, into, values, combines in arriving:
+            own = held[place]
+            for at, value in enumerate(values, into):
+                own[at] = combined(own[at], value) if combines else value
+    return held
+
+
+def _line(phase: Phase, pattern: StepsPhase, roles: Roles) -> Line:
+    """A line by what is planned for it."""
+    sizes = (np.diff(pattern.slicing.bounds) // (PAIR if phase.paired else 1)).tolist()
+    first = _beginning(pattern)
     places = []
     for place, role in enumerate(roles):
-        use = next((u for u in role.colors if u.color == name), None) if role else None
-        stream = role.lanes[index].stream if role else None
-        behind = stream.advance if stream else Advance.NOTHING
-        order = -1 if stream and stream.backward else 1
-        sends, receives = (
-            [s for s in list(_of(part, place))[::order] if sizes[s]] if part else []
-            for part in ((stream.sends, stream.receives) if stream else (None, None))
-        )
-        places.append(Place(use, sends, receives, behind))
+        routers = {use.color: Router(use) for use in role.colors} if role else {}
+        lanes = [_work(lane, place, sizes) for lane in (role.lanes if role else ()) if lane.stream]
+        places.append(Place(routers, lanes, first[place]))
     ahead = Direction.EAST if pattern.axis == "x" else Direction.SOUTH
-    return Color(places, sizes.tolist(), ahead)
+    return Line(places, sizes, ahead)
 
 
-def _of(slices: SliceRange, place: int) -> range:
-    return range(slices.first.at(place), slices.end.at(place))
+def _work(lane: Lane, place: int, sizes: list[int]) -> Work:
+    """What a lane does at a place, slices without elements left out."""
+    stream = lane.stream
+    assert stream is not None, "the others do nothing"
+    order = -1 if stream.backward else 1
+    sends, receives = (
+        [slice_ for slice_ in list(part.at(place))[::order] if sizes[slice_]] if part else []
+        for part in (stream.sends, stream.receives)
+    )
+    return Work(
+        lane.receives_on,
+        lane.sends_on,
+        [] if stream.through else sends,
+        sends if stream.through else [],
+        receives,
+        stream.advance,
+        stream.combines,
+        stream.staged,
+    )
 
 
 def _shapes(roles: Roles, pattern: StepsPhase) -> Iterator[str]:
@@ -131,7 +147,10 @@ def _shapes(roles: Roles, pattern: StepsPhase) -> Iterator[str]:
     for place, role in enumerate(roles):
         if role is None:
             continue
-        ends = sum(lane.stream.ends for lane in role.lanes if lane.stream)
+        each = [lane.stream.ends for lane in role.lanes if lane.stream]
+        ends = sum(each)
+        if max(each, default=0) > 1:
+            yield f"place {place} waits for two operations of one lane"
         if ends > MOST_ENDS:
             yield f"place {place} waits for {ends} operations, the text for {MOST_ENDS}"
         resets = [

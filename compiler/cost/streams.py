@@ -13,7 +13,7 @@ import collc_evaluator
 import numpy as np
 
 from collc.cost.operations import Costs
-from collc.plan import Advance, ColorUse, Direction, Phase, Role, SliceRange
+from collc.plan import Advance, ColorUse, Direction, Phase, Role, SliceRange, Stream
 from collc.plan.unrolled import Ints, roles_of_places
 from collc.spec.exchange import StepsPhase
 
@@ -73,9 +73,8 @@ class StreamLine:
 
     @property
     def colors(self) -> list[str]:
-        """By lane."""
-        assert self.phase.exchange is not None, "a stream is an exchange"
-        return [f"{self.phase.name}_{lane}" for lane in self.phase.exchange.lanes]
+        """All colors of the phase."""
+        return sorted({use.color for role in self.phase.roles for use in role.colors})
 
     def wavelets(self, slices: SliceRange | None, place: int) -> int:
         """Of these slices."""
@@ -121,8 +120,19 @@ def _run(costs: Costs, line: StreamLine, called: Ints, deep: Ints) -> tuple[Ints
     ends = collc_evaluator.stream_ends(_machine(costs), places)
     last = np.array([max(found, default=0) for found in ends], dtype=np.int64)
     waits = np.array([bool(place.operations) for place in places])
-    free = np.where(waits, last + 1 + costs.task, starts)
+    applied = np.array([_applied(costs, line, place) for place in range(len(places))])
+    free = np.where(waits, last + 1 + costs.task + applied, starts)
     return free, np.where(waits, last, starts)
+
+
+def _applied(costs: Costs, line: StreamLine, place: int) -> int:
+    """Cycles in which what is staged is combined."""
+    role = line.roles[place]
+    streams = (lane.stream for lane in role.lanes) if role else ()
+    staged = [s for s in streams if s is not None and s.staged]
+    words = sum(line.wavelets(s.receives, place) for s in staged) * costs.per_wavelet
+    three = VECTOR_OPERAND + 3 * costs.load + costs.issue
+    return three + -(-words // costs.apply_rate) if words else 0
 
 
 def _machine(costs: Costs) -> Machine:
@@ -147,32 +157,47 @@ def _code(costs: Costs, role: Role | None) -> int:
     for lane in lanes:
         stream = lane.stream
         assert stream is not None, "the others are left out"
-        operations = (stream.sends is not None) + (stream.receives is not None)
         takes += code.backward * stream.backward
-        each = VECTOR_OPERAND + FABRIC_OPERAND + 2 * costs.load + costs.issue
-        takes += operations * each
+        if stream.sends is not None:
+            takes += VECTOR_OPERAND + FABRIC_OPERAND + 2 * costs.load + costs.issue
+        if stream.through:
+            takes += FABRIC_OPERAND + costs.load
+        elif stream.receives is not None:
+            takes += _receiving(costs, stream)
     return takes
+
+
+def _receiving(costs: Costs, stream: Stream) -> int:
+    """What beginning to receive takes."""
+    operands = 2 + stream.combines
+    return VECTOR_OPERAND + FABRIC_OPERAND + operands * costs.load + costs.issue
 
 
 def _operations(costs: Costs, line: StreamLine, place: int, begins: int) -> Iterator[Operation]:
     """What a PE does at a place of its line, in the order of the text."""
     role = line.roles[place]
+    numbers: dict[str | None, int | None] = {name: i for i, name in enumerate(line.colors)}
+    numbers[None] = None
     number = 0
-    for index, lane in enumerate(role.lanes if role else ()):
-        stream = lane.stream
+    for lane in role.lanes if role else ():
+        stream, index, into = lane.stream, numbers[lane.sends_on], numbers[lane.receives_on]
         if stream is None:
             continue
         count = line.wavelets(stream.sends, place)
         if stream.sends is not None:
             advances = stream.advance is Advance.OWN_ROUTER
-            yield Operation(None, index, count, None, begins, advances)
+            through = into if stream.through else None
+            yield Operation(through, index, count, None, begins, advances)
             number += 1
         if stream.advance is Advance.RESET:
             waits = 1 + costs.task + costs.load + costs.issue
             yield Operation(None, index, 1, number - 1, waits, resets=True)
             number += 1
         if stream.receives is not None:
-            yield Operation(index, None, line.wavelets(stream.receives, place), None, begins)
+            count = line.wavelets(stream.receives, place)
+            behind = number - 1 if stream.through else None
+            waits = 1 + costs.task + _receiving(costs, stream) if stream.through else begins
+            yield Operation(into, None, count, behind, waits)
             number += 1
 
 

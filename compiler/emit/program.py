@@ -314,6 +314,13 @@ def _functions(phase: PhaseModel) -> Iterator[tuple[int, str, str]]:
         yield phase.stream.task, "takes_part", f"{phase.name}_ended_all"
         if phase.stream.reset_task >= 0:
             yield phase.stream.reset_task, "resets", f"{phase.name}_reset"
+        for stream_lane in phase.stream.lanes:
+            if stream_lane.through_task >= 0:
+                yield (
+                    stream_lane.through_task,
+                    f"{stream_lane.field}_through",
+                    f"{stream_lane.name}_passed",
+                )
         return
     if phase.exchange:
         for lane in phase.exchange.lanes:

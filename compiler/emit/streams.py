@@ -9,7 +9,7 @@ from collc.emit.blocks import first_of_block
 from collc.emit.filters import spelled_at
 from collc.emit.ids import Ids
 from collc.emit.roles import Field, RoleModel
-from collc.lowering.resources import resets
+from collc.lowering.resources import lanes_through, resets
 from collc.plan import Advance, Lane, Phase
 from collc.spec.simd import PAIR
 
@@ -18,7 +18,8 @@ from collc.spec.simd import PAIR
 class StreamLaneModel:
     """A lane: `field` begins its parameters' names, `name` everything else; the positions of its
     queues, and of the first of its DSRs (sources, pairs). What any PE does on it: `receives`,
-    `sends`, `advances`, `resets`; whether it is `backward`."""
+    `sends`, `advances`, `resets`, `combines`, `overwrites` or stages; the position of its task
+    behind what goes through PEs, -1 if nothing does; whether it is `backward`."""
 
     name: str
     field: str
@@ -32,6 +33,10 @@ class StreamLaneModel:
     advances: bool
     resets: bool
     returns: bool
+    through_task: int
+    overwrites: bool
+    combines: bool
+    staged: bool
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,8 @@ class StreamModel:
     """What the text of a stream needs: as many `slices` as ranks of a vector of `length` elements,
     cut `grain` by grain, or of a line's block of it (`in_blocks`); positions of its tasks, that for
     the control wavelet -1 if there is none; whether some PE waits for two operations (`joins`).
-    Filters count `words`: wavelets of so many elements, 0 without filters."""
+    Filters count `words`: wavelets of so many elements, 0 without filters. A `stage` has so many
+    elements, 0 if nothing is staged."""
 
     slices: int
     length: int
@@ -50,6 +56,7 @@ class StreamModel:
     reset_task: int
     joins: bool
     word: int
+    stage: int
 
 
 def stream_model(phase: Phase, ids: Ids, *, by_color: bool) -> StreamModel:
@@ -70,6 +77,9 @@ def stream_model(phase: Phase, ids: Ids, *, by_color: bool) -> StreamModel:
         reset_task=ids.take("tasks") if resets(phase) else -1,
         joins=any(_ends(role.lanes) > 1 for role in phase.roles),
         word=(PAIR if phase.paired else 1) if filters else 0,
+        stage=-(-exchange.slicing.length // exchange.slicing.count) + exchange.slicing.grain
+        if any(lane.staged for lane in lanes)
+        else 0,
     )
 
 
@@ -91,6 +101,10 @@ def _lane_model(phase: Phase, index: int, ids: Ids, *, by_color: bool) -> Stream
         advances=Advance.OWN_ROUTER in behind,
         resets=Advance.RESET in behind,
         returns=any(stream.returns for stream in streams if stream),
+        through_task=ids.take("tasks") if field in lanes_through(phase) else -1,
+        overwrites=any(s.receives and not (s.combines or s.staged) for s in streams if s),
+        combines=any(stream.combines for stream in streams if stream),
+        staged=any(stream.staged for stream in streams if stream),
     )
 
 
@@ -120,6 +134,9 @@ def stream_fields(phase: Phase, any_color: str, *, by_color: bool) -> tuple[Fiel
             Field(f"{lane}_advances", "bool", "its own switch behind its words", "false"),
             Field(f"{lane}_resets", "bool", "all switches behind its words", "false"),
             Field(f"{lane}_returns", "bool", "what it sends to it, too", "false"),
+            Field(f"{lane}_through", "bool", "combined as it is sent", "false"),
+            Field(f"{lane}_combines", "bool", "what it receives", "false"),
+            Field(f"{lane}_stages", "bool", "what it receives", "false"),
             Field(f"{lane}_second", "bool", "of two operations that it waits for", "false"),
         ]
         if by_color:
@@ -177,6 +194,9 @@ def _lane_values(
     yield f"{name}_advances", _bool(stream.advance is Advance.OWN_ROUTER)
     yield f"{name}_resets", _bool(stream.advance is Advance.RESET)
     yield f"{name}_returns", _bool(stream.returns)
+    yield f"{name}_through", _bool(stream.through)
+    yield f"{name}_combines", _bool(stream.combines)
+    yield f"{name}_stages", _bool(stream.staged)
 
 
 def _bool(value: bool) -> str:

@@ -39,6 +39,7 @@ from collc.lowering.streams import recognised, stream_phase
 from collc.plan import Advance, Phase, Plan, SendVector, Way
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.schedule import Phase as SchedulePhase
+from collc.schedule.own_slices import asks_own_slices
 from collc.spec.arithmetic import arithmetic_of
 from collc.spec.exchange import StepsPhase
 from collc.spec.simd import goes_in_pairs, slices_go_in_pairs
@@ -58,7 +59,7 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
     candidates = candidate_plans(schedule, target)
     first = next(candidates)
     alone = not _has_control(first) and not any(
-        _relays_need_fewer(phase, schedule.collective.path) or _streams(phase)
+        _relays_need_fewer(phase, schedule.collective.path) or _streams(schedule, phase)
         for phase in schedule.phases
     )
     if resources.within_budget(first) and alone:
@@ -79,9 +80,11 @@ def _has_control(plan: Plan) -> bool:
     return any(isinstance(step, SendVector) and step.advance is Advance.CONTROL for step in steps)
 
 
-def _streams(phase: SchedulePhase) -> bool:
+def _streams(schedule: Schedule, phase: SchedulePhase) -> bool:
     """Whether a phase does what some stream does."""
-    return isinstance(phase, StepsPhase) and recognised(phase) is not None
+    if not isinstance(phase, StepsPhase):
+        return False
+    return recognised(phase, own_only=asks_own_slices(schedule, phase)) is not None
 
 
 def _relays_need_fewer(phase: SchedulePhase, path: Path | None) -> bool:
@@ -158,7 +161,10 @@ def _streamed(schedule: Schedule, phase: StepsPhase, target: Target) -> Phase | 
     if contract.run_length is not None:
         return None  # routers know only lengths that the compiler does
     paired = slices_go_in_pairs(phase, contract, target)
-    return stream_phase(phase, target, path=path, paired=paired)
+    own_only = asks_own_slices(schedule, phase)
+    if own_only and arithmetic_of(contract.element, contract.operation).kind == "map":
+        own_only = False  # a call-back combines in code, not on the way
+    return stream_phase(phase, target, path=path, paired=paired, own_only=own_only)
 
 
 def _exchanges(

@@ -81,10 +81,11 @@ def task_ids_of_phase(phase: Phase) -> int:
 
     Reduce: three, for a task after storing, after sending, and after the control wavelet.
     Broadcast: one, after copying, or sending at the root. Exchange: one for each lane. Stream: one
-    when all operations of a PE have ended, and one for the control wavelet, where there is any.
+    when all operations of a PE have ended, one for the control wavelet, where there is any, and one
+    for each lane on which words go through PEs.
     """
     if phase.streams:
-        return 1 + int(resets(phase))
+        return 1 + int(resets(phase)) + len(lanes_through(phase))
     if phase.exchange:
         return len(phase.exchange.lanes)
     return 1 if phase.kind is ContractKind.BROADCAST else 3
@@ -94,6 +95,13 @@ def resets(phase: Phase) -> bool:
     """Whether some PE sends a control wavelet behind the words of a stream."""
     streams = (lane.stream for role in phase.roles for lane in role.lanes)
     return any(stream is not None and stream.advance is Advance.RESET for stream in streams)
+
+
+def lanes_through(phase: Phase) -> tuple[str, ...]:
+    """The lanes of a stream on which words go through some PE."""
+    lanes = (lane for role in phase.roles for lane in role.lanes)
+    names = (lane.name for lane in lanes if lane.stream is not None and lane.stream.through)
+    return tuple(dict.fromkeys(names))
 
 
 def number_task_ids(

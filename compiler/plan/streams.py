@@ -17,16 +17,24 @@ from collc.plan.routers import Advance
 class Stream:
     """What a PE does on a lane: the slices that it `sends`, what follows them, the slices that it
     `receives`. Its own slices `return` if its router hands them to the neighbour and back to the
-    PE; when they have been received they have been sent."""
+    PE; when they have been received they have been sent.
+
+    What a PE sends goes `through` it if each element is combined with one that arrives, as it
+    leaves; what it receives comes behind that. What is received `combines` with the PE's own, or
+    is `staged`, and combined when all has ended."""
 
     sends: SliceRange | None
     receives: SliceRange | None
     backward: bool
     advance: Advance = Advance.NOTHING
     returns: bool = False
+    through: bool = False
+    combines: bool = False
+    staged: bool = False
 
     @property
     def ends(self) -> int:
         """How many ends the PE waits for: that of receiving, and that of sending unless the former
-        says it, too."""
-        return int(self.receives is not None) + int(self.sends is not None and not self.returns)
+        says it, too, or comes behind it."""
+        told = self.returns or (self.through and self.receives is not None)
+        return int(self.receives is not None) + int(self.sends is not None and not told)

@@ -77,6 +77,35 @@ def allgather(flow: Flow, sizes: Sequence[int], root: int) -> None:
             flow.parts[place] = Part((flow.past_and_in,), receives=got)
 
 
+def reduce_scatter(flow: Flow, sizes: Sequence[int], root: int) -> None:
+    """A chain that shrinks: what is for places farther on is combined on its way, then comes what
+    is for the place itself. What comes backward is staged, so that it is combined last; `root` is
+    the last place of the flow."""
+    order = [root, *_away(flow, sizes, root, upstream=True)]
+    for place in order:
+        own = span(place, place)
+        later = span(_next_to(place, root), root) if place != root else None
+        arrives, leaves = f"_{_parity(flow, place, upstream=True)}", f"_{_parity(flow, place)}"
+        hops = [] if place == order[-1] else [(arrives, flow.into)]
+        hops += [] if place == root else [(leaves, flow.out)]
+        first = place == order[-1]
+        staged = flow.name == "backward" and not first and place != root
+        flow.parts[place] = Part(
+            sends=later,
+            receives=None if first else own,
+            through=not first and place != root,
+            combines=not first and not staged,
+            staged=staged,
+            hops=tuple(hops),
+        )
+
+
+def _parity(flow: Flow, place: int, *, upstream: bool = False) -> str:
+    """Of the hop that leaves a place, or comes to it."""
+    behind = place - 1 if flow.name == "forward" else place + 1
+    return "odd" if (behind if upstream else place) % 2 else "even"
+
+
 def _away(flow: Flow, sizes: Sequence[int], root: int, *, upstream: bool) -> Iterator[int]:
     """The places on one side of the root, the nearest first: those the flow comes from, or those
     that it goes to."""

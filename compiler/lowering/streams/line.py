@@ -12,14 +12,21 @@ Range = tuple[int, int]  # slices first to end - 1
 @dataclass(frozen=True)
 class Part:
     """A place on a lane: the positions of its router, what its PE sends and receives, and what a
-    filter lets it have, as `collc.plan.streams` says, with slices of this place."""
+    filter lets it have, as `collc.plan.streams` says, with slices of this place.
 
-    positions: tuple[Route, ...]
+    A chain takes words on one color and sends them on another: `hops` are these, by the parity of
+    the hop, each with its one route, in place of `positions`."""
+
+    positions: tuple[Route, ...] = ()
     sends: Range | None = None
     receives: Range | None = None
     advance: Advance = Advance.NOTHING
     returns: bool = False
     filter: tuple[Range, Range, Range] | None = None
+    through: bool = False
+    combines: bool = False
+    staged: bool = False
+    hops: tuple[tuple[str, Route], ...] = ()
 
 
 @dataclass(frozen=True)

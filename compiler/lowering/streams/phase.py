@@ -39,11 +39,17 @@ _BEHIND = {
 
 
 def stream_phase(
-    pattern: StepsPhase, target: Target, *, path: Path | None = None, paired: bool = False
+    pattern: StepsPhase,
+    target: Target,
+    *,
+    path: Path | None = None,
+    paired: bool = False,
+    own_only: bool = False,
 ) -> Phase | None:
     """The plan's phase of `pattern` as a stream; None where it is none, or takes what the target is
-    not known to do. With a `path`, which is a row when unfolded, it goes along that."""
-    found = recognised(pattern)
+    not known to do. With a `path`, which is a row when unfolded, it goes along that. `own_only`
+    says that nothing but its own slice is asked of a rank afterwards."""
+    found = recognised(pattern, own_only=own_only)
     if found is None or (path is not None and path.leaps):
         return None
     sizes = np.diff(pattern.slicing.bounds).tolist()
@@ -58,7 +64,7 @@ def stream_phase(
     names = tuple(flow.name for flow in flows)
     return Phase(
         name=pattern.name,
-        kind=ContractKind.BROADCAST,
+        kind=ContractKind.ALLREDUCE if found.combines else ContractKind.BROADCAST,
         axis=pattern.axis,
         order=None,
         about=f"{pattern.algorithm} along {where(pattern.axis, path)}, streamed",
@@ -87,7 +93,8 @@ def _form(part: Part | None) -> tuple[object, ...]:
     if part is None:
         return ()
     does = (part.sends is not None, part.receives is not None, part.filter is not None)
-    return (part.positions, part.advance, part.returns, *does)
+    takes = (part.through, part.combines, part.staged)
+    return (part.positions, part.hops, part.advance, part.returns, *does, *takes)
 
 
 def _role(name: str, places: Places, flows: Sequence[Flow], pattern: StepsPhase) -> Role:
@@ -98,7 +105,10 @@ def _role(name: str, places: Places, flows: Sequence[Flow], pattern: StepsPhase)
         if not parts:
             lanes.append(Lane(flow.name, None, None, ()))
             continue
-        colors.append(_color(color, places, parts, pattern))
+        if parts[0].hops:
+            colors += [ColorUse(color + hop, (route,)) for hop, route in parts[0].hops]
+        else:
+            colors.append(_color(color, places, parts, pattern))
         lanes.append(_lane(flow, color, places, parts, pattern))
     return Role(name, _about(lanes), (), tuple(colors), tuple(lanes))
 
@@ -127,8 +137,16 @@ def _lane(
         flow.backward,
         first.advance,
         first.returns,
+        first.through,
+        first.combines,
+        first.staged,
     )
-    return Lane(flow.name, color if receives else None, color if sends else None, (), stream=stream)
+    arrives, leaves = color, color
+    if first.hops:
+        arrives, leaves = color + first.hops[0][0], color + first.hops[-1][0]
+    return Lane(
+        flow.name, arrives if receives else None, leaves if sends else None, (), stream=stream
+    )
 
 
 def _slices(places: Places, ranges: Sequence[Range], pattern: StepsPhase) -> SliceRange:
@@ -152,8 +170,10 @@ def _about_lane(lane: Lane) -> str:
 def _words(stream: Stream) -> Iterator[str]:
     if stream.sends is not None:
         yield "sends" + _BEHIND.get(stream.advance, "")
+    if stream.through:
+        yield "combines on the way"
     if stream.receives is not None:
-        yield "receives"
+        yield "receives" + (" to combine" if stream.combines or stream.staged else "")
 
 
 def _regions(pattern: StepsPhase, groups: Sequence[Places]) -> tuple[tuple[Region, int], ...]:
