@@ -9,12 +9,12 @@ elements; filters count wavelets.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from collc.plan import Advance, ColorUse, Direction, Route, SliceRange
-
-PART = "a PE gets words that it does not receive"
 
 
 @dataclass
@@ -50,12 +50,14 @@ class Work:
 
 @dataclass
 class Place:
-    """The routers of a place by color, its PE's lanes, and what its slices hold, as numbers."""
+    """The routers of a place by color, its PE's lanes, and what its slices hold, as numbers;
+    those that were `written` while others may have been sent."""
 
     routers: dict[str, Router]
     lanes: list[Work]
     held: list[int]
-    staged: list[tuple[int, int]] = field(default_factory=list)
+    staged: list[tuple[int, int, bool]] = field(default_factory=list)
+    written: set[int] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,6 @@ class Hop:
     way: list[int]
     slice: int
     value: int
-    source: int
 
 
 class RefusedError(Exception):
@@ -104,55 +105,76 @@ def run(line: Line) -> str:
     except RefusedError as refused:
         return str(refused)
     for one in line.places:
-        for into, value in one.staged:
-            one.held[into] = combined(one.held[into], value)
+        for into, value, combines in one.staged:
+            one.held[into] = combined(one.held[into], value) if combines else value
     return next(_left_over(line), "")
 
 
 def _sent(line: Line, place: int, work: Work) -> bool:
     """Whether a PE could send all it has on a lane, and what follows."""
-    assert work.sends_on is not None, "it sends"
-    held = line.places[place].held
-    while work.sends:
-        slice_ = work.sends[0]
-        hops = _hops(line, place, work.sends_on, slice_, held[slice_])
-        if hops is None:
-            return False
-        for hop in hops:
-            _pass(line, hop)
-        work.sends.pop(0)
-    way = _way(line, place, work.sends_on)
+    color = work.sends_on
+    assert color is not None, "it sends"
+    way = _way(line, place, color)
+    if way is None:
+        return False
+    if any(_goes_through(line, at, color) for at in way):
+        return _sent_through(line, place, work, color)
+    block = [(slice_, line.places[place].held[slice_]) for slice_ in work.sends]
+    work.sends = []
+    for at in way:
+        _pass(line, at, color, block)
     if work.advance is Advance.RESET:
-        if way is None:
-            return False
         for at in way:
-            router = line.places[at].routers[work.sends_on]
+            router = line.places[at].routers[color]
             router.position, router.was_reset = 0, True
     elif work.advance is Advance.OWN_ROUTER:
-        router = line.places[place].routers[work.sends_on]
+        router = line.places[place].routers[color]
         router.position += 1
         if router.route is None:
             raise RefusedError(f"place {place} advances its switch beyond the last position")
     return True
 
 
-def _hops(line: Line, place: int, color: str, slice_: int, value: int) -> list[Hop] | None:
+def _goes_through(line: Line, at: int, color: str) -> bool:
+    """Whether a PE combines what comes on a color on its way."""
+    return any(work.through for work in line.places[at].lanes if work.receives_on == color)
+
+
+def _sent_through(line: Line, place: int, work: Work, color: str) -> bool:
+    """The same where PEs combine what is sent, slice by slice; no switch moves there."""
+    while work.sends:
+        slice_ = work.sends[0]
+        hops = _hops(line, place, color, slice_)
+        if hops is None:
+            return False
+        for hop in hops:
+            for at in hop.way:
+                _pass(line, at, hop.color, [(hop.slice, hop.value)])
+        work.sends.pop(0)
+    if work.advance is not Advance.NOTHING:
+        raise RefusedError(f"place {place} moves switches of a chain, which has none")
+    return True
+
+
+def _hops(line: Line, place: int, color: str, slice_: int) -> list[Hop] | None:
     """Where a slice goes that a PE sends, through PEs that combine it; None if it has to wait."""
     hops = []
-    ahead = [(place, color, slice_, value)]
+    ahead = [(place, color, slice_, line.places[place].held[slice_])]
     for at, on, number, carried in ahead:
         way = _way(line, at, on)
         if way is None or len(hops) > len(line.places):
             return None
-        hops.append(Hop(on, way, number, carried, at))
+        hops.append(Hop(on, way, number, carried))
         for there in way:
-            work = _taker(line, there, on, number)
-            if work is not None and work.through:
-                own = work.through[0]
-                if line.sizes[own] != line.sizes[number] or work.sends_on is None:
-                    raise RefusedError(f"place {there} combines slices of other lengths")
-                summed = combined(line.places[there].held[own], carried)
-                ahead.append((there, work.sends_on, own, summed))
+            work = next((w for w in line.places[there].lanes if w.receives_on == on), None)
+            if work is None or not work.through:
+                continue
+            own = work.through[0]
+            if line.sizes[own] != line.sizes[number] or work.sends_on is None:
+                raise RefusedError(f"place {there} combines slices of other lengths")
+            ahead.append(
+                (there, work.sends_on, own, combined(line.places[there].held[own], carried))
+            )
     return hops
 
 
@@ -174,53 +196,66 @@ def _way(line: Line, place: int, color: str) -> list[int] | None:
     return way
 
 
-def _taker(line: Line, at: int, color: str, slice_: int) -> Work | None:
-    """The lane of a PE that a slice comes to; None if its router or a filter keeps it back."""
+def _pass(line: Line, at: int, color: str, block: Sequence[tuple[int, int]]) -> None:
+    """Slices, each with its value, pass a router; its PE takes what it is let have."""
     one = line.places[at]
     router = one.routers[color]
     assert router.route is not None, "a way leads over routers that are set"
+    seen = router.passed
+    router.passed += sum(line.sizes[slice_] for slice_, _ in block)
     if Direction.RAMP not in router.route.send:
-        return None
-    if router.use.filter is not None:
-        period, before, passes = (
-            _wavelets(line, part, at)
-            for part in (
-                router.use.filter.period,
-                router.use.filter.before,
-                router.use.filter.passes,
-            )
-        )
-        seen = (router.passed - before) % max(period, 1)
-        if seen >= passes:
-            return None
-        if seen + line.sizes[slice_] > passes:
-            raise RefusedError(f"the filter of place {at} cuts a slice")
+        return
+    got = block if router.use.filter is None else _filtered(line, at, router.use, block, seen)
     lanes = [work for work in one.lanes if work.receives_on == color]
-    if len(lanes) != 1 or not (lanes[0].through or lanes[0].receives):
+    if got and len(lanes) != 1:
         raise RefusedError(f"place {at} gets words that it does not receive")
-    return lanes[0]
+    for slice_, value in got:
+        _take(line, at, lanes[0], slice_, value)
 
 
-def _pass(line: Line, hop: Hop) -> None:
-    """A slice passes its routers, and PEs take it."""
-    takers = [(at, _taker(line, at, hop.color, hop.slice)) for at in hop.way]
-    for at, work in takers:
-        one = line.places[at]
-        one.routers[hop.color].passed += line.sizes[hop.slice]
-        if work is None:
+def _filtered(
+    line: Line, at: int, use: ColorUse, block: Sequence[tuple[int, int]], seen: int
+) -> list[tuple[int, int]]:
+    """What a filter lets a PE have of slices; it has `seen` so many wavelets."""
+    assert use.filter is not None, "there is one"
+    period, before, passes = (
+        _wavelets(line, part, at)
+        for part in (use.filter.period, use.filter.before, use.filter.passes)
+    )
+    ends = list(accumulate(line.sizes[slice_] for slice_, _ in block))
+    if period < 1 or not ends:
+        return []
+    found = []
+    first = (before - seen) % period - period  # where a window begins
+    for window in range(first, ends[-1], period):
+        low, high = max(window, 0), min(window + passes, ends[-1])
+        if low >= high:
             continue
-        if work.through:
-            work.through.pop(0)
-            continue
-        into = work.receives.pop(0)
-        if line.sizes[into] != line.sizes[hop.slice]:
-            raise RefusedError(f"place {at} receives slices of other lengths")
-        if work.staged:
-            one.staged.append((into, hop.value))
-        elif work.combines:
-            one.held[into] = combined(one.held[into], hop.value)
-        else:
-            one.held[into] = hop.value
+        begin, end = bisect_right(ends, low), bisect_left(ends, high) + 1
+        whole = ends[end - 1] == high and (ends[begin - 1] if begin else 0) == low
+        if not whole:
+            raise RefusedError(f"the filter of place {at} cuts a slice")
+        found += block[begin:end]
+    return found
+
+
+def _take(line: Line, at: int, work: Work, slice_: int, value: int) -> None:
+    """A PE takes a slice, or lets it through."""
+    one = line.places[at]
+    if work.through:
+        work.through.pop(0)
+        return
+    if not work.receives:
+        raise RefusedError(f"place {at} gets words that it does not receive")
+    into = work.receives.pop(0)
+    if line.sizes[into] != line.sizes[slice_]:
+        raise RefusedError(f"place {at} receives slices of other lengths")
+    if work.staged:
+        one.staged.append((into, value, work.combines))
+    else:
+        changed = combined(one.held[into], value) if work.combines else value
+        one.written |= {into} if changed != one.held[into] else set()
+        one.held[into] = changed
 
 
 def _wavelets(line: Line, slices: SliceRange, place: int) -> int:

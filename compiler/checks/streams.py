@@ -74,12 +74,11 @@ def _differing(
                 what = f"place {place} ends with another slice {slice_} than the schedule says"
                 yield "C322", what
                 break
-    first = _beginning(pattern)
     for place, role in enumerate(roles):
         for lane in role.lanes if role else ():
             sends = lane.stream.sends if lane.stream else None
             for slice_ in sends.at(place) if sends else ():
-                if line.sizes[slice_] and line.places[place].held[slice_] != first[place][slice_]:
+                if slice_ in line.places[place].written:
                     yield "C323", f"place {place} receives over slice {slice_}, which it sends"
                     return
 
@@ -191,7 +190,7 @@ def _lane_problem(lane: Lane, role: Role, place: int, slices: int) -> str:
             "uses a color that its router does not have",
         ),
         (
-            not stream.returns or _comes_back(lane, role),
+            not stream.returns or _comes_back(lane, role, place),
             "takes its own words for returned, which its router does not hand back",
         ),
         (
@@ -206,13 +205,13 @@ def _are_there(part: SliceRange, place: int, slices: int) -> bool:
     return 0 <= part.first.at(place) < part.end.at(place) <= slices
 
 
-def _comes_back(lane: Lane, role: Role) -> bool:
-    """Whether the own words come down the ramp again, and are among those received."""
+def _comes_back(lane: Lane, role: Role, place: int) -> bool:
+    """Whether receiving ends behind the last own word: those words come down the ramp again and
+    are received, or, where a filter keeps some back, others are received that come behind them."""
     uses = [use for use in role.colors if use.color == lane.sends_on]
-    first = uses[0].positions[0] if uses else None
-    return (
-        first is not None
-        and uses[0].filter is None
-        and lane.receives_on == lane.sends_on
-        and Direction.RAMP in first.send
-    )
+    stream = lane.stream
+    if not uses or stream is None or stream.receives is None:
+        return False
+    first, moves = uses[0].positions[0], len(uses[0].positions) > 1
+    behind = uses[0].filter is None or (moves and len(stream.receives.at(place)) > 1)
+    return lane.receives_on == lane.sends_on and Direction.RAMP in first.send and behind

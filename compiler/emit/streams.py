@@ -9,6 +9,7 @@ from collc.emit.blocks import first_of_block
 from collc.emit.filters import spelled_at
 from collc.emit.ids import Ids
 from collc.emit.roles import Field, RoleModel
+from collc.lowering.memory import stage_of
 from collc.lowering.resources import lanes_through, resets
 from collc.plan import Advance, Lane, Phase
 from collc.spec.simd import PAIR
@@ -36,6 +37,7 @@ class StreamLaneModel:
     through_task: int
     overwrites: bool
     combines: bool
+    applies_combined: bool
     staged: bool
 
 
@@ -45,7 +47,7 @@ class StreamModel:
     cut `grain` by grain, or of a line's block of it (`in_blocks`); positions of its tasks, that for
     the control wavelet -1 if there is none; whether some PE waits for two operations (`joins`).
     Filters count `words`: wavelets of so many elements, 0 without filters. A `stage` has so many
-    elements, 0 if nothing is staged."""
+    elements, 0 if nothing is staged; slices are where they are in the vector if it `stages_all`."""
 
     slices: int
     length: int
@@ -57,6 +59,7 @@ class StreamModel:
     joins: bool
     word: int
     stage: int
+    stages_all: bool
 
 
 def stream_model(phase: Phase, ids: Ids, *, by_color: bool) -> StreamModel:
@@ -77,9 +80,8 @@ def stream_model(phase: Phase, ids: Ids, *, by_color: bool) -> StreamModel:
         reset_task=ids.take("tasks") if resets(phase) else -1,
         joins=any(_ends(role.lanes) > 1 for role in phase.roles),
         word=(PAIR if phase.paired else 1) if filters else 0,
-        stage=-(-exchange.slicing.length // exchange.slicing.count) + exchange.slicing.grain
-        if any(lane.staged for lane in lanes)
-        else 0,
+        stage=stage_of(phase),
+        stages_all=stage_of(phase) == exchange.slicing.length,
     )
 
 
@@ -103,7 +105,8 @@ def _lane_model(phase: Phase, index: int, ids: Ids, *, by_color: bool) -> Stream
         returns=any(stream.returns for stream in streams if stream),
         through_task=ids.take("tasks") if field in lanes_through(phase) else -1,
         overwrites=any(s.receives and not (s.combines or s.staged) for s in streams if s),
-        combines=any(stream.combines for stream in streams if stream),
+        combines=any(stream.combines and not stream.staged for stream in streams if stream),
+        applies_combined=any(stream.combines and stream.staged for stream in streams if stream),
         staged=any(stream.staged for stream in streams if stream),
     )
 

@@ -65,10 +65,20 @@ def _vector_bytes(element: ElementType, length: int) -> int:
 def _exchange_bytes(exchange: Exchange, phase: Phase, element: ElementType) -> int:
     """The stage, and the rows of all lanes."""
     cuts = 2 * (exchange.slicing.count + 1) if exchange.by_length else 0
-    if any(lane.stream and lane.stream.staged for role in phase.roles for lane in role.lanes):
-        cuts += _vector_bytes(element, -(-exchange.slicing.length // exchange.slicing.count) + 1)
+    cuts += _vector_bytes(element, stage_of(phase))
     stage = exchange.areas * _vector_bytes(element, exchange.slicing.length)
     return stage + 2 * len(exchange.lanes) * row_numbers(phase) + cuts
+
+
+def stage_of(phase: Phase) -> int:
+    """Elements that a stream stages: a slice, or the vector where PEs stage several."""
+    streams = (lane.stream for role in phase.roles for lane in role.lanes)
+    staged = [stream for stream in streams if stream is not None and stream.staged]
+    if not staged or phase.exchange is None:
+        return 0
+    slicing = phase.exchange.slicing
+    one = all(stream.combines for stream in staged)
+    return int(np.diff(slicing.bounds).max()) if one else slicing.length
 
 
 def lane_numbers(lane: Lane) -> int:

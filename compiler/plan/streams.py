@@ -21,7 +21,7 @@ class Stream:
 
     What a PE sends goes `through` it if each element is combined with one that arrives, as it
     leaves; what it receives comes behind that. What is received `combines` with the PE's own, or
-    is `staged`, and combined when all has ended."""
+    overwrites it; if it is `staged`, when all has ended."""
 
     sends: SliceRange | None
     receives: SliceRange | None

@@ -96,14 +96,14 @@ def test_all_pes_of_a_lane_go_over_their_vectors_the_same_way(index):
 
 
 def test_slices_that_arrive_the_other_way_round_are_refused():
-    schedule, plan = planned()
+    schedule, plan = planned(length=25)
     for index in (ROOT, INNER, FAR):
         plan = with_stream(plan, index, backward=True)
     assert codes(schedule, plan) == {"C322"}
 
 
 def test_another_slice_is_refused():
-    schedule, plan = planned()
+    schedule, plan = planned(length=25)
     other = SliceRange(Number(0, 1), Number(1, 1))
     assert codes(schedule, with_stream(plan, INNER, sends=other)) == set()
     shifted = SliceRange(Number(-1, 1), Number(0, 1))

@@ -77,6 +77,28 @@ def allgather(flow: Flow, sizes: Sequence[int], root: int) -> None:
             flow.parts[place] = Part((flow.past_and_in,), receives=got)
 
 
+def all_to_all(flow: Flow, sizes: Sequence[int], root: int) -> None:
+    """Everybody multicasts all slices but those for places behind it, in turns as in an allgather;
+    filters let every PE have its own of each block. `root` is the last place of the flow."""
+    order = [root, *_away(flow, sizes, root, upstream=True)]
+    head = order[-1]
+    block = span(root, _next_to(head, root))
+    for place in order:
+        own = span(place, place)
+        before = span(root, _next_to(place, root)) if place != root else (0, 0)
+        sieve = (block, before, own)
+        if place == head:
+            flow.parts[place] = Part((flow.out,), block, advance=_last(order[1:]))
+        elif place == root:
+            got = span(head, _next_to(root, head))
+            flow.parts[place] = Part((flow.into,), receives=got, filter=sieve, staged=True)
+        else:
+            both, got = (flow.out_and_back, flow.past_and_in), span(head, place)
+            flow.parts[place] = Part(
+                both, block, got, Advance.OWN_ROUTER, returns=True, filter=sieve, staged=True
+            )
+
+
 def reduce_scatter(flow: Flow, sizes: Sequence[int], root: int) -> None:
     """A chain that shrinks: what is for places farther on is combined on its way, then comes what
     is for the place itself. What comes backward is staged, so that it is combined last; `root` is
@@ -94,7 +116,7 @@ def reduce_scatter(flow: Flow, sizes: Sequence[int], root: int) -> None:
             sends=later,
             receives=None if first else own,
             through=not first and place != root,
-            combines=not first and not staged,
+            combines=not first,
             staged=staged,
             hops=tuple(hops),
         )

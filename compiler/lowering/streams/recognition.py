@@ -12,7 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from collc.base.memoize import remembered
-from collc.lowering.streams.forms import Form, allgather, gather, reduce_scatter, scatter
+from collc.lowering.streams.forms import (
+    Form,
+    all_to_all,
+    allgather,
+    gather,
+    reduce_scatter,
+    scatter,
+)
 from collc.spec.exchange import Moves, StepsPhase
 
 Ints = npt.NDArray[np.int64]
@@ -34,22 +41,24 @@ def recognised(phase: StepsPhase, *, own_only: bool = False) -> Recognised | Non
     """The stream that does what a phase does; None if there is none. With `own_only` nothing but
     the own slice of each rank counts."""
     ranks, slicing = phase.ranks, phase.slicing
-    if slicing.count != ranks or not slicing.length or phase.wide:
-        return None
-    if phase.places != tuple(range(ranks)):
+    cut_by_rank = slicing.count == ranks and slicing.length > 0
+    if not cut_by_rank or phase.wide or phase.places != tuple(range(ranks)):
         return None
     if any(moves.combines.any() for moves in phase.steps):
         return _reduce_scatter(phase) if own_only else None
     held = _held_after(phase)
-    if held is None:
-        return None
-    own = np.arange(ranks)
-    there = np.diff(slicing.bounds) > 0  # slices with elements
+    return None if held is None else _moved(held, np.diff(slicing.bounds) > 0)
+
+
+def _moved(held: Ints, there: npt.NDArray[np.bool_]) -> Recognised | None:
+    """The stream that leaves what is held, of the slices that are `there`."""
+    ranks, own = len(held), np.arange(len(held))
     origin = own * ranks + own  # slice r of rank r
-    changed = (held != _beginning(ranks))[:, there]
     if bool((held == origin)[:, there].all()):
         return Recognised("allgather", allgather, (ranks - 1, 0))
-    rows = np.flatnonzero(changed.any(axis=1))
+    if there.all() and bool((held == own * ranks + own[:, None]).all()):
+        return Recognised("all_to_all", all_to_all, (ranks - 1, 0))
+    rows = np.flatnonzero((held != _beginning(ranks))[:, there].any(axis=1))
     if len(rows) == 1 and bool((held[rows[0]] == origin)[there].all()):
         return Recognised("gather", gather, (int(rows[0]), int(rows[0])))
     return _scatter(held, there)
