@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from collc.base.memoize import remembered
 from collc.emit.blocks import first_of_block
 from collc.emit.ids import Ids
 from collc.emit.roles import Field, RoleModel
@@ -209,9 +210,9 @@ def _lane_model(  # noqa: PLR0913, PLR0917 - what a lane is made of
 ) -> LaneModel:
     name = exchange.lanes[index]
     lanes = {id(role.lanes[index].loops): role.lanes[index] for role in phase.roles}
+    different = {number: lanes[loops] for loops, number in _program_numbers(phase, index).items()}
     programs = tuple(
-        _program(phase, number, name, lanes[loops], tables)
-        for loops, number in _program_numbers(phase, index).items()
+        _program(phase, number, name, lane, tables) for number, lane in different.items()
     )
     return LaneModel(
         name=f"{phase.name}_{name}",
@@ -232,11 +233,13 @@ def _some_always(exchange: Exchange, lanes: Iterable[Lane], bit: RowKind) -> boo
     return any(always(lane, exchange) & bit for lane in lanes)
 
 
+@remembered
 def _program_numbers(phase: Phase, index: int) -> dict[int, int]:
-    """The programs of a lane, by the identity of their loops, numbered from 1: roles share them."""
-    loops = (role.lanes[index].loops for role in phase.roles)
-    used = dict.fromkeys(id(one) for one in loops if one)
-    return {one: number for number, one in enumerate(used, 1)}
+    """The programs of a lane, by the identity of their loops, numbered from 1: equal ones have one
+    number."""
+    loops = {id(role.lanes[index].loops): role.lanes[index].loops for role in phase.roles}
+    numbers: dict[object, int] = {}
+    return {one: numbers.setdefault(of, len(numbers) + 1) for one, of in loops.items() if of}
 
 
 def _program(
