@@ -119,7 +119,7 @@ def _one_of(given: Sequence[tuple[Number, Number]], places: Ints, slices: int) -
         return numbers.pop() if numbers else Number(0)
     there = values_of([where for where, _ in given], places)
     values = values_of([number for _, number in given], places)
-    used = there.any(axis=0)
+    used = np.asarray(there.any(axis=0))
     return number_of(places, (there * values).sum(axis=0), slices, used)
 
 
