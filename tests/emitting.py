@@ -23,9 +23,9 @@ from building import (
     two_phase,
 )
 from collc.cost import predict
+from collc.driver.programs import compile_any
 from collc.emit.render import render
 from collc.lowering import build_plan
-from collc.programs import compile_any
 from collc.schedule import build_schedule
 from collc.spec import BroadcastStep, Collective, ContractKind, ElementType, Operation, Order, Spec
 from collc.target import TARGETS
@@ -73,7 +73,7 @@ def every_kind_of_bundle() -> list[tuple[str, dict[str, str]]]:
     return [*trees, *((line.name, bundle_of(line)) for line in EXCHANGES), *programs]
 
 
-ON_PARTS = ("program_parts", "program_together")
+ON_PARTS = ("program_parts", "program_together", "row_major")
 PROGRAMS = {"program": "within colors <= 3", "program_apart": ""}
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
+from collc.base.paths import Path
 from collc.language import syntax
+from collc.language.declared_names import reserved
 from collc.language.expressions import Scope, number
 from collc.language.problems import KnownProblemError, Problems, problem
 from collc.language.syntax import (
@@ -24,8 +26,6 @@ from collc.language.syntax import (
     Word,
 )
 from collc.language.undecided import is_auto
-from collc.language.words import reserved
-from collc.paths import Path
 from collc.spec import (
     Collective,
     Contract,
@@ -136,7 +136,7 @@ def _refused_run(step: RunStep) -> tuple[str, str]:
     """Why an algorithm cannot go by a length of the run, and what would help."""
     name, slices = step.algorithm.text, step.algorithm.slices
     if step.wide:
-        return f"{name} takes wavelets in twos, and slices may be of any length", "leave that out"
+        return f"{name} takes wavelets in simd, and slices may be of any length", "leave that out"
     if slices > MOST_CUTS:
         message = (
             f"{name} cuts vectors into {slices} slices, and at most {MOST_CUTS} are cut while "

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from collc.diagnostics import Span
+from collc.base.diagnostics import Span
 
 
 @dataclass(frozen=True)
@@ -145,6 +145,14 @@ Expression = (
     | Call
     | Literal
 )
+
+
+@dataclass(frozen=True, eq=False)
+class ImportDecl:
+    """`import "trees.coll"`."""
+
+    file: Word
+    span: Span
 
 
 @dataclass(frozen=True, eq=False)
@@ -455,7 +463,7 @@ class BroadcastClause:
 
 @dataclass(frozen=True, eq=False)
 class RunClause:
-    """`run rows by ring_allreduce in twos`; `root` is the place behind `from` or `to`, `taken` the
+    """`run rows by ring_allreduce in simd`; `root` is the place behind `from` or `to`, `taken` the
     word behind `in`."""
 
     lines: Word | None
@@ -592,7 +600,8 @@ class ProgramDecl:
 
 
 Declaration = (
-    TargetDecl
+    ImportDecl
+    | TargetDecl
     | ParamDecl
     | GridDecl
     | PartDecl

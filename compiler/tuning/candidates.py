@@ -14,9 +14,9 @@ from math import isqrt, prod
 
 import numpy as np
 
-from collc.optimum import optimum
-from collc.packing import WIDE, elements_of_wavelet, takes_several, wavelets
+from collc.language.optimal_tree import optimum
 from collc.spec import Collective, Contract, ContractKind, Gap, Undecided
+from collc.spec.simd import WIDE, elements_of_wavelet, takes_several, wavelets
 from collc.target import Target
 from collc.tuning.steps_model import step_begins
 
@@ -210,7 +210,7 @@ def _algorithms(
         moved = 4 * length * (ranks - 1) // ranks
         for pattern in _wide_patterns(contract, target):
             at_least = max((moved // WIDE, "bandwidth"), pattern.at_least(ranks, 0, target))
-            yield f"{pattern.text} in twos", at_least
+            yield f"{pattern.text} in simd", at_least
     for pattern in ALGORITHMS.get(contract.kind, ()):
         at_least = max((moved, "bandwidth"), pattern.at_least(ranks, length, target))
         names = [pattern.text]

@@ -8,8 +8,8 @@ import pytest
 
 import building as b
 from collc.checks import CHECKS
+from collc.driver.pipeline import compile_text
 from collc.lowering import build_plan
-from collc.pipeline import compile_text
 from collc.plan import Plan
 from collc.schedule import Schedule, build_schedule
 from collc.spec import Collective, ElementType, Operation
@@ -64,7 +64,7 @@ def test_pairs_that_cannot_be():
 
 
 def test_four_at_once_never_go_backward():
-    schedule, plan = planned_steps("scatter(x: i16[16])", "linear_scatter in twos")
+    schedule, plan = planned_steps("scatter(x: i16[16])", "linear_scatter in simd")
     (phase,) = plan.phases
     assert phase.paired
     assert phase.wide

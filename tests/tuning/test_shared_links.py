@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from collc.bundle import Bundle
+from collc.base.diagnostics import Diagnostic
 from collc.cost import exchange, predict
-from collc.diagnostics import Diagnostic
-from collc.show import render
+from collc.driver.bundle import Bundle
+from collc.language.show import render
 from collc.target import TARGETS
 from collc.tuning import other_plans
-from collc.tuning.crowded import CrowdedLink, crowded_link
+from collc.tuning.link_load import CrowdedLink, crowded_link
 from collc.tuning.steps_model import step_begins
 from tests.tuning.warned import compiled, plans_told, usage_of
 
@@ -149,7 +149,7 @@ def test_no_more_hops_are_tried_than_there_may_be(monkeypatch: pytest.MonkeyPatc
         assert [plan.text for plan in found] == told
 
 
-@pytest.mark.parametrize("steps", ["run butterfly(G = 4)", "run butterfly(G = 4) in twos"])
+@pytest.mark.parametrize("steps", ["run butterfly(G = 4)", "run butterfly(G = 4) in simd"])
 def test_circuits_that_share_a_link_lose_what_it_carries_beyond_a_pe(steps: str) -> None:
     """Groups at a distance of 4 send a quarter each, 4 of them over a link: a whole vector."""
     link = the_link(compiled("allreduce(x: f32[256], add)", steps, "16 x 1"))

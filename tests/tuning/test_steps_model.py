@@ -7,11 +7,11 @@ import itertools
 import pytest
 
 import collc
-from collc.bundle import Bundle
-from collc.tuning.crowded import crowded_link
+from collc.driver.bundle import Bundle
+from collc.tuning.cost_terms import terms_of
+from collc.tuning.link_load import crowded_link
 from collc.tuning.show import show_terms
 from collc.tuning.steps_model import Steps, follow_steps
-from collc.tuning.terms import terms_of
 
 TEXT = """target wse2
 grid row = {pes} x 1
@@ -59,10 +59,10 @@ def test_what_is_shown_adds_up(algorithm: str) -> None:
     ("contract", "algorithm", "wavelets"),
     [
         ("allreduce(x: f32[64], add)", "recursive_doubling", 4 * 64),
-        ("allreduce(x: f32[64], add)", "recursive_doubling in twos", 4 * 64),
+        ("allreduce(x: f32[64], add)", "recursive_doubling in simd", 4 * 64),
         ("allreduce(x: f16[64], add)", "recursive_doubling", 4 * 32),  # two to a wavelet
         ("allreduce(x: f16[64], max)", "recursive_doubling", 4 * 64),  # taken one by one
-        ("allreduce(x: f16[64], add)", "recursive_doubling in twos", 4 * 32),
+        ("allreduce(x: f16[64], add)", "recursive_doubling in simd", 4 * 32),
     ],
 )
 def test_a_link_carries_a_wavelet_a_cycle_however_many_an_instruction_takes(
