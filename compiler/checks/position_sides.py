@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from collc.base.diagnostics import Diagnostic
-from collc.plan import Advance, ColorUse, Phase, Plan, Role, Route, SendVector
+from collc.plan import Advance, ColorUse, Phase, Plan, Role, Route
 from collc.schedule import Phase as SchedulePhase
 from collc.schedule import Schedule
 
@@ -38,19 +38,10 @@ def _problem(plan: Plan, role: Role, use: ColorUse, before: Route, after: Route)
         return "changes nothing"
     if sends and len(after.send) != 1:
         return "sends in several directions, a position has one"
-    own = _moved_by_sending(role, use.color)
+    own = any(op.sends_on == use.color and op.advance is Advance.OWN_ROUTER for op in role.ops)
     if own and sends:
         return "changes the sending side, which a sending operation cannot do to its own router"
     return ""
-
-
-def _moved_by_sending(role: Role, color: str) -> bool:
-    """Whether a sending operation of the PE moves its own router on."""
-    steps = (s for s in role.steps if isinstance(s, SendVector) and s.color == color)
-    lanes = (lane.stream for lane in role.lanes if lane.stream and lane.sends_on == color)
-    return any(step.advance is Advance.OWN_ROUTER for step in steps) or any(
-        stream.advance is Advance.OWN_ROUTER for stream in lanes
-    )
 
 
 def _diagnostic(

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from collc.plan import Advance, ColorUse, Direction, Route, SliceRange
+from collc.plan import Advance, ColorUse, Direction, Filter, Route, Slices
 
 
 @dataclass
@@ -22,6 +22,7 @@ class Router:
     """A router on a color; `passed` counts what its filter has seen."""
 
     use: ColorUse
+    filter: Filter | None = None
     position: int = 0
     passed: int = 0
     was_reset: bool = False
@@ -158,7 +159,7 @@ def _sent_through(line: Line, place: int, work: Work, color: str) -> bool:
 
 def _hops(line: Line, place: int, color: str, slice_: int) -> list[Hop] | None:
     """Where a slice goes that a PE sends, through PEs that combine it; None if it has to wait."""
-    hops = []
+    hops: list[Hop] = []
     ahead = [(place, color, slice_, line.places[place].held[slice_])]
     for at, on, number, carried in ahead:
         way = _way(line, at, on)
@@ -205,7 +206,7 @@ def _pass(line: Line, at: int, color: str, block: Sequence[tuple[int, int]]) -> 
     router.passed += sum(line.sizes[slice_] for slice_, _ in block)
     if Direction.RAMP not in router.route.send:
         return
-    got = block if router.use.filter is None else _filtered(line, at, router.use, block, seen)
+    got = block if router.filter is None else _filtered(line, at, router.filter, block, seen)
     lanes = [work for work in one.lanes if work.receives_on == color]
     if got and len(lanes) != 1:
         raise RefusedError(f"place {at} gets words that it does not receive")
@@ -214,18 +215,16 @@ def _pass(line: Line, at: int, color: str, block: Sequence[tuple[int, int]]) -> 
 
 
 def _filtered(
-    line: Line, at: int, use: ColorUse, block: Sequence[tuple[int, int]], seen: int
+    line: Line, at: int, counter: Filter, block: Sequence[tuple[int, int]], seen: int
 ) -> list[tuple[int, int]]:
     """What a filter lets a PE have of slices; it has `seen` so many wavelets."""
-    assert use.filter is not None, "there is one"
     period, before, passes = (
-        _wavelets(line, part, at)
-        for part in (use.filter.period, use.filter.before, use.filter.passes)
+        _wavelets(line, part, at) for part in (counter.period, counter.before, counter.passes)
     )
     ends = list(accumulate(line.sizes[slice_] for slice_, _ in block))
     if period < 1 or not ends:
         return []
-    found = []
+    found: list[tuple[int, int]] = []
     first = (before - seen) % period - period  # where a window begins
     for window in range(first, ends[-1], period):
         low, high = max(window, 0), min(window + passes, ends[-1])
@@ -258,8 +257,8 @@ def _take(line: Line, at: int, work: Work, slice_: int, value: int) -> None:
         one.held[into] = changed
 
 
-def _wavelets(line: Line, slices: SliceRange, place: int) -> int:
-    return sum(line.sizes[slices.first.at(place) : slices.end.at(place)])
+def _wavelets(line: Line, slices: Slices, place: int) -> int:
+    return sum(line.sizes[slice_] for slice_ in slices.at(place))
 
 
 def _left_over(line: Line) -> Iterator[str]:
@@ -270,8 +269,8 @@ def _left_over(line: Line) -> Iterator[str]:
         for router in one.routers.values():
             if router.position:
                 yield f"nothing sets the router of place {place} back"
-            if router.use.filter is not None:
-                period = _wavelets(line, router.use.filter.period, place)
+            if router.filter is not None:
+                period = _wavelets(line, router.filter.period, place)
                 if period < 1 or router.passed % period:
                     yield f"the filter of place {place} begins the next call in another state"
     yield from _overtaken(line)

@@ -15,7 +15,19 @@ from collc.base.diagnostics import Diagnostic
 from collc.base.memoize import remembered
 from collc.checks.step_table_entries import shape_problem
 from collc.checks.stream_run import Line, Place, Router, Work, combined, run
-from collc.plan import Advance, Direction, Lane, Phase, Plan, Role, SliceRange
+from collc.plan import (
+    Advance,
+    Direction,
+    Lane,
+    Phase,
+    Plan,
+    Role,
+    Slices,
+    Stream,
+    filters_of,
+    lane_of,
+    stream_of,
+)
 from collc.plan.unrolled import roles_of_places
 from collc.schedule import Schedule
 from collc.schedule.own_slices import asks_own_slices
@@ -45,7 +57,7 @@ def streams(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
 
 
 def _filters(phase: Phase) -> bool:
-    return any(use.filter for role in phase.roles for use in role.colors)
+    return any(filters_of(role) for role in phase.roles)
 
 
 @remembered
@@ -76,7 +88,8 @@ def _differing(
                 break
     for place, role in enumerate(roles):
         for lane in role.lanes if role else ():
-            sends = lane.stream.sends if lane.stream else None
+            stream = stream_of(lane)
+            sends = stream.sends if stream else None
             for slice_ in sends.at(place) if sends else ():
                 if slice_ in line.places[place].written:
                     yield "C323", f"place {place} receives over slice {slice_}, which it sends"
@@ -112,25 +125,28 @@ def _line(phase: Phase, pattern: StepsPhase, roles: Roles) -> Line:
     first = _beginning(pattern)
     places = []
     for place, role in enumerate(roles):
-        routers = {use.color: Router(use) for use in role.colors} if role else {}
-        lanes = [_work(lane, place, sizes) for lane in (role.lanes if role else ()) if lane.stream]
+        routers = (
+            {use.color: Router(use, filters_of(role).get(use.color)) for use in role.colors}
+            if role
+            else {}
+        )
+        streams = map(stream_of, role.lanes) if role else ()
+        lanes = [_work(stream, place, sizes) for stream in streams if stream]
         places.append(Place(routers, lanes, first[place]))
     ahead = Direction.EAST if pattern.axis == "x" else Direction.SOUTH
     return Line(places, sizes, ahead)
 
 
-def _work(lane: Lane, place: int, sizes: list[int]) -> Work:
+def _work(stream: Stream, place: int, sizes: list[int]) -> Work:
     """What a lane does at a place, slices without elements left out."""
-    stream = lane.stream
-    assert stream is not None, "the others do nothing"
     order = -1 if stream.backward else 1
     sends, receives = (
         [slice_ for slice_ in list(part.at(place))[::order] if sizes[slice_]] if part else []
         for part in (stream.sends, stream.receives)
     )
     return Work(
-        lane.receives_on,
-        lane.sends_on,
+        stream.receives_on,
+        stream.sends_on,
         [] if stream.through else sends,
         sends if stream.through else [],
         receives,
@@ -146,19 +162,18 @@ def _shapes(roles: Roles, pattern: StepsPhase) -> Iterator[str]:
     for place, role in enumerate(roles):
         if role is None:
             continue
-        each = [lane.stream.ends for lane in role.lanes if lane.stream]
+        streams = [stream for stream in map(stream_of, role.lanes) if stream]
+        each = [stream.ends for stream in streams]
         ends = sum(each)
         if max(each, default=0) > 1:
             yield f"place {place} waits for two operations of one lane"
         if ends > MOST_ENDS:
             yield f"place {place} waits for {ends} operations, the text for {MOST_ENDS}"
-        resets = [
-            lane for lane in role.lanes if lane.stream and lane.stream.advance is Advance.RESET
-        ]
+        resets = [stream for stream in streams if stream.advance is Advance.RESET]
         if len(resets) > 1:
             yield f"place {place} sends control wavelets on two lanes, the text on one"
         for lane in role.lanes:
-            stream = lane.stream
+            stream = stream_of(lane)
             if stream and ways.setdefault(lane.name, stream.backward) is not stream.backward:
                 yield f"lane `{lane.name}` goes the other way at place {place}"
             problem = _lane_problem(lane, role, place, pattern.slicing.count)
@@ -170,48 +185,49 @@ MOST_ENDS = 2  # one activates the task, the other unblocks it
 
 
 def _lane_problem(lane: Lane, role: Role, place: int, slices: int) -> str:
-    stream = lane.stream
-    if lane.loops or lane.tears_down:
-        return "has rows, or a teardown, of a step table"
+    stream = stream_of(lane)
     if stream is None:
-        return "has a color and no stream" if lane.sends_on or lane.receives_on else ""
-    ends = ((stream.sends, lane.sends_on), (stream.receives, lane.receives_on))
+        return "has operations of another kind" if lane.loops else ""
+    parts = [part for part in (stream.sends, stream.receives) if part]
+    colors = {color for color in (stream.sends_on, stream.receives_on) if color}
+    needed = int(stream.sends is not None) + int(stream.receives is not None or stream.through)
+    ends = [stream.sends_on] * (stream.sends is not None)
+    ends += [stream.receives_on] * (stream.receives is not None or stream.through)
     rules = (
+        (lane_of(lane.name, stream) == lane, "has other operations than a stream"),
+        (needed == len([color for color in ends if color]), "sends or receives without a color"),
+        (all(_are_there(part, place, slices) for part in parts), "has slices that are not there"),
         (
-            all((part is None) is (color is None) for part, color in ends),
-            "sends or receives without a color",
+            len({part.backward for part in parts}) == 1,
+            "goes over the vector one way as it sends, the other way as it receives",
         ),
         (
-            all(_are_there(part, place, slices) for part, _ in ends if part),
-            "has slices that are not there",
-        ),
-        (
-            {color for _, color in ends if color} <= {use.color for use in role.colors},
+            colors <= {use.color for use in role.colors},
             "uses a color that its router does not have",
         ),
         (
-            not stream.returns or _comes_back(lane, role, place),
+            not stream.returns or _comes_back(stream, role, place),
             "takes its own words for returned, which its router does not hand back",
         ),
         (
-            stream.advance is Advance.NOTHING or stream.sends is not None,
-            "moves switches without sending",
+            stream.advance in {Advance.NOTHING, Advance.OWN_ROUTER, Advance.RESET},
+            "moves switches as streams do not",
         ),
     )
     return next((problem for holds, problem in rules if not holds), "")
 
 
-def _are_there(part: SliceRange, place: int, slices: int) -> bool:
-    return 0 <= part.first.at(place) < part.end.at(place) <= slices
+def _are_there(part: Slices, place: int, slices: int) -> bool:
+    found = part.at(place)
+    return 0 <= found.start < found.stop <= slices
 
 
-def _comes_back(lane: Lane, role: Role, place: int) -> bool:
+def _comes_back(stream: Stream, role: Role, place: int) -> bool:
     """Whether receiving ends behind the last own word: those words come down the ramp again and
     are received, or, where a filter keeps some back, others are received that come behind them."""
-    uses = [use for use in role.colors if use.color == lane.sends_on]
-    stream = lane.stream
-    if not uses or stream is None or stream.receives is None:
+    uses = [use for use in role.colors if use.color == stream.sends_on]
+    if not uses or stream.receives is None:
         return False
     first, moves = uses[0].positions[0], len(uses[0].positions) > 1
-    behind = uses[0].filter is None or (moves and len(stream.receives.at(place)) > 1)
-    return lane.receives_on == lane.sends_on and Direction.RAMP in first.send and behind
+    behind = stream.filter is None or (moves and len(stream.receives.at(place)) > 1)
+    return Direction.RAMP in first.send and behind

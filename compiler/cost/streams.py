@@ -13,7 +13,17 @@ import collc_evaluator
 import numpy as np
 
 from collc.cost.operations import Costs
-from collc.plan import Advance, ColorUse, Direction, Phase, Role, SliceRange, Stream
+from collc.plan import (
+    Advance,
+    Direction,
+    Filter,
+    Phase,
+    Role,
+    Slices,
+    Stream,
+    filters_of,
+    stream_of,
+)
 from collc.plan.unrolled import Ints, roles_of_places
 from collc.spec.exchange import StepsPhase
 
@@ -76,7 +86,7 @@ class StreamLine:
         """All colors of the phase."""
         return sorted({use.color for role in self.phase.roles for use in role.colors})
 
-    def wavelets(self, slices: SliceRange | None, place: int) -> int:
+    def wavelets(self, slices: Slices | None, place: int) -> int:
         """Of these slices."""
         return 0 if slices is None else sum(self.sizes[i] for i in slices.at(place))
 
@@ -128,7 +138,7 @@ def _run(costs: Costs, line: StreamLine, called: Ints, deep: Ints) -> tuple[Ints
 def _applied(costs: Costs, line: StreamLine, place: int) -> int:
     """Cycles in which what is staged is combined."""
     role = line.roles[place]
-    streams = (lane.stream for lane in role.lanes) if role else ()
+    streams = map(stream_of, role.lanes) if role else ()
     staged = [s for s in streams if s is not None and s.staged]
     words = sum(line.wavelets(s.receives, place) for s in staged) * costs.per_wavelet
     three = VECTOR_OPERAND + 3 * costs.load + costs.issue
@@ -148,15 +158,10 @@ def _machine(costs: Costs) -> Machine:
 
 def _code(costs: Costs, role: Role | None) -> int:
     """What a PE does to begin."""
-    lanes = [lane for lane in role.lanes if lane.stream] if role else []
-    if not lanes:
-        return 0
+    streams = [one for one in map(stream_of, role.lanes) if one] if role else []
     code = costs.code
-    ends = sum(lane.stream.ends for lane in lanes if lane.stream)
-    takes = code.block * (ends > 1)
-    for lane in lanes:
-        stream = lane.stream
-        assert stream is not None, "the others are left out"
+    takes = code.block * (sum(stream.ends for stream in streams) > 1)
+    for stream in streams:
         takes += code.backward * stream.backward
         if stream.sends is not None:
             takes += VECTOR_OPERAND + FABRIC_OPERAND + 2 * costs.load + costs.issue
@@ -180,9 +185,10 @@ def _operations(costs: Costs, line: StreamLine, place: int, begins: int) -> Iter
     numbers[None] = None
     number = 0
     for lane in role.lanes if role else ():
-        stream, index, into = lane.stream, numbers[lane.sends_on], numbers[lane.receives_on]
+        stream = stream_of(lane)
         if stream is None:
             continue
+        index, into = numbers[stream.sends_on], numbers[stream.receives_on]
         count = line.wavelets(stream.sends, place)
         if stream.sends is not None:
             advances = stream.advance is Advance.OWN_ROUTER
@@ -212,15 +218,13 @@ def _router(line: StreamLine, place: int, color: str) -> Router:
         (sides[route.receive], sum(1 << sides[side] for side in route.send))
         for route in use.positions
     ]
-    return Router(positions, _filter(line, place, use))
+    counter = filters_of(role).get(color) if role else None
+    return Router(positions, _filter(line, place, counter) if counter else None)
 
 
-def _filter(line: StreamLine, place: int, use: ColorUse) -> tuple[int, int, int] | None:
+def _filter(line: StreamLine, place: int, counter: Filter) -> tuple[int, int, int]:
     """The period of a filter, its first count, and how many wavelets pass."""
-    if use.filter is None:
-        return None
     period, before, passes = (
-        line.wavelets(part, place)
-        for part in (use.filter.period, use.filter.before, use.filter.passes)
+        line.wavelets(part, place) for part in (counter.period, counter.before, counter.passes)
     )
     return period, (period - before) % period, passes

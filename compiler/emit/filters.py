@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collc.plan import Filter, Number, SliceRange
+from collc.plan import Filter, Number, Slices
 
 
 def filter_line(filter: Filter, phase: str, place: str) -> str:
     """The filter of a color setting, in wavelets that the layout counts."""
 
-    def words(slices: SliceRange) -> str:
-        ends = (spelled_at(number, place) for number in (slices.first, slices.end))
-        return f"{phase}_words({', '.join(ends)})"
+    def words(slices: Slices) -> str:
+        given = (spelled_at(number, place) for number in (slices.first, slices.count))
+        return f"{phase}_words({', '.join(given)})"
 
     period = words(filter.period)
     counter = f"(({period} - {words(filter.before)}) % {period})"
@@ -23,9 +23,11 @@ def filter_line(filter: Filter, phase: str, place: str) -> str:
 
 def spelled_at(number: Number, place: str) -> str:
     """A number as an expression of the place; those of streams are lines."""
-    assert not (number.table or number.modulus) and number.slope >= 0, "slices follow the places"
+    assert not (number.table or number.modulus), "slices follow the places"
     if not number.slope:
         return str(number.offset)
     index = place if number.divisor == 1 else f"({place} / {number.divisor})"
-    term = index if number.slope == 1 else f"({index} * {number.slope})"
+    term = index if abs(number.slope) == 1 else f"({index} * {abs(number.slope)})"
+    if number.slope < 0:
+        return f"({number.offset} - {term})"
     return f"({term} + {number.offset})" if number.offset else term

@@ -11,7 +11,7 @@ from collc.emit.ids import Ids
 from collc.emit.roles import Field, RoleModel
 from collc.lowering.memory import stage_of
 from collc.lowering.resources import lanes_through, resets
-from collc.plan import Advance, Lane, Phase
+from collc.plan import Advance, Lane, Phase, Stream, filters_of, stream_of
 from collc.spec.simd import PAIR
 
 
@@ -69,7 +69,7 @@ def stream_model(phase: Phase, ids: Ids, *, by_color: bool) -> StreamModel:
     lanes = tuple(
         _lane_model(phase, index, ids, by_color=by_color) for index in range(len(exchange.lanes))
     )
-    filters = any(use.filter for role in phase.roles for use in role.colors)
+    filters = any(filters_of(role) for role in phase.roles)
     return StreamModel(
         slices=exchange.slicing.count,
         length=exchange.slicing.length,
@@ -88,7 +88,8 @@ def stream_model(phase: Phase, ids: Ids, *, by_color: bool) -> StreamModel:
 def _lane_model(phase: Phase, index: int, ids: Ids, *, by_color: bool) -> StreamLaneModel:
     assert phase.exchange is not None, "a stream is an exchange"
     field = phase.exchange.lanes[index]
-    streams = [lane.stream for role in phase.roles if (lane := role.lanes[index]).stream]
+    found = (stream_of(role.lanes[index]) for role in phase.roles)
+    streams = [stream for stream in found if stream is not None]
     behind = {stream.advance for stream in streams if stream}
     return StreamLaneModel(
         name=f"{phase.name}_{field}",
@@ -113,7 +114,7 @@ def _lane_model(phase: Phase, index: int, ids: Ids, *, by_color: bool) -> Stream
 
 def _ends(lanes: tuple[Lane, ...]) -> int:
     """How many operations a PE waits for."""
-    return sum(lane.stream.ends for lane in lanes if lane.stream)
+    return sum(stream.ends for stream in map(stream_of, lanes) if stream)
 
 
 def stream_fields(phase: Phase, any_color: str, *, by_color: bool) -> tuple[Field, ...]:
@@ -129,11 +130,11 @@ def stream_fields(phase: Phase, any_color: str, *, by_color: bool) -> tuple[Fiel
             Field(f"{lane}_receives", "bool", "", "false"),
             Field(f"{lane}_in", "color", "", any_color),
             Field(f"{lane}_into", "u16", "the first slice", "0"),
-            Field(f"{lane}_into_end", "u16", "behind the last one", "0"),
+            Field(f"{lane}_into_count", "u16", "how many", "0"),
             Field(f"{lane}_sends", "bool", "", "false"),
             Field(f"{lane}_out", "color", "", any_color),
             Field(f"{lane}_from", "u16", "the first slice", "0"),
-            Field(f"{lane}_from_end", "u16", "behind the last one", "0"),
+            Field(f"{lane}_from_count", "u16", "how many", "0"),
             Field(f"{lane}_advances", "bool", "its own switch behind its words", "false"),
             Field(f"{lane}_resets", "bool", "all switches behind its words", "false"),
             Field(f"{lane}_returns", "bool", "what it sends to it, too", "false"),
@@ -165,11 +166,12 @@ def stream_role(
         values |= {"first": first_of_block(phase.exchange.blocks, line)}
     ends = 0
     for lane in role.lanes:
-        if lane.stream is None:
+        stream = stream_of(lane)
+        if stream is None:
             continue
-        values |= dict(_lane_values(lane, place, queues))
+        values |= dict(_lane_values(lane.name, stream, place, queues))
         values[f"{lane.name}_second"] = _bool(ends > 0)
-        ends += lane.stream.ends
+        ends += stream.ends
     values |= {"takes_part": _bool(ends > 0), "waits_for": str(ends)}
     values["resets"] = _bool(any(values[f"{lane.name}_resets"] == "true" for lane in role.lanes))
     rows = tuple(f".{field.name} = {values[field.name]}," for field in fields)
@@ -177,13 +179,11 @@ def stream_role(
 
 
 def _lane_values(
-    lane: Lane, place: str, queues: Mapping[str, int] | None
+    name: str, stream: Stream, place: str, queues: Mapping[str, int] | None
 ) -> Iterator[tuple[str, str]]:
-    stream, name = lane.stream, lane.name
-    assert stream is not None, "the lane streams"
     ways = (
-        ("receives", "in", "into", lane.receives_on, stream.receives),
-        ("sends", "out", "from", lane.sends_on, stream.sends),
+        ("receives", "in", "into", stream.receives_on, stream.receives),
+        ("sends", "out", "from", stream.sends_on, stream.sends),
     )
     for does, way, of, color, slices in ways:
         if color is None or slices is None:
@@ -191,7 +191,7 @@ def _lane_values(
         yield f"{name}_{does}", "true"
         yield f"{name}_{way}", color
         yield f"{name}_{of}", spelled_at(slices.first, place)
-        yield f"{name}_{of}_end", spelled_at(slices.end, place)
+        yield f"{name}_{of}_count", spelled_at(slices.count, place)
         if queues is not None:
             yield f"{name}_queue_{way}", str(queues[color])
     yield f"{name}_advances", _bool(stream.advance is Advance.OWN_ROUTER)

@@ -12,7 +12,7 @@ from collc.base.grids import Grid
 from collc.base.paths import Path
 from collc.lowering.pe_masks import Mask, routing
 from collc.lowering.resources import switched_colors
-from collc.plan import Phase, Route
+from collc.plan import Phase, Route, filters_of
 from collc.plan.program import ProgramPlan, Use
 from collc.spec import Collective
 
@@ -56,8 +56,8 @@ def configuration(collective: Collective, phase: Phase, color: str) -> Configura
     place, site = _place(collective.grid), collective.grid.site
     corner = (site.x, site.y) if site else (0, 0)
     of = (collective, phase.exchange and phase.exchange.slicing)
-    uses = (use for role in phase.roles for use in role.colors if use.color == color)
-    filters = tuple((*of, use.filter) for use in uses if use.filter)
+    found = (filters_of(role).get(color) for role in phase.roles)
+    filters = tuple((*of, counter) for counter in found if counter)
     return Configuration(
         place, corner, phase.path, lined.width, settings, of_pes.tobytes(), filters
     )

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice
 
-from collc.plan import Advance, Phase, Plan
+from collc.plan import Advance, Phase, Plan, stream_of
 from collc.spec import ContractKind, Reserved
 from collc.target import Target
 
@@ -93,14 +93,15 @@ def task_ids_of_phase(phase: Phase) -> int:
 
 def resets(phase: Phase) -> bool:
     """Whether some PE sends a control wavelet behind the words of a stream."""
-    streams = (lane.stream for role in phase.roles for lane in role.lanes)
+    streams = (stream_of(lane) for role in phase.roles for lane in role.lanes)
     return any(stream is not None and stream.advance is Advance.RESET for stream in streams)
 
 
 def lanes_through(phase: Phase) -> tuple[str, ...]:
     """The lanes of a stream on which words go through some PE."""
     lanes = (lane for role in phase.roles for lane in role.lanes)
-    names = (lane.name for lane in lanes if lane.stream is not None and lane.stream.through)
+    found = ((lane.name, stream_of(lane)) for lane in lanes)
+    names = (name for name, stream in found if stream is not None and stream.through)
     return tuple(dict.fromkeys(names))
 
 

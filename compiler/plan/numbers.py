@@ -33,15 +33,3 @@ class Number:
 
 
 ZERO, ONE = Number(0), Number(1)
-
-
-@dataclass(frozen=True)
-class SliceRange:
-    """Slices `first` to `end` - 1, each a formula of the place."""
-
-    first: Number
-    end: Number
-
-    def at(self, place: int) -> range:
-        """The slices at a place."""
-        return range(self.first.at(place), self.end.at(place))

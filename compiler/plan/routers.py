@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from collc.plan.numbers import SliceRange
-
 
 class Direction(Enum):
     """A link of a router, spelled as in CSL."""
@@ -33,27 +31,15 @@ class Route:
 
 
 @dataclass(frozen=True)
-class Filter:
-    """What a router lets its own PE have of a color: of every `period` wavelets, which are those of
-    a call, the ones behind the first `before` that carry the slices `passes`."""
-
-    period: SliceRange
-    before: SliceRange
-    passes: SliceRange
-
-
-@dataclass(frozen=True)
 class ColorUse:
     """A color at the routers of a role: its positions in the order they are taken.
 
     One position is a static route. Position k + 1 differs from position k in the receiving side
-    or in the sending side, never in both. A `filter` withholds words from the PE, not from its
-    neighbours.
+    or in the sending side, never in both.
     """
 
     color: str
     positions: tuple[Route, ...]
-    filter: Filter | None = None
 
 
 class Advance(Enum):

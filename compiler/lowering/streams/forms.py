@@ -71,7 +71,7 @@ def allgather(flow: Flow, sizes: Sequence[int], root: int) -> None:
         if sizes[place]:
             both = (flow.out_and_back, flow.past_and_in)
             got = span(head, place)
-            flow.parts[place] = Part(both, own, got, Advance.OWN_ROUTER, returns=True)
+            flow.parts[place] = Part(both, own, got, Advance.OWN_ROUTER)
         else:
             got = span(head, _next_to(place, head))
             flow.parts[place] = Part((flow.past_and_in,), receives=got)
@@ -95,7 +95,7 @@ def all_to_all(flow: Flow, sizes: Sequence[int], root: int) -> None:
         else:
             both, got = (flow.out_and_back, flow.past_and_in), span(head, place)
             flow.parts[place] = Part(
-                both, block, got, Advance.OWN_ROUTER, returns=True, filter=sieve, staged=True
+                both, block, got, Advance.OWN_ROUTER, filter=sieve, staged=True
             )
 
 

@@ -21,7 +21,6 @@ class Part:
     sends: Range | None = None
     receives: Range | None = None
     advance: Advance = Advance.NOTHING
-    returns: bool = False
     filter: tuple[Range, Range, Range] | None = None
     through: bool = False
     combines: bool = False

@@ -21,9 +21,11 @@ from collc.plan import (
     Phase,
     Region,
     Role,
-    SliceRange,
+    Slices,
     Stream,
     Strided,
+    lane_of,
+    stream_of,
 )
 from collc.spec import ContractKind
 from collc.spec.exchange import StepsPhase
@@ -94,7 +96,7 @@ def _form(part: Part | None) -> tuple[object, ...]:
         return ()
     does = (part.sends is not None, part.receives is not None, part.filter is not None)
     takes = (part.through, part.combines, part.staged)
-    return (part.positions, part.hops, part.advance, part.returns, *does, *takes)
+    return (part.positions, part.hops, part.advance, *does, *takes)
 
 
 def _role(name: str, places: Places, flows: Sequence[Flow], pattern: StepsPhase) -> Role:
@@ -103,68 +105,63 @@ def _role(name: str, places: Places, flows: Sequence[Flow], pattern: StepsPhase)
         parts = [flow.parts[place] for place in places if place in flow.parts]
         color = f"{pattern.name}_{flow.name}"
         if not parts:
-            lanes.append(Lane(flow.name, None, None, ()))
+            lanes.append(Lane(flow.name, ()))
             continue
         if parts[0].hops:
             colors += [ColorUse(color + hop, (route,)) for hop, route in parts[0].hops]
         else:
-            colors.append(_color(color, places, parts, pattern))
-        lanes.append(_lane(flow, color, places, parts, pattern))
-    return Role(name, _about(lanes), (), tuple(colors), tuple(lanes))
+            colors.append(ColorUse(color, parts[0].positions))
+        lanes.append(lane_of(flow.name, _stream(flow, color, places, parts, pattern)))
+    return Role(name, _about(lanes), tuple(lanes), tuple(colors))
 
 
-def _color(color: str, places: Places, parts: Sequence[Part], pattern: StepsPhase) -> ColorUse:
-    """The routers of a role; they are of one form."""
-    first = parts[0]
-    if first.filter is None:
-        return ColorUse(color, first.positions)
-    columns = zip(*(part.filter for part in parts if part.filter), strict=True)
-    period, before, passes = (_slices(places, column, pattern) for column in columns)
-    return ColorUse(color, first.positions, Filter(period, before, passes))
-
-
-def _lane(
+def _stream(
     flow: Flow, color: str, places: Places, parts: Sequence[Part], pattern: StepsPhase
-) -> Lane:
+) -> Stream:
+    """What the places of a role do on a lane; they are of one form."""
     first = parts[0]
-    sends = [part.sends for part in parts if part.sends]
-    receives = [part.receives for part in parts if part.receives]
-    if not sends and not receives:
-        return Lane(flow.name, None, None, ())
-    stream = Stream(
-        _slices(places, sends, pattern) if sends else None,
-        _slices(places, receives, pattern) if receives else None,
-        flow.backward,
+
+    def slices(ranges: Sequence[Range | None]) -> Slices | None:
+        """Formulas of the place."""
+        given = [one for one in ranges if one]
+        return _slices(places, given, pattern, backward=flow.backward) if given else None
+
+    sends, receives = slices([p.sends for p in parts]), slices([p.receives for p in parts])
+    filters = [
+        _slices(places, column, pattern, backward=False)
+        for column in zip(*(part.filter for part in parts if part.filter), strict=True)
+    ]
+    arrives, leaves = color, color
+    if first.hops:
+        arrives, leaves = color + first.hops[0][0], color + first.hops[-1][0]
+    return Stream(
+        arrives if receives or first.through else None,
+        leaves if sends else None,
+        sends,
+        receives,
         first.advance,
-        first.returns,
+        Filter(*filters) if filters else None,
         first.through,
         first.combines,
         first.staged,
     )
-    arrives, leaves = color, color
-    if first.hops:
-        arrives, leaves = color + first.hops[0][0], color + first.hops[-1][0]
-    return Lane(
-        flow.name, arrives if receives else None, leaves if sends else None, (), stream=stream
-    )
 
 
-def _slices(places: Places, ranges: Sequence[Range], pattern: StepsPhase) -> SliceRange:
-    """SliceRange of several places as formulas of the place."""
+def _slices(
+    places: Places, ranges: Sequence[Range], pattern: StepsPhase, *, backward: bool
+) -> Slices:
+    """Slices of several places as formulas of the place."""
     at = np.array(places, dtype=np.int64)
     first, end = np.array(ranges, dtype=np.int64).T
     most = pattern.slicing.count
-    return SliceRange(number_of(at, first, most), number_of(at, end, most))
+    return Slices(number_of(at, first, most), number_of(at, end - first, most), backward)
 
 
 def _about(lanes: Sequence[Lane]) -> str:
     """What the lanes of a role do, in words."""
-    return ", ".join(_about_lane(lane) for lane in lanes if lane.stream) or "lets slices pass"
-
-
-def _about_lane(lane: Lane) -> str:
-    assert lane.stream is not None, "only streams are described"
-    return " and ".join(_words(lane.stream)) + f" on lane `{lane.name}`"
+    found = ((lane.name, stream_of(lane)) for lane in lanes)
+    parts = [f"{' and '.join(_words(one))} on lane `{name}`" for name, one in found if one]
+    return ", ".join(parts) or "lets slices pass"
 
 
 def _words(stream: Stream) -> Iterator[str]:
