@@ -374,7 +374,7 @@ def _result_cases(plan: Plan) -> Cases:
         (region, 1)
         for phase in reductions[-1:]
         for region, role in phase.regions
-        if not any(op.sends for op in phase.roles[role].ops)
+        if phase.exchange is not None or not any(op.sends for op in phase.roles[role].ops)
     ]
     names = coordinates(reductions[-1]) if reductions else ("x", "y")
     return cases_of(regions, (grid.width, grid.height), 0, "result_holders", names)

@@ -73,7 +73,7 @@ def stage_of(phase: Phase) -> int:
     """Elements that a stream stages: a slice, or the vector where PEs stage several."""
     streams = (stream_of(lane) for role in phase.roles for lane in role.lanes)
     staged = [stream for stream in streams if stream is not None and stream.staged]
-    if not staged or phase.exchange is None:
+    if not staged or not phase.streams or phase.exchange is None:
         return 0
     slicing = phase.exchange.slicing
     one = all(stream.combines for stream in staged)

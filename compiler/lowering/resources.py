@@ -94,7 +94,8 @@ def task_ids_of_phase(phase: Phase) -> int:
 def resets(phase: Phase) -> bool:
     """Whether some PE sends a control wavelet behind the words of a stream."""
     streams = (stream_of(lane) for role in phase.roles for lane in role.lanes)
-    return any(stream is not None and stream.advance is Advance.RESET for stream in streams)
+    found = any(stream is not None and stream.advance is Advance.RESET for stream in streams)
+    return phase.streams and found
 
 
 def lanes_through(phase: Phase) -> tuple[str, ...]:

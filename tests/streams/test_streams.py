@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 
 import pytest
 import steps_patterns as s
@@ -12,6 +13,7 @@ from collc.base.files import write_files
 from collc.checks import check_plan
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
+from collc.driver.programs import compile_any
 from collc.lowering import build_plan, candidate_plans
 from collc.lowering.streams import recognised
 from collc.run.expected import make_input, mismatch
@@ -24,6 +26,7 @@ grid row = P x 1
 collective total = CONTRACT(x: ELEMENT[B]) on row { run STEPS }
 program { total }
 """
+EXAMPLES = Path(__file__).parents[2] / "examples"
 FORMS = {
     "gather": "linear_gather",
     "scatter": "linear_scatter",
@@ -158,3 +161,61 @@ def test_the_text_is_the_same_twice():
     first, second = (compiled("allgather", 9, 50).files for _ in range(2))
     assert first == second
     assert "advance_switch" in first["total_pe.csl"]
+
+
+@pytest.mark.parametrize("ranks", [3, 4, 7, 8])
+@pytest.mark.parametrize("target", TARGETS)
+def test_sums_are_combined_in_rank_order_bit_by_bit(ranks, target):
+    for length in (ranks, 5 * ranks + 2, 40 * ranks):
+        text = text_of("gather", "f32").replace("linear_gather", "chain_reduce_scatter")
+        text = text.replace("gather(x: f32[B])", "reduce_scatter(x: f32[B], add)")
+        bundle = compile_text(text, "test.coll", {"P": ranks, "B": length}, target)
+        assert streamed(bundle)
+        report = bundle.run(seed=2, repeats=3)
+        assert report.verified, report.problem
+        assert abs(bundle.prediction.cycles - report.cycles) <= 0.02 * report.cycles + 90
+
+
+@pytest.mark.parametrize("operation", ["max", "min", "add"])
+def test_every_operation_that_a_builtin_does_goes_along_the_chains(operation):
+    text = text_of("gather", "f32").replace("linear_gather", "chain_reduce_scatter")
+    text = text.replace("gather(x: f32[B])", f"reduce_scatter(x: f32[B], {operation})")
+    bundle = compile_text(text, "test.coll", {"P": 6, "B": 32})
+    assert streamed(bundle)
+    assert bundle.run(seed=1, repeats=2).verified
+
+
+def test_what_a_call_back_combines_is_no_stream():
+    text = text_of("gather", "u32").replace("linear_gather", "chain_reduce_scatter")
+    text = text.replace("gather(x: u32[B])", "reduce_scatter(x: u32[B], add)")
+    bundle = compile_text(text, "test.coll", {"P": 4, "B": 16})
+    assert not streamed(bundle)
+    assert bundle.run(seed=1).verified
+
+
+@pytest.mark.parametrize("algorithm", ["linear_all_to_all", "pairwise_all_to_all"])
+@pytest.mark.parametrize("ranks", [2, 3, 8, 9])
+def test_everybody_hears_everybody_and_keeps_what_is_his(algorithm, ranks):
+    for length in (ranks * ranks, 3 * ranks):
+        text = text_of("gather", "f32").replace("linear_gather", algorithm)
+        text = text.replace("gather(x: f32[B])", "all_to_all(x: f32[B])")
+        bundle = compile_text(text, "test.coll", {"P": ranks, "B": length})
+        report = bundle.run(seed=2, repeats=3)
+        assert report.verified, report.problem
+        assert abs(bundle.prediction.cycles - report.cycles) <= 0.02 * report.cycles + 90
+
+
+def test_blocks_of_a_grid_stream_along_rows_and_columns():
+    example = (EXAMPLES / "gather_2d.coll").read_text().replace("binomial_gather", "linear_gather")
+    bundle = compile_text(example, "test.coll", {})
+    assert streamed(bundle)
+    assert bundle.run(seed=1, repeats=2).verified
+
+
+def test_a_program_calls_streams_again_and_again():
+    text = text_of("gather", "f32").replace("program { total }", "")
+    text = text.replace("collective total", "collective first")
+    more = "collective second = allgather(x: f32[B]) on row { run direct_allgather }\n"
+    bundle = compile_any(f"{text}{more}program {{ repeat 3 {{ first second first }} }}", "t", {})
+    assert any(plan.streams for plan in bundle.plan.plans)
+    assert bundle.run(seed=1, repeats=2).verified
