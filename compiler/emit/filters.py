@@ -22,8 +22,13 @@ def filter_line(filter: Filter, phase: str, place: str) -> str:
 
 
 def spelled_at(number: Number, place: str) -> str:
-    """A number as an expression of the place; those of streams are lines."""
-    assert not (number.table or number.modulus), "slices follow the places"
+    """A number as an expression of the place; those of streams are lines, or remainders of them."""
+    assert not number.table, "slices follow the places"
+    text = _line(number, place)
+    return f"({text} % {number.modulus})" if number.modulus else text
+
+
+def _line(number: Number, place: str) -> str:
     if not number.slope:
         return str(number.offset)
     index = place if number.divisor == 1 else f"({place} / {number.divisor})"

@@ -81,12 +81,11 @@ def stream_phase(
 
 
 def _groups(flows: Sequence[Flow], ranks: int) -> list[Places]:
-    """The places that do the same, but with other slices, and have some part in it."""
+    """The places that do the same, but with other slices; some may have no part in it."""
     alike: dict[tuple[object, ...], Places] = {}
     for place in range(ranks):
         form = tuple(_form(flow.parts.get(place)) for flow in flows)
-        if any(form):
-            alike.setdefault(form, []).append(place)
+        alike.setdefault(form, []).append(place)
     return list(alike.values())
 
 
