@@ -27,6 +27,7 @@ COMMANDS = (
     "cost",
     "explain",
     "export",
+    "fmt",
     "list",
     "plot",
     "probe",

@@ -47,6 +47,21 @@ def write_files(directory: Path, contents: Mapping[str, str | bytes]) -> tuple[s
     return changed
 
 
+def replace_text(file: Path, text: str) -> None:
+    """Put a text in the place of a file's, all of it or none; the file keeps its rights. Raises
+    OSError."""
+    place = file.resolve()  # what a link leads to
+    handle, beside = tempfile.mkstemp(prefix=_STAGING, dir=place.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as written:
+            written.write(text)
+        shutil.copymode(place, beside)
+        os.replace(beside, place)
+    except BaseException:
+        os.unlink(beside)
+        raise
+
+
 def _left_over(
     directory: Path, contents: Mapping[str, str | bytes]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:

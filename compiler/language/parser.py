@@ -74,9 +74,9 @@ def parse_text(file: str, text: str) -> tuple[Declaration, ...]:
     """Read the declarations of a text, or raise `CollcError` with the first mistake of each."""
     check_size(file, len(text))
     problems = Problems()
-    tokens = list(_lark().lex(text.replace("\ufeff", " ", 1) if text[:1] == "\ufeff" else text))
+    tokens = lexed(text.replace("\ufeff", " ", 1) if text[:1] == "\ufeff" else text)
     declarations = []
-    for piece, following in _pieces(tokens):
+    for piece, following in pieces(tokens):
         declaration = problems.attempt(_parse_piece, file, piece, following)
         if declaration is not None:
             declarations.append(declaration)
@@ -89,7 +89,12 @@ def _lark() -> Lark:
     return make_parser()
 
 
-def _pieces(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], Token | None]]:
+def lexed(text: str) -> list[Token]:
+    """All words and signs of a text, without comments."""
+    return list(_lark().lex(text))
+
+
+def pieces(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], Token | None]]:
     """Tokens of each declaration, with the token behind them."""
     starts = [
         i
