@@ -9,9 +9,9 @@ from pathlib import Path
 
 import click
 
+from collc.base.diagnostics import CollcError, Diagnostic
+from collc.base.files import replace_text
 from collc.commands.output import FAULT, report
-from collc.diagnostics import CollcError, Diagnostic
-from collc.files import replace_text
 from collc.format import format_text
 from collc.language.source import decode_source, read_source
 

@@ -119,6 +119,6 @@ def _level(part: Sequence[Piece], at: int) -> int:
         return -1
     if part[at].gap == WIDE:
         return 0
-    if part[at].gap == "" or piece == "-" and not is_binary(part, at):
+    if part[at].gap == "" or (piece == "-" and not is_binary(part, at)):
         return _NEVER
     return min(_BEFORE.get(piece, _NEVER), _AFTER.get(before, _NEVER))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from collc.diagnostics import CollcError, Span
+from collc.base.diagnostics import CollcError, Span
 from collc.format import format_text
 from collc.format.tokens import pieces_of
 from collc.language.parser import parse_text
