@@ -94,9 +94,8 @@ def _end(
     for at in range(first, len(part)):
         if at > first and (part[at - 1].beside or part[at].above):
             return at
-        if at > first and levels[at] < _NEVER:
-            if not best or levels[at] <= levels[best]:
-                best = at
+        if at > first and levels[at] < _NEVER and (not best or levels[at] <= levels[best]):
+            best = at
         used += widths[at]
         if used > room and best:
             return best
