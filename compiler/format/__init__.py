@@ -1,4 +1,4 @@
-"""One style for `.coll` files: `format_text` takes a text that parses and gives the same declarations.
+"""One style for `.coll` files: `format_text` takes a text that parses, and keeps its declarations.
 
 The stages, in order: `tokens` (words with the comments beside them), `lines` (one logical line for
 each clause), `spacing` (what is between two words), `breaking` (lines of at most 100 columns),
