@@ -18,11 +18,13 @@ from collc.base.diagnostics import Span
 from collc.language.builder import build, span_of_token
 from collc.language.problems import ProblemError, Problems, problem, quoted
 from collc.language.source import check_size
-from collc.language.syntax import Declaration
+from collc.language.syntax import Declaration, NeedsDecl
 from collc.language.tables import make_parser
 from collc.language.traverse import expressions_of, walk
+from collc.language.versions import check_version
 
 MAX_TOKENS = 32_768  # of one declaration; a tree of 1000 ranks by hand has some 4000
+_REQUIREMENT = 4  # tokens: requires collc >= 0.2
 MAX_DEPTH = 100  # of an expression; trees written by hand may be deeper
 
 _BEGINNINGS = frozenset(
@@ -64,6 +66,7 @@ _INSTEAD = {
 _SPELLED = {
     "NAME": "a name",
     "INTEGER": "a whole number",
+    "VERSION": "a version",
     "FRACTION": "a number",
     "RELATION": "a comparison",
     "$END": "the next declaration",
@@ -78,6 +81,8 @@ def parse_text(file: str, text: str) -> tuple[Declaration, ...]:
     declarations = []
     for piece, following in pieces(tokens):
         declaration = problems.attempt(_parse_piece, file, piece, following)
+        if isinstance(declaration, NeedsDecl):
+            check_version(declaration)  # the rest may be written in a language that is yet to come
         if declaration is not None:
             declarations.append(declaration)
     problems.raise_if_any()
@@ -101,6 +106,8 @@ def pieces(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], Token | None]
         for i, token in enumerate(tokens)
         if token.type in _BEGINNINGS or (token.type == "ORDER" and _declares(tokens, i))
     ]
+    if tokens and tokens[0].type == "REQUIRES" and min([*starts, len(tokens)]) > _REQUIREMENT:
+        starts.insert(0, _REQUIREMENT)  # what follows need not be in this version's language
     bounds = ([0] if tokens and 0 not in starts[:1] else []) + starts + [len(tokens)]
     for first, last in pairwise(bounds):
         yield list(tokens[first:last]), tokens[last] if last < len(tokens) else None
@@ -266,7 +273,7 @@ def _spelled(accepted: set[str]) -> str:
         names -= {"QMARK", "NOT"}
     if names >= {"LPAR", "NAME", "INTEGER", "MINUS"}:
         return "an expression"
-    if names >= _DECLARED:
+    if names >= _DECLARED:  # beside `requires`, which only the beginning of a file may have
         words = "target, param, grid, order, tree, algorithm, operation, contract, collective or "
         words += "program"
         return f"a declaration: {words}"

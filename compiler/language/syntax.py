@@ -148,6 +148,16 @@ Expression = (
 
 
 @dataclass(frozen=True, eq=False)
+class NeedsDecl:
+    """`requires collc >= 0.2`."""
+
+    tool: Word
+    relation: str
+    version: Word
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
 class TargetDecl:
     """`target wse2`."""
 
@@ -592,7 +602,8 @@ class ProgramDecl:
 
 
 Declaration = (
-    TargetDecl
+    NeedsDecl
+    | TargetDecl
     | ParamDecl
     | GridDecl
     | PartDecl
