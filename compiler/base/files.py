@@ -82,15 +82,16 @@ def _is_there(place: Path, name: str, content: str | bytes) -> bool:
         return False
 
 
-def replace_text(file: Path, text: str) -> None:
-    """Put a text in the place of a file's, all of it or none; the file keeps its rights. Raises
-    OSError."""
+def put_text(file: Path, text: str) -> None:
+    """Put a text into a file, all of it or none; one that is there keeps its rights, folders are
+    made. Raises OSError."""
     place = file.resolve()  # what a link leads to
+    place.parent.mkdir(parents=True, exist_ok=True)
     handle, beside = tempfile.mkstemp(prefix=_STAGING, dir=place.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as written:
             written.write(text)
-        shutil.copymode(place, beside)
+        os.chmod(beside, place.stat().st_mode & 0o777 if place.exists() else 0o644)
         os.replace(beside, place)
     except BaseException:
         os.unlink(beside)

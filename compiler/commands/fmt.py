@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from collc.base.diagnostics import CollcError, Diagnostic
-from collc.base.files import replace_text
+from collc.base.files import put_text
 from collc.commands.output import FAULT, report
 from collc.format import format_text
 from collc.language.source import decode_source, read_source
@@ -74,7 +74,7 @@ def _format(file: str, *, check: bool, diff: bool) -> bool:
 
 def _write(file: Path, text: str) -> None:
     try:
-        replace_text(file, text)
+        put_text(file, text)
     except OSError as error:
         message = f"cannot write {file}: {error.strerror or error}"
         raise CollcError([Diagnostic("C502", message, None)]) from error

@@ -24,5 +24,7 @@ def check_version(needs: NeedsDecl) -> None:
 def numbers(version: str) -> tuple[int, ...]:
     """`0.10` as (0, 10, 0): versions are compared number by number. What is longer than a version
     is later than any."""
-    parts = [int(part) if len(part) < 10 and part.isdigit() else 10**9 for part in version.split(".")]
+    parts = [
+        int(part) if len(part) < 10 and part.isdigit() else 10**9 for part in version.split(".")
+    ]
     return tuple((*parts, 0, 0)[: max(3, len(parts))])

@@ -45,9 +45,9 @@ def test_other_requirements_are_refused(line: str) -> None:
 
 
 def test_a_requirement_behind_a_declaration_is_refused() -> None:
-    assert [code for code, _ in diagnostics(f"target wse2\nrequires collc >= 0.1\n{REST[11:]}")] == [
-        "C105"
-    ]
+    assert [
+        code for code, _ in diagnostics(f"target wse2\nrequires collc >= 0.1\n{REST[11:]}")
+    ] == ["C105"]
 
 
 def test_an_algorithm_requires_what_it_did() -> None:
