@@ -128,7 +128,8 @@ def _built(bundle: Bundle | ProgramBundle, source: Source, asked: _Wanted, direc
         verify_text(bundle)
     write(bundle.files, directory)
     if asked.depfile:
-        write_depfile(asked.depfile, asked.stamp or directory / "manifest.json", [source.file])
+        read = [source.file, *map(Path, bundle.spec.imports)]
+        write_depfile(asked.depfile, asked.stamp or directory / "manifest.json", read)
     if asked.stamp:
         write_stamp(asked.stamp)
     if source.is_read_by_people:

@@ -50,6 +50,10 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
         tool, version = self._word(c[0]), self._word(c[2])
         return syntax.NeedsDecl(tool, str(c[1]), version, self._span(meta))
 
+    def import_decl(self, meta: Meta, c: list[Any]) -> syntax.ImportDecl:
+        word = self._word(c[0])
+        return syntax.ImportDecl(replace(word, text=word.text[1:-1]), self._span(meta))
+
     def target(self, meta: Meta, c: list[Any]) -> syntax.TargetDecl:
         return syntax.TargetDecl(self._word(c[0]), self._span(meta))
 

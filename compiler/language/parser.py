@@ -29,6 +29,7 @@ MAX_DEPTH = 100  # of an expression; trees written by hand may be deeper
 
 _BEGINNINGS = frozenset(
     (
+        "IMPORT",
         "TARGET",
         "PARAM",
         "GRID",
@@ -68,6 +69,7 @@ _SPELLED = {
     "INTEGER": "a whole number",
     "VERSION": "a version",
     "FRACTION": "a number",
+    "FILE": 'a file\'s name, such as "trees.coll"',
     "RELATION": "a comparison",
     "$END": "the next declaration",
 }
@@ -274,8 +276,8 @@ def _spelled(accepted: set[str]) -> str:
     if names >= {"LPAR", "NAME", "INTEGER", "MINUS"}:
         return "an expression"
     if names >= _DECLARED:  # beside `requires`, which only the beginning of a file may have
-        words = "target, param, grid, order, tree, algorithm, operation, contract, collective or "
-        words += "program"
+        words = "import, target, param, grid, order, tree, algorithm, operation, contract, "
+        words += "collective or program"
         return f"a declaration: {words}"
     spelled = sorted(_spelling(name) for name in names)
     if len(spelled) <= 1:

@@ -158,6 +158,14 @@ class NeedsDecl:
 
 
 @dataclass(frozen=True, eq=False)
+class ImportDecl:
+    """`import "trees.coll"`."""
+
+    file: Word
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
 class TargetDecl:
     """`target wse2`."""
 
@@ -603,6 +611,7 @@ class ProgramDecl:
 
 Declaration = (
     NeedsDecl
+    | ImportDecl
     | TargetDecl
     | ParamDecl
     | GridDecl

@@ -18,7 +18,7 @@ def check_version(needs: NeedsDecl) -> None:
     if numbers(needs.version.text) > numbers(__version__):
         message = f"this file needs collc {needs.version.text}, and this is {__version__}"
         help = "install that version, or ask for less if the file does without"
-        raise CollcError([problem("C118", message, needs.version.span, help=help).diagnostic])
+        raise CollcError([problem("C119", message, needs.version.span, help=help).diagnostic])
 
 
 def numbers(version: str) -> tuple[int, ...]:

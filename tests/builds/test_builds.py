@@ -1,4 +1,5 @@
-"""The projects of examples/builds: from clean, again, with the file touched, and with it changed."""
+"""The projects of examples/builds: from clean, again, with the imported file touched and changed,
+and with the file itself changed."""
 
 from __future__ import annotations
 
@@ -51,6 +52,10 @@ class Project:
     def source(self) -> Path:
         return self.folder.parent / "total.coll"
 
+    @property
+    def imported(self) -> Path:
+        return self.folder.parent / "trees.coll"
+
 
 def make_project(tmp_path: Path) -> Project:
     folder = tmp_path / "builds" / "make"
@@ -85,11 +90,15 @@ def test_a_build_does_what_is_to_be_done_and_no_more(name: str, tmp_path: Path) 
     assert project.program.is_file()
     assert project.steps() == (False, False)
     time.sleep(0.02)
-    project.source.touch()
+    project.imported.touch()
     assert project.steps() == (True, False)
     assert project.steps() == (False, False)
     time.sleep(0.02)
-    project.source.write_text(project.source.read_text().replace("reduce chain", "reduce star"))
+    project.imported.write_text("tree mine(n) = star(n)\n")
+    assert project.steps() == (True, True)
+    assert project.steps() == (False, False)
+    time.sleep(0.02)
+    project.source.write_text(project.source.read_text().replace("reduce mine", "reduce chain"))
     assert project.steps() == (True, True)
     assert project.steps() == (False, False)
 

@@ -32,7 +32,7 @@ def test_a_file_for_this_compiler_or_an_earlier_one_is_read(version: str) -> Non
 def test_a_file_for_a_later_one_is_refused_by_that_alone(version: str) -> None:
     later = f"requires collc >= {version}\nchannel tomorrow <~ {{}}\n{REST}"
     message = f"this file needs collc {version}, and this is {__version__}"
-    assert diagnostics(later) == [("C118", message)]
+    assert diagnostics(later) == [("C119", message)]
 
 
 def test_versions_are_compared_number_by_number() -> None:

@@ -12,7 +12,7 @@ def _collc_collective(ctx):
     ctx.actions.run(
         executable = ctx.attr.collc,
         arguments = [arguments],
-        inputs = [ctx.file.src],
+        inputs = [ctx.file.src] + ctx.files.imports,
         outputs = [folder],
         mnemonic = "Collc",
         progress_message = "collc %{label}",
@@ -24,6 +24,7 @@ collc_collective = rule(
     implementation = _collc_collective,
     attrs = {
         "src": attr.label(allow_single_file = [".coll"], mandatory = True),
+        "imports": attr.label_list(allow_files = [".coll"], doc = "What src imports."),
         "params": attr.string_dict(doc = "Parameters of the file."),
         "arch": attr.string(default = "wse2", values = ["wse2", "wse3"]),
         "collc": attr.string(default = "collc", doc = "The command, on PATH."),
