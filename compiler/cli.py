@@ -29,6 +29,7 @@ COMMANDS = (
     "export",
     "fmt",
     "list",
+    "lsp",
     "plot",
     "probe",
     "reproduce",

@@ -41,7 +41,7 @@ _BEGINNINGS = frozenset(
         "PROGRAM",
     )
 )
-_DECLARED = _BEGINNINGS | {"ORDER"}  # an order is declared where `:` or `=` follows its name
+BEGINNINGS = _BEGINNINGS | {"ORDER"}  # an order is declared where `:` or `=` follows its name
 
 # Words of the language to come: refused by name instead of as a mistake of spelling.
 LATER = {
@@ -96,6 +96,18 @@ def _lark() -> Lark:
     return make_parser()
 
 
+def parser_state() -> InteractiveParser:
+    """A parser of one declaration that is fed tokens and says which may come next."""
+    return _lark().parse_interactive(start="start")
+
+
+@lru_cache(maxsize=1)
+def keywords() -> frozenset[str]:
+    """The words of the language, which cannot be names."""
+    spelled = (str(terminal.pattern.value) for terminal in _lark().terminals)
+    return frozenset(word for word in spelled if word.isalpha())
+
+
 def lexed(text: str) -> list[Token]:
     """All words and signs of a text, without comments."""
     return list(_lark().lex(text))
@@ -130,7 +142,7 @@ def _declares(tokens: Sequence[Token], at: int) -> bool:
 def _parse_piece(file: str, piece: list[Token], following: Token | None) -> Declaration:
     _check_length(file, piece)
     _check_size_words(file, piece)
-    state = _lark().parse_interactive(start="start")
+    state = parser_state()
     try:
         for token in piece:
             state.feed_token(token)
@@ -256,7 +268,7 @@ def _help_for(token: Token, accepted: set[str]) -> str:
 
 def _keywords(accepted: set[str]) -> list[str]:
     """The words of the language among tokens; where a declaration may end, those that begin one."""
-    names = accepted | (_DECLARED if "$END" in accepted else set())
+    names = accepted | (BEGINNINGS if "$END" in accepted else set())
     spelled = (_spelling(name).strip("`") for name in sorted(names - {"$END", *_SPELLED}))
     return [word for word in spelled if word.isidentifier()]
 
@@ -275,7 +287,7 @@ def _spelled(accepted: set[str]) -> str:
         names -= {"QMARK", "NOT"}
     if names >= {"LPAR", "NAME", "INTEGER", "MINUS"}:
         return "an expression"
-    if names >= _DECLARED:  # beside `requires`, which only the beginning of a file may have
+    if names >= BEGINNINGS:  # beside `requires`, which only the beginning of a file may have
         words = "import, target, param, grid, order, tree, algorithm, operation, contract, "
         words += "collective or program"
         return f"a declaration: {words}"
