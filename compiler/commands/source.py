@@ -220,7 +220,9 @@ def reporting_each(command: Callable[..., Told]) -> Callable[..., None]:
     ) -> None:
         how = Form.JSON if as_data else Form(form)
         sources = [Source(file, definitions, target, how) for file in files]
-        told, found, good = [], [], True
+        told: list[Mapping[str, Any]] = []
+        found: list[Diagnostic] = []
+        good = True
         for source in sources:
             try:
                 data, diagnostics = command(source, alone=len(files) == 1, **options)

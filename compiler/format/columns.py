@@ -44,7 +44,7 @@ def aligned(lines: Iterable[Line]) -> str:
     texts: list[tuple[_Row, str]] = []
     for _, group in groupby(rows, key=lambda row: (row.block, row.kind, row.gaps, row.indent)):
         texts += _group(tuple(group))
-    printed = []
+    printed: list[str] = []
     for _, beside in groupby(texts, key=lambda one: (one[0].block, bool(one[0].comment))):
         printed += _with_comments(tuple(beside))
     return "".join(f"{text}\n" for text in printed)

@@ -10,7 +10,7 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
-from pygls.workspace import TextDocument
+from pygls.workspace import ServerTextPosition, ServerTextRange, TextDocument
 
 from collc.base.diagnostics import CollcError, Diagnostic, Span
 from collc.base.version import __version__
@@ -190,12 +190,13 @@ def _offset(text: TextDocument, position: lsp.Position) -> int:
 
 
 def _range(text: TextDocument, start: int, end: int) -> lsp.Range:
-    return text.range_to_client_units(lsp.Range(_position(text, start), _position(text, end)))
+    own = ServerTextRange(_position(text, start), _position(text, end))
+    return text.range_to_client_units(own)
 
 
-def _position(text: TextDocument, offset: int) -> lsp.Position:
+def _position(text: TextDocument, offset: int) -> ServerTextPosition:
     before = text.source[:offset]
-    return lsp.Position(before.count("\n"), len(before) - (before.rfind("\n") + 1))
+    return ServerTextPosition(before.count("\n"), len(before) - (before.rfind("\n") + 1))
 
 
 def _told(text: TextDocument, one: Diagnostic) -> lsp.Diagnostic:
@@ -239,6 +240,6 @@ def _of_span(text: TextDocument, span: Span | None) -> lsp.Range:
     """A stretch of the text; what has no place is told of its first line."""
     if span is None:
         return lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0))
-    first = lsp.Position(span.line - 1, span.column - 1)
-    last = lsp.Position(span.end_line - 1, span.end_column - 1)
-    return text.range_to_client_units(lsp.Range(first, last))
+    first = ServerTextPosition(span.line - 1, span.column - 1)
+    last = ServerTextPosition(span.end_line - 1, span.end_column - 1)
+    return text.range_to_client_units(ServerTextRange(first, last))

@@ -38,9 +38,11 @@ class Editor:
         self.client = client_module.LanguageClient("tests", "1")
         self.uri, self.version, self.text = uri, 0, ""
         self.published: asyncio.Queue[Any] = asyncio.Queue()
-        self.client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(
-            lambda told: self.published.put_nowait(told)
-        )
+
+        def published(told: Any) -> None:
+            self.published.put_nowait(told)
+
+        self.client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(published)
 
     async def open(self, text: str) -> None:
         await self.client.start_io(sys.executable, "-m", "collc", "lsp")
