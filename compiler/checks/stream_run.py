@@ -12,6 +12,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import accumulate
 
 from collc.plan import Advance, ColorUse, Direction, Filter, Route, Slices
@@ -68,6 +69,16 @@ class Line:
     places: Sequence[Place]
     sizes: Sequence[int]
     ahead: Direction
+
+    @cached_property
+    def bounds(self) -> list[int]:
+        """Wavelets before each slice, and of all."""
+        return [0, *accumulate(self.sizes)]
+
+    def wavelets(self, slices: Slices, place: int) -> int:
+        """Of the slices of a place."""
+        found = slices.at(place)
+        return self.bounds[found.stop] - self.bounds[found.start]
 
 
 @dataclass(frozen=True)
@@ -219,7 +230,7 @@ def _filtered(
 ) -> list[tuple[int, int]]:
     """What a filter lets a PE have of slices; it has `seen` so many wavelets."""
     period, before, passes = (
-        _wavelets(line, part, at) for part in (counter.period, counter.before, counter.passes)
+        line.wavelets(part, at) for part in (counter.period, counter.before, counter.passes)
     )
     ends = list(accumulate(line.sizes[slice_] for slice_, _ in block))
     if period < 1 or not ends:
@@ -257,10 +268,6 @@ def _take(line: Line, at: int, work: Work, slice_: int, value: int) -> None:
         one.held[into] = changed
 
 
-def _wavelets(line: Line, slices: Slices, place: int) -> int:
-    return sum(line.sizes[slice_] for slice_ in slices.at(place))
-
-
 def _left_over(line: Line) -> Iterator[str]:
     """What has not come to its end, or does not begin the next call as this one."""
     for place, one in enumerate(line.places):
@@ -270,7 +277,7 @@ def _left_over(line: Line) -> Iterator[str]:
             if router.position:
                 yield f"nothing sets the router of place {place} back"
             if router.filter is not None:
-                period = _wavelets(line, router.filter.period, place)
+                period = line.wavelets(router.filter.period, place)
                 if period < 1 or router.passed % period:
                     yield f"the filter of place {place} begins the next call in another state"
     yield from _overtaken(line)

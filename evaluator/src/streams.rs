@@ -93,22 +93,32 @@ struct Line<'a> {
     ends: Vec<Vec<i64>>,
     turn: Vec<usize>,
     now: i64,
+    /// Places, colors and sides of the wavelets that leave a router in this cycle.
+    handed: Vec<(usize, usize, usize)>,
 }
 
 const OPEN: i64 = i64::MAX;
 
 /// The cycle in which the last wavelet of every operation is taken or sent, by place.
 pub fn ends(machine: &Machine, places: &[Place]) -> Result<Vec<Vec<i64>>, Stuck> {
-    let colors = places.iter().map(|one| one.routers.len()).max().unwrap_or(0);
+    let colors = places
+        .iter()
+        .map(|one| one.routers.len())
+        .max()
+        .unwrap_or(0);
     let mut line = Line {
         machine,
         places,
         colors,
         channels: vec![Channel::default(); places.len() * colors],
         left: numbers(places, |one| one.wavelets),
-        ends: numbers(places, |one| if one.wavelets > 0 { OPEN } else { one.begins }),
+        ends: numbers(
+            places,
+            |one| if one.wavelets > 0 { OPEN } else { one.begins },
+        ),
         turn: vec![0; places.len()],
         now: 0,
+        handed: Vec::new(),
     };
     let mut idle = 0;
     while !line.is_over() {
@@ -149,22 +159,23 @@ impl Line<'_> {
             moved |= self.rise(at);
             moved |= self.process(at);
         }
-        let mut handed = Vec::new();
-        let mut links = vec![false; self.places.len() * 3];
+        let mut handed = std::mem::take(&mut self.handed);
         for at in 0..self.places.len() {
-            let first = self.now as usize % self.colors.max(1);
+            let mut links = 0; // a link carries one wavelet a cycle
             for turn in 0..self.colors {
-                let color = (first + turn) % self.colors;
-                if self.lets_go(at, color, &links) {
-                    self.take_links(at, color, &mut links);
-                    handed.push((at, color));
+                let color = (self.now as usize + turn) % self.colors;
+                if let Some(sides) = self.lets_go(at, color, links) {
+                    links |= sides;
+                    handed.push((at, color, sides));
                 }
             }
         }
         moved |= !handed.is_empty();
-        for (at, color) in handed {
-            self.hand_on(at, color);
+        for &(at, color, sides) in &handed {
+            self.hand_on(at, color, sides);
         }
+        handed.clear();
+        self.handed = handed;
         self.now += 1;
         moved
     }
@@ -230,10 +241,12 @@ impl Line<'_> {
             let color = (self.now as usize + turn) % self.colors;
             let positions = &self.places[at].routers.get(color).map(|one| &one.positions);
             let channel = &mut self.channels[at * self.colors + color];
-            let open = positions.is_some_and(|all| {
-                all.get(channel.position).is_some_and(|one| one.0 == RAMP)
-            });
-            let due = channel.output.front().is_some_and(|one| one.ready <= self.now);
+            let open = positions
+                .is_some_and(|all| all.get(channel.position).is_some_and(|one| one.0 == RAMP));
+            let due = channel
+                .output
+                .front()
+                .is_some_and(|one| one.ready <= self.now);
             if !(open && due && channel.router.len() < self.machine.router_queue) {
                 continue;
             }
@@ -250,30 +263,21 @@ impl Line<'_> {
         false
     }
 
-    /// Whether the first wavelet of a color can leave a router.
-    fn lets_go(&self, at: usize, color: usize, links: &[bool]) -> bool {
+    /// The sides to which the first wavelet of a color can leave a router, a bit for each; those
+    /// of other colors are `taken` in this cycle.
+    fn lets_go(&self, at: usize, color: usize, taken: usize) -> Option<usize> {
         let channel = &self.channels[at * self.colors + color];
-        let ready = channel.router.front().is_some_and(|one| one.ready <= self.now);
-        ready
-            && self.sides(at, color).into_iter().all(|side| {
-                !links[at * 3 + side] && self.has_room(at, color, side)
-            })
-    }
-
-    /// The sides that the first wavelet of a color goes to: those from which its own side is not
-    /// taken; the PE's only if the filter lets it.
-    fn sides(&self, at: usize, color: usize) -> Vec<usize> {
-        let channel = &self.channels[at * self.colors + color];
+        let wavelet = channel.router.front().filter(|one| one.ready <= self.now)?;
+        // beyond the last position nothing leads on
         let router = &self.places[at].routers[color];
-        // a position that a PE's own last word has moved on has the outputs of the one before
-        let Some(&(_, outputs)) = router.positions.get(channel.position) else {
-            return Vec::new();
-        };
-        let mark = channel.router.front().map(|one| one.mark);
-        (0..3)
-            .filter(|side| outputs >> side & 1 == 1)
-            .filter(|&side| side != RAMP || (mark != Some(Mark::Reset) && self.passes(at, color)))
-            .collect()
+        let &(_, mut sides) = router.positions.get(channel.position)?;
+        let ramp = 1 << RAMP;
+        if sides & ramp > 0 && (wavelet.mark == Mark::Reset || !self.passes(at, color)) {
+            sides &= !ramp;
+        }
+        let free = sides & taken == 0;
+        let has_room = |side: &usize| sides >> side & 1 == 0 || self.has_room(at, color, *side);
+        (free && [LOWER, HIGHER, RAMP].iter().all(has_room)).then_some(sides)
     }
 
     fn passes(&self, at: usize, color: usize) -> bool {
@@ -292,7 +296,9 @@ impl Line<'_> {
         };
         let channel = &self.channels[next * self.colors + color];
         let positions = &self.places[next].routers[color].positions;
-        let lets_in = positions.get(channel.position).is_some_and(|one| one.0 == from);
+        let lets_in = positions
+            .get(channel.position)
+            .is_some_and(|one| one.0 == from);
         lets_in && channel.router.len() < self.machine.router_queue
     }
 
@@ -305,19 +311,12 @@ impl Line<'_> {
         there.then_some((next, LOWER))
     }
 
-    fn take_links(&self, at: usize, color: usize, links: &mut [bool]) {
-        for side in self.sides(at, color) {
-            links[at * 3 + side] = true;
-        }
-    }
-
-    fn hand_on(&mut self, at: usize, color: usize) {
-        let sides = self.sides(at, color);
+    fn hand_on(&mut self, at: usize, color: usize, sides: usize) {
         let index = at * self.colors + color;
         let Some(wavelet) = self.channels[index].router.pop_front() else {
             return;
         };
-        for side in sides {
+        for side in (0..3).filter(|side| sides >> side & 1 == 1) {
             if side == RAMP {
                 let ready = self.now + self.machine.ramp_down;
                 self.channels[index].input.push_back(ready);
@@ -350,23 +349,41 @@ mod tests {
     };
 
     fn router(positions: &[(usize, usize)]) -> Router {
-        Router { positions: positions.to_vec(), filter: None }
+        Router {
+            positions: positions.to_vec(),
+            filter: None,
+        }
     }
 
     fn sends(wavelets: i64, advances: bool) -> Operation {
-        Operation { sends: Some(0), wavelets, advances, ..Operation::default() }
+        Operation {
+            sends: Some(0),
+            wavelets,
+            advances,
+            ..Operation::default()
+        }
     }
 
     fn place(positions: &[(usize, usize)], operation: Operation) -> Place {
-        Place { routers: vec![router(positions)], operations: vec![operation] }
+        Place {
+            routers: vec![router(positions)],
+            operations: vec![operation],
+        }
     }
 
     /// Three PEs that send `own` wavelets each to the first.
     fn gather(own: i64) -> Vec<Place> {
-        let receives = Operation { receives: Some(0), wavelets: 2 * own, ..Operation::default() };
+        let receives = Operation {
+            receives: Some(0),
+            wavelets: 2 * own,
+            ..Operation::default()
+        };
         vec![
             place(&[(HIGHER, 1 << RAMP)], receives),
-            place(&[(RAMP, 1 << LOWER), (HIGHER, 1 << LOWER)], sends(own, true)),
+            place(
+                &[(RAMP, 1 << LOWER), (HIGHER, 1 << LOWER)],
+                sends(own, true),
+            ),
             place(&[(RAMP, 1 << LOWER)], sends(own, false)),
         ]
     }
@@ -390,7 +407,11 @@ mod tests {
             place(&[(RAMP, 1 << HIGHER)], sends(6, false)),
             place(
                 &[(LOWER, 1 << RAMP)],
-                Operation { receives: Some(0), wavelets: 2, ..Operation::default() },
+                Operation {
+                    receives: Some(0),
+                    wavelets: 2,
+                    ..Operation::default()
+                },
             ),
         ];
         line[1].routers[0].filter = Some((6, 2, 2));
