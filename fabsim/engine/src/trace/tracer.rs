@@ -2,7 +2,7 @@
 
 use super::code::{instruction_name, operands, operation_name, CodeMap};
 use super::element::{Element, Names, Output};
-use super::event::{Event, Record, Thread};
+use super::event::{Event, Name, Record, Thread};
 use super::filter::Filter;
 use super::flight::Flights;
 use super::options::TraceOptions;
@@ -13,7 +13,8 @@ use crate::pe::event::{Executed, Turn};
 use crate::pe::plan::PePlan;
 use crate::pe::Pe;
 use crate::probe::{Probe, RampPassage};
-use fabsim_program::program::{Direction, Directions, Inst};
+use crate::report::WaitsFor;
+use fabsim_program::program::{Direction, Directions, Inst, Span};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::sync::Arc;
@@ -22,6 +23,9 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Tracer {
     options: TraceOptions,
+    grid: Grid,
+    /// Names of the program's files, by number.
+    files: Vec<String>,
     output: Output,
     filter: Filter,
     names: Names,
@@ -39,12 +43,14 @@ pub struct Tracer {
 
 impl Tracer {
     /// Begins a file.
-    pub fn new(options: TraceOptions, grid: Grid) -> io::Result<Tracer> {
+    pub fn new(options: TraceOptions, grid: Grid, files: Vec<String>) -> io::Result<Tracer> {
         let output = Output::new(&options, grid)?;
         Ok(Tracer {
             output,
             filter: Filter::new(options.scope, grid),
             options,
+            grid,
+            files,
             names: Names::default(),
             flights: Flights::new(grid),
             elements: HashMap::new(),
@@ -86,6 +92,27 @@ impl Tracer {
             event,
         };
         self.pending.entry(cycle).or_default().push(record);
+    }
+
+    /// What is waited for at the end of a run that is stuck.
+    pub fn stuck(&mut self, cycle: u64, circle: &[WaitsFor]) {
+        self.advance(cycle);
+        for link in circle {
+            let event = Event::WaitsFor {
+                why: self.names.get(link.text.clone()),
+                color: link.color,
+                on: self.grid.at(link.on.0, link.on.1).0,
+            };
+            let pe = self.grid.at(link.pe.0, link.pe.1);
+            self.add(cycle, pe, event);
+        }
+    }
+
+    /// `file:line` of a span.
+    fn place(&mut self, span: Span) -> Name {
+        let file = self.files.get(span.file as usize);
+        let file = file.map_or("", String::as_str);
+        self.names.get(format!("{file}:{}", span.line))
     }
 
     /// Everything that happened before `cycle` is known.
@@ -266,6 +293,7 @@ impl Tracer {
                 thread,
                 opcode: self.names.get(operation_name(running.opcode)),
                 operands: self.names.get(operands(running, plan, &state.core)),
+                place: self.place(running.span),
             };
             self.add(cycle, pe, event);
         }
