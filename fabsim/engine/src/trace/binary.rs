@@ -45,6 +45,7 @@ impl<W: Write> BinaryWriter<W> {
             self.out.write_all(name.as_bytes())?;
             self.names += 1;
         }
+        debug_assert!(record.cycle >= self.cycle, "a record of the past");
         if record.cycle != self.cycle {
             self.out.write_all(&[0])?;
             put(&mut self.out, record.cycle.wrapping_sub(self.cycle))?;

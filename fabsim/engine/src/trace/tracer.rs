@@ -68,7 +68,7 @@ impl Tracer {
         if std::mem::replace(&mut self.finished, true) {
             return Ok(());
         }
-        self.end_of_cycle();
+        self.end_of_cycles(self.now);
         self.write_before(u64::MAX);
         let (output, names) = (&mut self.output, &self.names.list);
         let pass = &mut |record: &Record| output.record(record, names);
@@ -118,17 +118,19 @@ impl Tracer {
     /// Everything that happened before `cycle` is known.
     fn advance(&mut self, cycle: u64) {
         if cycle > self.now {
-            self.end_of_cycle();
+            // Wavelets may have landed in cycles in which nothing else happened.
+            self.end_of_cycles(cycle - 1);
             self.write_before(cycle);
             self.now = cycle;
         }
     }
 
-    fn end_of_cycle(&mut self) {
+    /// All that happened up to a cycle is known.
+    fn end_of_cycles(&mut self, last: u64) {
         let now = self.now;
         let mut visits = Vec::new();
         let see = |at, pe, visit| visits.push((at, pe, Event::Router(visit)));
-        self.flights.waiting(now, see);
+        self.flights.waiting(last, see);
         for &pe in &self.sending {
             let mut refused = Vec::new();
             if let Some(element) = self.elements.get_mut(&pe) {

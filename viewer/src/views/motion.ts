@@ -1,0 +1,275 @@
+// Motion: wavelets on their way, what every PE does meanwhile, and the load of a stretch of time.
+
+import type { App } from "../app.ts";
+import { h } from "../dom.ts";
+import { GridView, LINK, rgb } from "../gridview.ts";
+import type { Loaded } from "../loaded.ts";
+import { DOING_NAMES, heatColor, routeColor } from "../palette.ts";
+import type { Pen } from "../pen.ts";
+import { threadName, type Run } from "../run.ts";
+import { Doing, RAMP } from "../trace.ts";
+import type { Size, View } from "../view.ts";
+
+const BUCKET = 64; // cycles, by which wavelets that wait are looked up
+const NEAR = 9; // pixels a cell, from which on cells are drawn one by one
+
+type Ground = "doing" | "busy" | "waits" | "links";
+const GROUNDS: [Ground, string][] = [
+  ["doing", "Now"],
+  ["busy", "Busy"],
+  ["waits", "Waiting"],
+  ["links", "Links"],
+];
+
+export class MotionView extends GridView implements View {
+  readonly id = "motion";
+  readonly label = "Motion";
+  readonly timed = true;
+  private ground: Ground = "doing";
+  private heatOf: { key: string; pes: Float32Array; links: Uint32Array; most: number; mostLink: number } | null = null;
+  private waitingOf: { run: Run; buckets: number[][] } | null = null;
+
+  constructor(app: App) {
+    super(app);
+  }
+
+  missing(): string {
+    return this.app.program.notRun;
+  }
+
+  controls(): Node[] {
+    const choice = ([ground, label]: [Ground, string]) =>
+      h(
+        "button",
+        {
+          class: this.ground === ground ? "on" : "",
+          "aria-pressed": String(this.ground === ground),
+          "data-testid": `ground-${ground}`,
+          onclick: () => {
+            this.ground = ground;
+            this.app.change();
+          },
+        },
+        label,
+      );
+    const legend =
+      this.ground === "doing"
+        ? [Doing.Code, Doing.Operation, Doing.NoInput, Doing.NoRoom, Doing.Fifo].map((doing) =>
+            h(
+              "span",
+              { class: "key" },
+              h("i", { style: `background:${this.app.theme.doing[doing]}` }),
+              DOING_NAMES[doing],
+            ),
+          )
+        : [h("span", { class: "dim" }, this.scaleText())];
+    return [h("div", { class: "segmented", role: "group" }, ...GROUNDS.map(choice)), h("div", { class: "keys" }, ...legend)];
+  }
+
+  private scaleText(): string {
+    const [from, to] = this.app.span;
+    const run = this.app.program.run;
+    if (!run) return "";
+    const { most, mostLink } = this.heat(run);
+    const span = `cycles ${from} to ${to - 1}`;
+    return this.ground === "links" ? `${span}: at most ${mostLink} wavelets over a link` : `${span}: at most ${most} cycles of a PE`;
+  }
+
+  draw(pen: Pen, size: Size): void {
+    this.size = size;
+    const program = this.app.program;
+    const run = program.run;
+    if (!run) return;
+    this.viewport.fit(program.width, program.height, size);
+    const near = this.viewport.scale >= NEAR;
+    if (near) this.drawLinks(pen, program, run);
+    this.drawElements(pen, program, run, near);
+    this.drawWaiting(pen, run);
+    this.drawWavelets(pen, run);
+    if (this.app.selected !== null && near) this.frameSelected(pen);
+  }
+
+  protected peAt(px: number, py: number): number | null {
+    const { width, height } = this.app.program;
+    const column = Math.floor((px + this.viewport.x) / this.viewport.scale);
+    const row = Math.floor((py + this.viewport.y) / this.viewport.scale);
+    return column < 0 || row < 0 || column >= width || row >= height ? null : row * width + column;
+  }
+
+  hint(px: number, py: number): string[] {
+    const { program } = this.app;
+    const { run } = program;
+    const pe = this.peAt(px, py);
+    if (pe === null || !run) return [];
+    const one = run.stretchAt(pe, Math.floor(this.app.time));
+    const doing = one ? DOING_NAMES[one.doing] : "nothing yet";
+    const what = one && one.name !== 0xffffffff ? `${run.trace.names[one.name]}` : "";
+    const who = one && one.thread !== 0xffffffff ? threadName(one.thread) : "";
+    const color = one && one.color !== 255 ? `color ${one.color}` : "";
+    const lines = [`${program.pe(pe)}  ${[doing, color, what, who].filter(Boolean).join(" \u00b7 ")}`];
+    return [...lines, ...this.passing(run, pe)];
+  }
+
+  /** The wavelets that leave a PE now: which vector of whom. */
+  private passing(run: Run, pe: number): string[] {
+    const { hop } = run.trace;
+    const cycle = Math.floor(this.app.time);
+    const found: string[] = [];
+    for (let n = run.at(cycle); n < run.at(cycle + 1) && found.length < 4; n++) {
+      if (hop.pe[n] !== pe) continue;
+      const vector = run.vector(n) ? `, vector ${run.vector(n)}` : "";
+      const to = ["west", "east", "south", "north", "down the ramp"][hop.side[n]];
+      found.push(`color ${hop.color[n]} ${to}: wavelet ${hop.number[n]} of ${this.app.program.pe(hop.source[n])}${vector}`);
+    }
+    return found;
+  }
+
+  private heat(run: Run): NonNullable<MotionView["heatOf"]> {
+    const [from, to] = this.app.span;
+    const key = `${this.app.active} ${from} ${to} ${this.ground} ${[...this.app.hidden].join()}`;
+    if (this.heatOf?.key !== key) {
+      const pes = run.heat(from, to, this.ground === "waits");
+      const links = run.linkLoad(from, to, (color) => this.app.shows(color));
+      const largest = (values: ArrayLike<number>) => Array.prototype.reduce.call(values, (a, b) => Math.max(a as number, b as number), 0) as number;
+      this.heatOf = { key, pes, links, most: largest(pes), mostLink: largest(links) };
+    }
+    return this.heatOf;
+  }
+
+  private shade(run: Run, pe: number): string {
+    const { theme, time } = this.app;
+    if (this.ground === "doing") {
+      const one = run.stretchAt(pe, Math.floor(time));
+      return theme.doing[one ? one.doing : Doing.Idle];
+    }
+    const { pes, most } = this.heat(run);
+    const part = this.ground === "links" || !most ? 0 : pes[pe] / most;
+    const [red, green, blue] = heatColor(part, theme.dark);
+    return `rgb(${red},${green},${blue})`;
+  }
+
+  private drawElements(pen: Pen, program: Loaded, run: Run, near: boolean): void {
+    const { scale, x, y } = this.viewport;
+    if (!near) {
+      const shades = (column: number, row: number): [number, number, number] => {
+        const shade = this.shade(run, row * program.width + column);
+        if (shade.startsWith("#")) return rgb(shade);
+        return shade.slice(4, -1).split(",").map(Number) as [number, number, number];
+      };
+      return this.picture(pen, program.width, program.height, shades);
+    }
+    const box = scale * 0.6;
+    const pad = (scale - box) / 2;
+    const radius = Math.min(6, box * 0.18);
+    for (let row = Math.max(0, Math.floor(y / scale)); row < program.height; row++) {
+      const top = row * scale - y + pad;
+      if (top > this.size.height) break;
+      for (let column = Math.max(0, Math.floor(x / scale)); column < program.width; column++) {
+        const left = column * scale - x + pad;
+        if (left > this.size.width) break;
+        pen.rect(left, top, box, box, this.shade(run, row * program.width + column), radius);
+      }
+    }
+    if (scale >= 60) this.labels(pen, program, pad);
+  }
+
+  private labels(pen: Pen, program: Loaded, pad: number): void {
+    const { scale, x, y } = this.viewport;
+    for (let pe = 0; pe < program.width * program.height; pe++) {
+      const [column, row] = program.place(pe);
+      const [left, top] = [column * scale - x, row * scale - y];
+      if (left < -scale || top < -scale || left > this.size.width || top > this.size.height) continue;
+      pen.text(`${column},${row}`, left + scale / 2, top + pad / 2, { color: this.app.theme.dim, size: 10, align: "center", mono: true });
+    }
+  }
+
+  private drawLinks(pen: Pen, program: Loaded, run: Run): void {
+    const { scale, x, y } = this.viewport;
+    const { links, mostLink } = this.heat(run);
+    const plain = this.ground !== "links";
+    for (let pe = 0; pe < program.width * program.height; pe++) {
+      const [column, row] = program.place(pe);
+      const [cx, cy] = [(column + 0.5) * scale - x, (row + 0.5) * scale - y];
+      if (cx < -scale || cy < -scale || cx > this.size.width + scale || cy > this.size.height + scale) continue;
+      for (let side = 0; side < 4; side++) {
+        const load = links[pe * 4 + side];
+        if (!load) continue;
+        const [dx, dy] = LINK[side];
+        // the two directions of a link lie beside each other
+        const [ox, oy] = plain ? [0, 0] : [dy * scale * 0.06, dx * scale * 0.06];
+        const [red, green, blue] = heatColor(load / mostLink, this.app.theme.dark);
+        const stroke = plain ? this.app.theme.line : `rgb(${red},${green},${blue})`;
+        const width = plain ? Math.max(1, scale * 0.05) : Math.max(1.5, scale * 0.1);
+        pen.line([cx + ox, cy + oy, cx + ox + dx * scale, cy + oy + dy * scale], stroke, width);
+      }
+    }
+  }
+
+  private drawWavelets(pen: Pen, run: Run): void {
+    const { scale, x, y } = this.viewport;
+    const { hop, width, last } = run.trace;
+    const cycle = Math.floor(this.app.time);
+    const part = this.app.time - cycle;
+    const radius = Math.max(1.3, scale * 0.11);
+    const lanes = new Map<number, number>();
+    if (cycle > last) return;
+    for (let n = run.at(cycle); n < run.at(cycle + 1); n++) {
+      const color = hop.color[n];
+      if (!this.app.shows(color)) continue;
+      let lane = lanes.get(color);
+      if (lane === undefined) lanes.set(color, (lane = this.lane(color) * scale));
+      const pe = hop.pe[n];
+      const [dx, dy] = hop.side[n] === RAMP ? [0, 0] : LINK[hop.side[n]];
+      const px = ((pe % width) + 0.5 + dx * part) * scale - x + (dy ? lane : 0);
+      const py = (Math.floor(pe / width) + 0.5 + dy * part) * scale - y + (dy ? 0 : lane);
+      if (px < -scale || py < -scale || px > this.size.width + scale || py > this.size.height + scale) continue;
+      const size = hop.side[n] === RAMP ? radius * (1.5 - part) : radius;
+      if (size < 3 && !hop.control[n]) pen.rect(px - size, py - size, size * 2, size * 2, routeColor(color));
+      else {
+        if (scale > 24) pen.circle(px, py, size + 1.2, this.app.theme.panel);
+        pen.circle(px, py, size, routeColor(color));
+        if (hop.control[n]) pen.ring(px, py, size + 2, this.app.theme.text, 1.5);
+      }
+    }
+  }
+
+  /** Wavelets that wait in routers: a stack of squares at the router's corner, a color each. */
+  private drawWaiting(pen: Pen, run: Run): void {
+    const { scale, x, y } = this.viewport;
+    const { queued, width } = run.trace;
+    const cycle = Math.floor(this.app.time);
+    const side = Math.max(1.5, scale * 0.13);
+    const stacked = new Map<number, number>();
+    for (const n of this.waitingAt(run, cycle)) {
+      const [pe, color] = [queued.pe[n], queued.color[n]];
+      if (queued.from[n] > cycle || queued.to[n] <= cycle || !this.app.shows(color)) continue;
+      const before = stacked.get(pe) ?? 0;
+      stacked.set(pe, before + 1);
+      if (before > 7) continue;
+      const left = ((pe % width) + 0.08) * scale - x + (before % 4) * (side + 1);
+      const top = (Math.floor(pe / width) + 0.84) * scale - y + Math.floor(before / 4) * (side + 1);
+      pen.rect(left, top, side, side, routeColor(color), side * 0.25);
+    }
+  }
+
+  private waitingAt(run: Run, cycle: number): number[] {
+    if (this.waitingOf?.run !== run) {
+      const { queued, last } = run.trace;
+      const buckets: number[][] = Array.from({ length: Math.floor(last / BUCKET) + 1 }, () => []);
+      for (let n = 0; n < queued.from.length; n++) {
+        const end = Math.min(Math.floor((queued.to[n] - 1) / BUCKET), buckets.length - 1);
+        for (let k = Math.floor(queued.from[n] / BUCKET); k <= end; k++) buckets[k].push(n);
+      }
+      this.waitingOf = { run, buckets };
+    }
+    return this.waitingOf.buckets[Math.floor(cycle / BUCKET)] ?? [];
+  }
+
+  private frameSelected(pen: Pen): void {
+    const { scale, x, y } = this.viewport;
+    const [column, row] = this.app.program.place(this.app.selected!);
+    const box = scale * 0.72;
+    const pad = (scale - box) / 2;
+    pen.frame(column * scale - x + pad, row * scale - y + pad, box, box, this.app.theme.accent, 2.5, 6);
+  }
+}
