@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 
-from collc.bundle import Bundle, ProgramBundle
+from collc.base.diagnostics import CollcError
 from collc.commands.output import FAULT, WRONG_RUN, print_data, report
 from collc.commands.source import Source, definitions_of, reporting, source_options
-from collc.diagnostics import CollcError
+from collc.driver.bundle import Bundle, ProgramBundle
 from collc.view import VIEWS, Observed, Page, PictureError, Scope, page_of, picture, watched_run
 
 _MOST_RECORDED = 20_000_000  # PEs times cycles: a trace takes 1 to 25 bytes for each
@@ -94,7 +94,8 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
         )
     scope = Scope(region, window)
     seen = [_observed(one, None if unrun else seed, scope, source) for one in sources]
-    made = page_of([(bundle, one.text, run) for one, (bundle, run) in zip(sources, seen)])
+    texts = [one.text for one in sources]
+    made = page_of([(*one, text) for one, text in zip(seen, texts, strict=True)])
     if output is None and png is None:
         output = Path(f"{source.file.stem}.html")
     _write(made, output, png, shown or "", dark)

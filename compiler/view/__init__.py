@@ -5,7 +5,7 @@ a path, `watching` runs a bundle with a trace, `page` puts data and traces into 
 `viewer/` builds, `picture` makes a PNG of it. The form of the data is in docs/viewer.md.
 """
 
-from collc.view.model import Observed, ViewData, view_data
+from collc.view.model import Observed, ViewData, Viewed, view_data
 from collc.view.picture import VIEWS, Page, PictureError, page_of, picture
 from collc.view.watching import Scope, watched_run
 
@@ -16,6 +16,7 @@ __all__ = [
     "PictureError",
     "Scope",
     "ViewData",
+    "Viewed",
     "page_of",
     "picture",
     "view_data",

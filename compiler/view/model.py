@@ -5,26 +5,66 @@ All coordinates are those of the whole grid; the form is described in docs/viewe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from collc.bundle import Bundle, ProgramBundle
+from collc.base.diagnostics import Span
+from collc.base.grids import Grid, Lines
+from collc.base.version import __version__
 from collc.cost import Prediction
 from collc.cost.show import wait_words
-from collc.diagnostics import Span
-from collc.grids import Grid, Lines
-from collc.language.names import PRELUDE_FILE, prelude
 from collc.lowering.show import show_number, show_row, show_step
 from collc.plan import ColorUse, Lane, Phase, Plan, Region, Role, Strided
-from collc.run import RunReport
+from collc.plan.program import ProgramPlan
+from collc.run.collective import RunReport
+from collc.schedule import Schedule
+from collc.spec import Spec
 from collc.target import TARGETS
-from collc.tuning.terms import terms_of
-from collc.version import __version__
+from collc.tuning.cost_terms import terms_of
 from collc.view.routes import Placed, placed_on_path
 
 ViewData = dict[str, Any]
 VERSION = 1
+
+
+class Viewed(Protocol):
+    """What a page shows of a program; every bundle is one."""
+
+    @property
+    def spec(self) -> Spec:
+        """What its file says."""
+
+    @property
+    def plan(self) -> Plan | ProgramPlan:
+        """How it is done."""
+
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """How each collective is done."""
+
+    @property
+    def schedules(self) -> tuple[Schedule, ...]:
+        """What each collective does."""
+
+    @property
+    def prediction(self) -> Prediction:
+        """What it is to take."""
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """What is emitted."""
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Columns and rows of PEs."""
+
+    @property
+    def memory_bytes(self) -> int:
+        """Memory of the largest PE class."""
+
+    def run(self, *, seed: int) -> RunReport:
+        """Run the emitted text on fabsim."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +78,7 @@ class Observed:
     note: str = ""
 
 
-def view_data(bundle: Bundle | ProgramBundle, source: str, seen: Observed) -> ViewData:
+def view_data(bundle: Viewed, source: str, seen: Observed) -> ViewData:
     """One program for the viewer; `source` is the text of its file."""
     width, height = bundle.size
     collectives = list(zip(bundle.schedules, bundle.plans, strict=True))
@@ -54,7 +94,7 @@ def view_data(bundle: Bundle | ProgramBundle, source: str, seen: Observed) -> Vi
         "target": bundle.spec.target,
         "parameters": {p.name: p.value for p in bundle.spec.parameters},
         "grid": [width, height],
-        "sources": _sources(bundle, source, phases),
+        "sources": _sources(bundle, source),
         "phases": phases,
         "calls": _calls(bundle),
         "colors": _colors(bundle),
@@ -65,28 +105,24 @@ def view_data(bundle: Bundle | ProgramBundle, source: str, seen: Observed) -> Vi
     }
 
 
-def _sources(
-    bundle: Bundle | ProgramBundle, source: str, phases: list[dict[str, Any]]
-) -> dict[str, str]:
-    """The texts that places are in: the file, the prelude where a phase is there, the emitted CSL."""
-    texts = {bundle.spec.file: source}
-    if any(phase["at"]["file"] == PRELUDE_FILE for phase in phases):
-        texts[PRELUDE_FILE] = prelude()
-    return texts | {name: text for name, text in bundle.files.items() if name.endswith(".csl")}
+def _sources(bundle: Viewed, source: str) -> dict[str, str]:
+    """The texts that places are in: the file, and the emitted CSL."""
+    emitted = {name: text for name, text in bundle.files.items() if name.endswith(".csl")}
+    return {bundle.spec.file: source, **emitted}
 
 
-def _calls(bundle: Bundle | ProgramBundle) -> list[int]:
+def _calls(bundle: Viewed) -> list[int]:
     """The phases of a round, in order, as indices."""
     firsts, count = [], 0
     for plan in bundle.plans:
         firsts.append(range(count, count + len(plan.phases)))
         count += len(plan.phases)
-    if isinstance(bundle, Bundle):
+    if not isinstance(bundle.plan, ProgramPlan):
         return list(range(count))
     return [phase for call in bundle.plan.calls for phase in firsts[call]]
 
 
-def _colors(bundle: Bundle | ProgramBundle) -> list[dict[str, Any]]:
+def _colors(bundle: Viewed) -> list[dict[str, Any]]:
     """Every color by number, with the names it has in the plans."""
     names: dict[int, list[str]] = {}
     for plan in bundle.plans:
@@ -167,7 +203,7 @@ def _strided(run: Strided) -> list[int]:
     return [run.first, run.last, run.step, run.period, run.repeats]
 
 
-def _prediction(bundle: Bundle | ProgramBundle) -> dict[str, Any]:
+def _prediction(bundle: Viewed) -> dict[str, Any]:
     found: Prediction = bundle.prediction
     return {
         "cycles": found.cycles,
@@ -188,12 +224,12 @@ def _prediction(bundle: Bundle | ProgramBundle) -> dict[str, Any]:
     }
 
 
-def _terms(bundle: Bundle | ProgramBundle) -> list[tuple[str, int]]:
+def _terms(bundle: Viewed) -> list[tuple[str, int]]:
     """What predicted cycles go into; of programs of several collectives the model does not say."""
-    if not isinstance(bundle, Bundle) or not bundle.schedule.phases:
+    if isinstance(bundle.plan, ProgramPlan) or not bundle.schedules[0].phases:
         return []
     target = TARGETS[bundle.spec.target]
-    return list(terms_of(bundle.schedule, bundle.prediction.cycles, target).named())
+    return list(terms_of(bundle.schedules[0], bundle.prediction.cycles, target).named())
 
 
 def _run(seen: Observed) -> dict[str, Any] | None:

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from collc.bundle import Bundle, ProgramBundle
-from collc.view.model import Observed, view_data
+from collc.view.model import Observed, Viewed, view_data
 from collc.view.page import page
 
 VIEWS = ("routes", "motion", "lines", "waits", "compare")
@@ -49,15 +48,15 @@ class Page:
 
     def _repr_html_(self) -> str:
         held = html.escape(self.html, quote=True)
-        style = "width:100%;height:760px;border:0"
-        return f'<iframe srcdoc="{held}" style="{style}" sandbox="allow-scripts allow-downloads"></iframe>'
+        how = 'style="width:100%;height:760px;border:0" sandbox="allow-scripts allow-downloads"'
+        return f'<iframe srcdoc="{held}" {how}></iframe>'
 
 
-def page_of(programs: Sequence[tuple[Bundle | ProgramBundle, str, Observed]]) -> Page:
-    """The page of some programs, each with the text of its file and its run."""
-    data = [view_data(bundle, text, seen) for bundle, text, seen in programs]
+def page_of(programs: Sequence[tuple[Viewed, Observed, str]]) -> Page:
+    """The page of some programs, each with its run and the text of its file."""
+    data = [view_data(bundle, text, seen) for bundle, seen, text in programs]
     title = ", ".join(bundle.spec.file for bundle, _, _ in programs)
-    return Page(page(data, [seen.trace for _, _, seen in programs], title))
+    return Page(page(data, [seen.trace for _, seen, _ in programs], title))
 
 
 def picture(made: Page, view: str, *, dark: bool) -> bytes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from collc.paths import Path, Pe
+from collc.base.paths import Path, Pe
 from collc.plan import ColorUse, Direction, Phase, Region, Route, Strided
 
 _SIDES = {
@@ -31,9 +31,7 @@ class Placed:
 def placed_on_path(phase: Phase, path: Path) -> list[Placed]:
     """Every PE of a path, place by place, with the settings that it has on the grid."""
     through = _through(phase)
-    roles = [
-        (place, role) for region, role in phase.regions for place in region.x if 0 in region.y
-    ]
+    roles = [(place, role) for region, role in phase.regions for place in region.x if 0 in region.y]
     return [
         Placed(role, _colors(phase, role, path, place, through), _alone(path.places[place]))
         for place, role in sorted(roles)

@@ -10,9 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from collc.bundle import Bundle, ProgramBundle
-from collc.run import RunError
-from collc.view.model import Observed
+from collc.run.collective import RunError
+from collc.view.model import Observed, Viewed
 
 OPTIONS = "FABSIM_OPTIONS"  # what fabsim reads its options from
 
@@ -36,7 +35,7 @@ class Scope:
         return found
 
 
-def watched_run(bundle: Bundle | ProgramBundle, seed: int, scope: Scope) -> Observed:
+def watched_run(bundle: Viewed, seed: int, scope: Scope) -> Observed:
     """Run a bundle once and keep the trace, also of a run that does not come to its end. Raises
     CollcError where fabsim is not installed."""
     with tempfile.TemporaryDirectory(prefix="collc-view-") as name:
@@ -55,7 +54,7 @@ def watched_run(bundle: Bundle | ProgramBundle, seed: int, scope: Scope) -> Obse
 
 @contextmanager
 def _options(words: list[str]) -> Iterator[None]:
-    """fabsim's options with some more behind them, for as long as this lasts."""
+    """The options that fabsim reads, with some more behind them, for as long as this lasts."""
     before = os.environ.get(OPTIONS)
     os.environ[OPTIONS] = " ".join(filter(None, [before, shlex.join(words)]))
     try:

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from collc.programs import compile_any
-from collc.tuning import uneven
+from collc.driver.programs import compile_any
+from collc.tuning import uneven_slices as uneven
 from tests.tuning.warned import TEXT, compiled
 
 

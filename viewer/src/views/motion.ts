@@ -3,6 +3,7 @@
 import type { App } from "../app.ts";
 import { h } from "../dom.ts";
 import { GridView, LINK, rgb } from "../gridview.ts";
+import { axis, every, Layout } from "../layout.ts";
 import type { Loaded } from "../loaded.ts";
 import { DOING_NAMES, heatColor, routeColor } from "../palette.ts";
 import type { Pen } from "../pen.ts";
@@ -27,6 +28,7 @@ export class MotionView extends GridView implements View {
   readonly timed = true;
   private ground: Ground = "doing";
   private heatOf: { key: string; pes: Float32Array; links: Uint32Array; most: number; mostLink: number } | null = null;
+  private layoutOf: { key: string; layout: Layout } | null = null;
   private waitingOf: { run: Run; buckets: number[][] } | null = null;
 
   constructor(app: App) {
@@ -80,7 +82,8 @@ export class MotionView extends GridView implements View {
     const program = this.app.program;
     const run = program.run;
     if (!run) return;
-    this.viewport.fit(program.width, program.height, size);
+    const layout = this.layout(program);
+    this.viewport.fit(layout.width, layout.height, size);
     const near = this.viewport.scale >= NEAR;
     if (near) this.drawLinks(pen, program, run);
     this.drawElements(pen, program, run, near);
@@ -90,10 +93,28 @@ export class MotionView extends GridView implements View {
   }
 
   protected peAt(px: number, py: number): number | null {
-    const { width, height } = this.app.program;
-    const column = Math.floor((px + this.viewport.x) / this.viewport.scale);
-    const row = Math.floor((py + this.viewport.y) / this.viewport.scale);
-    return column < 0 || row < 0 || column >= width || row >= height ? null : row * width + column;
+    const { x, y, scale } = this.viewport;
+    const found = this.layout(this.app.program).find((px + x) / scale, (py + y) / scale);
+    return found && found[1] * this.app.program.width + found[0];
+  }
+
+  private layout(program: Loaded): Layout {
+    const { width, height } = program;
+    const key = `${program.index} ${width} ${height} ${this.size.width} ${this.size.height}`;
+    if (this.layoutOf?.key !== key) {
+      this.layoutOf = { key, layout: new Layout(axis(every(width)), axis(every(height)), this.size) };
+    }
+    return this.layoutOf.layout;
+  }
+
+  /** The middle of a PE's cell on the stage; none where it is out of sight. */
+  private middle(pe: number): [number, number] | null {
+    const { scale, x, y } = this.viewport;
+    const { width } = this.app.program;
+    const [column, row] = this.layout(this.app.program).corner(pe % width, Math.floor(pe / width));
+    const [left, top] = [column * scale - x, row * scale - y];
+    if (left < -2 * scale || top < -2 * scale || left > this.size.width + scale || top > this.size.height + scale) return null;
+    return [left + scale / 2, top + scale / 2];
   }
 
   hint(px: number, py: number): string[] {
@@ -149,8 +170,8 @@ export class MotionView extends GridView implements View {
   }
 
   private drawElements(pen: Pen, program: Loaded, run: Run, near: boolean): void {
-    const { scale, x, y } = this.viewport;
-    if (!near) {
+    const { scale } = this.viewport;
+    if (!near && !this.layout(program).fold) {
       const shades = (column: number, row: number): [number, number, number] => {
         const shade = this.shade(run, row * program.width + column);
         if (shade.startsWith("#")) return rgb(shade);
@@ -159,84 +180,78 @@ export class MotionView extends GridView implements View {
       return this.picture(pen, program.width, program.height, shades);
     }
     const box = scale * 0.6;
-    const pad = (scale - box) / 2;
     const radius = Math.min(6, box * 0.18);
-    for (let row = Math.max(0, Math.floor(y / scale)); row < program.height; row++) {
-      const top = row * scale - y + pad;
-      if (top > this.size.height) break;
-      for (let column = Math.max(0, Math.floor(x / scale)); column < program.width; column++) {
-        const left = column * scale - x + pad;
-        if (left > this.size.width) break;
-        pen.rect(left, top, box, box, this.shade(run, row * program.width + column), radius);
+    for (let pe = 0; pe < run.pes; pe++) {
+      const middle = this.middle(pe);
+      if (!middle) continue;
+      const [x, y] = middle;
+      pen.rect(x - box / 2, y - box / 2, box, box, this.shade(run, pe), radius);
+      if (scale >= 52) {
+        const style = { color: this.app.theme.dim, size: 10, align: "center" as const, mono: true };
+        pen.text(program.place(pe).join(","), x, y - scale * 0.4, style);
       }
-    }
-    if (scale >= 60) this.labels(pen, program, pad);
-  }
-
-  private labels(pen: Pen, program: Loaded, pad: number): void {
-    const { scale, x, y } = this.viewport;
-    for (let pe = 0; pe < program.width * program.height; pe++) {
-      const [column, row] = program.place(pe);
-      const [left, top] = [column * scale - x, row * scale - y];
-      if (left < -scale || top < -scale || left > this.size.width || top > this.size.height) continue;
-      pen.text(`${column},${row}`, left + scale / 2, top + pad / 2, { color: this.app.theme.dim, size: 10, align: "center", mono: true });
     }
   }
 
   private drawLinks(pen: Pen, program: Loaded, run: Run): void {
-    const { scale, x, y } = this.viewport;
+    const { scale } = this.viewport;
     const { links, mostLink } = this.heat(run);
     const plain = this.ground !== "links";
     for (let pe = 0; pe < program.width * program.height; pe++) {
-      const [column, row] = program.place(pe);
-      const [cx, cy] = [(column + 0.5) * scale - x, (row + 0.5) * scale - y];
-      if (cx < -scale || cy < -scale || cx > this.size.width + scale || cy > this.size.height + scale) continue;
+      const middle = this.middle(pe);
+      if (!middle) continue;
       for (let side = 0; side < 4; side++) {
         const load = links[pe * 4 + side];
         if (!load) continue;
         const [dx, dy] = LINK[side];
         // the two directions of a link lie beside each other
-        const [ox, oy] = plain ? [0, 0] : [dy * scale * 0.06, dx * scale * 0.06];
+        const apart = plain ? 0 : scale * 0.06;
+        const [x, y] = [middle[0] + dy * apart, middle[1] + dx * apart];
         const [red, green, blue] = heatColor(load / mostLink, this.app.theme.dark);
         const stroke = plain ? this.app.theme.line : `rgb(${red},${green},${blue})`;
         const width = plain ? Math.max(1, scale * 0.05) : Math.max(1.5, scale * 0.1);
-        pen.line([cx + ox, cy + oy, cx + ox + dx * scale, cy + oy + dy * scale], stroke, width);
+        pen.line([x, y, x + dx * scale, y + dy * scale], stroke, width);
       }
     }
   }
 
   private drawWavelets(pen: Pen, run: Run): void {
-    const { scale, x, y } = this.viewport;
+    const { scale } = this.viewport;
     const { hop, width, last } = run.trace;
     const cycle = Math.floor(this.app.time);
     const part = this.app.time - cycle;
     const radius = Math.max(1.3, scale * 0.11);
     const lanes = new Map<number, number>();
+    const { fold } = this.layout(this.app.program);
     if (cycle > last) return;
     for (let n = run.at(cycle); n < run.at(cycle + 1); n++) {
       const color = hop.color[n];
       if (!this.app.shows(color)) continue;
       let lane = lanes.get(color);
       if (lane === undefined) lanes.set(color, (lane = this.lane(color) * scale));
-      const pe = hop.pe[n];
-      const [dx, dy] = hop.side[n] === RAMP ? [0, 0] : LINK[hop.side[n]];
-      const px = ((pe % width) + 0.5 + dx * part) * scale - x + (dy ? lane : 0);
-      const py = (Math.floor(pe / width) + 0.5 + dy * part) * scale - y + (dy ? 0 : lane);
-      if (px < -scale || py < -scale || px > this.size.width + scale || py > this.size.height + scale) continue;
-      const size = hop.side[n] === RAMP ? radius * (1.5 - part) : radius;
-      if (size < 3 && !hop.control[n]) pen.rect(px - size, py - size, size * 2, size * 2, routeColor(color));
+      const down = hop.side[n] === RAMP;
+      const [dx, dy] = down ? [0, 0] : LINK[hop.side[n]];
+      // half way it is the next PE's; that matters where a line is folded
+      const over = fold !== null && part >= 0.5 && !down;
+      const middle = this.middle(over ? hop.pe[n] + dx + dy * width : hop.pe[n]);
+      if (!middle) continue;
+      const gone = over ? part - 1 : part;
+      const x = middle[0] + dx * gone * scale + (dy ? lane : 0);
+      const y = middle[1] + dy * gone * scale + (dy ? 0 : lane);
+      const size = down ? radius * (1.5 - part) : radius;
+      if (size < 3 && !hop.control[n]) pen.rect(x - size, y - size, size * 2, size * 2, routeColor(color));
       else {
-        if (scale > 24) pen.circle(px, py, size + 1.2, this.app.theme.panel);
-        pen.circle(px, py, size, routeColor(color));
-        if (hop.control[n]) pen.ring(px, py, size + 2, this.app.theme.text, 1.5);
+        if (scale > 24) pen.circle(x, y, size + 1.2, this.app.theme.panel);
+        pen.circle(x, y, size, routeColor(color));
+        if (hop.control[n]) pen.ring(x, y, size + 2, this.app.theme.text, 1.5);
       }
     }
   }
 
-  /** Wavelets that wait in routers: a stack of squares at the router's corner, a color each. */
+  /** Wavelets that wait in routers: a stack of squares at the cell's corner, a color each. */
   private drawWaiting(pen: Pen, run: Run): void {
-    const { scale, x, y } = this.viewport;
-    const { queued, width } = run.trace;
+    const { scale } = this.viewport;
+    const { queued } = run.trace;
     const cycle = Math.floor(this.app.time);
     const side = Math.max(1.5, scale * 0.13);
     const stacked = new Map<number, number>();
@@ -245,9 +260,10 @@ export class MotionView extends GridView implements View {
       if (queued.from[n] > cycle || queued.to[n] <= cycle || !this.app.shows(color)) continue;
       const before = stacked.get(pe) ?? 0;
       stacked.set(pe, before + 1);
-      if (before > 7) continue;
-      const left = ((pe % width) + 0.08) * scale - x + (before % 4) * (side + 1);
-      const top = (Math.floor(pe / width) + 0.84) * scale - y + Math.floor(before / 4) * (side + 1);
+      const middle = before > 7 ? null : this.middle(pe);
+      if (!middle) continue;
+      const left = middle[0] - scale * 0.42 + (before % 4) * (side + 1);
+      const top = middle[1] + scale * 0.34 + Math.floor(before / 4) * (side + 1);
       pen.rect(left, top, side, side, routeColor(color), side * 0.25);
     }
   }
@@ -266,10 +282,8 @@ export class MotionView extends GridView implements View {
   }
 
   private frameSelected(pen: Pen): void {
-    const { scale, x, y } = this.viewport;
-    const [column, row] = this.app.program.place(this.app.selected!);
-    const box = scale * 0.72;
-    const pad = (scale - box) / 2;
-    pen.frame(column * scale - x + pad, row * scale - y + pad, box, box, this.app.theme.accent, 2.5, 6);
+    const middle = this.middle(this.app.selected!);
+    const box = this.viewport.scale * 0.72;
+    if (middle) pen.frame(middle[0] - box / 2, middle[1] - box / 2, box, box, this.app.theme.accent, 2.5, 6);
   }
 }

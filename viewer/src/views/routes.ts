@@ -2,22 +2,16 @@
 
 import type { ColorUse, PeClass, Position, Side } from "../data.ts";
 import { h } from "../dom.ts";
-import { condensed, lineKeys, type Slot } from "../grid.ts";
+import { condensed, lineKeys } from "../grid.ts";
 import { GridView } from "../gridview.ts";
+import { axis, every, GAP, Layout, type Axis } from "../layout.ts";
 import type { Loaded } from "../loaded.ts";
 import { classTint, routeColor } from "../palette.ts";
 import type { Pen } from "../pen.ts";
 import type { Size, View } from "../view.ts";
 
-const GAP = 0.55; // of a cell, behind what repeats
 const READABLE = 13; // pixels a cell, from which on routes are drawn
 const MOST_CELLS = 1600; // PEs, above which the page begins with what repeats drawn once
-
-interface Axis {
-  slots: Slot[];
-  /** Where each slot begins, in cells, and last where all end. */
-  at: number[];
-}
 
 export class RoutesView extends GridView implements View {
   readonly id = "routes";
@@ -25,7 +19,7 @@ export class RoutesView extends GridView implements View {
   readonly timed = false;
   private state = 0;
   private once: boolean | null = null;
-  private axesOf: { key: string; x: Axis; y: Axis } | null = null;
+  private axesOf: { key: string; layout: Layout } | null = null;
 
   missing(): string {
     return this.app.program.states.length
@@ -88,13 +82,13 @@ export class RoutesView extends GridView implements View {
   draw(pen: Pen, size: Size): void {
     this.size = size;
     const program = this.app.program;
-    const { x, y } = this.axes(program);
-    const top = 26;
-    this.viewport.fit(x.at[x.at.length - 1], y.at[y.at.length - 1], { ...size, top });
+    const layout = this.layout(program);
+    this.viewport.fit(layout.width, layout.height, { ...size, top: 26 });
     if (this.viewport.scale < READABLE && !this.condensed) return this.drawFar(pen, program);
-    this.drawCells(pen, program, x, y);
-    this.drawRepeats(pen, x, true);
-    this.drawRepeats(pen, y, false);
+    this.drawCells(pen, program, layout);
+    if (layout.fold) return this.drawFoldedRepeats(pen, layout);
+    this.drawRepeats(pen, layout.x, true);
+    this.drawRepeats(pen, layout.y, false);
   }
 
   hint(px: number, py: number): string[] {
@@ -106,10 +100,10 @@ export class RoutesView extends GridView implements View {
   }
 
   protected peAt(px: number, py: number): number | null {
-    const { x, y } = this.axes(this.app.program);
-    const column = slotAt(x, (px + this.viewport.x) / this.viewport.scale);
-    const row = slotAt(y, (py + this.viewport.y) / this.viewport.scale);
-    return column === null || row === null ? null : row * this.app.program.width + column;
+    const { x, y, scale } = this.viewport;
+    const layout = this.layout(this.app.program);
+    const found = layout.find((px + x) / scale, (py + y) / scale);
+    return found && layout.y.slots[found[1]].index * this.app.program.width + layout.x.slots[found[0]].index;
   }
 
   private classOf(pe: number): PeClass | null {
@@ -119,19 +113,15 @@ export class RoutesView extends GridView implements View {
     return at ? program.phases[phase].classes[at - 1] : null;
   }
 
-  private axes(program: Loaded): { x: Axis; y: Axis } {
-    const key = `${program.index} ${this.condensed}`;
+  private layout(program: Loaded): Layout {
+    const key = `${program.index} ${this.condensed} ${this.size.width} ${this.size.height}`;
     if (this.axesOf?.key !== key) {
+      const { width, height } = program;
       const line = (columns: boolean) =>
-        this.condensed
-          ? condensed(lineKeys(program.maps, program.width, program.height, columns))
-          : Array.from({ length: columns ? program.width : program.height }, (_, index) => ({
-              index,
-              repeats: null,
-            }));
-      this.axesOf = { key, x: axis(line(true)), y: axis(line(false)) };
+        this.condensed ? condensed(lineKeys(program.maps, width, height, columns)) : every(columns ? width : height);
+      this.axesOf = { key, layout: new Layout(axis(line(true)), axis(line(false)), this.size) };
     }
-    return this.axesOf;
+    return this.axesOf.layout;
   }
 
   private drawFar(pen: Pen, program: Loaded): void {
@@ -148,17 +138,16 @@ export class RoutesView extends GridView implements View {
     });
   }
 
-  private drawCells(pen: Pen, program: Loaded, x: Axis, y: Axis): void {
+  private drawCells(pen: Pen, program: Loaded, layout: Layout): void {
     const { scale } = this.viewport;
     const { phase, position } = program.states[this.state];
     const map = program.map(phase);
-    for (let row = 0; row < y.slots.length; row++) {
-      const top = y.at[row] * scale - this.viewport.y;
-      if (top > this.size.height || top + scale < 0) continue;
-      for (let column = 0; column < x.slots.length; column++) {
-        const left = x.at[column] * scale - this.viewport.x;
-        if (left > this.size.width || left + scale < 0) continue;
-        const pe = y.slots[row].index * program.width + x.slots[column].index;
+    for (let row = 0; row < layout.y.slots.length; row++) {
+      for (let column = 0; column < layout.x.slots.length; column++) {
+        const [x, y] = layout.corner(column, row);
+        const [left, top] = [x * scale - this.viewport.x, y * scale - this.viewport.y];
+        if (left > this.size.width || left + scale < 0 || top > this.size.height || top + scale < 0) continue;
+        const pe = layout.y.slots[row].index * program.width + layout.x.slots[column].index;
         this.drawCell(pen, program, pe, map[pe], { left, top, phase, position });
       }
     }
@@ -230,6 +219,23 @@ export class RoutesView extends GridView implements View {
     }
   }
 
+  /** Of a folded line: a bar over each slot of what repeats, and how often behind the last. */
+  private drawFoldedRepeats(pen: Pen, layout: Layout): void {
+    const { scale, x, y } = this.viewport;
+    const { theme } = this.app;
+    const { slots } = layout.long;
+    slots.forEach((slot, n) => {
+      if (!slot.repeats) return;
+      for (let k = 0; k < slot.repeats.slots; k++) {
+        const [left, top] = layout.corner(n + k, 0);
+        pen.rect(left * scale - x + 2, top * scale - y - 6, scale - 4, 2.5, theme.dim, 1);
+      }
+      const [left, top] = layout.corner(n + slot.repeats.slots - 1, 0);
+      const text = `\u00d7 ${slot.repeats.times}`;
+      pen.text(text, (left + 1) * scale - x + 4, top * scale - y - 5, { color: theme.text, size: 11, bold: true });
+    });
+  }
+
   private drawRepeats(pen: Pen, line: Axis, columns: boolean): void {
     const { scale, x, y } = this.viewport;
     const { theme } = this.app;
@@ -249,24 +255,6 @@ export class RoutesView extends GridView implements View {
       pen.text(text, left - 2, (from + to) / 2 - y, { color: theme.text, size: 11, align: "right", bold: true });
     });
   }
-}
-
-function axis(slots: Slot[]): Axis {
-  const at: number[] = [];
-  let next = 0;
-  let open = 0;
-  for (const slot of slots) {
-    at.push(next);
-    next += 1;
-    if (slot.repeats) open = slot.repeats.slots;
-    if (open > 0 && --open === 0) next += GAP;
-  }
-  return { slots, at: [...at, next] };
-}
-
-function slotAt(line: Axis, place: number): number | null {
-  const n = line.slots.findIndex((_, k) => place >= line.at[k] && place < line.at[k] + 1);
-  return n < 0 ? null : line.slots[n].index;
 }
 
 function edge(side: Side, left: number, top: number, scale: number, offset: number): [number, number] | null {
