@@ -21,8 +21,9 @@ const { outputFiles } = await build({
   legalComments: "none",
 });
 const output = (kind) => outputFiles.find(({ path }) => path.endsWith(kind)).text.trim();
-const licence = readFileSync(here("node_modules/gifenc/LICENSE.md"), "utf8").trim();
-const script = `/* With gifenc:\n${licence} */\n${output(".js")}`;
+const licence = (name, file) => `${name}\n${readFileSync(here(`node_modules/${name}/${file}`), "utf8").trim()}`;
+const licences = [licence("gifenc", "LICENSE.md"), licence("fflate", "LICENSE")].join("\n\n");
+const script = `/* With\n${licences} */\n${output(".js")}`;
 if (script.includes("</script") || output(".css").includes("</style")) throw new Error("a tag in the text");
 const page = readFileSync(here("src/page.html"), "utf8")
   .replace("/* style */", () => output(".css"))

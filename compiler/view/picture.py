@@ -65,7 +65,7 @@ def picture(made: Page, view: str, *, dark: bool) -> bytes:
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         raise PictureError("a picture needs Chromium or Chrome, and neither is on PATH")
-    asked = f"view={view}&theme={'dark' if dark else 'light'}"
+    asked = f"t=peak&view={view}&theme={'dark' if dark else 'light'}"
     with tempfile.TemporaryDirectory(prefix="collc-view-") as name:
         directory = Path(name)
         made.write(directory / "view.html")

@@ -54,17 +54,32 @@ export class App {
   }
 
   /** Reads the traces, one after the other; the page is there before. */
-  async loadRuns(): Promise<void> {
+  loadRuns(): void {
     for (const [n, program] of this.programs.entries()) {
       try {
-        const trace = await loadTrace(n);
+        const trace = loadTrace(n);
         if (trace) this.programs[n] = program.withTrace(trace);
+        else program.read = true;
       } catch (error) {
         const why = error instanceof TraceError ? error.message : String(error);
         this.programs[n] = program.withProblem(`the trace cannot be read: ${why}`);
       }
     }
+    this.time = this.firstHop;
     this.change();
+  }
+
+  /** The first cycle in which something is on a link. */
+  get firstHop(): number {
+    return this.program.run?.trace.hop.cycle[0] ?? 0;
+  }
+
+  /** The cycle in which most is on the links. */
+  get busiest(): number {
+    const { run } = this.program;
+    if (!run) return 0;
+    const sums = run.loadOverTime(run.trace.last + 1);
+    return sums.indexOf(sums.reduce((a, b) => Math.max(a, b), 0));
   }
 
   onDraw(listener: Listener): void {

@@ -60,10 +60,8 @@ export function bar(pen: Pen, axis: TimeAxis, top: number, height: number, segme
     const right = Math.min(axis.x(one.to), end);
     if (right <= left) continue;
     pen.rect(left, top, Math.max(right - left - (right - left > 4 ? 1 : 0), 0.6), height, one.fill, right - left > 8 ? 3 : 0);
-    const room = (right - left) / 6.4;
-    if (room > 3 && height >= 12) {
-      const text = one.label.length > room ? `${one.label.slice(0, Math.max(1, room - 1))}\u2026` : one.label;
-      pen.text(text, left + 6, top + height / 2 + 0.5, { color: one.ink ?? "#ffffff", size: 10.5 });
-    }
+    const room = (right - left - 10) / 5.9;
+    const fitting = [one.label, one.label.split(" ")[0]].find((text) => text.length <= room);
+    if (fitting) pen.text(fitting, left + 6, top + height / 2 + 0.5, { color: one.ink ?? "#ffffff", size: 10.5 });
   }
 }

@@ -1,5 +1,6 @@
 // The data of a page: programs as docs/viewer.md describes them, and their traces.
 
+import { gunzipSync } from "fflate";
 import { readTrace, type Trace } from "./trace.ts";
 
 export interface Place {
@@ -87,12 +88,11 @@ export function* members([first, last, step, period, repeats]: Strided): Generat
 }
 
 /** Base64 of gzip, as `page.py` writes it. */
-async function unpacked(text: string): Promise<Uint8Array> {
+function unpacked(text: string): Uint8Array {
   const raw = atob(text.trim());
   const packed = new Uint8Array(raw.length);
   for (let n = 0; n < raw.length; n++) packed[n] = raw.charCodeAt(n);
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+  return gunzipSync(packed);
 }
 
 function block(name: string): string | null {
@@ -100,17 +100,17 @@ function block(name: string): string | null {
 }
 
 /** The programs of this page. Raises an Error where there are none, or of another version. */
-export async function loadPrograms(): Promise<Program[]> {
+export function loadPrograms(): Program[] {
   const text = block("data-programs");
   if (text === null) throw new Error("this page has no data; `collc view FILE` makes one that has");
-  const programs = JSON.parse(new TextDecoder().decode(await unpacked(text))) as Program[];
+  const programs = JSON.parse(new TextDecoder().decode(unpacked(text))) as Program[];
   const other = programs.find((program) => program.version !== VERSION);
   if (other) throw new Error(`data of version ${other.version}; this page shows version ${VERSION}`);
   return programs;
 }
 
 /** The trace of program n; null where it has none. */
-export async function loadTrace(n: number): Promise<Trace | null> {
+export function loadTrace(n: number): Trace | null {
   const text = block(`data-trace-${n}`);
-  return text === null ? null : readTrace(await unpacked(text));
+  return text === null ? null : readTrace(unpacked(text));
 }

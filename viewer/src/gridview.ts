@@ -33,6 +33,10 @@ export abstract class GridView {
     this.app.invalidate();
   }
 
+  resized(): void {
+    this.viewport.unfit();
+  }
+
   click(x: number, y: number): void {
     const pe = this.peAt(x, y);
     this.app.select(pe === this.app.selected ? null : pe);

@@ -12,6 +12,8 @@ export class Loaded {
   readonly height: number;
   run: Run | null = null;
   problem = "";
+  /** Whether its trace has been looked for. */
+  read = false;
   private readonly mapOf = new Map<number, Uint16Array>();
   private pathOf: Piece[] | null = null;
 
@@ -30,12 +32,14 @@ export class Loaded {
     const cycles = this.program.run?.cycles;
     const end = typeof cycles === "number" ? start + cycles : trace.last + 1;
     found.run = new Run(trace, start, end);
+    found.read = true;
     return found;
   }
 
   withProblem(problem: string): Loaded {
     const found = new Loaded(this.index, this.program);
     found.problem = problem;
+    found.read = true;
     return found;
   }
 
@@ -47,6 +51,7 @@ export class Loaded {
   get notRun(): string {
     if (this.run) return "";
     const { run, note } = this.program;
+    if (run && !this.problem && !this.read) return "The run is being read.";
     return this.problem || run?.problem || note || "Not run: the plan, and what is predicted.";
   }
 

@@ -31,28 +31,30 @@ const KEYS: [string, string][] = [
 interface Wanted {
   view: string;
   dark: boolean;
-  time: number | null;
+  time: number | "peak" | null;
   pe: [number, number] | null;
   bare: boolean;
 }
 
-/** `#view=motion&t=120&theme=dark&pe=3,0`; `bare` leaves out everything but the view. */
+/** `#view=motion&t=120&theme=dark&pe=3,0`, or `t=peak` for the busiest cycle; `bare` leaves out everything but the view. */
 function wanted(): Wanted {
   const said = new URLSearchParams(location.hash.slice(1));
-  const time = Number(said.get("t") ?? NaN);
+  const time = said.get("t") === "peak" ? "peak" : Number(said.get("t") ?? NaN);
   const pe = said.get("pe")?.split(",").map(Number);
   const system = window.matchMedia("(prefers-color-scheme: dark)").matches;
   return {
     view: said.get("view") ?? "",
     dark: said.has("theme") ? said.get("theme") === "dark" : system,
-    time: Number.isFinite(time) ? time : null,
+    time: time === "peak" || Number.isFinite(time) ? time : null,
     pe: pe?.length === 2 ? [pe[0], pe[1]] : null,
     bare: said.has("bare"),
   };
 }
 
 async function begin(): Promise<void> {
-  const programs = (await loadPrograms()).map((program, n) => new Loaded(n, program));
+  // the body is made anew, and the traces are read after that
+  document.head.append(...document.querySelectorAll('script[type="text/plain"]'));
+  const programs = loadPrograms().map((program, n) => new Loaded(n, program));
   const said = wanted();
   const app = new App(programs, [], said.dark);
   const routes = new RoutesView(app);
@@ -69,8 +71,8 @@ async function begin(): Promise<void> {
   // for tests and for pictures without a window
   Object.assign(window, { viewer: app });
   await new Promise((painted) => setTimeout(painted, 0));
-  await app.loadRuns();
-  if (said.time !== null) app.setTime(said.time);
+  app.loadRuns();
+  if (said.time !== null) app.setTime(said.time === "peak" ? app.busiest + 0.35 : said.time);
   if (said.pe) app.select(said.pe[1] * app.program.width + said.pe[0]);
   const stuck = app.program.run?.trace.waits.length;
   if (stuck && !said.view) app.show(app.views.find(({ id }) => id === "waits")!);

@@ -26,8 +26,8 @@ export function stage(app: App): Stage {
   });
   app.onDraw(() => drawStage(app, canvas, size()));
   new ResizeObserver(() => {
-    app.view.reset?.();
-    app.invalidate();
+    app.view.resized?.();
+    drawStage(app, canvas, size());
   }).observe(element);
   pointing(app, canvas, hint);
   return { element, size };

@@ -21,6 +21,8 @@ export interface View {
   /** A line or more on what is under the pointer. */
   hint?(x: number, y: number): string[];
   reset?(): void;
+  /** The stage has another size. */
+  resized?(): void;
   /** Whether it shows a moment of the run. */
   readonly timed: boolean;
 }

@@ -204,7 +204,7 @@ export class RoutesView extends GridView implements View {
     const offset = this.lane(color) * scale;
     const [cx, cy] = [left + scale / 2 + offset, top + scale / 2 + offset];
     const stroke = routeColor(color);
-    const width = Math.max(1.4, Math.min(5, scale * 0.06));
+    const width = Math.max(1, Math.min(5, scale * 0.055));
     const end = (side: Side): [number, number] => edge(side, left, top, scale, offset) ?? [cx, cy];
     for (const side of route.send) {
       pen.line([...end(route.receive), cx, cy, ...end(side)], stroke, width, dashed ? [width, width * 2] : []);
