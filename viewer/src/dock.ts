@@ -76,7 +76,8 @@ function draw(app: App, canvas: HTMLCanvasElement): void {
   to.setTransform(ratio, 0, 0, ratio, 0, 0);
   to.clearRect(0, 0, width, height);
   const pen = new CanvasPen(to);
-  const parts = Math.floor(width / 3);
+  const cycles = Math.max(1, Math.ceil(((run.trace.last + 1) / width) * 3));
+  const parts = Math.max(2, Math.round((run.trace.last + 1) / cycles));
   if (loads?.key !== `${index} ${parts}`) loads = { key: `${index} ${parts}`, values: run.loadOverTime(parts) };
   const most = loads.values.reduce((a, b) => Math.max(a, b), 1);
   const [from, until] = app.span;

@@ -38,26 +38,32 @@ export function routeStates(program: Program): RouteState[] {
   });
 }
 
-/** One column or row as it is drawn: where it is on the grid, and how often what begins with it is
- * repeated; the cells between `index` and the next one's are those repetitions. */
-export interface Slot {
-  index: number;
-  /** On the first slot of what repeats: how many slots that are, and how often. */
-  repeats: { slots: number; times: number } | null;
+/** So many slots are drawn once, and come so many times. */
+export interface Repeat {
+  slots: number;
+  times: number;
 }
 
-const LONGEST_PERIOD = 32;
+/** One column or row as it is drawn: where it is on the grid, and the repetitions that begin with it,
+ * the outer one first. */
+export interface Slot {
+  index: number;
+  repeats: Repeat[];
+}
 
-/** A line of keys with what repeats written once: `a b a b a b c` becomes `a b (3 times) c`. */
-export function condensed(keys: ArrayLike<number>): Slot[] {
+const LONGEST_PERIOD = 256;
+
+/** A line of keys with what repeats written once: `a b b b c a b b b c` becomes `a b (3 times) c`, and
+ * that twice. */
+export function condensed(keys: ArrayLike<number>, from = 0, to = keys.length): Slot[] {
   const found: Slot[] = [];
-  for (let at = 0; at < keys.length; ) {
-    const [period, times] = repetition(keys, at);
-    for (let n = 0; n < period; n++) {
-      found.push({
-        index: at + n,
-        repeats: n === 0 && times > 1 ? { slots: period, times } : null,
-      });
+  for (let at = from; at < to; ) {
+    const [period, times] = repetition(keys, at, to);
+    if (times === 1) found.push({ index: at, repeats: [] });
+    else {
+      const once = period === 1 ? [{ index: at, repeats: [] }] : condensed(keys, at, at + period);
+      const [first, ...rest] = once;
+      found.push({ ...first, repeats: [{ slots: once.length, times }, ...first.repeats] }, ...rest);
     }
     at += period * times;
   }
@@ -65,12 +71,12 @@ export function condensed(keys: ArrayLike<number>): Slot[] {
 }
 
 /** What saves most from a place on: a period, and how often it comes; once where none pays. */
-function repetition(keys: ArrayLike<number>, at: number): [number, number] {
+function repetition(keys: ArrayLike<number>, at: number, to: number): [number, number] {
   let best: [number, number] = [1, 1];
   let saved = 1; // a mark of repetition takes room as well
-  for (let period = 1; period <= LONGEST_PERIOD && at + 2 * period <= keys.length; period++) {
+  for (let period = 1; period <= LONGEST_PERIOD && at + 2 * period <= to; period++) {
     let end = at + period;
-    while (end < keys.length && keys[end] === keys[end - period]) end++;
+    while (end < to && keys[end] === keys[end - period]) end++;
     const times = Math.floor((end - at) / period);
     if (times > 1 && (times - 1) * period > saved) {
       saved = (times - 1) * period;

@@ -71,9 +71,14 @@ export abstract class GridView {
     pen.image(image, -x, -y, columns * scale, rows * scale);
   }
 
+  /** The colors that lie beside each other. */
+  protected lanes(): number[] {
+    return this.app.program.colors;
+  }
+
   /** The lane of a color beside the middle of a link, as part of a cell. */
   protected lane(color: number): number {
-    const colors = this.app.program.colors;
+    const colors = this.lanes();
     const n = colors.indexOf(color);
     const spacing = Math.min(0.15, 0.62 / Math.max(1, colors.length));
     return (n - (colors.length - 1) / 2) * spacing;

@@ -15,19 +15,32 @@ export interface Axis {
 export function axis(slots: Slot[]): Axis {
   const at: number[] = [];
   let next = 0;
-  let open = 0;
+  let open: number[] = [];
   for (const slot of slots) {
     at.push(next);
     next += 1;
-    if (slot.repeats) open = slot.repeats.slots;
-    if (open > 0 && --open === 0) next += GAP;
+    open = [...open, ...slot.repeats.map((one) => one.slots)].map((left) => left - 1);
+    if (open.includes(0)) next += GAP;
+    open = open.filter((left) => left > 0);
   }
   return { slots, at: [...at, next] };
 }
 
+/** The repetitions of a line: their first and last slots, how often, and how deep they lie in others. */
+export function repetitions({ slots }: Axis): { first: number; last: number; times: number; depth: number }[] {
+  const found: { first: number; last: number; times: number; depth: number }[] = [];
+  slots.forEach((slot, first) => {
+    for (const { slots: count, times } of slot.repeats) {
+      const depth = found.filter((outer) => outer.first <= first && outer.last >= first + count - 1).length;
+      found.push({ first, last: first + count - 1, times, depth });
+    }
+  });
+  return found;
+}
+
 /** Slots without any repetition. */
 export function every(count: number): Slot[] {
-  return Array.from({ length: count }, (_, index) => ({ index, repeats: null }));
+  return Array.from({ length: count }, (_, index) => ({ index, repeats: [] }));
 }
 
 export class Layout {

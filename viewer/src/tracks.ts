@@ -121,7 +121,9 @@ export function pieceWords(loaded: Loaded, piece: Piece): string[] {
 export function load(pen: Pen, axis: TimeAxis, loaded: Loaded, top: number, height: number, theme: Theme): void {
   const { run } = loaded;
   if (!run) return;
-  const parts = Math.max(2, Math.floor(axis.width / 2));
+  // whole cycles a part, so that parts are alike
+  const cycles = Math.max(1, Math.ceil(((axis.to - axis.from) / axis.width) * 4));
+  const parts = Math.max(2, Math.round((axis.to - axis.from) / cycles));
   const sums = new Float32Array(parts);
   const { cycle, side } = run.trace.hop;
   const scale = parts / (axis.to - axis.from);

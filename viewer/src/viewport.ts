@@ -12,13 +12,13 @@ export class Viewport {
   ) {}
 
   /** Shows a drawing of this size in the middle, once or whenever `again`. */
-  fit(width: number, height: number, stage: { width: number; height: number; top?: number }, again = false): void {
+  fit(width: number, height: number, stage: { width: number; height: number; top?: number; left?: number }, again = false): void {
     if (this.fitted && !again) return;
-    const top = stage.top ?? 0;
-    const room = { width: stage.width - 64, height: stage.height - top - 64 };
+    const { top = 0, left = 0 } = stage;
+    const room = { width: stage.width - left - 64, height: stage.height - top - 64 };
     const scale = Math.min(room.width / width, room.height / height);
     this.scale = Math.max(Math.min(scale, this.most, 120), Math.min(this.least, scale));
-    this.x = (width * this.scale - stage.width) / 2;
+    this.x = (width * this.scale - stage.width - left) / 2;
     this.y = (height * this.scale - stage.height - top) / 2;
     this.fitted = true;
   }

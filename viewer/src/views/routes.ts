@@ -4,14 +4,14 @@ import type { ColorUse, PeClass, Position, Side } from "../data.ts";
 import { h } from "../dom.ts";
 import { condensed, lineKeys } from "../grid.ts";
 import { GridView } from "../gridview.ts";
-import { axis, every, GAP, Layout, type Axis } from "../layout.ts";
+import { axis, every, Layout, repetitions, type Axis } from "../layout.ts";
 import type { Loaded } from "../loaded.ts";
 import { classTint, routeColor } from "../palette.ts";
 import type { Pen } from "../pen.ts";
 import type { Size, View } from "../view.ts";
 
 const READABLE = 13; // pixels a cell, from which on routes are drawn
-const MOST_CELLS = 1600; // PEs, above which the page begins with what repeats drawn once
+const MOST_CELLS = 800; // PEs, above which the page begins with what repeats drawn once
 
 export class RoutesView extends GridView implements View {
   readonly id = "routes";
@@ -83,7 +83,7 @@ export class RoutesView extends GridView implements View {
     this.size = size;
     const program = this.app.program;
     const layout = this.layout(program);
-    this.viewport.fit(layout.width, layout.height, { ...size, top: 26 });
+    this.viewport.fit(layout.width, layout.height, { ...size, top: 26, left: this.condensed && layout.y.slots.length > 1 ? 70 : 0 });
     if (this.viewport.scale < READABLE && !this.condensed) return this.drawFar(pen, program);
     this.drawCells(pen, program, layout);
     if (layout.fold) return this.drawFoldedRepeats(pen, layout);
@@ -104,6 +104,13 @@ export class RoutesView extends GridView implements View {
     const layout = this.layout(this.app.program);
     const found = layout.find((px + x) / scale, (py + y) / scale);
     return found && layout.y.slots[found[1]].index * this.app.program.width + layout.x.slots[found[0]].index;
+  }
+
+  protected override lanes(): number[] {
+    const { program } = this.app;
+    const { phase } = program.states[this.state];
+    const found = program.phases[phase].classes.flatMap((one) => one.colors.map((use) => use.color));
+    return [...new Set(found)].sort((a, b) => a - b);
   }
 
   private classOf(pe: number): PeClass | null {
@@ -223,37 +230,42 @@ export class RoutesView extends GridView implements View {
   private drawFoldedRepeats(pen: Pen, layout: Layout): void {
     const { scale, x, y } = this.viewport;
     const { theme } = this.app;
-    const { slots } = layout.long;
-    slots.forEach((slot, n) => {
-      if (!slot.repeats) return;
-      for (let k = 0; k < slot.repeats.slots; k++) {
-        const [left, top] = layout.corner(n + k, 0);
-        pen.rect(left * scale - x + 2, top * scale - y - 6, scale - 4, 2.5, theme.dim, 1);
+    const all = repetitions(layout.long);
+    const deepest = Math.max(0, ...all.map((one) => one.depth));
+    for (const { first, last, times, depth } of all) {
+      const up = 6 + (deepest - depth) * 13;
+      for (let n = first; n <= last; n++) {
+        const [left, top] = layout.corner(n, 0);
+        pen.rect(left * scale - x + 2, top * scale - y - up, scale - 4, 2.5, theme.dim, 1);
       }
-      const [left, top] = layout.corner(n + slot.repeats.slots - 1, 0);
-      const text = `\u00d7 ${slot.repeats.times}`;
-      pen.text(text, (left + 1) * scale - x + 4, top * scale - y - 5, { color: theme.text, size: 11, bold: true });
-    });
+      const [left, top] = layout.corner(last, 0);
+      const style = { color: theme.text, size: 11, bold: true };
+      pen.text(`\u00d7 ${times}`, (left + 1) * scale - x + 4, top * scale - y - up + 1, style);
+    }
   }
 
   private drawRepeats(pen: Pen, line: Axis, columns: boolean): void {
     const { scale, x, y } = this.viewport;
     const { theme } = this.app;
-    line.slots.forEach((slot, n) => {
-      if (!slot.repeats) return;
-      const [from, to] = [line.at[n], line.at[n + slot.repeats.slots - 1] + 1].map((at) => at * scale);
-      const text = `\u00d7 ${slot.repeats.times}`;
+    const all = repetitions(line);
+    const deepest = Math.max(0, ...all.map((one) => one.depth));
+    for (const { first, last, times, depth } of all) {
+      const [from, to] = [line.at[first] * scale, (line.at[last] + 1) * scale];
+      const style = { color: theme.text, size: 11, bold: true };
+      const text = `\u00d7 ${times}`;
+      const inset = 2;
       if (columns) {
-        const top = Math.max(14, -y - 12);
-        pen.line([from - x + 3, top + 7, from - x + 3, top + 3, to - x - 3, top + 3, to - x - 3, top + 7], theme.dim, 1);
-        pen.text(text, (from + to) / 2 - x, top - 6, { color: theme.text, size: 11, align: "center", bold: true });
-        pen.text("\u22ef", to - x + (GAP * scale) / 2, line.at.length ? -y + scale / 2 : 0, { color: theme.dim, align: "center", size: 16 });
-        return;
+        const top = Math.max(14 + depth * 22, -y - 12 - (deepest - depth) * 22);
+        const [left, right] = [from - x + inset, to - x - inset];
+        pen.line([left, top + 7, left, top + 3, right, top + 3, right, top + 7], theme.dim, 1);
+        pen.text(text, (left + right) / 2, top - 5, { ...style, align: "center" });
+        continue;
       }
-      const left = Math.max(38, -x - 10);
-      pen.line([left + 7, from - y + 3, left + 3, from - y + 3, left + 3, to - y - 3, left + 7, to - y - 3], theme.dim, 1);
-      pen.text(text, left - 2, (from + to) / 2 - y, { color: theme.text, size: 11, align: "right", bold: true });
-    });
+      const left = Math.max(38 + depth * 44, -x - 10 - (deepest - depth) * 44);
+      const [top, bottom] = [from - y + inset, to - y - inset];
+      pen.line([left + 7, top, left + 3, top, left + 3, bottom, left + 7, bottom], theme.dim, 1);
+      pen.text(text, left - 2, (top + bottom) / 2, { ...style, align: "right" });
+    }
   }
 }
 
