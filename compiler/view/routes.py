@@ -58,12 +58,15 @@ def _colors(
         Direction.WEST: _side(path, place, place - 1),
         Direction.EAST: _side(path, place, place + 1),
     }
-    pe = path.places[place]
+    # colors that leap are set by the routes between places alone
+    leaping = {way.color for way in phase.ways}
     uses = {
         use.color: ColorUse(use.color, tuple(_turned(one, sides) for one in use.positions))
         for use in phase.roles[role].colors
+        if use.color not in leaping
     }
-    uses |= {color: ColorUse(color, (route,)) for color, route in through.get(pe, {}).items()}
+    here = through.get(path.places[place], {})
+    uses |= {color: ColorUse(color, (route,)) for color, route in here.items()}
     return tuple(uses[name] for name in sorted(uses))
 
 

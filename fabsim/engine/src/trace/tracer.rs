@@ -17,6 +17,7 @@ use crate::report::WaitsFor;
 use fabsim_program::program::{Direction, Directions, Inst, Span};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Writes a trace.
@@ -108,10 +109,11 @@ impl Tracer {
         }
     }
 
-    /// `file:line` of a span.
+    /// `file:line` of a span, without the folder: a trace says the same wherever a program lies.
     fn place(&mut self, span: Span) -> Name {
-        let file = self.files.get(span.file as usize);
-        let file = file.map_or("", String::as_str);
+        let file = self.files.get(span.file as usize).map(Path::new);
+        let file = file.and_then(Path::file_name).unwrap_or_default();
+        let file = file.to_string_lossy();
         self.names.get(format!("{file}:{}", span.line))
     }
 
