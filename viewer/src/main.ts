@@ -70,7 +70,8 @@ async function begin(): Promise<void> {
   app.change();
   // for tests and for pictures without a window
   Object.assign(window, { viewer: app });
-  await new Promise((painted) => setTimeout(painted, 0));
+  // the plan is painted before the run is read, which takes longer
+  await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)));
   app.loadRuns();
   if (said.time !== null) app.setTime(said.time === "peak" ? app.busiest + 0.35 : said.time);
   if (said.pe) app.select(said.pe[1] * app.program.width + said.pe[0]);

@@ -16,6 +16,10 @@ export interface Pen {
   circle(x: number, y: number, radius: number, fill: string): void;
   ring(x: number, y: number, radius: number, stroke: string, width: number): void;
   text(text: string, x: number, y: number, style: TextStyle): void;
+  /** Many of one paint at once: lines from (x, y) to (x, y), squares and dots around (x, y). */
+  segments(points: number[], stroke: string, width: number): void;
+  squares(points: number[], side: number, fill: string, radius?: number): void;
+  dots(points: number[], radius: number, fill: string): void;
   image(image: HTMLCanvasElement, x: number, y: number, width: number, height: number): void;
   clipped(x: number, y: number, width: number, height: number, draw: () => void): void;
   faded(alpha: number, draw: () => void): void;
@@ -86,6 +90,44 @@ export class CanvasPen implements Pen {
     this.to.textAlign = style.align ?? "left";
     this.to.textBaseline = "middle";
     this.to.fillText(text, x, y);
+  }
+
+  segments(points: number[], stroke: string, width: number): void {
+    this.to.beginPath();
+    for (let n = 0; n < points.length; n += 4) {
+      this.to.moveTo(points[n], points[n + 1]);
+      this.to.lineTo(points[n + 2], points[n + 3]);
+    }
+    this.to.strokeStyle = stroke;
+    this.to.lineWidth = width;
+    this.to.setLineDash([]);
+    this.to.stroke();
+  }
+
+  squares(points: number[], side: number, fill: string, radius = 0): void {
+    this.to.fillStyle = fill;
+    this.to.beginPath();
+    for (let n = 0; n < points.length; n += 2) {
+      const [x, y] = [points[n] - side / 2, points[n + 1] - side / 2];
+      if (radius < 2.5) this.to.rect(x, y, side, side);
+      else this.to.roundRect(x, y, side, side, radius);
+    }
+    this.to.fill();
+  }
+
+  dots(points: number[], radius: number, fill: string): void {
+    this.to.fillStyle = fill;
+    this.to.beginPath();
+    for (let n = 0; n < points.length; n += 2) {
+      const [x, y] = [points[n], points[n + 1]];
+      if (radius < 2.5) {
+        this.to.rect(x - radius, y - radius, 2 * radius, 2 * radius);
+        continue;
+      }
+      this.to.moveTo(x + radius, y);
+      this.to.arc(x, y, radius, 0, Math.PI * 2);
+    }
+    this.to.fill();
   }
 
   image(image: HTMLCanvasElement, x: number, y: number, width: number, height: number): void {
@@ -163,6 +205,24 @@ export class SvgPen implements Pen {
         `font-size="${style.size ?? 12}"${weight} text-anchor="${anchor}" dominant-baseline="central">` +
         `${escaped(text)}</text>`,
     );
+  }
+
+  segments(points: number[], stroke: string, width: number): void {
+    let path = "";
+    for (let n = 0; n < points.length; n += 4) {
+      path += `M${round(points[n])} ${round(points[n + 1])}L${round(points[n + 2])} ${round(points[n + 3])}`;
+    }
+    this.parts.push(`<path d="${path}" fill="none" stroke="${stroke}" stroke-width="${round(width)}"/>`);
+  }
+
+  squares(points: number[], side: number, fill: string, radius = 0): void {
+    for (let n = 0; n < points.length; n += 2) {
+      this.rect(points[n] - side / 2, points[n + 1] - side / 2, side, side, fill, radius);
+    }
+  }
+
+  dots(points: number[], radius: number, fill: string): void {
+    for (let n = 0; n < points.length; n += 2) this.circle(points[n], points[n + 1], radius, fill);
   }
 
   image(image: HTMLCanvasElement, x: number, y: number, width: number, height: number): void {

@@ -38,7 +38,7 @@ function drawStage(app: App, canvas: HTMLCanvasElement, { width, height }: Size)
   const [w, t] = [Math.round(width * ratio), Math.round(height * ratio)];
   if (canvas.width !== w) canvas.width = w;
   if (canvas.height !== t) canvas.height = t;
-  const to = canvas.getContext("2d")!;
+  const to = canvas.getContext("2d", { alpha: false })!;
   to.setTransform(ratio, 0, 0, ratio, 0, 0);
   const pen = new CanvasPen(to);
   pen.rect(0, 0, width, height, app.theme.ground);

@@ -22,6 +22,21 @@ const GROUNDS: [Ground, string][] = [
   ["links", "Links"],
 ];
 
+/** Points by the paint that they are drawn with. */
+class Batches {
+  private readonly points = new Map<string, number[]>();
+
+  add(paint: string, ...points: number[]): void {
+    const known = this.points.get(paint);
+    if (known) known.push(...points);
+    else this.points.set(paint, points);
+  }
+
+  draw(each: (paint: string, points: number[]) => void): void {
+    this.points.forEach((points, paint) => each(paint, points));
+  }
+}
+
 export class MotionView extends GridView implements View {
   readonly id = "motion";
   readonly label = "Motion";
@@ -180,23 +195,24 @@ export class MotionView extends GridView implements View {
       return this.picture(pen, program.width, program.height, shades);
     }
     const box = scale * 0.6;
-    const radius = Math.min(6, box * 0.18);
+    const boxes = new Batches();
     for (let pe = 0; pe < run.pes; pe++) {
       const middle = this.middle(pe);
       if (!middle) continue;
-      const [x, y] = middle;
-      pen.rect(x - box / 2, y - box / 2, box, box, this.shade(run, pe), radius);
+      boxes.add(this.shade(run, pe), ...middle);
       if (scale >= 52) {
         const style = { color: this.app.theme.dim, size: 10, align: "center" as const, mono: true };
-        pen.text(program.place(pe).join(","), x, y - scale * 0.4, style);
+        pen.text(program.place(pe).join(","), middle[0], middle[1] - scale * 0.4, style);
       }
     }
+    boxes.draw((shade, points) => pen.squares(points, box, shade, Math.min(6, box * 0.18)));
   }
 
   private drawLinks(pen: Pen, program: Loaded, run: Run): void {
     const { scale } = this.viewport;
     const { links, mostLink } = this.heat(run);
     const plain = this.ground !== "links";
+    const lines = new Batches();
     for (let pe = 0; pe < program.width * program.height; pe++) {
       const middle = this.middle(pe);
       if (!middle) continue;
@@ -209,10 +225,11 @@ export class MotionView extends GridView implements View {
         const [x, y] = [middle[0] + dy * apart, middle[1] + dx * apart];
         const [red, green, blue] = heatColor(load / mostLink, this.app.theme.dark);
         const stroke = plain ? this.app.theme.line : `rgb(${red},${green},${blue})`;
-        const width = plain ? Math.max(1, scale * 0.05) : Math.max(1.5, scale * 0.1);
-        pen.line([x, y, x + dx * scale, y + dy * scale], stroke, width);
+        lines.add(stroke, x, y, x + dx * scale, y + dy * scale);
       }
     }
+    const width = plain ? Math.max(1, scale * 0.05) : Math.max(1.5, scale * 0.1);
+    lines.draw((stroke, points) => pen.segments(points, stroke, width));
   }
 
   private drawWavelets(pen: Pen, run: Run): void {
@@ -223,6 +240,9 @@ export class MotionView extends GridView implements View {
     const radius = Math.max(1.3, scale * 0.11);
     const lanes = new Map<number, number>();
     const { fold } = this.layout(this.app.program);
+    const moving = new Batches();
+    const landing = new Batches();
+    const controls: number[] = [];
     if (cycle > last) return;
     for (let n = run.at(cycle); n < run.at(cycle + 1); n++) {
       const color = hop.color[n];
@@ -238,14 +258,14 @@ export class MotionView extends GridView implements View {
       const gone = over ? part - 1 : part;
       const x = middle[0] + dx * gone * scale + (dy ? lane : 0);
       const y = middle[1] + dy * gone * scale + (dy ? 0 : lane);
-      const size = down ? radius * (1.5 - part) : radius;
-      if (size < 3 && !hop.control[n]) pen.rect(x - size, y - size, size * 2, size * 2, routeColor(color));
-      else {
-        if (scale > 24) pen.circle(x, y, size + 1.2, this.app.theme.panel);
-        pen.circle(x, y, size, routeColor(color));
-        if (hop.control[n]) pen.ring(x, y, size + 2, this.app.theme.text, 1.5);
-      }
+      (down ? landing : moving).add(routeColor(color), x, y);
+      if (hop.control[n]) controls.push(x, y);
     }
+    const halo = this.app.theme.panel;
+    if (scale > 30) moving.draw((_, points) => pen.dots(points, radius + 1.2, halo));
+    moving.draw((color, points) => pen.dots(points, radius, color));
+    landing.draw((color, points) => pen.dots(points, radius * (1.5 - part), color));
+    for (let n = 0; n < controls.length; n += 2) pen.ring(controls[n], controls[n + 1], radius + 2, this.app.theme.text, 1.5);
   }
 
   /** Wavelets that wait in routers: a stack of squares at the cell's corner, a color each. */
@@ -255,6 +275,7 @@ export class MotionView extends GridView implements View {
     const cycle = Math.floor(this.app.time);
     const side = Math.max(1.5, scale * 0.13);
     const stacked = new Map<number, number>();
+    const squares = new Batches();
     for (const n of this.waitingAt(run, cycle)) {
       const [pe, color] = [queued.pe[n], queued.color[n]];
       if (queued.from[n] > cycle || queued.to[n] <= cycle || !this.app.shows(color)) continue;
@@ -262,10 +283,11 @@ export class MotionView extends GridView implements View {
       stacked.set(pe, before + 1);
       const middle = before > 7 ? null : this.middle(pe);
       if (!middle) continue;
-      const left = middle[0] - scale * 0.42 + (before % 4) * (side + 1);
-      const top = middle[1] + scale * 0.34 + Math.floor(before / 4) * (side + 1);
-      pen.rect(left, top, side, side, routeColor(color), side * 0.25);
+      const x = middle[0] - scale * 0.42 + (before % 4) * (side + 1) + side / 2;
+      const y = middle[1] + scale * 0.34 + Math.floor(before / 4) * (side + 1) + side / 2;
+      squares.add(routeColor(color), x, y);
     }
+    squares.draw((color, points) => pen.squares(points, side, color, side * 0.25));
   }
 
   private waitingAt(run: Run, cycle: number): number[] {
