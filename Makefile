@@ -129,6 +129,20 @@ constructs: setup
 	test -z "$(FOLDERS)" || $(BIN)/python fabsim/tools/census.py $(FOLDERS) --jobs $(JOBS)
 	$(BIN)/python tests/constructs.py
 
+# The viewer's page, viewer/viewer.html, which both packages bring; and its tests in a browser.
+.PHONY: viewer test-viewer
+viewer/node_modules/.made: viewer/package-lock.json
+	@command -v npm >/dev/null 2>&1 || { echo "make: Node 20 or newer is needed to build the viewer's page: no 'npm' on PATH" >&2; exit 1; }
+	cd viewer && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+viewer: viewer/node_modules/.made
+	cd viewer && node build.mjs
+
+test-viewer: setup viewer/node_modules/.made
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,viewer]'
+	$(BIN)/pytest tests/view
+
 # The picture of the pipeline in docs/architecture.md, from the code.
 .PHONY: architecture
 architecture: setup
