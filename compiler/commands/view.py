@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import click
@@ -14,6 +16,7 @@ from collc.commands.source import Source, definitions_of, reporting, source_opti
 from collc.driver.bundle import Bundle, ProgramBundle
 from collc.view import VIEWS, Observed, Page, PictureError, Scope, page_of, picture, watched_run
 
+_MOST_PROGRAMS = 36  # that a page chooses from
 _MOST_RECORDED = 20_000_000  # PEs times cycles: a trace takes 1 to 25 bytes for each
 
 
@@ -40,6 +43,18 @@ def _window(_: click.Context, __: click.Parameter, text: str | None) -> tuple[in
     return (found[0], found[1]) if found else None
 
 
+def _ranges(
+    _: click.Context, __: click.Parameter, values: tuple[str, ...]
+) -> dict[str, tuple[int, ...]]:
+    found: dict[str, tuple[int, ...]] = {}
+    for text in values:
+        said = re.fullmatch(r" *([A-Za-z_]\w*) *= *([0-9]{1,6}(?: *, *[0-9]{1,6})*) *", text)
+        if not said or said[1] in found:
+            raise click.BadParameter(f"{text!r} is not NAME=N,N,... of a name not given before")
+        found[said[1]] = tuple(dict.fromkeys(map(int, said[2].split(","))))
+    return found
+
+
 @click.command()
 @source_options
 @click.argument("other", required=False, type=click.Path(path_type=Path))
@@ -50,6 +65,19 @@ def _window(_: click.Context, __: click.Parameter, text: str | None) -> tuple[in
     callback=definitions_of,
     metavar="NAME=VALUE",
     help="Compare with OTHER, or with FILE again, whose parameters are these and else those of -D.",
+)
+@click.option(
+    "--over",
+    "ranges",
+    multiple=True,
+    callback=_ranges,
+    metavar="NAME=N,N,...",
+    help="Values of a parameter to choose from in the page; all combinations are run.",
+)
+@click.option(
+    "--lesson",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A Markdown file that the page shows beside the program.",
 )
 @click.option(
     "-o",
@@ -73,6 +101,8 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
     source: Source,
     other: Path | None,
     changed: dict[str, int],
+    ranges: dict[str, tuple[int, ...]],
+    lesson: Path | None,
     output: Path | None,
     png: Path | None,
     shown: str | None,
@@ -85,23 +115,37 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
     """Show FILE in a page of its own: routes, motion, time lines, waits.
 
     The program is run on fabsim, and the page holds what happened. With OTHER, or with --with, two
-    programs are compared on one axis of cycles.
+    programs are compared on one axis of cycles; with --over a reader chooses among many.
     """
-    sources = [source]
-    if other is not None or changed:
-        sources.append(
-            replace(source, file=other or source.file, definitions=source.definitions | changed)
-        )
+    sources = _sources(source, other, changed, ranges)
     scope = Scope(region, window)
     seen = [_observed(one, None if unrun else seed, scope, source) for one in sources]
     texts = [one.text for one in sources]
-    made = page_of([(*one, text) for one, text in zip(seen, texts, strict=True)])
+    told = lesson.read_text(encoding="utf-8") if lesson else ""
+    made = page_of([(*one, text) for one, text in zip(seen, texts, strict=True)], told)
     if output is None and png is None:
         output = Path(f"{source.file.stem}.html")
     _write(made, output, png, shown or "", dark)
     _report(source, seen, output, png)
     if not unrun and any(run.problem or (run.report and run.report.problem) for _, run in seen):
         sys.exit(WRONG_RUN)
+
+
+def _sources(
+    source: Source, other: Path | None, changed: dict[str, int], ranges: dict[str, tuple[int, ...]]
+) -> list[Source]:
+    """What the page shows: the program, another one to compare with, or all combinations."""
+    if not ranges:
+        if other is None and not changed:
+            return [source]
+        given = source.definitions | changed
+        return [source, replace(source, file=other or source.file, definitions=given)]
+    if other is not None or changed:
+        raise click.UsageError("--over is about one program; leave out OTHER and --with")
+    found = [dict(zip(ranges, values, strict=True)) for values in product(*ranges.values())]
+    if len(found) > _MOST_PROGRAMS:
+        raise click.UsageError(f"{len(found)} combinations are more than {_MOST_PROGRAMS}")
+    return [replace(source, definitions=source.definitions | given) for given in found]
 
 
 def _observed(

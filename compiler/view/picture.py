@@ -52,10 +52,13 @@ class Page:
         return f'<iframe srcdoc="{held}" {how}></iframe>'
 
 
-def page_of(programs: Sequence[tuple[Viewed, Observed, str]]) -> Page:
-    """The page of some programs, each with its run and the text of its file."""
+def page_of(programs: Sequence[tuple[Viewed, Observed, str]], lesson: str = "") -> Page:
+    """The page of some programs, each with its run and the text of its file; a `lesson` in
+    Markdown is shown beside them."""
     data = [view_data(bundle, text, seen) for bundle, seen, text in programs]
-    title = ", ".join(bundle.spec.file for bundle, _, _ in programs)
+    if lesson:
+        data[0]["lesson"] = lesson
+    title = ", ".join(dict.fromkeys(bundle.spec.file for bundle, _, _ in programs))
     return Page(page(data, [seen.trace for _, seen, _ in programs], title))
 
 

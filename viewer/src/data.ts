@@ -76,6 +76,8 @@ export interface Program {
   run?: RunData | null;
   /** Why there is no run, if there is something to say. */
   note?: string;
+  /** Of the first program: what is told beside all of them, in Markdown. */
+  lesson?: string;
 }
 
 export const VERSION = 1;

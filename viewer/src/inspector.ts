@@ -3,6 +3,7 @@
 import type { App } from "./app.ts";
 import type { PeClass, Phase, Place } from "./data.ts";
 import { count, h, replace } from "./dom.ts";
+import { lesson } from "./lesson.ts";
 import type { Loaded } from "./loaded.ts";
 import { DOING_NAMES, routeColor } from "./palette.ts";
 import { pathTerms } from "./path.ts";
@@ -30,7 +31,14 @@ function facts(...children: (HTMLElement | null)[]): HTMLElement {
 
 function overview(app: App): Node[] {
   const { program } = app;
-  return [verdict(program), ...predictionOf(program), ...runOf(program), phasesOf(app), sourceOf(program, null)].filter(
+  const told = app.programs[0].program.lesson;
+  return [
+    verdict(program),
+    told ? h("section", { class: "lesson", "data-testid": "lesson" }, ...lesson(told)) : null,
+    ...predictionOf(program), ...runOf(program),
+    phasesOf(app),
+    sourceOf(program, null),
+  ].filter(
     (one): one is HTMLElement => one !== null,
   );
 }

@@ -59,7 +59,7 @@ async function begin(): Promise<void> {
   const app = new App(programs, [], said.dark);
   const routes = new RoutesView(app);
   app.views.push(routes, new MotionView(app), new LinesView(app), new WaitsView(app), new CompareView(app));
-  const first = programs.length > 1 ? "compare" : programs[0].phases.length ? "routes" : "motion";
+  const first = programs.length === 2 ? "compare" : programs[0].phases.length ? "routes" : "motion";
   app.view = app.views.find(({ id }) => id === (said.view || first)) ?? routes;
   const drawing = stage(app);
   const body = h("div", { class: "body" }, h("main", {}, controls(app), drawing.element, dock(app)), inspector(app));
@@ -109,22 +109,54 @@ function header(app: App, drawing: Stage): HTMLElement {
 
 function titles(app: App): Node[] {
   if (app.programs.length === 1) return [h("strong", {}, app.program.name), h("span", { class: "dim" }, about(app.program))];
+  if (app.programs.every((one) => one.program.name === app.program.program.name) && app.programs.length > 2) {
+    return [h("strong", {}, app.program.name), ...parameterChoices(app), h("span", { class: "dim" }, about(app.program))];
+  }
   const choose = h(
     "select",
     {
       "aria-label": "program",
       onchange: (event) => {
-        app.active = Number((event.target as HTMLSelectElement).value);
-        app.selected = app.brush = null;
-        app.playing = false;
-        app.view.reset?.();
-        app.setTime(0);
-        app.change();
+        activate(app, Number((event.target as HTMLSelectElement).value));
       },
     },
     ...app.programs.map((program, n) => h("option", { value: n, selected: n === app.active }, program.name)),
   );
   return [choose, h("span", { class: "dim" }, about(app.program))];
+}
+
+function activate(app: App, n: number): void {
+  app.active = n;
+  app.selected = app.brush = null;
+  app.playing = false;
+  app.view.reset?.();
+  app.setTime(app.firstHop);
+  app.change();
+}
+
+/** A choice for each parameter in which the programs differ. */
+function parameterChoices(app: App): Node[] {
+  const of = (n: number) => app.programs[n].program.parameters ?? {};
+  const names = Object.keys(of(0)).filter((name) => new Set(app.programs.map((_, n) => of(n)[name])).size > 1);
+  const chosen = of(app.active);
+  return names.map((name) => {
+    const values = [...new Set(app.programs.map((_, n) => of(n)[name]))].sort((a, b) => a - b);
+    // the program with this value that is otherwise most like the one that is shown
+    const nearest = (value: number) =>
+      app.programs
+        .map((_, n) => ({ n, alike: of(n)[name] === value ? names.filter((one) => of(n)[one] === chosen[one]).length : -1 }))
+        .reduce((best, one) => (one.alike > best.alike ? one : best)).n;
+    const choose = h(
+      "select",
+      {
+        "aria-label": name,
+        "data-testid": `parameter-${name}`,
+        onchange: (event) => activate(app, nearest(Number((event.target as HTMLSelectElement).value))),
+      },
+      ...values.map((value) => h("option", { value, selected: value === chosen[name] }, String(value))),
+    );
+    return h("label", { class: "parameter" }, `${name} `, choose);
+  });
 }
 
 function about({ program, width, height }: Loaded): string {

@@ -9,13 +9,16 @@ import { load, pathSegment, pieceWords, predicted, simulated } from "../tracks.t
 import type { Size, View } from "../view.ts";
 
 const LABELS = 150;
-const EACH = 214;
+const FULL = 214;
+const SHORT = 84; // of many: what was predicted and what the run took
+const MANY = 4;
 
 export class CompareView implements View {
   readonly id = "compare";
   readonly label = "Compare";
   readonly timed = false;
   private size: Size = { width: 1, height: 1 };
+  private scroll = 0;
 
   constructor(private readonly app: App) {}
 
@@ -29,6 +32,19 @@ export class CompareView implements View {
     return [];
   }
 
+  private get each(): number {
+    return this.app.programs.length >= MANY ? SHORT : FULL;
+  }
+
+  wheel(delta: number): void {
+    this.scroll += delta;
+    this.app.invalidate();
+  }
+
+  drag(_: number, dy: number): void {
+    this.wheel(-dy);
+  }
+
   private get axis(): TimeAxis {
     const ends = this.app.programs.map(({ run, program }) => Math.max(run?.end ?? 0, program.prediction?.cycles ?? 0));
     return new TimeAxis(LABELS, this.size.width - LABELS - 40, 0, Math.max(...ends, 1) * 1.02);
@@ -38,8 +54,11 @@ export class CompareView implements View {
     this.size = size;
     const { axis } = this;
     const { theme, programs } = this.app;
-    axis.draw(pen, theme, 10, Math.min(size.height, 40 + programs.length * EACH));
-    programs.forEach((program, n) => this.drawProgram(pen, program, axis, 40 + n * EACH));
+    const { each } = this;
+    this.scroll = Math.max(0, Math.min(this.scroll, 60 + programs.length * each - size.height));
+    programs.forEach((program, n) => this.drawProgram(pen, program, axis, 40 + n * each - this.scroll));
+    pen.rect(0, 0, size.width, 30, theme.ground);
+    axis.draw(pen, theme, 10, Math.min(size.height, 40 + programs.length * each));
   }
 
   private drawProgram(pen: Pen, program: Loaded, axis: TimeAxis, top: number): void {
@@ -59,20 +78,22 @@ export class CompareView implements View {
     bar(pen, axis, top + 32, 20, predicted(program, theme));
     label(`simulated ${cycles ?? "\u2013"}`, 66);
     bar(pen, axis, top + 56, 20, simulated(program, theme));
+    if (this.each === SHORT) return;
     label("critical path", 92);
     bar(pen, axis, top + 82, 20, program.path.map((piece) => pathSegment(program, piece, theme)));
     label("link load", 138);
     load(pen, axis, program, top + 112, 56, theme);
-    pen.line([24, top + EACH - 22, this.size.width - 24, top + EACH - 22], theme.faint, 1);
+    pen.line([24, top + FULL - 22, this.size.width - 24, top + FULL - 22], theme.faint, 1);
   }
 
   hint(x: number, y: number): string[] {
-    const n = Math.floor((y - 40) / EACH);
+    const { each } = this;
+    const n = Math.floor((y - 40 + this.scroll) / each);
     const program = this.app.programs[n];
     if (!program?.run || x < LABELS) return [];
     const cycle = Math.floor(this.axis.cycle(x));
-    const at = y - 40 - n * EACH;
-    const piece = at > 80 && at < 104 ? program.path.find((one) => one.from <= cycle && cycle < one.to) : undefined;
+    const at = y - 40 + this.scroll - n * each;
+    const piece = each === FULL && at > 80 && at < 104 ? program.path.find((one) => one.from <= cycle && cycle < one.to) : undefined;
     return piece ? pieceWords(program, piece) : [`cycle ${cycle}`];
   }
 }
