@@ -185,3 +185,25 @@ def test_without_a_browser_a_picture_is_refused_by_name(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert "needs Chromium or Chrome" in done.stderr
+
+
+def test_all_combinations_of_values_are_run(tmp_path: Path) -> None:
+    words = [str(EXAMPLES / "chain.coll"), "--over", "P=4,8", "--over", "B=1,2,4", "--json"]
+    done = json.loads(ran(tmp_path, "collc", "view", *words).stdout)
+    assert len(done["programs"]) == 6
+    assert len({program["cycles"] for program in done["programs"]}) > 3
+    refused = ran(tmp_path, "collc", "view", *words, "--over", "B=1")
+    assert refused.returncode == 2
+    refused = ran(tmp_path, "collc", "view", *words, "--with", "P=3")
+    assert (refused.returncode, "--over is about one program" in refused.stderr) == (2, True)
+
+
+TEACHING = EXAMPLES.parent / "docs" / "teaching"
+
+
+@pytest.mark.parametrize("name", ["chain", "two_phase", "ring"])
+def test_a_lesson_s_formula_is_the_one_that_the_compiler_lists(name: str) -> None:
+    text = (TEACHING / f"{name}.md").read_text()
+    formula = next(line for line in text.splitlines() if line.startswith("T = "))[4:]
+    written = formula.replace("2 (", "2 * (").replace(") (", ") * (").replace("2 ramp", "2 * ramp")
+    assert f"`{written}" in (TEACHING.parent / "patterns.md").read_text()

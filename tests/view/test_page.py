@@ -291,3 +291,22 @@ def test_a_notebook_shows_the_page(made: Any) -> None:
     shown = collc.compile(file, P=4, B=8).view(seed=None)
     assert shown._repr_html_().startswith("<iframe srcdoc=")
     assert "<script>" not in shown._repr_html_()
+
+
+def test_a_reader_chooses_parameters_and_reads_the_lesson(
+    made: Any, opened: Any, tmp_path: Path
+) -> None:
+    programs = [made("chain", P=p, B=b) for p in (8, 16) for b in (1, 16)]
+    target = tmp_path / "many.html"
+    text = f"# Chain\n\n`T = B` and **bold** [a link](http://x)\n\n- one\n- two {HOSTILE}\n"
+    page_of([(one.bundle, one.seen, "") for one in programs], text).write(target)
+    one = opened(target)
+    assert one.page.locator(".lesson h1").inner_text() == "Chain"
+    assert one.page.locator(".lesson code").inner_text() == "T = B"
+    assert one.page.locator(".lesson li").count() == 2
+    assert one.page.locator(".lesson a, .lesson img").count() == 0
+    assert one.page.evaluate("window.hit") is None
+    one.page.get_by_test_id("parameter-P").select_option("16")
+    assert one.number("cycles") == programs[2].report.cycles
+    one.page.get_by_test_id("parameter-B").select_option("16")
+    assert one.number("cycles") == programs[3].report.cycles

@@ -56,9 +56,12 @@ export class CompareView implements View {
     const { theme, programs } = this.app;
     const { each } = this;
     this.scroll = Math.max(0, Math.min(this.scroll, 60 + programs.length * each - size.height));
+    const bottom = Math.min(size.height, 40 + programs.length * each);
+    axis.draw(pen, theme, 10, bottom);
     programs.forEach((program, n) => this.drawProgram(pen, program, axis, 40 + n * each - this.scroll));
-    pen.rect(0, 0, size.width, 30, theme.ground);
-    axis.draw(pen, theme, 10, Math.min(size.height, 40 + programs.length * each));
+    if (!this.scroll) return;
+    pen.rect(0, 0, size.width, 28, theme.ground);
+    axis.draw(pen, theme, 10, 28);
   }
 
   private drawProgram(pen: Pen, program: Loaded, axis: TimeAxis, top: number): void {
