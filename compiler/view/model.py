@@ -5,7 +5,7 @@ All coordinates are those of the whole grid; the form is described in docs/viewe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,9 +14,9 @@ from collc.base.grids import Grid, Lines
 from collc.base.version import __version__
 from collc.cost import Prediction
 from collc.cost.show import wait_words
-from collc.lowering.show import show_number, show_row, show_step
-from collc.plan import ColorUse, Lane, Phase, Plan, Region, Role, Strided
+from collc.plan import ColorUse, Phase, Plan, Region, Role, Strided
 from collc.plan.program import ProgramPlan
+from collc.plan.show import show_lane
 from collc.run.collective import RunReport
 from collc.schedule import Schedule
 from collc.spec import Spec
@@ -26,6 +26,7 @@ from collc.view.routes import Placed, placed_on_path
 
 ViewData = dict[str, Any]
 VERSION = 1
+_ONCE = "1 times, 0 slices on"  # how a plan says that something is no loop
 
 
 class Viewed(Protocol):
@@ -162,7 +163,7 @@ def _class(role: Role, uses: tuple[ColorUse, ...], numbers: dict[str, int]) -> d
     return {
         "name": role.name,
         "about": role.about,
-        "text": [*map(show_step, role.steps), *(s for lane in role.lanes for s in _lane(lane))],
+        "text": _text(role),
         "colors": [
             {
                 "color": numbers[use.color],
@@ -177,13 +178,14 @@ def _class(role: Role, uses: tuple[ColorUse, ...], numbers: dict[str, int]) -> d
     }
 
 
-def _lane(lane: Lane) -> Iterator[str]:
-    ends = [f"from {lane.receives_on}"] if lane.receives_on else []
-    ends += [f"to {lane.sends_on}"] if lane.sends_on else []
-    yield f"lane {lane.name}: {', '.join(ends) or 'unused'}"
-    for loop in lane.loops:
-        yield f"{show_number(loop.turns)} turns, each {show_number(loop.shift)} slices on"
-        yield from (f"  {show_row(row)}" for row in loop.rows)
+def _text(role: Role) -> list[str]:
+    """What a role does, line by line; the name of a lane where there are several."""
+    found = []
+    for lane in role.lanes:
+        found += [f"lane {lane.name}"] if len(role.lanes) > 1 else []
+        lines = show_lane(lane).splitlines()
+        found += [line.strip() for line in lines if line != _ONCE]
+    return found
 
 
 def _region(region: Region, grid: Grid) -> dict[str, list[int]]:
