@@ -58,8 +58,15 @@ export class Layout {
     const folds = (y.slots.length === 1 && x.slots.length > FOLDED) || (x.slots.length === 1 && y.slots.length > FOLDED);
     this.fold = folds ? bestFold(Math.max(x.slots.length, y.slots.length), stage) : null;
     const lines = this.fold ? Math.ceil(this.long.slots.length / this.fold) : 0;
-    this.width = this.fold ? this.fold * (1 + GAP / 8) : across;
+    this.width = this.fold ? this.widest(this.fold, lines) : across;
     this.height = this.fold ? lines + (lines - 1) * BETWEEN : down;
+  }
+
+  /** The width of the widest of so many lines. */
+  private widest(fold: number, lines: number): number {
+    const { at, slots } = this.long;
+    const ends = Array.from({ length: lines }, (_, line) => Math.min((line + 1) * fold, slots.length) - 1);
+    return Math.max(...ends.map((last, line) => at[last] + 1 - at[line * fold]));
   }
 
   /** The axis that is folded, if one is. */
