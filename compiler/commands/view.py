@@ -201,6 +201,7 @@ def _report(
         runs = [
             {
                 "file": bundle.spec.file,
+                "params": {p.name: p.value for p in bundle.spec.parameters},
                 "predicted_cycles": bundle.prediction.cycles,
                 "cycles": run.report.cycles if run.report else None,
                 "problem": run.problem or (run.report.problem if run.report else ""),
