@@ -1,15 +1,12 @@
 """Schedule: what each collective sends, in which order, before colors and routes are known."""
 
 from collc.schedule.model import (
-    JUMP,
     Action,
     BroadcastPhase,
     Phase,
     ReducePhase,
     Schedule,
     Transfer,
-    ascending,
-    axis_of,
     build_schedule,
     corner_of,
     home_pe,
@@ -17,9 +14,9 @@ from collc.schedule.model import (
     step_of,
     unfolded,
 )
+from collc.spec.steps import ascending, axis_of
 
 __all__ = [
-    "JUMP",
     "Action",
     "BroadcastPhase",
     "Phase",

@@ -28,12 +28,11 @@ from collc.spec import (
     Tree,
 )
 from collc.spec.exchange import Blocks, Slicing, StepsPhase
+from collc.spec.steps import JUMP, ascending, axis_of
 
 Children = tuple[tuple[int, ...], ...]
 
-JUMP = (
-    "root_bypass"  # a tree over all ranks but the root, whose sum comes to it from the nearer end
-)
+
 PAIR_BYTES = 2  # of an element of which a wavelet has room for two
 
 REVERSED = {
@@ -158,16 +157,6 @@ class Schedule:
 
     collective: Collective
     phases: tuple[Phase, ...]
-
-
-def axis_of(order: Order) -> str:
-    """The coordinate that grows or falls along an order: "x" along a row, "y" along a column."""
-    return "x" if order in (Order.WEST_TO_EAST, Order.EAST_TO_WEST) else "y"
-
-
-def ascending(order: Order) -> bool:
-    """Whether ranks grow with the coordinate."""
-    return order in (Order.WEST_TO_EAST, Order.NORTH_TO_SOUTH)
 
 
 def step_of(collective: Collective, phase: Phase) -> Step:
