@@ -8,12 +8,9 @@ from collc.schedule.model import (
     Schedule,
     Transfer,
     build_schedule,
-    corner_of,
-    home_pe,
-    pes_of_ranks,
     step_of,
-    unfolded,
 )
+from collc.schedule.pes import corner_of, home_pe, pes_of_ranks, unfolded
 from collc.spec.steps import ascending, axis_of
 
 __all__ = [
