@@ -26,6 +26,8 @@ ORDER = (
     "backends",
     "probe",
     "explanations",
+    "format",
+    "lsp",
     "commands",
     "cli",
 )

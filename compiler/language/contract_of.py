@@ -28,7 +28,7 @@ from collc.target import Target
 
 
 @dataclass(frozen=True)
-class Means:
+class FileContext:
     """What all collectives of a file share: what it declares, and the machine."""
 
     scope: Scope
@@ -40,9 +40,9 @@ class Means:
     target: Target
 
 
-def contract_of(declaration: syntax.ContractDecl, means: Means) -> Contract:
+def contract_of(declaration: syntax.ContractDecl, context: FileContext) -> Contract:
     """The contract that is declared; raises what is wrong with it."""
-    kind = _kind(declaration.kind, means)
+    kind = _kind(declaration.kind, context)
     buffer = declaration.buffer
     if kind is not ContractKind.OWN and declaration.arguments:
         message = f"{kind.value} takes a buffer and an operation, and no numbers"
@@ -65,8 +65,8 @@ def contract_of(declaration: syntax.ContractDecl, means: Means) -> Contract:
             raise not_supported(what, word.span)
         message = f"there is no element type called {word.text}"
         raise problem("C111", message, word.span, help=suggest(word.text, elements))
-    operation = _operation(kind, buffer, element, means, declaration.span)
-    length = number(buffer.length, means.scope)
+    operation = _operation(kind, buffer, element, context, declaration.span)
+    length = number(buffer.length, context.scope)
     if length < 1:
         message = f"{buffer.name.text} has {length} elements; it needs at least 1"
         raise problem("C125", message, buffer.length.span)
@@ -80,9 +80,9 @@ def _run_length(declared: syntax.RunLengthDecl | None, longest: int) -> RunLengt
     return RunLength(declared.name.text, declared.most, declared.span, declared.least, longest)
 
 
-def _kind(word: Word, means: Means) -> ContractKind:
+def _kind(word: Word, context: FileContext) -> ContractKind:
     kinds = {kind.value: kind for kind in ContractKind if kind.value != ContractKind.OWN.value}
-    kinds |= {name: ContractKind.OWN for name in means.contracts.declared}
+    kinds |= {name: ContractKind.OWN for name in context.contracts.declared}
     if word.text in LATER:
         raise not_supported(LATER[word.text], word.span)
     if word.text not in kinds:
@@ -95,7 +95,7 @@ def _operation(
     kind: ContractKind,
     buffer: syntax.BufferDecl,
     element: ElementType,
-    means: Means,
+    context: FileContext,
     at: Span,
 ) -> Operation | OwnOperation | None:
     word = buffer.operation
@@ -111,7 +111,7 @@ def _operation(
         message = f"{kind.value} needs an operation"
         help = f"write {kind.value}({buffer.name.text}: {buffer.element.text}[...], add)"
         raise problem("C147", message, at, help=help)
-    if word.text in means.operations and means.operations[word.text] is None:
+    if word.text in context.operations and context.operations[word.text] is None:
         raise KnownProblemError
-    own = {name: one for name, one in means.operations.items() if one is not None}
+    own = {name: one for name, one in context.operations.items() if one is not None}
     return find_operation(word, element, own)

@@ -10,6 +10,7 @@ from collc.language.syntax.declarations import (
     ContractDecl,
     GridDecl,
     ImportDecl,
+    NeedsDecl,
     OperationDecl,
     OrderDecl,
     OwnContractDecl,
@@ -201,7 +202,8 @@ class ProgramDecl:
 
 
 Declaration = (
-    ImportDecl
+    NeedsDecl
+    | ImportDecl
     | TargetDecl
     | ParamDecl
     | GridDecl

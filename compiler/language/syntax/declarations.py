@@ -281,3 +281,13 @@ class PeDecl:
     x: Expression
     y: Expression
     span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class NeedsDecl:
+    """`requires collc >= 0.2`."""
+
+    tool: Word
+    relation: str
+    version: Word
+    span: Span
