@@ -18,8 +18,7 @@ from collc.emit.exchange import (
     exchange_model,
     exchange_role,
 )
-from collc.emit.grid_places import site_model
-from collc.emit.ids import Ids
+from collc.emit.grid_places import coordinates, places_at
 from collc.emit.names import Combine
 from collc.emit.registers import (
     RegisterModel,
@@ -42,6 +41,7 @@ from collc.emit.roles import (
 )
 from collc.emit.routes_between import WaysModel, ways_model
 from collc.emit.streams import StreamModel, stream_fields, stream_model, stream_role
+from collc.lowering.ids import Ids
 from collc.plan import Phase, Plan
 
 
@@ -331,11 +331,6 @@ def _queue(field_name: str, kind: str, ids: Ids, around: Surroundings) -> str:
     return str(ids.take(kind)) if around.shared is None else field_name
 
 
-def coordinates(phase: Phase) -> tuple[str, str]:
-    """What the emitted code calls the coordinates that a phase's regions are of."""
-    return ("x", "y") if phase.path is None else ("p", "0")
-
-
 def _struct(
     phase: Phase, shape: Shape | None, queues: Mapping[str, int] | None, grid: Grid
 ) -> tuple[tuple[Field, ...], tuple[RoleModel, ...]]:
@@ -354,13 +349,6 @@ def _struct(
         return fields, tuple(rows)
     rows = (role_model(i, role, shape, queues) for i, role in enumerate(phase.roles))
     return fields_of(shape, queues is not None), tuple(rows)
-
-
-def places_at(phase: Phase, grid: Grid) -> tuple[str, str]:
-    """What the layout calls a PE's place on its line, and the line's coordinate."""
-    site = site_model(grid, (0, 0))
-    at = (site.x, site.y) if phase.axis == "x" else (site.y, site.x)
-    return ("p", "0") if phase.path else at
 
 
 def entries_of(phase: Phase) -> list[str]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from collc.emit.blocks import first_of_block
 from collc.emit.filters import spelled_at
-from collc.emit.ids import Ids
 from collc.emit.roles import Field, RoleModel
+from collc.lowering.ids import Ids
 from collc.lowering.memory import stage_of
 from collc.lowering.resources import lanes_through, resets
 from collc.plan import Advance, Lane, Phase, Stream, filters_of, stream_of
