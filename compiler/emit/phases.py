@@ -33,6 +33,7 @@ from collc.emit.roles import (
     RoutersModel,
     RoutesModel,
     Shape,
+    command_of,
     fields_of,
     role_model,
     routers_models,
@@ -373,17 +374,6 @@ def _store_slot(name: str, shape: Shape, how: Combine, ids: Ids, slots: list[str
     )
 
 
-def _command(name: str, shape: Shape) -> str:
-    """The control wavelet that goes behind a vector, as an expression of the PE's parameters."""
-    used = (shape.tears_down, shape.resets, shape.opens)
-    words = ("teardown", "reset", "advance")
-    fields = ("tears_down", "resets", "")
-    choices = [(w, f) for has, w, f in zip(used, words, fields, strict=True) if has]
-    *conditional, (otherwise, _) = choices or [("advance", "")]
-    chosen = [f"if ({name}.{field}) {word} else " for word, field in conditional]
-    return "".join(chosen) + otherwise
-
-
 def _send_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
     name: str,
     shape: Shape,
@@ -399,7 +389,7 @@ def _send_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
         after_store=shape.combines and shape.stores and not how.callback,
         advances=shape.advances,
         controls=shape.controls,
-        command=_command(name, shape),
+        command=command_of(name, shape),
         output=_queue(f"{name}.queue_out", "outputs", ids, around),
         task=ids.take("tasks"),
         control_task=ids.take("tasks") if shape.controls and not quick else -1,

@@ -106,6 +106,17 @@ def shape_of(phase: Phase) -> Shape:
     )
 
 
+def command_of(name: str, shape: Shape) -> str:
+    """The control wavelet that goes behind a vector, as an expression of the PE's parameters."""
+    used = (shape.tears_down, shape.resets, shape.opens)
+    words = ("teardown", "reset", "advance")
+    fields = ("tears_down", "resets", "")
+    choices = [(w, f) for has, w, f in zip(used, words, fields, strict=True) if has]
+    *conditional, (otherwise, _) = choices or [("advance", "")]
+    chosen = [f"if ({name}.{field}) {word} else " for word, field in conditional]
+    return "".join(chosen) + otherwise
+
+
 def fields_of(shape: Shape, by_color: bool) -> tuple[Field, ...]:
     """The fields of the phase's struct, in the order of its slots; with `by_color` the queues are
     those of the colors."""
