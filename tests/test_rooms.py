@@ -26,6 +26,7 @@ ORDER = (
     "backends",
     "probe",
     "explanations",
+    "schemas",
     "format",
     "lsp",
     "commands",
