@@ -29,6 +29,7 @@ ORDER = (
     "schemas",
     "format",
     "lsp",
+    "view",
     "commands",
     "cli",
 )
