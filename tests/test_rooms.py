@@ -21,6 +21,7 @@ ORDER = (
     "emit",
     "run",
     "tuning",
+    "view",
     "driver",
     "patterns",
     "backends",
@@ -29,7 +30,6 @@ ORDER = (
     "schemas",
     "format",
     "lsp",
-    "view",
     "commands",
     "cli",
 )
