@@ -26,12 +26,12 @@ from collc.schedule import BroadcastPhase, ReducePhase, Schedule, ascending
 Times = npt.NDArray[np.int64]
 
 
-def cycles_of(schedule: Schedule, plan: Plan) -> int:
+def cycles_of(schedule: Schedule, plan: Plan, looks: int | None = None) -> int:
     """The cycles that `predict` says, found in less time where there are trees along axes."""
     costs = costs_of(plan)
     reductions = _along_axes(schedule)
     if not reductions or costs.negates:
-        return predict(schedule, plan).cycles
+        return predict(schedule, plan, looks).cycles
     axes = _Axes(costs, schedule, plan, reductions[0])
     for index, pattern in enumerate(reductions):
         axes.reduce(index, pattern, last=index == len(schedule.phases) - 1)

@@ -34,6 +34,8 @@ from collc.tuning.trees import with_chosen_trees
 
 T = TypeVar("T")
 
+# looks at a PE that a candidate gets, about a second; it takes longer only if it is chosen
+_LOOKS = 20_000_000
 _ALL_AT_ONCE = 256  # combinations of numbers that are all looked at
 
 
@@ -260,7 +262,7 @@ def predicted(
     cycles = colors = 0
     if not found:
         plan = build_plan(schedule, left_by(complete.limits.reserved, target))
-        cycles = cycles_of(schedule, plan)
+        cycles = cycles_of(schedule, plan, _LOOKS)
         colors = len(plan.colors)
         slower = best is not None and cycles >= best
         found = list(check_plan(schedule, plan, BUDGETS if slower else CHECKS))
