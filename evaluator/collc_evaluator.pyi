@@ -117,6 +117,9 @@ class _Lanes(Protocol):
     @property
     def loads(self) -> _Ints: ...
 
+class StuckError(Exception):
+    """PEs whose entries never end: others send too little, or in another order."""
+
 @final
 class Timing:
     """By PE: when its code calls what follows the phase, and its last busy cycle. `looks` at a PE
@@ -148,8 +151,8 @@ class Line:
     def run(self, called: _Ints, deep: _Ints, most: int, enough: int) -> Timing:
         """Run all entries. By PE: the phase is called in cycle `called`, by code that takes `deep`
         cycles to return from all functions. At most so many looks at a PE are taken; repetition is
-        leapt over where operations have `enough` wavelets left. RuntimeError if the line gets
-        stuck; what a signal raises ends it."""
+        leapt over where operations have `enough` wavelets left. StuckError if the line gets stuck;
+        what a signal raises ends it."""
 
     def tasks(
         self, called: _Ints, deep: _Ints, most: int, enough: int

@@ -13,7 +13,7 @@ from functools import cache, partial
 from itertools import product
 
 from collc.base.paths import Path
-from collc.cost import cycles_of
+from collc.cost import cycles_or_never
 from collc.lowering import memory, registers, resources
 from collc.lowering.behaviour import Combining, behaviours
 from collc.lowering.broadcast import broadcast_phase
@@ -67,7 +67,7 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
         possible = [plan for plan in plans if resources.within_budget(plan)]
     if len(possible) <= 1:
         return possible[0] if possible else min(plans, key=_colors)
-    return min(possible, key=lambda plan: (cycles_of(schedule, plan), _colors(plan)))
+    return min(possible, key=lambda plan: (cycles_or_never(schedule, plan), _colors(plan)))
 
 
 def _has_control(plan: Plan) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, count
 
-from collc.cost import predict
+from collc.cost import cycles_or_never
 from collc.lowering import candidate_plans, memory
 from collc.lowering.color_queues import queues_of_colors, too_few_queues
 from collc.lowering.configuration import configuration, first_differing
@@ -75,7 +75,7 @@ def fastest(schedule: Schedule, target: Target, most: int) -> Plan:
         return min(plans, key=widest)
     if len(possible) == 1:
         return possible[0]
-    return min(possible, key=lambda plan: (predict(schedule, plan).cycles, widest(plan)))
+    return min(possible, key=lambda plan: (cycles_or_never(schedule, plan), widest(plan)))
 
 
 def widest(plan: Plan) -> int:

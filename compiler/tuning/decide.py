@@ -15,6 +15,8 @@ from itertools import pairwise, product
 from math import prod
 from typing import NamedTuple, TypeVar
 
+from collc_evaluator import StuckError
+
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.checks import BUDGETS, CHECKS, check_plan
 from collc.checks.memory import vector_fits
@@ -262,10 +264,14 @@ def predicted(
     cycles = colors = 0
     if not found:
         plan = build_plan(schedule, left_by(complete.limits.reserved, target))
-        cycles = cycles_of(schedule, plan, _LOOKS)
         colors = len(plan.colors)
+        try:
+            cycles = cycles_of(schedule, plan, _LOOKS)
+        except StuckError:
+            cycles = 0  # a check says why
         slower = best is not None and cycles >= best
         found = list(check_plan(schedule, plan, BUDGETS if slower else CHECKS))
+        assert found or cycles, "a plan that gets stuck is refused by a check"
     if found:
         problems += [Refusal(problem, colors) for problem in found]
         refused = f"{found[0].code}: {found[0].message}"

@@ -9,7 +9,8 @@ use numpy::{
     Element, IntoPyArray, PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2,
     PyReadonlyArray3, PyReadwriteArray2,
 };
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::line::{self, Action, Entry, Kind, Lane, Machine};
@@ -18,6 +19,13 @@ use crate::relays::{self, Joining, Part, Stop, Transfer};
 use crate::state::{Move, Task};
 use crate::timing::{self, Budget, Failure};
 use crate::transfers::{self, Elements, Problem, Tables, Taking, Waiting};
+
+create_exception!(
+    collc_evaluator,
+    StuckError,
+    PyException,
+    "PEs whose entries never end."
+);
 
 type Ints<'py> = PyReadonlyArray1<'py, i64>;
 type Flags<'py> = PyReadonlyArray1<'py, bool>;
@@ -200,7 +208,7 @@ fn followed<T: Send>(
         })
     });
     found.map_err(|failure| match failure {
-        Failure::Stuck(pes) => PyRuntimeError::new_err(format!("PEs {pes:?} never end")),
+        Failure::Stuck(pes) => StuckError::new_err(format!("PEs {pes:?} never end")),
         Failure::Interrupted => raised.unwrap_or_else(|| PyRuntimeError::new_err("interrupted")),
     })
 }
@@ -616,6 +624,7 @@ fn matrix<T: Element>(
 
 #[pymodule]
 fn collc_evaluator(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("StuckError", module.py().get_type::<StuckError>())?;
     module.add_class::<Line>()?;
     module.add_class::<Timing>()?;
     module.add_function(wrap_pyfunction!(run_untimed, module)?)?;
