@@ -17,6 +17,8 @@ pub mod issue;
 pub mod map;
 pub mod memory;
 pub mod opcode;
+mod operands;
+mod operate;
 pub mod operation;
 pub mod plan;
 pub mod port;
