@@ -1,7 +1,7 @@
 //! Operations of the main thread: their operands are loaded, they are issued, and they go on by
 //! themselves, on a microthread, or at once where the thread runs ahead.
 
-use super::company::Beside;
+use super::beside::Beside;
 use super::interpret::{Doing, Flow, Main, Site, Threads};
 use super::issue::{issue, Issued};
 use super::map::MapRun;
