@@ -27,12 +27,15 @@ COMMANDS = (
     "cost",
     "explain",
     "export",
+    "fmt",
     "list",
+    "lsp",
     "plot",
     "probe",
     "reproduce",
     "run",
     "tune",
+    "view",
 )
 _COLLECTED_AFTER = 200_000  # objects: a compiler makes many that stay, and hardly any cycles
 _INTERRUPTED, _PIPE_CLOSED = 130, 141  # what a shell says of SIGINT and SIGPIPE
@@ -117,7 +120,21 @@ class _Commands(click.Group):
             raise _PipeClosedError from error
 
 
+def _print_cmake_dir(context: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        click.echo(os.path.join(os.path.dirname(os.path.abspath(__file__)), "cmake"))
+        context.exit()
+
+
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="collc")
+@click.option(
+    "--cmake-dir",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_cmake_dir,
+    help="Print the folder of collc's CMake package and exit.",
+)
 def commands() -> None:
     """Compile collectives to CSL for the Cerebras WSE, check them, predict and run them."""

@@ -10,12 +10,12 @@ from collc.base.diagnostics import CollcError, Diagnostic
 from collc.checks import check_plan
 from collc.checks.memory import vector_fits
 from collc.cost import Prediction, predict, unmet_expectations
+from collc.cost.choice import build_plan
 from collc.driver.bundle import Bundle
 from collc.emit.render import render
 from collc.emit.reserved import unusable_names
 from collc.emit.spelling import spelled
 from collc.language import parse_source
-from collc.lowering import build_plan
 from collc.lowering.resources import left_by
 from collc.plan import Plan
 from collc.proof import prove
@@ -39,17 +39,19 @@ def compile_text(
     return compile_collective(*_proved_alone(read(text, file, parameters, target)))
 
 
-def read(
+def read(  # noqa: PLR0913 - the text, then how
     text: str,
     file: str,
     parameters: Mapping[str, SupportsIndex],
     target: str | None = None,
     *,
     leave_open: bool = False,
+    name: str | None = None,
 ) -> Spec:
-    """What a `.coll` text says, with `leave_open` as if all steps were `auto`; raises CollcError,
-    also where a PE cannot hold a vector."""
-    spec = spelled(parse_source(text, parameters, target, file=file, leave_open=leave_open))
+    """What a `.coll` text says, with `leave_open` as if all steps were `auto`, the one collective
+    called `name` if that is given; raises CollcError, also where a PE cannot hold a vector."""
+    spec = parse_source(text, parameters, target, file=file, leave_open=leave_open)
+    spec = spelled(spec if name is None else _renamed(spec, name))
     machine = TARGETS[spec.target]
     refuse_if_any(
         problem
@@ -57,6 +59,15 @@ def read(
         for problem in vector_fits(one, left_by(_reserved(spec, one), machine))
     )
     return spec
+
+
+def _renamed(spec: Spec, name: str) -> Spec:
+    """The same with another name for its one collective."""
+    if spec.program is not None:
+        message = "a program of several collectives has a name for each, and cannot have another"
+        help = "leave out the name, or name one collective in `program { ... }`"
+        raise CollcError([Diagnostic("C107", message, spec.program.span, help=help)])
+    return replace(spec, collectives=(replace(spec.collectives[0], name=name),))
 
 
 def _reserved(spec: Spec, one: Collective) -> Reserved:

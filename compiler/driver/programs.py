@@ -10,6 +10,7 @@ from collc.base.diagnostics import CollcError
 from collc.checks.choices import one_root
 from collc.checks.program import check_program
 from collc.cost import Prediction, unmet_expectations
+from collc.cost.choice import build_program_plan, build_strands
 from collc.cost.predict import predict
 from collc.cost.program import predict_program
 from collc.driver.bundle import Bundle, ProgramBundle
@@ -27,8 +28,6 @@ from collc.emit.reserved import unusable_in_program, unusable_lengths, unusable_
 from collc.emit.spelling import spelled
 from collc.language import parse_source
 from collc.language.show import show_steps
-from collc.lowering.concurrent_streams import build_strands
-from collc.lowering.sharing import build_program_plan
 from collc.plan.program import ProgramPlan
 from collc.proof import prove
 from collc.schedule import Schedule, build_schedule
@@ -58,15 +57,16 @@ def compile_any(  # noqa: PLR0913 - the text, then how
     skew: int = 0,
     *,
     timed: bool = False,
+    name: str | None = None,
 ) -> Bundle | ProgramBundle:
     """Compile a `.coll` text to a bundle, or raise CollcError with every problem found.
 
     `file` is the name used in messages and in the emitted comments; `target` overrides the file's
-    own. A `skew` makes a program even of one call, and so does a collective on a part of a grid, or
-    one that keeps its limit of colors only if its phases take turns. One that is `timed` has time
-    stamps.
+    own, `name` the one collective's. A `skew` makes a program even of one call, and so does a
+    collective on a part of a grid, or one that keeps its limit of colors only if its phases take
+    turns. One that is `timed` has time stamps.
     """
-    spec = read(text, file, parameters, target)
+    spec = read(text, file, parameters, target, name=name)
     spec = with_limits(with_time_stamps(spec) if timed else spec)
     program = spec.program
     if program is None and (skew or spec.collectives[0].grid.site is not None):

@@ -20,7 +20,6 @@ from collc.language.shapes import Children
 from collc.language.show_algorithm import show_algorithm, values_of
 from collc.language.show_contract import show_contracts
 from collc.language.show_operation import show_operation
-from collc.schedule import JUMP, Phase, axis_of, step_of
 from collc.spec import (
     Algorithm,
     BroadcastStep,
@@ -39,6 +38,7 @@ from collc.spec import (
     Step,
     Tree,
 )
+from collc.spec.steps import JUMP, axis_of
 
 _WIDEST_LINE = 160  # longer source lines are cut around the place
 _CONTEXT = 60
@@ -47,8 +47,7 @@ _WARNINGS = "C8"  # codes of what is right and could be better
 
 def render(diagnostic: Diagnostic, sources: Mapping[str, str]) -> str:
     """Write a diagnostic as text; source lines are looked up in `sources` (file -> text)."""
-    severity = "warning" if diagnostic.code.startswith(_WARNINGS) else "error"
-    lines = [_headline(diagnostic.at, f"{severity}[{diagnostic.code}]: {diagnostic.message}")]
+    lines = [headline(diagnostic)]
     lines += _excerpt(diagnostic.at, sources)
     for span, note in diagnostic.also:
         lines.append(_headline(span, f"note: {note}"))
@@ -58,10 +57,22 @@ def render(diagnostic: Diagnostic, sources: Mapping[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def headline(diagnostic: Diagnostic) -> str:
+    """The first line of it: `file:line:column: error[C012]: message`."""
+    message = f"{severity(diagnostic)}[{diagnostic.code}]: {diagnostic.message}"
+    return _headline(diagnostic.at, message)
+
+
+def severity(diagnostic: Diagnostic) -> str:
+    """`error`, or `warning` for what is right and could be better."""
+    return "warning" if diagnostic.code.startswith(_WARNINGS) else "error"
+
+
 def as_json(diagnostic: Diagnostic) -> dict[str, object]:
     """Turn a diagnostic into plain data."""
     return {
         "code": diagnostic.code,
+        "severity": severity(diagnostic),
         "message": diagnostic.message,
         "at": _place(diagnostic.at),
         "also": [{"at": _place(span), "message": note} for span, note in diagnostic.also],
@@ -286,13 +297,6 @@ def step_texts(collective: Collective) -> Iterator[str]:
             lines = _lines_by(axis, collective, every=reduced <= {axis})
             reduced.add(axis)
             yield f"reduce {lines}{_tree_texts(step)} to {step.root}"
-
-
-def text_of_step(collective: Collective, phase: Phase) -> str:
-    """The step of a phase, as it would be written; names of phases are the compiler's."""
-    own = step_of(collective, phase)
-    written = zip(collective.steps, step_texts(collective), strict=True)
-    return next(text for step, text in written if step is own)
 
 
 def _lines_by(axis: str, collective: Collective, *, every: bool) -> str:
