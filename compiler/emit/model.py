@@ -102,6 +102,7 @@ class BundleModel:
     resets: bool
     tears_down: bool
     switched: bool
+    outputs: int
     shared: bool
     task: str
     root: tuple[int, int]
@@ -153,8 +154,9 @@ class SharedPhase:
     whether it loads its registers when it begins, and whether its colors have registers by which
     control wavelets are sent; `by_length` says that the length is the call's. It
     `sets_routers` of the colors that are torn down if no other phase has code that sets them alike;
-    on those that are `switched` some phase changes switch positions. Those of the colors that are
-    `set_elsewhere` stay as another phase has them."""
+    on those that are `switched` some phase changes switch positions, and a router has so many
+    `outputs` on them at most. Those of the colors that are `set_elsewhere` stay as another phase
+    has them."""
 
     positions: Mapping[str, int]
     torn_down: frozenset[str]
@@ -164,6 +166,7 @@ class SharedPhase:
     by_length: bool = False
     sets_routers: bool = False
     switched: frozenset[str] = frozenset()
+    outputs: int = 1
     set_elsewhere: frozenset[str] = frozenset()
 
 
@@ -186,7 +189,7 @@ def model_of(
     shapes = [shape_of(phase) for phase in plan.phases if phase.exchange is None]
     site, result = site_model(grid, root), _result_cases(plan)
     on_path = any(phase.path is not None for phase in plan.phases)
-    registers = _registers(plan, ids, phases, shapes, shared, bool(how.callback))
+    registers = _registers(plan, ids, phases, shapes, shared, how)
     return BundleModel(
         name=collective.name,
         type_name=type_name(collective.name),
@@ -234,6 +237,7 @@ def model_of(
         resets=any(shape.resets for shape in shapes),
         tears_down=any(phase.multiplexed for phase in phases),
         switched=bool(switched_colors(plan.phases)),
+        outputs=max((given.outputs for given in shared or ()), default=1),
         shared=shared is not None,
         task="task" if shared is None else "fn",
         root=root,
@@ -246,13 +250,14 @@ def _registers(  # noqa: PLR0913, PLR0917 - what the registers depend on
     phases: tuple[PhaseModel, ...],
     shapes: Sequence[Shape],
     shared: tuple[SharedPhase, ...] | None,
-    by_call_back: bool,
+    how: Combine,
 ) -> tuple[RegisterModel, ...]:
     """The registers of the module: the vector's, then those of its phases. In a program of several
     collectives positions are those of the program."""
     vector = shared[0].first.vector if shared else ids.vector
     own = (one for phase in phases for one in phase.registers)
-    registers = (*registers_of_vector(shapes, by_call_back, vector), *own)
+    by_length = plan.collective.contract.run_length is not None and not how.callback
+    registers = (*registers_of_vector(shapes, by_length, vector), *own)
     if shared is not None:
         return given_registers(registers, lambda at: at + 1, lambda at: at + 1)
     of = plan.registers or Registers(tuple(range(ids.pairs)), tuple(range(ids.sources)))
@@ -347,6 +352,7 @@ def shared_phase(plan: Plan, how: Combine, index: int, given: SharedPhase, ids: 
         by_length=given.by_length,
         sets_routers=given.sets_routers,
         switched=given.switched,
+        outputs=given.outputs,
         set_elsewhere=given.set_elsewhere,
         by_call_back=bool(how.callback),
         torn_down=given.torn_down,

@@ -19,6 +19,20 @@ from collc.lowering.registers import vector_pairs
 from collc.plan.program import ProgramPlan, Use
 
 
+def most_outputs(plan: ProgramPlan) -> int:
+    """How many outputs a router has at most on a color that is torn down."""
+    return max(
+        (
+            len(use.positions[0].send)
+            for of in plan.uses
+            for role in plan.phase(of).roles
+            for use in role.colors
+            if use.color in torn_down_by(plan, of)
+        ),
+        default=1,
+    )
+
+
 def shared_of(plan: ProgramPlan) -> list[SharedPhase]:
     """What each use is given. The phases of trees have registers of their own as long as there are
     enough; those that are left go to the others in turn, which load them when they begin, as all
