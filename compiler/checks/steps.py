@@ -15,13 +15,15 @@ from collc.spec.exchange import StepsPhase
 
 
 def steps(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
-    """C318: steps that no text of a phase does one after the other, or rounds of unequal size."""
+    """C318: steps that no text of a phase does one after the other, or vectors that some PEs of a
+    phase store by one operation and others by several."""
     for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
         if isinstance(pattern, StepsPhase):
             continue  # `row_shapes` looks at these
         reduces = isinstance(pattern, ReducePhase)
         for role in phase.roles:
             problem = _reduce_problem(role) if reduces else _broadcast_problem(role)
+            problem = problem or _mixed(role, phase)
             if problem:
                 yield _diagnostic(phase, role, problem, pattern.span)
 
@@ -35,17 +37,26 @@ def _reduce_problem(role: Role) -> str:
     if len(received) > 1:
         return f"receives on {len(received)} colors, a phase has one input queue"
     for step in role.steps:
-        if isinstance(step, StoreVectors) and not _comes_out_even(step):
-            return f"stores {step.vectors} vectors in {step.rounds} rounds, which are not alike"
+        if isinstance(step, StoreVectors) and step.rounds not in {1, step.vectors}:
+            return f"stores {step.vectors} vectors by {step.rounds} operations"
     return ""
+
+
+def _mixed(role: Role, phase: Phase) -> str:
+    """Whether a role stores several vectors by one operation where another takes one for each."""
+    several = any(step.rounds > 1 for one in phase.roles for step in _stores(one))
+    at_once = [step.vectors for step in _stores(role) if step.vectors > step.rounds]
+    if several and at_once:
+        return f"stores {at_once[0]} vectors by one operation, where others have one for each"
+    return ""
+
+
+def _stores(role: Role) -> Iterator[StoreVectors]:
+    return (step for step in role.steps if isinstance(step, StoreVectors))
 
 
 def _received_on(step: Step) -> str | None:
     return step.combines_from if isinstance(step, SendVector) else step.color
-
-
-def _comes_out_even(step: StoreVectors) -> bool:
-    return 1 <= step.rounds <= step.vectors and step.vectors % step.rounds == 0
 
 
 def _broadcast_problem(role: Role) -> str:

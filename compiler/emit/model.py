@@ -256,8 +256,8 @@ def _registers(  # noqa: PLR0913, PLR0917 - what the registers depend on
     collectives positions are those of the program."""
     vector = shared[0].first.vector if shared else ids.vector
     own = (one for phase in phases for one in phase.registers)
-    by_length = plan.collective.contract.run_length is not None and not how.callback
-    registers = (*registers_of_vector(shapes, by_length, vector), *own)
+    stored = any(phase.store and not phase.store.passes for phase in phases) and not how.callback
+    registers = (*registers_of_vector(shapes, stored, vector), *own)
     if shared is not None:
         return given_registers(registers, lambda at: at + 1, lambda at: at + 1)
     of = plan.registers or Registers(tuple(range(ids.pairs)), tuple(range(ids.sources)))

@@ -47,8 +47,8 @@ from collc.plan import Phase, Plan
 class StoreSlot:
     """The operation that combines received vectors with this PE's own in memory.
 
-    `passes` says that it goes over the vector once for each that comes, which it does where the
-    length is known: a DSD of several dimensions has its extents when compiled. `task` is the
+    `passes` says that it goes over the vector once for each that comes, by a DSD of several
+    dimensions; otherwise there is an operation for each. `task` is the
     position of its task, -1 where a call-back does the work; `goes_on` is the condition that this
     PE has something to do behind it, `next` that.
     """
@@ -213,7 +213,8 @@ def phase_model(
     goes_on = [f"params.{name}.takes_part" for name in around.later]
     copies = shape is not None and shape.copies
     quick = _is_quick(phase, shape, around)
-    passes = not how.callback and plan.collective.contract.run_length is None
+    by_length = plan.collective.contract.run_length is not None
+    passes = not (how.callback or by_length or (shape is not None and shape.rounds))
     exchange = None
     registers: tuple[RegisterModel, ...] = ()
     if shape is not None:
@@ -226,7 +227,7 @@ def phase_model(
             phase.name,
             shape,
             by_call_back=bool(how.callback),
-            by_length=plan.collective.contract.run_length is not None,
+            stored_by_numbers=not passes,
             ids=ids,
             control=by_color,
             in_turn=around.late,

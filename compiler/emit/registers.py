@@ -84,12 +84,12 @@ def got(names: Iterable[str], number_of: Callable[[int], str]) -> tuple[GotModel
 
 
 def registers_of_vector(
-    shapes: Iterable[Shape], by_length: bool, position: int
+    shapes: Iterable[Shape], by_numbers: bool, position: int
 ) -> Iterator[RegisterModel]:
-    """The pair of the vector in memory, where operations of trees go to it; vectors are combined
-    there by registers if they have the length of a call (`by_length`)."""
+    """The pair of the vector in memory, where operations of trees go to it; those that combine
+    vectors there may take registers `by_numbers`."""
     all_shapes = tuple(shapes)
-    stores = any(shape.stores for shape in all_shapes) and by_length
+    stores = any(shape.stores for shape in all_shapes) and by_numbers
     if stores or any(shape.copies for shape in all_shapes):
         yield RegisterModel("vector_dest", "dsr_dest", position, "the vector, where it is written")
     if stores:
@@ -100,19 +100,19 @@ def registers_of_tree(  # noqa: PLR0913, PLR0917 - what the registers depend on
     name: str,
     shape: Shape,
     by_call_back: bool,
-    by_length: bool,
+    stored_by_numbers: bool,
     ids: Ids,
     control: tuple[str, str] | None = None,
     in_turn: bool = False,
 ) -> Iterator[RegisterModel]:
-    """The registers of a phase of a tree; takes the positions it needs from `ids`. Vectors that come
-    are combined in memory by registers if they have the length of a call (`by_length`). `control` are
-    the registers that send control wavelets, if these are no registers of the phase. Where phases
+    """The registers of a phase of a tree; takes the positions it needs from `ids`. What combines
+    vectors in memory has its register `stored_by_numbers`, or from the compiler. `control` are the
+    registers that send control wavelets, if these are no registers of the phase. Where phases
     have registers `in_turn`, those of the control wavelet are the vector's, loaded behind it."""
     if shape.stores and not by_call_back:
         about = "vectors that are combined in memory, as they come"
         stored = RegisterModel(f"{name}_store_src1", SOURCE, ids.take("sources"), about)
-        yield from [stored] * by_length
+        yield from [stored] * stored_by_numbers
     if shape.sends:
         pair = ids.take("pairs")
         yield RegisterModel(f"{name}_send_dest", "dsr_dest", pair, "where the vector goes")

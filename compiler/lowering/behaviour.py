@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from collc.lowering.behaving import Behaviour
 from collc.lowering.jump import laid_out
 from collc.lowering.line import LineTree, line_tree, passing_colors
-from collc.lowering.rounds import rounds_for
 from collc.plan import Advance, ColorUse, Direction, Route, SendVector, Step, StoreVectors
 from collc.plan.placement import SIDES
 from collc.plan.root_bypass import jump_color
@@ -45,12 +44,11 @@ class ColoredLine:
 
 @dataclass(frozen=True)
 class Combining:
-    """How ranks combine vectors of a length, in elements: by operations of at most `max_extent`, or
-    by a call-back for each element."""
+    """How ranks combine vectors: by a call-back for each element or not, and with an operation for
+    each vector or one for all."""
 
-    length: int
-    max_extent: int
     by_call_back: bool
+    one_by_one: bool
 
 
 def behaviours(
@@ -102,8 +100,7 @@ def _steps(line: ColoredLine, rank: int, how: Combining) -> Iterator[Step]:
     from_memory = how.by_call_back and advance is Advance.OWN_ROUTER
     stored = received if send_color is None or from_memory else received - 1
     if stored > 0:
-        rounds = stored if how.by_call_back else rounds_for(stored, how.length, how.max_extent)
-        yield StoreVectors(color, stored, rounds)
+        yield StoreVectors(color, stored, stored if how.one_by_one else 1)
     if send_color is not None:
         combines_from = color if received and not from_memory else None
         yield SendVector(line.names[send_color], combines_from, advance)

@@ -128,10 +128,9 @@ BY_WAVELET = frozenset((Advance.CONTROL, Advance.RESET, Advance.TEARDOWN))
 
 @dataclass(frozen=True)
 class StoreVectors:
-    """Receive `vectors` vectors, one after the other, and combine each with the own one in memory.
-
-    `rounds` operations of `vectors // rounds` vectors each, so that one operation's extent fits
-    the machine's limit.
+    """Receive `vectors` vectors, one after the other, and combine each with the own one in memory:
+    all by one operation, or each by its own where a length is not known or all together are longer
+    than an operation may be. `rounds` are the operations; a phase has only one of the two kinds.
     """
 
     color: str

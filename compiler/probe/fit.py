@@ -9,7 +9,7 @@ Limits, of which no reading is a sum, are looked up (`limits`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 
@@ -37,7 +37,7 @@ class Fit:
     `determined` are the constants that the readings fix, with the readings that do; `table` has a
     value for every constant, for the others one that is as good as any that keeps `equations`.
     `untold` change no reading, `bounded` only some that bend. `unexplained` are readings that no
-    constants give, with what was measured and what fabsim says.
+    constants give, with what was measured and what fabsim says. Of `limits` 0 stands for none.
     """
 
     determined: dict[str, tuple[int, tuple[str, ...]]]
@@ -46,6 +46,7 @@ class Fit:
     bounded: list[str]
     unexplained: dict[str, tuple[int, int]]
     table: dict[str, int]
+    limits: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def fit(
         table = best
     further = _bent_further_on(start, free, seen[0], predict)
     bends = {name: further.get(name, set()) for name in _straight(seen)}
-    return _summed_up(measured, table, free, predict, bends)
+    return replace(_summed_up(measured, table, free, predict, bends), limits=tuple(limits))
 
 
 def _step(

@@ -13,6 +13,7 @@ from collc.probe.fit import Fit
 from collc.probe.job import Job, Seen
 
 _SHIFTS = (1, -1, 2, -2, 4)
+_LARGEST = max(map(abs, _SHIFTS))
 
 Table = dict[str, int]
 
@@ -46,7 +47,9 @@ def alike(one: Seen, other: Seen) -> bool:
 
 def others(fit: Fit) -> Iterator[Table]:
     """Tables in which every sum that is known is dealt out otherwise to its constants, and each
-    constant that is only bounded is another; as far as none is below nothing."""
+    constant that is only bounded is another; as far as none is below nothing. A limit that is none
+    stays so: the next number is the tightest."""
+    moving = [name for name in fit.bounded if name not in fit.limits or fit.table[name] > _LARGEST]
     for shift in _SHIFTS:
         for end in (0, -1):
             table = dict(fit.table)
@@ -57,5 +60,5 @@ def others(fit: Fit) -> Iterator[Table]:
                 moved = {one: table[one] + shift * of, other: table[other] - shift * its}
                 if min(moved.values()) >= 0:
                     table |= moved
-            table |= {name: max(0, table[name] + shift) for name in fit.bounded}
+            table |= {name: max(0, table[name] + shift) for name in moving}
             yield table

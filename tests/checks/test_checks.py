@@ -237,7 +237,7 @@ def test_steps():
     assert set(codes("steps", schedule, backwards)) == {"C318"}
 
 
-def test_steps_takes_rounds_that_come_out_even():
+def test_vectors_are_stored_by_one_operation_or_each_by_its_own():
     schedule, plan = planned(b.line_reduce(b.star(5), 10000))
 
     def in_rounds(rounds):
@@ -250,8 +250,25 @@ def test_steps_takes_rounds_that_come_out_even():
 
         return with_roles(plan, change)
 
-    assert [codes("steps", schedule, in_rounds(n)) for n in (1, 2, 4)] == [[], [], []]
-    assert [codes("steps", schedule, in_rounds(n)) for n in (0, 3, 8)] == [["C318"]] * 3
+    assert [codes("steps", schedule, in_rounds(n)) for n in (1, 4)] == [[], []]
+    assert [codes("steps", schedule, in_rounds(n)) for n in (0, 2, 3, 8)] == [["C318"]] * 4
+
+
+def test_roles_of_a_phase_do_not_store_in_different_ways():
+    schedule, plan = planned(b.line_reduce(b.binomial(16), 8))
+
+    def one_by_one(role):
+        steps = (
+            replace(step, rounds=step.vectors) if isinstance(step, StoreVectors) else step
+            for step in role.steps
+        )
+        return replace(role, steps=tuple(steps))
+
+    assert codes("steps", schedule, with_roles(plan, one_by_one)) == []
+    root = plan.phases[0].roles[0]
+    assert root.steps[0].vectors > 1
+    mixed = with_roles(plan, lambda role: one_by_one(role) if role is root else role)
+    assert set(codes("steps", schedule, mixed)) == {"C318"}
 
 
 def test_steps_of_a_broadcast():
