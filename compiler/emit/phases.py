@@ -213,8 +213,7 @@ def phase_model(
     goes_on = [f"params.{name}.takes_part" for name in around.later]
     copies = shape is not None and shape.copies
     quick = _is_quick(phase, shape, around)
-    by_length = plan.collective.contract.run_length is not None
-    passes = not (how.callback or by_length or (shape is not None and shape.rounds))
+    at_once = phase.passes
     exchange = None
     registers: tuple[RegisterModel, ...] = ()
     if shape is not None:
@@ -227,7 +226,7 @@ def phase_model(
             phase.name,
             shape,
             by_call_back=bool(how.callback),
-            stored_by_numbers=not passes,
+            stored_by_numbers=not at_once,
             ids=ids,
             control=by_color,
             in_turn=around.late,
@@ -264,7 +263,7 @@ def phase_model(
         input=_queue(f"{phase.name}.queue_in", "inputs", ids, around)
         if shape and shape.receives
         else "",
-        store=_store_slot(phase.name, shape, how, passes, ids, slots)
+        store=_store_slot(phase.name, shape, how, at_once, ids, slots)
         if shape and shape.stores
         else None,
         send=_send_slot(phase.name, shape, how, ids, slots, around, quick)

@@ -2,9 +2,8 @@
 
 A number is got once for a file in a whole program [doc, page on DSRs], so no module gets one by
 itself: the file that imports it does, and may give phases that never run on one PE the same one.
-The operands of one operation in `dsr_dest` and `dsr_src0` have one number (D95). An operation on
-DSDs takes numbers that no file gets: those of one that combines vectors in memory are counted, and
-left to the compiler (D115).
+The operands of one operation in `dsr_dest` and `dsr_src0` have one number (D95). For an
+operation on DSDs the vendor's compiler takes registers that no file gets (D115).
 """
 
 from __future__ import annotations
@@ -109,10 +108,9 @@ def registers_of_tree(  # noqa: PLR0913, PLR0917 - what the registers depend on
     vectors in memory has its register `stored_by_numbers`, or from the compiler. `control` are the
     registers that send control wavelets, if these are no registers of the phase. Where phases
     have registers `in_turn`, those of the control wavelet are the vector's, loaded behind it."""
-    if shape.stores and not by_call_back:
+    if shape.stores and stored_by_numbers and not by_call_back:
         about = "vectors that are combined in memory, as they come"
-        stored = RegisterModel(f"{name}_store_src1", SOURCE, ids.take("sources"), about)
-        yield from [stored] * stored_by_numbers
+        yield RegisterModel(f"{name}_store_src1", SOURCE, ids.take("sources"), about)
     if shape.sends:
         pair = ids.take("pairs")
         yield RegisterModel(f"{name}_send_dest", "dsr_dest", pair, "where the vector goes")

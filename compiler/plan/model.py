@@ -204,6 +204,12 @@ class Phase:
     paired: bool = False
     wide: bool = False
 
+    @property
+    def passes(self) -> bool:
+        """Whether some PE combines several vectors in memory by one operation."""
+        steps = (step for role in self.roles for step in role.steps)
+        return any(isinstance(step, StoreVectors) and step.vectors > step.rounds for step in steps)
+
 
 @dataclass(frozen=True)
 class Registers:

@@ -6,8 +6,8 @@
 use crate::direction::{Direction, Directions};
 use crate::opcode::Opcode;
 use crate::program::{
-    ColorSetup, Completion, Design, DsdOperation, DsdShape, Filter, Inst, OpOptions, PopMode,
-    SystemCall, TileProgram,
+    BinaryOp, ColorSetup, Completion, Design, DsdOperation, DsdShape, Filter, Inst, OpOptions,
+    PopMode, Simd, SwitchPosition, SystemCall, TileProgram,
 };
 use crate::rules::Switch;
 use crate::scalar_type::ScalarType;
@@ -52,6 +52,13 @@ pub const READINGS: &[Switch] = &[
             });
         },
     ),
+    reading("M2.1-5", "'.advance_switch' does nothing", |design| {
+        shapes(design, |shape| {
+            if let DsdShape::FabOut { advance_switch, .. } = shape {
+                *advance_switch = false;
+            }
+        });
+    }),
     reading("M2.1-6", "every switch is in ring mode", |design| {
         colors(design, |setup| setup.ring_mode = true);
     }),
@@ -77,6 +84,18 @@ pub const READINGS: &[Switch] = &[
     reading("M2.2-11", "every switch starts at position 0", |design| {
         colors(design, |setup| setup.start_position = 0);
     }),
+    reading(
+        "M2.2-12",
+        "positions that are not declared are as the one before, and count",
+        |design| {
+            colors(design, |setup| {
+                let declared = setup.positions.iter().rposition(Option::is_some);
+                for position in &mut setup.positions[..declared.unwrap_or(0)] {
+                    position.get_or_insert(SwitchPosition { rx: None, tx: None });
+                }
+            });
+        },
+    ),
     reading("M2.3-1", "the period of a counter is its limit", |design| {
         filters(design, |filter| match filter {
             Filter::Counter { limit, .. } => *limit = limit.saturating_sub(1),
@@ -131,6 +150,11 @@ pub const READINGS: &[Switch] = &[
             }
         });
     }),
+    reading(
+        "M2.3-9",
+        "the numbers of filters do not change at run time",
+        |design| drop_calls(design, SystemCall::SetFilter),
+    ),
     reading("M2.4-1", "no color starts torn down", |design| {
         colors(design, |setup| setup.teardown = false);
     }),
@@ -175,6 +199,17 @@ pub const READINGS: &[Switch] = &[
         drop_calls(design, SystemCall::TaskPriority);
     }),
     reading(
+        "M3.1-12",
+        "the main thread has its usual priority",
+        |design| {
+            programs(design, |program| program.main_priority = 0);
+            drop_calls(design, SystemCall::MainPriority);
+        },
+    ),
+    reading("M3.1-13", "no task can be bound to id 29", |design| {
+        programs(design, |program| program.tasks.retain(|task| task.id != 29));
+    }),
+    reading(
         "M3.1-14",
         "priorities of a comptime block are lost",
         |design| {
@@ -200,6 +235,13 @@ pub const READINGS: &[Switch] = &[
     reading("M3.2-5", "wavelet_index_offset does nothing", |design| {
         programs(design, |program| {
             program.shapes.iter_mut().for_each(without_index)
+        });
+    }),
+    reading("M3.2-7", "no color is looped back", |design| {
+        colors(design, |setup| {
+            if setup.rx.0 == Direction::Ramp.bit() {
+                setup.tx.0 &= !Direction::Ramp.bit();
+            }
         });
     }),
     Switch {
@@ -238,6 +280,14 @@ pub const READINGS: &[Switch] = &[
             });
         },
     ),
+    reading(
+        "M3.3-4",
+        "what a loaded register holds does not change",
+        |design| {
+            drop_calls(design, SystemCall::SetDsrBase);
+            drop_calls(design, SystemCall::SetDsrLength);
+        },
+    ),
     reading("M3.4-3", "@fmacs is D = b + a * v", |design| {
         operations(design, |operation| {
             let multiplies = matches!(operation.opcode, Opcode::Fmacs | Opcode::Fmach);
@@ -267,6 +317,15 @@ pub const READINGS: &[Switch] = &[
         opcodes(design, Opcode::Fabss, Opcode::Fmovs);
         opcodes(design, Opcode::Fabsh, Opcode::Fmovh);
     }),
+    reading("M3.5-3", "no operation is asynchronous", |design| {
+        programs(design, |program| {
+            program
+                .dsrs
+                .iter_mut()
+                .for_each(|load| load.is_async = false);
+        });
+        options(design, |options| options.is_async = false);
+    }),
     Switch {
         rule: "M3.6-4",
         refusals: &[
@@ -285,6 +344,33 @@ pub const READINGS: &[Switch] = &[
             },
         }),
     },
+    reading("M3.8-1", "simd_32 takes an element a wavelet", |design| {
+        modes(design, Simd::Simd32, Simd::One);
+    }),
+    reading(
+        "M3.8-2",
+        "simd_64 and simd_32_or_64 take a wavelet",
+        |design| {
+            modes(design, Simd::Simd64, Simd::Simd32);
+            modes(design, Simd::Simd32Or64, Simd::Simd32);
+        },
+    ),
+    reading(
+        "M6.1-2",
+        "division and remainder are those of unsigned numbers",
+        |design| {
+            instructions(design, |inst| {
+                if let Inst::Binary {
+                    op: BinaryOp::Div | BinaryOp::Rem,
+                    ty,
+                    ..
+                } = inst
+                {
+                    *ty = unsigned(*ty);
+                }
+            });
+        },
+    ),
     Switch {
         rule: "M6.1-3",
         refusals: &["a shift count must be unsigned, *"],
@@ -293,7 +379,7 @@ pub const READINGS: &[Switch] = &[
             read: |design| {
                 instructions(design, |inst| {
                     if let Inst::Binary {
-                        op: crate::program::BinaryOp::Shr,
+                        op: BinaryOp::Shr,
                         ty,
                         ..
                     } = inst
@@ -360,6 +446,23 @@ fn programs(design: &mut Design, change: impl Fn(&mut TileProgram)) {
     for program in &mut design.programs {
         change(Arc::make_mut(program));
     }
+}
+
+fn shapes(design: &mut Design, change: impl Fn(&mut DsdShape)) {
+    programs(design, |program| {
+        program.shapes.iter_mut().for_each(&change)
+    });
+}
+
+/// Takes one mode of fabric operands for another.
+fn modes(design: &mut Design, from: Simd, to: Simd) {
+    shapes(design, |shape| {
+        if let DsdShape::FabIn { simd, .. } | DsdShape::FabOut { simd, .. } = shape {
+            if *simd == from {
+                *simd = to;
+            }
+        }
+    });
 }
 
 fn instructions(design: &mut Design, change: impl Fn(&mut Inst)) {
