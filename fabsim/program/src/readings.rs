@@ -3,15 +3,18 @@
 //! Each reading is written into the program, so that routers and compute elements know nothing of it:
 //! what they do with the program that comes out is what the other machine does with the one that went in.
 
+mod rewrite;
+
 use crate::direction::{Direction, Directions};
 use crate::opcode::Opcode;
 use crate::program::{
-    BinaryOp, ColorSetup, Completion, Design, DsdOperation, DsdShape, Filter, Inst, OpOptions,
-    PopMode, Simd, SwitchPosition, SystemCall, TileProgram,
+    BinaryOp, Completion, Design, DsdShape, Filter, Inst, PopMode, Simd, SwitchPosition, SystemCall,
 };
 use crate::rules::Switch;
-use crate::scalar_type::ScalarType;
-use std::sync::Arc;
+use rewrite::{
+    colors, drop_calls, filters, first, instructions, mirrored, modes, opcodes, operations,
+    options, outputs, pops, programs, replace, shapes, sides, unsigned, without_index,
+};
 
 /// What a machine without a rule does.
 pub struct Other {
@@ -150,11 +153,6 @@ pub const READINGS: &[Switch] = &[
             }
         });
     }),
-    reading(
-        "M2.3-9",
-        "the numbers of filters do not change at run time",
-        |design| drop_calls(design, SystemCall::SetFilter),
-    ),
     reading("M2.4-1", "no color starts torn down", |design| {
         colors(design, |setup| setup.teardown = false);
     }),
@@ -197,17 +195,6 @@ pub const READINGS: &[Switch] = &[
     reading("M3.1-11", "tasks have no priority", |design| {
         programs(design, |program| program.high_tasks = 0);
         drop_calls(design, SystemCall::TaskPriority);
-    }),
-    reading(
-        "M3.1-12",
-        "the main thread has its usual priority",
-        |design| {
-            programs(design, |program| program.main_priority = 0);
-            drop_calls(design, SystemCall::MainPriority);
-        },
-    ),
-    reading("M3.1-13", "no task can be bound to id 29", |design| {
-        programs(design, |program| program.tasks.retain(|task| task.id != 29));
     }),
     reading(
         "M3.1-14",
@@ -348,14 +335,6 @@ pub const READINGS: &[Switch] = &[
         modes(design, Simd::Simd32, Simd::One);
     }),
     reading(
-        "M3.8-2",
-        "simd_64 and simd_32_or_64 take a wavelet",
-        |design| {
-            modes(design, Simd::Simd64, Simd::Simd32);
-            modes(design, Simd::Simd32Or64, Simd::Simd32);
-        },
-    ),
-    reading(
         "M6.1-2",
         "division and remainder are those of unsigned numbers",
         |design| {
@@ -394,155 +373,3 @@ pub const READINGS: &[Switch] = &[
         replace(design, |inst| matches!(inst, Inst::Assert { .. }));
     }),
 ];
-
-fn colors(design: &mut Design, change: impl Fn(&mut ColorSetup)) {
-    for router in &mut design.routers {
-        for (_, setup) in &mut Arc::make_mut(router).colors {
-            change(setup);
-        }
-    }
-}
-
-/// Changes the inputs and outputs of every position.
-fn sides(setup: &mut ColorSetup, change: impl Fn(Directions) -> Directions) {
-    setup.rx = change(setup.rx);
-    for position in setup.positions.iter_mut().flatten() {
-        position.rx = position.rx.map(&change);
-    }
-    outputs(setup, change);
-}
-
-fn outputs(setup: &mut ColorSetup, change: impl Fn(Directions) -> Directions) {
-    setup.tx = change(setup.tx);
-    for position in setup.positions.iter_mut().flatten() {
-        position.tx = position.tx.map(&change);
-    }
-}
-
-fn mirrored(sides: u8) -> u8 {
-    let (north, south) = (Direction::North.bit(), Direction::South.bit());
-    let kept = sides & !(north | south);
-    let has = |bit: u8| sides & bit != 0;
-    kept | if has(north) { south } else { 0 } | if has(south) { north } else { 0 }
-}
-
-fn first(outputs: Directions) -> Directions {
-    Directions(outputs.0 & outputs.0.wrapping_neg())
-}
-
-fn pops(design: &mut Design, from: PopMode, to: PopMode) {
-    colors(design, |setup| {
-        if setup.pop_mode == from {
-            setup.pop_mode = to;
-        }
-    });
-}
-
-fn filters(design: &mut Design, change: impl Fn(&mut Filter)) {
-    colors(design, |setup| setup.filter.iter_mut().for_each(&change));
-}
-
-fn programs(design: &mut Design, change: impl Fn(&mut TileProgram)) {
-    for program in &mut design.programs {
-        change(Arc::make_mut(program));
-    }
-}
-
-fn shapes(design: &mut Design, change: impl Fn(&mut DsdShape)) {
-    programs(design, |program| {
-        program.shapes.iter_mut().for_each(&change)
-    });
-}
-
-/// Takes one mode of fabric operands for another.
-fn modes(design: &mut Design, from: Simd, to: Simd) {
-    shapes(design, |shape| {
-        if let DsdShape::FabIn { simd, .. } | DsdShape::FabOut { simd, .. } = shape {
-            if *simd == from {
-                *simd = to;
-            }
-        }
-    });
-}
-
-fn instructions(design: &mut Design, change: impl Fn(&mut Inst)) {
-    programs(design, |program| {
-        for function in &mut program.functions {
-            Arc::make_mut(function).code.iter_mut().for_each(&change);
-        }
-    });
-}
-
-fn operations(design: &mut Design, change: impl Fn(&mut DsdOperation)) {
-    instructions(design, |inst| {
-        if let Inst::Operation(operation) = inst {
-            change(operation);
-        }
-    });
-}
-
-/// What operations and loads say of how they run.
-fn options(design: &mut Design, change: impl Fn(&mut OpOptions)) {
-    instructions(design, |inst| match inst {
-        Inst::Operation(operation) => change(&mut operation.options),
-        Inst::LoadDsr(load) => change(&mut load.options),
-        _ => {}
-    });
-}
-
-fn opcodes(design: &mut Design, from: Opcode, to: Opcode) {
-    operations(design, |operation| {
-        if operation.opcode == from {
-            operation.opcode = to;
-        }
-    });
-}
-
-fn drop_calls(design: &mut Design, dropped: SystemCall) {
-    replace(
-        design,
-        |inst| matches!(inst, Inst::System { call, .. } if *call == dropped),
-    );
-}
-
-/// Puts jumps to what follows in place of instructions.
-fn replace(design: &mut Design, dropped: impl Fn(&Inst) -> bool) {
-    programs(design, |program| {
-        for function in &mut program.functions {
-            let code = &mut Arc::make_mut(function).code;
-            for (inst, next) in code.iter_mut().zip(1..) {
-                if dropped(inst) {
-                    *inst = Inst::Jump { to: next };
-                }
-            }
-        }
-    });
-}
-
-fn without_index(shape: &mut DsdShape) {
-    if let DsdShape::Mem1d {
-        wavelet_index_offset,
-        ..
-    }
-    | DsdShape::Mem4d {
-        wavelet_index_offset,
-        ..
-    }
-    | DsdShape::FabOut {
-        wavelet_index_offset,
-        ..
-    } = shape
-    {
-        *wavelet_index_offset = false;
-    }
-}
-
-fn unsigned(ty: ScalarType) -> ScalarType {
-    match ty {
-        ScalarType::I8 => ScalarType::U8,
-        ScalarType::I16 => ScalarType::U16,
-        ScalarType::I32 => ScalarType::U32,
-        ScalarType::I64 => ScalarType::U64,
-        other => other,
-    }
-}
