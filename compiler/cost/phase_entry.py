@@ -8,7 +8,7 @@ from collc.cost.exchange import begun_by
 from collc.cost.operations import SLOTS, Costs, Place
 from collc.cost.phase_timing import parts_of
 from collc.cost.predict import Times, lines_of
-from collc.plan import CopyVector, Phase, Region, Role, StoreVectors
+from collc.plan import Phase, Region, Role
 from collc.plan.program import ProgramPlan, Use
 from collc.spec.exchange import StepsPhase
 
@@ -41,14 +41,14 @@ def _code(role: Role, costs: Costs, passing: int) -> int:
     """What a role does first, with the functions that lead there and their returns; `passing` is
     what it takes more to store several vectors by one operation."""
     through = SLOTS * (costs.code.call + costs.code.frame)
-    if not role.steps:
+    if not role.ops:
         return _through(costs)
-    first, *others = role.steps
-    if isinstance(first, StoreVectors):
+    first, *others = role.ops
+    if first.stores:
         issued = costs.issued(Place(0, 0), "store") + passing
         loads = costs.code.own_vector_read + costs.load if others and not costs.maps else 0
         return issued + loads + 2 * costs.code.frame
-    if isinstance(first, CopyVector):
+    if first.copies:
         return costs.issued(Place(0, 0), "copy") + through
     adds = first.combines_from is not None
     return costs.issued(Place(0, 0), "add" if adds else "send") + through
@@ -85,6 +85,6 @@ def work_of(plan: ProgramPlan, use: Use, costs: Costs, lasts: Times) -> Times:
             if phase.exchange is not None:
                 part[places] = long[places] * ROWS_BUSY // 100
                 continue
-            vectors = sum(s.vectors if isinstance(s, StoreVectors) else 1 for s in role.steps)
+            vectors = sum(op.vectors * turns for op, turns in role.repeated)
             part[places] = vectors * costs.length * costs.combine
     return work

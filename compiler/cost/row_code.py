@@ -1,7 +1,7 @@
 """What the code that runs rows does, as `templates/exchange_pe.csl.j2` prints it.
 
-A piece of code is a list of moves (`collc.cost.row_moves`). Pieces depend on the bits of a row, not
-on its numbers.
+A piece of code is a list of actions, as the evaluator takes them. Pieces depend on the bits of a
+row, not on its numbers.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from collc.cost.operations import Costs
-from collc.cost.row_moves import APPLY, CODE, PASS, RECEIVE, SEND, WAIT
 from collc.plan import Phase, RowKind
 from collc.plan.step_tables import extent_of
 from collc.plan.unrolled import Unrolled
@@ -22,7 +21,7 @@ OUT, INTO, FABRIC = SENDS | RELAYS, RECEIVES | APPLIES, SENDS | RELAYS | RECEIVE
 ENDS = int(RowKind.ENDS)
 OVER = int(RowKind.OVER) | ENDS
 
-Move = tuple[int, int]  # what, and a number
+Action = tuple[str, int]  # what the code does, and a number (`collc_evaluator`)
 
 
 @dataclass(frozen=True)
@@ -94,73 +93,73 @@ def loads_at_beginning(text: Features, here: Here) -> int:
     return (here.receives + here.sends) * text.alike
 
 
-def start(text: Features, here: Here, kind: int) -> tuple[Move, ...]:
+def start(text: Features, here: Here, kind: int) -> tuple[Action, ...]:
     """The row is started, from the call to the return."""
     code = text.code
-    moves: list[Move] = [(CODE, code.call + code.row_begun)]
+    actions: list[Action] = [("code", code.call + code.row_begun)]
     if here.receives:
-        moves += _receive(text, here, kind)
+        actions += _receive(text, here, kind)
     if here.sends:
-        moves += _send(text, here, kind)
+        actions += _send(text, here, kind)
     if text.areas:
         applies = kind & APPLIES
-        moves += [(CODE, text.bit(applies)), *(_apply(text, kind) if applies else ())]
-    return _joined([*moves, (CODE, code.frame)])
+        actions += [("code", text.bit(applies)), *(_apply(text, kind) if applies else ())]
+    return _joined([*actions, ("code", code.frame)])
 
 
-def _joined(moves: list[Move]) -> tuple[Move, ...]:
+def _joined(actions: list[Action]) -> tuple[Action, ...]:
     """Instructions that follow each other counted together."""
-    found: list[Move] = []
-    for what, number in moves:
-        if found and what == CODE and found[-1][0] == CODE:
-            found[-1] = (CODE, found[-1][1] + number)
-        elif number or what != CODE:
+    found: list[Action] = []
+    for what, number in actions:
+        if found and what == "code" and found[-1][0] == "code":
+            found[-1] = ("code", found[-1][1] + number)
+        elif number or what != "code":
             found.append((what, number))
     return tuple(found)
 
 
-def _receive(text: Features, here: Here, kind: int) -> Iterator[Move]:
+def _receive(text: Features, here: Here, kind: int) -> Iterator[Action]:
     if not here.always_receives:
-        yield CODE, text.bit(kind & RECEIVES)
+        yield "code", text.bit(kind & RECEIVES)
     if not kind & RECEIVES:
         return
     if not text.alike:
         yield from _loaded(text, text.code.operand_length)
     if text.areas:
-        yield CODE, text.bit(kind & STAGES)
+        yield "code", text.bit(kind & STAGES)
     yield from _loaded(text, text.code.operand)
     if text.mixed and not kind & STAGES:
-        yield CODE, text.bit(kind & COMBINES)
+        yield "code", text.bit(kind & COMBINES)
     if kind & COMBINES:
         yield from _loaded(text, text.code.operand)
-    yield from ((WAIT, text.issue), (RECEIVE, 0))
+    yield from (("wait", text.issue), ("receive", 0))
     if kind & STAGES or (text.mixed and kind & COMBINES):
-        yield CODE, text.code.over_else
+        yield "code", text.code.over_else
 
 
-def _loaded(text: Features, operand: int) -> tuple[Move, Move]:
+def _loaded(text: Features, operand: int) -> tuple[Action, Action]:
     """A register is loaded, whose descriptor takes so many instructions."""
-    return (CODE, operand), (WAIT, text.load)
+    return ("code", operand), ("wait", text.load)
 
 
-def _send(text: Features, here: Here, kind: int) -> Iterator[Move]:
+def _send(text: Features, here: Here, kind: int) -> Iterator[Action]:
     if not here.always_sends:
-        yield CODE, text.bit(kind & OUT)
+        yield "code", text.bit(kind & OUT)
     if not kind & OUT:
         return
-    yield CODE, text.code.block + (0 if here.always_receives else _activated(text, kind))
+    yield "code", text.code.block + (0 if here.always_receives else _activated(text, kind))
     if not text.alike:
         yield from _loaded(text, text.code.operand_length)
     if text.passes:
-        yield CODE, text.bit(kind & SENDS)
+        yield "code", text.bit(kind & SENDS)
     if kind & RELAYS:
         yield from _loaded(text, text.code.operand_length)
-        yield from ((WAIT, text.issue), (PASS, 0))
+        yield from (("wait", text.issue), ("pass", 0))
         return
     yield from _loaded(text, text.code.operand)
-    yield from ((WAIT, text.issue), (SEND, 0))
+    yield from (("wait", text.issue), ("send", 0))
     if text.passes:
-        yield CODE, text.code.over_else
+        yield "code", text.code.over_else
 
 
 def _activated(text: Features, kind: int) -> int:
@@ -168,15 +167,15 @@ def _activated(text: Features, kind: int) -> int:
     return text.bit(not kind & RECEIVES) + text.code.activate * (not kind & RECEIVES)
 
 
-def _apply(text: Features, kind: int) -> Iterator[Move]:
+def _apply(text: Features, kind: int) -> Iterator[Action]:
     """Operands: where it goes to, what was there if it is combined, what is staged."""
     operands = 3 if kind & COMBINES else 2
     if text.mixed_applying:
-        yield CODE, text.bit(kind & COMBINES)
-    yield CODE, operands * text.code.operand
-    yield from ((WAIT, operands * text.load + text.issue), (APPLY, kind & COMBINES))
+        yield "code", text.bit(kind & COMBINES)
+    yield "code", operands * text.code.operand
+    yield from (("wait", operands * text.load + text.issue), ("apply", kind & COMBINES))
     if text.mixed_applying and kind & COMBINES:
-        yield CODE, text.code.over_else
+        yield "code", text.code.over_else
 
 
 def prepared(text: Features, here: Here, kind: int) -> int:

@@ -13,9 +13,7 @@ from collc.driver.programs import compile_any
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "emitted.md"
-BLOCK = re.compile(
-    r"(<!-- excerpt: (\w+)/(\S+), (\w+) (\w+) -->\n```csl\n)(.*?)(```\n)", re.DOTALL
-)
+BLOCK = re.compile(r"(<!-- excerpt: (\w+)/(\S+), (\w+) (\w+) -->\n```csl\n)(.*?)(```\n)", re.DOTALL)
 
 
 def excerpt(text: str, kind: str, name: str) -> str:

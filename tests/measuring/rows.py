@@ -1,9 +1,9 @@
 """Pieces of the code that runs rows (`templates/exchange_pe.csl.j2`), by stretches of code.
 
 A stretch is the code of a PE from the beginning of a task, or the issue of an operation, to the
-next issue, or to the end of the task, in which no operation had a slot. The evaluation of rows
-writes down the moves of a task when it begins (`collc.cost.row_moves`): with a piece that takes a
-cycle more the stretch takes as many more as it has of that piece. In reading order: stretches of
+next issue, or to the end of the task, in which no operation had a slot. The evaluator tells what
+the code of each task does (`collc_evaluator.Line.tasks`): with a piece that takes a cycle more the
+stretch takes as many more as it has of that piece. In reading order: stretches of
 the model, those of a trace, and both of a probe.
 """
 
@@ -11,19 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
+import numpy as np
 from measuring.probes import Probe
 from measuring.traces import Trace, traced
 
-from collc.cost import predict, row_moves, timeline
-from collc.cost.row_moves import CODE, LEAVE, PASS, RECEIVE, SEND, WAIT
+from collc.cost.evaluated_line import line_of
+from collc.cost.exchange import ENOUGH, MOST
+from collc.cost.operations import costs_of, costs_of_phase
 from collc.driver.bundle import Bundle
 from collc.driver.programs import compile_any
 from collc.spec import ContractKind
+from collc.spec.exchange import StepsPhase
 from collc.target.constants import Code, Constants
 
-ISSUES = (RECEIVE, SEND, PASS)
+ISSUES = ("receive", "send", "pass")
 _NAMES = [field.name for field in fields(Code)]
 PIECES = tuple(_NAMES[_NAMES.index("bit_set") :])
 Task = tuple[int, tuple[int, ...]]  # its lane, and the cycles of its stretches
@@ -38,59 +40,34 @@ class Stretch:
     counts: tuple[tuple[str, int], ...]
 
 
-def stretches_of(moves: Sequence[Sequence[int]], end: int) -> tuple[int, ...]:
+def stretches_of(actions: Sequence[tuple[str, int]], end: int) -> tuple[int, ...]:
     """The cycles of the stretches of a task; what ends a phase takes so many."""
     found, cycles = [], 0
-    for what, _, number in moves:
-        if what in (CODE, WAIT):
+    for what, number in actions:
+        if what in ("code", "wait"):
             cycles += number
         elif what in ISSUES:
             found.append(cycles)
             cycles = 0
-        elif what == LEAVE:
+        elif what == "leave":
             cycles += end
     return (*found, cycles)
-
-
-class _Written:
-    """The tasks of each place, as the evaluation writes them down. It has to run as Python."""
-
-    def __init__(self, end: int) -> None:
-        self.end = end
-        self.tasks: dict[int, list[Task]] = {}
-        self.begin, self.take_up = (
-            getattr(one, "function", one) for one in (timeline.begin, row_moves._take_up)
-        )
-
-    def __enter__(self) -> _Written:
-        timeline.begin, row_moves._take_up = self._begin, self._take_up
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        timeline.begin, row_moves._take_up = self.begin, self.take_up
-
-    def _begin(self, line: Any, deep: Any) -> None:
-        self.begin(line, deep)
-        for place in range(len(deep)):
-            self._write(line, place, -1)
-
-    def _take_up(self, line: Any, place: int) -> None:
-        before = line.clock[row_moves.UNDER_WAY]
-        self.take_up(line, place)
-        if line.clock[row_moves.UNDER_WAY] > before:
-            self._write(line, place, int(line.places[place, row_moves.LAST]))
-
-    def _write(self, line: Any, place: int, lane: int) -> None:
-        moves = line.moves[place, : line.places[place, row_moves.MOVES]].tolist()
-        self.tasks.setdefault(place, []).append((lane, stretches_of(moves, self.end)))
 
 
 def written(bundle: Bundle, constants: Constants) -> dict[int, list[Task]]:
     """The tasks of each place with these constants."""
     plan = replace(bundle.plan, target=replace(bundle.plan.target, cycles=constants))
-    with _Written(constants.code.tell + constants.code.frame) as tasks:
-        predict(bundle.schedule, plan)
-    return tasks.tasks
+    (pattern,), (phase,) = bundle.schedule.phases, plan.phases
+    assert isinstance(pattern, StepsPhase)
+    costs = costs_of_phase(costs_of(plan), plan, 0)
+    place = costs.first_call(plan)
+    called = np.full(pattern.ranks, place.time + costs.code.call)
+    deep = np.full(pattern.ranks, place.depth)
+    end = constants.code.tell + constants.code.frame
+    found: dict[int, list[Task]] = {}
+    for pe, lane, actions in line_of(costs, phase, pattern).tasks(called, deep, MOST, ENOUGH):
+        found.setdefault(pe, []).append((lane, stretches_of(actions, end)))
+    return found
 
 
 def ran(trace: Trace, pe: int, task: int) -> list[int | None]:
