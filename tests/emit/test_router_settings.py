@@ -78,7 +78,7 @@ def planned(plan) -> dict[tuple[str, int, str], Setting]:
 
 
 def differences(files: Mapping[str, str], plan) -> Iterator[str]:
-    """Settings that are another than the plan's, roles without any, and colors without a handler."""
+    """Settings other than the plan's, roles without any, and colors without a handler."""
     torn_down = {name for use in plan.uses for name, k in use.positions if plan.colors[k].torn_down}
     for one in plan.plans:
         name = one.collective.name
