@@ -50,7 +50,7 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     try:
         _run_commands()
-    except (click.exceptions.Abort, KeyboardInterrupt):
+    except (click.exceptions.Abort, KeyboardInterrupt, _InterruptedError):
         _stop("interrupted", INTERRUPTED)
     except _PipeClosedError:
         _drop_output()  # `collc ... | head`: whoever read has seen enough
@@ -86,6 +86,10 @@ def _print_usage_as_data(message: str) -> None:
 def _stop(message: str, status: int) -> NoReturn:
     click.echo(f"collc: {message}", err=True)
     sys.exit(status)
+
+
+class _InterruptedError(Exception):
+    """Ctrl-C."""
 
 
 class _PipeClosedError(Exception):
@@ -124,11 +128,20 @@ class _Commands(click.Group):
             ctx.fail(f"No such command '{args[0]}'. Did you mean '{near[0]}'?")
         return super().resolve_command(ctx, args)
 
+    def make_context(self, *given: Any, **settings: Any) -> click.Context:  # noqa: ANN401 - click's
+        """As click makes it; an interrupt meanwhile is like one later."""
+        try:
+            return super().make_context(*given, **settings)
+        except KeyboardInterrupt as error:
+            raise _InterruptedError from error
+
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as click declares it
         try:
             return super().invoke(ctx)
         except BrokenPipeError as error:
             raise _PipeClosedError from error
+        except KeyboardInterrupt as error:
+            raise _InterruptedError from error  # click itself would print an empty line first
 
 
 def _print_cmake_dir(context: click.Context, _: click.Parameter, value: bool) -> None:
