@@ -37,6 +37,7 @@ COMMANDS = {
     "reproduce": "Compute the numbers of the published sources anew, and compare.",
     "run": "Compile a file, run the emitted CSL, compare with NumPy.",
     "tune": "Find the best plan for every length.",
+    "view": "Show a file in a page: routes, motion, time lines, waits.",
 }
 _COLLECTED_AFTER = 200_000  # objects: a compiler makes many that stay, and hardly any cycles
 _PIPE_CLOSED = 141  # what a shell says of SIGPIPE

@@ -294,8 +294,7 @@ def _opened(run: LineRun, rank: int, source: int) -> tuple[int, int]:
     Only routers behind the previous child need a look: a vector that passed before has found the
     others open.
     """
-    color = _sending(run, source).sends_on or ""
-    costs = run.costs
+    color, costs = _sending(run, source).sends_on or "", run.costs
     before = [child for child in run.pattern.children[rank] if child < source]
     nearest = max(before, default=rank + 1)
     times = (
@@ -371,13 +370,12 @@ def _finish(run: LineRun, source: int, rank: int, end: int, op: Op) -> None:
         end = costs.returned(place, costs.issued(place, "control"))
         place = costs.after(end)
         run.done[source] = costs.done(end)
+    color, left = op.sends_on or "", end + costs.ramp_up
     if op.advance is Advance.CONTROL:
-        _open(
-            run, rank, op.sends_on or "", end + costs.ramp_up + costs.hop * run.apart(source, rank)
-        )
-        _open(run, source, op.sends_on or "", end + costs.ramp_up + costs.hop)
+        _open(run, rank, color, left + costs.hop * run.apart(source, rank))
+        _open(run, source, color, left + costs.hop)
     elif op.advance is Advance.OWN_ROUTER:
-        _open(run, source, op.sends_on or "", end + costs.ramp_up)
+        _open(run, source, color, left)
     run.end[source] = end
     run.after[source] = place
 

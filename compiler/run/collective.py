@@ -39,8 +39,9 @@ class RunReport:
     over PEs of the cycles in which they were active; `wall_seconds` is compiling and simulating.
     `problem` is empty exactly when `verified`. `lengths` are those that were given when the program
     ran, by name, for each round; `compared` is how many elements of the buffers, those that the
-    contracts promise. `results` are the buffers of all PEs after the last launch, by name: arrays
-    [height, width, length], or [round, height, width, length] of a program.
+    contracts promise; `start_cycle` is the simulator's cycle at the common start. `results` are the
+    buffers of all PEs after the last launch, by name: arrays [height, width, length], or [round,
+    height, width, length] of a program.
     """
 
     verified: bool
@@ -50,6 +51,7 @@ class RunReport:
     wall_seconds: float
     lengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     compared: int = 0
+    start_cycle: int = 0
     results: Mapping[str, Array] = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -103,6 +105,7 @@ def run_texts(
         wall_seconds=time.perf_counter() - began,
         lengths=slowest.lengths,
         compared=slowest.compared,
+        start_cycle=slowest.launch.start_cycle,
         results=outcomes[-1].results,
     )
 

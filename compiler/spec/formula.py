@@ -149,3 +149,34 @@ def _computed(node: Node, of: list[Array]) -> Array:
         return np.asarray(SHIFTS[node.kind](of[0], dtype(node.value)))
     compute = _BINARY.get(node.kind) or _OTHER[node.kind]
     return np.asarray(compute(*of))
+
+
+LEAVES = ("own", "received", "constant")
+CHOICES = ("min", "max", "choose")
+_INSTRUCTIONS = {"choose": 2, "min": 3, "max": 3, "and": 2, "or": 2}
+
+
+def instructions_of(formula: Formula) -> int:
+    """Scalar instructions of the call-back: one for each node that computes, two where there is a
+    branch, one more to keep each named value, and the return. A minimum or maximum has to compare
+    first; of a choice that is returned, each side returns."""
+    named = named_nodes(formula)
+    count = 1
+    for index, node in enumerate(formula):
+        if node.kind not in LEAVES:
+            count += _INSTRUCTIONS.get(node.kind, 1) + (index in named)
+    return count - (formula[-1].kind in CHOICES)
+
+
+def named_nodes(formula: Formula) -> set[int]:
+    """Nodes that get a name: what is used more than once, choices, and what a minimum or maximum
+    compares."""
+    counts = uses(formula)
+    named = {i for i, node in enumerate(formula) if counts[i] > 1 and node.kind not in LEAVES}
+    for index, node in enumerate(formula[:-1]):
+        if node.kind in CHOICES:
+            named.add(index)
+    for node in formula:
+        if node.kind in ("min", "max"):
+            named.update(i for i in node.of if formula[i].kind not in LEAVES)
+    return named
