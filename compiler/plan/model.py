@@ -98,6 +98,11 @@ class Phase:
         """Whether it is an exchange that streams."""
         return self.exchange is not None and self.exchange.streams
 
+    @property
+    def passes(self) -> bool:
+        """Whether some PE combines several vectors in memory by one operation."""
+        return any(op.stores and op.vectors > 1 for role in self.roles for op in role.ops)
+
 
 @dataclass(frozen=True)
 class Registers:
