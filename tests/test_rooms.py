@@ -33,7 +33,7 @@ ORDER = (
     "commands",
     "cli",
 )
-FRONT = {"__init__", "__main__"}  # what a user of the package, and of the command, imports
+FRONT = {"__init__", "__main__", "start"}  # what a user of the package, and of the command, imports
 LONGEST = 400
 
 
