@@ -117,6 +117,9 @@ class _Lanes(Protocol):
     @property
     def loads(self) -> _Ints: ...
 
+class StuckError(Exception):
+    """PEs whose entries never end: others send too little, or in another order."""
+
 @final
 class Timing:
     """By PE: when its code calls what follows the phase, and its last busy cycle. `looks` at a PE
@@ -148,8 +151,8 @@ class Line:
     def run(self, called: _Ints, deep: _Ints, most: int, enough: int) -> Timing:
         """Run all entries. By PE: the phase is called in cycle `called`, by code that takes `deep`
         cycles to return from all functions. At most so many looks at a PE are taken; repetition is
-        leapt over where operations have `enough` wavelets left. RuntimeError if the line gets
-        stuck; what a signal raises ends it."""
+        leapt over where operations have `enough` wavelets left. StuckError if the line gets stuck;
+        what a signal raises ends it."""
 
     def tasks(
         self, called: _Ints, deep: _Ints, most: int, enough: int
@@ -243,3 +246,16 @@ def lay(
     parts and they `may_turn`. Those between join whatever their slices are, unless a multiple of
     `most` elements has been passed since the first of them; `by_length` they are like all
     others."""
+
+def first_period(index: _Ints, values: _Ints, periods: Sequence[int]) -> int | None:
+    """The first of `periods`, which ascend, such that the numbers `values[i]` at `index[i]` are the
+    same wherever the remainders by it are; None if there is none."""
+
+def repeats(
+    entries: _Ints, longest: int, slices: int, out: int, into: int
+) -> tuple[_Ints, _Ints]:
+    """Of entries [place, entry, (kind, first slice out, count, first slice in, count)], for each
+    size of a group, up to the `longest`, less one: [size, place, entry], by how many slices an entry
+    goes on in the one that is `size` behind it (-1: whatever it is, -2: it does not); and [size,
+    entry], the first one behind it that does not go on by the same shift as all between do, at some
+    place, or 0. Entries with a bit of `out` and of `into` say which slices they put out and take."""

@@ -6,8 +6,7 @@
 
 from __future__ import annotations
 
-from collc.cost.axis_shortcut import cycles_of
-from collc.cost.predict import predict
+from collc.cost.axis_shortcut import cycles_or_never
 from collc.lowering import candidate_plans, relays_need_fewer, resources
 from collc.lowering.concurrent_streams import planned_strands
 from collc.lowering.resources import left_by
@@ -38,7 +37,7 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
         possible = [plan for plan in plans if resources.within_budget(plan)]
     if len(possible) <= 1:
         return possible[0] if possible else min(plans, key=_colors)
-    return min(possible, key=lambda plan: (cycles_of(schedule, plan), _colors(plan)))
+    return min(possible, key=lambda plan: (cycles_or_never(schedule, plan), _colors(plan)))
 
 
 def _has_control(plan: Plan) -> bool:
@@ -84,4 +83,4 @@ def fastest(schedule: Schedule, target: Target, most: int) -> Plan:
         return min(plans, key=widest)
     if len(possible) == 1:
         return possible[0]
-    return min(possible, key=lambda plan: (predict(schedule, plan).cycles, widest(plan)))
+    return min(possible, key=lambda plan: (cycles_or_never(schedule, plan), widest(plan)))

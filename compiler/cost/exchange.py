@@ -28,17 +28,23 @@ class ExchangeRun:
     end: Ints
 
 
-def run_exchange(
-    costs: Costs, phase: Phase, pattern: StepsPhase, called: Ints, deep: Ints
+def run_exchange(  # noqa: PLR0913, PLR0917 - the phase, when it is called, how long to follow it
+    costs: Costs,
+    phase: Phase,
+    pattern: StepsPhase,
+    called: Ints,
+    deep: Ints,
+    looks: int | None = None,
 ) -> ExchangeRun:
-    """Evaluate a phase; `called` is [line, place], `deep` what returning behind it takes.
-    Lines that begin alike, sooner or later, are alike."""
+    """Evaluate a phase; `called` is [line, place], `deep` what returning behind it takes. After so
+    many `looks` at a PE of a line (`MOST`) the rest is taken to go on at the same pace. Lines that
+    begin alike, sooner or later, are alike."""
     line = line_of(costs, phase, pattern)
     first = called.min(axis=1, keepdims=True) - costs.code.call
     both = np.concatenate((called - first, deep), axis=1)
     different, which = np.unique(both, axis=0, return_inverse=True)
     places = pattern.ranks
-    runs = [line.run(one[:places], one[places:], MOST, ENOUGH) for one in different]
+    runs = [line.run(one[:places], one[places:], looks or MOST, ENOUGH) for one in different]
     which = which.reshape(-1)
     return ExchangeRun(
         np.stack([run.free for run in runs])[which] + first,

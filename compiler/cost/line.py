@@ -54,7 +54,8 @@ class LineRun:
     nothing does. Two tasks of r may be between operations, one behind storing and one behind
     sending: `late[r]` are the cycles by which they begin late, `due[r]` when they are due, -1 if
     there are none. `far` is how far ranks are apart. `loops` says that call-backs that store are in
-    a loop, for any number of rounds.
+    a loop, for any number of rounds. `passing` is what an operation that stores several vectors
+    takes more.
     """
 
     costs: Costs
@@ -75,6 +76,7 @@ class LineRun:
     due: list[tuple[int, int]]
     far: Distances
     loops: bool
+    passing: int
 
     def hops(self, source: int, rank: int) -> int:
         """How far a rank is from the one that receives its vector."""
@@ -123,6 +125,7 @@ def run_line(  # noqa: PLR0913, PLR0917 - what runs, and what holds it up
         due=[(-1, -1)] * pattern.ranks,
         far=distances(phase, pattern, costs.length // costs.latency(1)),
         loops=costs.maps and any(map(_has_rounds, roles)),
+        passing=costs.code.store_passes * phase.passes,
     )
     for rank in reversed(range(pattern.ranks)):
         _run_rank(run, rank)
@@ -179,7 +182,7 @@ def _store(
         place = replace(place, time=place.time + costs.code.map_loop)
     for number in range(turns):
         again = number and not costs.maps  # the task behind one operation issues the next
-        issued = place.time if again else costs.issued(place, "store")
+        issued = place.time if again else costs.issued(place, "store") + run.passing
         starts = _Starts(costs, place, issued, loads_own and not number and not costs.maps)
         end = starts.first - 1
         for index, source in enumerate(sources[number * per_round : (number + 1) * per_round]):

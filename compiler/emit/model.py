@@ -103,6 +103,7 @@ class BundleModel:
     resets: bool
     tears_down: bool
     switched: bool
+    outputs: int
     shared: bool
     task: str
     root: tuple[int, int]
@@ -160,7 +161,7 @@ def model_of(
     shapes = [shape_of(phase) for phase in plan.phases if phase.exchange is None]
     site, result = site_model(grid, root), _result_cases(plan)
     on_path = any(phase.path is not None for phase in plan.phases)
-    registers = _registers(plan, ids, phases, shapes, shared, bool(how.callback))
+    registers = _registers(plan, ids, phases, shapes, shared, how)
     return BundleModel(
         name=collective.name,
         type_name=type_name(collective.name),
@@ -208,6 +209,7 @@ def model_of(
         resets=any(shape.resets for shape in shapes),
         tears_down=any(phase.multiplexed for phase in phases),
         switched=bool(switched_colors(plan.phases)),
+        outputs=max((given.outputs for given in shared or ()), default=1),
         shared=shared is not None,
         task="task" if shared is None else "fn",
         root=root,
@@ -220,13 +222,14 @@ def _registers(  # noqa: PLR0913, PLR0917 - what the registers depend on
     phases: tuple[PhaseModel, ...],
     shapes: Sequence[Shape],
     shared: tuple[SharedPhase, ...] | None,
-    by_call_back: bool,
+    how: Combine,
 ) -> tuple[RegisterModel, ...]:
     """The registers of the module: the vector's, then those of its phases. In a program of several
     collectives positions are those of the program."""
     vector = shared[0].first.vector if shared else ids.vector
     own = (one for phase in phases for one in phase.registers)
-    registers = (*registers_of_vector(shapes, by_call_back, vector), *own)
+    stored = any(phase.store and not phase.store.passes for phase in phases) and not how.callback
+    registers = (*registers_of_vector(shapes, stored, vector), *own)
     if shared is not None:
         return given_registers(registers, lambda at: at + 1, lambda at: at + 1)
     of = plan.registers or Registers(tuple(range(ids.pairs)), tuple(range(ids.sources)))
@@ -318,6 +321,7 @@ def _shared_phase(plan: Plan, how: Combine, index: int, given: SharedPhase) -> P
         by_length=given.by_length,
         sets_routers=given.sets_routers,
         switched=given.switched,
+        outputs=given.outputs,
         set_elsewhere=given.set_elsewhere,
         by_call_back=bool(how.callback),
         torn_down=given.torn_down,

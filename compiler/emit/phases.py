@@ -47,11 +47,14 @@ from collc.plan import Phase, Plan
 class StoreSlot:
     """The operation that combines received vectors with this PE's own in memory.
 
-    `task` is the position of its task, -1 where a call-back does the work; `goes_on` is the
-    condition that this PE has something to do behind it, `next` that.
+    `passes` says that it goes over the vector once for each that comes, by a DSD of several
+    dimensions; otherwise there is an operation for each. `task` is the
+    position of its task, -1 where a call-back does the work; `goes_on` is the condition that this
+    PE has something to do behind it, `next` that.
     """
 
     name: str
+    passes: bool
     rounds: bool
     task: int
     goes_on: str
@@ -175,7 +178,8 @@ class Surroundings:
     names, and whether a result's sign is turned back at its end. In a program of several
     collectives `shared` has the positions of its colors among the program's, and of those the
     ones that are `torn_down`, and those that are `switched` (as `SharedPhase` has them);
-    `controls_ready` says that every color has a register by which control wavelets are sent.
+    `controls_ready` says that every color has a register by which control wavelets are sent;
+    `outputs` are those of a router at most on the colors that are torn down.
     """
 
     after: str
@@ -190,6 +194,7 @@ class Surroundings:
     switched: frozenset[str] = frozenset()
     controls_ready: bool = False
     sets_routers: bool = False
+    outputs: int = 1
     set_elsewhere: frozenset[str] = frozenset()
 
 
@@ -208,6 +213,7 @@ def phase_model(
     goes_on = [f"params.{name}.takes_part" for name in around.later]
     copies = shape is not None and shape.copies
     quick = _is_quick(phase, shape, around)
+    at_once = phase.passes
     exchange = None
     registers: tuple[RegisterModel, ...] = ()
     if shape is not None:
@@ -217,7 +223,13 @@ def phase_model(
         )
         by_color = (dest, source) if quick else None
         found = registers_of_tree(
-            phase.name, shape, bool(how.callback), ids, by_color, in_turn=around.late
+            phase.name,
+            shape,
+            by_call_back=bool(how.callback),
+            stored_by_numbers=not at_once,
+            ids=ids,
+            control=by_color,
+            in_turn=around.late,
         )
         registers = tuple(found)
     elif phase.exchange is not None:
@@ -234,7 +246,7 @@ def phase_model(
         fields=fields,
         roles=roles,
         routes=routes_models(phase, around.torn_down | around.set_elsewhere),
-        routers=routers_models(phase, around.torn_down) if around.torn_down else (),
+        routers=routers_models(phase, around.torn_down, around.outputs) if around.torn_down else (),
         multiplexed=tuple(_multiplexed(around)),
         sets_routers=around.sets_routers and bool(around.torn_down),
         cases=cases_of(
@@ -251,7 +263,9 @@ def phase_model(
         input=_queue(f"{phase.name}.queue_in", "inputs", ids, around)
         if shape and shape.receives
         else "",
-        store=_store_slot(phase.name, shape, how, ids, slots) if shape and shape.stores else None,
+        store=_store_slot(phase.name, shape, how, at_once, ids, slots)
+        if shape and shape.stores
+        else None,
         send=_send_slot(phase.name, shape, how, ids, slots, around, quick)
         if shape and shape.sends
         else None,
@@ -352,10 +366,13 @@ def slot_names(name: str, shape: Shape) -> list[str]:
     return [f"{name}_{slot}" for slot, is_used in used if is_used]
 
 
-def _store_slot(name: str, shape: Shape, how: Combine, ids: Ids, slots: list[str]) -> StoreSlot:
+def _store_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
+    name: str, shape: Shape, how: Combine, passes: bool, ids: Ids, slots: list[str]
+) -> StoreSlot:
     goes_on = [f"({name}.rounds > 1)"] * shape.rounds + [f"{name}.sends"] * shape.sends
     return StoreSlot(
         name=slots[0],
+        passes=passes,
         rounds=shape.rounds,
         task=-1 if how.callback else ids.take("tasks"),
         goes_on=" or ".join([*goes_on, f"{name}_goes_on"]),

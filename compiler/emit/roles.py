@@ -206,43 +206,49 @@ class RoutersModel:
     settings: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def routers_models(phase: Phase, torn_down: Set[str]) -> tuple[RoutersModel, ...]:
-    """The distinct settings of the colors that are torn down, and last that of a PE without any."""
+def routers_models(phase: Phase, torn_down: Set[str], most: int) -> tuple[RoutersModel, ...]:
+    """The distinct settings of the colors that are torn down, and last that of a PE without any.
+    `most` are the outputs that a router of the program has at most on such a color."""
     words = SIDES_OF_PATH if phase.path else {}
     rows = [*_by_setting(phase, lambda use: use.color in torn_down), ("", ())]
     found = []
     for condition, colors in rows:
         used = {use.color: use for use in colors}
-        settings = tuple((name, _router(name, used.get(name), words)) for name in sorted(torn_down))
+        settings = tuple(
+            (name, _router(name, used.get(name), words, most)) for name in sorted(torn_down)
+        )
         found.append(RoutersModel(condition, settings))
     return tuple(found)
 
 
-def _router(color: str, use: ColorUse | None, words: Mapping[Direction, str]) -> tuple[str, ...]:
+def _router(
+    color: str, use: ColorUse | None, words: Mapping[Direction, str], most: int
+) -> tuple[str, ...]:
     """The routes in the first position, and the side that changes in the second."""
     if use is None:
         return (
             f".used = false, .id = {color},",
-            f".routes = .{{ .rx = RAMP, .tx = {_directions(['RAMP'])} }},",
+            f".rx = RAMP, {_outputs(['RAMP'], most)},",
             ".pos1_changes_rx = false, .pos1_changes_tx = false, .pos1 = RAMP,",
         )
     first, last = use.positions[0], use.positions[-1]
-    outputs = _directions([_side(side, words) for side in first.send])
+    outputs = _outputs([_side(side, words) for side in first.send], most)
     changed = first.receive is not last.receive
     side = last.receive if changed else last.send[0]
     return (
         f".used = true, .id = {color},",
-        f".routes = .{{ .rx = {_side(first.receive, words)}, .tx = {outputs} }},",
+        f".rx = {_side(first.receive, words)}, {outputs},",
         f".pos1_changes_rx = {_bool(changed)}, "
         f".pos1_changes_tx = {_bool(first.send != last.send)}, .pos1 = {_side(side, words)},",
     )
 
 
-def _directions(sides: list[str]) -> str:
-    """One direction or an array of them, as `reset_routes` takes them."""
-    if len(sides) == 1:
-        return sides[0]
-    return f"[{len(sides)}]direction{{ {', '.join(sides)} }}"
+def _outputs(sides: list[str], most: int) -> str:
+    """The outputs of a router, in an array that is as long as any of the program needs it."""
+    if most == 1:
+        return f".tx = {sides[0]}"
+    padded = [*sides, *["RAMP"] * (most - len(sides))]
+    return f".outputs = {len(sides)}, .tx = [{most}]direction{{ {', '.join(padded)} }}"
 
 
 def _is_one_of(name: str, values: list[int]) -> str:

@@ -19,7 +19,6 @@ from collc.lowering.colorings import by_parity, without_control
 from collc.lowering.jump import without_root
 from collc.lowering.line import LineTree, line_tree
 from collc.lowering.roles import reduce_phase
-from collc.lowering.rounds import one_by_one
 from collc.lowering.steps import (
     Traffic,
     circuits,
@@ -93,11 +92,12 @@ def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, targe
     if path is not None and path.leaps:
         received_on, ways = leaping_tree(phase, path, received_on)
     by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
-    how = Combining(contract.length, target.max_extent, by_call_back)
+    most = max(map(len, phase.children)) * contract.length
+    one_by_one = contract.run_length is not None or most > target.max_extent
+    how = Combining(by_call_back, by_call_back or one_by_one)
     done = behaviours(phase, received_on, how)
     paired = goes_in_pairs(contract, target, combines=True)
-    lowered = replace(reduce_phase(phase, done, path), ways=ways, paired=paired)
-    return lowered if contract.run_length is None else one_by_one(lowered)
+    return replace(reduce_phase(phase, done, path), ways=ways, paired=paired)
 
 
 def _exchanges(

@@ -90,6 +90,11 @@ class Phase:
     paired: bool = False
     wide: bool = False
 
+    @property
+    def passes(self) -> bool:
+        """Whether some PE combines several vectors in memory by one operation."""
+        return any(op.stores and op.vectors > 1 for role in self.roles for op in role.ops)
+
 
 @dataclass(frozen=True)
 class Registers:

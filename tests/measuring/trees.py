@@ -21,6 +21,7 @@ ALONE = row(1, f"reduce(x: {SUM}) on row {{ {EAST} reduce chain to 0 }}")
 THERE = row(2, f"allreduce(x: {SUM}) on row {{ {EAST} reduce chain to 0 then broadcast from 0 }}")
 DEEP = row(8, f"reduce(x: {SUM}) on row {{ {EAST} reduce binomial to 0 within colors <= 2 }}")
 ADDS = row(2, f"reduce(x: f32[{NEGATED}], add) on row {{ {EAST} reduce chain to 0 }}")
+STAR = row(3, f"reduce(x: {SUM}) on row {{ {EAST} reduce star to 0 }}")
 MAP_ON = row(3, BY_MAP)
 OF_LENGTH = row(2, f"reduce(x: f32[n <= 3], add) on row {{ {EAST} reduce star to 0 }}")
 BARRIER = row(2, f"barrier() on row {{ {EAST} reduce chain to 0 then broadcast from 0 }}")
@@ -103,6 +104,10 @@ def _buffer(of: Row) -> int:
 
 def _store(of: Row) -> int:
     return of.issued(row(2, CHAIN), 0) - _begin(of) - of.known["call"]
+
+
+def _store_passes(of: Row) -> int:
+    return of.issued(STAR, 0) - _begin(of) - of.known["call"] - of.known["store"]
 
 
 def _store_by_map(of: Row) -> int:
@@ -201,6 +206,7 @@ PIECES: dict[str, tuple[Callable[[Row], int], str]] = {
     "launch": (_launch, "one PE: launch to the task, but what is called, told and returned"),
     "buffer": (_buffer, "launch to a broadcast's operation, but for launch, call and send"),
     "store": (_store, "launch to the operation of a chain's end, but what is in front"),
+    "store_passes": (_store_passes, "launch to a star's operation, but what is in front"),
     "store_by_map": (_store_by_map, "the same by a call-back"),
     "add": (_add, "launch to the operation in the middle of a chain, but what is in front"),
     "add_by_map": (_add_by_map, "the same by a call-back"),
