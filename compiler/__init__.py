@@ -10,8 +10,15 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import SupportsIndex
+
+if find_spec("collc_evaluator") is None:
+    raise ModuleNotFoundError(
+        "collc needs its evaluator, which Rust builds: pip install ./evaluator",
+        name="collc_evaluator",
+    )
 
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.version import __version__
