@@ -148,8 +148,7 @@ class PhaseModel:
     def loads(self) -> bool:
         """Whether a phase of a tree loads its registers when it begins: they are other phases',
         too, or as long as the vectors of the call."""
-        in_lanes = self.exchange is not None or self.stream is not None
-        return not in_lanes and (self.late or self.by_length)
+        return not (self.exchange or self.stream) and (self.late or self.by_length)
 
     @property
     def in_dsd(self) -> str:
