@@ -19,6 +19,7 @@ from collc.emit.exchange import (
     exchange_role,
 )
 from collc.emit.grid_places import coordinates, places_at
+from collc.emit.multiplexed import MultiplexedColor, color_mask
 from collc.emit.names import Combine
 from collc.emit.registers import (
     RegisterModel,
@@ -97,16 +98,6 @@ class CopySlot:
 
 
 @dataclass(frozen=True)
-class MultiplexedColor:
-    """A symbolic color of a phase that phases of a program use one after the other: its bit among
-    the program's colors, and whether some phase changes switch positions on it."""
-
-    name: str
-    mask: str
-    switched: str
-
-
-@dataclass(frozen=True)
 class PhaseModel:
     """A phase: everything its text declares; positions point into the module's id lists.
 
@@ -157,8 +148,7 @@ class PhaseModel:
     def loads(self) -> bool:
         """Whether a phase of a tree loads its registers when it begins: they are other phases',
         too, or as long as the vectors of the call."""
-        in_lanes = self.exchange is not None or self.stream is not None
-        return not in_lanes and (self.late or self.by_length)
+        return not (self.exchange or self.stream) and (self.late or self.by_length)
 
     @property
     def in_dsd(self) -> str:
@@ -305,11 +295,6 @@ def _multiplexed(around: Surroundings) -> Iterator[MultiplexedColor]:
         assert around.shared is not None, "only programs of several collectives tear colors down"
         switched = "true" if name in around.switched else "false"
         yield MultiplexedColor(name, color_mask(around.shared[name]), switched)
-
-
-def color_mask(index: int) -> str:
-    """The bit of a color of a program, as CSL has it."""
-    return f"0x{1 << index:04x}"
 
 
 def _of_length(dsd: str, by_length: bool) -> str:
