@@ -12,7 +12,14 @@ is imported when the name is first used, so that `import collc` takes no time.
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
+
+if find_spec("collc_evaluator") is None:
+    raise ModuleNotFoundError(
+        "collc needs its evaluator, which Rust builds: pip install ./evaluator",
+        name="collc_evaluator",
+    )
 
 from collc.base.version import __version__
 

@@ -247,6 +247,63 @@ def lay(
     `most` elements has been passed since the first of them; `by_length` they are like all
     others."""
 
+class _StreamMachine(Protocol):
+    """Cycles and, of queues, wavelets."""
+
+    @property
+    def ramp_up(self) -> int: ...
+    @property
+    def ramp_down(self) -> int: ...
+    @property
+    def hop(self) -> int: ...
+    @property
+    def router_queue(self) -> int: ...
+    @property
+    def output_queue(self) -> int: ...
+    @property
+    def input_queue(self) -> int: ...
+
+class _StreamRouter(Protocol):
+    """What a router does with a color, position by position: the side it takes it from, and the
+    sides it hands it to, a bit for each (0 lower places, 1 higher places, 2 the PE); of a filter
+    the period, its first count, and how many wavelets pass."""
+
+    @property
+    def positions(self) -> list[tuple[int, int]]: ...
+    @property
+    def filter(self) -> tuple[int, int, int] | None: ...
+
+class _StreamOperation(Protocol):
+    """An operation: the colors it uses, its wavelets, the operation of the PE behind whose end it
+    begins, and the cycles from there, or from the common start; what follows its last wavelet."""
+
+    @property
+    def receives(self) -> int | None: ...
+    @property
+    def sends(self) -> int | None: ...
+    @property
+    def wavelets(self) -> int: ...
+    @property
+    def after(self) -> int | None: ...
+    @property
+    def begins(self) -> int: ...
+    @property
+    def advances(self) -> bool: ...
+    @property
+    def resets(self) -> bool: ...
+
+class _StreamPlace(Protocol):
+    @property
+    def routers(self) -> Sequence[_StreamRouter]: ...
+    @property
+    def operations(self) -> Sequence[_StreamOperation]: ...
+
+def stream_ends(
+    machine: _StreamMachine, places: Sequence[_StreamPlace]
+) -> list[list[int]]:
+    """The cycle in which the last wavelet of each operation is taken or sent, by place. Raises
+    StuckError where operations wait for ever."""
+
 def first_period(index: _Ints, values: _Ints, periods: Sequence[int]) -> int | None:
     """The first of `periods`, which ascend, such that the numbers `values[i]` at `index[i]` are the
     same wherever the remainders by it are; None if there is none."""

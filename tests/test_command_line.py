@@ -85,7 +85,7 @@ def test_the_summaries_of_help_are_those_of_commands_that_are_there_and_whole() 
     assert all(commands.get_command(None, name) is not None for name in COMMANDS)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("after", [0.0, 0.05, 0.2, 0.6])
+@pytest.mark.parametrize("after", [0.02, 0.05, 0.2, 0.6])
 def test_an_interrupt_at_any_time_is_a_line_and_status_130(after: float) -> None:
     command = [sys.executable, "-c", "import collc.start; print(flush=True); collc.start.main()"]
     big = [*command, "check", str(CHAIN), "-D", "P=700", "-D", "B=8000"]

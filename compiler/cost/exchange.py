@@ -11,6 +11,7 @@ import numpy as np
 
 from collc.cost.evaluated_line import line_of
 from collc.cost.operations import Costs
+from collc.cost.streams import begun, run_streams, stream_line
 from collc.plan import Phase
 from collc.plan.unrolled import Ints
 from collc.spec.exchange import StepsPhase
@@ -39,6 +40,8 @@ def run_exchange(  # noqa: PLR0913, PLR0917 - the phase, when it is called, how 
     """Evaluate a phase; `called` is [line, place], `deep` what returning behind it takes. After so
     many `looks` at a PE of a line (`MOST`) the rest is taken to go on at the same pace. Lines that
     begin alike, sooner or later, are alike."""
+    if phase.streams:
+        return ExchangeRun(*run_streams(costs, phase, pattern, called, deep))
     line = line_of(costs, phase, pattern)
     first = called.min(axis=1, keepdims=True) - costs.code.call
     both = np.concatenate((called - first, deep), axis=1)
@@ -54,4 +57,6 @@ def run_exchange(  # noqa: PLR0913, PLR0917 - the phase, when it is called, how 
 
 def begun_by(costs: Costs, phase: Phase, pattern: StepsPhase) -> Ints:
     """By place: cycles of the code that begins a phase, from its call to its return."""
+    if phase.streams:
+        return begun(costs, stream_line(costs, phase, pattern))
     return line_of(costs, phase, pattern).code_of_beginning()

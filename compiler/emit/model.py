@@ -20,11 +20,11 @@ from collc.emit.arguments import (
 from collc.emit.conditions import Cases, cases_of
 from collc.emit.custom_contract import OwnModel, own_model
 from collc.emit.exchange import BitModel, row_bits
-from collc.emit.grid_places import SiteModel, site_model, where
+from collc.emit.grid_places import SiteModel, coordinates, site_model, where
 from collc.emit.names import NUMPY_TYPE, Combine, combine_of
 from collc.emit.order import numpy_combine, order_of, rounds
 from collc.emit.paths import PathModel, path_model
-from collc.emit.phases import PhaseModel, Surroundings, coordinates, entries_of, phase_model
+from collc.emit.phases import PhaseModel, Surroundings, entries_of, phase_model
 from collc.emit.reference import (
     numpy_callback,
     numpy_operands,
@@ -41,7 +41,7 @@ from collc.emit.registers import (
 from collc.emit.roles import Shape, shape_of
 from collc.lowering.ids import Ids
 from collc.lowering.registers import vector_pairs
-from collc.lowering.resources import switched_colors
+from collc.lowering.resources import resets, switched_colors
 from collc.lowering.shared_phases import SharedPhase
 from collc.plan import AREA_BITS, Plan, Registers
 from collc.schedule import Schedule, home_pe
@@ -127,7 +127,7 @@ class BundleModel:
     @property
     def dummy(self) -> bool:
         """Whether descriptors are made before it is known where the vector is."""
-        return bool(self.buffer) or any(phase.exchange for phase in self.phases)
+        return bool(self.buffer) or any(phase.exchange or phase.stream for phase in self.phases)
 
     @property
     def got(self) -> tuple[GotModel, ...]:
@@ -206,7 +206,7 @@ def model_of(
         path=path_model(collective.path, grid) if collective.path else None,
         first=_entries(plan)[0],
         opens=any(shape.opens for shape in shapes),
-        resets=any(shape.resets for shape in shapes),
+        resets=any(shape.resets for shape in shapes) or any(map(resets, plan.phases)),
         tears_down=any(phase.multiplexed for phase in phases),
         switched=bool(switched_colors(plan.phases)),
         outputs=max((given.outputs for given in shared or ()), default=1),
@@ -349,7 +349,7 @@ def _result_cases(plan: Plan) -> Cases:
         (region, 1)
         for phase in reductions[-1:]
         for region, role in phase.regions
-        if not any(op.sends for op in phase.roles[role].ops)
+        if phase.exchange is not None or not any(op.sends for op in phase.roles[role].ops)
     ]
     names = coordinates(reductions[-1]) if reductions else ("x", "y")
     return cases_of(regions, (grid.width, grid.height), 0, "result_holders", names)

@@ -18,12 +18,13 @@ from collc.emit.exchange import (
     exchange_model,
     exchange_role,
 )
-from collc.emit.grid_places import site_model
+from collc.emit.grid_places import coordinates, places_at
 from collc.emit.names import Combine
 from collc.emit.registers import (
     RegisterModel,
     of_color,
     registers_of_lanes,
+    registers_of_stream,
     registers_of_tree,
 )
 from collc.emit.roles import (
@@ -32,6 +33,7 @@ from collc.emit.roles import (
     RoutersModel,
     RoutesModel,
     Shape,
+    command_of,
     fields_of,
     role_model,
     routers_models,
@@ -40,6 +42,7 @@ from collc.emit.roles import (
 )
 from collc.emit.routes_between import WaysModel, ways_model
 from collc.emit.slots import CopySlot, SendSlot, StoreSlot
+from collc.emit.streams import StreamModel, stream_fields, stream_model, stream_role
 from collc.lowering.ids import Ids
 from collc.plan import Phase, Plan
 
@@ -87,6 +90,7 @@ class PhaseModel:
     send: SendSlot | None
     copy: CopySlot | None
     exchange: ExchangeModel | None
+    stream: StreamModel | None
     goes_on: str
     end: str
     after: str
@@ -104,7 +108,8 @@ class PhaseModel:
     def loads(self) -> bool:
         """Whether a phase of a tree loads its registers when it begins: they are other phases',
         too, or as long as the vectors of the call."""
-        return self.exchange is None and (self.late or self.by_length)
+        in_lanes = self.exchange is not None or self.stream is not None
+        return not in_lanes and (self.late or self.by_length)
 
     @property
     def in_dsd(self) -> str:
@@ -164,8 +169,8 @@ def phase_model(
     goes_on = [f"params.{name}.takes_part" for name in around.later]
     copies = shape is not None and shape.copies
     quick = _is_quick(phase, shape, around)
+    exchange, stream = None, None
     at_once = phase.passes
-    exchange = None
     registers: tuple[RegisterModel, ...] = ()
     if shape is not None:
         dest, source = (
@@ -183,6 +188,9 @@ def phase_model(
             in_turn=around.late,
         )
         registers = tuple(found)
+    elif phase.streams:
+        stream = stream_model(phase, ids, by_color=around.shared is not None)
+        registers = tuple(registers_of_stream(stream))
     elif phase.exchange is not None:
         exchange = exchange_model(phase, phase.exchange, plan, ids, around.shared is not None)
         controls = {
@@ -196,7 +204,11 @@ def phase_model(
         about=phase.about,
         fields=fields,
         roles=roles,
-        routes=routes_models(phase, around.torn_down | around.set_elsewhere),
+        routes=routes_models(
+            phase,
+            around.torn_down | around.set_elsewhere,
+            places_at(phase, plan.collective.grid)[0],
+        ),
         routers=routers_models(phase, around.torn_down, around.outputs) if around.torn_down else (),
         multiplexed=tuple(_multiplexed(around)),
         sets_routers=around.sets_routers and bool(around.torn_down),
@@ -222,6 +234,7 @@ def phase_model(
         else None,
         copy=CopySlot(f"{phase.name}_copy") if copies else None,
         exchange=exchange,
+        stream=stream,
         goes_on=" or ".join(goes_on + ["params.restores"] * around.restores) or "false",
         end=end,
         after=around.after,
@@ -284,11 +297,6 @@ def _queue(field_name: str, kind: str, ids: Ids, around: Surroundings) -> str:
     return str(ids.take(kind)) if around.shared is None else field_name
 
 
-def coordinates(phase: Phase) -> tuple[str, str]:
-    """What the emitted code calls the coordinates that a phase's regions are of."""
-    return ("x", "y") if phase.path is None else ("p", "0")
-
-
 def _struct(
     phase: Phase, shape: Shape | None, queues: Mapping[str, int] | None, grid: Grid
 ) -> tuple[tuple[Field, ...], tuple[RoleModel, ...]]:
@@ -296,11 +304,14 @@ def _struct(
     if shape is None:
         assert phase.exchange, "only an exchange has no shape"
         any_color = min(use.color for role in phase.roles for use in role.colors)
-        fields = exchange_fields(phase, any_color, queues is not None)
-        site = site_model(grid, (0, 0))
-        at = (site.x, site.y) if phase.axis == "x" else (site.y, site.x)
-        at = ("p", "0") if phase.path else at
-        rows = (exchange_role(i, phase, fields, queues, at) for i in range(len(phase.roles)))
+        at = places_at(phase, grid)
+        if phase.streams:
+            fields = stream_fields(phase, any_color, by_color=queues is not None)
+            row_of = stream_role
+        else:
+            fields = exchange_fields(phase, any_color, queues is not None)
+            row_of = exchange_role
+        rows = (row_of(i, phase, fields, queues, at) for i in range(len(phase.roles)))
         return fields, tuple(rows)
     rows = (role_model(i, role, shape, queues) for i, role in enumerate(phase.roles))
     return fields_of(shape, queues is not None), tuple(rows)
@@ -331,17 +342,6 @@ def _store_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
     )
 
 
-def _command(name: str, shape: Shape) -> str:
-    """The control wavelet that goes behind a vector, as an expression of the PE's parameters."""
-    used = (shape.tears_down, shape.resets, shape.opens)
-    words = ("teardown", "reset", "advance")
-    fields = ("tears_down", "resets", "")
-    choices = [(w, f) for has, w, f in zip(used, words, fields, strict=True) if has]
-    *conditional, (otherwise, _) = choices or [("advance", "")]
-    chosen = [f"if ({name}.{field}) {word} else " for word, field in conditional]
-    return "".join(chosen) + otherwise
-
-
 def _send_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
     name: str,
     shape: Shape,
@@ -357,7 +357,7 @@ def _send_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
         after_store=shape.combines and shape.stores and not how.callback,
         advances=shape.advances,
         controls=shape.controls,
-        command=_command(name, shape),
+        command=command_of(name, shape),
         output=_queue(f"{name}.queue_out", "outputs", ids, around),
         task=ids.take("tasks"),
         control_task=ids.take("tasks") if shape.controls and not quick else -1,

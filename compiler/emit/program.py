@@ -328,6 +328,18 @@ def _tasks(plan: ProgramPlan, modules: tuple[ModuleModel, ...]) -> tuple[tuple[P
 
 def _functions(phase: PhaseModel) -> Iterator[tuple[int, str, str]]:
     """Tasks of a phase: position, condition on the PE's parameters, function."""
+    if phase.stream:
+        yield phase.stream.task, "takes_part", f"{phase.name}_ended_all"
+        if phase.stream.reset_task >= 0:
+            yield phase.stream.reset_task, "resets", f"{phase.name}_reset"
+        for stream_lane in phase.stream.lanes:
+            if stream_lane.through_task >= 0:
+                yield (
+                    stream_lane.through_task,
+                    f"{stream_lane.field}_through",
+                    f"{stream_lane.name}_passed",
+                )
+        return
     if phase.exchange:
         for lane in phase.exchange.lanes:
             yield lane.task, f"{lane.field}_table > 0", f"{lane.name}_next"

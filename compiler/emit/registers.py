@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from collc.emit.exchange import ExchangeModel
 from collc.emit.roles import Shape
+from collc.emit.streams import StreamModel
 from collc.lowering.ids import Ids
 
 SHORT = {"dsr_dest": "dest", "dsr_src0": "src0", "dsr_src1": "src1"}
@@ -137,6 +138,24 @@ def registers_of_tree(  # noqa: PLR0913, PLR0917 - what the registers depend on
         about = "where the control wavelet goes"
         yield RegisterModel(f"{name}_control_dest", "dsr_dest", pair, about, dest)
         yield RegisterModel(f"{name}_control_src1", SOURCE, word, "the control wavelet", source)
+
+
+def registers_of_stream(stream: StreamModel) -> Iterator[RegisterModel]:
+    """The registers of the lanes of a stream, as far as some PE uses them."""
+    for lane in stream.lanes:
+        name, pair, source = lane.name, lane.pair, lane.source
+        if lane.receives:
+            yield RegisterModel(f"{name}_in_src1", SOURCE, source, "from the fabric")
+            yield RegisterModel(f"{name}_to_dest", "dsr_dest", pair, "the slices received")
+            if lane.combines:
+                about = "the same slices as a source"
+                yield RegisterModel(f"{name}_to_src0", "dsr_src0", pair, about)
+        if lane.sends:
+            yield RegisterModel(f"{name}_from_src1", SOURCE, source + 1, "the slices sent")
+            yield RegisterModel(f"{name}_out_dest", "dsr_dest", pair + 1, "to the fabric")
+            if lane.through_task >= 0:
+                about = "the slices sent, combined on their way"
+                yield RegisterModel(f"{name}_out_src0", "dsr_src0", pair + 1, about)
 
 
 def registers_of_lanes(

@@ -2,7 +2,7 @@
 //!
 //! In reading order: `line` (what is given), `state`, `wakes` (when PEs are looked at), `cycles` (what a PE does in a cycle), `code`
 //! (what its code does), `links` (links that several PEs use), `steady` (long repetition is leapt
-//! over), `timing` (a whole run). `transfers` moves the data of the same tables without any clock,
+//! over), `timing` (a whole run). `streams` follows lines whose routers take turns. `transfers` moves the data of the same tables without any clock,
 //! `relays` lays out the tables of lanes that relay, and `patterns` finds what repeats in tables. `python` converts and calls.
 
 pub mod code;
@@ -15,6 +15,7 @@ mod python;
 pub mod relays;
 pub mod state;
 pub mod steady;
+pub mod streams;
 pub mod timing;
 pub mod transfers;
 pub mod wakes;

@@ -17,6 +17,7 @@ use crate::line::{self, Action, Entry, Kind, Lane, Machine};
 use crate::patterns::{self, Meaning, Numbers, Shift};
 use crate::relays::{self, Joining, Part, Stop, Transfer};
 use crate::state::{Move, Task};
+use crate::streams;
 use crate::timing::{self, Budget, Failure};
 use crate::transfers::{self, Elements, Problem, Tables, Taking, Waiting};
 
@@ -622,6 +623,17 @@ fn matrix<T: Element>(
         .into_pyarray(py))
 }
 
+/// When each operation of each place of a stream ends.
+#[pyfunction]
+fn stream_ends(
+    py: Python,
+    machine: streams::Machine,
+    places: Vec<streams::Place>,
+) -> PyResult<Vec<Vec<i64>>> {
+    py.allow_threads(|| streams::ends(&machine, &places))
+        .map_err(|stuck| StuckError::new_err(format!("places {:?} wait for ever", stuck.0)))
+}
+
 #[pymodule]
 fn collc_evaluator(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("StuckError", module.py().get_type::<StuckError>())?;
@@ -630,6 +642,7 @@ fn collc_evaluator(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run_untimed, module)?)?;
     module.add_function(wrap_pyfunction!(deliver, module)?)?;
     module.add_function(wrap_pyfunction!(lay, module)?)?;
+    module.add_function(wrap_pyfunction!(stream_ends, module)?)?;
     module.add_function(wrap_pyfunction!(first_period, module)?)?;
     module.add_function(wrap_pyfunction!(repeats, module)?)
 }

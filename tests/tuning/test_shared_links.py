@@ -24,7 +24,6 @@ SHARING = [
     (ALLREDUCE, "run recursive_doubling"),
     (ALLREDUCE, "order ring run recursive_doubling"),
     ("allreduce(x: f32[256], add)", "run binary_tree_allreduce(c = 4)"),
-    ("allgather(x: f32[64])", "run direct_allgather"),
     ("reduce_scatter(x: f32[128], add)", "run pairwise_reduce_scatter"),
     ("all_to_all(x: f32[256])", "run bruck_all_to_all"),
 ]
