@@ -53,4 +53,4 @@ def operations(draw: st.DrawFn) -> tuple[str, str]:
     body = draw(values(type, draw(st.integers(0, 3))))
     where = f" where t = {draw(values(type, 1))}" if draw(st.booleans()) else ""
     used = f"max({body}, t)" if where else body
-    return type, f"operation drawn(a, b: {type}) = {used}{where}"
+    return type, f"operation drawn(a, b: {type}) assume associative = {used}{where}"

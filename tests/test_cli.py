@@ -294,8 +294,9 @@ def test_explain_lists_all_codes_and_gives_pages_as_data() -> None:
     listed = collc("explain").stdout.splitlines()
     assert listed[0].startswith("C101: ")
     pages = json.loads(collc("explain", "--json").stdout)
-    assert [line.partition(":")[0] for line in listed] == list(pages)
-    assert json.loads(collc("explain", "c103", "--json").stdout) == {"C103": pages["C103"]}
+    assert ["schema", *(line.partition(":")[0] for line in listed)] == list(pages)
+    one = json.loads(collc("explain", "c103", "--json").stdout)
+    assert one == {"schema": pages["schema"], "C103": pages["C103"]}
 
 
 @pytest.mark.parametrize(

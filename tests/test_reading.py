@@ -108,7 +108,7 @@ def test_without_fabsim_text_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch) 
 
 def test_python_reads_its_text_too(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Bundle | ProgramBundle] = []
-    monkeypatch.setattr(collc, "read_back", seen.append)
+    monkeypatch.setattr("collc.driver.api.read_back", seen.append)
     collc.compile(EXAMPLES / "chain.coll", verify_text=False)
     assert not seen
     collc.compile(EXAMPLES / "chain.coll")

@@ -176,7 +176,7 @@ program {{ sums spread {limit} {reserved} }}
     ("reserved", "code", "needed"),
     [
         ("tasks 8 .. 18", "C306", "8 (`columns` 3, `row` 3, `broadcast` 1, `done` 1)"),
-        ("dsrs 1 .. 5", "C307", "4 (`columns` 3, `row` 3, `broadcast` 1)"),
+        ("dsrs 1 .. 5", "C307", "3 (`columns` 2, `row` 2, `broadcast` 1)"),
     ],
 )
 def test_a_shortage_says_who_needs_what_and_what_helps(

@@ -230,6 +230,7 @@ def test_a_message_as_data_has_all_of_it() -> None:
     place = {"file": "a.coll", "line": 2, "column": 3, "end_line": 2, "end_column": 5}
     assert data == {
         "code": "C999",
+        "severity": "error",
         "message": "wrong",
         "at": place,
         "also": [{"at": place, "message": "also this"}],

@@ -81,7 +81,7 @@ def _differing(
     due = _due(pattern)
     there = [slice_ for slice_, size in enumerate(line.sizes) if size]
     for place, one in enumerate(line.places):
-        for slice_ in there if not own_only else [place]:
+        for slice_ in there if not own_only else {place}.intersection(there):
             if one.held[slice_] != due[place][slice_]:
                 what = f"place {place} ends with another slice {slice_} than the schedule says"
                 yield "C322", what

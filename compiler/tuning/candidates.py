@@ -213,7 +213,8 @@ def _algorithms(
             at_least = max((moved // WIDE, "bandwidth"), pattern.at_least(ranks, 0, target))
             yield f"{pattern.text} in simd", at_least
     for pattern in ALGORITHMS.get(contract.kind, ()):
-        at_least = max((moved, "bandwidth"), pattern.at_least(ranks, length, target))
+        # at least a cycle: what takes none goes by trees
+        at_least = max((moved, "bandwidth"), pattern.at_least(ranks, length, target), (1, "start-up"))
         names = [pattern.text]
         if "{group}" in pattern.text:
             groups = (g for g in range(2, ranks + 1) if _is_power(ranks, g))

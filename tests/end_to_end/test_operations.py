@@ -73,10 +73,13 @@ def test_a_shown_operation_reads_as_the_same(drawn: tuple[str, str]) -> None:
     assert show_spec(again) == shown
 
 
-FARTHER = "operation farther(a, b: i32) commutative = a * a < b * b ? b : a"
+FARTHER = (
+    "operation farther(a, b: i32) commutative = aa < bb or aa == bb and a < b ? b : a "
+    "where aa = a * a, bb = b * b"
+)
 SECOND = "operation second(a, b: u16) = b"
-MIXED = "operation mixed(a, b: u32) = a * 31 + b"
-ROUNDED = "operation rounded(a, b: f16) commutative = f16(f32(a) + f32(b) * 0.5)"
+MIXED = "operation mixed(a, b: u32) assume associative = a * 31 + b"
+ROUNDED = "operation rounded(a, b: f16) assume associative = f16(f32(a) + f32(b) * 0.5)"
 
 
 @pytest.mark.parametrize("target", ["wse2", "wse3"])

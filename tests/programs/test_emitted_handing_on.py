@@ -41,7 +41,7 @@ def teardown_not_ended(text: str) -> str:
 
 def routes_left_as_they_are(text: str) -> str:
     """The routes of the phase before, or those of the layout."""
-    return text.replace("color_config.reset_routes(config.id, config.routes);", "")
+    return re.sub(r"color_config\.reset_routes\(config\.id, [^;]*;", "", text)
 
 
 def position_left_as_it_is(text: str) -> str:

@@ -67,6 +67,7 @@ WHOLE = {
         "pairwise_reduce_scatter",
         "recursive_halving_reduce_scatter",
         "direct_reduce_scatter",
+        "chain_reduce_scatter",
     ),
     "all_to_all": ("pairwise_all_to_all", "linear_all_to_all", "bruck_all_to_all"),
     "barrier": ("linear_barrier", "binomial_barrier", "dissemination_barrier"),

@@ -10,15 +10,16 @@ from collc.driver.pipeline import prove_text
 PROGRAM = """
 target wse2
 grid tile = {width} x {height}
-operation second(a, b: i32){word} = b
+operation combined(a, b: i32){word} = {result}
 {more}
-collective total = {kind}(x: i32[24], second) on tile {{ {steps} }}
+collective total = {kind}(x: i32[24], combined) on tile {{ {steps} }}
 program {{ total }}
 """
 
 
 def codes(steps, kind="reduce", width=6, height=1, word="", more=""):
     values = {"width": width, "height": height, "word": word, "more": more}
+    values["result"] = "a + b" if word else "b"
     try:
         prove_text(PROGRAM.format(kind=kind, steps=steps, **values), "test.coll", {})
     except CollcError as error:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from collc.base.diagnostics import Diagnostic
-from collc.cost import exchange, predict
+from collc.cost import evaluated_line, predict
 from collc.driver.bundle import Bundle
 from collc.language.show import render
 from collc.target import TARGETS
@@ -136,11 +137,11 @@ def test_long_lines_are_tried_with_trees_only(monkeypatch: pytest.MonkeyPatch) -
 def test_no_more_hops_are_tried_than_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     """All plans together; those for which there is no room are left out."""
     sharing = compiled("reduce_scatter(x: f32[64], add)", "run pairwise_reduce_scatter", ROW)
-    halving = 8 * (4 + 2 + 1)
+    chains = 2 * 7  # a hop over each link in both directions
     for most, told in (
-        (10_000, ["run ring_reduce_scatter"]),
-        (halving, ["run recursive_halving_reduce_scatter"]),
-        (halving - 1, []),
+        (10_000, ["run chain_reduce_scatter"]),
+        (chains, ["run chain_reduce_scatter"]),
+        (chains - 1, []),
     ):
         monkeypatch.setattr(other_plans, "MOST_HOPS", most)
         trials = other_plans.Trials(sharing.schedule, sharing.plan.target)
@@ -161,7 +162,13 @@ def test_what_shared_circuits_lose_is_what_free_links_would_win(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bundle = compiled("allreduce(x: f32[1024], add)", "run butterfly(G = 4)", "16 x 1")
-    monkeypatch.setattr(exchange, "_links", lambda *_: {})
+    links_of = evaluated_line._links
+
+    def links_of_their_own(*given: object) -> tuple[object, object]:
+        start, links = links_of(*given)
+        return start, np.arange(len(links))
+
+    monkeypatch.setattr(evaluated_line, "_links", links_of_their_own)
     free = predict(bundle.schedule, bundle.plan).cycles
     lost = the_link(bundle).lost
     assert bundle.prediction.cycles - free == pytest.approx(lost, rel=0.05)
