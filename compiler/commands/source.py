@@ -258,5 +258,9 @@ def _quoted(diagnostics: Iterable[Diagnostic], source: Source) -> dict[str, str]
         place for one in diagnostics for place in (one.at, *(span for span, _ in one.also)) if place
     )
     others = {place.file for place in places} - {PRELUDE_FILE, source.label}
-    quoted = {file: replace(source, file=Path(file)).quotable() for file in sorted(others)}
+    quoted = {
+        file: replace(source, file=Path(file)).quotable()
+        for file in sorted(others)
+        if Path(file).is_file()
+    }
     return quoted | {source.label: source.quotable()}

@@ -214,7 +214,9 @@ def _algorithms(
             yield f"{pattern.text} in simd", at_least
     for pattern in ALGORITHMS.get(contract.kind, ()):
         # at least a cycle: what takes none goes by trees
-        at_least = max((moved, "bandwidth"), pattern.at_least(ranks, length, target), (1, "start-up"))
+        at_least = max(
+            (moved, "bandwidth"), pattern.at_least(ranks, length, target), (1, "start-up")
+        )
         names = [pattern.text]
         if "{group}" in pattern.text:
             groups = (g for g in range(2, ranks + 1) if _is_power(ranks, g))
