@@ -33,7 +33,7 @@ from collc.target import TARGETS
 from collc.target.constants import FILE, TIMING, Code, Constants, Engine, constants_of
 
 Values = dict[str, int]
-COUNTED = {"cuts", "cut", "bounds"}  # of rows, for lengths of the run
+COUNTED = {"cuts", "cut", "bounds"}  # of rows, for dynamic lengths
 
 
 def measured(target: str, timing: str, jobs: int) -> tuple[Values, list[Piece]]:

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 
-from programs.texts import by_length, program_of
+from programs.texts import dynamic_length, program_of
 from steps_patterns import Line, texts_of
 
 from building import (
@@ -72,7 +72,7 @@ def every_kind_of_bundle() -> list[tuple[str, dict[str, str]]]:
     trees = [(name, files_of(what)) for name, what in every_kind_of_collective().items()]
     programs = [(name, files_of_program(limits)) for name, limits in PROGRAMS.items()]
     programs += [(name, files_of_example(name)) for name in ON_PARTS]
-    programs.append(("by_length", by_length_files()))
+    programs.append(("dynamic_length", dynamic_length_files()))
     return [*trees, *((line.name, bundle_of(line)) for line in EXCHANGES), *programs]
 
 
@@ -86,9 +86,9 @@ def files_of_program(limits: str) -> dict[str, str]:
     return dict(compile_any(text, "test.coll", {"P": 9}).files)
 
 
-def by_length_files() -> dict[str, str]:
+def dynamic_length_files() -> dict[str, str]:
     """The bundle of a choice by a length that is given at run time."""
-    return dict(compile_any(by_length("chain", 2), "test.coll", {"P": 9, "B": 40}).files)
+    return dict(compile_any(dynamic_length("chain", 2), "test.coll", {"P": 9, "B": 40}).files)
 
 
 def files_of_example(name: str) -> dict[str, str]:

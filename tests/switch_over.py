@@ -84,12 +84,14 @@ def extra(
     """Both times with the plans that the limit of colors leaves for each of the two."""
     limits = f"within colors <= {colors}" + " reconfigure teardown" * (not auto)
     text = program_of(calls, limits, target=target, others=auto)
-    spec, in_turns = planned(text, {"P": ranks, "B": length})
-    plans = tuple(fastest(one, in_turns.target, colors) for one in in_turns.schedules)
-    unlimited = replace(in_turns.program, colors=None)
-    by_themselves = apart(in_turns.schedules, plans, unlimited, TARGETS[target])
+    spec, time_multiplexed = planned(text, {"P": ranks, "B": length})
+    plans = tuple(
+        fastest(one, time_multiplexed.target, colors) for one in time_multiplexed.schedules
+    )
+    unlimited = replace(time_multiplexed.program, colors=None)
+    by_themselves = apart(time_multiplexed.schedules, plans, unlimited, TARGETS[target])
     refuse_if_any(check_program(by_themselves))
-    return _cycles(spec, in_turns) - _cycles(spec, by_themselves)
+    return _cycles(spec, time_multiplexed) - _cycles(spec, by_themselves)
 
 
 def _cycles(spec: Spec, plan: ProgramPlan) -> int:

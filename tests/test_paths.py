@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collc.base.grids import Grid
-from collc.base.paths import Path, hilbert, leaps
+from collc.base.paths import Path, gaps, hilbert
 from collc.emit.paths import path_model
 from collc.language import parse_source
 from collc.language.show import show_spec
@@ -29,7 +29,7 @@ def test_hilbert_comes_to_every_pe_of_any_grid_by_single_hops(width: int) -> Non
     for height in SIDES:
         path = list(hilbert(width, height))
         assert sorted(path) == [(x, y) for x in range(width) for y in range(height)]
-        assert not list(leaps(path))
+        assert not list(gaps(path))
         down = height > 1 and (width == 1 or (width % 2 == 1 and height % 2 == 0))
         assert (path[0], path[-1]) == ((0, 0), (0, height - 1) if down else (width - 1, 0))
 
@@ -84,7 +84,7 @@ def test_an_order_written_out_is_taken_as_it_is() -> None:
 def test_an_order_sees_the_parameters_of_the_file() -> None:
     declared = "param K = 2 order mine(W, H) : i -> (i mod K, i div K)"
     path = path_of("mine", 2, 2, declared)
-    assert path.places == ((0, 0), (1, 0), (0, 1), (1, 1)) and path.leaps == {2}
+    assert path.places == ((0, 0), (1, 0), (0, 1), (1, 1)) and path.gaps == {2}
 
 
 @pytest.mark.parametrize(

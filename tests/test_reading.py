@@ -18,7 +18,7 @@ from collc.driver.bundle import Bundle, ProgramBundle
 from collc.driver.programs import compile_any
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-# A grid, a chain with strided roles, a path, one that leaps, parts of a grid, strands.
+# A grid, a chain with strided roles, a path, one that gaps, parts of a grid, call streams.
 SIZES = {
     "allreduce_2d": {"W": 60, "H": 72},
     "two_phase": {"P": 60, "S": 7},

@@ -199,7 +199,7 @@ def test_a_shortage_names_no_numbers_that_the_machine_does_not_have() -> None:
         compile_text(SHORT.format(reserved="reserve output_queues 2 .. 5"), "short.coll", {})
     problem = next(p for p in caught.value.diagnostics if "output queues" in p.message)
     assert "wse2 has none beside memcpy and what is reserved" in problem.message
-    assert "gets" not in problem.message and "take turns" not in problem.help
+    assert "gets" not in problem.message and "alternate" not in problem.help
 
 
 def test_phases_take_turns_on_as_few_colors_as_have_switches() -> None:

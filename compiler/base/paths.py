@@ -5,8 +5,8 @@ planned, proved and checked on the row: place i of the row is PE `places[i]`, we
 place i - 1, east that of place i + 1. Only where code is written, where PEs start a multicast, and
 where results are compared does it matter which PE a place is (D29).
 
-Where a PE is not next to the one before, the path leaps: a way through the routers of other PEs
-leads from one to the other (D66).
+Where a PE is not next to the one before, the path is not contiguous: a way through the routers of
+other PEs leads from one to the other (D66).
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ class Path:
         return {pe: place for place, pe in enumerate(self.places)}
 
     @cached_property
-    def leaps(self) -> frozenset[int]:
+    def gaps(self) -> frozenset[int]:
         """The places that are not next to the place before them."""
-        return frozenset(leaps(self.places))
+        return frozenset(gaps(self.places))
 
     def crosses(self, place: int, other: int) -> bool:
-        """Whether the path leaps between two places."""
+        """Whether the path is not contiguous between two places."""
         first, last = sorted((place, other))
-        return bool(self._leaps_up_to[last] > self._leaps_up_to[first])
+        return bool(self._gaps_up_to[last] > self._gaps_up_to[first])
 
     @cached_property
-    def _leaps_up_to(self) -> npt.NDArray[np.int64]:
-        """How many leaps there are up to each place."""
+    def _gaps_up_to(self) -> npt.NDArray[np.int64]:
+        """How many gaps there are up to each place."""
         found = np.zeros(len(self), dtype=np.int64)
-        found[list(self.leaps)] = 1
+        found[list(self.gaps)] = 1
         return np.cumsum(found)
 
     def way(self, source: int, target: int) -> tuple[Pe, ...]:
@@ -81,7 +81,7 @@ def _between(first: int, end: int) -> range:
     return range(first, end, 1 if end > first else -1)
 
 
-def leaps(places: Iterable[Pe]) -> Iterator[int]:
+def gaps(places: Iterable[Pe]) -> Iterator[int]:
     """The places that are not next to the place before them."""
     before: Pe | None = None
     for place, (x, y) in enumerate(places):

@@ -24,7 +24,7 @@ from collc.checks.paths import paths
 from collc.checks.position_sides import position_sides
 from collc.checks.positions import positions
 from collc.checks.queues import queues
-from collc.checks.root_route import way_of_jump
+from collc.checks.root_route import root_route
 from collc.checks.simd import paired
 from collc.checks.step_table_delivery import rows_delivery
 from collc.checks.step_table_entries import row_shapes
@@ -59,7 +59,7 @@ CHECKS: dict[str, Check] = {
     "paths": paths,
     "exclusive_receive": exclusive_receive,
     "delivery": delivery,
-    "way_of_jump": way_of_jump,
+    "root_route": root_route,
     "switches_return": switches_return,
     "multicast": multicast,
     "nothing_torn_down": nothing_torn_down,

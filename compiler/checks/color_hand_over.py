@@ -1,4 +1,4 @@
-"""What messages about colors that are handed on have to name: the PE, the color, and who is next.
+"""What messages about colors that are handed over have to name: the PE, the color, and who is next.
 
 A proof of reconfiguration that fails is about two collectives, one after the other on a color.
 `InProgram` is one phase as the program sees it; it names its PEs, as the whole grid counts them,
@@ -16,7 +16,7 @@ from collc.plan.program import ProgramPlan, Use
 from collc.schedule import Phase as Pattern
 from collc.spec import Collective
 
-HELP = "the compiler decides how colors are handed on, not the program; please report this"
+HELP = "the compiler decides how colors are handed over, not the program; please report this"
 
 _STEPS = {
     Direction.NORTH: (0, -1),

@@ -1,4 +1,4 @@
-"""Strands of a program, whose calls are in flight at the same time, have nothing in common."""
+"""CallStreams of a program, whose calls are in flight at the same time, have nothing in common."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collc.lowering.sharing import fits, shared_dsrs, shared_tasks
 from collc.plan.program import ProgramPlan
 from collc.spec.arithmetic import arithmetic_of
 
-# what strands may lack, and the target's fields that it is about
+# what call streams may lack, and the target's fields that it is about
 _RESOURCES = {
     "colors with queues": ("colors", "input_queues", "output_queues"),
     "task ids": ("local_task_ids", "colors"),
@@ -19,17 +19,18 @@ _RESOURCES = {
 }
 
 
-def strands(plan: ProgramPlan) -> Iterator[Diagnostic]:
-    """C334: too little for all strands, or something that two of them have; C335: a call-back."""
-    for strand in plan.strands:
-        yield from _call_backs(plan, strand)
-    lacking = {what for strand in plan.strands for what in _lacks(strand)}
+def call_streams(plan: ProgramPlan) -> Iterator[Diagnostic]:
+    """C334: too little for all call streams, or something that two of them have; C335: a
+    call-back."""
+    for call_stream in plan.call_streams:
+        yield from _call_backs(plan, call_stream)
+    lacking = {what for call_stream in plan.call_streams for what in _lacks(call_stream)}
     for what, resources in _RESOURCES.items():
         if what in lacking:
             yield _shortage(plan, what, resources)
     if lacking:
         return  # numbers were made up for them
-    for one, other in combinations(plan.strands, 2):
+    for one, other in combinations(plan.call_streams, 2):
         for what, numbers in _occupied(one).items():
             common = numbers & _occupied(other)[what]
             if common:
@@ -39,8 +40,11 @@ def strands(plan: ProgramPlan) -> Iterator[Diagnostic]:
 
 
 def _shortage(plan: ProgramPlan, what: str, resources: tuple[str, ...]) -> Diagnostic:
-    """What each strand needs of something, and what there is of it for all."""
-    each = [f"{_needs(strand, what)} for {_names(strand)}" for strand in plan.strands]
+    """What each call stream needs of something, and what there is of it for all."""
+    each = [
+        f"{_needs(call_stream, what)} for {_names(call_stream)}"
+        for call_stream in plan.call_streams
+    ]
     needed = f"{', '.join(each[:-1])} and {each[-1]}"
     message = f"too few {what} for what is in flight at the same time, {needed}: "
     message += f"{plan.target.name} has {_available(plan, what)}"
@@ -51,15 +55,15 @@ def _shortage(plan: ProgramPlan, what: str, resources: tuple[str, ...]) -> Diagn
     return Diagnostic("C334", message, plan.program.span, kept, help)
 
 
-def _needs(strand: ProgramPlan, what: str) -> int:
-    """How much a strand needs of something by itself."""
+def _needs(call_stream: ProgramPlan, what: str) -> int:
+    """How much a call stream needs of something by itself."""
     if what == "task ids":
-        return strand.own_tasks + shared_tasks(strand.plans)
-    return shared_dsrs(strand.plans) if what == "DSRs" else len(strand.colors)
+        return call_stream.own_tasks + shared_tasks(call_stream.plans)
+    return shared_dsrs(call_stream.plans) if what == "DSRs" else len(call_stream.colors)
 
 
 def _available(plan: ProgramPlan, what: str) -> str:
-    """What there is of something for all strands together."""
+    """What there is of something for all call streams together."""
     target = plan.target
     if what == "task ids":
         colors = {color.number for color in plan.colors}
@@ -74,36 +78,36 @@ def _available(plan: ProgramPlan, what: str) -> str:
     return f"{min(most, len(target.colors))} colors and {queues}"
 
 
-def _occupied(strand: ProgramPlan) -> dict[str, set[int]]:
-    """What a strand uses on a PE. Queues of both kinds count as one: a microthread has the number
-    of the one or the other."""
-    queues = {n for color in strand.colors for n in (color.input_queue, color.output_queue)}
+def _occupied(call_stream: ProgramPlan) -> dict[str, set[int]]:
+    """What a call stream uses on a PE. Queues of both kinds count as one: a microthread has the
+    number of the one or the other."""
+    queues = {n for color in call_stream.colors for n in (color.input_queue, color.output_queue)}
     return {
-        "color": {color.number for color in strand.colors},
+        "color": {color.number for color in call_stream.colors},
         "queue": queues,
-        "task id": set(strand.task_ids) | {color.number for color in strand.colors},
-        "DSR": set(strand.dsr_ids),
+        "task id": set(call_stream.task_ids) | {color.number for color in call_stream.colors},
+        "DSR": set(call_stream.dsr_ids),
     }
 
 
-def _lacks(strand: ProgramPlan) -> Iterator[str]:
-    """What a strand lacks of what the others leave."""
-    most = strand.program.colors
-    tasks = strand.own_tasks + shared_tasks(strand.plans)
-    if not fits(strand, len(strand.colors) if most is None else most):
+def _lacks(call_stream: ProgramPlan) -> Iterator[str]:
+    """What a call stream lacks of what the others leave."""
+    most = call_stream.program.colors
+    tasks = call_stream.own_tasks + shared_tasks(call_stream.plans)
+    if not fits(call_stream, len(call_stream.colors) if most is None else most):
         yield "colors with queues"
-    if not set(strand.task_ids[:tasks]) <= set(strand.target.local_task_ids):
+    if not set(call_stream.task_ids[:tasks]) <= set(call_stream.target.local_task_ids):
         yield "task ids"
-    if len(strand.dsr_ids) < shared_dsrs(strand.plans):
+    if len(call_stream.dsr_ids) < shared_dsrs(call_stream.plans):
         yield "DSRs"
 
 
-def _call_backs(plan: ProgramPlan, strand: ProgramPlan) -> Iterator[Diagnostic]:
+def _call_backs(plan: ProgramPlan, call_stream: ProgramPlan) -> Iterator[Diagnostic]:
     """A call-back waits, in the middle of a PE's code, for what it combines."""
     joined = {
         plan.program.calls[call] for turn in plan.program.turns if len(turn) > 1 for call in turn
     }
-    for one in strand.plans:
+    for one in call_stream.plans:
         contract, name = one.collective.contract, one.collective.name
         whole = any(phase.exchange is None for phase in one.phases)
         if (
@@ -117,8 +121,8 @@ def _call_backs(plan: ProgramPlan, strand: ProgramPlan) -> Iterator[Diagnostic]:
             yield _refused(plan, "C335", message, help)
 
 
-def _names(strand: ProgramPlan) -> str:
-    return ", ".join(f"`{one.collective.name}`" for one in strand.plans)
+def _names(call_stream: ProgramPlan) -> str:
+    return ", ".join(f"`{one.collective.name}`" for one in call_stream.plans)
 
 
 def _refused(plan: ProgramPlan, code: str, message: str, help: str) -> Diagnostic:

@@ -29,9 +29,16 @@ def dsr_ids(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     alone = max(_in_common(plan) + sum(map(pairs, plan.phases)), sum(map(sources, plan.phases)))
     needed = alone if plan.registers is None else len(used)
     if needed > len(available):
-        what, in_turns = "DSRs of one file", shared_dsrs([plan])
+        what, time_multiplexed = "DSRs of one file", shared_dsrs([plan])
         yield shortage(
-            "C307", plan, what, counts, len(available), "dsr_ids", total=needed, in_turns=in_turns
+            "C307",
+            plan,
+            what,
+            counts,
+            len(available),
+            "dsr_ids",
+            total=needed,
+            time_multiplexed=time_multiplexed,
         )
     elif (
         len(used) < needed

@@ -37,7 +37,7 @@ class LineTokens:
     links: dict[Place, deque[Token]] = field(default_factory=dict)
     ramps: dict[Place, deque[Token]] = field(default_factory=dict)
     position: dict[Place, int] = field(default_factory=dict)
-    jumps: dict[str, list[int]] = field(default_factory=dict)
+    skips: dict[str, list[int]] = field(default_factory=dict)
     at_op: list[int] = field(default_factory=list)
     taken: list[int] = field(default_factory=list)
     received: list[list[int]] = field(default_factory=list)
@@ -73,8 +73,8 @@ def run_tokens(phase: Phase, pattern: ReducePhase) -> LineTokens:
     )
     for rank, uses in enumerate(run.uses):
         for color in uses:
-            if color not in run.jumps:  # once a color: a path may have many thousand ranks
-                run.jumps[color] = list(range(pattern.ranks))
+            if color not in run.skips:  # once a color: a path may have many thousand ranks
+                run.skips[color] = list(range(pattern.ranks))
             _join_if_open(run, rank, color)
     for rank in range(pattern.ranks):
         _go_on(run, rank)
@@ -123,7 +123,7 @@ def _deliver(
 
 def _arrive(run: LineTokens, rank: int, color: str, token: Token) -> None:
     """A token comes to the first router from `rank` on that does not let it pass for ever."""
-    at = follow(run.jumps[color], rank) if rank >= 0 else rank
+    at = follow(run.skips[color], rank) if rank >= 0 else rank
     if at < 0:
         run.lost.append(token[0])
         return
@@ -140,7 +140,7 @@ def _join_if_open(run: LineTokens, rank: int, color: str) -> None:
     route = use.positions[at]
     last = at == len(use.positions) - 1
     if last and route.receive is run.far and route.send == (run.near,):
-        run.jumps[color][rank] = rank - 1
+        run.skips[color][rank] = rank - 1
 
 
 def _advance(run: LineTokens, rank: int, color: str, token: Token) -> None:

@@ -1,4 +1,4 @@
-"""Ways through routers of PEs that have no part in what passes: their colors are not handed on.
+"""Ways through routers of PEs that have no part in what passes: their colors are not handed over.
 
 Such a router would have to be opened for a phase by a PE that does not know when.
 """
@@ -13,7 +13,7 @@ from collc.plan.program import ProgramPlan
 from collc.spec import Reconfigure
 
 
-def leaps(plan: ProgramPlan) -> Iterator[Diagnostic]:
+def gaps(plan: ProgramPlan) -> Iterator[Diagnostic]:
     """C338: ways through routers of other PEs on colors that are torn down."""
     for use in plan.uses:
         ways = plan.phase(use).ways
@@ -25,7 +25,7 @@ def leaps(plan: ProgramPlan) -> Iterator[Diagnostic]:
                 "down behind it",
                 plan.pattern(use).span,
                 (_why(plan),),
-                f"{_remedy(plan)}, or use an order without leaps, such as snake or hilbert",
+                f"{_remedy(plan)}, or use a contiguous order, such as snake or hilbert",
             )
 
 
@@ -35,8 +35,8 @@ def _why(plan: ProgramPlan) -> tuple[Span, str]:
     if program.reconfigure is Reconfigure.TEARDOWN:
         return program.span, "`reconfigure teardown` has all colors of this program torn down"
     if program.colors_span is not None:
-        return program.colors_span, "within this limit colors take turns"
-    return program.span, "colors take turns in this program"
+        return program.colors_span, "within this limit colors alternate"
+    return program.span, "colors alternate in this program"
 
 
 def _remedy(plan: ProgramPlan) -> str:

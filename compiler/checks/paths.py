@@ -1,4 +1,4 @@
-"""A path stays on the grid and comes to no PE twice; where it leaps, ways lead on.
+"""A path stays on the grid and comes to no PE twice; where it is not contiguous, ways lead on.
 
 What goes along a path is planned and checked on a row. That is the same thing if, and only if, each
 place has the ones before and behind it as neighbours, and routers send to no other side. A color
@@ -67,8 +67,8 @@ def _sides(role: Role) -> set[Direction]:
 
 
 def _ways_problem(phase: Phase, path: Path, pattern: Pattern) -> str:
-    """What is wrong with the ways of a phase; nothing if they are its leaps, and meet nothing."""
-    if not path.leaps and not phase.ways:
+    """What is wrong with the ways of a phase; nothing if they are its gaps, and meet nothing."""
+    if not path.gaps and not phase.ways:
         return ""
     used, due = _hops(phase, path, pattern)
     for way in phase.ways:

@@ -9,11 +9,11 @@ from itertools import combinations
 from collc.base.diagnostics import Diagnostic
 from collc.checks import CHECKS
 from collc.checks.color_reuse import turns
-from collc.checks.concurrent_streams import strands
+from collc.checks.concurrent_streams import call_streams
 from collc.checks.counted import switched_colors
 from collc.checks.dsr_ids import MEMCPY
 from collc.checks.memory import has_free
-from collc.checks.noncontiguous_routes import leaps
+from collc.checks.noncontiguous_routes import gaps
 from collc.checks.resource_report import kept_by, left_beside
 from collc.checks.teardown import teardown
 from collc.lowering.pe_masks import Mask, receiving, sending
@@ -52,12 +52,12 @@ def check_program(plan: ProgramPlan) -> tuple[Diagnostic, ...]:
         if name not in SHARED
         for problem in check(schedule, _by_itself(one))
     )
-    leaping = tuple(leaps(plan))
-    if leaping:
-        return leaping  # it is shared as if it did not leap
-    apart = tuple(strands(plan))
+    noncontiguous = tuple(gaps(plan))
+    if noncontiguous:
+        return noncontiguous  # it is shared as if it did not gap
+    apart = tuple(call_streams(plan))
     if apart:
-        return (*alone, *apart)  # what strands lack, they lack together as well
+        return (*alone, *apart)  # what call streams lack, they lack together as well
     return (*alone, *(problem for check in PROGRAM_CHECKS.values() for problem in check(plan)))
 
 

@@ -28,11 +28,15 @@ def queues(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
         distinct, outside = len(set(used)), not set(used) <= set(available)
         if outside and distinct > len(available):
             what, left = f"{kind} queues", len(available)
-            yield shortage("C305", plan, what, needed, left, *_BOTH, total=distinct, in_turns=most)
+            yield shortage(
+                "C305", plan, what, needed, left, *_BOTH, total=distinct, time_multiplexed=most
+            )
         elif outside and kind == "input" and _exchanges(plan):
             what = "input queues with numbers that no output queue beside them has"
             left = len(set(available) - set(plan.output_queues))
-            yield shortage("C305", plan, what, needed, left, *_BOTH, total=distinct, in_turns=most)
+            yield shortage(
+                "C305", plan, what, needed, left, *_BOTH, total=distinct, time_multiplexed=most
+            )
         elif (
             outside or len(used) < sum(needed.values()) or any(clashes(having, used[: len(having)]))
         ):

@@ -57,13 +57,13 @@ def shortage(  # noqa: PLR0913 - needed, available, and who has what
     available: int,
     *resources: str,
     total: int,
-    in_turns: int,
+    time_multiplexed: int,
     beside: tuple[str, ...] = (),
 ) -> Diagnostic:
     """A diagnostic about something of which a collective needs more than there is: how much, which
     phase how much of it, what there is, who keeps the rest, and what helps. The `total` is less
-    than the sum where phases on different PEs share; phases of a program, which take turns, need so
-    much `in_turns`."""
+    than the sum where phases on different PEs share; phases of a program, which alternate, need so
+    much `time_multiplexed`."""
     own, kept = plan.collective, reservations(plan, *resources)
     by = ", ".join(f"`{name}` {count}" for name, count in needed.items())
     left = left_beside(plan.target, available, bool(kept), *beside)
@@ -72,7 +72,7 @@ def shortage(  # noqa: PLR0913 - needed, available, and who has what
         f"`{own.name}` needs more {what} than there are: {total} ({by}), {left}",
         own.span,
         kept,
-        _remedy(plan, in_turns <= available) + limit_clause(plan, *resources),
+        _remedy(plan, time_multiplexed <= available) + limit_clause(plan, *resources),
     )
 
 
@@ -82,15 +82,15 @@ def by_phase(plan: Plan, needed_by: Callable[[Phase], int]) -> dict[str, int]:
 
 
 def _remedy(plan: Plan, enough: bool) -> str:
-    """What helps: phases that take turns, if there is enough for that, also queues for their
-    colors, each of which has its own then."""
+    """What helps: phases that share colors over time, if there is enough for that, also queues for
+    their colors, each of which has its own then."""
     colors = max(len(colors_of([phase])) for phase in plan.phases)
     target = plan.target
     there = min(map(len, (target.colors, target.input_queues, target.output_queues)))
     if len(plan.phases) > 1 and enough and colors <= there:
         return (
-            "drop a step, or make several collectives of the steps, whose phases take turns: "
-            f"`program {{ ... within colors <= {colors} }}`"
+            "drop a step, or make several collectives of the steps, whose phases share colors over "
+            f"time: `program {{ ... within colors <= {colors} }}`"
         )
     return "choose a pattern that needs fewer at once"
 

@@ -1,7 +1,7 @@
-"""The way that the sum of a jump goes back, from the end of the line to the root.
+"""The way that the sum of a root bypass goes back, from the end of the line to the root.
 
-Other checks look at a jump as if its end were next to its root (`collc.plan.root_bypass`). What is
-between them has to let the sum pass, on a color that nothing else on the line uses.
+Other checks look at a root bypass as if its end were next to its root (`collc.plan.root_bypass`).
+What is between them has to let the sum pass, on a color that nothing else on the line uses.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from collc.base.diagnostics import Diagnostic
 from collc.plan import Phase, Plan, Role, Route
 from collc.plan.placement import SIDES, roles_of_places
-from collc.plan.root_bypass import jump_color
+from collc.plan.root_bypass import bypass_color
 from collc.schedule import ReducePhase, Schedule
 
 
-def way_of_jump(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+def root_route(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     """C325: a router on the way of the sum that does not let it pass, or one beside it that is
     set for its color."""
     for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
-        if isinstance(pattern, ReducePhase) and pattern.leap:
+        if isinstance(pattern, ReducePhase) and pattern.bypass:
             problem = _problem(phase, pattern)
             if problem:
                 help = "the sum has a color of its own; please report this"
@@ -30,10 +30,10 @@ def _problem(phase: Phase, pattern: ReducePhase) -> str:
     near, far = SIDES[pattern.order]
     passes = (Route(near, (far,)),)
     for place, role in enumerate(roles_of_places(phase, pattern)):
-        routes = _routes(role, jump_color(pattern))
-        if 0 < place < pattern.leap and routes != passes:
+        routes = _routes(role, bypass_color(pattern))
+        if 0 < place < pattern.bypass and routes != passes:
             return f"the router {place} places from the end does not let the sum pass to the root"
-        if place > pattern.leap and routes:
+        if place > pattern.bypass and routes:
             return (
                 f"the router {place} places from the end is set for the sum, which ends before it"
             )

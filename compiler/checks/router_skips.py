@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 
-def follow(jumps: list[int], rank: int) -> int:
-    """The first rank from `rank` down that jumps no further, -1 beyond rank 0. `jumps[r]` is r, or
+def follow(skips: list[int], rank: int) -> int:
+    """The first rank from `rank` down that skips no further, -1 beyond rank 0. `skips[r]` is r, or
     a rank nearer to 0; the ways taken are shortened."""
     path = []
-    while rank >= 0 and jumps[rank] != rank:
+    while rank >= 0 and skips[rank] != rank:
         path.append(rank)
-        rank = jumps[rank]
+        rank = skips[rank]
     for passed in path:
-        jumps[passed] = rank
+        skips[passed] = rank
     return rank

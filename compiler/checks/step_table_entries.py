@@ -169,7 +169,7 @@ def _op_problem(lane: Lane, places: Ints) -> str:
 def _range_problem(rows: Ints, exchange: Exchange) -> str:
     """What is wrong with the slices of rows, given as numbers, shift and turns."""
     kind, first, count, into, into_count, shift, turns = rows
-    slices, out = exchange.slicing.count, USES_OUT if exchange.by_length else SENDS
+    slices, out = exchange.slicing.count, USES_OUT if exchange.dynamic_length else SENDS
     for used, low, size in (
         ((kind & out) > 0, first, count),
         ((kind & USES_INTO) > 0, into, into_count),

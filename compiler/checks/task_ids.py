@@ -11,7 +11,7 @@ from collc.lowering.sharing import shared_tasks
 from collc.plan import Plan
 from collc.schedule import Schedule
 
-OWN = 2  # of phases that take turns: one is complete, colors are torn down
+OWN = 2  # of phases that share colors over time: one is complete, colors are torn down
 
 
 def task_ids(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
@@ -24,7 +24,7 @@ def task_ids(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
         counts = by_phase(plan, tasks_of_phase) | {"done": 1}
         what, resources = "local task ids", ("local_task_ids", "colors")
         beside = ("the colors in use",)
-        in_turns = OWN + shared_tasks([plan])
+        time_multiplexed = OWN + shared_tasks([plan])
         yield shortage(
             "C306",
             plan,
@@ -33,7 +33,7 @@ def task_ids(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
             len(available),
             *resources,
             total=needed,
-            in_turns=in_turns,
+            time_multiplexed=time_multiplexed,
             beside=beside,
         )
     elif len(used) < needed or len(set(used)) < len(used) or not set(used) <= set(available):

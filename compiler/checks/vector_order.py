@@ -32,23 +32,23 @@ class Passage:
 
 def passages(pattern: ReducePhase, roles: Sequence[Role | None]) -> Iterator[Passage]:
     """All vectors of a line, by descending source; `roles` are those of its ranks."""
-    jumps: dict[str, list[int]] = {}
+    skips: dict[str, list[int]] = {}
     for transfer in reversed(sorted(pattern.transfers, key=lambda transfer: transfer.source)):
         op = _sending(roles[transfer.source])
         if op is None or op.sends_on is None:
             continue
-        if op.sends_on not in jumps:
-            jumps[op.sends_on] = list(range(pattern.ranks))
-        last_at = tuple(_pass(jumps[op.sends_on], transfer.source, transfer.destination))
+        if op.sends_on not in skips:
+            skips[op.sends_on] = list(range(pattern.ranks))
+        last_at = tuple(_pass(skips[op.sends_on], transfer.source, transfer.destination))
         yield Passage(transfer.source, transfer.destination, op, last_at)
 
 
-def _pass(jumps: list[int], source: int, destination: int) -> Iterator[int]:
-    router = follow(jumps, source)
+def _pass(skips: list[int], source: int, destination: int) -> Iterator[int]:
+    router = follow(skips, source)
     while router >= destination:
         yield router
-        jumps[router] = router - 1
-        router = follow(jumps, router)
+        skips[router] = router - 1
+        router = follow(skips, router)
 
 
 def _sending(role: Role | None) -> Op | None:

@@ -20,7 +20,7 @@ from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.plan.program import ProgramPlan
 from collc.target import TARGETS
-from collc.tuning.by_length import show_ranges
+from collc.tuning.dynamic_length import show_ranges
 from collc.tuning.show import show_terms
 from collc_research.networks import cost_on, read_network, show_cost
 
@@ -101,8 +101,11 @@ def _print_program(bundle: ProgramBundle) -> None:
 
 def _exchange_together(plan: ProgramPlan) -> bool:
     """Whether PEs follow steps of two collectives at the same time."""
-    by_strand = ([phase for one in strand.plans for phase in one.phases] for strand in plan.strands)
-    return sum(any(phase.exchange is not None for phase in one) for one in by_strand) > 1
+    by_call_stream = (
+        [phase for one in call_stream.plans for phase in one.phases]
+        for call_stream in plan.call_streams
+    )
+    return sum(any(phase.exchange is not None for phase in one) for one in by_call_stream) > 1
 
 
 def _print_network_cost(source: Source, file: Path) -> None:

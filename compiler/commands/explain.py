@@ -13,7 +13,7 @@ from collc.driver.pipeline import of_one
 from collc.explanations.pages import explained_codes, explanation
 from collc.spec import Collective
 from collc.target import TARGETS, Target
-from collc.tuning import decided_for_turns
+from collc.tuning import decided_for_time_multiplexing
 from collc.tuning.pareto import pareto, show_pareto
 from collc.tuning.show import plan_as_data, show_plans
 
@@ -102,7 +102,7 @@ def _of_pareto(collective: Collective, machine: Target) -> tuple[dict[str, Any],
 
 def _of_decision(collective: Collective, machine: Target) -> tuple[dict[str, Any], str]:
     """The best plan and those that lost, likewise."""
-    decision = decided_for_turns(collective, machine).decision
+    decision = decided_for_time_multiplexing(collective, machine).decision
     assert decision is not None, "all steps are left open"
     lost = list(map(plan_as_data, decision.lost))
     return {"chosen": plan_as_data(decision.chosen), "lost": lost}, show_plans(decision)

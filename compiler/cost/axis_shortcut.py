@@ -56,8 +56,8 @@ def _along_axes(schedule: Schedule) -> tuple[ReducePhase, ...]:
     nothing but a multicast from the root follows; else none."""
     phases, grid = schedule.phases, schedule.collective.grid
     reductions = tuple(phase for phase in phases if isinstance(phase, ReducePhase))
-    jumps = any(phase.leap for phase in reductions)
-    if not reductions or jumps or schedule.collective.path is not None:
+    skips = any(phase.bypass for phase in reductions)
+    if not reductions or skips or schedule.collective.path is not None:
         return ()
     first, last = reductions[0], reductions[-1]
     across = grid.height if first.axis == "x" else grid.width

@@ -35,7 +35,7 @@ def finished(plan: ProgramPlan) -> int:
 
 
 def _plain(plan: ProgramPlan) -> bool:
-    """Whether a program is one call with a length of the run, which is made at once."""
+    """Whether a program is one call with a dynamic length, which is made at once."""
     program = plan.program
     return len(program.calls) == 1 and program.rounds == 1 and bool(program.lengths)
 

@@ -1,14 +1,14 @@
 """Of the plans of a schedule the fastest: within all budgets, or within a program's colors.
 
 `build_plan` plans one collective, `build_program_plan` several that run one after the other,
-`build_strands` several of which some are in flight at the same time.
+`build_call_streams` several of which some are in flight at the same time.
 """
 
 from __future__ import annotations
 
 from collc.cost.axis_shortcut import cycles_or_never
 from collc.lowering import candidate_plans, does_as_a_stream, relays_need_fewer, resources
-from collc.lowering.concurrent_streams import planned_strands
+from collc.lowering.concurrent_streams import planned_call_streams
 from collc.lowering.resources import left_by
 from collc.lowering.sharing import share, widest
 from collc.lowering.slots import with_shared_numbers
@@ -73,12 +73,14 @@ def fastest_plans(
     return tuple(fastest(schedule, target, most, streams=streams) for schedule in schedules)
 
 
-def build_strands(schedules: tuple[Schedule, ...], program: Program, target: Target) -> ProgramPlan:
+def build_call_streams(
+    schedules: tuple[Schedule, ...], program: Program, target: Target
+) -> ProgramPlan:
     """The plan of a program some of whose calls are in flight at the same time. Where nothing fits,
     it asks for more than there is, and a check refuses it."""
     target = left_by(program.reserved, target)
     chosen = fastest_plans(schedules, program, target, streams=False)
-    return planned_strands(schedules, chosen, program, target)
+    return planned_call_streams(schedules, chosen, program, target)
 
 
 def fastest(schedule: Schedule, target: Target, most: int, *, streams: bool = True) -> Plan:

@@ -79,7 +79,7 @@ def line_of(costs: Costs, phase: Phase, pattern: StepsPhase) -> Line:
     target, _ = connections(phase, pattern)
     text = features_of(costs, rows, phase)
     here = _here(rows, phase, pattern)
-    # what moves nothing has no entry, unless that depends on the length of the run
+    # what moves nothing has no entry, unless that depends on the dynamic length
     there = rows.written if text.cuts else rows.kind
     kept = np.flatnonzero((there & (SENT | RECEIVES | APPLIES | END)) > 0)
     lane = np.repeat(np.arange(len(target)), np.diff(rows.start))[kept]

@@ -80,7 +80,7 @@ class LineRun:
 
     def hops(self, source: int, rank: int) -> int:
         """How far a rank is from the one that receives its vector."""
-        if self.pattern.leap:
+        if self.pattern.bypass:
             return self.pattern.hops(source, rank)
         return self.apart(source, rank)
 

@@ -1,4 +1,5 @@
-"""A tree along an order that leaps: how far ranks are, and which links ways have in common."""
+"""A tree along an order that is not contiguous: how far ranks are, and which links ways have in
+common."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ class Distances:
 
 
 def distances(phase: Phase, pattern: ReducePhase, reach: int) -> Distances:
-    """Of every rank; vectors of ranks that are more than `reach` apart do not meet. Without leaps
+    """Of every rank; vectors of ranks that are more than `reach` apart do not meet. Without gaps
     ranks are a hop apart and have links of their own."""
     if phase.path is None or not phase.ways:
         return Distances(range(pattern.ranks), [1] * pattern.ranks)

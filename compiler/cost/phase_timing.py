@@ -139,12 +139,12 @@ def _negate_back(part: Part, pattern: ReducePhase | StepsPhase, ends: Ends) -> N
         over += costs.negated_cycles + costs.code.restore_test
         return
     sent, long, late = (
-        lines_of(of, pattern)[:, pattern.leap] for of in (ends.due[1], ends.long, part.late[1])
+        lines_of(of, pattern)[:, pattern.bypass] for of in (ends.due[1], ends.long, part.late[1])
     )
-    sent[:] = over[:, pattern.leap] - (costs.task - costs.dispatch)
+    sent[:] = over[:, pattern.bypass] - (costs.task - costs.dispatch)
     long[:] = costs.negated_cycles
     tested = costs.code.restore_test + costs.code.ends
-    over[:, pattern.leap] += costs.task + costs.negated_cycles + tested + late
+    over[:, pattern.bypass] += costs.task + costs.negated_cycles + tested + late
 
 
 def _folded(path: Path, shape: tuple[int, ...], ends: Ends) -> Ends:
@@ -195,8 +195,8 @@ def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
         due[1][rows, at] = [run.due[rank][1] for rank in own]
         for way in ways:
             left = _control(run, way.source) + run.costs.ramp_up
-            if pattern.leap and way.destination == 0:  # from the end to the root
-                way_back = range(pattern.leap + 1)
+            if pattern.bypass and way.destination == 0:  # from the end to the root
+                way_back = range(pattern.bypass + 1)
                 torn[way.color][rows, list(way_back)] = [left + hop * hops for hops in way_back]
                 continue
             for router in way.last_at:

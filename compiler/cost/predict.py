@@ -211,7 +211,7 @@ def _negate_back(progress: _Progress, pattern: ReducePhase, goes_on: Mask) -> No
     progress.time += costs.code.call
     progress.depth += costs.code.frame
     time, done, depth = (
-        lines_of(of, pattern)[:, pattern.leap]
+        lines_of(of, pattern)[:, pattern.bypass]
         for of in (progress.time, progress.done, progress.depth)
     )
     for line, (at, deep) in enumerate(zip(time.tolist(), depth.tolist(), strict=True)):
@@ -219,7 +219,7 @@ def _negate_back(progress: _Progress, pattern: ReducePhase, goes_on: Mask) -> No
         time[line] = place.time
         done[line] = costs.done_by_code(place)
     progress.end = max(progress.end, int(time.max()) - 1)
-    done[lines_of(goes_on, pattern)[:, pattern.leap]] = 0
+    done[lines_of(goes_on, pattern)[:, pattern.bypass]] = 0
 
 
 def _broadcast(progress: _Progress, pattern: BroadcastPhase) -> None:

@@ -3,7 +3,7 @@
 The phases themselves are evaluated as those of one collective are, each PE with its own beginning;
 collectives on parts of the grid part by part. Of many rounds the first ones are followed; the
 others are taken to last as long as the last of these. Joined calls begin one behind the other, each
-in its strand, and a PE goes on when its part of all of them is over.
+in its call stream, and a PE goes on when its part of all of them is over.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collc.cost.bound import bound_of
 from collc.cost.calls import finished
 from collc.cost.operations import costs_of
 from collc.cost.predict import Prediction, Times
-from collc.cost.stream import Call, Strand, strand_of
+from collc.cost.stream import Call, CallStream, call_stream_of
 from collc.plan.dynamic_lengths import Lengths
 from collc.plan.program import ProgramPlan
 from collc.schedule.lengths import collective_of_length
@@ -41,19 +41,19 @@ class ProgramPrediction(Prediction):
 
 @dataclass
 class _Run:
-    """`over[x, y]` is when all that a PE has begun is over. `strands` are those of the program, and
-    `of_name` says of a collective which it is in."""
+    """`over[x, y]` is when all that a PE has begun is over. `call_streams` are those of the
+    program, and `of_name` says of a collective which it is in."""
 
     plan: ProgramPlan
-    strands: tuple[Strand, ...]
-    of_name: dict[str, Strand]
+    call_streams: tuple[CallStream, ...]
+    of_name: dict[str, CallStream]
     over: Times
     lengths: Lengths = field(default_factory=dict)  # of the run
 
     @property
     def switching(self) -> int:
         """By how much setting routers has put off the last PE's beginnings."""
-        return sum(strand.switching for strand in self.strands)
+        return sum(call_stream.switching for call_stream in self.call_streams)
 
     def called(self, number: int, call: int) -> tuple[int, Collective]:
         """What a call of a round runs: its index, and the collective with vectors of its length."""
@@ -67,8 +67,8 @@ class _Run:
         collective = plan.plans[index].collective
         return index, collective if length is None else collective_of_length(collective, length)
 
-    def strand(self, number: int, call: int) -> Strand:
-        """Which strand a call of a round is in."""
+    def call_stream(self, number: int, call: int) -> CallStream:
+        """Which call stream a call of a round is in."""
         index, _ = self.called(number, call)
         return self.of_name[self.plan.plans[index].collective.name]
 
@@ -101,9 +101,16 @@ def _begun(plan: ProgramPlan, lengths: Lengths) -> _Run:
     """Before the launch."""
     grid = plan.plans[0].collective.grid.whole
     none = np.zeros((grid.width, grid.height), dtype=np.int64)
-    strands = tuple(strand_of(one, none, len(plan.strands) > 1) for one in plan.strands or (plan,))
-    of_name = {one.collective.name: strand for strand in strands for one in strand.plan.plans}
-    return _Run(plan, strands, of_name, none, lengths)
+    call_streams = tuple(
+        call_stream_of(one, none, len(plan.call_streams) > 1)
+        for one in plan.call_streams or (plan,)
+    )
+    of_name = {
+        one.collective.name: call_stream
+        for call_stream in call_streams
+        for one in call_stream.plan.plans
+    }
+    return _Run(plan, call_streams, of_name, none, lengths)
 
 
 def _turn(run: _Run, number: int, place: int) -> Iterator[tuple[str, int]]:
@@ -112,7 +119,7 @@ def _turn(run: _Run, number: int, place: int) -> Iterator[tuple[str, int]]:
     before, switching = int(run.over.max()), run.switching
     _hand_out_handlers(run, number, place)
     calls = _calls(run, number, place)
-    alone = not run.plan.strands and not any(color.torn_down for color in run.plan.colors)
+    alone = not run.plan.call_streams and not any(color.torn_down for color in run.plan.colors)
     ends = _alone(calls) if alone else _beside_each_other(run, calls)
     put_off = run.switching - switching
     for call, over in zip(run.plan.program.turns[place], ends, strict=True):
@@ -123,68 +130,68 @@ def _turn(run: _Run, number: int, place: int) -> Iterator[tuple[str, int]]:
 
 
 def _hand_out_handlers(run: _Run, number: int, place: int) -> None:
-    """Handlers of teardowns that have not run are followed with the strand whose color it is, or
-    with the first of the turn if nothing of that strand is called."""
-    told = [piece for one in run.strands for piece in one.told]
-    called = [run.strand(number, call) for call in run.plan.program.turns[place]]
-    for one in run.strands:
+    """Handlers of teardowns that have not run are followed with the call stream whose color it is,
+    or with the first of the turn if nothing of that call stream is called."""
+    told = [piece for one in run.call_streams for piece in one.told]
+    called = [run.call_stream(number, call) for call in run.plan.program.turns[place]]
+    for one in run.call_streams:
         one.told = []
     for piece in told:
         owners = (one for one in called if one.has(piece.color))
         next(owners, called[0]).told.append(piece)
 
 
-def _calls(run: _Run, number: int, place: int) -> list[tuple[Strand, Call]]:
+def _calls(run: _Run, number: int, place: int) -> list[tuple[CallStream, Call]]:
     """The calls of a turn, each begun behind the code that begins the one before."""
     plan, first = run.plan, number == 0 and place == 0
     turn = plan.program.turns[place]
-    reached, calls = run.over, list[tuple[Strand, Call]]()
+    reached, calls = run.over, list[tuple[CallStream, Call]]()
     for call in turn:
         index, collective = run.called(number, call)
         name = plan.plans[index].collective.name
-        strand = run.of_name[name]
+        call_stream = run.of_name[name]
         costs = costs_of(replace(plan.plans[index], collective=collective))
         if call == turn[0]:
-            reached = reached + strand.calls.to_turn(place, launch=first, new_round=place == 0)
-        reached = reached + strand.calls.to_run(costs, collective)
+            reached = reached + call_stream.calls.to_turn(place, launch=first, new_round=place == 0)
+        reached = reached + call_stream.calls.to_run(costs, collective)
         depth = np.full_like(reached, costs.code.frames_at_launch if first else costs.code.frames)
-        made = Call(strand.plan.index_of(name, 0), costs, reached, depth)
-        if plan.strands:
-            reached = strand.returned(made)
+        made = Call(call_stream.plan.index_of(name, 0), costs, reached, depth)
+        if plan.call_streams:
+            reached = call_stream.returned(made)
             made = replace(made, depth=depth - reached)
-        calls.append((strand, made))
-    if not plan.strands:
+        calls.append((call_stream, made))
+    if not plan.call_streams:
         return calls
     # operations have the PE when all code has returned, also that which begins the calls behind
-    return [(strand, replace(call, depth=call.depth + reached)) for strand, call in calls]
+    return [(call_stream, replace(call, depth=call.depth + reached)) for call_stream, call in calls]
 
 
-def _alone(calls: Sequence[tuple[Strand, Call]]) -> list[Times]:
+def _alone(calls: Sequence[tuple[CallStream, Call]]) -> list[Times]:
     """When calls are over that have the processors to themselves."""
-    return [strand.call(call) for strand, call in calls]
+    return [call_stream.call(call) for call_stream, call in calls]
 
 
-def _beside_each_other(run: _Run, calls: Sequence[tuple[Strand, Call]]) -> list[Times]:
+def _beside_each_other(run: _Run, calls: Sequence[tuple[CallStream, Call]]) -> list[Times]:
     """When calls are over that share the processors: each is followed beside the code of the others
     as it was found before, until nothing changes or it has been tried often enough."""
-    start, (strand, last) = np.zeros_like(run.over), calls[-1]
-    beginning = start, start, strand.returned(last)  # nothing that is due runs before that
-    tried: dict[int, Strand] = {}
+    start, (call_stream, last) = np.zeros_like(run.over), calls[-1]
+    beginning = start, start, call_stream.returned(last)  # nothing that is due runs before that
+    tried: dict[int, CallStream] = {}
     ends: list[Times] = []
     for _ in range(MOST_TRIED):
         before, ends = ends, []
-        for number, (strand, call) in enumerate(calls):
+        for number, (call_stream, call) in enumerate(calls):
             others = [one for n, one in tried.items() if n != number]
             code = [stretch for one in others for stretch in one.code()]
             work = [stretch for one in others for stretch in one.work()]
-            tried[number] = strand.beside([beginning, *code], work)
+            tried[number] = call_stream.beside([beginning, *code], work)
             ends.append(tried[number].call(call))
         if len(calls) == 1 or (before and all(map(np.array_equal, before, ends))):
             break
     over = np.maximum.reduce(ends)
-    for number, (strand, _) in enumerate(calls):
-        strand.told = tried[number].left_over(over)
-        strand.switching = tried[number].switching
+    for number, (call_stream, _) in enumerate(calls):
+        call_stream.told = tried[number].left_over(over)
+        call_stream.switching = tried[number].switching
     return ends
 
 

@@ -66,7 +66,7 @@ def features_of(costs: Costs, rows: Unrolled, phase: Phase) -> Features:
         lanes=rows.lanes,
         alike=extent_of(phase) > 0,
         backward=exchange.backward,
-        cuts=exchange.slicing.count if exchange.by_length else 0,
+        cuts=exchange.slicing.count if exchange.dynamic_length else 0,
         passes=any(kind & RELAYS for kind in kinds),
         mixed=any(kind & COMBINES for kind in received)
         and any(not kind & (COMBINES | STAGES) for kind in received),

@@ -1,8 +1,8 @@
-"""One strand of a program: what its calls take on every PE, phase by phase.
+"""One call stream of a program: what its calls take on every PE, phase by phase.
 
 A PE begins its next phase when its own part of the one before is done and, where colors are torn
 down, when the teardowns of those that it sets have come to its router. A program without joined
-calls is one strand.
+calls is one call stream.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ RAISED = 4  # cycles from where a teardown is in a router to where its handler m
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a collective of a strand, by its index: the cycle in which the code of a PE comes
-    to its first phase, and what it takes to return behind that, with what the code does before it
-    lets operations have the PE."""
+    """A call of a collective of a call stream, by its index: the cycle in which the code of a PE
+    comes to its first phase, and what it takes to return behind that, with what the code does
+    before it lets operations have the PE."""
 
     index: int
     costs: Costs
@@ -52,7 +52,7 @@ class Switched:
 
 
 @dataclass
-class Strand:
+class CallStream:
     """`switching` is by how many cycles setting routers has put off the last PE's beginnings.
     `told` are handlers of teardowns that have not run, `due` is when the last task was that ended a
     phase. Where there are such handlers, or other calls may be in flight, the `processor` says what
@@ -68,14 +68,14 @@ class Strand:
     processor: Processor | None = None
     due: Times = field(default_factory=lambda: np.zeros((1, 1), dtype=np.int64))
 
-    def beside(self, others: list[Stretch], work: list[Stretch]) -> Strand:
-        """The strand as it is, to try what it does beside code and work of others."""
+    def beside(self, others: list[Stretch], work: list[Stretch]) -> CallStream:
+        """The call stream as it is, to try what it does beside code and work of others."""
         start = self.plan.target.cycles.engine.task_start
         processor = Processor(others, start, others_work=work)
         return replace(self, processor=processor)
 
     def has(self, number: int) -> bool:
-        """Whether a color is the strand's."""
+        """Whether a color is the call stream's."""
         return any(color.number == number for color in self.plan.colors)
 
     def call(self, call: Call) -> Times:
@@ -251,11 +251,11 @@ class Strand:
         return call.reached + call.costs.code.nothing_returns
 
 
-def strand_of(plan: ProgramPlan, none: Times, joined: bool) -> Strand:
-    """A strand before the launch; `none` is 0 for every PE. Calls that are `joined` are in flight
-    beside those of other strands."""
+def call_stream_of(plan: ProgramPlan, none: Times, joined: bool) -> CallStream:
+    """A call stream before the launch; `none` is 0 for every PE. Calls that are `joined` are in
+    flight beside those of other call streams."""
     shared = shared_of(plan)
-    return Strand(
+    return CallStream(
         plan,
         Calls(plan, joined),
         shared,
@@ -301,7 +301,7 @@ def _load(plan: ProgramPlan, use: Use, role: Role, given: SharedPhase) -> int:
     vectors = len(ops) - stored * maps + both * (not maps)
     control *= 0 if given.late else 2
     loads = vectors + control
-    lengths = code.length_set * vectors if given.by_length else 0
+    lengths = code.length_set * vectors if given.dynamic_length else 0
     return always + loads * load + lengths + code.late_load * (loads > 0)
 
 
@@ -312,33 +312,35 @@ def _maps(plan: ProgramPlan, use: Use) -> bool:
 
 
 def _part(  # noqa: PLR0913, PLR0917 - what a phase is, and how PEs come to it
-    strand: Strand, position: int, use: Use, costs: Costs, ready: Times, depth: Times
+    call_stream: CallStream, position: int, use: Use, costs: Costs, ready: Times, depth: Times
 ) -> Part:
     """What is evaluated: a PE may be quick only if all colors of the phase are torn down."""
-    given = strand.given[position]
-    phases = strand.plan.plans[use.collective].phases
-    phase, quick = phases[use.phase], is_quick(strand.plan, use, given)
+    given = call_stream.given[position]
+    phases = call_stream.plan.plans[use.collective].phases
+    phase, quick = phases[use.phase], is_quick(call_stream.plan, use, given)
     combining = [i for i, one in enumerate(phases) if one.kind is not ContractKind.BROADCAST]
     restores = costs.negates and use.phase == max(combining, default=-1)
-    shared = _costs(strand, position, use, costs)
+    shared = _costs(call_stream, position, use, costs)
     in_time = np.zeros_like(ready), np.zeros_like(ready)
     return Part(phase, shared, ready, depth, bool(given.torn_down), quick, restores, in_time)
 
 
-def _costs(strand: Strand, position: int, use: Use, costs: Costs) -> Costs:
+def _costs(call_stream: CallStream, position: int, use: Use, costs: Costs) -> Costs:
     """The costs with the queues of the phase's colors, and tasks that phases have in turn, if they
     have not tasks of their own."""
-    plan = strand.plan
+    plan = call_stream.plan
     phase, positions = plan.phase(use), dict(use.positions)
     received = {plan.colors[positions[c]] for role in phase.roles for c in received_colors(role)}
     sent = {plan.colors[positions[c]] for role in phase.roles for c in sent_colors(role)}
     words = plan.target
     earlier = sum(_has_first_task(plan.phase(other)) for other in plan.uses[:position])
-    by_length = bool(
+    dynamic_length = bool(
         plan.program.selections
     )  # then there are tasks for each phase, if they suffice
-    own_tasks = by_length and (len(plan.uses) == 1 or any(g.first.tasks for g in strand.given))
-    given = strand.given[position]
+    own_tasks = dynamic_length and (
+        len(plan.uses) == 1 or any(g.first.tasks for g in call_stream.given)
+    )
+    given = call_stream.given[position]
     code = costs.code
     dispatch = code.own_task if own_tasks else code.other_use * earlier + code.this_use
     return replace(

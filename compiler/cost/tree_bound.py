@@ -30,7 +30,7 @@ def tree_bound_of(schedule: Schedule, costs: Costs, first_call: Place) -> int | 
     """The bound in cycles; None where something else than trees and multicasts runs."""
     phases = schedule.phases
     reductions = [phase for phase in phases if isinstance(phase, ReducePhase)]
-    if not reductions or any(phase.leap for phase in reductions):
+    if not reductions or any(phase.bypass for phase in reductions):
         return None
     costs = replace(costs, length=words_of(schedule.collective.contract))
     place, end, index = first_call, 0, 0

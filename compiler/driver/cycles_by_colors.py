@@ -10,14 +10,14 @@ from collc.cost import Prediction
 from collc.cost.program import predict_program
 from collc.driver.pipeline import planned, proved
 from collc.driver.programs import planned_program, proved_together
-from collc.driver.time_multiplexed import in_turns
+from collc.driver.time_multiplexed import time_multiplexed
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.plan.program import ProgramPlan
 from collc.schedule import Schedule
 from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import Collective, Program, Spec
 from collc.target import TARGETS, Target
-from collc.tuning.by_length import with_limits
+from collc.tuning.dynamic_length import with_limits
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def by_colors(collective: Collective, target: Target, counts: range) -> Iterator
     best: Allowed | None = None
     schedule = proved(collective, target)  # whatever the limit
     for count in range(1, counts.stop):
-        row = _alone_or_in_turns(schedule, target, count)
+        row = _alone_or_time_multiplexed(schedule, target, count)
         if best is not None and (row.refused or _takes(best) <= _takes(row)):
             row = replace(best, allowed=count)
         best = best if row.refused else row
@@ -55,14 +55,14 @@ def _takes(row: Allowed) -> tuple[int, int, int]:
     return row.cycles or 0, len(row.torn_down or ()), row.colors or 0
 
 
-def _alone_or_in_turns(schedule: Schedule, target: Target, count: int) -> Allowed:
-    """With colors of their own for all phases, else with phases that take turns on them."""
+def _alone_or_time_multiplexed(schedule: Schedule, target: Target, count: int) -> Allowed:
+    """With colors of their own for all phases, else with phases that share them."""
     limits = replace(schedule.collective.limits, colors=count, colors_span=None)
     schedule = replace(schedule, collective=replace(schedule.collective, limits=limits))
     try:
         plan, prediction = planned(with_tokens(schedule), target)
     except CollcError as error:
-        found = in_turns(schedule, target, count)
+        found = time_multiplexed(schedule, target, count)
         return _refused(count, error) if found is None else _allowed(count, *found)
     return Allowed(count, len(plan.colors), prediction.cycles, "", (), 0)
 

@@ -23,7 +23,7 @@ from collc.schedule import Schedule, build_schedule
 from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import Collective, Reserved, Spec
 from collc.target import TARGETS, Target
-from collc.tuning import decided_for_turns
+from collc.tuning import decided_for_time_multiplexing
 from collc.tuning.trees import with_chosen_trees
 
 
@@ -102,7 +102,7 @@ def prove_text(
 
 def _proved_alone(spec: Spec) -> tuple[Spec, Schedule]:
     machine = TARGETS[of_one(spec).target]
-    one = decided_for_turns(spec.collectives[0], machine)
+    one = decided_for_time_multiplexing(spec.collectives[0], machine)
     return replace(spec, collectives=(one,)), proved(one, machine)
 
 

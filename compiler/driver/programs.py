@@ -10,14 +10,14 @@ from collc.base.diagnostics import CollcError
 from collc.checks.choices import one_root
 from collc.checks.program import check_program
 from collc.cost import Prediction, unmet_expectations
-from collc.cost.choice import build_program_plan, build_strands
+from collc.cost.choice import build_call_streams, build_program_plan
 from collc.cost.predict import predict
 from collc.cost.program import predict_program
 from collc.driver.bundle import Bundle, ProgramBundle
 from collc.driver.pipeline import compile_collective, proved, read, refuse_if_any
 from collc.driver.remedies import with_remedies
 from collc.driver.time_multiplexed import (
-    fastest_in_turns,
+    fastest_time_multiplexed,
     program_of_one,
     with_exact_remedy,
     without_limits,
@@ -34,8 +34,13 @@ from collc.schedule import Schedule, build_schedule
 from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import Program, Selection, Spec
 from collc.target import TARGETS, Target
-from collc.tuning import TooWideError, decided, decided_for_turns, decided_in_turns
-from collc.tuning.by_length import Planned, Range, ranges, with_limits
+from collc.tuning import (
+    TooWideError,
+    decided,
+    decided_for_time_multiplexing,
+    decided_time_multiplexed,
+)
+from collc.tuning.dynamic_length import Planned, Range, ranges, with_limits
 from collc.tuning.trees import with_chosen_trees
 
 
@@ -73,32 +78,32 @@ def compile_any(  # noqa: PLR0913 - the text, then how
         program = program_of_one(spec.collectives[0])
     if program is not None:
         return compile_program(spec, program, skew)
-    return _alone_or_in_turns(spec)
+    return _alone_or_time_multiplexed(spec)
 
 
-def _alone_or_in_turns(spec: Spec) -> Bundle | ProgramBundle:
+def _alone_or_time_multiplexed(spec: Spec) -> Bundle | ProgramBundle:
     """A bundle of one collective: with colors of its own for each phase if that keeps its limit."""
     given, machine = spec.collectives[0], TARGETS[spec.target]
     try:
         one = decided(given, machine)
     except TooWideError as refused:
-        one = decided_in_turns(given, machine, refused)
-        return _in_turns(spec, proved(one, machine), refused)
+        one = decided_time_multiplexed(given, machine, refused)
+        return _time_multiplexed(spec, proved(one, machine), refused)
     schedule = proved(one, machine)
     try:
         return compile_collective(replace(spec, collectives=(one,)), schedule)
     except CollcError as refused:
-        return _in_turns(spec, schedule, refused)
+        return _time_multiplexed(spec, schedule, refused)
 
 
-def _in_turns(spec: Spec, schedule: Schedule, refused: CollcError) -> ProgramBundle:
-    """A bundle of a collective that keeps its limit of colors only if phases take turns; raises
-    CollcError, as it is `refused`, if it does not even then."""
+def _time_multiplexed(spec: Spec, schedule: Schedule, refused: CollcError) -> ProgramBundle:
+    """A bundle of a collective that keeps its limit of colors only if phases share colors over
+    time; raises CollcError, as it is `refused`, if it does not even then."""
     machine, one = TARGETS[spec.target], schedule.collective
     problem, *others = refused.diagnostics
     if one.limits.colors is None or problem.code != "C302" or others:
         raise refused
-    found = fastest_in_turns(schedule, machine, one.limits.colors)
+    found = fastest_time_multiplexed(schedule, machine, one.limits.colors)
     if found is None:
         remedied = with_exact_remedy(problem, schedule, machine, one.limits.colors)
         raise CollcError([remedied])
@@ -167,7 +172,7 @@ def prove_all(spec: Spec) -> tuple[Schedule, ...]:
     """A schedule for each collective, proved to do what it says; raises CollcError."""
     machine = TARGETS[spec.target]
     most = spec.program.colors if spec.program else None
-    full = (decided_for_turns(one, machine, most) for one in spec.collectives)
+    full = (decided_for_time_multiplexing(one, machine, most) for one in spec.collectives)
     schedules = tuple(build_schedule(with_chosen_trees(one, machine)) for one in full)
     refuse_if_any(
         problem
@@ -189,7 +194,7 @@ def _paired(plan: ProgramPlan) -> list[bool]:
 
 
 def _planned(schedules: tuple[Schedule, ...], program: Program, target: Target) -> ProgramPlan:
-    build = build_strands if program.together else build_program_plan
+    build = build_call_streams if program.together else build_program_plan
     if program.selections:  # registers are shared by phases whose elements go one by one (D39)
         target = replace(target, pairs=False)
     return build(schedules, program, target)

@@ -13,12 +13,12 @@ from collc.plan.program import ProgramPlan
 def with_remedies(problems: tuple[Diagnostic, ...], plan: ProgramPlan) -> tuple[Diagnostic, ...]:
     """The problems of a plan; where a limit of colors helps against what runs short, the help says
     which."""
-    if plan.strands or not any(problem.code in SHORTAGES for problem in problems):
+    if plan.call_streams or not any(problem.code in SHORTAGES for problem in problems):
         return problems
     limit = _helping_limit(plan)
     if limit is None:
         return problems
-    help = f"allow fewer colors, so that phases take turns: `within colors <= {limit}`"
+    help = f"allow fewer colors, so that phases share colors over time: `within colors <= {limit}`"
     return tuple(
         replace(problem, help=help) if problem.code in SHORTAGES else problem
         for problem in problems

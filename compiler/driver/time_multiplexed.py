@@ -1,5 +1,5 @@
 """A collective whose phases cannot all have colors of their own within its limit: as a program of
-one call, whose phases take turns (D90)."""
+one call, whose phases share colors over time (D90)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from collc.spec import Collective, Program, Reconfigure
 from collc.target import Target
 
 
-class InTurns(NamedTuple):
-    """A plan whose phases take turns, and its prediction."""
+class TimeMultiplexed(NamedTuple):
+    """A plan whose phases share colors over time, and its prediction."""
 
     plan: ProgramPlan
     prediction: Prediction
@@ -41,17 +41,19 @@ def without_limits(collective: Collective) -> Collective:
     return replace(collective, limits=limits, expectations=())
 
 
-def fastest_in_turns(schedule: Schedule, target: Target, colors: int) -> InTurns | None:
-    """Of the plans that take turns on so many colors or fewer the one with the fewest predicted
+def fastest_time_multiplexed(
+    schedule: Schedule, target: Target, colors: int
+) -> TimeMultiplexed | None:
+    """Of the plans that share so many colors or fewer the one with the fewest predicted
     cycles; None if there is none."""
-    found = (in_turns(schedule, target, most) for most in range(1, colors + 1))
+    found = (time_multiplexed(schedule, target, most) for most in range(1, colors + 1))
     return min((one for one in found if one), key=lambda one: one.prediction.cycles, default=None)
 
 
-def in_turns(schedule: Schedule, target: Target, colors: int) -> InTurns | None:
+def time_multiplexed(schedule: Schedule, target: Target, colors: int) -> TimeMultiplexed | None:
     """The plan of a program within a limit of colors; None if something is wrong with it."""
     plan = _plan(schedule, target, colors)
-    return None if plan is None else InTurns(plan, predict_program(plan))
+    return None if plan is None else TimeMultiplexed(plan, predict_program(plan))
 
 
 def _plan(schedule: Schedule, target: Target, colors: int) -> ProgramPlan | None:
@@ -66,11 +68,11 @@ def _plan(schedule: Schedule, target: Target, colors: int) -> ProgramPlan | None
 def with_exact_remedy(
     problem: Diagnostic, schedule: Schedule, target: Target, colors: int
 ) -> Diagnostic:
-    """C302, as it is for a limit of so many colors; where more of them for phases that take turns
-    help, how many do."""
+    """C302, as it is for a limit of so many colors; where more of them for phases that share colors
+    over time help, how many do."""
     plan = build_plan(with_tokens(schedule), left_by(schedule.collective.limits.reserved, target))
     for more in range(colors + 1, len(plan.colors)):
         if _plan(schedule, target, more) is not None:
-            help = f"allow {more} colors, on which phases take turns; or {problem.help}"
+            help = f"allow {more} colors, on which phases share colors over time; or {problem.help}"
             return replace(problem, help=help)
     return problem

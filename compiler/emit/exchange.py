@@ -97,9 +97,9 @@ class LaneModel:
 @dataclass(frozen=True)
 class ExchangeModel:
     """What the text of an exchange needs. `length` is that of what is cut into slices, the vector
-    or, `in_blocks`, a line's block of it; `by_length` says that slices have the lengths of the run;
-    `extent` is how many elements all rows send and receive, 0 if they differ;
-    `grain` elements are cut as one; `all_kinds` is the conjunction of the bits of the rows that are
+    or, `in_blocks`, a line's block of it; `dynamic_length` says that slices have the dynamic
+    lengths; `extent` is how many elements all rows send and receive, 0 if they differ; `grain`
+    elements are cut as one; `all_kinds` is the conjunction of the bits of the rows that are
     prepared; `bits` are sums of a row's bits as expressions, of those that are `present` in any.
     The rest says what any row does."""
 
@@ -112,7 +112,7 @@ class ExchangeModel:
     header: int
     row_numbers: int
     backward: bool
-    by_length: bool
+    dynamic_length: bool
     lanes: tuple[LaneModel, ...]
     tables: tuple[TableModel, ...]
     all_kinds: str
@@ -148,7 +148,7 @@ def exchange_model(
         header=LOOP_HEADER,
         row_numbers=row_numbers(phase),
         backward=exchange.backward,
-        by_length=exchange.by_length,
+        dynamic_length=exchange.dynamic_length,
         lanes=lanes,
         tables=tuple(TableModel(name, values) for values, name in tables.items()),
         all_kinds=" & ".join(f"{lane.name}_kind" for lane in lanes),

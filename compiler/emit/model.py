@@ -318,7 +318,7 @@ def _shared_phase(plan: Plan, how: Combine, index: int, given: SharedPhase) -> P
         done="end_id",
         shared=given.positions,
         late=given.late,
-        by_length=given.by_length,
+        dynamic_length=given.dynamic_length,
         sets_routers=given.sets_routers,
         switched=given.switched,
         outputs=given.outputs,

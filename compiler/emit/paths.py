@@ -22,10 +22,10 @@ _MOST = 0xFFFF  # places are computed with 16 bits
 @dataclass(frozen=True)
 class PathModel:
     """A path: how the source names it; `lines` of a function body that return the place of (x, y),
-    or the `table` of all places, row by row; whether it leaps."""
+    or the `table` of all places, row by row; whether it is not contiguous."""
 
     word: str
-    leaps: bool
+    gaps: bool
     lines: tuple[str, ...]
     table: tuple[int, ...]
 
@@ -36,7 +36,7 @@ def path_model(path: Path, grid: Grid) -> PathModel:
     places[path.x, path.y] = np.arange(len(path))
     formula = _formula(places)
     if formula:
-        return PathModel(path.word, bool(path.leaps), (f"return {formula};",), ())
+        return PathModel(path.word, bool(path.gaps), (f"return {formula};",), ())
     for name, odd, even in (
         ("y", places[:, 1::2], places[:, ::2]),
         ("x", places[1::2], places[::2]),
@@ -44,8 +44,8 @@ def path_model(path: Path, grid: Grid) -> PathModel:
         formulas = [_formula(part, name, first) for first, part in ((1, odd), (0, even))]
         if all(formulas):
             lines = f"if (({name} % 2) == 1) {{ return {formulas[0]}; }}", f"return {formulas[1]};"
-            return PathModel(path.word, bool(path.leaps), lines, ())
-    return PathModel(path.word, bool(path.leaps), (), tuple(places.T.reshape(-1).tolist()))
+            return PathModel(path.word, bool(path.gaps), lines, ())
+    return PathModel(path.word, bool(path.gaps), (), tuple(places.T.reshape(-1).tolist()))
 
 
 def _formula(places: Places, name: str = "", first: int = 0) -> str:

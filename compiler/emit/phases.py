@@ -55,8 +55,8 @@ class PhaseModel:
     `input` is the position of its input queue (empty: none). `goes_on` is the condition that this
     PE takes part in a later phase; `first` is the first slot, `end` what follows the last, `behind`
     what follows that, `after` the next phase. `done` is the task that is activated at the end, and
-    `late` says that its registers are those of other phases, too, `by_length` that the length is
-    the call's, `quick` that a function is called at the end of a PE that sends a control wavelet
+    `late` says that its registers are those of other phases, too, `dynamic_length` that the length
+    is the call's, `quick` that a function is called at the end of a PE that sends a control wavelet
     last, by the register that its color has for that. `multiplexed` are its colors that are torn
     down behind it, `routers` how they are set before it, which the phase has code for if it
     `sets_routers`. `simd` is the mode of its fabric operands.
@@ -89,7 +89,7 @@ class PhaseModel:
     done: str
     first: str
     late: bool
-    by_length: bool
+    dynamic_length: bool
     quick: bool
     simd: str
     behind: str
@@ -99,17 +99,17 @@ class PhaseModel:
     def loads(self) -> bool:
         """Whether a phase of a tree loads its registers when it begins: they are other phases',
         too, or as long as the vectors of the call."""
-        return not (self.exchange or self.stream) and (self.late or self.by_length)
+        return not (self.exchange or self.stream) and (self.late or self.dynamic_length)
 
     @property
     def in_dsd(self) -> str:
         """What it receives, as long as a vector."""
-        return _of_length(f"{self.name}_in_dsd", self.by_length)
+        return _of_length(f"{self.name}_in_dsd", self.dynamic_length)
 
     @property
     def out_dsd(self) -> str:
         """What it sends."""
-        return _of_length(f"{self.name}_out_dsd", self.by_length)
+        return _of_length(f"{self.name}_out_dsd", self.dynamic_length)
 
     @property
     def calls_end(self) -> bool:
@@ -134,7 +134,7 @@ class Surroundings:
     done: str = "done"
     shared: Mapping[str, int] | None = None
     late: bool = False
-    by_length: bool = False
+    dynamic_length: bool = False
     by_call_back: bool = False
     torn_down: frozenset[str] = frozenset()
     switched: frozenset[str] = frozenset()
@@ -232,7 +232,7 @@ def phase_model(
         done=around.done,
         first=slots[0],
         late=around.late,
-        by_length=around.by_length,
+        dynamic_length=around.dynamic_length,
         quick=quick,
         simd=_simd_mode(phase),
         behind=behind,
@@ -248,9 +248,9 @@ def _multiplexed(around: Surroundings) -> Iterator[MultiplexedColor]:
         yield MultiplexedColor(name, color_mask(around.shared[name]), switched)
 
 
-def _of_length(dsd: str, by_length: bool) -> str:
+def _of_length(dsd: str, dynamic_length: bool) -> str:
     """A DSD that is as long as a vector at most, as long as those of a call."""
-    return f"@set_dsd_length({dsd}, elements)" if by_length else dsd
+    return f"@set_dsd_length({dsd}, elements)" if dynamic_length else dsd
 
 
 def _control_register(plan: Plan, phase: Phase, type: str, queue: str, around: Surroundings) -> str:

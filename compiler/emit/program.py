@@ -91,8 +91,8 @@ class CallModel:
 @dataclass(frozen=True)
 class ProgramModel:
     """Everything that the templates of a program print; `file` begins the names of its modules, and
-    `others` are those of the strands beside it. `turns` are its calls by index, those together that
-    are in flight at the same time, each with the strand that it belongs to.
+    `others` are those of the call streams beside it. `turns` are its calls by index, those together
+    that are in flight at the same time, each with the call stream that it belongs to.
     """
 
     file: str
@@ -114,7 +114,7 @@ class ProgramModel:
     controls_ready: bool
     switched: bool
     outputs: int  # of a router at most, on a color that is torn down
-    by_length: bool
+    dynamic_length: bool
     tasks: tuple[tuple[Part, ...], ...]
     buffers: tuple[BufferModel, ...]
     input_queues: tuple[int, ...]
@@ -167,11 +167,11 @@ class ProgramModel:
 
     @property
     def plain(self) -> bool:
-        """Whether it calls one collective once, with a length of the run."""
+        """Whether it calls one collective once, with a dynamic length."""
         return len(self.calls) == 1 and self.rounds == 1 and not self.skew and bool(self.lengths)
 
 
-def program_model(  # noqa: PLR0913, PLR0917 - what differs between strands
+def program_model(  # noqa: PLR0913, PLR0917 - what differs between call streams
     plan: ProgramPlan,
     source: str,
     skew: int,
@@ -180,8 +180,8 @@ def program_model(  # noqa: PLR0913, PLR0917 - what differs between strands
     outputs: int | None = None,
 ) -> ProgramModel:
     """The model of a program. With a `skew` its PEs wait before each call, each differently long,
-    up to so many turns of an empty loop. One with `others` is a strand beside those, which have
-    the same most `outputs` of a router that they set."""
+    up to so many turns of an empty loop. One with `others` is a call stream beside those, which
+    have the same most `outputs` of a router that they set."""
     outputs = most_outputs(plan) if outputs is None else outputs
     shared = [replace(given, outputs=outputs) for given in shared_of(plan)]
     models = [_module(plan, index, source, shared) for index in range(len(plan.plans))]
@@ -216,7 +216,7 @@ def program_model(  # noqa: PLR0913, PLR0917 - what differs between strands
         controls_ready=controls_ready(plan),
         switched=any(switched_colors(one.phases) for one in plan.plans),
         outputs=outputs,
-        by_length=bool(plan.program.selections),
+        dynamic_length=bool(plan.program.selections),
         tasks=_tasks(plan, modules),
         buffers=tuple(_buffers(models)),
         input_queues=tuple(color.input_queue for color in plan.colors),
@@ -252,31 +252,31 @@ def _beginning(module: ModuleModel) -> Iterator[str]:
     yield from (f"phase = {first.index};", "return;")  # for tasks, which come later
 
 
-def strand_models(plan: ProgramPlan, source: str, skew: int) -> tuple[ProgramModel, ...]:
-    """A model for each strand of a program; of one without, its own."""
-    strands = plan.strands or (plan,)
-    names = tuple(strand_name(i) for i in range(len(strands)))
+def call_stream_models(plan: ProgramPlan, source: str, skew: int) -> tuple[ProgramModel, ...]:
+    """A model for each call stream of a program; of one without, its own."""
+    call_streams = plan.call_streams or (plan,)
+    names = tuple(call_stream_name(i) for i in range(len(call_streams)))
     outputs = most_outputs(plan)
     return tuple(
         program_model(one, source, skew, name, tuple(n for n in names if n != name), outputs)
-        for one, name in zip(strands, names, strict=True)
+        for one, name in zip(call_streams, names, strict=True)
     )
 
 
-def strand_name(index: int) -> str:
-    """What the modules of a strand are called."""
+def call_stream_name(index: int) -> str:
+    """What the modules of a call stream are called."""
     return STRANDS[index] if index < len(STRANDS) else f"{STRANDS[-1]}_{index}"
 
 
 def _turns(plan: ProgramPlan) -> tuple[tuple[tuple[int, int], ...], ...]:
-    strand_of = {
+    call_stream_of = {
         one.collective.name: index
-        for index, strand in enumerate(plan.strands or (plan,))
-        for one in strand.plans
+        for index, call_stream in enumerate(plan.call_streams or (plan,))
+        for one in call_stream.plans
     }
     plans, calls = plan.plans, plan.calls
     return tuple(
-        tuple((c, strand_of[plans[calls[c]].collective.name]) for c in turn)
+        tuple((c, call_stream_of[plans[calls[c]].collective.name]) for c in turn)
         for turn in plan.program.turns
     )
 
@@ -300,7 +300,7 @@ def _steps(
     for index, (use, given, setter) in enumerate(found):
         of = plan.plans[use.collective]
         phase = models[use.collective].phases[use.phase]
-        at_once = given.by_length and not phase.loads
+        at_once = given.dynamic_length and not phase.loads
         yield Step(
             index=index,
             module=of.collective.name,

@@ -18,7 +18,7 @@ from collc.base.files import MANIFEST
 from collc.cost import Prediction
 from collc.emit.clock import HOP, MEMORY_BYTES, ClockModel, clock_model
 from collc.emit.model import BundleModel, model_of
-from collc.emit.program import ProgramModel, program_model, strand_models
+from collc.emit.program import ProgramModel, call_stream_models, program_model
 from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.plan import Plan
@@ -219,22 +219,22 @@ def render_program(
     clock = clock_model(spec, size)
     environment = _environment()
     texts = _clock_files(model, clock)
-    strands = strand_models(plan, model.source, skew)
+    call_streams = call_stream_models(plan, model.source, skew)
     for part in ("layout", "pe"):
         template = environment.get_template(f"collective_{part}.csl.j2")
         shared = environment.get_template(f"collectives_{part}.csl.j2")
-        for strand in strands:
-            for module in strand.modules:
+        for call_stream in call_streams:
+            for module in call_stream.modules:
                 texts[f"{module.m.name}_{part}.csl"] = template.render(m=module.m)
-            texts[f"{strand.file}_{part}.csl"] = shared.render(p=strand)
-    kind = "strands" if len(strands) > 1 else "program"
+            texts[f"{call_stream.file}_{part}.csl"] = shared.render(p=call_stream)
+    kind = "call_streams" if len(call_streams) > 1 else "program"
     names = {f"{kind}_layout.csl": "layout.csl", f"{kind}_pe.csl": "pe_program.csl"}
     names["program_run.py"] = "run.py"
     if model.torn_down:
         names["router.csl"] = "router.csl"
     for template_name, name in names.items():
         texts[name] = environment.get_template(f"{template_name}.j2").render(
-            p=model, strands=strands, clock=clock
+            p=model, call_streams=call_streams, clock=clock
         )
     timed = clock is not None
     texts |= {commands_name(arch): commands_file(arch, size, timed=timed) for arch in architectures}

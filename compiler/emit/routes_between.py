@@ -1,5 +1,5 @@
-"""The ways of an order that leaps, router by router: few different settings, and a number for each
-PE that says which are its own."""
+"""The ways of an order that is not contiguous, router by router: few different settings, and a
+number for each PE that says which are its own."""
 
 from __future__ import annotations
 

@@ -13,11 +13,16 @@ from typing import TypeVar
 
 from collc.base.diagnostics import Span
 from collc.base.grids import Grid
-from collc.language import by_length, syntax
+from collc.language import dynamic_length, syntax
 from collc.language.algorithms import Algorithms
-from collc.language.by_length import ByLength, elaborate_by_length, is_by_length, refused_steps
 from collc.language.contract_of import FileContext, contract_of
 from collc.language.contracts import Contracts
+from collc.language.dynamic_length import (
+    DynamicLength,
+    elaborate_dynamic_length,
+    has_dynamic_length,
+    refused_steps,
+)
 from collc.language.expressions import Binding, Scope, fits_64_bits, number, truth
 from collc.language.forest import Forest
 from collc.language.grids import elaborate_grids, elaborate_place
@@ -182,14 +187,14 @@ def _any_collective(
     context: FileContext,
     problems: Problems,
     taken: Collection[str],
-) -> Collective | ByLength | None:
+) -> Collective | DynamicLength | None:
     """A collective, or a choice of several by their length."""
     elaborate_one = partial(_collective, grids=grids, context=context, problems=problems)
-    if not is_by_length(declaration):
+    if not has_dynamic_length(declaration):
         return elaborate_one(declaration)
     anew = partial(_elaborated_anew, grids=grids, context=context)
-    choice = by_length.FileContext(context.scope, taken, elaborate_one, anew)
-    return elaborate_by_length(declaration, choice, problems)
+    choice = dynamic_length.FileContext(context.scope, taken, elaborate_one, anew)
+    return elaborate_dynamic_length(declaration, choice, problems)
 
 
 def _collective(

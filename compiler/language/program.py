@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from collc.base.diagnostics import Span
 from collc.language import syntax
-from collc.language.by_length import ByLength
+from collc.language.dynamic_length import DynamicLength
 from collc.language.expressions import Scope, number
 from collc.language.limits import elaborate_limits, elaborate_reserved
 from collc.language.names import Names
@@ -22,7 +22,7 @@ MAX_ROUNDS = 65_535  # counted in 16 bits
 
 C = TypeVar("C")
 Call = Word | TogetherDecl
-Collectives = Mapping[str, Collective | ByLength | None]
+Collectives = Mapping[str, Collective | DynamicLength | None]
 
 
 def elaborate_program(
@@ -77,7 +77,7 @@ def _beside(items: tuple[Call, ...]) -> tuple[int, ...]:
 
 
 def _check_lengths(items: tuple[Call, ...], selections: tuple[Selection, ...]) -> None:
-    """Refuse collectives in flight at the same time where one is chosen by a length of the run."""
+    """Refuse collectives in flight at the same time where one is chosen by a dynamic length."""
     joined = next((item for item in items if isinstance(item, TogetherDecl)), None)
     if joined is not None and selections:
         what = f"collectives in flight at the same time beside {selections[0].name}, whose length"
@@ -142,7 +142,7 @@ def _called(
         collective = collectives[word.text]
         if collective is None:
             raise KnownProblemError
-        if isinstance(collective, ByLength):
+        if isinstance(collective, DynamicLength):
             selections[word.text] = collective.selection
             found |= {one.name: one for one in collective.alternatives}
         else:

@@ -1,4 +1,4 @@
-"""A reduction: the trees on both sides of its root, or the one of a jump."""
+"""A reduction: the trees on both sides of its root, or the one of a root bypass."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from collc.spec import ReduceStep, Tree
 from collc.spec.simd import wavelets
 from collc.spec.steps import JUMP
 
-LONGEST_LEAPING = 4096  # ranks of a tree that is carried out in steps
+LONGEST_NONCONTIGUOUS = 4096  # ranks of a tree that is carried out in steps
 
 
 def reduction_of(clause: ReduceClause, line: Line, around: StepContext) -> ReduceStep:
@@ -27,8 +27,9 @@ def reduction_of(clause: ReduceClause, line: Line, around: StepContext) -> Reduc
     step = _sides(clause, line, around)
     path, trees = around.lines.path, (step.tree, *((step.far,) if step.far else ()))
     branches = any(len(below) > 1 for tree in trees for below in tree.children)
-    if path is not None and path.leaps and branches and line.length > LONGEST_LEAPING:
-        message = f"a tree along an order that leaps has at most {LONGEST_LEAPING} ranks"
+    if path is not None and path.gaps and branches and line.length > LONGEST_NONCONTIGUOUS:
+        message = "a tree along an order that is not contiguous has at most "
+        message += f"{LONGEST_NONCONTIGUOUS} ranks"
         help = "use an order that goes from neighbour to neighbour, such as snake or hilbert"
         raise problem("C165", message, clause.span, help=help)
     return step
@@ -60,14 +61,14 @@ def _jump(clause: ReduceClause, line: Line, root: int, around: StepContext) -> R
     if root in (0, line.length - 1):
         return ReduceStep(line.order, _tree(use, line.length, around), clause.span, root)
     tree = _tree(use, line.length - 1, around)
-    return ReduceStep(line.order, tree, clause.span, root, jumps=True)
+    return ReduceStep(line.order, tree, clause.span, root, skips=True)
 
 
 def _base_of(clause: ReduceClause) -> TreeUse:
     """`two_phase(S = 3)` of `jump(two_phase(S = 3))`."""
     use = clause.tree
     if clause.upper is not None:
-        message = "a jump has one tree, on both sides of its root"
+        message = "a root bypass has one tree, on both sides of its root"
         raise problem("C114", message, clause.upper.span, help="leave the second one out")
     if len(use.arguments) != 1 or use.arguments[0].name is not None:
         message = f"{JUMP} takes one tree, by its name"
@@ -85,7 +86,7 @@ def _base_of(clause: ReduceClause) -> TreeUse:
 
 
 def _check_numbers(base: Call) -> None:
-    """C113: nothing of a tree in a jump is left to the compiler."""
+    """C113: nothing of a tree in a root bypass is left to the compiler."""
     left_open = next((a.value for a in base.arguments if is_auto(a.value)), None)
     if left_open is not None:
         message = f"this is left to the compiler, and no number in a {JUMP} can be"

@@ -308,7 +308,7 @@ def _lines_by(axis: str, collective: Collective, *, every: bool) -> str:
 
 def _tree_texts(step: ReduceStep) -> str:
     """The tree of a reduction; of two different ones, that of the lower ranks first."""
-    if step.jumps:
+    if step.skips:
         return f"{JUMP}({step.tree.text})"
     if step.far is None or step.far.text == step.tree.text:
         return step.tree.text

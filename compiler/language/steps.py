@@ -95,8 +95,8 @@ def combines(steps: tuple[Step, ...]) -> bool:
 def root_of(clauses: tuple[StepClause, ...], around: StepContext) -> tuple[int, int] | None:
     """The PE a rooted contract starts from or ends at, where algorithms leave it to be said."""
     runs = [clause for clause in clauses if isinstance(clause, RunClause)]
-    leaps = around.lines.path is not None and bool(around.lines.path.leaps)
-    if around.contract is None or not (runs or leaps):
+    gaps = around.lines.path is not None and bool(around.lines.path.gaps)
+    if around.contract is None or not (runs or gaps):
         return None
     kind = around.contract.kind
     said = [clause for clause in clauses if _said(clause) is not None]

@@ -16,15 +16,15 @@ from collc.lowering import memory, registers, resources
 from collc.lowering.behaviour import Combining, behaviours
 from collc.lowering.broadcast import broadcast_phase
 from collc.lowering.colorings import by_parity, without_control
-from collc.lowering.jump import without_root
 from collc.lowering.line import LineTree, line_tree
 from collc.lowering.roles import reduce_phase
+from collc.lowering.root_bypass import without_root
 from collc.lowering.steps import (
     Traffic,
     circuits,
-    leaping_circuits,
-    leaping_relays,
-    leaping_tree,
+    noncontiguous_circuits,
+    noncontiguous_relays,
+    noncontiguous_tree,
     relays,
     steps_phase,
     traffic_of,
@@ -103,13 +103,13 @@ def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, targe
     tree = line_tree(phase.children)
     path = schedule.collective.path
     ways: tuple[Way, ...] = ()
-    if phase.leap:
+    if phase.bypass:
         others = coloring(without_root(tree))
         received_on = (max(others) + 1, *others)  # the sum has a color of its own
     else:
         received_on = coloring(tree)
-    if path is not None and path.leaps:
-        received_on, ways = leaping_tree(phase, path, received_on)
+    if path is not None and path.gaps:
+        received_on, ways = noncontiguous_tree(phase, path, received_on)
     by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
     most = max(map(len, phase.children)) * contract.length
     one_by_one = contract.run_length is not None or most > target.max_extent
@@ -141,9 +141,13 @@ def _exchanges(
     direct, by_relays = _wirings(phase, traffic, schedule.collective.path)
     most = schedule.collective.limits.colors or len(target.colors)
     paired = slices_go_in_pairs(phase, contract, target)
-    path, by_length = schedule.collective.path, contract.run_length is not None
+    path, dynamic_length = schedule.collective.path, contract.run_length is not None
     lower = partial(
-        steps_phase, by_call_back=by_call_back, path=path, paired=paired, by_length=by_length
+        steps_phase,
+        by_call_back=by_call_back,
+        path=path,
+        paired=paired,
+        dynamic_length=dynamic_length,
     )
     # where neither keeps the limit, the refusal names the fewest colors
     if direct is not None and direct[0].color_count <= max(most, by_relays[0].color_count):
@@ -152,11 +156,12 @@ def _exchanges(
 
 
 def _wirings(phase: StepsPhase, traffic: Traffic, path: Path | None) -> tuple[Wired | None, Wired]:
-    """Circuits, if there are any, and relays, with the ways that they take where an order leaps."""
-    if path is not None and path.leaps:
+    """Circuits, if there are any, and relays, with the ways that they take where an order is not
+    contiguous."""
+    if path is not None and path.gaps:
         return (
-            leaping_circuits(traffic, path, phase.axis, phase.name),
-            leaping_relays(traffic, path, phase.axis, phase.name),
+            noncontiguous_circuits(traffic, path, phase.axis, phase.name),
+            noncontiguous_relays(traffic, path, phase.axis, phase.name),
         )
     direct = circuits(traffic, phase.ranks, phase.axis, phase.name)
     by_relays = relays(traffic, phase.ranks, phase.axis, phase.name)

@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from collc.lowering.behaving import Behaviour
-from collc.lowering.jump import laid_out
 from collc.lowering.line import LineTree, line_tree, passing_colors
+from collc.lowering.root_bypass import laid_out
 from collc.plan import (
     VECTOR,
     Action,
@@ -35,7 +35,7 @@ from collc.plan import (
     once,
 )
 from collc.plan.placement import SIDES
-from collc.plan.root_bypass import jump_color
+from collc.plan.root_bypass import bypass_color
 from collc.schedule import ReducePhase
 
 
@@ -83,14 +83,15 @@ def behaviours(
                 relays=bool(passing),
             )
         found.append(known[same])
-    return laid_out(found, phase, names[-1]) if phase.leap else tuple(found)
+    return laid_out(found, phase, names[-1]) if phase.bypass else tuple(found)
 
 
 def _names(phase: ReducePhase, needed: int) -> tuple[str, ...]:
-    """The colors of a phase; the last one of a jump is that of the sum on its way to the root."""
-    if not phase.leap:
+    """The colors of a phase; the last one of a root bypass is that of the sum on its way to the
+    root."""
+    if not phase.bypass:
         return tuple(f"{phase.name}_{name}" for name in color_names(needed))
-    return (*(f"{phase.name}_{name}" for name in color_names(needed - 1)), jump_color(phase))
+    return (*(f"{phase.name}_{name}" for name in color_names(needed - 1)), bypass_color(phase))
 
 
 def color_names(needed: int) -> tuple[str, ...]:

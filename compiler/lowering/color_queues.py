@@ -1,4 +1,4 @@
-"""Queues for colors that phases take turns on: each keeps its own in every phase.
+"""Queues for colors that phases share: each keeps its own in every phase.
 
 A queue belongs to one color on a PE, and an operation runs on the microthread with the number of
 its output queue, else of its input queue. In an exchange operations run beside each other, so a

@@ -1,9 +1,9 @@
-"""Collectives that are in flight at the same time: strands, which share no number.
+"""Collectives that are in flight at the same time: call streams, which share no number.
 
-Calls that are joined go to different strands. A strand is a program of its own, whose calls follow
-each other; what it occupies on a PE is taken off the machine before the next one is planned. So
-nothing of two strands can meet but on links and ramps, where they take turns word by word. Calls on
-PEs apart need no strands.
+Calls that are joined go to different call streams. A call stream is a program of its own, whose
+calls follow each other; what it occupies on a PE is taken off the machine before the next one is
+planned. So nothing of two call streams can meet but on links and ramps, where they alternate word
+by word. Calls on PEs apart need no call streams.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MOST_STRANDS = 4
 _MOST_SPLITS = 256
 
 
-def planned_strands(
+def planned_call_streams(
     schedules: tuple[Schedule, ...], chosen: tuple[Plan, ...], program: Program, target: Target
 ) -> ProgramPlan:
     """The plan of a program some of whose calls are in flight at the same time, by the plans chosen
@@ -35,14 +35,14 @@ def planned_strands(
     program = in_parts(program, chosen)
     if not program.together:
         return share(schedules, chosen, program, target)
-    members = strands_of(program, [one.collective.name for one in chosen])
+    members = call_streams_of(program, [one.collective.name for one in chosen])
     parts = tuple(_part(program, members, chosen, i) for i in range(len(members)))
     machines = _dsrs_apart(members, chosen, target)
     best: tuple[ProgramPlan, ...] = ()
     for split in _splits(target, len(members)):
-        strands = _planned(schedules, chosen, members, parts, machines, split)
-        if not best or _wants(strands) < _wants(best):
-            best = strands
+        call_streams = _planned(schedules, chosen, members, parts, machines, split)
+        if not best or _wants(call_streams) < _wants(best):
+            best = call_streams
         if _wants(best) == (False, 0):
             break
     return _together(schedules, members, program, target, best)
@@ -84,51 +84,56 @@ def _meeting(calls: tuple[int, ...], touched: list[Mask]) -> list[list[int]]:
     return sorted(members for members, _ in groups)
 
 
-def _wants(strands: tuple[ProgramPlan, ...]) -> tuple[bool, int]:
-    """Whether strands ask for more than there is, and how many colors they tear down."""
-    fitting = all(fits(one, len(one.target.colors)) for one in strands)
-    return not fitting, sum(color.torn_down for one in strands for color in one.colors)
+def _wants(call_streams: tuple[ProgramPlan, ...]) -> tuple[bool, int]:
+    """Whether call streams ask for more than there is, and how many colors they tear down."""
+    fitting = all(fits(one, len(one.target.colors)) for one in call_streams)
+    return not fitting, sum(color.torn_down for one in call_streams for color in one.colors)
 
 
-def strands_of(program: Program, names: list[str]) -> tuple[tuple[int, ...], ...]:
-    """The collectives of each strand, by index: the lowest strand for each in which none is that is
-    in flight at the same time."""
+def call_streams_of(program: Program, names: list[str]) -> tuple[tuple[int, ...], ...]:
+    """The collectives of each call stream, by index: the lowest call stream for each in which none
+    is that is in flight at the same time."""
     beside: dict[str, set[str]] = {name: set() for name in names}
     for turn in program.turns:
         together = {program.calls[call] for call in turn}
         for name in together:
             beside[name] |= together - {name}
-    strands: list[list[int]] = []
+    call_streams: list[list[int]] = []
     for index, name in enumerate(names):
-        free = (s for s in strands if not beside[name] & {names[other] for other in s})
-        strand = next(free, None)
-        if strand is None:
-            strands.append([index])
+        free = (s for s in call_streams if not beside[name] & {names[other] for other in s})
+        call_stream = next(free, None)
+        if call_stream is None:
+            call_streams.append([index])
         else:
-            strand.append(index)
-    return tuple(map(tuple, strands))
+            call_stream.append(index)
+    return tuple(map(tuple, call_streams))
 
 
 def _part(
-    program: Program, members: tuple[tuple[int, ...], ...], chosen: tuple[Plan, ...], strand: int
+    program: Program,
+    members: tuple[tuple[int, ...], ...],
+    chosen: tuple[Plan, ...],
+    call_stream: int,
 ) -> Program:
-    """The calls of one strand, with the colors that it may use: those that the others can spare."""
-    names = {chosen[i].collective.name for i in members[strand]}
-    others = (max(widest(chosen[i]) for i in s) for n, s in enumerate(members) if n != strand)
+    """The calls of one call stream, with the colors that it may use: those that the others can
+    spare."""
+    names = {chosen[i].collective.name for i in members[call_stream]}
+    others = (max(widest(chosen[i]) for i in s) for n, s in enumerate(members) if n != call_stream)
     colors = None if program.colors is None else max(program.colors - sum(others), 0)
     calls = tuple(call for call in program.calls if call in names)
     return replace(program, calls=calls, colors=colors, together=())
 
 
 def _dsrs_needed(members: tuple[tuple[int, ...], ...], chosen: tuple[Plan, ...]) -> list[int]:
-    """The DSRs of a file that each strand needs."""
-    return [shared_dsrs([chosen[i] for i in strand]) for strand in members]
+    """The DSRs of a file that each call stream needs."""
+    return [shared_dsrs([chosen[i] for i in call_stream]) for call_stream in members]
 
 
 def _dsrs_apart(
     members: tuple[tuple[int, ...], ...], chosen: tuple[Plan, ...], target: Target
 ) -> tuple[Target, ...]:
-    """The target for each strand, with registers for its widest phase and a share of the rest."""
+    """The target for each call stream, with registers for its widest phase and a share of the
+    rest."""
     needs = _dsrs_needed(members, chosen)
     spare = max(len(target.dsr_ids) - sum(needs), 0)
     found, first = [], 0
@@ -139,22 +144,27 @@ def _dsrs_apart(
     return tuple(found)
 
 
-def _splits(target: Target, strands: int) -> Iterator[tuple[int, ...]]:
-    """Ways to give the numbers of queues to strands, the most even ones first. A number is that of
-    an input queue, of an output queue and of a microthread; no two strands have one in common."""
+def _splits(target: Target, call_streams: int) -> Iterator[tuple[int, ...]]:
+    """Ways to give the numbers of queues to call streams, the most even ones first. A number is
+    that of an input queue, of an output queue and of a microthread; no two call streams have one in
+    common."""
     numbers = sorted({*target.input_queues, *target.output_queues})
-    if strands > _MOST_STRANDS:
-        return iter([tuple(i % strands for i in range(len(numbers)))])  # too few, as a check says
-    splits = product(range(strands), repeat=len(numbers))
-    return islice(iter(sorted(splits, key=lambda split: _uneven(split, strands))), _MOST_SPLITS)
+    if call_streams > _MOST_STRANDS:
+        return iter(
+            [tuple(i % call_streams for i in range(len(numbers)))]
+        )  # too few, as a check says
+    splits = product(range(call_streams), repeat=len(numbers))
+    return islice(
+        iter(sorted(splits, key=lambda split: _uneven(split, call_streams))), _MOST_SPLITS
+    )
 
 
-def _uneven(split: tuple[int, ...], strands: int) -> int:
-    counts = [split.count(strand) for strand in range(strands)]
+def _uneven(split: tuple[int, ...], call_streams: int) -> int:
+    counts = [split.count(call_stream) for call_stream in range(call_streams)]
     return max(counts) - min(counts)
 
 
-def _planned(  # noqa: PLR0913, PLR0917 - what strands are made of
+def _planned(  # noqa: PLR0913, PLR0917 - what call streams are made of
     schedules: tuple[Schedule, ...],
     chosen: tuple[Plan, ...],
     members: tuple[tuple[int, ...], ...],
@@ -162,12 +172,12 @@ def _planned(  # noqa: PLR0913, PLR0917 - what strands are made of
     machines: tuple[Target, ...],
     split: tuple[int, ...],
 ) -> tuple[ProgramPlan, ...]:
-    """The strands one after the other, each on what those before have left."""
+    """The call streams one after the other, each on what those before have left."""
     taken: set[int] = set()  # colors and task ids, which may be one table
     found = []
-    for strand, (of, part, machine) in enumerate(zip(members, parts, machines, strict=True)):
+    for call_stream, (of, part, machine) in enumerate(zip(members, parts, machines, strict=True)):
         numbers = sorted({*machine.input_queues, *machine.output_queues})
-        own = {n for n, owner in zip(numbers, split, strict=True) if owner == strand}
+        own = {n for n, owner in zip(numbers, split, strict=True) if owner == call_stream}
         left = replace(
             machine,
             colors=tuple(n for n in machine.colors if n not in taken),
@@ -176,8 +186,8 @@ def _planned(  # noqa: PLR0913, PLR0917 - what strands are made of
             output_queues=tuple(n for n in machine.output_queues if n in own),
             local_task_ids=tuple(n for n in machine.local_task_ids if n not in taken),
         )
-        of_strand = tuple(schedules[i] for i in of), tuple(chosen[i] for i in of)
-        plan = share(*of_strand, part, left)
+        of_call_stream = tuple(schedules[i] for i in of), tuple(chosen[i] for i in of)
+        plan = share(*of_call_stream, part, left)
         taken |= {color.number for color in plan.colors} | set(plan.task_ids)
         found.append(plan)
     return tuple(found)
@@ -188,18 +198,18 @@ def _together(
     members: tuple[tuple[int, ...], ...],
     program: Program,
     target: Target,
-    strands: tuple[ProgramPlan, ...],
+    call_streams: tuple[ProgramPlan, ...],
 ) -> ProgramPlan:
-    """All strands as one program."""
+    """All call streams as one program."""
     plans: dict[int, Plan] = {}
     uses: list[Use] = []
     first = 0
-    for of, strand in zip(members, strands, strict=True):
-        plans |= dict(zip(of, strand.plans, strict=True))
-        for use in strand.uses:
+    for of, call_stream in zip(members, call_streams, strict=True):
+        plans |= dict(zip(of, call_stream.plans, strict=True))
+        for use in call_stream.uses:
             positions = tuple((name, first + at) for name, at in use.positions)
             uses.append(Use(of[use.collective], use.phase, positions))
-        first += len(strand.colors)
+        first += len(call_stream.colors)
     in_order = tuple(plans[i] for i in range(len(schedules)))
     return ProgramPlan(
         target=target,
@@ -207,10 +217,10 @@ def _together(
         schedules=schedules,
         plans=in_order,
         uses=tuple(sorted(uses, key=lambda use: (use.collective, use.phase))),
-        colors=tuple(color for strand in strands for color in strand.colors),
-        task_ids=tuple(number for strand in strands for number in strand.task_ids),
+        colors=tuple(color for call_stream in call_streams for color in call_stream.colors),
+        task_ids=tuple(number for call_stream in call_streams for number in call_stream.task_ids),
         dsr_ids=target.dsr_ids,
         code_bytes=memory.program_code_bytes(in_order),
         data_bytes=memory.program_data_bytes(in_order, program.rounds),
-        strands=strands,
+        call_streams=call_streams,
     )

@@ -63,7 +63,7 @@ def _vector_bytes(element: ElementType, length: int) -> int:
 
 def _exchange_bytes(exchange: Exchange, phase: Phase, element: ElementType) -> int:
     """The stage, and the rows of all lanes."""
-    cuts = 2 * (exchange.slicing.count + 1) if exchange.by_length else 0
+    cuts = 2 * (exchange.slicing.count + 1) if exchange.dynamic_length else 0
     cuts += _vector_bytes(element, stage_of(phase))
     stage = exchange.areas * _vector_bytes(element, exchange.slicing.length)
     return stage + 2 * len(exchange.lanes) * row_numbers(phase) + cuts

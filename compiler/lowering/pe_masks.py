@@ -29,7 +29,7 @@ def sending(collective: Collective, phase: Phase) -> dict[str, Mask]:
 
 
 def routing(collective: Collective, phase: Phase) -> dict[str, Mask]:
-    """The PEs whose routers a phase sets on each color, those on the way of a leap included."""
+    """The PEs whose routers a phase sets on each color, those on the way of a gap included."""
     found = _masks(collective, phase, lambda role: (use.color for use in role.colors))
     for way in phase.ways:
         passed = np.zeros((collective.grid.height, collective.grid.width), dtype=np.bool_)

@@ -52,12 +52,12 @@ class _Setting:
 
 @remembered
 def reconfiguration_bytes(plan: ProgramPlan) -> int:
-    """The estimate for the PE that needs most, of all strands together; 0 if nothing is torn
+    """The estimate for the PE that needs most, of all call streams together; 0 if nothing is torn
     down."""
-    return sum(_of_strand(strand) for strand in plan.strands or (plan,))
+    return sum(_of_call_stream(call_stream) for call_stream in plan.call_streams or (plan,))
 
 
-def _of_strand(plan: ProgramPlan) -> int:
+def _of_call_stream(plan: ProgramPlan) -> int:
     torn = [use for use in plan.uses if torn_down_by(plan, use)]
     if not torn:
         return 0

@@ -54,7 +54,7 @@ def _regions(
 ) -> tuple[tuple[Region, int], ...]:
     """The roles' ranks in grid coordinates, on all lines."""
     across = Strided(*phase.lines)
-    begin = phase.coordinate(1 if phase.leap else 0)
+    begin = phase.coordinate(1 if phase.bypass else 0)
     found = []
     for role, ranks in enumerate(ranks_of_roles):
         for run in compress(ranks):

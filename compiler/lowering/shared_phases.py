@@ -24,7 +24,7 @@ class SharedPhase:
     """What a phase of a program of several collectives is given: the positions of its colors among
     the program's, those of them that are torn down, the first positions of the ids it takes,
     whether it loads its registers when it begins, and whether its colors have registers by which
-    control wavelets are sent; `by_length` says that the length is the call's. It
+    control wavelets are sent; `dynamic_length` says that the length is the call's. It
     `sets_routers` of the colors that are torn down if no other phase has code that sets them alike;
     on those that are `switched` some phase changes switch positions, and a router has so many
     `outputs` on them at most. Those of the colors that are `set_elsewhere` stay as another phase
@@ -35,7 +35,7 @@ class SharedPhase:
     first: Ids
     late: bool
     controls_ready: bool
-    by_length: bool = False
+    dynamic_length: bool = False
     sets_routers: bool = False
     switched: frozenset[str] = frozenset()
     outputs: int = 1
@@ -45,7 +45,7 @@ class SharedPhase:
 def loads_at_start(phase: Phase, given: SharedPhase) -> bool:
     """Whether a phase of a tree loads its registers in a function when it begins: they are those of
     other phases, too, or as long as the vectors of the call."""
-    return phase.exchange is None and (given.late or given.by_length)
+    return phase.exchange is None and (given.late or given.dynamic_length)
 
 
 def most_outputs(plan: ProgramPlan) -> int:
@@ -163,7 +163,7 @@ def _bare(plan: ProgramPlan, use: Use, ready: bool) -> SharedPhase:
         first=Ids(),
         late=False,
         controls_ready=ready,
-        by_length=bool(plan.program.selections),
+        dynamic_length=bool(plan.program.selections),
     )
 
 

@@ -2,8 +2,8 @@
 
 If there are colors and queues for all phases, every phase has its own and nothing is reconfigured.
 If there are enough for phases to share them with those that set all routers alike or lie on other
-PEs, nothing is reconfigured either. Otherwise phases take turns: each takes the colors that were
-used longest ago, so that their teardown is over when it begins.
+PEs, nothing is reconfigured either. Otherwise phases share colors over time: each takes the colors
+that were used longest ago, so that their teardown is over when it begins.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def share(
             unchanged = apart(schedules, chosen, program, target, alike)
             if fits(unchanged, most):
                 return unchanged
-    return _in_turns(schedules, chosen, program, target)
+    return _time_multiplexed(schedules, chosen, program, target)
 
 
 def widest(plan: Plan) -> int:
@@ -179,10 +179,10 @@ def _goes_into(one: _Named, owner: _Named) -> bool:
     )
 
 
-def _in_turns(
+def _time_multiplexed(
     schedules: tuple[Schedule, ...], plans: tuple[Plan, ...], program: Program, target: Target
 ) -> ProgramPlan:
-    """Phases that take turns on as few colors as are allowed, or have queues of their own."""
+    """Phases that share as few colors as are allowed, or have queues of their own."""
     named = _named(plans)
     most_at_once = max((len(one.colors) for one in named), default=0)
     most = len(target.colors) if program.colors is None else program.colors

@@ -67,9 +67,9 @@ def _refused(message: str) -> CollcError:
 
 
 def exchange_of_length(phase: Phase, pattern: StepsPhase, length: int) -> tuple[Phase, StepsPhase]:
-    """A phase made of steps, and its pattern, for vectors of a length of the run; as they are where
+    """A phase made of steps, and its pattern, for vectors of a dynamic length; as they are where
     their length is known."""
-    if phase.exchange is None or not phase.exchange.by_length:
+    if phase.exchange is None or not phase.exchange.dynamic_length:
         return phase, pattern
     slicing = replace(pattern.slicing, length=length)
     exchange = replace(phase.exchange, slicing=slicing)

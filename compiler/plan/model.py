@@ -28,8 +28,8 @@ class Exchange:
     All rows pass their elements from the first to the last, or, `backward`, from the last to the
     first. With `blocks` the vectors are those of a line's block.
 
-    `by_length` says that the length is given when the program runs, up to that of `slicing`. Then
-    rows count slices in what passes, too, and a PE looks up where they begin.
+    `dynamic_length` says that the length is given when the program runs, up to that of `slicing`.
+    Then rows count slices in what passes, too, and a PE looks up where they begin.
 
     If it `streams`, routers put slices in order, and each lane goes its own way over the vectors.
     """
@@ -39,7 +39,7 @@ class Exchange:
     lanes: tuple[str, ...]
     backward: bool = False
     blocks: Blocks | None = None
-    by_length: bool = False
+    dynamic_length: bool = False
     streams: bool = False
 
 
@@ -75,9 +75,10 @@ class Phase:
     ("columns", "row", "broadcast"); `axis` is "x", "y" or "xy": the coordinates a role depends on.
     `exchange` is there in a phase made of steps, whose roles have lanes (D21). With a `path` all
     this is said of the row that the path is unfolded to: x is a place, WEST the way back to the
-    place before, EAST the way on to the next (D29). Where an order leaps, `ways` say where colors
-    lead on the grid that go to a place that is no neighbour. If it is `paired`, 16-bit elements
-    travel two to a wavelet (D75); if it is `wide`, an instruction takes two wavelets (D76).
+    place before, EAST the way on to the next (D29). Where an order is not contiguous, `ways` say
+    where colors lead on the grid that go to a place that is no neighbour. If it is `paired`, 16-bit
+    elements travel two to a wavelet (D75); if it is `wide`, an instruction takes two wavelets
+    (D76).
     """
 
     name: str

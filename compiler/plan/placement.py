@@ -23,15 +23,15 @@ SIDES = {
 
 def roles_of_ranks(phase: Phase, pattern: ReducePhase) -> tuple[Role | None, ...]:
     """The role of each rank on the first line of `pattern`; None where no region has the rank.
-    Those of a jump are as if its end were next to its root."""
+    Those of a root bypass are as if its end were next to its root."""
     found = roles_of_places(phase, pattern)
-    return tuple(by_rank(found, pattern, SIDES[pattern.order])) if pattern.leap else found
+    return tuple(by_rank(found, pattern, SIDES[pattern.order])) if pattern.bypass else found
 
 
 def roles_of_places(phase: Phase, pattern: ReducePhase) -> tuple[Role | None, ...]:
     """The role at each place of the first line of `pattern`, from where its ranks begin."""
     found: list[Role | None] = [None] * pattern.pes
-    begin = pattern.coordinate(1 if pattern.leap else 0)
+    begin = pattern.coordinate(1 if pattern.bypass else 0)
     for region, index in phase.regions:
         along, across = (region.x, region.y) if pattern.axis == "x" else (region.y, region.x)
         if pattern.lines[0] not in across:

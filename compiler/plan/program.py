@@ -55,9 +55,9 @@ class ProgramPlan:
     plans, the numbers of queues, tasks and DSRs do not count: `colors` has the queues, `task_ids`
     are those of the whole program, `dsr_ids` what there is for every file. `code_bytes` and
     `data_bytes` are estimates for the largest PE class. `skewed` says that PEs wait before calls.
-    Where calls are in flight at the same time, `strands` are programs whose calls may be so, each
-    with calls of its own one after the other, and with numbers that no other strand has; the plan
-    is all of them put together.
+    Where calls are in flight at the same time, `call_streams` are programs whose calls may be so,
+    each with calls of its own one after the other, and with numbers that no other call stream has;
+    the plan is all of them put together.
     """
 
     target: Target
@@ -71,7 +71,7 @@ class ProgramPlan:
     code_bytes: int
     data_bytes: int
     skewed: bool = False
-    strands: tuple[ProgramPlan, ...] = ()
+    call_streams: tuple[ProgramPlan, ...] = ()
 
     @property
     def own_tasks(self) -> int:

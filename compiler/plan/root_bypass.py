@@ -1,11 +1,12 @@
-"""A jump on its line: the ranks of a reduction whose root stands among the others.
+"""A root bypass on its line: the ranks of a reduction whose root stands among the others.
 
-The ranks of a jump are those of a line on which rank 1, the end, is next to rank 0, the root. In
-truth the root stands among the others, `leap` places from the end, and what rank 1 sends it goes
-back past them on a color of its own: no other vector goes that way, so its routes are static. The
-root's router lets the others' vectors pass for all the time, as that of a rank without a vector.
+The ranks of a root bypass are those of a line on which rank 1, the end, is next to rank 0, the
+root. In truth the root stands among the others, `bypass` places from the end, and what rank 1 sends
+it goes back past them on a color of its own: no other vector goes that way, so its routes are
+static. The root's router lets the others' vectors pass for all the time, as that of a rank without
+a vector.
 
-    places         0     1     2     3     4     5          leap 2
+    places         0     1     2     3     4     5          gap 2
     tree         1 <-- 2 <------- 4 <-- 5 <-- 6             chain of the ranks but 0 and 3
     sum            ----------> 0                            color `jump`
 """
@@ -21,9 +22,9 @@ from collc.schedule import ReducePhase
 Sides = tuple[Direction, Direction]
 
 
-def jump_color(phase: ReducePhase) -> str:
+def bypass_color(phase: ReducePhase) -> str:
     """The color of the sum on its way to the root."""
-    return f"{phase.name}_jump"
+    return f"{phase.name}_bypass"
 
 
 def turned(use: ColorUse, color: str, sides: Sides) -> ColorUse:
@@ -44,8 +45,8 @@ def by_rank(
 ) -> Iterator[Role | None]:
     """The roles of places as those of ranks, as if the end were next to the root: the sum's way
     between them is left out."""
-    color = jump_color(phase)
-    root = roles[phase.leap]
+    color = bypass_color(phase)
+    root = roles[phase.bypass]
     yield root and _with_colors(
         root, [turned(u, color, sides) for u in root.colors if u.color == color]
     )
@@ -54,7 +55,7 @@ def by_rank(
             yield role and _with_colors(role, [turned(use, color, sides) for use in role.colors])
             continue
         others = _with_colors(role, [use for use in role.colors if use.color != color])
-        yield replace(others, lanes=()) if place == phase.leap else others
+        yield replace(others, lanes=()) if place == phase.bypass else others
 
 
 def _with_colors(role: Role, colors: Sequence[ColorUse]) -> Role:

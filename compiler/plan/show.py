@@ -64,7 +64,7 @@ def _exchange(exchange: Exchange) -> Iterator[str]:
     yield f"lanes {' '.join(exchange.lanes)}"
     if exchange.backward:
         yield "backward"
-    if exchange.by_length:
+    if exchange.dynamic_length:
         yield "by length"
     if exchange.streams:
         yield "streams"

@@ -32,7 +32,7 @@ def extent_of(phase: Phase) -> int:
     number for all of them; else 0. What is relayed has other lengths, and so has what is cut when
     the program runs."""
     exchange = phase.exchange
-    if exchange is None or exchange.by_length or not exchange.slicing.even:
+    if exchange is None or exchange.dynamic_length or not exchange.slicing.even:
         return 0
     counts = {count for found in _counts(phase) for count in found}
     slice_length = exchange.slicing.length // exchange.slicing.count
@@ -55,7 +55,7 @@ def always(lane: Lane, exchange: Exchange) -> RowKind:
     slicing = exchange.slicing
     empty = slicing.length < slicing.count * slicing.grain
     entries = entries_of(lane)
-    if exchange.by_length or empty or any(map(varies, entries)):
+    if exchange.dynamic_length or empty or any(map(varies, entries)):
         return RowKind(0)
     bits = [kind_of(entry) for entry in entries] or [0]
     return RowKind(int(np.bitwise_and.reduce(bits)))

@@ -120,7 +120,7 @@ def _in_elements(rows: Ints, start: Ints, lanes: int, exchange: Exchange) -> Unr
 
     out = (kind & SENDING) > 0
     passed = rows[:, 2]
-    if exchange.by_length:
+    if exchange.dynamic_length:
         passed = bound(rows[:, 1] + rows[:, 2]) - bound(rows[:, 1])
     passed = np.where((kind & RELAYING) > 0, passed, 0)
     into = (kind & TAKING) > 0

@@ -34,7 +34,7 @@ _OF_WHOLE_VECTORS = (
 
 
 def prove(schedule: Schedule) -> Iterator[Diagnostic]:
-    """Every way in which the schedule breaks its contract, at any length of the run; nothing if it
+    """Every way in which the schedule breaks its contract, at any dynamic length; nothing if it
     keeps it."""
     found = list(_wrong(schedule))
     yield from found or at_other_lengths(schedule, _wrong)

@@ -8,7 +8,7 @@ they do for every n. What holds for that length holds for all others: they only 
 If that length is longer than any that can be given, some segments may have no element at any length
 of the run, and what becomes of them is nothing. Then a few lengths are proved that together have
 every segment that any length has. That is enough: slices stay in their places (where they do not,
-or where the contract names slices, a length of the run is refused), so what a segment comes to hold
+or where the contract names slices, a dynamic length is refused), so what a segment comes to hold
 does not depend on the others. Were something wrong at a length, it were so in one of its segments,
 and it is wrong as well at the length that was proved for that one.
 """
@@ -32,7 +32,7 @@ Prove = Callable[[Schedule], Iterable[Diagnostic]]
 
 
 def at_other_lengths(schedule: Schedule, prove: Prove) -> Iterator[Diagnostic]:
-    """What is wrong at some length of the run, if nothing is at the longest one; `prove` is for
+    """What is wrong at some dynamic length, if nothing is at the longest one; `prove` is for
     vectors of one length."""
     given = schedule.collective.contract.run_length
     counts = [p.slicing.count for p in schedule.phases if isinstance(p, StepsPhase)]

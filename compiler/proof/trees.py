@@ -33,7 +33,7 @@ def prove_phase(schedule: Schedule, phase: Phase) -> Iterator[Diagnostic]:
     result = follow(phase)[0]
     operation = schedule.collective.contract.operation
     ordered = operation is not None and not operation.commutative
-    if ordered and phase.leap:
+    if ordered and phase.bypass:
         how = f"combines rank {_root(schedule, phase)} with the sum of all others"
         yield out_of_order(schedule, phase.name, how, phase.span)
         return

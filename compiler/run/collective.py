@@ -74,7 +74,7 @@ def run_texts(
     turns: int,
     turn: Callable[[Any, int], Outcome],
 ) -> RunReport:
-    """Compile `texts` with fabsim, load them once, take turns on the simulator, from number 0 on;
+    """Compile `texts` with fabsim, load them once, share the simulator, from number 0 on;
     the simulator has the options of FABSIM_OPTIONS.
 
     All have to be right, and the report is on the slowest. Raises CollcError when fabsim is not

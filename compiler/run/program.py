@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from collc.emit.program import strand_name
+from collc.emit.program import call_stream_name
 from collc.plan.dynamic_lengths import Lengths, checked_lengths, lengths_of_run
 from collc.plan.program import ProgramPlan
 from collc.run import Outcome, Progress, RunReport, run_texts, tokens_of
@@ -106,7 +106,7 @@ def copy_in(simulator: Any, plan: ProgramPlan, given: dict[str, Array], seed: in
 
 
 def copy_lengths(simulator: Any, plan: ProgramPlan, lengths: Lengths) -> None:  # noqa: ANN401 - see `fabsim_module`
-    """Give every PE the lengths of the run."""
+    """Give every PE the dynamic lengths."""
     grid = plan.plans[0].collective.grid.whole
     for name, of_rounds in lengths.items():
         everywhere = np.tile(np.array(of_rounds, np.uint16), grid.width * grid.height)
@@ -179,9 +179,9 @@ def _carried_out(
 
 def _module_of(plan: ProgramPlan, name: str) -> str:
     """The path of a collective's module in the PE program."""
-    strands = enumerate(plan.strands or (plan,))
-    own = next(i for i, s in strands if any(one.collective.name == name for one in s.plans))
-    return f"{strand_name(own)}.{name}"
+    call_streams = enumerate(plan.call_streams or (plan,))
+    own = next(i for i, s in call_streams if any(one.collective.name == name for one in s.plans))
+    return f"{call_stream_name(own)}.{name}"
 
 
 def _tokens(simulator: Any, plan: ProgramPlan) -> str:  # noqa: ANN401 - see `fabsim_module`

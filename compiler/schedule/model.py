@@ -68,9 +68,9 @@ class ReducePhase:
     receipt, before its own sending. `lines` are the coordinates, on the other axis, of the first
     and the last of the parallel lines.
 
-    A phase with a `leap` is a jump. Rank 0, the root, stands so far from the nearer end of a line.
-    From that end on the others follow, rank 1 at the end itself, who sends past the PEs between to
-    rank 0. At the root's own place the count goes on with a rank that has no vector.
+    A phase with a `bypass` is a root bypass. Rank 0, the root, stands so far from the nearer end of
+    a line. From that end on the others follow, rank 1 at the end itself, who sends past the PEs
+    between to rank 0. At the root's own place the count goes on with a rank that has no vector.
     """
 
     name: str
@@ -81,7 +81,7 @@ class ReducePhase:
     transfers: tuple[Transfer, ...]
     tree: str
     span: Span
-    leap: int = 0
+    bypass: int = 0
 
     @property
     def axis(self) -> str:
@@ -98,37 +98,37 @@ class ReducePhase:
 
     def coordinate(self, rank: int) -> int:
         """Where `rank` stands on the axis."""
-        places = rank - 1 - self.leap if self.leap and rank else rank
+        places = rank - 1 - self.bypass if self.bypass and rank else rank
         return self.home + places if ascending(self.order) else self.home - places
 
     @property
     def stretch(self) -> tuple[int, int]:
         """The lowest and the highest coordinate of its PEs on the axis."""
-        ends = (self.coordinate(1 if self.leap else 0), self.coordinate(self.ranks - 1))
+        ends = (self.coordinate(1 if self.bypass else 0), self.coordinate(self.ranks - 1))
         return min(ends), max(ends)
 
     @property
     def idle(self) -> int | None:
         """The rank that has no vector."""
-        return self.leap + 1 if self.leap else None
+        return self.bypass + 1 if self.bypass else None
 
     @property
     def pes(self) -> int:
         """How many PEs a line has."""
-        return self.ranks - 1 if self.leap else self.ranks
+        return self.ranks - 1 if self.bypass else self.ranks
 
     def hops(self, source: int, destination: int) -> int:
         """How far two ranks are from each other."""
-        if self.leap and destination == 0:
+        if self.bypass and destination == 0:
             return abs(self.coordinate(source) - self.home)
         return source - destination
 
     @cached_property
     def place_of(self) -> tuple[int, ...]:
         """The place of every rank on the stretch, counted in `order`."""
-        if not self.leap:
+        if not self.bypass:
             return tuple(range(self.ranks))
-        return (self.leap, *range(self.ranks - 1))
+        return (self.bypass, *range(self.ranks - 1))
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ def _reduce(
     """
     axis = axis_of(step.order)
     lines = holders["y" if axis == "x" else "x"]
-    if step.jumps:
+    if step.skips:
         yield _jump(step, _line_name(axis, grid, lines), grid, lines)
         return
     for order, tree, children in _sides(step):
@@ -223,13 +223,13 @@ def _reduce(
 
 
 def _without_passing(phase: ReducePhase, collective: Collective) -> ReducePhase | StepsPhase:
-    """A tree along an order that leaps goes by steps, unless no vector passes any leap, as in a
-    chain. Steps are of the whole line, in which some may have no part."""
+    """A tree along an order that is not contiguous goes by steps, unless no vector passes any gap,
+    as in a chain. Steps are of the whole line, in which some may have no part."""
     path = collective.path
-    if path is None or not path.leaps:
+    if path is None or not path.gaps:
         return phase
     ends = ((phase.coordinate(t.source), phase.coordinate(t.destination)) for t in phase.transfers)
-    if not phase.leap and all(
+    if not phase.bypass and all(
         abs(one - other) == 1 or not path.crosses(one, other) for one, other in ends
     ):
         return phase
@@ -250,11 +250,11 @@ def _without_passing(phase: ReducePhase, collective: Collective) -> ReducePhase 
 
 
 def _jump(step: ReduceStep, name: str, grid: Grid, lines: tuple[int, int]) -> ReducePhase:
-    """The phase of a reduction that jumps: the tree's ranks behind the root's place move on."""
+    """The phase of a reduction that skips: the tree's ranks behind the root's place move on."""
     pes = len(step.tree.children) + 1
     back = step.root > pes - 1 - step.root
-    leap = pes - 1 - step.root if back else step.root
-    places = [place for place in range(pes) if place != leap]
+    gap = pes - 1 - step.root if back else step.root
+    places = [place for place in range(pes) if place != gap]
     children: list[tuple[int, ...]] = [(1,)] + [()] * pes
     for place, below in zip(places, step.tree.children, strict=True):
         children[place + 1] = tuple(places[child] + 1 for child in below)
@@ -267,7 +267,7 @@ def _jump(step: ReduceStep, name: str, grid: Grid, lines: tuple[int, int]) -> Re
         transfers=transfers_of(tuple(children)),
         tree=f"{JUMP}({step.tree.text})",
         span=step.span,
-        leap=leap,
+        bypass=gap,
     )
 
 

@@ -56,7 +56,7 @@ def _in_ranks_of_line(
         ranks = [step.root + sign * (place - root) for place in side.place_of]
         if short:
             result = operand_order(side, [result, *map(str, ranks[1:])])
-        but = " but itself" if side.leap else ""
+        but = " but itself" if side.bypass else ""
         nested += f", then ranks {ranks[1]} to {ranks[-1]}{but} nested as {side.tree}"
     if sides:
         what = f"rank {step.root} = {result}" if short else f"rank {step.root}{nested}"
@@ -81,7 +81,7 @@ def _show_phase(phase: Phase, schedule: Schedule) -> str:
         f"  {phase.name}: {phase.tree} over {phase.pes} ranks, {_order(phase, path)}, "
         f"{count} line{'s' if count > 1 else ''}"
     )
-    if phase.leap:
+    if phase.bypass:
         head += f", rank {phase.idle} passed over"
     if phase.ranks > SHOWN_RANKS:
         told = (f"    {_shape(phase)}", *_parents(phase), f"    rank 0 = {_operands(phase)}")

@@ -1,7 +1,8 @@
 """A tree as steps: chunk by chunk, ranks take their children's in order, then send their own.
 
-So trees go along orders that leap, where vectors of several ranks cannot pass routers on the
-colors of a tree (D66). Operands stand as in the tree: children combine one after the other.
+So trees go along an order that is not contiguous, where vectors of several ranks cannot pass
+routers on the colors of a tree (D66). Operands stand as in the tree: children combine one after the
+other.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class ReduceStep:
     is the smaller side, of two equal ones that of the lower ranks, and `far` is the tree of the
     other side, without the root, whose own root comes next to it.
 
-    Where it `jumps`, `tree` is that of all ranks but the root; it leads to the end of the line that
+    Where it `skips`, `tree` is that of all ranks but the root; it leads to the end of the line that
     is nearer to the root, which sends the sum on to it.
     """
 
@@ -52,7 +52,7 @@ class ReduceStep:
     span: Span
     root: int = 0
     far: Tree | None = None
-    jumps: bool = False
+    skips: bool = False
 
 
 @dataclass(frozen=True)

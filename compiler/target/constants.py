@@ -5,7 +5,7 @@ Those of the machine, of the phases of trees and of rows are measured. `make con
 or a difference of two such stretches; which they are stands in `tests/measuring`. The file has the
 numbers of each timing table of fabsim, by target; predictions are made with those of `TIMING`.
 
-What comes between the collectives of a program, and what a length of the run is cut by, is not
+What comes between the collectives of a program, and what a dynamic length is cut by, is not
 measured yet, but counted from the templates for the table `streams`: `counted.json`.
 """
 
@@ -68,7 +68,7 @@ class Code:
     add_by_map: int
     map_loop: int  # the loop around several `@map`, up to the first round
     map_round: int  # and from one round to the next, or behind the last
-    store_one: int  # the same with a length of the run, an operation for each vector
+    store_one: int  # the same with a dynamic length, an operation for each vector
     own_vector_read: int  # behind storing the own vector is read, its register loaded
     next_round: int  # an operation of several that store is over: on to the next
     last_round: int  # or, more than that, there is none
@@ -140,7 +140,7 @@ class Code:
     activate: int  # a task is activated
     lane_begun: int  # a phase's beginning for a lane, without preparing its first row
     backward: int  # where slices go from their last element on
-    cuts: int  # a vector of a length of the run is cut into slices
+    cuts: int  # a vector of a dynamic length is cut into slices
     cut: int  # for each
     prepare: int  # a row is prepared
     prepare_send: int

@@ -4,6 +4,11 @@ Reading order: `terms` (the model's cycles of a schedule by what they go into), 
 of a tree for a line), `candidates` (what comes into question), `decide` (the choice of a plan).
 """
 
-from collc.tuning.decide import TooWideError, decided, decided_for_turns, decided_in_turns
+from collc.tuning.decide import (
+    TooWideError,
+    decided,
+    decided_for_time_multiplexing,
+    decided_time_multiplexed,
+)
 
-__all__ = ["TooWideError", "decided", "decided_for_turns", "decided_in_turns"]
+__all__ = ["TooWideError", "decided", "decided_for_time_multiplexing", "decided_time_multiplexed"]

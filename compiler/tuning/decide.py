@@ -107,21 +107,23 @@ def decided(collective: Collective, target: Target, colors: int | None = None) -
     return found
 
 
-def decided_for_turns(
+def decided_for_time_multiplexing(
     collective: Collective, target: Target, most: int | None = None
 ) -> Collective:
     """The same; where no plan has colors of its own for each phase within the collective's limit,
-    for phases that take turns, as they do within a limit of the program of so many."""
+    for phases that share colors over time, as they do within a limit of the program of so many."""
     try:
         found = decided(collective, target)
     except TooWideError as refused:
-        return decided_in_turns(collective, target, refused)
+        return decided_time_multiplexed(collective, target, refused)
     if most is None or found is collective or _each_phase_keeps(found, target, most):
         return found
     return _found(collective, _Search(target, at_once=most)) or found
 
 
-def decided_in_turns(collective: Collective, target: Target, refused: TooWideError) -> Collective:
+def decided_time_multiplexed(
+    collective: Collective, target: Target, refused: TooWideError
+) -> Collective:
     """The collective in full: of the plans whose phases each keep its limit the one that takes the
     fewest cycles without it. Raises CollcError, as it is `refused`, if there is none."""
     most = collective.limits.colors

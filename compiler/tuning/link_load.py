@@ -32,8 +32,8 @@ Pe = tuple[int, int]
 
 @dataclass(frozen=True)
 class CrowdedLink:
-    """A link from PE to PE of the first line of a phase, or, where an order leaps, the way between
-    two that follow each other.
+    """A link from PE to PE of the first line of a phase, or, where an order is not contiguous, the
+    way between two that follow each other.
 
     Most of its `total` elements go over it in `step`: `elements`, of `transfers` from rank to rank;
     `back` go against them. `passed` is what the PE `by`, one of the two, lets pass of others in
@@ -53,7 +53,7 @@ class CrowdedLink:
 
     @property
     def word(self) -> str:
-        """What it is called: where an order leaps it is several links."""
+        """What it is called: where an order is not contiguous it is several links."""
         (x, y), (to_x, to_y) = self.source, self.target
         return "link" if abs(x - to_x) + abs(y - to_y) == 1 else "way"
 

@@ -33,7 +33,7 @@ def stalls(schedule: Schedule, prediction: Prediction, target: Target) -> Iterat
         for path in prediction.critical_path
         if path.phase in phases
         for wait in path.waits
-        if not phases[path.phase].leap
+        if not phases[path.phase].bypass
     ]
     longest, phase = max(waits, key=lambda one: one[0].cycles, default=(None, None))
     if longest is None or phase is None or longest.cycles < LONG * prediction.cycles:

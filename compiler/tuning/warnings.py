@@ -9,7 +9,7 @@ from collc.cost import Prediction
 from collc.plan import Plan
 from collc.schedule import Schedule
 from collc.target import Target
-from collc.tuning.noncontiguous_order import leaping_order
+from collc.tuning.noncontiguous_order import noncontiguous_order
 from collc.tuning.other_plans import Trials
 from collc.tuning.shared_links import shared_links
 from collc.tuning.stalls import stalls
@@ -24,4 +24,4 @@ def warnings_of(
     yield from stalls(schedule, prediction, target)
     yield from shared_links(trials, plan, cycles)
     yield from uneven_slices(schedule, cycles, target)
-    yield from leaping_order(trials, cycles)
+    yield from noncontiguous_order(trials, cycles)

@@ -1,7 +1,7 @@
 """The router settings of PEs on a path, whose plan is that of the row it is unfolded to.
 
 There WEST is the way back to the place before and EAST the way on to the next; on the grid both are
-the side of a neighbor, or, where the path leaps, that of the first router on the way.
+the side of a neighbor, or, where the path is not contiguous, that of the first router on the way.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _alone(pe: Pe) -> Region:
 
 
 def _through(phase: Phase) -> dict[Pe, dict[str, Route]]:
-    """What is set for the ways of a path that leaps, by PE and color."""
+    """What is set for the ways of a path that is not contiguous, by PE and color."""
     found: dict[Pe, dict[str, Route]] = {}
     for way in phase.ways:
         for pe, route in way.routes:
@@ -58,12 +58,12 @@ def _colors(
         Direction.WEST: _side(path, place, place - 1),
         Direction.EAST: _side(path, place, place + 1),
     }
-    # colors that leap are set by the routes between places alone
-    leaping = {way.color for way in phase.ways}
+    # colors that gap are set by the routes between places alone
+    noncontiguous = {way.color for way in phase.ways}
     uses = {
         use.color: ColorUse(use.color, tuple(_turned(one, sides) for one in use.positions))
         for use in phase.roles[role].colors
-        if use.color not in leaping
+        if use.color not in noncontiguous
     }
     here = through.get(path.places[place], {})
     uses |= {color: ColorUse(color, (route,)) for color, route in here.items()}

@@ -76,10 +76,10 @@ def mesh_use(schedule: Schedule) -> MeshUse:
 
 def _fold(row: _Links, path: Path, links: _Links) -> None:
     """Put what goes along a path on the links of the grid: hop i is from place i to i + 1."""
-    for leap in sorted(path.leaps):
-        for loads, source, target in ((row.east[0], leap - 1, leap), (row.west[0], leap, leap - 1)):
+    for gap in sorted(path.gaps):
+        for loads, source, target in ((row.east[0], gap - 1, gap), (row.west[0], gap, gap - 1)):
             for hop in pairwise(path.way(source, target)):
-                _add(links, *hop, int(loads[leap - 1]))
+                _add(links, *hop, int(loads[gap - 1]))
     here, there = slice(None, -1), slice(1, None)
     for loads, start, end in ((row.east[0], here, there), (row.west[0], there, here)):
         for axis, along, across in (("x", path.x, path.y), ("y", path.y, path.x)):

@@ -113,7 +113,7 @@ def _left_right(use: str, form: forms.Form, pes: int, root: int) -> Series:
 
 def _jump(use: str, form: forms.Form, pes: int, root: int) -> Series:
     def program(at: int) -> str:
-        return row("reduce", f"reduce jump({use}) to {root}", pes, at)
+        return row("reduce", f"reduce root_bypass({use}) to {root}", pes, at)
 
     return Series("jump", lambda at: forms.jump(pes, at, root, form), program)
 

@@ -111,7 +111,7 @@ def _rank_order(depth: Depth) -> Finding:
             phase = schedule_of_tree(children).phases[0]
             assert isinstance(phase, ReducePhase)
             ordered &= follow(phase)[0] == ((0, ranks - 1),)
-    note = "any such tree serves operations that do not commute; rings and jumps do not"
+    note = "any such tree serves operations that do not commute; rings and skips do not"
     return holds(ordered, "rank order" if ordered else "not always rank order", note)
 
 

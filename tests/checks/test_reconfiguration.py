@@ -1,4 +1,5 @@
-"""Colors that are handed on: which plans of a program are refused, with which words, and which not.
+"""Colors that are handed over: which plans of a program are refused, with which words, and which
+not.
 
 No program leads to these refusals, so plans are changed by hand.
 """

@@ -15,7 +15,7 @@ EXAMPLES = [
     path
     for path in sorted((Path(__file__).parents[2] / "examples").glob("*.coll"))
     if "\n    run " not in path.read_text()  # algorithms: not run from here yet
-    and "\n    select " not in path.read_text()  # lengths of the run: tests/programs/test_select.py
+    and "\n    select " not in path.read_text()  # dynamic lengths: tests/programs/test_select.py
 ]
 SIZES = [(1, 2), (2, 1), (3, 17), (7, 2), (31, 17), (64, 1)]
 

@@ -111,10 +111,10 @@ def test_a_path_that_leaps_or_is_left_is_refused() -> None:
     (phase,) = bundle.plan.phases
     assert phase.path is not None
     places = phase.path.places
-    leaping = replace(phase.path, places=(*places[:3], *places[4:], places[3]))
+    noncontiguous = replace(phase.path, places=(*places[:3], *places[4:], places[3]))
     outside = replace(phase.path, places=tuple((x, y + 1) for x, y in places))
     twice = replace(phase.path, places=(*places[:-1], places[-3]))
-    for path in (leaping, outside, twice):
+    for path in (noncontiguous, outside, twice):
         wrong = replace(bundle.plan, phases=(replace(phase, path=path),))
         assert [d.code for d in CHECKS["paths"](bundle.schedule, wrong)] == ["C330"]
     assert list(CHECKS["paths"](bundle.schedule, bundle.plan)) == []

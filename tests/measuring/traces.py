@@ -74,7 +74,7 @@ def trace_of(text: str, target: str, timing: str) -> Trace:
 
 
 def traced(bundle: Bundle | ProgramBundle, timing: str) -> Trace:
-    """Run what was compiled; lengths of the run are the most that they may be."""
+    """Run what was compiled; dynamic lengths are the most that they may be."""
     target = bundle.plan.target.name
     clock = {} if timing == TIMING else {"timing": timing}
     with tempfile.TemporaryDirectory() as folder:

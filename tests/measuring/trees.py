@@ -215,7 +215,7 @@ PIECES: dict[str, tuple[Callable[[Row], int], str]] = {
     "control": (_control, "the task behind sending to the control wavelet, but a return"),
     "negate": (_negate, "launch to the sending of a minimum, less that of a sum, less the pass"),
     "own_vector_read": (_own_vector_read, "storing is issued; the own vector has been read"),
-    "store_one": (_store_one, "one vector of a length of the run, beside sending there"),
+    "store_one": (_store_one, "one vector of a dynamic length, beside sending there"),
     "token_alone": (_token_alone, "launch to a barrier's far end, but launch, calls and send"),
     "store_token": (_store_token, "launch to a barrier's near end, but what is in front"),
     "next_round": (_next_round, "the task behind a round to its operation"),

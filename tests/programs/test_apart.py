@@ -85,16 +85,19 @@ def test_colors_that_are_not_torn_down_between_uses_that_meet_are_refused() -> N
 def test_four_parts_in_flight_at_the_same_time_need_what_one_needs(target: str) -> None:
     joined = compiled("repeat 2 { one and two and three and four }", target, skew=50)
     alone = compiled("repeat 2 { one }", target)
-    assert not joined.plan.strands
+    assert not joined.plan.call_streams
     assert len(joined.plan.colors) == len(alone.plan.colors)
     assert joined.plan.task_ids == alone.plan.task_ids
     report = joined.run(seed=2)
     assert report.verified, report.problem
 
 
-def test_of_joined_calls_only_those_that_meet_have_strands() -> None:
+def test_of_joined_calls_only_those_that_meet_have_call_streams() -> None:
     bundle = compiled("repeat 2 { one and rows and over and three }", skew=50)
-    names = [[one.collective.name for one in strand.plans] for strand in bundle.plan.strands]
+    names = [
+        [one.collective.name for one in call_stream.plans]
+        for call_stream in bundle.plan.call_streams
+    ]
     assert names == [["one", "rows"], ["over", "three"]]
     assert bundle.plan.program.turns == ((0, 1), (2, 3))
     assert bundle.plan.program.calls == ("one", "over", "rows", "three")

@@ -10,7 +10,7 @@ from both_axes import halves_of
 from click.testing import CliRunner
 
 import collc
-from collc.checks.concurrent_streams import strands
+from collc.checks.concurrent_streams import call_streams
 from collc.cli import commands
 from collc.commands.cost import ROUGHLY_TOGETHER
 from collc.driver.bundle import ProgramBundle
@@ -56,9 +56,9 @@ def test_halves_on_both_axes_deliver(
 def test_joined_exchanges_have_registers_of_their_own() -> None:
     """Two for each, which its phases have in turn."""
     bundle = compiled("allreduce", 4, 3, 48, "wse2")
-    first = replace(bundle.plan.strands[0], dsr_ids=bundle.plan.strands[1].dsr_ids)
-    sharing = replace(bundle.plan, strands=(first, *bundle.plan.strands[1:]))
-    assert "C334" in [diagnostic.code for diagnostic in strands(sharing)]
+    first = replace(bundle.plan.call_streams[0], dsr_ids=bundle.plan.call_streams[1].dsr_ids)
+    sharing = replace(bundle.plan, call_streams=(first, *bundle.plan.call_streams[1:]))
+    assert "C334" in [diagnostic.code for diagnostic in call_streams(sharing)]
     text = halves_of("allreduce", 4, 3, 48).replace("program {", "program { reserve dsrs 1 .. 3 ")
     assert compile_any(text, "test.coll", {}, "wse2", 30)
     with pytest.raises(collc.CollcError) as refused:

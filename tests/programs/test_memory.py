@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from programs.bare import planned
-from programs.texts import by_length, program_of
+from programs.texts import dynamic_length, program_of
 
 import fabsim
 from collc.base.files import write_files
@@ -65,9 +65,9 @@ def test_the_estimate_is_a_little_more_than_what_is_compiled(
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
 def test_so_is_that_of_a_choice_by_length(target: str) -> None:
     sizes = {"P": RANKS, "B": 40}
-    spec, plan = planned(by_length("binomial", 2, target), sizes)
+    spec, plan = planned(dynamic_length("binomial", 2, target), sizes)
     torn_down = compiled(spec, plan)
-    static = compiled(*planned(by_length("binomial", 6, target), sizes))
+    static = compiled(*planned(dynamic_length("binomial", 6, target), sizes))
     most = max(bytes_of(torn_down, x) - bytes_of(static, x) for x in range(RANKS))
     assert most <= reconfiguration_bytes(plan) <= 1.25 * most
 

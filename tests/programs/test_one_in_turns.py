@@ -1,4 +1,4 @@
-"""A collective within fewer colors than its phases need each for itself: they take turns."""
+"""A collective within fewer colors than its phases need each for itself: they alternate."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from collc.driver.bundle import Bundle, ProgramBundle
 from collc.driver.cycles_by_colors import by_colors
 from collc.driver.pipeline import prove_text
 from collc.driver.programs import compile_any
-from collc.driver.time_multiplexed import InTurns, fastest_in_turns
+from collc.driver.time_multiplexed import TimeMultiplexed, fastest_time_multiplexed
 from collc.language import parse_source
 from collc.language.show import show_steps
 from collc.proof import prove
@@ -83,7 +83,9 @@ def test_a_limit_that_suffices_for_all_phases_makes_no_program() -> None:
 def test_the_remedy_is_the_smallest_limit_that_compiles() -> None:
     (problem,) = refused("within colors <= 1").diagnostics
     assert problem.code == "C302"
-    assert problem.help.startswith("allow 2 colors, on which phases take turns; or allow 5 colors")
+    assert problem.help.startswith(
+        "allow 2 colors, on which phases share colors over time; or allow 5 colors"
+    )
 
 
 def test_what_is_expected_is_expected_of_phases_in_turns() -> None:
@@ -132,11 +134,11 @@ def test_what_takes_turns_is_proved_and_planned_once(
 ) -> None:
     found = []
 
-    def fastest(*given: Any) -> InTurns | None:
-        found.append(fastest_in_turns(*given))
+    def fastest(*given: Any) -> TimeMultiplexed | None:
+        found.append(fastest_time_multiplexed(*given))
         return found[-1]
 
-    monkeypatch.setattr(programs, "fastest_in_turns", fastest)
+    monkeypatch.setattr(programs, "fastest_time_multiplexed", fastest)
     bundle = compiled("within colors <= 2")
     assert len(proofs) == 1
     assert bundle.plan is found[0].plan and bundle.prediction is found[0].prediction

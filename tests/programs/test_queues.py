@@ -1,4 +1,4 @@
-"""Queues of colors that phases take turns on: none that two colors of a PE have, and no input queue
+"""Queues of colors that phases share: none that two colors of a PE have, and no input queue
 with the number of an output queue that is in use meanwhile."""
 
 from __future__ import annotations

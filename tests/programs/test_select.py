@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from programs.texts import by_length
+from programs.texts import dynamic_length
 
 from collc.base.diagnostics import CollcError
 from collc.checks.program import check_program
@@ -96,7 +96,7 @@ def test_other_contracts_and_grids_have_lengths_of_the_run(kind: str, limits: st
 
 def test_elements_behind_the_length_stay_as_they_are() -> None:
     """A result that is one element too long is found."""
-    made = bundle(by_length("chain", 2), P=5)
+    made = bundle(dynamic_length("chain", 2), P=5)
     source = made.files["pe_program.csl"]
     longer = source.replace("x_ptr, n[0]", "x_ptr, (n[0] + 1)")
     assert longer != source
@@ -106,7 +106,7 @@ def test_elements_behind_the_length_stay_as_they_are() -> None:
 
 
 def test_all_alternatives_use_the_same_colors() -> None:
-    made = bundle(by_length("binomial", 2))
+    made = bundle(dynamic_length("binomial", 2))
     assert len(made.plan.plans) == 3
     assert made.color_count == 2
     assert not check_program(made.plan)
@@ -114,7 +114,7 @@ def test_all_alternatives_use_the_same_colors() -> None:
 
 @pytest.mark.parametrize("index", range(3))
 def test_an_alternative_whose_colors_are_not_torn_down_is_refused(index: int) -> None:
-    plan = bundle(by_length("binomial", 2)).plan
+    plan = bundle(dynamic_length("binomial", 2)).plan
     use = next(use for use in plan.uses if use.collective == index)
     kept = {k for _, k in use.positions}
     colors = tuple(
@@ -126,7 +126,7 @@ def test_an_alternative_whose_colors_are_not_torn_down_is_refused(index: int) ->
 
 
 def test_what_is_shown_is_read_the_same() -> None:
-    spec = parse_source(by_length("chain", 2))
+    spec = parse_source(dynamic_length("chain", 2))
     assert show_spec(parse_source(show_spec(spec))) == show_spec(spec)
     assert "n <= 17: order east_to_west reduce two_phase(S = 3) to 7" in show_spec(spec)
 
@@ -170,7 +170,7 @@ def test_limits_by_hand_stay_and_those_between_them_are_found() -> None:
 
 
 def test_random_lengths_reach_every_alternative() -> None:
-    program = bundle(by_length("chain", 2, rounds=60)).plan.program
+    program = bundle(dynamic_length("chain", 2, rounds=60)).plan.program
     lengths = lengths_of_run(program, {}, 1)["n"]
     assert lengths == lengths_of_run(program, {}, 1)["n"]
     assert min(lengths) == 1
@@ -190,7 +190,7 @@ def test_the_example_delivers_and_is_predicted(ranks: int, most: int) -> None:
 
 def test_a_run_by_command_says_its_lengths(tmp_path: Path) -> None:
     path = tmp_path / "two.coll"
-    path.write_text(by_length("chain", 2, rounds=3))
+    path.write_text(dynamic_length("chain", 2, rounds=3))
     ran = CliRunner().invoke(commands, ["run", str(path), "--length", "1,40,5"])
     assert ran.exit_code == 0, ran.output
     assert "n          1, 40, 5" in ran.output
@@ -204,7 +204,7 @@ def test_a_run_by_command_says_its_lengths(tmp_path: Path) -> None:
 
 def test_a_choice_is_made_alike_by_the_program_and_by_the_compiler() -> None:
     """Every length is verified in the operand order of the alternative that is for it."""
-    made = bundle(by_length("binomial", 2, rounds=40), P=6)
+    made = bundle(dynamic_length("binomial", 2, rounds=40), P=6)
     report = made.run(lengths={"n": tuple(range(1, 41))})
     assert report.verified, report.problem
     rng = np.random.default_rng(1)
@@ -221,12 +221,12 @@ def test_what_tune_prints_is_read() -> None:
 
 def test_alternatives_that_end_elsewhere_are_refused() -> None:
     with pytest.raises(CollcError) as caught:
-        bundle(by_length("chain", 2).replace("to P - 1", "to 0"))
+        bundle(dynamic_length("chain", 2).replace("to P - 1", "to 0"))
     assert [problem.code for problem in caught.value.diagnostics] == ["C336"]
 
 
 def test_a_collective_beside_the_choice_is_in_flight_by_itself() -> None:
-    text = by_length("chain", 2).replace("{ total", "{ total and other")
+    text = dynamic_length("chain", 2).replace("{ total", "{ total and other")
     other = "collective other = reduce(y: f32[3], add) on row { reduce chain to 0 }"
     with pytest.raises(CollcError) as caught:
         bundle(text.replace("program {", f"{other} program {{"))

@@ -1,4 +1,4 @@
-"""Collectives that take turns on few colors, one after the other in every order."""
+"""Collectives that share few colors, one after the other in every order."""
 
 from __future__ import annotations
 

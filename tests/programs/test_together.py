@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import collc
-from collc.checks.concurrent_streams import strands
+from collc.checks.concurrent_streams import call_streams
 from collc.driver.bundle import ProgramBundle
 from collc.driver.programs import compile_any
 from collc.plan.program import ProgramPlan
@@ -78,21 +78,23 @@ def test_together_takes_less_time_than_one_after_the_other() -> None:
     assert together < apart
 
 
-def test_what_is_never_in_flight_together_is_in_one_strand() -> None:
+def test_what_is_never_in_flight_together_is_in_one_call_stream() -> None:
     plan = compiled("rows and columns, block").plan
-    names = [[one.collective.name for one in strand.plans] for strand in plan.strands]
+    names = [
+        [one.collective.name for one in call_stream.plans] for call_stream in plan.call_streams
+    ]
     assert names == [["rows", "block"], ["columns"]]
-    assert not compiled("rows columns, block").plan.strands
+    assert not compiled("rows columns, block").plan.call_streams
 
 
 def codes(plan: ProgramPlan) -> list[str]:
-    return [diagnostic.code for diagnostic in strands(plan)]
+    return [diagnostic.code for diagnostic in call_streams(plan)]
 
 
-def test_strands_that_have_a_number_in_common_are_refused() -> None:
+def test_call_streams_that_have_a_number_in_common_are_refused() -> None:
     plan = compiled("rows and columns").plan
     assert codes(plan) == []
-    first, second = plan.strands
+    first, second = plan.call_streams
     for changed in (
         replace(second, task_ids=(*second.task_ids[:-1], first.task_ids[0])),
         replace(second, dsr_ids=(*second.dsr_ids[1:], first.dsr_ids[0])),
@@ -104,16 +106,16 @@ def test_strands_that_have_a_number_in_common_are_refused() -> None:
             ),
         ),
     ):
-        assert "C334" in codes(replace(plan, strands=(first, changed)))
+        assert "C334" in codes(replace(plan, call_streams=(first, changed)))
 
 
-def test_numbers_that_strands_have_for_different_things_are_no_mistake() -> None:
-    """A DSR id is no task id: that both strands have a 1 somewhere means nothing."""
+def test_numbers_that_call_streams_have_for_different_things_are_no_mistake() -> None:
+    """A DSR id is no task id: that both call streams have a 1 somewhere means nothing."""
     plan = compiled("rows and columns").plan
-    first, second = plan.strands
+    first, second = plan.call_streams
     unused = next(n for n in plan.target.local_task_ids if n not in plan.task_ids)
     changed = replace(second, task_ids=(*second.task_ids[:-1], unused))
-    assert codes(replace(plan, strands=(first, changed))) == []
+    assert codes(replace(plan, call_streams=(first, changed))) == []
 
 
 @pytest.mark.parametrize(

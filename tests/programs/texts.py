@@ -37,7 +37,7 @@ def program_of(
     return "\n".join([*lines, f"program {{ {body} {limits} }}"]) + "\n"
 
 
-def by_length(longest: str, colors: int, target: str = "wse2", rounds: int = 1) -> str:
+def dynamic_length(longest: str, colors: int, target: str = "wse2", rounds: int = 1) -> str:
     """A reduction by a star, a two-phase tree, or another tree, with parameters P and B."""
     lines = [f"target {target}", "param P = 8", "param B = 40", "grid row = P x 1"]
     lines += [

@@ -111,7 +111,8 @@ def test_cycles_are_predicted(contract, ranks, slice_):
 
 
 def test_one_element_a_rank_takes_little_more_than_the_way():
-    """A router that takes turns costs nothing: the words follow each other without a gap."""
+    """A router that shares colors over time costs nothing: the words follow each other without a
+    gap."""
     few, many = (compiled("gather", 64, 64 * n).run(seed=1).cycles for n in (4, 8))
     assert many - few == 63 * 4
 

@@ -243,7 +243,7 @@ class OwnContractDecl:
 
 @dataclass(frozen=True, eq=False)
 class RunLengthDecl:
-    """`n <= B` with a number for B: a length of the run, at least `least`."""
+    """`n <= B` with a number for B: a dynamic length, at least `least`."""
 
     name: Word
     most: int

@@ -64,22 +64,22 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
     path: Path | None = None,
     ways: tuple[Way, ...] = (),
     paired: bool = False,
-    by_length: bool = False,
+    dynamic_length: bool = False,
 ) -> Phase:
     """The plan's phase of `pattern` on the lanes of `wiring`. With a `path`, which is a row when
-    unfolded, it goes along that; where it leaps, on `ways`. Slices whose lengths are those of the
-    run are looked up (`by_length`). Elements go in pairs where it is `paired`."""
+    unfolded, it goes along that; where it is not contiguous, on `ways`. Slices whose lengths are
+    those of the run are looked up (`dynamic_length`). Elements go in pairs where it is `paired`."""
     slicing = pattern.slicing
     stages, areas = staged(traffic, pattern.ranks, by_call_back)
     if wiring.circuits:
         parts, backward = along_circuits(traffic, wiring, stages, areas), False
     else:
-        lengths = None if by_length else slicing
+        lengths = None if dynamic_length else slicing
         turns = may_go_backward(paired=paired, wide=pattern.wide)
         parts, backward = by_relays(traffic, wiring, lengths, (stages, areas), may_turn=turns)
     rows = rows_of(parts, bool(wiring.circuits))
     formulas: Formulas = {}
-    reads = SENDS | RELAYS if by_length else SENDS
+    reads = SENDS | RELAYS if dynamic_length else SENDS
     groups = _groups(pattern, wiring, rows, formulas, reads)
     programs = _programs(groups)
     loops = {id(lane): _loops(lane, slicing.count, formulas) for lane in programs}
@@ -101,7 +101,7 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
             wiring.lanes,
             backward,
             pattern.blocks,
-            by_length,
+            dynamic_length,
         ),
         path=path,
         ways=ways,

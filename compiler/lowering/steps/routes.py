@@ -1,4 +1,5 @@
-"""Circuits and relays along a path that leaps, with the ways that they take through the grid.
+"""Circuits and relays along a path that is not contiguous, with the ways that they take through the
+grid.
 
 The wiring is that of the row that the path unfolds to, as ever. Where its routers lead is said by
 ways: straight from PE to PE for every circuit, and for a hop of relays to a place that is no
@@ -26,7 +27,7 @@ from collc.schedule import ReducePhase
 Wired = tuple[Wiring, tuple[Way, ...]]
 
 
-def leaping_circuits(traffic: Traffic, path: Path, axis: str, name: str) -> Wired | None:
+def noncontiguous_circuits(traffic: Traffic, path: Path, axis: str, name: str) -> Wired | None:
     """A circuit for every pair; None if some PE would need too many lanes."""
     numbers: dict[Pair, int] = {}
 
@@ -42,20 +43,20 @@ def leaping_circuits(traffic: Traffic, path: Path, axis: str, name: str) -> Wire
     )
 
 
-def leaping_relays(traffic: Traffic, path: Path, axis: str, name: str) -> Wired:
+def noncontiguous_relays(traffic: Traffic, path: Path, axis: str, name: str) -> Wired:
     """Lanes between places that follow each other: neighbours on the colors of relays, the others
     on further ones."""
-    numbers = _numbered(_leaping_hops(traffic, path), path)
-    own = {pair: f"{name}_leap_{number}" for pair, number in numbers.items()}
+    numbers = _numbered(_noncontiguous_hops(traffic, path), path)
+    own = {pair: f"{name}_gap_{number}" for pair, number in numbers.items()}
     ways = tuple(Way(color, path.way(*pair)) for pair, color in own.items())
     return relays(traffic, len(path), axis, name, own), ways
 
 
-def leaping_tree(
+def noncontiguous_tree(
     phase: ReducePhase, path: Path, colored: tuple[int, ...]
 ) -> tuple[tuple[int, ...], tuple[Way, ...]]:
-    """The colors that ranks receive on, and ways, of a tree whose vectors pass no leap: whoever has
-    its child across a leap receives on a further color than those it is `colored` with."""
+    """The colors that ranks receive on, and ways, of a tree whose vectors pass no gap: whoever has
+    its child across a gap receives on a further color than those it is `colored` with."""
     place = phase.coordinate
     ranks = {
         (place(transfer.source), place(transfer.destination)): transfer.destination
@@ -71,12 +72,12 @@ def leaping_tree(
     return tuple(received_on), tuple(ways)
 
 
-def _leaping_hops(traffic: Traffic, path: Path) -> Iterator[Pair]:
+def _noncontiguous_hops(traffic: Traffic, path: Path) -> Iterator[Pair]:
     """The hops of relays to places that are no neighbours."""
     for sign in range(len(RELAY_LANES)):
         way = 1 - 2 * sign
         for place in hops_of(traffic, len(path), way):
-            if max(place, place + way) in path.leaps:
+            if max(place, place + way) in path.gaps:
                 yield place, place + way
 
 

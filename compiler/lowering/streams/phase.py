@@ -52,7 +52,7 @@ def stream_phase(
     not known to do. With a `path`, which is a row when unfolded, it goes along that. `own_only`
     says that nothing but its own slice is asked of a rank afterwards."""
     found = recognised(pattern, own_only=own_only)
-    if found is None or (path is not None and path.leaps):
+    if found is None or (path is not None and path.gaps):
         return None
     sizes = np.diff(pattern.slicing.bounds).tolist()
     both = both_ways(pattern.axis)

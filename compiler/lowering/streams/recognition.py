@@ -1,7 +1,7 @@
 """Which phases made of steps can be streams: what a phase does to the vectors says so.
 
 It has to leave exactly what the stream leaves, whatever its steps are, provided that every slice
-goes straight from the PE that held it at first: a ring, in which slices are handed on, stays one.
+goes straight from the PE that held it at first: a ring, in which slices are handed over, stays one.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _beginning(ranks: int) -> Ints:
 
 
 def _held_after(phase: StepsPhase) -> Ints | None:
-    """What ranks hold in the end; None if something is handed on."""
+    """What ranks hold in the end; None if something is handed over."""
     held = _beginning(phase.ranks)
     start = held.copy()
     for moves in phase.steps:

@@ -1,4 +1,5 @@
-"""Colors of an order that leaps are not torn down: what the refusal says helps, and what else."""
+"""Colors of an order that is not contiguous are not torn down: what the refusal says helps, and
+what else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Orders that leap: trees, algorithms and multicasts, from text to emitted CSL to fabsim."""
+"""Orders that gap: trees, algorithms and multicasts, from text to emitted CSL to fabsim."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ _HELP = "name it in the contract: `x: f32[n <= B]`"
 
 
 @dataclass(frozen=True)
-class ByLength:
+class DynamicLength:
     """A choice, and its alternatives."""
 
     selection: Selection
@@ -73,7 +73,7 @@ class _Choice:
     alternatives: tuple[AlternativeDecl, ...]
 
 
-def is_by_length(declaration: CollectiveDecl) -> bool:
+def has_dynamic_length(declaration: CollectiveDecl) -> bool:
     """Whether a collective's length is given when the program runs, or it chooses by one."""
     buffer = declaration.contract.buffer
     return _select_clauses(declaration) != () or (
@@ -81,9 +81,9 @@ def is_by_length(declaration: CollectiveDecl) -> bool:
     )
 
 
-def elaborate_by_length(
+def elaborate_dynamic_length(
     declaration: CollectiveDecl, context: FileContext, problems: Problems
-) -> ByLength | None:
+) -> DynamicLength | None:
     """The choice and its alternatives. What is wrong goes to `problems`."""
     choice = problems.attempt(_choice, declaration, context)
     limits = None if choice is None else problems.attempt(_limits, choice, context.scope)
@@ -106,11 +106,11 @@ def elaborate_by_length(
     length = RunLength(choice.length.name.text, most, choice.length.span, 1, most)
     span = next((clause.span for clause in _select_clauses(declaration)), declaration.span)
     name = declaration.name.text
-    return ByLength(Selection(name, length, choice.names, limits, span, fill), complete)
+    return DynamicLength(Selection(name, length, choice.names, limits, span, fill), complete)
 
 
 def refused_steps(contract: Contract, steps: tuple[Step, ...], path: Path | None) -> None:
-    """Raise a problem for what cannot go by a length of the run (C172)."""
+    """Raise a problem for what cannot go by a dynamic length (C172)."""
     if contract.run_length is None:
         return
     if contract.kind not in ANY_LENGTH:
@@ -118,13 +118,14 @@ def refused_steps(contract: Contract, steps: tuple[Step, ...], path: Path | None
         message = f"{who} deals with slices, whose lengths are known when compiled"
         help = "give it a fixed length; broadcast, reduce and allreduce may have one of the run"
         raise problem("C172", message, contract.span, help=help)
-    leaping = path.word if path is not None and path.leaps else ""
+    noncontiguous = path.word if path is not None and path.gaps else ""
     at = (contract.run_length.span, "the length is known when the program runs")
     for step in (step for step in steps if isinstance(step, RunStep | ReduceStep)):
         why = help = ""
-        if leaping:
-            why = f"vectors that go along {leaping}, which leaps, have a length known when compiled"
-            help = "use an order without leaps"
+        if noncontiguous:
+            why = f"vectors that go along {noncontiguous}, which is not contiguous, have a length "
+            why += "known when compiled"
+            help = "use a contiguous order"
         elif isinstance(step, RunStep):
             why, help = _refused_run(step)
         if why:
@@ -133,7 +134,7 @@ def refused_steps(contract: Contract, steps: tuple[Step, ...], path: Path | None
 
 
 def _refused_run(step: RunStep) -> tuple[str, str]:
-    """Why an algorithm cannot go by a length of the run, and what would help."""
+    """Why an algorithm cannot go by a dynamic length, and what would help."""
     name, slices = step.algorithm.text, step.algorithm.slices
     if step.wide:
         return f"{name} takes wavelets in simd, and slices may be of any length", "leave that out"
@@ -182,14 +183,14 @@ def _length(declaration: CollectiveDecl, scope: Scope) -> RunLengthDecl:
     length = buffer.length
     name, *others = length.operands
     if not isinstance(name, syntax.Name) or length.relations != ("<=",):
-        message = "a length of the run is its name and the most that it can be"
+        message = "a dynamic length is its name and the most that it can be"
         raise problem("C170", message, length.span, help="write `x: f32[n <= B]`")
     word = Word(name.text, name.span)
     for error in reserved(word):
         raise error
     if name.text in scope.numbers or name.text in scope.others:
         what = scope.others.get(name.text, "parameter")
-        message = f"{name.text} is a {what} and cannot be a length of the run as well"
+        message = f"{name.text} is a {what} and cannot be a dynamic length as well"
         raise problem("C170", message, name.span, help="choose another name")
     most = number(others[0], scope)
     if most < 1:

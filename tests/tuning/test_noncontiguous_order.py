@@ -1,4 +1,4 @@
-"""The warning about orders that leap, which fabsim confirms, and its silence."""
+"""The warning about orders that are not contiguous, which fabsim confirms, and its silence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_a_snake_wins_what_is_said(tree: str, target: str) -> None:
     assert text == f"order snake reduce {tree} to 0"
     assert warning.message == (
         "in `row_major` PE (0, 1) comes behind PE (7, 0), 8 hops away: "
-        f"{own - cycles} of {own} cycles are lost by such leaps"
+        f"{own - cycles} of {own} cycles are lost by such gaps"
     )
     pasted = compiled(REDUCE, text, "8 x 6", target)
     assert pasted.prediction.cycles == cycles
@@ -31,7 +31,7 @@ def test_a_snake_wins_what_is_said(tree: str, target: str) -> None:
 @pytest.mark.parametrize(
     ("contract", "steps", "grid"),
     [
-        (REDUCE, "order snake reduce chain to 0", "8 x 6"),  # no leaps
+        (REDUCE, "order snake reduce chain to 0", "8 x 6"),  # no gaps
         ("reduce(x: f32[1024], add)", "order row_major reduce chain to 0", "3 x 2"),  # a short one
         ("allgather(x: f32[48])", "order row_major run ring_allgather", "4 x 4"),  # part of it
         ("reduce(x: f32[32], add)", "reduce columns by chain then reduce row by chain", "8 x 6"),

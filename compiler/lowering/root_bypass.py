@@ -1,4 +1,5 @@
-"""What the ranks of a jump do, laid out on the places of their line (`collc.plan.root_bypass`)."""
+"""What the ranks of a root bypass do, laid out on the places of their line
+(`collc.plan.root_bypass`)."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from collc.schedule import ReducePhase
 
 
 def without_root(tree: LineTree) -> LineTree:
-    """The tree that leads to the end of the line: its rank 0 is rank 1 of the jump."""
+    """The tree that leads to the end of the line: its rank 0 is rank 1 of the bypass."""
     children = (tuple(child - 1 for child in below) for below in tree.children[1:])
     return line_tree(tuple(children))
 
@@ -26,10 +27,10 @@ def laid_out(
     near, far = sides = SIDES[phase.order]
     root, *others = (_turned(one, color, sides) for one in behaviours)
     passing = ColorUse(color, (Route(near, (far,)),))
-    for place in range(1, phase.leap):
+    for place in range(1, phase.bypass):
         others[place] = replace(others[place], colors=(*others[place].colors, passing))
-    over = others[phase.leap]  # what the root's router does for the others
-    others[phase.leap] = Behaviour(root.loops, (*over.colors, *root.colors), over.relays)
+    over = others[phase.bypass]  # what the root's router does for the others
+    others[phase.bypass] = Behaviour(root.loops, (*over.colors, *root.colors), over.relays)
     return tuple(others)
 
 

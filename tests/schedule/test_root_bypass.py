@@ -1,4 +1,5 @@
-"""A jump: a tree over all ranks but the root, whose sum goes on from the nearer end to the root."""
+"""A root bypass: a tree over all ranks but the root, whose sum goes on from the nearer end to the
+root."""
 
 from __future__ import annotations
 
@@ -45,7 +46,7 @@ def text(base: str = "chain", order: str = "west_to_east", what: str = "f32 add"
 )
 def test_any_tree_jumps_to_any_root(pes, root, length, base, what, order, target):
     given = {"P": pes, "R": root, "B": length}
-    bundle = collc.compile_text(text(base, order, what), "jump.coll", given, target)
+    bundle = collc.compile_text(text(base, order, what), "bypass.coll", given, target)
     report = bundle.run(repeats=2)
     assert report.verified, report.problem
     assert abs(bundle.prediction.cycles - report.cycles) <= 0.02 * report.cycles + 12
@@ -53,19 +54,19 @@ def test_any_tree_jumps_to_any_root(pes, root, length, base, what, order, target
 
 def test_the_end_streams_the_sum_to_the_root() -> None:
     """A chain over all others takes its cycles once, and the way back: nothing is stored."""
-    bundle = collc.compile_text(text(), "jump.coll", {"P": 8, "R": 3, "B": 1000})
+    bundle = collc.compile_text(text(), "bypass.coll", {"P": 8, "R": 3, "B": 1000})
     chain = text().replace("root_bypass(chain) to R", "chain to 0")
     other = collc.compile_text(chain, "chain.coll", {"P": 7, "B": 1000})
     assert bundle.prediction.cycles < other.prediction.cycles + 100
 
 
 def test_the_sum_has_one_color_more_than_the_tree() -> None:
-    _, schedule = prove_text(text("binomial"), "jump.coll", {"P": 12, "R": 5})
+    _, schedule = prove_text(text("binomial"), "bypass.coll", {"P": 12, "R": 5})
     assert min(len(plan.colors) for plan in candidate_plans(schedule, TARGETS["wse2"])) == 3
 
 
 def test_the_schedule_says_what_is_combined_with_what() -> None:
-    _, schedule = prove_text(text(), "jump.coll", {"P": 5, "R": 1})
+    _, schedule = prove_text(text(), "bypass.coll", {"P": 5, "R": 1})
     assert "rank 1 = (1 + (0 + (2 + (3 + 4))))" in show_schedule(schedule)
 
 
@@ -79,7 +80,7 @@ def test_rows_and_columns_jump() -> None:
     }
     program { total }
     """
-    report = collc.compile_text(program, "jump.coll", {}).run()
+    report = collc.compile_text(program, "bypass.coll", {}).run()
     assert report.verified, report.problem
 
 
@@ -97,7 +98,7 @@ def without_sum(role: Role) -> Role:
 
 def set_everywhere(role: Role) -> Role:
     """A role whose router is set for the sum wherever it stands."""
-    color, way = "reduce_jump", (Route(Direction.WEST, (Direction.EAST,)),)
+    color, way = "reduce_bypass", (Route(Direction.WEST, (Direction.EAST,)),)
     if any(use.color == color for use in role.colors):
         return role
     return replace(role, colors=(*role.colors, ColorUse(color, way)))
@@ -105,7 +106,7 @@ def set_everywhere(role: Role) -> Role:
 
 @pytest.mark.parametrize("change", [without_sum, set_everywhere])
 def test_a_way_that_is_broken_is_refused(change) -> None:
-    _, schedule = prove_text(text(), "jump.coll", {"P": 9, "R": 4})
+    _, schedule = prove_text(text(), "bypass.coll", {"P": 9, "R": 4})
     plan = build_plan(schedule, TARGETS["wse2"])
     assert check_plan(schedule, plan) == ()
     assert "C325" in {problem.code for problem in check_plan(schedule, mutated(plan, change))}
