@@ -131,7 +131,7 @@ def stuck(tmp_path: Path) -> Path:
     program = fabsim.compile(str(tmp_path / "layout.csl"), arch="wse2")
     trace = tmp_path / "stuck.trace"
     simulator = fabsim.Simulator(program, trace=trace, trace_form="binary")
-    with pytest.raises(fabsim.SimulationError, match="deadlock cycle"):
+    with pytest.raises(fabsim.SimulationError, match="circle of waits"):
         simulator.launch("run")
     return trace
 
