@@ -19,7 +19,7 @@ from typing import Any
 
 FILE = Path(__file__).parent / "constants.json"
 COUNTED = Path(__file__).parent / "counted.json"
-TIMING = "streams"  # the timing table that fabsim uses if it is told nothing
+TIMING = "simfabric"  # the timing table that fabsim uses if it is told nothing
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,16 @@ class Engine:
 
     hop: int  # from a router to the next
     ramp_up: int  # from the cycle that executes an element until it is in the PE's own router
+    send_start: int  # more of it where the operation receives nothing: its pipeline fills
     ramp_down: int  # from there to the cycle that can use it
     dsr_load: int  # a DSD is copied into a register
-    op_issue: int  # an operation whose operands are in registers is issued
+    op_issue: int  # from the cycle behind the last load to the issue of an operation
     task_start: int  # from the activation of a task to its first instruction
+    between_tasks: int  # from the end of a task to the next one, at least
     scalar: int  # an instruction of a call-back
-    map_access: int  # `@map` takes the elements of a call, or writes its result
+    float_wait: int  # more of one whose result is a float that another one needs
+    wide_product: int  # one that multiplies whole numbers of 32 bits
+    map_element: int  # what else a call of a call-back takes
     negate_words: int  # 16-bit words of memory, not cycles: so many change their sign in one
 
 
@@ -50,7 +54,7 @@ class Code:
 
     # a collective by itself (`collective_pe.csl.j2`)
     launch: int  # from the launch to the call of the module's `run`
-    launch_frames: int  # what returns behind the first phase
+    returns: int  # from the issue of a task's last operation until that can have an element
     buffer: int  # `run` sets `base` and `vector`, and calls the first phase
     token_alone: int  # the same for a barrier, which has no buffer
 

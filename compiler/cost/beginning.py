@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from collc.cost.exchange import begun_by
-from collc.cost.operations import SLOTS, Costs, Place
+from collc.cost.operations import Costs, Place
 from collc.cost.parts import parts_of
 from collc.cost.predict import Times, lines_of
 from collc.plan import CopyVector, Phase, Region, Role, StoreVectors
@@ -37,23 +37,21 @@ def _exchange(part: Times, phase: Phase, pattern: StepsPhase, costs: Costs) -> N
 
 def _code(role: Role, costs: Costs) -> int:
     """What a role does first, with the functions that lead there and their returns."""
-    through = SLOTS * (costs.code.call + costs.code.frame)
     if not role.steps:
         return _through(costs)
     first, *others = role.steps
     if isinstance(first, StoreVectors):
         issued = costs.issued(Place(0, 0), "store")
-        loads = costs.code.own_vector_read + costs.load if others and not costs.maps else 0
-        return issued + loads + 2 * costs.code.frame
+        return issued + (costs.code.own_vector_read if others and not costs.maps else 0)
     if isinstance(first, CopyVector):
-        return costs.issued(Place(0, 0), "copy") + through
+        return costs.issued(Place(0, 0), "copy")
     adds = first.combines_from is not None
-    return costs.issued(Place(0, 0), "add" if adds else "send") + through
+    return costs.issued(Place(0, 0), "add" if adds else "send")
 
 
 def _through(costs: Costs) -> int:
     """What a PE without a part in a phase does of it."""
-    return SLOTS * (costs.code.call + costs.code.frame) + costs.code.ends
+    return costs.code.ends
 
 
 def places_of(phase: Phase, region: Region) -> tuple[Times, Times]:

@@ -7,6 +7,7 @@ given to what is used more than once, to choices, and to what a minimum or maxim
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from collc.formula import COMPARISONS, FLOATS, LOGIC, Formula, Node, uses
 
@@ -52,7 +53,7 @@ def csl_body(formula: Formula) -> tuple[str, ...]:
     lines, result = _lines(formula, _CSL, "const {name}: {type} = {text};")
     if len(result) == 3:
         condition, chosen, otherwise = result
-        return (*lines, f"if {condition} {{ return {chosen}; }}", f"return {otherwise};")
+        return (*lines, f"const result = if {condition} {chosen} else {otherwise};", "return result;")
     return (*lines, f"return {result[0]};")
 
 
@@ -64,19 +65,30 @@ def numpy_body(formula: Formula) -> tuple[str, ...]:
     return (*lines, f"return {result[0]}")
 
 
-def instructions_of(formula: Formula) -> int:
-    """Scalar instructions of the call-back: one for each node that computes, two where there is a
-    branch, one more to keep each named value, and the return. A minimum or maximum has to compare
-    first; of a choice that is returned, each side returns."""
-    named = _named(formula)
-    count = 1
-    for index, node in enumerate(formula):
-        if node.kind not in _LEAVES:
-            count += _INSTRUCTIONS.get(node.kind, 1) + (index in named)
-    return count - (formula[-1].kind in _CHOICES)
+@dataclass(frozen=True)
+class Work:
+    """Instructions of a call-back: those of a cycle, how many of them another one waits for, as
+    their result is a float, and products of whole numbers of 32 bits."""
+
+    scalars: int = 0
+    float_waits: int = 0
+    wide_products: int = 0
 
 
-_INSTRUCTIONS = {"choose": 2, "min": 3, "max": 3, "and": 2, "or": 2}
+def work_of(formula: Formula) -> Work:
+    """One instruction for each node that computes, two for a choice between two values, of which a
+    minimum or maximum has to compare them first. A choice takes no jump."""
+    counts = uses(formula)
+    scalars = waits = wide = 0
+    for node, used in zip(formula, counts, strict=True):
+        if node.kind in _LEAVES:
+            continue
+        if node.kind == "mul" and node.type in {"i32", "u32"}:
+            wide += 1
+            continue
+        scalars += 2 if node.kind in {"min", "max"} else 1
+        waits += node.type in FLOATS and used > 0
+    return Work(scalars, waits, wide)
 
 
 def _named(formula: Formula) -> set[int]:
