@@ -96,7 +96,7 @@ acceptance: setup
 accuracy: setup
 	$(BIN)/python tests/accuracy.py
 
-# What the machine and the emitted code take, into compiler/constants.json; TIMING is one of fabsim's
+# What the machine and the emitted code take, into compiler/target/constants.json; TIMING is one of fabsim's
 # timing tables.
 .PHONY: constants
 TIMING ?= streams

@@ -13,14 +13,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import SupportsIndex
 
-from collc.bundle import Bundle, ProgramBundle
-from collc.diagnostics import CollcError, Diagnostic
+from collc.base.diagnostics import CollcError, Diagnostic
+from collc.base.version import __version__
+from collc.driver.bundle import Bundle, ProgramBundle
+from collc.driver.pipeline import compile_text
+from collc.driver.programs import compile_any
+from collc.driver.read_back import verify_text as read_back
 from collc.language import read_source
-from collc.pipeline import compile_text
-from collc.programs import compile_any
-from collc.reading import verify_text as read_back
 from collc.run import RunError, RunReport
-from collc.version import __version__
 
 __all__ = [
     "Bundle",

@@ -16,10 +16,10 @@ from typing import Any, NoReturn
 
 import click
 
+from collc.base.diagnostics import Diagnostic
+from collc.base.version import __version__
 from collc.commands.output import FAULT, USAGE, print_data
-from collc.diagnostics import Diagnostic
-from collc.show import as_json
-from collc.version import __version__
+from collc.language.show import as_json
 
 COMMANDS = (
     "build",

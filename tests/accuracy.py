@@ -32,10 +32,9 @@ from time import perf_counter
 import fingerprint
 
 import building as b
-from collc.arithmetic import arithmetic_of
+from collc.base.diagnostics import CollcError
 from collc.checks import check_plan
 from collc.cost import Prediction, predict
-from collc.diagnostics import CollcError
 from collc.emit.render import render
 from collc.lowering import build_plan
 from collc.patterns import Kind, Pattern, all_patterns, instance
@@ -43,6 +42,7 @@ from collc.patterns.facts import contracts_of
 from collc.plan import Plan
 from collc.run import RunError, RunReport, run_bundle
 from collc.schedule import Schedule, build_schedule
+from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import (
     BroadcastStep,
     Collective,
@@ -52,9 +52,9 @@ from collc.spec import (
     Order,
     Spec,
 )
-from collc.steps import StepsPhase
+from collc.spec.arithmetic import arithmetic_of
+from collc.spec.exchange import StepsPhase
 from collc.target import TARGETS
-from collc.tokens import with_tokens
 
 PROGRESS = Path(__file__).parents[1] / "build" / "accuracy.jsonl"
 START_UP = 90  # cycles that a prediction may be off besides its 2 %

@@ -16,7 +16,7 @@ from itertools import product
 
 import click
 
-from collc.programs import compile_any
+from collc.driver.programs import compile_any
 
 ROWS, COLUMNS = "west_to_east, north_to_south", "north_to_south, west_to_east"
 OTHER_AXIS = {"rows": "columns", "columns": "rows", "column": "row"}

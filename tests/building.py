@@ -6,8 +6,8 @@ import random
 from collections.abc import Sequence
 from itertools import pairwise
 
-from collc.diagnostics import Span
-from collc.grids import Grid
+from collc.base.diagnostics import Span
+from collc.base.grids import Grid
 from collc.spec import (
     BroadcastStep,
     Collective,

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import click
 
-from collc.bundle import Bundle, ProgramBundle
-from collc.pipeline import compile_text
-from collc.programs import choices_of, compile_any
-from collc.show import show_spec
+from collc.driver.bundle import Bundle, ProgramBundle
+from collc.driver.pipeline import compile_text
+from collc.driver.programs import choices_of, compile_any
+from collc.language.show import show_spec
 from collc.spec import Selection, Spec
 
 FILE = Path(__file__).parent.parent / "examples" / "select.coll"

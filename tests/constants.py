@@ -1,7 +1,7 @@
 """What the machine and the emitted code take, measured on fabsim: `make constants`.
 
-Writes compiler/constants.json, and says of each number that has changed what it was; of a piece of
-rows also by how much the differences that tell it disagree, if they do.
+Writes compiler/target/constants.json, and says of each number that has changed what it was; of a
+piece of rows also by how much the differences that tell it disagree, if they do.
 
     python tests/constants.py [--timing TABLE] [--check] [--jobs N]
 
@@ -29,8 +29,8 @@ from measuring.probes import Probe, probes
 from measuring.rows import PIECES, Stretch, stretches
 from measuring.trees import measured_trees
 
-from collc.constants import FILE, TIMING, Code, Constants, Engine, constants_of
 from collc.target import TARGETS
+from collc.target.constants import FILE, TIMING, Code, Constants, Engine, constants_of
 
 Values = dict[str, int]
 COUNTED = {"cuts", "cut", "bounds"}  # of rows, for lengths of the run

@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 
 import fabsim
-from collc.programs import compile_any
+from collc.driver.programs import compile_any
 
 ROOT = Path(__file__).parents[1]
 PROGRAMS = ROOT / "docs" / "csl-constructs.json"

@@ -21,12 +21,12 @@ from time import monotonic
 
 import numpy as np
 
+from collc.base.diagnostics import CollcError
 from collc.cost import Prediction
 from collc.cost.row_model import cycles as model_cycles
 from collc.cost.tree_bound import least_cycles
-from collc.diagnostics import CollcError
-from collc.optimum import optimum
-from collc.pipeline import planned, prove_text
+from collc.driver.pipeline import planned, prove_text
+from collc.language.optimal_tree import optimum
 from collc.schedule import ReducePhase, Schedule
 from collc.spec import ReduceStep
 from collc.target import TARGETS

@@ -21,12 +21,12 @@ from typing import Any
 import click
 import fingerprint
 
-from collc.bundle import ProgramBundle
-from collc.files import write_files
-from collc.programs import compile_any
+from collc.base.files import write_files
+from collc.driver.bundle import ProgramBundle
+from collc.driver.programs import compile_any
 from collc.run import fabsim_module
-from collc.run_program import Wanted, compare, copy_in, inputs_of, wanted_of
-from collc.verify import Array
+from collc.run.expected import Array
+from collc.run.program import Wanted, compare, copy_in, inputs_of, wanted_of
 
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "build" / "skews"

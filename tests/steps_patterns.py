@@ -11,16 +11,16 @@ import numpy as np
 
 import fabsim
 from building import HERE
-from collc.arrays import UFUNC
+from collc.base.files import write_files
+from collc.base.grids import Grid
 from collc.cost import Prediction
 from collc.emit.render import render
-from collc.files import write_files
-from collc.grids import Grid
 from collc.plan import Plan
+from collc.run.expected import _reduce, make_input
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.spec import Collective, Contract, ContractKind, ElementType, Limits, Operation, Spec
-from collc.steps import Moves, Slicing, StepsPhase
-from collc.verify import _reduce, make_input
+from collc.spec.arrays import UFUNC
+from collc.spec.exchange import Moves, Slicing, StepsPhase
 
 # source, destination, slice, into, count, combines
 Move = tuple[int, int, int, int, int, bool]

@@ -33,10 +33,10 @@ from time import monotonic
 import fingerprint
 
 import collc
-from collc.diagnostics import CollcError
+from collc.base.diagnostics import CollcError
+from collc.driver.pipeline import compile_text
 from collc.patterns import Kind, Pattern, all_patterns, instance
 from collc.patterns.facts import contracts_of
-from collc.pipeline import compile_text
 
 ROOT = Path(__file__).parents[1]
 PROGRESS = ROOT / "build" / "sweep.jsonl"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from collc import verify
-from collc.any_order import in_any_order
-from collc.arrays import UFUNC, Array
 from collc.language import parse_source
+from collc.run import expected as verify
+from collc.run.expected import NOT_KEPT, make_input, mismatch
+from collc.run.expected_custom import keeps_own
+from collc.run.unordered_reference import in_any_order
 from collc.schedule import Schedule, build_schedule
 from collc.spec import Operation
-from collc.verify import NOT_KEPT, make_input, mismatch
-from collc.verify_own import keeps_own
+from collc.spec.arrays import UFUNC, Array
 
 ROUNDED = (Operation.ADD, Operation.MUL)
 CHOSEN = (Operation.MAX, Operation.MIN)

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from collc.diagnostics import CollcError
+from collc.base.diagnostics import CollcError
+from collc.driver.programs import compile_any
 from collc.language import read_source
-from collc.programs import compile_any
-from collc.show import render
+from collc.language.show import render
 from tests.conftest import Golden
 
 ERRORS = Path(__file__).parent / "errors"

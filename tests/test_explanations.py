@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from collc.diagnostics import CollcError
+from collc.base.diagnostics import CollcError
 from collc.language import parse_source
 from tests.language.snippets import blocks, complete
 

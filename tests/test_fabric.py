@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from collc.base.diagnostics import CollcError
 from collc.cli import commands
-from collc.diagnostics import CollcError
-from collc.fabric import Fabric, Wanted, fabric_of
 from collc.target import WSE2, WSE3
+from collc.target.fabric import Fabric, Wanted, fabric_of
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 

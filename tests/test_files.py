@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from collc import files
-from collc.files import write_files
+from collc.base import files
+from collc.base.files import write_files
 
 OLD = {"a.csl": "old a", "b.csl": "old b"}
 NEW = {"a.csl": "new a", "b.csl": "new b", "go.sh": "new go"}

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from collc.optimum import optimum
+from collc.language.optimal_tree import optimum
 from tests.trees import all_trees, model_cycles
 
 RAMP = 2

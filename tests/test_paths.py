@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from collc.base.grids import Grid
+from collc.base.paths import Path, hilbert, leaps
 from collc.emit.paths import path_model
-from collc.grids import Grid
 from collc.language import parse_source
-from collc.paths import Path, hilbert, leaps
-from collc.show import show_spec
+from collc.language.show import show_spec
 from tests.test_show import NOWHERE, placeless
 
 SIDES = range(1, 41)

@@ -12,10 +12,10 @@ from click.testing import CliRunner
 
 import collc
 import fabsim
-from collc import reading
-from collc.bundle import Bundle, ProgramBundle
 from collc.cli import commands
-from collc.programs import compile_any
+from collc.driver import read_back as reading
+from collc.driver.bundle import Bundle, ProgramBundle
+from collc.driver.programs import compile_any
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 # A grid, a chain with strided roles, a path, one that leaps, parts of a grid, strands.
@@ -102,7 +102,7 @@ def test_without_fabsim_text_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch) 
 
     bundle = compiled("two_phase")
     assert isinstance(bundle, Bundle)
-    monkeypatch.setattr("collc.reading.importlib.import_module", missing)
+    monkeypatch.setattr("collc.driver.read_back.importlib.import_module", missing)
     reading.verify_text(broken(bundle, lambda _: "nonsense"))
 
 

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from collc.diagnostics import CollcError
+from collc.base.diagnostics import CollcError
+from collc.driver.pipeline import compile_text
+from collc.driver.programs import compile_any
 from collc.language import parse_source
-from collc.pipeline import compile_text
-from collc.programs import compile_any
-from collc.show import show_spec
+from collc.language.show import show_spec
 
 PROGRAM = """
 target {target}

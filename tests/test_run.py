@@ -13,9 +13,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from collc import Bundle, CollcError, RunError, compile_text
+from collc.base.files import write_files
 from collc.cli import commands
-from collc.files import write_files
-from collc.run_program import NOTHING_KNOWN
+from collc.run.program import NOTHING_KNOWN
 
 TEXT = """target wse2
 grid row = 4 x 1
@@ -189,6 +189,6 @@ def test_csl_that_does_not_compile_is_a_run_error(
     def spoiled(directory: Any, texts: Any) -> None:
         write_files(directory, {**texts, "layout.csl": "layout {"})
 
-    monkeypatch.setattr("collc.run.write_files", spoiled)
+    monkeypatch.setattr("collc.run.collective.write_files", spoiled)
     with pytest.raises(RunError, match=r"layout\.csl"):
         bundle.run()

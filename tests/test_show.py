@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collc.diagnostics import Diagnostic, Span
-from collc.grids import Grid
+from collc.base.diagnostics import Diagnostic, Span
+from collc.base.grids import Grid
 from collc.language import parse_file, parse_source, read_source
 from collc.language.limits import expectation_text
-from collc.own_contract import Holdings, OwnContract
-from collc.show import as_json, render, show_spec, show_steps
+from collc.language.show import as_json, render, show_spec, show_steps
 from collc.spec import (
     Algorithm,
     BroadcastStep,
@@ -29,7 +28,8 @@ from collc.spec import (
     Spec,
     Tree,
 )
-from collc.steps import Moves
+from collc.spec.custom_contract import Holdings, OwnContract
+from collc.spec.exchange import Moves
 
 NOWHERE = Span("", 0, 0, 0, 0)
 BY_TREES = (ContractKind.BROADCAST, ContractKind.REDUCE, ContractKind.ALLREDUCE)

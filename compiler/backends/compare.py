@@ -17,8 +17,8 @@ from collc.backends.interface import (
     Settings,
     UnavailableError,
 )
-from collc.fabric import Fabric
-from collc.files import write_files
+from collc.base.files import write_files
+from collc.target.fabric import Fabric
 
 SUCCESS = "SUCCESS!"
 _CYCLES = re.compile(r"^cycles: (\d+), starts within (\d+)$", re.MULTILINE)

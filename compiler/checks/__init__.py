@@ -7,6 +7,7 @@ pattern and not the grid.
 
 from collections.abc import Callable, Iterable, Iterator
 
+from collc.base.diagnostics import Diagnostic
 from collc.checks.circuits import circuits
 from collc.checks.color_numbers import color_numbers
 from collc.checks.colors import colors
@@ -19,21 +20,20 @@ from collc.checks.memory import memory
 from collc.checks.microthreads import microthreads
 from collc.checks.multicast import multicast
 from collc.checks.one_role import one_role
-from collc.checks.paired import paired
 from collc.checks.paths import paths
 from collc.checks.position_sides import position_sides
 from collc.checks.positions import positions
 from collc.checks.queues import queues
-from collc.checks.row_shapes import row_shapes
-from collc.checks.rows_delivery import rows_delivery
-from collc.checks.rows_hazards import rows_hazards
+from collc.checks.root_route import way_of_jump
+from collc.checks.simd import paired
+from collc.checks.step_table_delivery import rows_delivery
+from collc.checks.step_table_entries import row_shapes
+from collc.checks.step_table_hazards import rows_hazards
 from collc.checks.steps import steps
 from collc.checks.switch_colors import switch_colors
 from collc.checks.switches_return import switches_return
 from collc.checks.task_ids import task_ids
 from collc.checks.teardown import nothing_torn_down
-from collc.checks.way_of_jump import way_of_jump
-from collc.diagnostics import Diagnostic
 from collc.plan import Plan
 from collc.schedule import Schedule
 

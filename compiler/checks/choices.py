@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collc.diagnostics import Diagnostic
+from collc.base.diagnostics import Diagnostic
 from collc.schedule import Schedule, home_pe
 from collc.spec import ContractKind, Program
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 
+from collc.base.diagnostics import Diagnostic
 from collc.checks.line_tokens import LineTokens, run_tokens
-from collc.diagnostics import Diagnostic
 from collc.plan import Phase, Plan
 from collc.schedule import ReducePhase, Schedule
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from collc.checks.ledger import by_phase, shortage
-from collc.diagnostics import Diagnostic
+from collc.base.diagnostics import Diagnostic
+from collc.checks.resource_report import by_phase, shortage
 from collc.lowering.sharing import shared_dsrs
 from collc.lowering.slots import clashes, slots_of
 from collc.plan import BY_WAVELET, Phase, Plan, Role, SendVector, StoreVectors

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 
-from collc.diagnostics import Diagnostic
+from collc.base.diagnostics import Diagnostic
 from collc.lowering.resources import colors_of
 from collc.plan import Phase, Plan, Region
 from collc.schedule import Schedule

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collc.checks.row_shapes import shape_problem
-from collc.diagnostics import Diagnostic
+from collc.base.diagnostics import Diagnostic
+from collc.checks.step_table_entries import shape_problem
 from collc.plan import Phase, Plan, Role, StoreVectors
+from collc.plan.unrolled import unrolled
 from collc.schedule import Schedule
-from collc.steps import StepsPhase
-from collc.unrolled import unrolled
+from collc.spec.exchange import StepsPhase
 
 
 def extents(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:

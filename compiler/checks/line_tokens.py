@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from collc.checks.jumps import follow
-from collc.placement import SIDES, roles_of_ranks
+from collc.checks.router_skips import follow
 from collc.plan import (
     Advance,
     ColorUse,
@@ -23,6 +22,7 @@ from collc.plan import (
     Step,
     StoreVectors,
 )
+from collc.plan.placement import SIDES, roles_of_ranks
 from collc.schedule import ReducePhase
 
 Token = tuple[int, bool]

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 
-from collc.diagnostics import Diagnostic
+from collc.base.diagnostics import Diagnostic
 from collc.plan import Phase, Plan, Region, Strided
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
-from collc.steps import StepsPhase
+from collc.spec.exchange import StepsPhase
 
 
 def one_role(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:

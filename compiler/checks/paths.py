@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collc.diagnostics import Diagnostic
-from collc.grids import Grid
-from collc.paths import Path, Pe
-from collc.placement import roles_of_ranks, sent_colors
+from collc.base.diagnostics import Diagnostic
+from collc.base.grids import Grid
+from collc.base.paths import Path, Pe
 from collc.plan import Direction, Phase, Plan, Role
+from collc.plan.placement import roles_of_ranks, sent_colors
+from collc.plan.unrolled import NOWHERE, connections, roles_of_places
 from collc.schedule import Phase as Pattern
 from collc.schedule import ReducePhase, Schedule
-from collc.steps import StepsPhase
-from collc.unrolled import NOWHERE, connections, roles_of_places
+from collc.spec.exchange import StepsPhase
 
 _ALONG = frozenset((Direction.RAMP, Direction.WEST, Direction.EAST))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from collc.diagnostics import Diagnostic
+from collc.base.diagnostics import Diagnostic
 from collc.plan import Advance, ColorUse, Phase, Plan, Role, Route, SendVector
 from collc.schedule import Phase as SchedulePhase
 from collc.schedule import Schedule

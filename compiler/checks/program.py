@@ -6,21 +6,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
+from collc.base.diagnostics import Diagnostic
 from collc.checks import CHECKS
+from collc.checks.color_reuse import turns
+from collc.checks.concurrent_streams import strands
 from collc.checks.dsr_ids import MEMCPY
-from collc.checks.leaps import leaps
-from collc.checks.ledger import kept_by, left_beside
 from collc.checks.memory import has_free
-from collc.checks.strands import strands
+from collc.checks.noncontiguous_routes import leaps
+from collc.checks.resource_report import kept_by, left_beside
 from collc.checks.teardown import teardown
-from collc.checks.turns import turns
-from collc.diagnostics import Diagnostic
-from collc.lowering.presence import Mask, receiving, sending
+from collc.lowering.pe_masks import Mask, receiving, sending
 from collc.lowering.resources import switched_colors
 from collc.lowering.sharing import shared_dsrs, shared_tasks
-from collc.placement import received_colors, sent_colors
 from collc.plan import Phase, Plan
-from collc.program import ProgramPlan
+from collc.plan.placement import received_colors, sent_colors
+from collc.plan.program import ProgramPlan
 from collc.spec import Collective
 
 # what is the program's and not a collective's

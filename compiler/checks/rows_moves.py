@@ -1,4 +1,4 @@
-"""The rows of a line, moved in compiled loops; `collc.checks.rows_run` says what they are.
+"""The rows of a line, moved in compiled loops; `collc.checks.step_table_run` says what they are.
 
 In reading order: the types, `run_line`, how rows begin, who takes what from whom, what becomes of
 it, when rows end, `deliver`.

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collc.diagnostics import Diagnostic, Span
+from collc.base.diagnostics import Diagnostic, Span
 from collc.plan import Advance, CopyVector, Phase, Plan, Role, SendVector, Step, StoreVectors
 from collc.schedule import ReducePhase, Schedule
-from collc.steps import StepsPhase
+from collc.spec.exchange import StepsPhase
 
 
 def steps(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collc.checks.ledger import knob, reservations
-from collc.diagnostics import Diagnostic
+from collc.base.diagnostics import Diagnostic
+from collc.checks.resource_report import knob, reservations
 from collc.lowering.resources import switched_colors
 from collc.plan import Plan
 from collc.schedule import Schedule

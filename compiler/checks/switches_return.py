@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from collc.checks.passages import Passage, passages
-from collc.diagnostics import Diagnostic
-from collc.placement import roles_of_ranks
+from collc.base.diagnostics import Diagnostic
+from collc.checks.vector_order import Passage, passages
 from collc.plan import Advance, Phase, Plan, Role
+from collc.plan.placement import roles_of_ranks
 from collc.schedule import ReducePhase, Schedule
 
 SETS_BACK = frozenset((Advance.RESET, Advance.TEARDOWN))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collc.checks.ledger import by_phase, shortage
-from collc.diagnostics import Diagnostic
+from collc.base.diagnostics import Diagnostic
+from collc.checks.resource_report import by_phase, shortage
 from collc.lowering.resources import task_ids_of_phase
 from collc.lowering.sharing import shared_tasks
 from collc.plan import Plan

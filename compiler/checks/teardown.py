@@ -18,12 +18,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass
 
-from collc.checks.passages import Passage, passages
-from collc.checks.succession import InProgram, pe_of, played
-from collc.diagnostics import Diagnostic
-from collc.placement import roles_of_ranks, sent_colors
+from collc.base.diagnostics import Diagnostic
+from collc.checks.color_hand_over import InProgram, pe_of, played
+from collc.checks.vector_order import Passage, passages
 from collc.plan import Advance, Direction, Plan, Role, SendVector
-from collc.program import ProgramPlan
+from collc.plan.placement import roles_of_ranks, sent_colors
+from collc.plan.program import ProgramPlan
 from collc.schedule import ReducePhase, Schedule
 
 

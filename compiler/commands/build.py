@@ -7,20 +7,20 @@ from pathlib import Path
 
 import click
 
-from collc.bundle import Bundle, ProgramBundle
 from collc.commands.directory import directory, write
 from collc.commands.fabric import fabric_options
 from collc.commands.output import facts_of, print_data, print_decisions, resources_of, warning_facts
 from collc.commands.source import Source, print_warnings, reporting, source_options
-from collc.fabric import Wanted
+from collc.driver.bundle import Bundle, ProgramBundle
+from collc.driver.read_back import verify_text
+from collc.language.show import show_spec
 from collc.lowering import show_plan
 from collc.lowering.show_program import show_program
-from collc.reading import verify_text
 from collc.schedule import Schedule
-from collc.schedule_data import schedule_as_data
-from collc.show import show_spec
-from collc.show_schedule import show_schedule
+from collc.schedule.data import schedule_as_data
+from collc.schedule.show import show_schedule
 from collc.spec import Spec
+from collc.target.fabric import Wanted
 
 _FRONT: dict[str, Callable[[Spec, tuple[Schedule, ...]], str]] = {
     "spec": lambda spec, _: show_spec(spec),

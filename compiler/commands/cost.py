@@ -9,16 +9,16 @@ from typing import Any
 
 import click
 
-from collc.bundle import Bundle, ProgramBundle
-from collc.by_colors import by_colors, program_by_colors, show_by_colors
 from collc.commands.output import facts_of, print_data, print_decisions, warning_facts
 from collc.commands.source import Source, print_warnings, reporting, source_options
 from collc.cost import show_prediction
-from collc.in_turns import program_of_one
+from collc.driver.bundle import Bundle, ProgramBundle
+from collc.driver.cycles_by_colors import by_colors, program_by_colors, show_by_colors
+from collc.driver.programs import choices_of
+from collc.driver.time_multiplexed import program_of_one
 from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
-from collc.program import ProgramPlan
-from collc.programs import choices_of
+from collc.plan.program import ProgramPlan
 from collc.target import TARGETS
 from collc.tuning.by_length import show_ranges
 from collc.tuning.show import show_terms

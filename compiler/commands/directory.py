@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from collc.diagnostics import CollcError, Diagnostic
-from collc.files import write_files
+from collc.base.diagnostics import CollcError, Diagnostic
+from collc.base.files import write_files
 
 
 def directory(_: click.Context, __: click.Parameter, value: str | None) -> Path | None:

@@ -9,8 +9,8 @@ import click
 
 from collc.commands.output import print_data
 from collc.commands.source import Source, reporting, source_options
-from collc.explain import explained_codes, explanation
-from collc.pipeline import of_one
+from collc.driver.pipeline import of_one
+from collc.explanations.pages import explained_codes, explanation
 from collc.spec import Collective
 from collc.target import TARGETS, Target
 from collc.tuning import decided_for_turns

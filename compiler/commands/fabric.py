@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from collc.fabric import MACHINES, MOST_CHANNELS, SIMULATOR, Wanted
+from collc.target.fabric import MACHINES, MOST_CHANNELS, SIMULATOR, Wanted
 
 
 def _pair(_: click.Context, __: click.Parameter, value: str | None) -> tuple[int, int] | None:

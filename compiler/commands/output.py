@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from collc.bundle import Bundle, ProgramBundle
+from collc.base.diagnostics import Diagnostic
 from collc.cost import Prediction, show_gap
-from collc.diagnostics import Diagnostic
+from collc.driver.bundle import Bundle, ProgramBundle
+from collc.language.show import as_json, render
 from collc.lowering.reconfiguration import reconfiguration_bytes
-from collc.show import as_json, render
 from collc.tuning.show import decision_as_data, show_decision
 
 FAULT, USAGE, WRONG_RUN = 1, 2, 3

@@ -13,10 +13,10 @@ import click
 from rich.console import Console
 from rich.progress import track
 
+from collc.base.diagnostics import CollcError, Diagnostic
 from collc.commands.directory import write
 from collc.commands.output import FAULT, WRONG_RUN, print_data, report
 from collc.commands.source import definitions_of
-from collc.diagnostics import CollcError, Diagnostic
 from collc.run import RunError
 from collc.target import TARGETS
 from collc_research.plot.draw import best_map, curves, ending_of, gap_map, picture, require

@@ -12,17 +12,17 @@ from pathlib import Path
 import click
 
 from collc.backends import BACK_ENDS, Settings, UnavailableError, opened
+from collc.base.diagnostics import CollcError
 from collc.commands.fabric import fabric_options
 from collc.commands.output import FAULT
 from collc.commands.run_on import TOOL_OPTIONS
-from collc.diagnostics import CollcError
-from collc.fabric import MACHINES, Wanted
 from collc.probe.fabsim import Fabsim
 from collc.probe.job import Tool
 from collc.probe.program import ARCHS, NEWEST
 from collc.probe.report import as_json, as_text, table_of
 from collc.probe.survey import Progress, survey
 from collc.probe.tools import Tools
+from collc.target.fabric import MACHINES, Wanted
 
 _SECONDS = 600  # for a command where no --timeout is given: a probe may stand still
 

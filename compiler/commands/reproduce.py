@@ -9,9 +9,9 @@ import click
 from rich.console import Console
 from rich.progress import track
 
+from collc.base.diagnostics import CollcError
 from collc.commands.directory import directory, write
 from collc.commands.output import FAULT, WRONG_RUN, print_data, report
-from collc.diagnostics import CollcError
 from collc.run import RunError
 from collc_research.plot.draw import require
 from collc_research.reproduce import claims, reproduce, rows_as_data, summary, tables_of

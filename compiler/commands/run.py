@@ -14,16 +14,16 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from collc.bundle import ProgramBundle
 from collc.commands.directory import directory, write
 from collc.commands.fabric import fabric_options
 from collc.commands.output import WRONG_RUN, facts_of, predicted_facts, print_data
 from collc.commands.run_on import Asked, Runs, back_end_options, run_on
 from collc.commands.source import Source, reporting, source_options
-from collc.fabric import Wanted
+from collc.driver.bundle import ProgramBundle
+from collc.plan.dynamic_lengths import checked_lengths
 from collc.run import RunError, RunReport
-from collc.run_lengths import checked_lengths
-from collc.run_program import NOTHING_KNOWN
+from collc.run.program import NOTHING_KNOWN
+from collc.target.fabric import Wanted
 
 _SHOWN = 12  # lengths of rounds
 

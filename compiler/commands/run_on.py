@@ -14,15 +14,15 @@ import click
 
 from collc.backends import BACK_ENDS, Settings
 from collc.backends.compare import Place, Row, Trial, differing, tried
-from collc.bundle import Bundle, ProgramBundle
+from collc.base.diagnostics import CollcError
 from collc.commands.directory import write
 from collc.commands.output import FAULT, WRONG_RUN, facts_of, predicted_facts, print_data
 from collc.commands.source import Source
-from collc.diagnostics import CollcError
+from collc.driver.bundle import Bundle, ProgramBundle
 from collc.emit.clock import HOP
-from collc.fabric import MACHINES, Wanted, fabric_of, machine_of
-from collc.run_lengths import Lengths, checked_lengths
+from collc.plan.dynamic_lengths import Lengths, checked_lengths
 from collc.target import TARGETS
+from collc.target.fabric import MACHINES, Wanted, fabric_of, machine_of
 
 
 @dataclass(frozen=True)

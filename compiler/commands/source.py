@@ -13,15 +13,15 @@ from typing import Any
 
 import click
 
-from collc.bundle import Bundle, ProgramBundle
+from collc.base.diagnostics import CollcError, Diagnostic
 from collc.commands.output import FAULT, report
-from collc.diagnostics import CollcError, Diagnostic
+from collc.driver.bundle import Bundle, ProgramBundle
+from collc.driver.pipeline import prove_text, read
+from collc.driver.programs import compile_any, prove_program
 from collc.language import read_source
+from collc.language.show import render
 from collc.language.source import MAX_SOURCE_BYTES
-from collc.pipeline import prove_text, read
-from collc.programs import compile_any, prove_program
 from collc.schedule import Schedule
-from collc.show import render
 from collc.spec import Spec
 from collc.target import TARGETS
 

@@ -17,12 +17,12 @@ import click
 from rich.console import Console
 from rich.progress import track
 
+from collc.base.cache import on_all_cores
 from collc.commands.output import WRONG_RUN, print_data
 from collc.commands.source import Source, reporting, source_options
-from collc.kept import on_all_cores
 from collc.run import RunError
+from collc.tuning.cache import Remembered
 from collc.tuning.lengths import Question, Row, crossing_of_plans, different, rows_of, sampled
-from collc.tuning.remembered import Remembered
 from collc.tuning.show import plan_as_data
 
 Answer = TypeVar("Answer")

@@ -18,11 +18,11 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from collc.grids import Grid
-from collc.own_contract import OwnContract
-from collc.owners import owners
+from collc.base.grids import Grid
 from collc.schedule import Schedule, home_pe, pes_of_ranks
 from collc.spec import Collective, Contract, ContractKind, ElementType
+from collc.spec.custom_contract import OwnContract
+from collc.spec.slice_ownership import owners
 from collc.target import Target
 
 Integers = npt.NDArray[np.int64]

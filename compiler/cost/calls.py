@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from collc.constants import Code
 from collc.cost.operations import Costs
 from collc.cost.predict import Times
-from collc.program import ProgramPlan, Use
+from collc.plan.program import ProgramPlan, Use
+from collc.plan.unrolled import Ints
 from collc.spec import Collective, ContractKind
-from collc.unrolled import Ints
+from collc.target.constants import Code
 
 
 @dataclass(frozen=True)

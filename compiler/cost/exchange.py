@@ -14,10 +14,10 @@ from collc.cost.row_moves import CODE, WAIT
 from collc.cost.rows import run_timeline
 from collc.cost.timeline import Line, timeline
 from collc.plan import Phase, RowKind
-from collc.run_lengths import exchange_of_length
-from collc.step_tables import always
-from collc.steps import StepsPhase
-from collc.unrolled import NOWHERE, Ints, Unrolled, connections, roles_of_places, unrolled
+from collc.plan.dynamic_lengths import exchange_of_length
+from collc.plan.step_tables import always
+from collc.plan.unrolled import NOWHERE, Ints, Unrolled, connections, roles_of_places, unrolled
+from collc.spec.exchange import StepsPhase
 
 FUNCTIONS = 2  # the task, and what begins steps and finds that there are no more
 

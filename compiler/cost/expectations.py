@@ -5,10 +5,10 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator
 
+from collc.base.diagnostics import Diagnostic
 from collc.cost.predict import Prediction
-from collc.diagnostics import Diagnostic
 from collc.plan import Plan
-from collc.program import ProgramPlan
+from collc.plan.program import ProgramPlan
 from collc.spec import Expectation
 
 RELATIONS: dict[str, Callable[[float, float], bool]] = {

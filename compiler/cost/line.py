@@ -21,10 +21,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from collc.cost.contention import Crowd
-from collc.cost.leaps import Distances, distances
+from collc.cost.noncontiguous import Distances, distances
 from collc.cost.operations import Costs, Place
-from collc.placement import passes_on, roles_of_ranks
 from collc.plan import BY_WAVELET, Advance, Phase, Role, SendVector, StoreVectors
+from collc.plan.placement import passes_on, roles_of_ranks
 from collc.schedule import ReducePhase
 
 

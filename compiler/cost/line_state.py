@@ -52,7 +52,7 @@ ROW_FIELDS = 10
 # operations have left at least, when repetition is looked for. The lanes of a place, whether some
 # share links; cycles until a task begins, those of the code that begins a phase, and those of a
 # register's load. What is written goes up the ramp so many cycles later, and then there is what
-# pieces of code take that are part of no row's (`collc.constants.Code`).
+# pieces of code take that are part of no row's (`collc.target.constants.Code`).
 (
     RAMP, HOP, OUTPUT_QUEUE, INPUT_QUEUE, GROUP, WORTH, LANES, SHARES, TASK, BEGINNING, LOAD, RISE,
     CALL, FRAME, OWN_BIT_SET, OWN_BIT_CLEAR, IS_TRUE, IS_FALSE, OVER_ELSE, LOOP_BACK, COUNTER,

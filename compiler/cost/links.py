@@ -15,7 +15,7 @@ import numpy as np
 
 from collc.cost.cycles import take
 from collc.cost.line_state import NONE, NOW, STORED, Arrays
-from collc.unrolled import NOWHERE, Ints
+from collc.plan.unrolled import NOWHERE, Ints
 
 Link = Hashable  # on a line the place behind which it is, and its direction
 

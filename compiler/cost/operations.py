@@ -1,7 +1,7 @@
 """What a PE pays before, between and after the elements of its operations: one record for a plan.
 
 All of it follows from the emitted text (`templates/collective_pe.csl.j2`); what its pieces take is
-measured (`collc.constants`). An operation is prepared by scalar instructions, then loads its
+measured (`collc.target.constants`). An operation is prepared by scalar instructions, then loads its
 operands that are not in registers, then is issued. An asynchronous one runs beside the code that
 started it; that code comes first, so the first element waits until every function up to the task
 has returned. `Place` says how long that takes. `@map` runs in the code itself.
@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import ceil
 
-from collc.arithmetic import Arithmetic, arithmetic_of
-from collc.constants import Code
-from collc.packing import PAIR, WIDE
 from collc.plan import Plan
 from collc.spec import Contract, ContractKind
+from collc.spec.arithmetic import Arithmetic, arithmetic_of
+from collc.spec.simd import PAIR, WIDE
 from collc.target import Target
+from collc.target.constants import Code
 
 # By operation, which constant says what it takes to issue it. In a vector operation the fabric
 # operands are in registers since the program was loaded.

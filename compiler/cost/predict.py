@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from collc.base.diagnostics import Span
 from collc.cost.bound import bound_of
 from collc.cost.exchange import FUNCTIONS, run_exchange
 from collc.cost.line import LineRun, Wait, critical_waits, run_line
 from collc.cost.operations import Costs, Place, costs_of, costs_of_phase
 from collc.cost.tree_bound import tree_bound_of
-from collc.diagnostics import Span
 from collc.plan import Phase, Plan
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, ascending
-from collc.steps import StepsPhase
+from collc.spec.exchange import StepsPhase
 
 Times = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]

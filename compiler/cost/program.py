@@ -17,9 +17,9 @@ from collc.cost.bound import bound_of
 from collc.cost.calls import finished
 from collc.cost.operations import costs_of
 from collc.cost.predict import Prediction, Times
-from collc.cost.strand import Call, Strand, strand_of
-from collc.program import ProgramPlan
-from collc.run_lengths import Lengths, collective_of_length
+from collc.cost.stream import Call, Strand, strand_of
+from collc.plan.dynamic_lengths import Lengths, collective_of_length
+from collc.plan.program import ProgramPlan
 from collc.spec import Collective
 
 FOLLOWED = 3  # rounds

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from collc.constants import Code
 from collc.cost.operations import Costs
 from collc.cost.row_moves import APPLY, CODE, PASS, RECEIVE, SEND, WAIT
 from collc.plan import Phase, RowKind
-from collc.step_tables import extent_of
-from collc.unrolled import Unrolled
+from collc.plan.step_tables import extent_of
+from collc.plan.unrolled import Unrolled
+from collc.target.constants import Code
 
 SENDS, RELAYS, RECEIVES = int(RowKind.SENDS), int(RowKind.RELAYS), int(RowKind.RECEIVES)
 COMBINES, STAGES, APPLIES = int(RowKind.COMBINES), int(RowKind.STAGES), int(RowKind.APPLIES)

@@ -27,7 +27,7 @@ from collc.cost.line_state import (
 from collc.cost.operations import Costs
 from collc.cost.row_code import Features, Here, prepared, start
 from collc.plan import AREA_BITS, RowKind
-from collc.unrolled import Ints, Unrolled
+from collc.plan.unrolled import Ints, Unrolled
 
 RECEIVES, SENT = int(RowKind.RECEIVES), int(RowKind.SENDS | RowKind.RELAYS)
 APPLIES, COMBINES = int(RowKind.APPLIES), int(RowKind.COMBINES)

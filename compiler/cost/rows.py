@@ -17,7 +17,7 @@ from collc.cost.line_state import ACTIVE, BUDGET, INTO, OUT, PASSED, ROW, RUNS
 from collc.cost.links import rebuilt
 from collc.cost.operations import Costs
 from collc.cost.timeline import Line, Timeline, timeline
-from collc.unrolled import Ints
+from collc.plan.unrolled import Ints
 
 MOST = 200_000_000  # looks at a place that are taken
 ROW_COST = 70  # about what a row costs besides its elements, in cycles

@@ -41,7 +41,7 @@ from collc.cost.operations import Costs
 from collc.cost.row_code import Features, Here, beginning, loads_at_beginning
 from collc.cost.row_moves import begin
 from collc.cost.row_table import RowTable, row_table
-from collc.unrolled import NOWHERE, Ints, Unrolled
+from collc.plan.unrolled import NOWHERE, Ints, Unrolled
 
 ENOUGH = 200  # elements that operations have left at least, when repetition is looked for
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from collc.emit.conditions import Cases
+from collc.emit.grid_places import SiteModel
 from collc.emit.phases import PhaseModel
-from collc.emit.sites import SiteModel
 
 COORDINATES = ("x", "y")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collc.steps import Blocks
+from collc.spec.exchange import Blocks
 
 
 def first_of_block(blocks: Blocks, line: str) -> str:

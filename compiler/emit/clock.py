@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from collc.diagnostics import CollcError, Diagnostic, Span
+from collc.base.diagnostics import CollcError, Diagnostic, Span
 from collc.spec import Reserved, Spec, TimeStamps
 from collc.target import TARGETS
 

@@ -10,7 +10,7 @@ from collc.emit.ids import Ids
 from collc.emit.roles import Field, RoleModel
 from collc.lowering.memory import LOOP_HEADER, lane_numbers, row_numbers
 from collc.plan import AREA_BITS, Exchange, Lane, Number, Phase, Plan, RowKind
-from collc.step_tables import always, extent_of, places_of
+from collc.plan.step_tables import always, extent_of, places_of
 
 # what a row does: the name of the bit in the text, and what is said of it there
 _BITS = {

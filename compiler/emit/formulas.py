@@ -1,7 +1,8 @@
 """A formula as text: the body of a call-back in CSL, and the same in NumPy.
 
-Both print the nodes of `collc.formula` and nothing else; no text of the user's gets here. Names are
-given to what is used more than once, to choices, and to what a minimum or maximum compares.
+Both print the nodes of `collc.spec.formula` and nothing else; no text of the user's gets here.
+Names are given to what is used more than once, to choices, and to what a minimum or maximum
+compares.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from collc.formula import COMPARISONS, FLOATS, LOGIC, Formula, Node, uses
+from collc.spec.formula import COMPARISONS, FLOATS, LOGIC, Formula, Node, uses
 
 _LEAVES = ("own", "received", "constant")
 _CHOICES = ("min", "max", "choose")

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from collc.base.version import __version__
 from collc.emit.arguments import (
     ArgumentsModel,
     arguments_of_part,
@@ -17,11 +18,12 @@ from collc.emit.arguments import (
     arguments_of_result,
 )
 from collc.emit.conditions import Cases, cases_of
+from collc.emit.custom_contract import OwnModel, own_model
 from collc.emit.exchange import BitModel, row_bits
+from collc.emit.grid_places import SiteModel, site_model, where
 from collc.emit.ids import Ids
 from collc.emit.names import NUMPY_TYPE, Combine, combine_of
 from collc.emit.order import numpy_combine, order_of, rounds
-from collc.emit.own import OwnModel, own_model
 from collc.emit.paths import PathModel, path_model
 from collc.emit.phases import PhaseModel, Surroundings, coordinates, entries_of, phase_model
 from collc.emit.reference import (
@@ -38,14 +40,12 @@ from collc.emit.registers import (
     registers_of_vector,
 )
 from collc.emit.roles import Shape, shape_of
-from collc.emit.sites import SiteModel, site_model, where
 from collc.lowering.registers import vector_pairs
 from collc.lowering.resources import switched_colors
-from collc.owners import lines_and_ranks
 from collc.plan import AREA_BITS, Phase, Plan, Registers, SendVector
 from collc.schedule import Schedule, home_pe
 from collc.spec import Collective, ContractKind
-from collc.version import __version__
+from collc.spec.slice_ownership import lines_and_ranks
 
 
 @dataclass(frozen=True)

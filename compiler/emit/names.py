@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from collc.arithmetic import arithmetic_of
 from collc.emit.formulas import csl_body
 from collc.spec import Contract, ElementType, Operation, OwnOperation
+from collc.spec.arithmetic import arithmetic_of
 
 NUMPY_TYPE = {
     ElementType.F32: "float32",

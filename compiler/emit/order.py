@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from collc.arrays import UFUNC
-from collc.emit.own import Row, shown_rows
+from collc.emit.custom_contract import Row, shown_rows
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.spec import ElementType, Operation, OwnOperation
-from collc.steps import StepsPhase
+from collc.spec.arrays import UFUNC
+from collc.spec.exchange import StepsPhase
 
 MOST_ROWS = 300  # of all tables of a collective, as they are printed
 

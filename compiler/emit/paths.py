@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from collc.grids import Grid
-from collc.paths import Path
+from collc.base.grids import Grid
+from collc.base.paths import Path
 
 Places = npt.NDArray[np.int64]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from collc.base.grids import Grid
 from collc.emit.conditions import Cases, cases_of
 from collc.emit.exchange import (
     ExchangeModel,
@@ -17,6 +18,7 @@ from collc.emit.exchange import (
     exchange_model,
     exchange_role,
 )
+from collc.emit.grid_places import site_model
 from collc.emit.ids import Ids
 from collc.emit.names import Combine
 from collc.emit.registers import (
@@ -37,9 +39,7 @@ from collc.emit.roles import (
     routes_models,
     shape_of,
 )
-from collc.emit.sites import site_model
-from collc.emit.ways import WaysModel, ways_model
-from collc.grids import Grid
+from collc.emit.routes_between import WaysModel, ways_model
 from collc.plan import Phase, Plan
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from collc.emit.phases import color_mask
 from collc.emit.registers import of_color
 from collc.lowering.configuration import is_switched
-from collc.placement import received_colors, sent_colors
 from collc.plan import Phase
-from collc.program import ProgramPlan
+from collc.plan.placement import received_colors, sent_colors
+from collc.plan.program import ProgramPlan
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from collc.lowering.configuration import (
     torn_down_by,
 )
 from collc.lowering.registers import vector_pairs
-from collc.program import ProgramPlan, Use
+from collc.plan.program import ProgramPlan, Use
 
 
 def shared_of(plan: ProgramPlan) -> list[SharedPhase]:

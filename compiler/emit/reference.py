@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collc.emit.formulas import numpy_body
 from collc.emit.names import NUMPY_REDUCTION
-from collc.owners import lines_and_ranks, owners
 from collc.schedule import Schedule, ascending, axis_of, pes_of_ranks
 from collc.spec import Collective, Operation, OwnOperation, ReduceStep, RunStep
+from collc.spec.slice_ownership import lines_and_ranks, owners
 
 
 def numpy_reduction(operation: Operation | OwnOperation | None) -> str:

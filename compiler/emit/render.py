@@ -14,19 +14,19 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from collc.base.files import MANIFEST
 from collc.cost import Prediction
 from collc.emit.clock import HOP, MEMORY_BYTES, ClockModel, clock_model
 from collc.emit.model import BundleModel, model_of
 from collc.emit.program import ProgramModel, program_model, strand_models
-from collc.fabric import Wanted, fabric_of
-from collc.files import MANIFEST
 from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.plan import Plan
-from collc.program import ProgramPlan
+from collc.plan.program import ProgramPlan
 from collc.schedule import Schedule
 from collc.spec import Contract, Decision, Spec
 from collc.target import TARGETS
+from collc.target.fabric import Wanted, fabric_of
 
 _CSL = ("collective_layout.csl", "collective_pe.csl", "layout.csl", "pe_program.csl")
 

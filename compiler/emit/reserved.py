@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from collc.diagnostics import Diagnostic, Span
+from collc.base.diagnostics import Diagnostic, Span
 from collc.spec import Collective, Selection
 
 # Keywords and type names of CSL (docs/csl-constructs.md, "Names").

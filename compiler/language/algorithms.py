@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from collc.diagnostics import Span
+from collc.base.diagnostics import Span
 from collc.language import syntax
 from collc.language.each import (
     as_used,
@@ -39,7 +39,7 @@ from collc.language.ranks import (
 )
 from collc.language.syntax import AlgorithmDecl, EachDecl, LocalDecl, TreeUse, Word
 from collc.spec import Algorithm
-from collc.steps import Moves
+from collc.spec.exchange import Moves
 
 MAX_STEPS = 16_384  # of all algorithms of a file, loops counted each time
 MAX_TRANSFERS = 4_194_304

@@ -8,7 +8,7 @@ from typing import Any, cast
 from lark import Token, Transformer_NonRecursive, Tree, v_args
 from lark.tree import Meta
 
-from collc.diagnostics import Span
+from collc.base.diagnostics import Span
 from collc.language import syntax
 from collc.language.syntax import Clause, Declaration, Expression, Word
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
+from collc.base.paths import Path
 from collc.language import syntax
+from collc.language.declared_names import reserved
 from collc.language.expressions import Scope, number
 from collc.language.problems import KnownProblemError, Problems, problem
 from collc.language.syntax import (
@@ -24,8 +26,6 @@ from collc.language.syntax import (
     Word,
 )
 from collc.language.undecided import is_auto
-from collc.language.words import reserved
-from collc.paths import Path
 from collc.spec import (
     Collective,
     Contract,

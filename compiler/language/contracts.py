@@ -30,9 +30,9 @@ from collc.language.lines import Line
 from collc.language.problems import KnownProblemError, ProblemError, problem
 from collc.language.ranks import Array, Budget, Surroundings, as_array, numbers_of
 from collc.language.syntax import ContractDecl, HeldDecl, OwnContractDecl
-from collc.own_contract import Holdings, OwnContract
 from collc.spec import Contract
-from collc.steps import Slicing
+from collc.spec.custom_contract import Holdings, OwnContract
+from collc.spec.exchange import Slicing
 
 MAX_PROMISES = 4_194_304  # slices of ranks, of one contract
 

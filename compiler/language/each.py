@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from collc.diagnostics import Span
+from collc.base.diagnostics import Span
 from collc.language import syntax
 from collc.language.expressions import Binding
 from collc.language.problems import KnownProblemError, ProblemError, problem

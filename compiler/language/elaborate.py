@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from collc.diagnostics import Span
-from collc.grids import Grid
+from collc.base.diagnostics import Span
+from collc.base.grids import Grid
 from collc.language import by_length, syntax
 from collc.language.algorithms import Algorithms
 from collc.language.by_length import ByLength, elaborate_by_length, is_by_length, refused_steps

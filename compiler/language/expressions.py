@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import isqrt
 
-from collc.diagnostics import Span
+from collc.base.diagnostics import Span
 from collc.language import syntax
 from collc.language.problems import KnownProblemError, ProblemError, problem, suggest
 from collc.language.syntax import Expression

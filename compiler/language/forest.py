@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from collc.diagnostics import Span
+from collc.base.diagnostics import Span
 from collc.language import syntax
+from collc.language.declared_names import OPTIMAL
 from collc.language.expressions import FUNCTIONS, Binding, Scope, number, truth
 from collc.language.problems import KnownProblemError, ProblemError, problem, suggest
 from collc.language.shapes import LEAF, Shape, join, literal_shape
@@ -29,7 +30,6 @@ from collc.language.syntax import (
     Word,
 )
 from collc.language.traverse import expressions_of, walk
-from collc.language.words import OPTIMAL
 from collc.schedule import JUMP
 
 MAX_CALLS_DEEP = 65_536

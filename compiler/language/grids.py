@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from collc.grids import Grid, Lines, Site
+from collc.base.grids import Grid, Lines, Site
 from collc.language.expressions import Scope, number
 from collc.language.problems import KnownProblemError, Problems, problem, suggest
 from collc.language.syntax import ExtentDecl, GridDecl, PartDecl, PlaceDecl, Word

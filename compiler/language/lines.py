@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from collc.diagnostics import Span
-from collc.grids import Grid
+from collc.base.diagnostics import Span
+from collc.base.grids import Grid
+from collc.base.paths import Path
+from collc.language.declared_names import HILBERT, ORDER_WORDS, RING
 from collc.language.expressions import Scope
 from collc.language.orders import Orders, check_no_arguments
 from collc.language.problems import Problems, problem
 from collc.language.syntax import OrderClause, TreeUse
-from collc.language.words import HILBERT, ORDER_WORDS, RING
-from collc.paths import Path
 from collc.spec import Order
 
 HORIZONTAL = frozenset((Order.WEST_TO_EAST, Order.EAST_TO_WEST))

@@ -12,6 +12,7 @@ from functools import lru_cache
 from importlib.resources import files
 
 from collc.language import syntax
+from collc.language.declared_names import ORDER_WORDS, TREE_WORDS, check_words, reserved
 from collc.language.expressions import (
     FUNCTIONS,
     RESERVED,
@@ -30,7 +31,6 @@ from collc.language.problems import ProblemError, Problems, problem, suggest
 from collc.language.shapes import check_literal
 from collc.language.syntax import AlgorithmDecl, OperationDecl, OrderDecl, TreeDecl, Word
 from collc.language.traverse import walk
-from collc.language.words import ORDER_WORDS, TREE_WORDS, check_words, reserved
 from collc.spec import ContractKind, Operation
 
 PRELUDE_FILE = "prelude.coll"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from collc.language import syntax
+from collc.language.declared_names import check_words
 from collc.language.expressions import (
     FUNCTIONS,
     RESERVED,
@@ -26,7 +27,6 @@ from collc.language.syntax import (
     Word,
 )
 from collc.language.traverse import expressions_of_held, expressions_of_transfer, walk
-from collc.language.words import check_words
 
 MAX_LOOPS_DEEP = 32
 

@@ -1,8 +1,8 @@
 """Operations: those of the language by name, and the user's own from expression to formula.
 
-An expression of the language has to be made of the two elements, numbers, and what `collc.formula`
-has a node for. A number takes the type of what stands beside it; types are changed by calling one,
-`i32(a)`. What rests on numbers alone is computed here.
+An expression of the language has to be made of the two elements, numbers, and what
+`collc.spec.formula` has a node for. A number takes the type of what stands beside it; types are
+changed by calling one, `i32(a)`. What rests on numbers alone is computed here.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from collc.diagnostics import Span
-from collc.formula import BITS, BOOL, FLOATS, INTEGERS, SHIFTS, Builder
+from collc.base.diagnostics import Span
 from collc.language import syntax
+from collc.language.declared_names import check_words
 from collc.language.expressions import FUNCTIONS, Binding, Scope, number, truth
 from collc.language.problems import problem, suggest
 from collc.language.syntax import Expression, OperationDecl
 from collc.language.traverse import walk
-from collc.language.words import check_words
 from collc.spec import ElementType, Operation, OwnOperation
+from collc.spec.formula import BITS, BOOL, FLOATS, INTEGERS, SHIFTS, Builder
 
 TYPES = (*INTEGERS, *FLOATS)
 _FUNCTIONS = ("min", "max", *BITS, *SHIFTS)

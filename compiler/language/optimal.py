@@ -13,15 +13,15 @@ from math import isqrt
 
 import numpy as np
 
-from collc.diagnostics import Span
+from collc.base.diagnostics import Span
+from collc.language.declared_names import OPTIMAL
 from collc.language.expressions import Scope
 from collc.language.forest import Forest
 from collc.language.names import prelude
+from collc.language.optimal_tree import Optimum, optimum
 from collc.language.problems import problem
 from collc.language.shapes import children_of
 from collc.language.syntax import Argument, Number, TreeDecl, TreeUse, Word
-from collc.language.words import OPTIMAL
-from collc.optimum import Optimum, optimum
 from collc.spec import Tree
 from collc.target import Target
 

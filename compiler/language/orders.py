@@ -10,15 +10,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from collc.grids import Grid
+from collc.base.grids import Grid
+from collc.base.paths import Path, Pe, hilbert
 from collc.language import syntax
+from collc.language.declared_names import HILBERT, ORDER_WORDS
 from collc.language.expressions import Binding, Scope, number
 from collc.language.forest import bind
 from collc.language.problems import KnownProblemError, ProblemError, problem, suggest
 from collc.language.ranks import Array, Budget, FunctionOf, Surroundings, as_array, numbers_of
 from collc.language.syntax import FormulaDecl, LocalDecl, OrderDecl, PeDecl, TreeUse
-from collc.language.words import HILBERT, ORDER_WORDS
-from collc.paths import Path, Pe, hilbert
 
 MAX_PLACES = 65_534  # emitted programs count places, and two more, in 16 bits
 

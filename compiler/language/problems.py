@@ -12,7 +12,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import ParamSpec, TypeVar
 
-from collc.diagnostics import CollcError, Diagnostic, Span
+from collc.base.diagnostics import CollcError, Diagnostic, Span
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
-from collc.diagnostics import Span
+from collc.base.diagnostics import Span
 from collc.language import syntax
 from collc.language.by_length import ByLength
 from collc.language.expressions import Scope, number

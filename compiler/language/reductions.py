@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collc.language.declared_names import OPTIMAL
 from collc.language.forest import TooManyRanksError
 from collc.language.lines import Line
 from collc.language.optimal import optimal_tree
@@ -10,10 +11,9 @@ from collc.language.shapes import children_of
 from collc.language.step_places import Surroundings, end_of
 from collc.language.syntax import Call, Name, ReduceClause, TreeUse, Word
 from collc.language.undecided import is_auto
-from collc.language.words import OPTIMAL
-from collc.packing import wavelets
 from collc.schedule import JUMP
 from collc.spec import ReduceStep, Tree
+from collc.spec.simd import wavelets
 
 LONGEST_LEAPING = 4096  # ranks of a tree that is carried out in steps
 

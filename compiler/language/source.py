@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from collc.diagnostics import Span
+from collc.base.diagnostics import Span
 from collc.language.problems import problem, refuse
 
 MAX_SOURCE_BYTES = 128 * 1024  # a tree of 1000 ranks written by hand takes 10 KB

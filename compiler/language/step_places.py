@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from collc.diagnostics import Span
+from collc.base.diagnostics import Span
 from collc.language.algorithms import Algorithms
 from collc.language.expressions import Scope, number
 from collc.language.forest import Forest

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collc.language.lines import Line
 from collc.language.problems import Problems, problem
 from collc.language.reductions import reduction_of
+from collc.language.simd import is_wide
 from collc.language.step_places import (
     StepClause,
     Surroundings,
@@ -24,7 +25,6 @@ from collc.language.syntax import (
     ReduceClause,
     RunClause,
 )
-from collc.language.twos import is_wide
 from collc.language.undecided import is_auto
 from collc.spec import (
     BroadcastStep,

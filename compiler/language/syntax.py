@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from collc.diagnostics import Span
+from collc.base.diagnostics import Span
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from lark import Lark
 from lark.grammar import Rule
 from lark.lexer import TerminalDef
 
-from collc.kept import cache_folder
+from collc.base.cache import cache_folder
 
 _STARTS = ["start", "stray"]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from collc.diagnostics import Span
+from collc.base.diagnostics import Span
 from collc.language.expressions import AUTO
 from collc.language.lines import Line, Lines
 from collc.language.parser import parse_text

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache, partial
 from itertools import product
 
-from collc.arithmetic import arithmetic_of
+from collc.base.paths import Path
 from collc.cost import cycles_of
 from collc.lowering import memory, registers, resources
 from collc.lowering.behaviour import Combining, behaviours
@@ -34,13 +34,13 @@ from collc.lowering.steps import (
     steps_phase,
     traffic_of,
 )
-from collc.lowering.steps.ways import Wired
-from collc.packing import goes_in_pairs, slices_go_in_pairs
-from collc.paths import Path
+from collc.lowering.steps.routes import Wired
 from collc.plan import Advance, Phase, Plan, SendVector, Way
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.schedule import Phase as SchedulePhase
-from collc.steps import StepsPhase
+from collc.spec.arithmetic import arithmetic_of
+from collc.spec.exchange import StepsPhase
+from collc.spec.simd import goes_in_pairs, slices_go_in_pairs
 from collc.target import Target
 
 __all__ = ["COLORINGS", "build_plan", "candidate_plans", "show_plan"]

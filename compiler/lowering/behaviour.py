@@ -18,13 +18,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from collc.jumps import jump_color
 from collc.lowering.behaving import Behaviour
 from collc.lowering.jump import laid_out
 from collc.lowering.line import LineTree, line_tree, passing_colors
 from collc.lowering.rounds import rounds_for
-from collc.placement import SIDES
 from collc.plan import Advance, ColorUse, Direction, Route, SendVector, Step, StoreVectors
+from collc.plan.placement import SIDES
+from collc.plan.root_bypass import jump_color
 from collc.schedule import ReducePhase
 
 

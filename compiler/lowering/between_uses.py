@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from collc.lowering.configuration import configurations, differing
-from collc.program import ProgramPlan, SharedColor, Use
+from collc.plan.program import ProgramPlan, SharedColor, Use
 from collc.spec import Reconfigure
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from collc.grids import Grid
-from collc.lowering.presence import Mask, routing
+from collc.base.grids import Grid
+from collc.base.paths import Path
+from collc.lowering.pe_masks import Mask, routing
 from collc.lowering.resources import switched_colors
-from collc.paths import Path
 from collc.plan import Phase, Route
-from collc.program import ProgramPlan, Use
+from collc.plan.program import ProgramPlan, Use
 from collc.spec import Collective
 
 

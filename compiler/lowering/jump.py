@@ -1,15 +1,15 @@
-"""What the ranks of a jump do, laid out on the places of their line (`collc.jumps`)."""
+"""What the ranks of a jump do, laid out on the places of their line (`collc.plan.root_bypass`)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from collc.jumps import Sides, turned
 from collc.lowering.behaving import Behaviour
 from collc.lowering.line import LineTree, line_tree
-from collc.placement import SIDES
 from collc.plan import ColorUse, Route
+from collc.plan.placement import SIDES
+from collc.plan.root_bypass import Sides, turned
 from collc.schedule import ReducePhase
 
 

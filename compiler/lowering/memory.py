@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from collc.identity import remembered
+from collc.base.memoize import remembered
 from collc.plan import BY_WAVELET, Exchange, Lane, Phase, Plan, SendVector
+from collc.plan.step_tables import places_of
+from collc.plan.unrolled import Ints, values_of
 from collc.spec import ElementType
-from collc.step_tables import places_of
-from collc.unrolled import Ints, values_of
 
 RUNTIME_BYTES = 2048  # library start-up and memcpy command handling
 STEP_BYTES = 60  # one asynchronous DSD operation with its task

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from collc.identity import remembered
+from collc.base.memoize import remembered
 from collc.lowering.configuration import is_switched, setters, torn_down_by
 from collc.lowering.memory import INSTRUCTION_BYTES
 from collc.plan import Role, Route, Strided
-from collc.program import ProgramPlan, Use
+from collc.plan.program import ProgramPlan, Use
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from collc.base.paths import Path
 from collc.lowering.behaving import Behaviour
 from collc.lowering.regions import compress
-from collc.paths import Path
 from collc.plan import Advance, Direction, Phase, Region, Role, SendVector, StoreVectors, Strided
 from collc.schedule import ReducePhase, ascending
 from collc.spec import ContractKind

@@ -16,7 +16,7 @@ from collc.cost import predict
 from collc.lowering import candidate_plans, memory
 from collc.lowering.color_queues import queues_of_colors, too_few_queues
 from collc.lowering.configuration import configuration, first_differing
-from collc.lowering.presence import touched_by
+from collc.lowering.pe_masks import touched_by
 from collc.lowering.registers import dsrs_in_turn
 from collc.lowering.resources import (
     QueueNeed,
@@ -28,9 +28,9 @@ from collc.lowering.resources import (
     task_ids_of_phase,
 )
 from collc.lowering.teardown import with_teardown
-from collc.placement import received_colors, sent_colors
 from collc.plan import Phase, Plan
-from collc.program import ProgramPlan, SharedColor, Use, own_tasks
+from collc.plan.placement import received_colors, sent_colors
+from collc.plan.program import ProgramPlan, SharedColor, Use, own_tasks
 from collc.schedule import Schedule
 from collc.spec import Collective, ContractKind, Program, Reconfigure
 from collc.target import Target

@@ -6,7 +6,7 @@ from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.lowering.show import show_plan
 from collc.plan import Plan
-from collc.program import ProgramPlan
+from collc.plan.program import ProgramPlan
 
 
 def show_program(plan: ProgramPlan) -> str:

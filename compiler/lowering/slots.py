@@ -15,7 +15,6 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from itertools import count
 
-from collc.arithmetic import arithmetic_of
 from collc.lowering.registers import (
     PAIRS,
     SOURCES,
@@ -30,6 +29,7 @@ from collc.lowering.registers import (
 )
 from collc.lowering.resources import take
 from collc.plan import Exchange, Lane, Phase, Plan, Registers, Role, Strided
+from collc.spec.arithmetic import arithmetic_of
 
 
 @dataclass(frozen=True)

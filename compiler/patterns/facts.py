@@ -12,18 +12,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from collc.base.diagnostics import CollcError
 from collc.cost.formulas import FORMULAS
-from collc.diagnostics import CollcError
+from collc.driver.pipeline import planned
 from collc.lowering import candidate_plans
 from collc.patterns.instances import ORDERS, Choice, contract_of_example, instance
 from collc.patterns.sources import Kind, Pattern
-from collc.pipeline import planned
+from collc.run.expected import carry_out, promised
 from collc.schedule import Phase, ReducePhase, Schedule
+from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import ContractKind, ReduceStep, RunStep
-from collc.steps import StepsPhase
+from collc.spec.exchange import StepsPhase
 from collc.target import TARGETS
-from collc.tokens import with_tokens
-from collc.verify import carry_out, promised
 
 # The strongest first: what keeps one of them is not named after a later one that it keeps, too.
 STRENGTH = (

@@ -13,10 +13,10 @@ from functools import lru_cache
 from itertools import product
 from math import isqrt
 
-from collc.diagnostics import CollcError
+from collc.base.diagnostics import CollcError
+from collc.driver.pipeline import prove_text
 from collc.language import parse_source
 from collc.patterns.sources import Kind, Pattern
-from collc.pipeline import prove_text
 from collc.schedule import Schedule
 from collc.spec import ContractKind, Spec
 from collc.target import TARGETS

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from collc.driver.pipeline import prove_text
+from collc.language.declared_names import HILBERT, RING
 from collc.language.names import prelude
 from collc.language.syntax import OrderDecl
-from collc.language.words import HILBERT, RING
 from collc.patterns.comments import above, first_sentence, other_names
 from collc.patterns.sources import examples, orders_used, prelude_lines
-from collc.pipeline import prove_text
 from collc.spec import Order as Direction
 from collc.spec import RunStep
 

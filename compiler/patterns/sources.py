@@ -9,6 +9,7 @@ from functools import lru_cache
 from importlib.resources import files
 
 from collc.language import optimal, parse_source
+from collc.language.declared_names import HILBERT, OPTIMAL, ORDER_WORDS
 from collc.language.names import PRELUDE_FILE, prelude
 from collc.language.parser import parse_text
 from collc.language.syntax import (
@@ -23,7 +24,6 @@ from collc.language.syntax import (
     TreeDecl,
     TreeUse,
 )
-from collc.language.words import HILBERT, OPTIMAL, ORDER_WORDS
 from collc.patterns.comments import above, first_sentence, other_names
 
 SIZES = frozenset("PWH")  # the parameters of examples that are numbers of PEs

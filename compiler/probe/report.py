@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from collc.base.version import __version__
 from collc.probe.decide import Verdict
 from collc.probe.fabsim import BASE
 from collc.probe.fit import Equation, Fit
 from collc.probe.survey import RuleReport, Survey, Timed
-from collc.version import __version__
 
 #: The form of the JSON; it changes with every key that changes its meaning.
 SCHEMA = 1

@@ -11,10 +11,10 @@ from pathlib import Path
 from collc.backends import BackEnd, Compiled, CompileError, UnavailableError
 from collc.backends import Job as FolderJob
 from collc.backends.work import TIMED_OUT
-from collc.fabric import Wanted, fabric_of, machine_of
 from collc.probe.fabsim import shortened, write
 from collc.probe.job import Job, Seen, Status
 from collc.target import TARGETS
+from collc.target.fabric import Wanted, fabric_of, machine_of
 
 SCRIPT, JOB, MARK = "probe_host.py", "probe.json", "PROBE "
 _LAST = 600  # characters of output that are kept where a script says nothing

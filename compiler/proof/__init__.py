@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collc.diagnostics import Diagnostic
+from collc.base.diagnostics import Diagnostic
 from collc.proof.blocks import prove_blocks
 from collc.proof.grid import prove_contract
 from collc.proof.lengths import at_other_lengths
@@ -21,7 +21,7 @@ from collc.proof.steps import combining_nothing
 from collc.proof.trees import follow, prove_phase, show_vector
 from collc.schedule import Schedule, unfolded
 from collc.spec import ContractKind
-from collc.steps import StepsPhase
+from collc.spec.exchange import StepsPhase
 
 __all__ = ["follow", "prove", "show_vector"]
 

@@ -1,16 +1,17 @@
 """Proof of a contract about slices on a grid, two lines at a time.
 
 A vector is cut into a block for each line along which ranks are counted, a block into slices for
-the ranks of the line (`collc.owners`). Along each axis the contract is kept by itself, on lines
-(`collc.proof.line`): among the lines, block by block, and within a line on its block. Together
-these two keep it on the grid if they follow each other as their slices need it:
+the ranks of the line (`collc.spec.slice_ownership`). Along each axis the contract is kept by
+itself, on lines (`collc.proof.line`): among the lines, block by block, and within a line on its
+block. Together these two keep it on the grid if they follow each other as their slices need it:
 
     allgather, gather        a line's slices become its block, then all blocks the vector
     reduce_scatter, scatter  a PE gets its line's block of the vector, then its slice of the block
     all_to_all               blocks among the lines, and slices of every block within a line
 
-A line may work on the first element of the next block as well (`collc.steps.Blocks`). Nobody has
-that right before blocks are gathered, and nobody needs it after they have been scattered.
+A line may work on the first element of the next block as well (`collc.spec.exchange.Blocks`).
+Nobody has that right before blocks are gathered, and nobody needs it after they have been
+scattered.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from itertools import groupby
 
 import numpy as np
 
-from collc.diagnostics import Diagnostic, Span
-from collc.grids import Grid
-from collc.owners import places_along
+from collc.base.diagnostics import Diagnostic, Span
+from collc.base.grids import Grid
 from collc.proof.line import prove_line
 from collc.proof.steps import order_of, out_of_order
 from collc.schedule import Schedule, home_pe
 from collc.spec import Collective, ContractKind, RunStep
-from collc.steps import Blocks, Moves, Slicing, StepsPhase
+from collc.spec.exchange import Blocks, Moves, Slicing, StepsPhase
+from collc.spec.slice_ownership import places_along
 
 _WITHIN_FIRST = frozenset((ContractKind.ALLGATHER, ContractKind.GATHER))
 _AMONG_FIRST = frozenset((ContractKind.REDUCE_SCATTER, ContractKind.SCATTER))

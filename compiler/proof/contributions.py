@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from collc.steps import Moves, Slicing, StepsPhase
+from collc.spec.exchange import Moves, Slicing, StepsPhase
 
 Integers = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]

@@ -14,15 +14,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from collc.consecutive import consecutive
-from collc.diagnostics import Diagnostic, Span
-from collc.grids import Grid
+from collc.base.diagnostics import Diagnostic, Span
+from collc.base.grids import Grid
+from collc.base.number_ranges import consecutive
+from collc.language.show import text_of_step
 from collc.proof.contributions import UNORDERED, Block, Contributions, all_of, cut_for, one_of
 from collc.proof.steps import clashing, follow_steps, order_of, out_of_order, unequal_slices
 from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule, home_pe
-from collc.show import text_of_step
 from collc.spec import ContractKind
-from collc.steps import StepsPhase
+from collc.spec.exchange import StepsPhase
 
 _BLOCK = 4096  # segments followed at a time
 

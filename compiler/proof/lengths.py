@@ -22,11 +22,11 @@ from math import lcm
 
 import numpy as np
 
-from collc.diagnostics import Diagnostic
-from collc.run_lengths import of_length
+from collc.base.diagnostics import Diagnostic
+from collc.plan.dynamic_lengths import of_length
 from collc.schedule import Schedule
 from collc.spec import RunLength
-from collc.steps import StepsPhase
+from collc.spec.exchange import StepsPhase
 
 Prove = Callable[[Schedule], Iterable[Diagnostic]]
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from collc.consecutive import consecutive
-from collc.diagnostics import Diagnostic, Span
+from collc.base.diagnostics import Diagnostic, Span
+from collc.base.number_ranges import consecutive
 from collc.proof.contributions import (
     MIXED,
     NOTHING,
@@ -25,11 +25,11 @@ from collc.proof.contributions import (
     cut_for,
     members,
 )
-from collc.proof.due import Due, due_of, has_before
+from collc.proof.postcondition import Due, due_of, has_before
 from collc.proof.steps import clashing, follow_steps, order_of, out_of_order, unequal_slices
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, home_pe
 from collc.spec import ContractKind, RunStep
-from collc.steps import Slicing, StepsPhase
+from collc.spec.exchange import Slicing, StepsPhase
 
 _MOST_BYTES = 1 << 27  # of a block of contributions; more segments are followed in turns
 _LARGEST_BYTES = 1 << 30  # of segments that change places and have to be followed together

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from collc.diagnostics import Diagnostic
-from collc.proof.keeping_order import keeping_order
+from collc.base.diagnostics import Diagnostic
+from collc.proof.order_advice import keeping_order
 from collc.proof.steps import order_of
 from collc.schedule import Schedule, corner_of, home_pe, unfolded
 from collc.spec import Collective, ContractKind, RunStep

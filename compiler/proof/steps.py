@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from collc.diagnostics import Diagnostic, Span
+from collc.base.diagnostics import Diagnostic, Span
 from collc.proof.contributions import Contributions, Cut, Integers, carried
-from collc.proof.keeping_order import keeping_order
+from collc.proof.order_advice import keeping_order
 from collc.schedule import Schedule
 from collc.spec import ContractKind, OwnOperation
-from collc.steps import Slicing, StepsPhase
+from collc.spec.exchange import Slicing, StepsPhase
 
 _BY_HAND = "let a rank combine what it has with what the ranks right behind it have, nearest first"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collc.diagnostics import Diagnostic
+from collc.base.diagnostics import Diagnostic
 from collc.proof.steps import out_of_order
 from collc.schedule import Action, Phase, ReducePhase, Schedule, axis_of
 from collc.spec import ReduceStep

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from collc.diagnostics import Span
-from collc.grids import Grid
-from collc.paths import Path
+from collc.base.diagnostics import Span
+from collc.base.grids import Grid
+from collc.base.paths import Path
 from collc.spec.contract import Contract
 from collc.spec.decision import Decision, Gap
 from collc.spec.limits import Expectation, Limits

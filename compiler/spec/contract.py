@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from collc.diagnostics import Span
-from collc.formula import Formula
-from collc.own_contract import OwnContract
+from collc.base.diagnostics import Span
+from collc.spec.custom_contract import OwnContract
+from collc.spec.formula import Formula
 
 
 class ElementType(Enum):

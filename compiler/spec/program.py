@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from collc.diagnostics import Span
+from collc.base.diagnostics import Span
 from collc.spec.collective import Collective
 from collc.spec.contract import RunLength
 from collc.spec.limits import Reserved, TimeStamps

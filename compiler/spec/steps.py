@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from collc.diagnostics import Span
-from collc.steps import Moves
+from collc.base.diagnostics import Span
+from collc.spec.exchange import Moves
 
 
 class Order(Enum):

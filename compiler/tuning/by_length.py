@@ -13,7 +13,7 @@ from collc.cost import cycles_of
 from collc.lowering.resources import left_by
 from collc.lowering.sharing import fastest
 from collc.plan import Plan
-from collc.run_lengths import collective_of_length, of_length
+from collc.plan.dynamic_lengths import collective_of_length, of_length
 from collc.schedule import Schedule, build_schedule
 from collc.spec import Collective, Program, Selection, Spec
 from collc.target import TARGETS, Target

@@ -14,9 +14,9 @@ from math import isqrt, prod
 
 import numpy as np
 
-from collc.optimum import optimum
-from collc.packing import WIDE, elements_of_wavelet, takes_several, wavelets
+from collc.language.optimal_tree import optimum
 from collc.spec import Collective, Contract, ContractKind, Gap, Undecided
+from collc.spec.simd import WIDE, elements_of_wavelet, takes_several, wavelets
 from collc.target import Target
 from collc.tuning.steps_model import step_begins
 

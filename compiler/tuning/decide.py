@@ -1,10 +1,10 @@
 """The choice: of everything that comes into question the plan with the fewest predicted cycles.
 
 Each candidate is the collective in full, as it could have been written. What it takes at least
-(`collc.tuning.terms`) is cheap to know, and orders the candidates; they are planned, checked and
-predicted in that order until none is left that could be faster. So the choice is never predicted to
-be slower than a candidate, whichever was ruled out without a prediction. Of equals the first wins,
-in an order that depends on the program alone.
+(`collc.tuning.cost_terms`) is cheap to know, and orders the candidates; they are planned, checked
+and predicted in that order until none is left that could be faster. So the choice is never
+predicted to be slower than a candidate, whichever was ruled out without a prediction. Of equals the
+first wins, in an order that depends on the program alone.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from itertools import pairwise, product
 from math import prod
 from typing import NamedTuple, TypeVar
 
+from collc.base.diagnostics import CollcError, Diagnostic
 from collc.checks import BUDGETS, CHECKS, check_plan
 from collc.checks.memory import vector_fits
 from collc.cost import cycles_of
-from collc.diagnostics import CollcError, Diagnostic
+from collc.language.show import show_steps
 from collc.lowering import build_plan, candidate_plans
 from collc.lowering.resources import left_by
 from collc.lowering.sharing import widest
 from collc.proof import prove
 from collc.schedule import Schedule, build_schedule
-from collc.show import show_steps
+from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import Collective, Considered, Decision, Undecided
 from collc.target import Target
-from collc.tokens import with_tokens
 from collc.tuning.candidates import Written, plans, values
-from collc.tuning.terms import Terms, least_terms, terms_of
+from collc.tuning.cost_terms import Terms, least_terms, terms_of
 from collc.tuning.trees import with_chosen_trees
 
 T = TypeVar("T")

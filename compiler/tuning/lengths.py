@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from collc.bundle import Bundle
+from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_collective, of_one, proved
 from collc.language import parse_source
-from collc.pipeline import compile_collective, of_one, proved
 from collc.schedule import build_schedule
+from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import Collective, Considered, Spec
 from collc.target import TARGETS
-from collc.tokens import with_tokens
+from collc.tuning.cost_terms import least_terms
 from collc.tuning.decide import decided
-from collc.tuning.terms import least_terms
 
 _LOOKS = 6  # at a crossing, at most, where a few cycles do not matter
 

@@ -15,11 +15,11 @@ from functools import cached_property
 
 import numpy as np
 
-from collc.diagnostics import CollcError
+from collc.base.diagnostics import CollcError
+from collc.language.show import step_texts
 from collc.schedule import Schedule, home_pe
-from collc.show import step_texts
 from collc.spec import Collective, ContractKind, RunStep, Undecided
-from collc.steps import StepsPhase
+from collc.spec.exchange import StepsPhase
 from collc.target import Target
 from collc.tuning.candidates import Written, commutes, plans
 from collc.tuning.decide import candidate_of, predicted

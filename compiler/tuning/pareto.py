@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collc.diagnostics import CollcError
+from collc.base.diagnostics import CollcError
 from collc.spec import Collective, Considered
 from collc.target import Target
 from collc.tuning.decide import decided

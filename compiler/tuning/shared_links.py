@@ -1,6 +1,6 @@
 """Transfers of a step that meet on a link although another plan would take less time.
 
-What is lost follows from what the link has to carry (`collc.tuning.crowded`); whether there
+What is lost follows from what the link has to carry (`collc.tuning.link_load`); whether there
 is a better plan is found out by predicting others (`collc.tuning.other_plans`).
 """
 
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collc.diagnostics import Diagnostic
+from collc.base.diagnostics import Diagnostic
 from collc.plan import Plan
-from collc.steps import StepsPhase
-from collc.tuning.crowded import CrowdedLink, crowded_link
+from collc.spec.exchange import StepsPhase
+from collc.tuning.link_load import CrowdedLink, crowded_link
 from collc.tuning.other_plans import OtherPlan, Trials, other_plans
-from collc.tuning.worth import LONG, MUCH
+from collc.tuning.thresholds import LONG, MUCH
 
 SHOWN = 6  # transfers over a link
 

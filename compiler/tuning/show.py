@@ -9,10 +9,10 @@ from collc.cost.show import shortened
 from collc.plan import Plan
 from collc.schedule import Schedule
 from collc.spec import Considered, Decision
-from collc.steps import StepsPhase
-from collc.tuning.crowded import CrowdedLink, crowded_link
+from collc.spec.exchange import StepsPhase
+from collc.tuning.cost_terms import terms_of
+from collc.tuning.link_load import CrowdedLink, crowded_link
 from collc.tuning.steps_model import follow_steps
-from collc.tuning.terms import terms_of
 
 
 def show_decision(decision: Decision) -> str:

@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from collc.base.diagnostics import Diagnostic
 from collc.cost import Prediction, cycles_of
 from collc.cost.line import Wait
-from collc.diagnostics import Diagnostic
+from collc.language.declared_names import OPTIMAL
 from collc.language.optimal import best_tree
-from collc.language.words import OPTIMAL
+from collc.language.show import text_of_step
 from collc.lowering import build_plan
-from collc.packing import wavelets
 from collc.schedule import ReducePhase, Schedule, ascending, build_schedule, step_of
-from collc.show import text_of_step
 from collc.spec import Collective, ReduceStep, Tree
+from collc.spec.simd import wavelets
 from collc.target import Target
+from collc.tuning.thresholds import LONG, MUCH
 from collc.tuning.trees import with_chosen_trees
-from collc.tuning.worth import LONG, MUCH
 
 
 def stalls(schedule: Schedule, prediction: Prediction, target: Target) -> Iterator[Diagnostic]:

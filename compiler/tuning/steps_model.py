@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from collc.packing import PAIR, slices_go_in_pairs
+from collc.plan.unrolled import Ints
 from collc.spec import Contract
-from collc.steps import Moves, StepsPhase
+from collc.spec.exchange import Moves, StepsPhase
+from collc.spec.simd import PAIR, slices_go_in_pairs
 from collc.target import Target
-from collc.unrolled import Ints
 
 
 @dataclass(frozen=True, eq=False)

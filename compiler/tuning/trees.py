@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
+from collc.base.grids import Grid
 from collc.cost import cycles_of
-from collc.grids import Grid
 from collc.lowering import build_plan
 from collc.schedule import build_schedule
 from collc.spec import (
@@ -25,7 +25,7 @@ from collc.spec import (
     Tree,
 )
 from collc.target import Target
-from collc.tuning.terms import least_terms
+from collc.tuning.cost_terms import least_terms
 
 
 def with_chosen_trees(collective: Collective, target: Target) -> Collective:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from collc.base.diagnostics import Diagnostic
 from collc.cost import Prediction
-from collc.diagnostics import Diagnostic
 from collc.plan import Plan
 from collc.schedule import Schedule
 from collc.target import Target
-from collc.tuning.leaping import leaping_order
+from collc.tuning.noncontiguous_order import leaping_order
 from collc.tuning.other_plans import Trials
 from collc.tuning.shared_links import shared_links
 from collc.tuning.stalls import stalls
-from collc.tuning.uneven import uneven_slices
+from collc.tuning.uneven_slices import uneven_slices
 
 
 def warnings_of(

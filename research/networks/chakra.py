@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from collc.diagnostics import CollcError, Diagnostic
+from collc.base.diagnostics import CollcError, Diagnostic
 from collc.schedule import Schedule
 from collc_research.networks.rounds import Round, ranks_of, rounds_of, transfers_in
 

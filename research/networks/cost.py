@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collc.diagnostics import CollcError, Diagnostic
+from collc.base.diagnostics import CollcError, Diagnostic
 from collc.schedule import Schedule
 from collc_research.networks.dimension import DimensionCost, dimension_cost
 from collc_research.networks.mesh import MeshUse, mesh_use

@@ -12,9 +12,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from collc.paths import Path, Pe
+from collc.base.paths import Path, Pe
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
-from collc.steps import StepsPhase
+from collc.spec.exchange import StepsPhase
 from collc_research.networks.rounds import Ints
 
 

@@ -13,7 +13,7 @@ from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import Any
 
-from collc.diagnostics import CollcError, Diagnostic, Span
+from collc.base.diagnostics import CollcError, Diagnostic, Span
 from collc.language.problems import quoted, suggest
 from collc_research.networks.network import KINDS, Network, Topology
 

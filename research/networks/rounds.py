@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule
-from collc.steps import Moves, Slicing, StepsPhase
+from collc.spec.exchange import Moves, Slicing, StepsPhase
 
 Ints = npt.NDArray[np.int64]
 

@@ -10,7 +10,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from collc.diagnostics import CollcError, Diagnostic
+from collc.base.diagnostics import CollcError, Diagnostic
 from collc_research.plot.points import Point
 
 _SIZE = (8.0, 5.0)  # inches

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from collc.bundle import Bundle, ProgramBundle
-from collc.diagnostics import CollcError, Diagnostic
-from collc.kept import Kept, on_all_cores
+from collc.base.cache import Kept, on_all_cores
+from collc.base.diagnostics import CollcError, Diagnostic
+from collc.driver.bundle import Bundle, ProgramBundle
+from collc.driver.pipeline import of_one
+from collc.driver.programs import compile_any
 from collc.language import read_source
 from collc.patterns import Pattern, all_patterns, instance, uses
 from collc.patterns.facts import contracts_of
-from collc.pipeline import of_one
-from collc.programs import compile_any
 from collc.run import RunError
 from collc.spec import ContractKind
 

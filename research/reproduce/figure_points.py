@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from collc.kept import Kept, on_all_cores
-from collc.pipeline import compile_text
+from collc.base.cache import Kept, on_all_cores
+from collc.driver.pipeline import compile_text
 from collc.run import RunError
 from collc_research.plot.draw import Line, lines, picture
 from collc_research.reproduce.figures import FIGURES, Figure

@@ -11,7 +11,7 @@ import numpy as np
 
 from collc.cost import closed_forms as forms
 from collc.cost.closed_forms import RAMP
-from collc.optimum import optimum
+from collc.language.optimal_tree import optimum
 
 ELEMENTS_PER_STEP = 80  # that a PE could pass on in the time it takes to begin a step
 

@@ -12,15 +12,15 @@ from importlib.resources import files
 
 import numpy as np
 
-from collc.diagnostics import Span
+from collc.base.diagnostics import Span
+from collc.driver.pipeline import prove_text
 from collc.language.algorithms import Algorithms
 from collc.language.expressions import Scope
 from collc.language.names import prelude
+from collc.language.optimal_tree import optimum
 from collc.language.parser import parse_text
 from collc.language.syntax import AlgorithmDecl, Argument, Number, TreeUse, Word
 from collc.lowering import candidate_plans
-from collc.optimum import optimum
-from collc.pipeline import prove_text
 from collc.plan import Plan
 from collc.schedule import ReducePhase, Schedule
 from collc.spec import Algorithm

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from math import log2
 
-from collc.diagnostics import CollcError
+from collc.base.diagnostics import CollcError
 from collc.schedule import Schedule
 from collc.spec import Algorithm
-from collc.steps import Slicing
+from collc.spec.exchange import Slicing
 from collc_research.networks import uniform_forms as forms
 from collc_research.networks.network import Uniform
 from collc_research.networks.rounds import Round, rounds_of, rounds_of_steps

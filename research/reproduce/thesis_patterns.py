@@ -10,7 +10,7 @@ import numpy as np
 from collc.cost import closed_forms as forms
 from collc.cost.closed_forms import RAMP
 from collc.cost.row_model import chain, cycles, cycles_by_element, star
-from collc.optimum import Integers, optimum
+from collc.language.optimal_tree import Integers, optimum
 from collc_research.reproduce.claims import (
     Claim,
     Depth,

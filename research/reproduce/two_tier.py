@@ -13,7 +13,7 @@ from math import floor
 
 import numpy as np
 
-from collc.steps import Slicing
+from collc.spec.exchange import Slicing
 from collc_research.networks import two_tier_patterns as patterns
 from collc_research.networks.network import TwoTier
 from collc_research.networks.rounds import Round, rounds_of_steps

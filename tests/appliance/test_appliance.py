@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from collc.backends import CompileError, Job, Settings, UnavailableError, opened
-from collc.fabric import Wanted, fabric_of
-from collc.files import write_files
-from collc.programs import compile_any
+from collc.base.files import write_files
+from collc.driver.programs import compile_any
 from collc.target import WSE2
+from collc.target.fabric import Wanted, fabric_of
 
 from .conftest import Loopback
 

@@ -9,13 +9,13 @@ import pytest
 import steps_patterns as s
 
 from collc.checks import CHECKS, check_plan
+from collc.driver.pipeline import compile_text
 from collc.lowering import build_plan, candidate_plans
-from collc.pipeline import compile_text
 from collc.plan import Direction, Loop, Number, Phase, Plan, Role, Route, Row, RowKind
+from collc.plan.unrolled import unrolled
 from collc.schedule import Schedule
 from collc.spec import Operation
 from collc.target import TARGETS
-from collc.unrolled import unrolled
 
 WSE2 = TARGETS["wse2"]
 RING = s.Line("ring_allreduce", 6, 24, ring=True)

@@ -13,12 +13,12 @@ import pytest
 from programs.bare import planned
 from programs.texts import program_of
 
+from collc.base.diagnostics import Diagnostic
+from collc.checks.color_reuse import turns
 from collc.checks.program import check_program
 from collc.checks.teardown import nothing_torn_down, teardown
-from collc.checks.turns import turns
-from collc.diagnostics import Diagnostic
 from collc.plan import Advance, ColorUse, Direction, Phase, Role, SendVector
-from collc.program import ProgramPlan
+from collc.plan.program import ProgramPlan
 
 CHAIN = ("chain", "broadcast from the middle")
 GROUPS = ("two_phase", "ring")

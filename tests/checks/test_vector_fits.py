@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from collc import pipeline, programs
+from collc.base.diagnostics import CollcError
 from collc.cli import commands
-from collc.diagnostics import CollcError
-from collc.pipeline import compile_text
-from collc.programs import compile_any
+from collc.driver import pipeline, programs
+from collc.driver.pipeline import compile_text
+from collc.driver.programs import compile_any
 from collc.tuning import decide
 
 MOST = (49152 - 8272) // 4

@@ -10,20 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import building as b
-from collc.constants import Constants, free_code
+from collc.base.diagnostics import CollcError
 from collc.cost import predict
 from collc.cost.bound import bound_of
 from collc.cost.row_model import cycles as model_cycles
 from collc.cost.tree_bound import least_cycles
-from collc.diagnostics import CollcError
+from collc.driver.pipeline import compile_text, prove_text
+from collc.language.optimal_tree import optimum
 from collc.lowering import build_plan
-from collc.optimum import optimum
 from collc.patterns import all_patterns, instance
 from collc.patterns.facts import contracts_of
-from collc.pipeline import compile_text, prove_text
 from collc.schedule import build_schedule
 from collc.spec import ContractKind, ElementType
 from collc.target import TARGETS, WSE2
+from collc.target.constants import Constants, free_code
 
 VISIT = 2 * WSE2.ramp + 1
 LENGTHS = (1, 2, 3, 7, 16, 40, 200)

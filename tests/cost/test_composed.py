@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from collc.cost import cycles_of, predict
+from collc.driver.pipeline import prove_text
 from collc.lowering import candidate_plans
-from collc.pipeline import prove_text
 from collc.target import TARGETS
 
 BACK = " then broadcast from auto"

@@ -13,14 +13,14 @@ from measuring.differences import isolated
 from measuring.engine import measured_engine
 from measuring.trees import measured_trees
 
-from collc.constants import COUNTED, FILE, TIMING, Code, Engine, constants_of, read
 from collc.target import TARGETS
+from collc.target.constants import COUNTED, FILE, TIMING, Code, Engine, constants_of, read
 
 TESTS = Path(__file__).parents[1]
 SAMPLE = """
 from measuring.probes import probe_of
 from measuring.rows import stretches
-from collc.constants import TIMING, constants_of, read
+from collc.target.constants import TIMING, constants_of, read
 
 known = constants_of("{target}")
 found = stretches(probe_of("{pattern}", 3, 6), "{target}", TIMING, known)

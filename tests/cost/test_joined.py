@@ -9,7 +9,7 @@ import pytest
 from programs.test_random_parts import random_program
 
 from collc.cost.processor import Piece, Processor
-from collc.programs import compile_any
+from collc.driver.programs import compile_any
 
 EVERYWHERE = np.ones((1, 1), dtype=np.bool_)
 

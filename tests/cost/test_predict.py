@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import building as b
-from collc.constants import Constants, free_code
 from collc.cost import predict
 from collc.lowering import build_plan, candidate_plans
 from collc.plan import Advance, SendVector
 from collc.schedule import build_schedule
 from collc.spec import ElementType, Operation
 from collc.target import WSE2
+from collc.target.constants import Constants, free_code
 
 FREE = replace(
     WSE2,

@@ -9,9 +9,9 @@ from programs.bare import planned, run_planned
 from programs.test_random_programs import random_program
 from programs.texts import program_of
 
+from collc.base.diagnostics import CollcError
 from collc.cost.program import predict_program
-from collc.diagnostics import CollcError
-from collc.run_program import NOTHING_KNOWN
+from collc.run.program import NOTHING_KNOWN
 
 CALLS = [
     ["chain", "broadcast from the west"],

@@ -9,13 +9,13 @@ import pytest
 import steps_patterns as s
 
 import fabsim
+from collc.base.diagnostics import CollcError
+from collc.base.files import write_files
 from collc.checks import check_plan
-from collc.diagnostics import CollcError
-from collc.files import write_files
+from collc.driver.pipeline import prove_text
 from collc.lowering import candidate_plans
-from collc.pipeline import prove_text
+from collc.schedule.barrier_tokens import with_tokens
 from collc.target import TARGETS
-from collc.tokens import with_tokens
 
 PRELUDE = Path(__file__).parents[2] / "grammar" / "prelude.coll"
 ALGORITHMS = re.findall(r"^algorithm (\w+)\(n(.*?)\)", PRELUDE.read_text(), re.MULTILINE)

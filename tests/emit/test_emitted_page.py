@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from collc.programs import compile_any
+from collc.driver.programs import compile_any
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "emitted.md"

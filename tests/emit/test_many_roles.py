@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import fabsim
+from collc.driver.programs import compile_any
 from collc.emit.conditions import MOST_CONDITIONS, Cases
 from collc.patterns import Kind, Pattern, all_patterns, instance
 from collc.patterns.facts import contracts_of
-from collc.programs import compile_any
 from collc.spec import ContractKind, ElementType, Operation
 
 RANKS = MOST_CONDITIONS + 1

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from collc.driver.pipeline import read
+from collc.driver.programs import compile_any
+from collc.driver.read_back import verify_text
 from collc.emit.reserved import KEYWORDS
 from collc.emit.spelling import PREFIX, _taken
-from collc.pipeline import read
-from collc.programs import compile_any
-from collc.reading import verify_text
 
 # What broke programs, and what such names meet.
 FOUND = [

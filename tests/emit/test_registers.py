@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
+from collc.driver.programs import compile_any
 from collc.lowering import build_plan
 from collc.plan import Advance, SendVector
-from collc.programs import compile_any
 from collc.target import TARGETS
 from emitting import every_kind_of_bundle
 

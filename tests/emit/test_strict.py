@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from collc.programs import compile_any
+from collc.driver.programs import compile_any
 
 fabsim = pytest.importorskip("fabsim")
 

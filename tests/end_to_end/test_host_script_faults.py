@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from collc.backends import Job, Outcome, Settings, opened
-from collc.fabric import fabric_of
-from collc.files import write_files
-from collc.programs import compile_any
+from collc.base.files import write_files
+from collc.driver.programs import compile_any
 from collc.target import WSE2
+from collc.target.fabric import fabric_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -9,10 +9,10 @@ import pytest
 
 import fabsim
 from collc.backends import Job, Settings, opened
-from collc.fabric import fabric_of
-from collc.files import write_files
-from collc.programs import compile_any
+from collc.base.files import write_files
+from collc.driver.programs import compile_any
 from collc.target import WSE2
+from collc.target.fabric import fabric_of
 
 CHAIN = Path(__file__).parents[2] / "examples" / "chain.coll"
 PES, LENGTH = 6, 8

@@ -9,13 +9,13 @@ import pytest
 
 from collc.checks import CHECKS
 from collc.cost import predict
+from collc.driver.pipeline import Bundle, compile_text
 from collc.language import parse_source
-from collc.pipeline import Bundle, compile_text
 from collc.plan import Plan, Way
 from collc.schedule import Phase, ReducePhase, build_schedule
-from collc.show_schedule import operand_order, operands_of_steps
-from collc.steps import StepsPhase
-from collc.tree_steps import chunks_of, steps_of_tree
+from collc.schedule.show import operand_order, operands_of_steps
+from collc.schedule.tree_steps import chunks_of, steps_of_tree
+from collc.spec.exchange import StepsPhase
 from collc_research.networks.mesh import mesh_use
 
 ORDERS = {

@@ -7,10 +7,10 @@ import os
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from collc.diagnostics import CollcError
+from collc.base.diagnostics import CollcError
+from collc.driver.pipeline import compile_text
 from collc.language import parse_source
-from collc.pipeline import compile_text
-from collc.show import show_spec
+from collc.language.show import show_spec
 from tests.expressions import operations
 
 CASES = int(os.environ.get("COLLC_CASES", "15"))

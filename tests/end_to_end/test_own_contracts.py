@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 import collc
-from collc.diagnostics import CollcError
-from collc.verify_own import dues
+from collc.base.diagnostics import CollcError
+from collc.run.expected_custom import dues
 
 CASES = int(os.environ.get("COLLC_CASES", "300")) // 40
 EXAMPLES = ("group_sums", "halo_exchange", "prefix_sum", "rotation")

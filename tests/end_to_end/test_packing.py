@@ -6,7 +6,7 @@ from itertools import cycle
 
 import pytest
 
-from collc.pipeline import Bundle, compile_text
+from collc.driver.pipeline import Bundle, compile_text
 
 CONTRACTS = (
     ("allreduce(x: f16[B], add)", "wse2"),

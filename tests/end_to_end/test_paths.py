@@ -7,9 +7,9 @@ from itertools import cycle, product
 
 import pytest
 
-from collc.bundle import Bundle
 from collc.checks import CHECKS
-from collc.pipeline import compile_text
+from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_text
 
 GRIDS = ((1, 1), (1, 3), (2, 2), (5, 3), (4, 4))
 ORDERS = {

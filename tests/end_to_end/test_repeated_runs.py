@@ -9,10 +9,10 @@ import pytest
 
 import fabsim
 from building import broadcast, chain, line_reduce, star
-from collc.files import write_files
+from collc.base.files import write_files
+from collc.run.expected import expected, make_input
 from collc.schedule import build_schedule
 from collc.spec import Collective
-from collc.verify import expected, make_input
 from emitting import files_of
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import collc
 import fabsim
-from collc.verify import make_input
+from collc.run.expected import make_input
 
 EXAMPLES = [
     path

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import collc
-from collc.programs import compile_any
+from collc.driver.programs import compile_any
 
 KINDS = {
     "allgather": ("", "run rows by {} then run columns by {}", "ring_allgather"),

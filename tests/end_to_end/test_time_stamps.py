@@ -13,17 +13,17 @@ from click.testing import CliRunner
 import fabsim
 from collc.backends import Settings
 from collc.backends.compare import Place, Row, Trial, tried
-from collc.bundle import Bundle, ProgramBundle
+from collc.base.diagnostics import CollcError
+from collc.base.files import write_files
 from collc.cli import commands
 from collc.cost.exchange import run_exchange
 from collc.cost.operations import costs_of, costs_of_phase
-from collc.diagnostics import CollcError
+from collc.driver.bundle import Bundle, ProgramBundle
+from collc.driver.programs import compile_any
 from collc.emit.clock import MEMORY_BYTES, RAMPS, SPIN
-from collc.fabric import fabric_of
-from collc.files import write_files
-from collc.programs import compile_any
-from collc.steps import StepsPhase
+from collc.spec.exchange import StepsPhase
 from collc.target import TARGETS
+from collc.target.fabric import fabric_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 Stamps = npt.NDArray[np.int64]

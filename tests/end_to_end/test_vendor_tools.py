@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from building import grid_allreduce, line_reduce, star, two_phase
-from collc.files import write_files
+from collc.base.files import write_files
 from emitting import every_kind_of_collective, files_of
 
 KINDS = every_kind_of_collective()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from collc.driver.pipeline import Bundle, compile_text
+from collc.driver.programs import compile_any
 from collc.language import parse_source
-from collc.pipeline import Bundle, compile_text
-from collc.programs import compile_any
-from collc.show import show_steps
+from collc.language.show import show_steps
 from collc.target import TARGETS
 from collc.tuning import decided
 

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from collc.diagnostics import CollcError
-from collc.pipeline import compile_text
+from collc.base.diagnostics import CollcError
+from collc.driver.pipeline import compile_text
 
 
 def text(contract: str, steps: str) -> str:

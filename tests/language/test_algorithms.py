@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from collc.diagnostics import CollcError
+from collc.base.diagnostics import CollcError
 from collc.language import parse_source
 from collc.language.expressions import FUNCTIONS, log2ceil, pow2_below
 from collc.spec import Algorithm, ContractKind, RunStep, Spec

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from collc.diagnostics import CollcError
+from collc.base.diagnostics import CollcError
 from collc.language import parse_file, read_source
 
 EXAMPLES = sorted((Path(__file__).parent.parent.parent / "examples").glob("*.coll"))

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collc.diagnostics import CollcError
+from collc.base.diagnostics import CollcError
 from collc.language import parse_source, parser, read_source
 from collc.language.parser import LATER, parse_text
+from collc.language.show import as_json, render
 from collc.language.source import MAX_SOURCE_BYTES, decode_source
-from collc.show import as_json, render
 
 EXAMPLES = sorted((Path(__file__).parent.parent.parent / "examples").glob("*.coll"))
 N = MAX_SOURCE_BYTES // 2 - 100

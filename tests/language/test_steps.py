@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from collc.diagnostics import CollcError
+from collc.base.diagnostics import CollcError
 from collc.language import parse_source
 from collc.spec import BroadcastStep, Collective, Order, ReduceStep
 

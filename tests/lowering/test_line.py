@@ -7,8 +7,8 @@ import building as b
 from collc.lowering import build_plan, candidate_plans
 from collc.lowering.colorings import by_parity, without_control
 from collc.lowering.line import line_tree
-from collc.placement import roles_of_ranks
 from collc.plan import Advance, Direction, Route, SendVector, StoreVectors
+from collc.plan.placement import roles_of_ranks
 from collc.schedule import build_schedule
 from collc.spec import Order
 from collc.target import WSE2

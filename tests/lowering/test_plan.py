@@ -3,12 +3,12 @@ from dataclasses import replace
 import pytest
 
 import building as b
-from collc.arithmetic import arithmetic_of
 from collc.checks import check_plan
 from collc.cost import predict
 from collc.lowering import build_plan, candidate_plans, show_plan
 from collc.schedule import build_schedule
 from collc.spec import ElementType, Operation
+from collc.spec.arithmetic import arithmetic_of
 from collc.target import WSE2, WSE3
 
 

@@ -16,12 +16,12 @@ from typing import Any
 from measuring.probes import Probe
 from measuring.traces import Trace, traced
 
-from collc.bundle import Bundle
-from collc.constants import Code, Constants
 from collc.cost import predict, row_moves, timeline
 from collc.cost.row_moves import CODE, LEAVE, PASS, RECEIVE, SEND, WAIT
-from collc.programs import compile_any
+from collc.driver.bundle import Bundle
+from collc.driver.programs import compile_any
 from collc.spec import ContractKind
+from collc.target.constants import Code, Constants
 
 ISSUES = (RECEIVE, SEND, PASS)
 _NAMES = [field.name for field in fields(Code)]

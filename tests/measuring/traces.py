@@ -16,10 +16,10 @@ from functools import lru_cache
 from pathlib import Path
 
 import fabsim
-from collc.bundle import Bundle, ProgramBundle
-from collc.files import write_files
-from collc.programs import compile_any
-from collc.run_program import copy_lengths
+from collc.base.files import write_files
+from collc.driver.bundle import Bundle, ProgramBundle
+from collc.driver.programs import compile_any
+from collc.run.program import copy_lengths
 
 _CODE = re.compile(r"@(\d+) P(\d+)\.0: \[EX OP\] (?:\^ (\S+): T\d+(\.ut)? (\S+)|(IDLE))")
 _ISSUE = re.compile(r"@(\d+) P(\d+)\.0: \[IS OP\] \^ \S+ T\d+(\.ut)? (\S+)")

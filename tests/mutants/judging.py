@@ -13,15 +13,15 @@ from typing import Any
 import steps_patterns
 
 import fabsim
+from collc.base.diagnostics import Diagnostic
 from collc.checks import check_plan
 from collc.checks.program import check_program
 from collc.cost import Prediction
 from collc.cost.program import predict_program
-from collc.diagnostics import Diagnostic
 from collc.emit.render import render, render_program
 from collc.plan import Plan
 from collc.run import RunError, run_bundle
-from collc.run_program import run_program
+from collc.run.program import run_program
 from collc.schedule import Schedule
 from collc.spec import Spec
 from mutants import exchanges, programs, trees

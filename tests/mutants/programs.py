@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from programs.texts import program_of
 
-from collc.bundle import ProgramBundle
+from collc.driver.bundle import ProgramBundle
+from collc.driver.programs import compile_any
 from collc.lowering.teardown import with_teardown
 from collc.plan import Advance, Phase, Role, SendVector
-from collc.program import ProgramPlan, Use
-from collc.programs import compile_any
+from collc.plan.program import ProgramPlan, Use
 from mutants.kinds import Kind, Mutant
 from mutants.trees import advancing
 

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from collc.cli import commands
+from collc.driver.pipeline import prove_text
 from collc.patterns import all_patterns, instance
-from collc.pipeline import prove_text
 from collc.spec import ContractKind
 from collc_research.networks import chakra
 from collc_research.networks.chakra import COMPUTE, RECEIVE, SEND, traces_of

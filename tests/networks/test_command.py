@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from collc.diagnostics import CollcError
-from collc.pipeline import prove_text
+from collc.base.diagnostics import CollcError
+from collc.driver.pipeline import prove_text
 from collc_research.networks import cost_on, read_network, show_cost
 from tests.test_cli import EXAMPLES, ROOT, collc
 

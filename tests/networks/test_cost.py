@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import building as b
-from collc.diagnostics import CollcError
+from collc.base.diagnostics import CollcError
 from collc.schedule import build_schedule
 from collc_research.networks import cost, cost_on, show_cost, two_tier_patterns
 from collc_research.networks import uniform_forms as forms

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collc.diagnostics import CollcError
+from collc.base.diagnostics import CollcError
 from collc_research.networks.network import Dimension, Mesh, Topology, TwoTier, Uniform
 from collc_research.networks.read import MAX_NETWORK_BYTES, parse_network, read_network
 

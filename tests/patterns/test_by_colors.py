@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from collc.by_colors import by_colors
+from collc.base.diagnostics import CollcError
 from collc.cli import commands
-from collc.diagnostics import CollcError
+from collc.driver.cycles_by_colors import by_colors
 from collc.patterns import Pattern, all_patterns, instance
 from collc.patterns.facts import contracts_of
 from collc.target import TARGETS

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from collc.cli import commands
-from collc.language.words import ORDER_WORDS
+from collc.language.declared_names import ORDER_WORDS
 from collc.patterns import Entry, Found, all_orders, all_patterns, near, search
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

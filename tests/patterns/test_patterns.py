@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from collc.driver.pipeline import prove_text
 from collc.language.names import prelude
 from collc.language.syntax import AlgorithmDecl, TreeDecl
 from collc.patterns import Facts, Kind, all_orders, all_patterns, facts_of, show_page
 from collc.patterns.facts import contracts_of, operand_orders
-from collc.pipeline import prove_text
 from collc.spec import ContractKind
 
 ROOT = Path(__file__).parents[2]

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from collc.base.diagnostics import CollcError
 from collc.cli import commands
 from collc.commands.plot import over_of
-from collc.diagnostics import CollcError
-from collc.programs import compile_any
+from collc.driver.programs import compile_any
 from collc_research.plot import points
 from collc_research.plot.draw import ending_of
 

@@ -7,16 +7,16 @@ from dataclasses import replace
 
 from collc.checks.program import check_program
 from collc.cost import Prediction
+from collc.driver.pipeline import refuse_if_any
+from collc.driver.programs import prove_program
 from collc.emit.render import render_program
 from collc.lowering.sharing import build_program_plan
-from collc.pipeline import refuse_if_any
-from collc.program import ProgramPlan
-from collc.programs import prove_program
+from collc.plan.program import ProgramPlan
 from collc.run import RunReport
-from collc.run_program import run_program
+from collc.run.program import run_program
+from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import Spec
 from collc.target import TARGETS
-from collc.tokens import with_tokens
 
 
 def planned(

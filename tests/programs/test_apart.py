@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from collc.bundle import ProgramBundle
 from collc.checks.program import check_program
-from collc.lowering.presence import routing
+from collc.driver.bundle import ProgramBundle
+from collc.driver.programs import compile_any
+from collc.lowering.pe_masks import routing
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.lowering.show_program import show_program
-from collc.programs import compile_any
 
 TEXT = """target {target}
 grid pes = 8 x 4

@@ -12,12 +12,12 @@ from click.testing import CliRunner
 from programs.bare import planned
 from programs.texts import program_of
 
-from collc.by_colors import program_by_colors
+from collc.base.diagnostics import CollcError
 from collc.cli import commands
-from collc.diagnostics import CollcError
+from collc.driver.cycles_by_colors import program_by_colors
+from collc.driver.programs import compile_any
 from collc.language import parse_source
 from collc.lowering.between_uses import BetweenUses, between_uses
-from collc.programs import compile_any
 
 SIZES = {"P": 5, "B": 4}
 WAYS = ["broadcast from the west", "chain", "broadcast from the east"]

@@ -10,11 +10,11 @@ from both_axes import halves_of
 from click.testing import CliRunner
 
 import collc
-from collc.bundle import ProgramBundle
-from collc.checks.strands import strands
+from collc.checks.concurrent_streams import strands
 from collc.cli import commands
 from collc.commands.cost import ROUGHLY_TOGETHER
-from collc.programs import compile_any
+from collc.driver.bundle import ProgramBundle
+from collc.driver.programs import compile_any
 
 ALL_TO_ALL = """target wse2
 grid pes = 3 x 3

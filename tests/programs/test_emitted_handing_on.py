@@ -15,7 +15,7 @@ from functools import cache
 import pytest
 
 import collc
-from collc.bundle import ProgramBundle
+from collc.driver.bundle import ProgramBundle
 from mutants import programs
 
 SKEWS = (0, 40, 200)

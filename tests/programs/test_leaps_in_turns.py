@@ -7,7 +7,7 @@ import re
 import pytest
 from programs.bare import planned
 
-from collc.diagnostics import CollcError, Diagnostic
+from collc.base.diagnostics import CollcError, Diagnostic
 
 TEXT = """target {target}
 grid pes = 4 x 3

@@ -12,12 +12,12 @@ from programs.bare import planned
 from programs.texts import by_length, program_of
 
 import fabsim
+from collc.base.files import write_files
 from collc.cost import Prediction
 from collc.emit.render import render_program
-from collc.files import write_files
 from collc.lowering.memory import INSTRUCTION_BYTES
 from collc.lowering.reconfiguration import reconfiguration_bytes
-from collc.program import ProgramPlan
+from collc.plan.program import ProgramPlan
 from collc.spec import Spec
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

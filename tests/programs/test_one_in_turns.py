@@ -11,18 +11,18 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from collc import pipeline, programs
-from collc.bundle import Bundle, ProgramBundle
-from collc.by_colors import by_colors
+from collc.base.diagnostics import CollcError, Diagnostic
 from collc.cli import commands
-from collc.diagnostics import CollcError, Diagnostic
-from collc.in_turns import InTurns, fastest_in_turns
+from collc.driver import pipeline, programs
+from collc.driver.bundle import Bundle, ProgramBundle
+from collc.driver.cycles_by_colors import by_colors
+from collc.driver.pipeline import prove_text
+from collc.driver.programs import compile_any
+from collc.driver.time_multiplexed import InTurns, fastest_in_turns
 from collc.language import parse_source
-from collc.pipeline import prove_text
-from collc.programs import compile_any
+from collc.language.show import show_steps
 from collc.proof import prove
 from collc.schedule import Schedule
-from collc.show import show_steps
 from collc.target import TARGETS
 from collc.tuning import TooWideError, decided
 

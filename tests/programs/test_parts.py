@@ -13,12 +13,12 @@ import pytest
 from programs.texts import program_of
 
 import collc
-from collc.bundle import ProgramBundle
-from collc.grids import Grid
+from collc.base.grids import Grid
+from collc.driver.bundle import ProgramBundle
+from collc.driver.programs import compile_any
 from collc.language import parse_source
-from collc.programs import compile_any
-from collc.run_program import NOTHING_KNOWN
-from collc.verify import on_site
+from collc.run.expected import on_site
+from collc.run.program import NOTHING_KNOWN
 from fabsim.cslc import compile_command
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "program_parts.coll"

@@ -11,8 +11,8 @@ from programs.bare import planned, run_planned
 
 import collc
 from collc.checks.program import check_program
-from collc.program import ProgramPlan
-from collc.programs import compile_any
+from collc.driver.programs import compile_any
+from collc.plan.program import ProgramPlan
 
 TEXT = """target {target}
 grid row = 8 x 1

@@ -13,8 +13,8 @@ from itertools import pairwise
 import pytest
 from programs.test_random_programs import STEPS, collective_on
 
-from collc.diagnostics import CollcError
-from collc.programs import compile_any
+from collc.base.diagnostics import CollcError
+from collc.driver.programs import compile_any
 
 BATCHES = 5
 CASES = int(os.environ.get("COLLC_PROGRAMS", "10"))

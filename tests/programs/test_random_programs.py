@@ -11,8 +11,8 @@ import random
 import pytest
 from programs.bare import planned, run_planned
 
-from collc.diagnostics import CollcError
-from collc.run_program import NOTHING_KNOWN
+from collc.base.diagnostics import CollcError
+from collc.run.program import NOTHING_KNOWN
 
 BATCHES = 10
 CASES = int(os.environ.get("COLLC_PROGRAMS", "500"))

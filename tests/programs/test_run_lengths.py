@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from collc.bundle import ProgramBundle
-from collc.diagnostics import CollcError
+from collc.base.diagnostics import CollcError
+from collc.driver.bundle import ProgramBundle
+from collc.driver.programs import compile_any
 from collc.language import parse_source
-from collc.programs import compile_any
-from collc.run_lengths import checked_lengths
+from collc.plan.dynamic_lengths import checked_lengths
 from collc.spec import Program
 
 

@@ -12,15 +12,15 @@ import pytest
 from click.testing import CliRunner
 from programs.texts import by_length
 
-from collc.bundle import ProgramBundle
+from collc.base.diagnostics import CollcError
 from collc.checks.program import check_program
 from collc.cli import commands
 from collc.commands.tune import clause_of
-from collc.diagnostics import CollcError
+from collc.driver.bundle import ProgramBundle
+from collc.driver.programs import choices_of, compile_any
 from collc.language import parse_source
-from collc.programs import choices_of, compile_any
-from collc.run_lengths import lengths_of_run
-from collc.show import show_spec
+from collc.language.show import show_spec
+from collc.plan.dynamic_lengths import lengths_of_run
 from collc.spec import Considered
 from collc.tuning.lengths import Row
 

@@ -10,9 +10,9 @@ from programs.texts import PATTERNS, all_pairs, program_of
 from switch_over import extra
 
 import fabsim
-from collc.bundle import ProgramBundle
-from collc.programs import compile_any
-from collc.run_program import NOTHING_KNOWN
+from collc.driver.bundle import ProgramBundle
+from collc.driver.programs import compile_any
+from collc.run.program import NOTHING_KNOWN
 from collc.target import TARGETS
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import collc
-from collc.bundle import ProgramBundle
-from collc.checks.strands import strands
-from collc.program import ProgramPlan
-from collc.programs import compile_any
+from collc.checks.concurrent_streams import strands
+from collc.driver.bundle import ProgramBundle
+from collc.driver.programs import compile_any
+from collc.plan.program import ProgramPlan
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "program_together.coll"
 TEXT = """target {target}

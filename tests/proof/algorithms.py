@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from collc.language import parse_source
 from collc.schedule import Schedule, build_schedule
-from collc.steps import Slicing, StepsPhase
+from collc.spec.exchange import Slicing, StepsPhase
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ import pytest
 from collc.language.names import prelude
 from collc.language.syntax import AlgorithmDecl
 from collc.proof import prove
+from collc.run.expected import expected, make_input, mismatch
 from collc.schedule import Schedule
-from collc.steps import Moves, StepsPhase
-from collc.verify import expected, make_input, mismatch
+from collc.spec.exchange import Moves, StepsPhase
 from tests.proof.algorithms import Case, names, schedules, uses
 
 Change = Callable[[StepsPhase, Moves, int, random.Random], Moves | None]

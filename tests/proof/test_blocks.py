@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from collc.language import parse_source
-from collc.owners import owners
 from collc.proof import prove
+from collc.run.expected import expected, make_input, mismatch
 from collc.schedule import Schedule, build_schedule
-from collc.steps import Blocks
-from collc.verify import expected, make_input, mismatch
+from collc.spec.exchange import Blocks
+from collc.spec.slice_ownership import owners
 
 ALLGATHER = ("allgather", "run rows by {} then run columns by {}", "ring_allgather")
 GATHER = ("gather", "run rows by {} then run column by {}", "binomial_gather")

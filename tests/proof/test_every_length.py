@@ -8,8 +8,8 @@ from math import floor
 
 import pytest
 
-from collc.diagnostics import CollcError, Span
-from collc.programs import compile_any
+from collc.base.diagnostics import CollcError, Span
+from collc.driver.programs import compile_any
 from collc.proof.lengths import lengths_to_prove
 from collc.spec import RunLength
 

@@ -7,8 +7,8 @@ import pytest
 
 from collc.language import parse_source
 from collc.proof import prove
+from collc.run.expected import expected, make_input, mismatch, promised
 from collc.schedule import Schedule, build_schedule
-from collc.verify import expected, make_input, mismatch, promised
 
 SUM = "allreduce(x: f32[7], add)"
 LARGEST = "reduce(x: f32[7], max)"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from collc.diagnostics import CollcError
-from collc.pipeline import prove_text
+from collc.base.diagnostics import CollcError
+from collc.driver.pipeline import prove_text
 
 PROGRAM = """
 target wse2

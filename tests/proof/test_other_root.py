@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from collc.diagnostics import CollcError, Diagnostic
-from collc.programs import compile_any
+from collc.base.diagnostics import CollcError, Diagnostic
+from collc.driver.programs import compile_any
 
 ROOTS = [
     ("gather", "8 x 1", "", "run linear_gather {}", "to 3"),

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from collc.pipeline import compile_text
+from collc.driver.pipeline import compile_text
 from collc_research.reproduce import figure_points
 from collc_research.reproduce.figure_points import Place, files_of, left_out, measured, page, wanted
 from collc_research.reproduce.figures import FIGURES

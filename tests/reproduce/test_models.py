@@ -12,7 +12,7 @@ import building as b
 from collc.cost.closed_forms import RAMP
 from collc.cost.row_model import cycles, cycles_by_element
 from collc.proof import follow
-from collc.steps import Slicing
+from collc.spec.exchange import Slicing
 from collc_research.networks.rounds import rounds_of_steps
 from collc_research.reproduce.patterns import (
     all_trees,

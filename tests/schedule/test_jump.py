@@ -8,10 +8,10 @@ import pytest
 
 import collc
 from collc.checks import check_plan
+from collc.driver.pipeline import prove_text
 from collc.lowering import build_plan, candidate_plans
-from collc.pipeline import prove_text
 from collc.plan import ColorUse, Direction, Plan, Role, Route
-from collc.show_schedule import show_schedule
+from collc.schedule.show import show_schedule
 from collc.target import TARGETS
 
 TEXT = """

@@ -3,10 +3,10 @@ from dataclasses import replace
 
 import building as b
 from collc.language import parse_source
+from collc.run.expected import expected, make_input
 from collc.schedule import BroadcastPhase, ReducePhase, build_schedule, step_of
-from collc.show_schedule import operand_order, show_schedule
+from collc.schedule.show import operand_order, show_schedule
 from collc.spec import BroadcastStep, ContractKind, Order, Tree
-from collc.verify import expected, make_input
 
 
 def only_phase(collective):

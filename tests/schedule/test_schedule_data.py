@@ -12,11 +12,11 @@ import numpy.typing as npt
 import pytest
 
 from collc.language import parse_source
+from collc.run.expected import expected, make_input, promised
 from collc.schedule import ReducePhase, Schedule, build_schedule
-from collc.schedule_data import schedule_as_data
-from collc.show_schedule import SHOWN_ORDERS, show_schedule
-from collc.steps import StepsPhase
-from collc.verify import expected, make_input, promised
+from collc.schedule.data import schedule_as_data
+from collc.schedule.show import SHOWN_ORDERS, show_schedule
+from collc.spec.exchange import StepsPhase
 from tests.test_cli import collc
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -6,13 +6,13 @@ import pytest
 
 import collc
 from collc.cost import Prediction
-from collc.pipeline import planned, prove_text
+from collc.driver.pipeline import planned, prove_text
 from collc.schedule import Schedule
+from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import ContractKind
 from collc.target import TARGETS
-from collc.tokens import with_tokens
 from collc.tuning.candidates import ALGORITHMS
-from collc.tuning.terms import least_terms, terms_of
+from collc.tuning.cost_terms import least_terms, terms_of
 
 TREES = ("chain", "star", "binomial", "two_phase(S = 3)", "optimal")
 

@@ -14,8 +14,8 @@ from collc.cli import commands
 from collc.commands import tune
 from collc.run import RunError
 from collc.spec import Considered
+from collc.tuning.cache import Remembered
 from collc.tuning.lengths import Question, crossing_of_plans, rows_of, sampled
-from collc.tuning.remembered import Remembered
 
 ROW = str(Path(__file__).parents[2] / "examples" / "allreduce_row.coll")
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from collc.bundle import Bundle
+from collc.base.diagnostics import Diagnostic
 from collc.cost import exchange, predict
-from collc.diagnostics import Diagnostic
-from collc.show import render
+from collc.driver.bundle import Bundle
+from collc.language.show import render
 from collc.target import TARGETS
 from collc.tuning import other_plans
-from collc.tuning.crowded import CrowdedLink, crowded_link
+from collc.tuning.link_load import CrowdedLink, crowded_link
 from collc.tuning.steps_model import step_begins
 from tests.tuning.warned import compiled, plans_told, usage_of
 

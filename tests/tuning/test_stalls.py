@@ -7,7 +7,7 @@ import re
 import pytest
 
 import collc
-from collc.show import render
+from collc.language.show import render
 
 TEXT = """target {target}
 grid row = {pes} x 1

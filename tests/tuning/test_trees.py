@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import collc
-from collc.optimum import optimum
+from collc.language.optimal_tree import optimum
 from collc.spec import ReduceStep
 from tests.trees import model_cycles
 

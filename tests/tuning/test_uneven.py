@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from collc.programs import compile_any
+from collc.driver.programs import compile_any
 from collc.tuning import uneven
 from tests.tuning.warned import TEXT, compiled
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 import collc
-from collc.bundle import Bundle
-from collc.verify import make_input
+from collc.driver.bundle import Bundle
+from collc.run.expected import make_input
 
 TEXT = """target {target}
 grid pes = {grid}

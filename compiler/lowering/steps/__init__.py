@@ -7,8 +7,8 @@ words), `phase` (roles and regions).
 """
 
 from collc.lowering.steps.phase import steps_phase
+from collc.lowering.steps.routes import leaping_circuits, leaping_relays, leaping_tree
 from collc.lowering.steps.traffic import Traffic, traffic_of
-from collc.lowering.steps.ways import leaping_circuits, leaping_relays, leaping_tree
 from collc.lowering.steps.wiring import Wiring, circuits, relays
 
 __all__ = [

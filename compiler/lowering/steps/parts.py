@@ -30,7 +30,7 @@ from collc.lowering.steps.relayed import (
 from collc.lowering.steps.traffic import Bools, Ints, Traffic
 from collc.lowering.steps.wiring import Wiring
 from collc.plan import AREA_BITS, RowKind
-from collc.steps import Slicing
+from collc.spec.exchange import Slicing
 
 SENDS, RELAYS = int(RowKind.SENDS), int(RowKind.RELAYS)
 RECEIVES, APPLIES = int(RowKind.RECEIVES), int(RowKind.APPLIES)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from collc.base.paths import Path
 from collc.lowering.regions import compress
 from collc.lowering.roles import where
 from collc.lowering.steps.hazards import staged
@@ -28,11 +29,10 @@ from collc.lowering.steps.parts import (
 from collc.lowering.steps.rows import FIELDS, Rows, padded, rows_of
 from collc.lowering.steps.traffic import Bools, Ints, Traffic
 from collc.lowering.steps.wiring import Wiring
-from collc.packing import may_go_backward
-from collc.paths import Path
 from collc.plan import Exchange, Lane, Loop, Number, Phase, Region, Role, Row, Strided, Way
 from collc.spec import ContractKind
-from collc.steps import StepsPhase
+from collc.spec.exchange import StepsPhase
+from collc.spec.simd import may_go_backward
 
 LARGEST = np.iinfo(np.int64).max
 MOST_FORMS = 12  # roles beyond which rows for all steps are tried

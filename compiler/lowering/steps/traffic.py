@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from collc.steps import Moves, StepsPhase
+from collc.spec.exchange import Moves, StepsPhase
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]

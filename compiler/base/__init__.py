@@ -1,0 +1,1 @@
+"""What every stage uses: diagnostics, coordinates, caches, files. Knows nothing of collectives."""

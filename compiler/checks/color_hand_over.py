@@ -1,0 +1,129 @@
+"""What messages about colors that are handed on have to name: the PE, the color, and who is next.
+
+A proof of reconfiguration that fails is about two collectives, one after the other on a color.
+`InProgram` is one phase as the program sees it; it names its PEs, as the whole grid counts them,
+its colors, by symbol and number, and the phase that has a color after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from collc.base.diagnostics import Diagnostic
+from collc.plan import Direction, Phase, Role
+from collc.plan.program import ProgramPlan, Use
+from collc.schedule import Phase as Pattern
+from collc.spec import Collective
+
+HELP = "the compiler decides how colors are handed on, not the program; please report this"
+
+_STEPS = {
+    Direction.NORTH: (0, -1),
+    Direction.EAST: (1, 0),
+    Direction.SOUTH: (0, 1),
+    Direction.WEST: (-1, 0),
+    Direction.RAMP: (0, 0),
+}
+
+
+def pe_of(collective: Collective, phase: Phase, x: int, y: int) -> str:
+    """The PE at (x, y) of a phase, which on a path is the place x, as the whole grid counts it."""
+    if phase.path is not None:
+        if not 0 <= x < len(phase.path):
+            return "a place beyond the end of the path"
+        x, y = phase.path.places[x]
+    site = collective.grid.site
+    dx, dy = (site.x, site.y) if site else (0, 0)
+    return f"PE ({x + dx}, {y + dy})"
+
+
+def played(phase: Phase) -> Iterator[tuple[Role, int, int]]:
+    """The roles that PEs of a phase have, each with the coordinates of the first of these PEs, row
+    by row."""
+    first: dict[int, tuple[int, int]] = {}
+    for region, role in phase.regions:
+        here = region.y.first, region.x.first
+        first[role] = min(here, first.get(role, here))
+    for role, (y, x) in sorted(first.items()):
+        yield phase.roles[role], x, y
+
+
+@dataclass(frozen=True)
+class InProgram:
+    """A phase of a collective of a program."""
+
+    plan: ProgramPlan
+    use: Use
+
+    @property
+    def phase(self) -> Phase:
+        """What its PEs do."""
+        return self.plan.phase(self.use)
+
+    @property
+    def pattern(self) -> Pattern:
+        """What they are to do."""
+        return self.plan.pattern(self.use)
+
+    @property
+    def name(self) -> str:
+        """`c0.reduce`, quoted."""
+        return f"`{self.plan.label(self.use)}`"
+
+    def pe(self, x: int, y: int) -> str:
+        """The PE at (x, y) of the phase."""
+        return pe_of(self.plan.plans[self.use.collective].collective, self.phase, x, y)
+
+    def neighbor(self, x: int, y: int, way: Direction) -> str:
+        """The PE next to the one at (x, y), on one side of it."""
+        dx, dy = _STEPS[way]
+        return self.pe(x + dx, y + dy)
+
+    def color(self, symbol: str) -> str:
+        """`color 4 (`reduce_even`)`."""
+        return f"color {self.number(symbol)} (`{symbol}`)"
+
+    def number(self, symbol: str) -> int:
+        """The number of a symbolic color that it has."""
+        return self.plan.colors[dict(self.use.positions)[symbol]].number
+
+    def following(self, color: int | None) -> Use | None:
+        """The use that comes after this one, of a color of the program if one is given; None if
+        that is the last."""
+        ahead = (u for u in self._ahead() if color in (None, *dict(u.positions).values()))
+        return next(ahead, None)
+
+    def _ahead(self) -> Iterator[Use]:
+        """The uses after this one, in the order of calls, up to its own in the next round."""
+        program = self.plan.program
+        own = self.plan.plans[self.use.collective].collective.name
+        alternatives = {one.name: one.names for one in program.selections}
+        called = [
+            self.use.collective if own in alternatives.get(call, (call,)) else longest
+            for call, longest in zip(program.calls, self.plan.calls, strict=True)
+        ]
+        one_round = [use for index in called for _, use in self.plan.uses_of(index)]
+        place = one_round.index(self.use)
+        yield from one_round[place + 1 :]
+        yield from one_round[: place + 1] if program.rounds > 1 else ()
+
+    def next_on(self, color: int | None) -> str:
+        """Who comes next, on a color if one is given, as the subject of a sentence about it."""
+        use, on = self.following(color), "" if color is None else " on this color"
+        if use is None:
+            return f"whatever is called next{on}"
+        again = " in its next call" if use == self.use else ""
+        return f"`{self.plan.label(use)}`{again}, the next{on},"
+
+    def diagnostic(self, code: str, message: str, other: Use | None, role: str) -> Diagnostic:
+        """A problem of this phase and another one, if there is one, whose `role` is said at it."""
+        if other is None or self.plan.pattern(other).span == self.pattern.span:
+            return Diagnostic(code, message, self.pattern.span, help=HELP)
+        also = ((self.plan.pattern(other).span, f"`{self.plan.label(other)}` {role}"),)
+        return Diagnostic(code, message, self.pattern.span, also, HELP)
+
+    def after_it(self, code: str, message: str, color: int) -> Diagnostic:
+        """A problem of this phase and the next one on a color."""
+        words = f"has color {self.plan.colors[color].number} after it"
+        return self.diagnostic(code, message, self.following(color), words)

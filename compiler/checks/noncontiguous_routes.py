@@ -1,0 +1,56 @@
+"""Ways through routers of PEs that have no part in what passes: their colors are not handed on.
+
+Such a router would have to be opened for a phase by a PE that does not know when.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collc.base.diagnostics import Diagnostic, Span
+from collc.lowering.sharing import apart, fits
+from collc.plan.program import ProgramPlan
+from collc.spec import Reconfigure
+
+
+def leaps(plan: ProgramPlan) -> Iterator[Diagnostic]:
+    """C338: ways through routers of other PEs on colors that are torn down."""
+    for use in plan.uses:
+        ways = plan.phase(use).ways
+        torn = {name for name, k in use.positions if plan.colors[k].torn_down}
+        if any(way.color in torn for way in ways):
+            yield Diagnostic(
+                "C338",
+                f"`{plan.label(use)}` leads to PEs that are no neighbours on colors that are torn "
+                "down behind it",
+                plan.pattern(use).span,
+                (_why(plan),),
+                f"{_remedy(plan)}, or use an order without leaps, such as snake or hilbert",
+            )
+
+
+def _why(plan: ProgramPlan) -> tuple[Span, str]:
+    """What in the source has colors torn down."""
+    program = plan.program
+    if program.reconfigure is Reconfigure.TEARDOWN:
+        return program.span, "`reconfigure teardown` has all colors of this program torn down"
+    if program.colors_span is not None:
+        return program.colors_span, "within this limit colors take turns"
+    return program.span, "colors take turns in this program"
+
+
+def _remedy(plan: ProgramPlan) -> str:
+    """What gives each phase colors that need not be torn down."""
+    program = plan.program
+    ways = (
+        apart(plan.schedules, plan.plans, program, plan.target, alike) for alike in (False, True)
+    )
+    enough = min((len(way.colors) for way in ways if fits(way, len(way.colors))), default=None)
+    words = []
+    if program.reconfigure is Reconfigure.TEARDOWN:
+        words.append("leave `reconfigure teardown` out")
+    if enough is None:
+        words.append("call fewer collectives in this program")
+    elif program.colors is not None and program.colors < enough:
+        words.append(f"allow {enough} colors")
+    return " and ".join(words or ["call fewer collectives in this program"])

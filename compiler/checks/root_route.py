@@ -1,0 +1,45 @@
+"""The way that the sum of a jump goes back, from the end of the line to the root.
+
+Other checks look at a jump as if its end were next to its root (`collc.plan.root_bypass`). What is
+between them has to let the sum pass, on a color that nothing else on the line uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collc.base.diagnostics import Diagnostic
+from collc.plan import Phase, Plan, Role, Route
+from collc.plan.placement import SIDES, roles_of_places
+from collc.plan.root_bypass import jump_color
+from collc.schedule import ReducePhase, Schedule
+
+
+def way_of_jump(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+    """C325: a router on the way of the sum that does not let it pass, or one beside it that is
+    set for its color."""
+    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+        if isinstance(pattern, ReducePhase) and pattern.leap:
+            problem = _problem(phase, pattern)
+            if problem:
+                help = "the sum has a color of its own; please report this"
+                yield Diagnostic("C325", f"in `{phase.name}` {problem}", pattern.span, help=help)
+
+
+def _problem(phase: Phase, pattern: ReducePhase) -> str:
+    near, far = SIDES[pattern.order]
+    passes = (Route(near, (far,)),)
+    for place, role in enumerate(roles_of_places(phase, pattern)):
+        routes = _routes(role, jump_color(pattern))
+        if 0 < place < pattern.leap and routes != passes:
+            return f"the router {place} places from the end does not let the sum pass to the root"
+        if place > pattern.leap and routes:
+            return (
+                f"the router {place} places from the end is set for the sum, which ends before it"
+            )
+    return ""
+
+
+def _routes(role: Role | None, color: str) -> tuple[Route, ...]:
+    uses = role.colors if role else ()
+    return tuple(route for use in uses if use.color == color for route in use.positions)

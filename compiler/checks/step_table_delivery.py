@@ -1,0 +1,100 @@
+"""The rows of an exchange come to their end and leave what the schedule says.
+
+One line is run without any buffer (`collc.checks.step_table_run`). If it ends there, it ends on
+every fabric, and with the same result, provided that no PE changes what it is sending at the same
+time, which `rows_hazards` shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from collc.base.diagnostics import Diagnostic
+from collc.base.memoize import remembered
+from collc.checks.step_table_entries import shape_problem
+from collc.checks.step_table_run import Run, due, run_rows
+from collc.plan import Phase, Plan, RowKind
+from collc.plan.dynamic_lengths import exchange_of_length
+from collc.plan.unrolled import connections, unrolled
+from collc.schedule import Schedule
+from collc.spec.exchange import StepsPhase
+
+SHOWN = 3
+
+
+def rows_delivery(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+    """C321: rows that wait for ever. C322: other slices arrive than the schedule says."""
+    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+        if not isinstance(pattern, StepsPhase) or phase.exchange is None:
+            continue
+        if not shape_problem(plan, phase, pattern):  # else another check says so
+            yield from _problems(*exchange_of_length(phase, pattern, pattern.slicing.count))
+
+
+@remembered
+def _problems(phase: Phase, pattern: StepsPhase) -> tuple[Diagnostic, ...]:
+    assert phase.exchange is not None, "a phase made of steps is an exchange"
+    target, lost = connections(phase, pattern)
+    if lost:
+        return ()  # another check says so
+    run = run_rows(unrolled(phase, pattern), target, phase.exchange)
+    if run.problem:
+        return (_wrong(phase, pattern, run.problem),)
+    if len(run.stuck):
+        return (_stuck(phase, pattern, run),)
+    return tuple(_differing(phase, pattern, run))
+
+
+def _stuck(phase: Phase, pattern: StepsPhase, run: Run) -> Diagnostic:
+    """C321, with the first places that wait and what for."""
+    rows = run.rows
+    parts = []
+    for lane in run.stuck[:SHOWN].tolist():
+        does = _waits_for(run, lane)
+        step = lane % rows.lanes
+        name = phase.exchange.lanes[step] if phase.exchange else ""
+        parts.append(f"place {lane // rows.lanes} waits on lane `{name}` {does}")
+    more = len(run.stuck) - SHOWN
+    if more > 0:
+        parts.append(f"and {more} more")
+    return Diagnostic(
+        "C321",
+        f"`{phase.name}` gets stuck: {', '.join(parts)}",
+        pattern.span,
+        help="what is sent in a step has to be received in the same step, in one order",
+    )
+
+
+def _waits_for(run: Run, lane: int) -> str:
+    line = run.line
+    kind = int(run.rows.kind[line.at[lane]])
+    if line.waits[lane]:
+        return "for its other lanes"
+    waits = (
+        (line.pass_left[lane], "to let elements pass"),
+        (line.out_left[lane], "to send"),
+        (line.into_left[lane], "to receive"),
+    )
+    return next((text for left, text in waits if left), f"in a row of kind {RowKind(kind)!r}")
+
+
+def _differing(phase: Phase, pattern: StepsPhase, run: Run) -> Iterator[Diagnostic]:
+    """C322 for the first place and element that ends up with something else."""
+    wrong = np.argwhere(run.line.held != due(pattern))
+    if len(wrong):
+        place, slice_ = (int(n) for n in wrong[0])
+        first, last = int(run.bounds[slice_]), int(run.bounds[slice_ + 1]) - 1
+        yield _wrong(
+            phase, pattern, f"place {place} ends with other values in elements {first} to {last}"
+        )
+
+
+def _wrong(phase: Phase, pattern: StepsPhase, problem: str) -> Diagnostic:
+    return Diagnostic(
+        "C322",
+        f"in `{phase.name}` {problem}",
+        pattern.span,
+        help="the rows do not follow the schedule; please report this",
+    )

@@ -1,0 +1,212 @@
+"""Every row of an exchange is one that the emitted text can run.
+
+The text reads a row's bits and numbers and trusts them, so what it trusts is checked here for every
+place: which bits go together, that a lane has what its rows use, and that slices exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from collc.base.diagnostics import Diagnostic
+from collc.base.memoize import remembered
+from collc.plan import AREA_BITS, Exchange, Lane, Phase, Plan, RowKind
+from collc.plan.unrolled import Ints, rows_at, unrolled, values_of
+from collc.schedule import Schedule
+from collc.spec import ElementType, Operation, OwnOperation
+from collc.spec.arithmetic import arithmetic_of
+from collc.spec.exchange import StepsPhase
+
+SENDS = int(RowKind.SENDS)
+USES_OUT = int(RowKind.SENDS | RowKind.RELAYS)
+USES_INTO = int(RowKind.RECEIVES | RowKind.APPLIES)
+DOES = int(USES_OUT | USES_INTO | RowKind.ENDS)
+LARGEST = 0xFFFF  # numbers have 16 bits
+
+
+def row_shapes(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+    """C319: a row that no text runs."""
+    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+        if isinstance(pattern, StepsPhase):
+            problem = shape_problem(plan, phase, pattern)
+            if problem:
+                yield Diagnostic(
+                    "C319",
+                    f"in `{phase.name}` {problem}",
+                    pattern.span,
+                    help="no program text does this; please report it",
+                )
+
+
+def shape_problem(plan: Plan, phase: Phase, pattern: StepsPhase) -> str:
+    """What is wrong with the rows of a phase; nothing if they can be run."""
+    return _shape_problem(phase, pattern, plan.element, plan.operation)
+
+
+@remembered
+def _shape_problem(
+    phase: Phase,
+    pattern: StepsPhase,
+    element: ElementType,
+    operation: Operation | OwnOperation | None,
+) -> str:
+    exchange = phase.exchange
+    refused = _refused_combining(element, operation)
+    as_scheduled = (pattern.slicing, pattern.blocks)
+    if exchange is None or (exchange.slicing, exchange.blocks) != as_scheduled:
+        return "the vector is not cut as the schedule says"
+    for index, role in enumerate(phase.roles):
+        if role.steps or tuple(lane.name for lane in role.lanes) != exchange.lanes:
+            return f"role `{role.name}` does not have the lanes of the phase"
+        places = _places(phase, index, pattern)
+        for lane in role.lanes if len(places) else ():
+            problem = _lane_problem(lane, places, exchange, refused)
+            if problem:
+                return f"lane `{lane.name}` of role `{role.name}` {problem}"
+    return _steps_problem(phase, pattern)
+
+
+def _refused_combining(
+    element: ElementType, operation: Operation | OwnOperation | None
+) -> tuple[int, str]:
+    """Which bits no row may have together, for want of an operation that does it while
+    elements arrive, and that in words."""
+    receives, combines = int(RowKind.RECEIVES), int(RowKind.COMBINES)
+    if operation is None:
+        return combines, "combines and the contract has no operation"
+    if arithmetic_of(element, operation).kind == "map":
+        return combines | receives, "combines by a call-back while it receives"
+    return 0, ""
+
+
+def _places(phase: Phase, index: int, pattern: StepsPhase) -> Ints:
+    """The places of a role, as far as they are on the line."""
+    along = (
+        region.x if pattern.axis == "x" else region.y for region, i in phase.regions if i == index
+    )
+    found = sorted({place for run in along for place in run if 0 <= place < pattern.ranks})
+    return np.array(found, dtype=np.int64)
+
+
+def _lane_problem(lane: Lane, places: Ints, exchange: Exchange, refused: tuple[int, str]) -> str:
+    """What is wrong with a lane, all rows of all loops and places looked at together."""
+    slices, loops = exchange.slicing.count, lane.loops
+    if not loops:
+        return ""
+    turns = values_of([loop.turns for loop in loops], places)
+    shift = values_of([loop.shift for loop in loops], places)
+    if exchange.backward and exchange.areas:
+        return "passes elements from the last to the first, and stages what goes the other way"
+    problem = next(filter(None, _loop_problems(lane, turns, shift, slices)), "")
+    if problem:
+        return problem
+    numbers = rows_at(lane, places).transpose(1, 0, 2)
+    sizes = [len(loop.rows) for loop in loops]
+    heads = [np.repeat(head, sizes, axis=0)[None] for head in (shift, turns)]
+    rows = np.concatenate([numbers, *heads]).reshape(len(numbers) + 2, -1)
+    if rows[:5].min() < 0 or rows[:5].max() + slices > LARGEST + 1:
+        return "has numbers of more than 16 bits"
+    return _row_problem(lane, rows[0], exchange, refused) or _range_problem(rows, exchange)
+
+
+def _steps_problem(phase: Phase, pattern: StepsPhase) -> str:
+    """What is wrong with the steps of places that have rows on several lanes: a step begins on all
+    of them at once, so they end as many, and the last row of each ends one."""
+    rows = unrolled(phase, pattern)
+    lanes = len(rows.start) - 1
+    there = np.flatnonzero((rows.kind & DOES) > 0)
+    lane = np.repeat(np.arange(lanes), np.diff(rows.start))[there]
+    ends = (rows.kind[there] & int(RowKind.ENDS)) > 0
+    ended = np.bincount(lane[ends], minlength=lanes).reshape(-1, rows.lanes)
+    closed = np.ones(lanes, dtype=np.bool_)
+    closed[lane] = ends  # the last one of a lane is what stays
+    several = np.isin(np.arange(lanes), lane).reshape(ended.shape).sum(axis=1) > 1
+    uneven = several & (
+        (ended.min(axis=1) < ended.max(axis=1)) | ~closed.reshape(ended.shape).all(1)
+    )
+    return f"the lanes of place {uneven.argmax()} do not end the same steps" if uneven.any() else ""
+
+
+def _loop_problems(lane: Lane, turns: Ints, shift: Ints, slices: int) -> list[str]:
+    """What is wrong with the heads of loops, [loops, places] of which are given."""
+    empty = np.array([[not loop.rows] for loop in lane.loops])
+    idle = np.asarray((empty | (turns < 1) | (turns > LARGEST)).any(axis=1))
+    beyond = np.asarray(((shift < 0) | (shift >= slices)).any(axis=1))
+    return [
+        "has a loop without turns or rows"
+        if none
+        else "has a loop that goes on by more than all slices"
+        if far
+        else ""
+        for none, far in zip(idle.tolist(), beyond.tolist(), strict=True)
+    ]
+
+
+def _range_problem(rows: Ints, exchange: Exchange) -> str:
+    """What is wrong with the slices of rows, given as numbers, shift and turns."""
+    kind, first, count, into, into_count, shift, turns = rows
+    slices, out = exchange.slicing.count, USES_OUT if exchange.by_length else SENDS
+    for used, low, size in (
+        ((kind & out) > 0, first, count),
+        ((kind & USES_INTO) > 0, into, into_count),
+    ):
+        ranges = np.stack((low, size, shift, turns))[:, used]
+        if (low[used] >= slices).any() or _leaves(ranges, slices):
+            return "goes beyond the last slice"
+    return ""
+
+
+def _leaves(ranges: Ints, slices: int) -> bool:
+    """Whether a range of several slices, given as first, count, shift and turns, leaves the slices
+    in some turn."""
+    first, count, shift, turns = ranges
+    if ((shift == 0) & (count > 1) & (first + count > slices)).any():
+        return True
+    last: Ints = np.minimum(turns, slices) - 1
+    # nothing comes round of what goes on, or back, within the slices
+    within = (first + count <= slices) & (
+        (first + shift * last + count <= slices) | (first + (shift - slices) * last >= 0)
+    )
+    round_ = {tuple(one) for one in ranges[:, (shift != 0) & (count > 1) & ~within].T.tolist()}
+    for low, size, step, times in round_:
+        reached = (low + step * np.arange(min(times, slices))) % slices
+        if int(reached.max()) + size > slices:
+            return True
+    return False
+
+
+def _row_problem(lane: Lane, kinds: Ints, exchange: Exchange, refused: tuple[int, str]) -> str:
+    """What is wrong with the bits of a row, at any place."""
+    kind, area = kinds & ((1 << AREA_BITS) - 1), kinds >> AREA_BITS
+    bits, words = refused
+
+    def has(bits: RowKind) -> npt.NDArray[np.bool_]:
+        return np.asarray((kind & int(bits)) > 0)
+
+    out, into = (kind & USES_OUT) > 0, (kind & USES_INTO) > 0
+    rules = (
+        (has(RowKind.OVER), "has rows behind its last"),
+        (has(RowKind.SENDS) & has(RowKind.RELAYS), "sends and relays at once"),
+        (has(RowKind.RELAYS) & into, "receives while it relays"),
+        (
+            has(RowKind.APPLIES) & (out | has(RowKind.RECEIVES | RowKind.STAGES)),
+            "applies a stage and uses the fabric",
+        ),
+        (out & (lane.sends_on is None), "sends and has no output"),
+        (
+            (has(RowKind.RELAYS) | has(RowKind.RECEIVES)) & (lane.receives_on is None),
+            "receives and has no input",
+        ),
+        ((has(RowKind.STAGES) | has(RowKind.COMBINES)) & ~into, "combines or stages nothing"),
+        (has(RowKind.STAGES) & has(RowKind.COMBINES), "combines in the stage"),
+        (
+            has(RowKind.STAGES | RowKind.APPLIES) & (area >= exchange.areas),
+            "uses an area that the stage lacks",
+        ),
+        ((area > 0) & ~has(RowKind.STAGES | RowKind.APPLIES), "names an area and does not use it"),
+        ((bits > 0) & ((kind & bits) == bits), words),
+    )
+    return next((problem for broken, problem in rules if broken.any()), "")

@@ -1,0 +1,51 @@
+"""Vectors along a line as its routers see them, last ones first.
+
+On one color, the vectors that a router sees come from ever farther ranks. So of the vectors on a
+color, taken from the farthest rank on, the first one through a router is the last in time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from collc.checks.router_skips import follow
+from collc.plan import Role, SendVector
+from collc.schedule import ReducePhase
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A vector from rank `source` to rank `destination`, the step that sends it, and the routers of
+    its way, from the source on, that no other vector on its color passes later."""
+
+    source: int
+    destination: int
+    step: SendVector
+    last_at: tuple[int, ...]
+
+
+def passages(pattern: ReducePhase, roles: Sequence[Role | None]) -> Iterator[Passage]:
+    """All vectors of a line, by descending source; `roles` are those of its ranks."""
+    jumps: dict[str, list[int]] = {}
+    for transfer in reversed(sorted(pattern.transfers, key=lambda transfer: transfer.source)):
+        step = _sending_step(roles[transfer.source])
+        if step is None:
+            continue
+        if step.color not in jumps:
+            jumps[step.color] = list(range(pattern.ranks))
+        last_at = tuple(_pass(jumps[step.color], transfer.source, transfer.destination))
+        yield Passage(transfer.source, transfer.destination, step, last_at)
+
+
+def _pass(jumps: list[int], source: int, destination: int) -> Iterator[int]:
+    router = follow(jumps, source)
+    while router >= destination:
+        yield router
+        jumps[router] = router - 1
+        router = follow(jumps, router)
+
+
+def _sending_step(role: Role | None) -> SendVector | None:
+    steps = role.steps if role else ()
+    return next((step for step in steps if isinstance(step, SendVector)), None)

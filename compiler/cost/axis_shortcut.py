@@ -1,0 +1,213 @@
+"""The cycles of trees along the axes of a grid, each axis looked at by one of its lines.
+
+All lines of the first axis are alike, and those of the second begin with what is at the root of
+the first; then comes a multicast, or nothing. So two lines and the farthest PE say what a plan
+takes: the same number as `collc.cost.predict`, which follows all PEs and also says where cycles go.
+A line that was evaluated before, at another time or by other names, is not evaluated again. In
+reading order: `cycles_of`, the two axes, the lines that are known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from collc.cost.line import run_line
+from collc.cost.operations import Costs, Place, costs_of, costs_of_phase
+from collc.cost.predict import predict
+from collc.plan import Phase, Plan, Role, SendVector, StoreVectors
+from collc.plan.placement import passes_on, roles_of_ranks
+from collc.schedule import BroadcastPhase, ReducePhase, Schedule, ascending
+
+Times = npt.NDArray[np.int64]
+
+
+def cycles_of(schedule: Schedule, plan: Plan) -> int:
+    """The cycles that `predict` says, found in less time where there are trees along axes."""
+    costs = costs_of(plan)
+    reductions = _along_axes(schedule)
+    if not reductions or costs.negates:
+        return predict(schedule, plan).cycles
+    axes = _Axes(costs, schedule, plan, reductions[0])
+    for index, pattern in enumerate(reductions):
+        axes.reduce(index, pattern, last=index == len(schedule.phases) - 1)
+    last = len(schedule.phases) - 1
+    multicast = schedule.phases[last]
+    return axes.multicast(last, multicast) if isinstance(multicast, BroadcastPhase) else axes.done
+
+
+def _along_axes(schedule: Schedule) -> tuple[ReducePhase, ...]:
+    """The reductions, if they are of all lines of an axis and then of the line of their roots, and
+    nothing but a multicast from the root follows; else none."""
+    phases, grid = schedule.phases, schedule.collective.grid
+    reductions = tuple(phase for phase in phases if isinstance(phase, ReducePhase))
+    jumps = any(phase.leap for phase in reductions)
+    if not reductions or jumps or schedule.collective.path is not None:
+        return ()
+    first, last = reductions[0], reductions[-1]
+    across = grid.height if first.axis == "x" else grid.width
+    place = {first.axis: first.home, last.axis: last.home}
+    for phase in reductions:
+        due = (0, across - 1) if phase.axis == first.axis else (first.home, first.home)
+        if phase.lines != due or phase.home != place[phase.axis]:
+            return ()
+    axes = [phase.axis for phase in reductions]
+    turns = sum(one != other for one, other in pairwise(axes))
+    root = (place.get("x", 0), place.get("y", 0))
+    following = phases[len(reductions) :]
+    meant = all(isinstance(one, BroadcastPhase) and (one.x, one.y) == root for one in following)
+    alone = first.axis != last.axis or across == 1
+    fits = phases[: len(reductions)] == reductions and len(following) <= 1 and turns <= 1
+    return reductions if meant and alone and fits else ()
+
+
+class _Axes:
+    """The PEs of one line: where their code is; of all others only which of them is last.
+
+    `time` and `depth` are those of `Place` along the line, `latest` is the time of the last of the
+    others and of the functions that it is in; `done` the cycle in which all are done that have no
+    further part.
+    """
+
+    def __init__(self, costs: Costs, schedule: Schedule, plan: Plan, first: ReducePhase) -> None:
+        self.costs, self.plan = costs, plan
+        grid = schedule.collective.grid
+        self.extents = {"x": grid.width, "y": grid.height}
+        self.latest = self.done = 0
+        self._begin(first.axis, costs.first_call(plan))
+
+    def _begin(self, axis: str, place: Place) -> None:
+        self.axis, self.home = axis, 0
+        self.time = np.full(self.extents[axis], place.time, dtype=np.int64)
+        self.depth = np.full_like(self.time, place.depth)
+
+    def reduce(self, index: int, pattern: ReducePhase, *, last: bool) -> None:
+        """Evaluate a side of a line; all other PEs run through it."""
+        if pattern.axis != self.axis:
+            self.latest = self._latest()
+            self._begin(pattern.axis, self._at_home())
+        self.home = pattern.home
+        costs = costs_of_phase(self.costs, self.plan, index)
+        low, high = pattern.stretch
+        step = 1 if ascending(pattern.order) else -1
+        time, depth = (of[low : high + 1][::step] for of in (self.time, self.depth))
+        began = int(time.min())
+        ready = (time - began).tobytes(), depth.tobytes()
+        run = _run(
+            _Line(_key(costs), _meaning(_Of(self.plan.phases[index], pattern)), ready, costs)
+        )
+        time[:], depth[:] = run.time + began, run.depth
+        self.done = max(self.done, began + int(run.done[0 if last else 1 :].max()))
+
+    def multicast(self, index: int, pattern: BroadcastPhase) -> int:
+        """The cycle in which all are done to whom the root sends its vector."""
+        costs = costs_of_phase(self.costs, self.plan, index)
+        root = self._at_home()
+        first = costs.returned(root, costs.issued(root, "send"))
+        across = max(pattern.x, pattern.width - 1 - pattern.x)
+        farthest = across + max(pattern.y, pattern.height - 1 - pattern.y)
+        arrives = first + costs.send_start + costs.latency(0) + costs.hop * farthest
+        copies = self._latest() + costs.issued(Place(0, 0), "copy")
+        end = max(arrives, copies) + costs.length - 1
+        return costs.done(end)
+
+    def _at_home(self) -> Place:
+        return Place(int(self.time[self.home]), int(self.depth[self.home]))
+
+    def _latest(self) -> int:
+        """The same with the PEs of the line, but not its root."""
+        reached = np.delete(self.time + self.depth, self.home)
+        return max(self.latest, int(reached.max(initial=0)))
+
+
+@dataclass(frozen=True)
+class _Evaluated:
+    """`after` and `done` of a `LineRun`, by rank."""
+
+    time: Times
+    depth: Times
+    done: Times
+
+
+@dataclass(frozen=True)
+class _Of:
+    """A phase and its pattern; the same ones are equal, and no others."""
+
+    phase: Phase
+    pattern: ReducePhase
+
+    def __hash__(self) -> int:
+        return hash((id(self.phase), id(self.pattern)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Of):
+            return NotImplemented
+        return self.phase is other.phase and self.pattern is other.pattern
+
+
+@dataclass(frozen=True)
+class _Meaning:
+    """The tree, what there is to do, and which of it each rank does, its colors numbered as they
+    occur."""
+
+    children: tuple[tuple[int, ...], ...]
+    roles: tuple[object, ...]
+    role_of_rank: bytes
+    of: _Of = field(compare=False)
+
+
+@dataclass(frozen=True)
+class _Line:
+    """All that an evaluation depends on: `costs` as plain values, and when each rank is ready."""
+
+    costs: tuple[object, ...]
+    meaning: _Meaning
+    ready: tuple[bytes, bytes]
+    given: Costs = field(compare=False)
+
+
+def _key(costs: Costs) -> tuple[object, ...]:
+    """The costs without what follows from the others."""
+    return tuple(getattr(costs, one.name) for one in fields(costs) if one.name != "prepared")
+
+
+@lru_cache(maxsize=128)
+def _run(line: _Line) -> _Evaluated:
+    """Evaluate a line that begins in cycle 0."""
+    of = line.meaning.of
+    time, depth = (np.frombuffer(ready, dtype=np.int64).tolist() for ready in line.ready)
+    run = run_line(line.given, of.phase, of.pattern, list(map(Place, time, depth)))
+    after = ([at.time for at in run.after], [at.depth for at in run.after], run.done)
+    return _Evaluated(*map(np.array, after))
+
+
+@lru_cache(maxsize=128)
+def _meaning(of: _Of) -> _Meaning:
+    different: dict[int, int] = {}
+    colors: dict[str | None, int] = {None: -1}
+    roles: list[object] = []
+    ranks = []
+    for role in roles_of_ranks(of.phase, of.pattern):
+        assert role is not None, "every rank has a role"
+        if id(role) not in different:
+            different[id(role)] = len(roles)
+            roles.append(_of_role(role, of.pattern, colors))
+        ranks.append(different[id(role)])
+    return _Meaning(of.pattern.children, tuple(roles), np.array(ranks).tobytes(), of)
+
+
+def _of_role(role: Role, pattern: ReducePhase, colors: dict[str | None, int]) -> object:
+    steps: list[object] = []
+    for step in (step for step in role.steps if isinstance(step, StoreVectors | SendVector)):
+        color = colors.setdefault(step.color, len(colors))
+        if isinstance(step, StoreVectors):
+            steps.append((color, step.vectors, step.rounds))
+        else:
+            from_color = colors.setdefault(step.combines_from, len(colors))
+            steps.append((color, from_color, step.advance.name))
+    closed = (use.color for use in role.colors if not passes_on(use.positions[0], pattern))
+    return tuple(steps), tuple(sorted(colors.setdefault(color, len(colors)) for color in closed))

@@ -1,0 +1,85 @@
+"""The code that begins a phase, by PE: how long it keeps the PE from what is called behind it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from collc.cost.exchange import begun_by
+from collc.cost.operations import Costs, Place
+from collc.cost.phase_timing import parts_of
+from collc.cost.predict import Times, lines_of
+from collc.plan import CopyVector, Phase, Region, Role, StoreVectors
+from collc.plan.program import ProgramPlan, Use
+from collc.spec.exchange import StepsPhase
+
+
+def code_of_start(plan: ProgramPlan, use: Use, costs: Costs) -> Times:
+    """From the call of a phase's first function to its return."""
+    collective = plan.plans[use.collective].collective
+    grid, phase, pattern = collective.grid, plan.phase(use), plan.pattern(use)
+    code = np.full((grid.whole.width, grid.whole.height), _through(costs), dtype=np.int64)
+    for part in parts_of(grid, code):
+        if isinstance(pattern, StepsPhase):
+            _exchange(part, phase, pattern, costs)
+            continue
+        for region, number in phase.regions:
+            part[places_of(phase, region)] = _code(phase.roles[number], costs)
+    return code
+
+
+def _exchange(part: Times, phase: Phase, pattern: StepsPhase, costs: Costs) -> None:
+    begun = begun_by(costs, phase, pattern)
+    if phase.path is not None:
+        part[phase.path.x, phase.path.y] = begun
+    else:
+        lines_of(part, pattern)[:] = begun
+
+
+def _code(role: Role, costs: Costs) -> int:
+    """What a role does first, with the functions that lead there and their returns."""
+    if not role.steps:
+        return _through(costs)
+    first, *others = role.steps
+    if isinstance(first, StoreVectors):
+        issued = costs.issued(Place(0, 0), "store")
+        return issued + (costs.code.own_vector_read if others and not costs.maps else 0)
+    if isinstance(first, CopyVector):
+        return costs.issued(Place(0, 0), "copy")
+    adds = first.combines_from is not None
+    return costs.issued(Place(0, 0), "add" if adds else "send")
+
+
+def _through(costs: Costs) -> int:
+    """What a PE without a part in a phase does of it."""
+    return costs.code.ends
+
+
+def places_of(phase: Phase, region: Region) -> tuple[Times, Times]:
+    """The PEs of a region as indices."""
+    along = np.array(list(region.x), dtype=np.int64)
+    if phase.path is not None:
+        return phase.path.x[along], phase.path.y[along]
+    across = np.array(list(region.y), dtype=np.int64)
+    return along[:, None], across[None, :]
+
+
+ROWS_BUSY = 85  # percent of the time that a PE works while it runs rows [fit]
+
+
+def work_of(plan: ProgramPlan, use: Use, costs: Costs, lasts: Times) -> Times:
+    """Cycles that the elements of a phase take of a PE, or its rows with their code; the phase
+    `lasts` so long."""
+    collective = plan.plans[use.collective].collective
+    phase = plan.phase(use)
+    work = np.zeros_like(lasts)
+    for part, long in zip(
+        parts_of(collective.grid, work), parts_of(collective.grid, lasts), strict=True
+    ):
+        for region, number in phase.regions:
+            places, role = places_of(phase, region), phase.roles[number]
+            if phase.exchange is not None:
+                part[places] = long[places] * ROWS_BUSY // 100
+                continue
+            vectors = sum(s.vectors if isinstance(s, StoreVectors) else 1 for s in role.steps)
+            part[places] = vectors * costs.length * costs.combine
+    return work

@@ -1,0 +1,323 @@
+"""A phase of a program by itself: from when each PE begins it to when each PE's part is over, and
+when its routers are torn down behind it.
+
+Lines are evaluated by `collc.cost.line` and `collc.cost.exchange`, each different one once. In
+reading order: what is found, `ends_of`, reductions, exchanges, broadcasts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from collc.base.grids import Grid, Lines
+from collc.base.paths import Path
+from collc.checks.vector_order import passages
+from collc.cost.exchange import run_exchange
+from collc.cost.line import LineRun, run_line
+from collc.cost.operations import Costs, Place
+from collc.cost.predict import Mask, Times, lines_of, ranks_with_vectors
+from collc.plan import BY_WAVELET, Advance, Phase, SendVector, StoreVectors
+from collc.plan.placement import roles_of_ranks
+from collc.plan.program import ProgramPlan, Use
+from collc.plan.unrolled import NOWHERE, connections, roles_of_places
+from collc.schedule import BroadcastPhase, ReducePhase
+from collc.spec.exchange import StepsPhase
+
+
+@dataclass
+class Ends:
+    """By PE: when its part is over, and whether a task is told of it; by symbolic color, from when
+    on its router is torn down. `due` are two tasks between operations, behind storing and behind
+    sending: when they are, -1 if there are none; the second is `long` by so many cycles."""
+
+    over: Times
+    by_task: Mask
+    torn: dict[str, Times]
+    due: tuple[Times, Times]
+    long: Times
+
+
+@dataclass(frozen=True)
+class Part:
+    """A phase with what it costs; at `begun[x, y]` the code of a PE, `depth[x, y]` calls deep,
+    calls its first function, and its routers that were torn down are open. A PE that is `quick`
+    does not wait for the control wavelet that it sends last; what `restores` changes the sign of
+    the result. The two tasks between operations (`Ends`) begin so many cycles `late`."""
+
+    phase: Phase
+    costs: Costs
+    begun: Times
+    depth: Times
+    torn_down: bool
+    quick: bool
+    restores: bool
+    late: tuple[Times, Times]
+
+
+def parts_of(grid: Grid, of: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+    """The parts of an array [x, y] over the whole grid that a grid stands for, as views."""
+    site = grid.site
+    if site is None:
+        yield of
+        return
+    for copy in range(site.copies):
+        x = site.x + (copy if site.lines is Lines.COLUMN else 0)
+        y = site.y + (copy if site.lines is Lines.ROW else 0)
+        yield of[x : x + grid.width, y : y + grid.height]
+
+
+def ends_of(plan: ProgramPlan, use: Use, whole: Part) -> Ends:
+    """Evaluate a phase on every part of the grid that has it; parts that begin alike are alike."""
+    ends = _idle(whole)
+    grid = plan.plans[use.collective].collective.grid
+    known: dict[bytes, Ends] = {}
+    given = (whole.begun, whole.depth, *whole.late)
+    arrays = (ends.over, ends.by_task, ends.long, *ends.due, *ends.torn.values())
+    for (begun, depth, *late), (over, told, long, stored, sent, *torn) in zip(
+        zip(*(parts_of(grid, of) for of in given), strict=True),
+        zip(*(parts_of(grid, of) for of in arrays), strict=True),
+        strict=True,
+    ):
+        first = begun.min()
+        key = b"".join(of.tobytes() for of in (begun - first, depth, *late))
+        if key not in known:
+            part = replace(whole, begun=begun - first, depth=depth, late=(late[0], late[1]))
+            known[key] = _ends_of_part(plan, use, part)
+        found = known[key]
+        over[:], told[:], long[:] = found.over + first, found.by_task, found.long
+        for times, due in zip((stored, sent), found.due, strict=True):
+            times[:] = np.where(due < 0, -1, due + first)
+        for name, times in zip(ends.torn, torn, strict=True):
+            times[:] = found.torn[name] + first
+    return ends
+
+
+def _ends_of_part(plan: ProgramPlan, use: Use, part: Part) -> Ends:
+    phase, pattern = part.phase, plan.pattern(use)
+    if isinstance(pattern, BroadcastPhase):
+        return _broadcast(part, pattern)
+    shape = part.begun.shape
+    if phase.path is not None:
+        x, y = phase.path.x, phase.path.y
+        arrays = (part.begun, part.depth, *part.late)
+        begun, depth, stored, sent = (of[x, y][:, None] for of in arrays)
+        part = replace(part, begun=begun, depth=depth, late=(stored, sent))
+    ends = _idle(part)
+    if isinstance(pattern, StepsPhase):
+        _exchange(part, pattern, ends)
+    else:
+        _reduce(part, pattern, ends)
+    if part.restores:
+        _negate_back(part, pattern, ends)
+    return ends if phase.path is None else _folded(phase.path, shape, ends)
+
+
+def _idle(part: Part) -> Ends:
+    """PEs without a part run through it; no router has been used."""
+    code = part.costs.code
+    through = code.ends + part.depth
+    over = part.begun + through + part.costs.task - part.costs.dispatch
+    colors = {use.color for role in part.phase.roles for use in role.colors}
+    return Ends(
+        over,
+        np.ones(over.shape, dtype=np.bool_),
+        {color: part.begun.copy() for color in sorted(colors)},
+        (np.full_like(part.begun, -1), np.full_like(part.begun, -1)),
+        np.zeros_like(part.begun),
+    )
+
+
+def _negate_back(part: Part, pattern: ReducePhase | StepsPhase, ends: Ends) -> None:
+    """PEs with the result pass over it once more; behind a reduction that takes a task more."""
+    costs, over = part.costs, lines_of(ends.over, pattern)
+    if isinstance(pattern, StepsPhase):
+        over += costs.negated_cycles + costs.code.restore_test
+        return
+    sent, long, late = (
+        lines_of(of, pattern)[:, pattern.leap] for of in (ends.due[1], ends.long, part.late[1])
+    )
+    sent[:] = over[:, pattern.leap] - (costs.task - costs.dispatch)
+    long[:] = costs.negated_cycles
+    tested = costs.code.restore_test + costs.code.ends
+    over[:, pattern.leap] += costs.task + costs.negated_cycles + tested + late
+
+
+def _folded(path: Path, shape: tuple[int, ...], ends: Ends) -> Ends:
+    """What is said of the places of a path, said of its PEs."""
+    over = np.zeros(shape, dtype=np.int64)
+    told = np.ones(over.shape, dtype=np.bool_)
+    over[path.x, path.y], told[path.x, path.y] = ends.over[:, 0], ends.by_task[:, 0]
+    torn = {name: np.zeros_like(over) for name in ends.torn}
+    for name, times in ends.torn.items():
+        torn[name][path.x, path.y] = times[:, 0]
+    due, long = (np.full_like(over, -1), np.full_like(over, -1)), np.zeros_like(over)
+    for times, found in zip((*due, long), (*ends.due, ends.long), strict=True):
+        times[path.x, path.y] = found[:, 0]
+    return Ends(over, told, torn, due, long)
+
+
+def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
+    """Each different line of a reduction."""
+    places = pattern.place_of
+    over, by_task = lines_of(ends.over, pattern), lines_of(ends.by_task, pattern)
+    own = ranks_with_vectors(pattern)
+    at = [places[rank] for rank in own]
+    torn = {name: lines_of(times, pattern) for name, times in ends.torn.items()}
+    hop = part.costs.hop
+    begun, depths, *late = (
+        lines_of(of, pattern)[:, list(places)] for of in (part.begun, part.depth, *part.late)
+    )
+    both = np.concatenate((begun, depths, *late), axis=1)
+    different, which = np.unique(both, axis=0, return_inverse=True)
+    due = [lines_of(of, pattern) for of in ends.due]
+    ways = [
+        way
+        for way in passages(pattern, roles_of_ranks(part.phase, pattern))
+        if way.step.advance is Advance.TEARDOWN
+    ]
+    for number, found in enumerate(different.tolist()):
+        rows = np.flatnonzero(which.reshape(-1) == number)[:, None]
+        line, deep, *lates = (found[i : i + len(places)] for i in range(0, len(found), len(places)))
+        begins = list(map(Place, line, deep))
+        opened = line if part.torn_down else ()
+        run = run_line(
+            part.costs, part.phase, pattern, begins, opened, list(zip(*lates, strict=True))
+        )
+        ended = [_end_of_rank(part, run, rank) for rank in own]
+        over[rows, at] = [end for end, _ in ended]
+        by_task[rows, at] = [told for _, told in ended]
+        due[0][rows, at] = [run.due[rank][0] for rank in own]
+        due[1][rows, at] = [run.due[rank][1] for rank in own]
+        for way in ways:
+            left = _control(run, way.source) + run.costs.ramp_up
+            if pattern.leap and way.destination == 0:  # from the end to the root
+                way_back = range(pattern.leap + 1)
+                torn[way.step.color][rows, list(way_back)] = [
+                    left + hop * hops for hops in way_back
+                ]
+                continue
+            for router in way.last_at:
+                torn[way.step.color][rows[:, 0], places[router]] = left + run.costs.hop * (
+                    way.source - router
+                )
+
+
+def _control(run: LineRun, rank: int) -> int:
+    """When the control wavelet behind a rank's vector leaves."""
+    step = run.roles[rank].steps[-1]
+    by_code = run.costs.maps and isinstance(step, SendVector) and step.combines_from is not None
+    frames = 0 if by_code else run.costs.frames
+    return run.end[rank] - frames + 1
+
+
+def _end_of_rank(part: Part, run: LineRun, rank: int) -> tuple[int, bool]:
+    """When the part of a rank is over, and whether a task is told of it."""
+    costs = run.costs
+    last = run.roles[rank].steps[-1]
+    if costs.maps:
+        return run.done[rank] - costs.dispatch, True
+    if isinstance(last, StoreVectors) and last.rounds > 1:
+        # the task that counts the rounds calls what follows, or tells of the end
+        by_code = run.after[rank].time
+        return (by_code, False) if part.quick else (run.done[rank] - costs.dispatch, True)
+    if isinstance(last, SendVector) and last.advance in BY_WAVELET:
+        return _sent(part, _control(run, rank) - 1)
+    return run.end[rank] + 1 + costs.task - costs.dispatch, True
+
+
+def _sent(part: Part, issued: int) -> tuple[int, bool]:
+    """The same where a control wavelet that is issued in this cycle is the last of a part."""
+    if part.quick:
+        return issued + part.costs.code.control_sent, False
+    return issued + 2 + part.costs.task - part.costs.dispatch, True
+
+
+def _exchange(part: Part, pattern: StepsPhase, ends: Ends) -> None:
+    """All lines of an exchange; at its end each PE tears down the ways on which it has sent."""
+    costs, phase = part.costs, part.phase
+    starts = lines_of(part.begun, pattern)
+    deep = lines_of(part.depth, pattern)
+    free = run_exchange(costs, phase, pattern, starts + costs.code.call, deep).time
+    target, _ = connections(phase, pattern)
+    closing = np.zeros(starts.shape[1], dtype=np.int64)
+    torn = {name: lines_of(times, pattern) for name, times in ends.torn.items()}
+    for place, role in enumerate(roles_of_places(phase, pattern)):
+        for index, lane in enumerate(role.lanes if role else ()):
+            if not lane.tears_down or lane.sends_on is None or role is None:
+                continue
+            closing[place] += costs.code.closes
+            left = free[:, place] + closing[place] + costs.ramp_up
+            to = int(target[place * len(role.lanes) + index])
+            there = place if to == NOWHERE else to // len(role.lanes)
+            for router in range(min(place, there), max(place, there) + 1):
+                torn[lane.sends_on][:, router] = left + costs.hop * abs(router - place)
+    over = free + closing + costs.code.ends
+    if part.quick and not part.restores:
+        lines_of(ends.by_task, pattern)[:] = False
+    else:
+        over += costs.code.frames_of_lane + costs.task - costs.dispatch
+    lines_of(ends.over, pattern)[:] = over
+
+
+def _broadcast(part: Part, pattern: BroadcastPhase) -> Ends:
+    """The vector goes along the root's row and then the columns, through routers that are open."""
+    costs, begun = part.costs, part.begun
+    x, y = np.indices(begun.shape)
+    distances = np.abs(x - pattern.x) + np.abs(y - pattern.y)
+    at = (pattern.x, pattern.y)
+    root = Place(int(begun[at]), int(part.depth[at]))
+    first = costs.returned(root, costs.issued(root, "send"))
+    way = begun.copy() if part.torn_down else np.zeros_like(begun)
+    way[at] = first + costs.send_start + costs.ramp_up
+    row = way[:, pattern.y : pattern.y + 1]
+    row[:] = _onward(row, pattern.x, costs.hop)
+    way = _onward(way.T, pattern.y, costs.hop).T
+    copies = begun + costs.issued(Place(0, 0), "copy") + part.depth
+    start = np.maximum(way + costs.ramp_down, copies)
+    start[at] = first
+    sides = np.sign(x - pattern.x) + 3 * np.sign(y - pattern.y)
+    end = np.maximum(start, _held_up(costs, copies, distances, sides)) + costs.length - 1
+    ends = _idle(part)
+    ends.over = end + 1 + costs.task - costs.dispatch
+    control = costs.after(int(end[at]))
+    issued = costs.issued(control, "control") + int(part.late[1][at])
+    steps = (step for role in part.phase.roles for step in role.steps)
+    if any(isinstance(step, SendVector) and step.advance in BY_WAVELET for step in steps):
+        ends.over[at], ends.by_task[at] = _sent(part, issued)
+        ends.due[1][at] = control.time - costs.task
+    # right behind the last element, where that has been held up on its way
+    torn = np.maximum(issued + 1 + costs.ramp_up + costs.hop * distances, end + 1 - costs.ramp_down)
+    torn[at] = issued + 1 + costs.ramp_up
+    ends.torn = dict.fromkeys(ends.torn, torn)
+    return ends
+
+
+def _held_up(costs: Costs, copies: Times, distances: Times, sides: Times) -> Times:
+    """From when on the vector can pass at each PE without a stop, seen from those on its side that
+    begin late: what is before them waits in the routers up to there, what is behind comes later."""
+    found = np.zeros_like(copies)
+    for side in np.unique(sides):
+        there = sides == side
+        last = np.full(int(distances.max()) + 1, np.iinfo(np.int64).min // 2)
+        np.maximum.at(last, distances[there], copies[there])
+        at = np.arange(len(last))
+        beyond = at[None, :] - at[:, None]  # from a distance to that of a PE that begins late
+        room = costs.input_queue + costs.router_queue * np.maximum(beyond, 0)
+        late = np.where(room < costs.length, last[None, :] - room - np.minimum(beyond, 0), 0)
+        found[there] = late.max(axis=1)[distances[there]]
+    return found
+
+
+def _onward(way: Times, root: int, hop: int) -> Times:
+    """When the first element can leave routers on both sides of the root, along the first axis: not
+    before it has left the one before, nor before the router is open."""
+    found = way.copy()
+    for side in (found[root:], found[root::-1]):
+        steps = hop * np.arange(len(side))[:, None]
+        side[:] = np.maximum.accumulate(side - steps, axis=0) + steps
+    return found

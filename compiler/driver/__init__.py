@@ -1,0 +1,1 @@
+"""The driver: from text to a bundle, through all stages."""

@@ -1,0 +1,168 @@
+"""What compiling ends in, whatever was compiled: the emitted files, and all values on the way."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from collc.base.diagnostics import Diagnostic
+from collc.base.files import write_files
+from collc.cost import Prediction, predict
+from collc.cost.program import predict_program
+from collc.emit.clock import MEMORY_BYTES
+from collc.emit.render import with_commands
+from collc.lowering.resources import colors_of
+from collc.plan import Plan
+from collc.plan.dynamic_lengths import Lengths
+from collc.plan.program import ProgramPlan
+from collc.run import Progress, RunReport, run_bundle
+from collc.run.program import run_program
+from collc.schedule import Schedule
+from collc.spec import Decision, Spec
+from collc.target.fabric import Wanted
+from collc.tuning.warnings import warnings_of
+
+AnyPlan = TypeVar("AnyPlan", Plan, ProgramPlan)
+Made = TypeVar("Made", bound="_Compiled[Any]")
+
+
+@dataclass(frozen=True)
+class _Compiled(ABC, Generic[AnyPlan]):
+    """What one collective and several have in common."""
+
+    spec: Spec
+    plan: AnyPlan
+    prediction: Prediction
+    files: Mapping[str, str]
+
+    @property
+    @abstractmethod
+    def schedules(self) -> tuple[Schedule, ...]:
+        """What each collective does."""
+
+    @property
+    @abstractmethod
+    def plans(self) -> tuple[Plan, ...]:
+        """How each collective does it."""
+
+    @abstractmethod
+    def by_themselves(self) -> Iterator[tuple[Schedule, Plan, Prediction]]:
+        """The collectives that could be by themselves as they are here, each with what it takes
+        then."""
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """What was chosen where the program left something to the compiler."""
+        found = (schedule.collective.decision for schedule in self.schedules)
+        return tuple(decision for decision in found if decision is not None)
+
+    @cached_property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What is right and could be better."""
+        target = self.plan.target
+        return tuple(told for one in self.by_themselves() for told in warnings_of(*one, target))
+
+    @property
+    def color_count(self) -> int:
+        """Colors that the program uses."""
+        return len(self.plan.colors) + (self.spec.time_stamps is not None)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Estimated memory of the largest PE class."""
+        stamps = MEMORY_BYTES if self.spec.time_stamps else 0
+        return self.plan.code_bytes + self.plan.data_bytes + stamps
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Columns and rows of PEs."""
+        grid = self.plans[0].collective.grid.whole
+        return grid.width, grid.height
+
+    def placed(self: Made, wanted: Wanted) -> Made:
+        """The same with commands files for another fabric; raises CollcError where the program has
+        no place there."""
+        files = with_commands(self.files, self.spec.target, self.size, wanted)
+        return replace(self, files=files)
+
+    def write(self, directory: str | Path) -> None:
+        """Write the files into `directory`, all or none. Raises OSError."""
+        write_files(Path(directory), self.files)
+
+
+@dataclass(frozen=True)
+class Bundle(_Compiled[Plan]):
+    """A compiled program of one collective: the emitted files and every value on the way to
+    them."""
+
+    schedule: Schedule
+
+    @property
+    def schedules(self) -> tuple[Schedule, ...]:
+        """What the collective does."""
+        return (self.schedule,)
+
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """How it does it."""
+        return (self.plan,)
+
+    def by_themselves(self) -> Iterator[tuple[Schedule, Plan, Prediction]]:
+        """The collective, and what it takes."""
+        yield self.schedule, self.plan, self.prediction
+
+    def run(
+        self, *, seed: int = 1, repeats: int = 1, progress: Progress | None = None
+    ) -> RunReport:
+        """Run the emitted text on fabsim with random input and compare with NumPy, `repeats` times
+        on one load of the program.
+
+        `progress` is called now and then with the cycle the run has reached. Raises CollcError
+        when fabsim is not installed and RunError when the run does not come to its end.
+        """
+        given = self.files, self.schedule, self.spec.target
+        return run_bundle(*given, seed=seed, repeats=repeats, progress=progress)
+
+
+@dataclass(frozen=True)
+class ProgramBundle(_Compiled[ProgramPlan]):
+    """A compiled program of several collectives: its files and every value on the way to them."""
+
+    @property
+    def schedules(self) -> tuple[Schedule, ...]:
+        """What each collective does."""
+        return self.plan.schedules
+
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """How each collective does it."""
+        return self.plan.plans
+
+    def by_themselves(self) -> Iterator[tuple[Schedule, Plan, Prediction]]:
+        """Each of them that has colors of its own for each phase within the program's limit. What
+        phases take that have no turns to wait for says nothing of those that have."""
+        most = self.plan.program.colors
+        for schedule, plan in zip(self.schedules, self.plans, strict=True):
+            if most is None or len(colors_of(plan.phases)) <= most:
+                yield schedule, plan, predict(schedule, plan)
+
+    def predicted(self, lengths: Lengths) -> Prediction:
+        """What a run takes with these lengths."""
+        return predict_program(self.plan, lengths)
+
+    def run(
+        self,
+        *,
+        seed: int = 1,
+        repeats: int = 1,
+        lengths: Lengths | None = None,
+        progress: Progress | None = None,
+    ) -> RunReport:
+        """Run the emitted text on fabsim with random input and compare with NumPy, `repeats` times
+        on one load of the program; `lengths` as in `run_program`. Raises as `Bundle.run` does."""
+        given = self.files, self.plan, self.spec.target
+        return run_program(*given, seed=seed, repeats=repeats, lengths=lengths, progress=progress)

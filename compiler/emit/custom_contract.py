@@ -1,0 +1,80 @@
+"""A contract of the user's own as a table, from which the emitted run.py computes what is due.
+
+A row is (rank, first slice, slices, first slice of the others, then the first of these ranks, one
+behind the last, and the step from one to the next). Rows that differ by the same numbers again and
+again, as those of neighbouring ranks mostly do, are one row with these differences and a count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from collc.run.expected_custom import Due, dues
+from collc.spec import Collective
+from collc.spec.custom_contract import Holdings, OwnContract
+
+Row = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class OwnModel:
+    """What run.py prints: the slices of a vector, what ranks have before (None: everything), what
+    they are to have after."""
+
+    slices: int
+    given: tuple[str, ...] | None
+    promised: tuple[str, ...]
+
+
+def own_model(collective: Collective) -> OwnModel:
+    """The tables of the contract of a collective."""
+    own = collective.contract.own
+    assert own is not None
+    given = None if own.given is None else tuple(shown_rows(_given(own, own.given)))
+    rows = [row for due in dues(own) for row in _rows(due)]
+    return OwnModel(own.slices, given, tuple(shown_rows(rows)))
+
+
+def _given(own: OwnContract, given: Holdings) -> list[Row]:
+    """Rank, first slice, slices."""
+    columns = zip(given.holder.tolist(), given.slice.tolist(), given.count.tolist(), strict=True)
+    return sorted(set(columns))
+
+
+def _rows(due: Due) -> Iterator[Row]:
+    """The rows of what one rank is to have in some slices: one for each run of the other ranks."""
+    for first, last, step in runs_of(due.whose):
+        yield (due.holder, due.into, due.count, due.slice, first, last + 1, step)
+
+
+def runs_of(numbers: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+    """Rising numbers as runs of equal steps: first, last, step."""
+    at = 0
+    while at < len(numbers):
+        end = at
+        step = numbers[at + 1] - numbers[at] if at + 1 < len(numbers) else 1
+        while end + 1 < len(numbers) and numbers[end + 1] - numbers[end] == step:
+            end += 1
+        yield numbers[at], numbers[end], step if end > at else 1
+        at = end + 1
+
+
+def shown_rows(rows: Sequence[Row]) -> Iterator[str]:
+    """Rows as they are printed: the first, the differences, how many."""
+    at = 0
+    while at < len(rows):
+        end = at
+        differences = _differences(rows, at)
+        while end + 1 < len(rows) and _differences(rows, end) == differences:
+            end += 1
+        if end == at:
+            differences = tuple(0 for _ in rows[at])
+        yield f"({rows[at]}, {differences}, {end + 1 - at})"
+        at = end + 1
+
+
+def _differences(rows: Sequence[Row], at: int) -> Row:
+    if at + 1 == len(rows):
+        return ()
+    return tuple(b - a for a, b in zip(rows[at], rows[at + 1], strict=True))

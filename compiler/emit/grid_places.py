@@ -1,0 +1,80 @@
+"""How emitted code finds the place of PE (x, y) on a part of the grid, or on its own line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from collc.base.grids import Grid, Lines, Site
+from collc.emit.conditions import conjunction, within
+from collc.plan import Strided
+
+
+@dataclass(frozen=True)
+class SiteModel:
+    """Where a collective stands on the grid of its program.
+
+    `takes_part` is the condition that PE (x, y) is on it, empty if all are; there `x` and `y` are
+    its coordinates as the collective counts them. `root` names the PE or PEs of a root. `pes`
+    are the numbers of the PEs in NumPy text, a row for each group that has a collective to itself.
+    """
+
+    width: int
+    height: int
+    takes_part: str
+    x: str
+    y: str
+    root: str
+    pes: str
+
+
+def site_model(grid: Grid, root: tuple[int, int]) -> SiteModel:
+    """Where a grid lies on the one that it is a part of."""
+    whole, site = grid.whole, grid.site
+    if site is None:
+        home = f"PE ({root[0]}, {root[1]})"
+        return SiteModel(whole.width, whole.height, "", "x", "y", home, "PES.reshape(1, -1)")
+    area = site.area or grid
+    columns = within("x", Strided(site.x, site.x + area.width - 1), whole.width)
+    rows = within("y", Strided(site.y, site.y + area.height - 1), whole.height)
+    return SiteModel(
+        whole.width,
+        whole.height,
+        conjunction([*columns, *rows]) if columns or rows else "",
+        "0" if site.lines is Lines.COLUMN else _behind("x", site.x),
+        "0" if site.lines is Lines.ROW else _behind("y", site.y),
+        _root(site, root),
+        _pes(site, area),
+    )
+
+
+def _pes(site: Site, area: Grid) -> str:
+    """The PEs of a part as an expression of `PES`, all PEs by rows and columns."""
+    found = f"PES[{site.y} : {site.y + area.height}, {site.x} : {site.x + area.width}]"
+    if site.lines is Lines.ROW:
+        return found
+    return f"{found}.T" if site.lines is Lines.COLUMN else f"{found}.reshape(1, -1)"
+
+
+def _behind(name: str, first: int) -> str:
+    """A coordinate counted from `first` on."""
+    return f"({name} - {first})" if first else name
+
+
+def _root(site: Site, root: tuple[int, int]) -> str:
+    x, y = str(site.x + root[0]), str(site.y + root[1])
+    if site.lines is Lines.ROW:
+        return f"PE ({x}, y), in each row y,"
+    if site.lines is Lines.COLUMN:
+        return f"PE (x, {y}), in each column x,"
+    return f"PE ({x}, {y})"
+
+
+def where(grid: Grid) -> str:
+    """The grid of a collective in words."""
+    size = f"{grid.width} x {grid.height} PEs"
+    site = grid.site
+    if site is None:
+        return size
+    area = site.area or grid
+    place = f"{area.width} x {area.height} PEs from PE ({site.x}, {site.y}) on"
+    return f"each {site.lines.value} of {place}" if site.lines else place

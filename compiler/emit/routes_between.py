@@ -1,0 +1,37 @@
+"""The ways of an order that leaps, router by router: few different settings, and a number for each
+PE that says which are its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from collc.base.grids import Grid
+from collc.base.paths import Pe
+from collc.emit.roles import RoutesModel, routes_model
+from collc.plan import ColorUse, Way
+
+
+@dataclass(frozen=True)
+class WaysModel:
+    """For each PE, row by row, which of the settings it has, counted from 1, or 0; and these."""
+
+    table: tuple[int, ...]
+    settings: tuple[RoutesModel, ...]
+
+
+def ways_model(ways: tuple[Way, ...], grid: Grid) -> WaysModel | None:
+    """The settings of all routers on some ways; nothing if there are no ways."""
+    if not ways:
+        return None
+    at: dict[Pe, list[ColorUse]] = {}
+    for way in ways:
+        for pe, route in way.routes:
+            at.setdefault(pe, []).append(ColorUse(way.color, (route,)))
+    settings = {pe: tuple(sorted(uses, key=lambda use: use.color)) for pe, uses in at.items()}
+    rows = ((x, y) for y in range(grid.height) for x in range(grid.width))
+    numbers: dict[tuple[ColorUse, ...], int] = {(): 0}
+    table = tuple(numbers.setdefault(settings.get(pe, ()), len(numbers)) for pe in rows)
+    models = (
+        routes_model(f"detour == {number}", uses) for uses, number in numbers.items() if number
+    )
+    return WaysModel(table, tuple(models))

@@ -1,0 +1,384 @@
+"""How values are printed: diagnostics as text or data, a Spec as the `.coll` text it came from.
+
+`render` and `as_json` take one diagnostic; `show_spec` writes a program whose elaboration is the
+same Spec again, but for the places.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from importlib.resources import files
+
+from collc.base.diagnostics import Diagnostic, Span
+from collc.base.grids import Grid
+from collc.language.declared_names import HILBERT
+from collc.language.limits import RESOURCES
+from collc.language.names import PRELUDE_FILE, prelude
+from collc.language.shapes import Children
+from collc.language.show_algorithm import show_algorithm, values_of
+from collc.language.show_contract import show_contracts
+from collc.language.show_operation import show_operation
+from collc.schedule import JUMP, Phase, axis_of, step_of
+from collc.spec import (
+    Algorithm,
+    BroadcastStep,
+    Collective,
+    Contract,
+    ContractKind,
+    Order,
+    OwnOperation,
+    Parameter,
+    Reconfigure,
+    ReduceStep,
+    Reserved,
+    RunStep,
+    Selection,
+    Spec,
+    Step,
+    Tree,
+)
+
+_WIDEST_LINE = 160  # longer source lines are cut around the place
+_CONTEXT = 60
+_WARNINGS = "C8"  # codes of what is right and could be better
+
+
+def render(diagnostic: Diagnostic, sources: Mapping[str, str]) -> str:
+    """Write a diagnostic as text; source lines are looked up in `sources` (file -> text)."""
+    severity = "warning" if diagnostic.code.startswith(_WARNINGS) else "error"
+    lines = [_headline(diagnostic.at, f"{severity}[{diagnostic.code}]: {diagnostic.message}")]
+    lines += _excerpt(diagnostic.at, sources)
+    for span, note in diagnostic.also:
+        lines.append(_headline(span, f"note: {note}"))
+        lines += _excerpt(span, sources)
+    if diagnostic.help:
+        lines.append(f"help: {diagnostic.help}")
+    return "\n".join(lines) + "\n"
+
+
+def as_json(diagnostic: Diagnostic) -> dict[str, object]:
+    """Turn a diagnostic into plain data."""
+    return {
+        "code": diagnostic.code,
+        "message": diagnostic.message,
+        "at": _place(diagnostic.at),
+        "also": [{"at": _place(span), "message": note} for span, note in diagnostic.also],
+        "help": diagnostic.help,
+    }
+
+
+def show_spec(spec: Spec) -> str:
+    """Write a Spec as a program; trees that are not the prelude's are written out."""
+    lines = [f"target {spec.target}"]
+    lines += [f"param {p.name} = {_integer(p)}" for p in spec.parameters]
+    lines += dict.fromkeys(line for c in spec.collectives for line in _grids(c.grid))
+    lines += dict.fromkeys(_paths(spec))
+    lines += _trees(spec)
+    operations = dict.fromkeys(collective.contract.operation for collective in spec.collectives)
+    lines += [show_operation(one) for one in operations if isinstance(one, OwnOperation)]
+    lines += show_contracts([c.contract.own for c in spec.collectives if c.contract.own])
+    selections = spec.program.selections if spec.program else ()
+    chosen = {name: one for one in selections for name in one.names}
+    alternatives = {collective.name: collective for collective in spec.collectives}
+    for collective in spec.collectives:
+        one = chosen.get(collective.name)
+        if one is None:
+            lines += _collective(collective, collective.name, _steps(collective))
+        elif collective.name == one.names[0]:
+            steps = _steps(collective)
+            if one.names != (one.name,):
+                steps = _choice(one, [alternatives[name] for name in one.names])
+            lines += _collective(collective, one.name, steps)
+    return "\n".join([*lines, _program(spec)]) + "\n"
+
+
+def _grids(grid: Grid) -> Iterator[str]:
+    """Declare the grid of a collective, behind the one that it is a part of."""
+    area, whole, site = grid, grid.whole, grid.site
+    if site is not None and site.area is not None:
+        area, site = site.area, site.area.site
+    yield f"grid {whole.name} = {whole.width} x {whole.height}"
+    if site is not None:
+        columns, rows = _range(site.x, area.width), _range(site.y, area.height)
+        yield f"grid {area.name} = {whole.name}[{columns}, {rows}]"
+
+
+def _range(first: int, count: int) -> str:
+    return f"{first} .. {first + count - 1}" if count > 1 else str(first)
+
+
+def _program(spec: Spec) -> str:
+    """`program { repeat 3 { a b } within colors <= 2 }`."""
+    program = spec.program
+    if program is None:
+        return f"program {{ {spec.collectives[0].name} }}"
+    calls = " ".join(" and ".join(program.calls[i] for i in turn) for turn in program.turns)
+    words = [f"repeat {program.rounds} {{ {calls} }}" if program.rounds > 1 else calls]
+    if program.colors is not None:
+        words.append(f"within colors <= {program.colors}")
+    kept = _reserved(program.reserved)
+    if kept:
+        words.append(kept)
+    if program.reconfigure is not Reconfigure.AUTO:
+        words.append(f"reconfigure {program.reconfigure.value}")
+    return f"program {{ {' '.join(words)} }}"
+
+
+def show_steps(collective: Collective) -> str:
+    """The order and the steps of a collective in a line, as they would be written."""
+    orders = dict.fromkeys(_orders(collective))
+    usual = {Order.WEST_TO_EAST.value, Order.NORTH_TO_SOUTH.value}
+    unusual = orders.keys() - usual or collective.counts_along == "y"
+    order = f"order {', '.join(orders)} " if unusual else ""
+    return order + " then ".join(step_texts(collective))
+
+
+def _headline(span: Span | None, text: str) -> str:
+    return f"{span.file}:{span.line}:{span.column}: {text}" if span else text
+
+
+def _place(span: Span | None) -> dict[str, object] | None:
+    if span is None:
+        return None
+    return {
+        "file": span.file,
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+    }
+
+
+def _excerpt(span: Span | None, sources: Mapping[str, str]) -> list[str]:
+    """Quote the first line of a span, with carets under it."""
+    if span is None:
+        return []
+    text = sources.get(span.file)
+    if text is None and span.file == PRELUDE_FILE:
+        text = files("collc.grammar").joinpath(PRELUDE_FILE).read_text(encoding="utf-8")
+    lines = text.split("\n") if text is not None else []
+    if span.line > len(lines):
+        return []
+    line = lines[span.line - 1].rstrip("\r")
+    first = span.column - 1
+    last = span.end_column - 1 if span.end_line == span.line else len(line)
+    line, first, last = _cut(line, first, last)
+    under = "".join("\t" if c == "\t" else " " * _columns(c) for c in line[:first])
+    marked = sum(_columns(c) for c in line[first:last])
+    return [f"    {_printable(line)}".rstrip(), f"    {under}{'^' * max(marked, 1)}"]
+
+
+def _cut(line: str, first: int, last: int) -> tuple[str, int, int]:
+    """Keep a piece of a long line around the place; also yields the place in it."""
+    if len(line) <= _WIDEST_LINE:
+        return line, first, min(last, len(line))
+    start = max(0, first - _CONTEXT)
+    end = min(len(line), start + _WIDEST_LINE - _CONTEXT)
+    before, behind = "..." if start > 0 else "", "..." if end < len(line) else ""
+    shift = len(before) - start
+    return before + line[start:end] + behind, first + shift, min(last, end) + shift
+
+
+def _columns(character: str) -> int:
+    """How many columns of a terminal a character takes."""
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _printable(line: str) -> str:
+    """Blank out what a terminal would obey."""
+    return "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in line)
+
+
+def _integer(parameter: Parameter) -> str:
+    least = -(2**63)  # its digits alone would not fit
+    return f"{least + 1} - 1" if parameter.value == least else str(parameter.value)
+
+
+def _steps(collective: Collective) -> Iterator[str]:
+    """The order and the steps, a line each."""
+    orders = dict.fromkeys(_orders(collective))
+    if orders:
+        yield "    order " + ", ".join(orders)
+    for index, step in enumerate(step_texts(collective)):
+        yield f"    {'then ' if index else ''}{step}"
+
+
+def _choice(selection: Selection, alternatives: list[Collective]) -> Iterator[str]:
+    """`select by n { n <= 8: ... }`, a line for each alternative."""
+    name = selection.length.name
+    yield f"    select by {name} {{"
+    limits = [f"{name} <= {'auto' if most is None else most}" for most in selection.limits]
+    for limit, one in zip([*limits, "else"], alternatives, strict=True):
+        yield f"        {limit}: {' '.join(line.strip() for line in _steps(one))}"
+    yield "    }"
+
+
+def _collective(collective: Collective, name: str, steps: Iterable[str]) -> Iterator[str]:
+    contract, grid = collective.contract, collective.grid
+    called, _, numbers = contract.name.removesuffix(")").partition("(")
+    promise = f"{called}({_buffer(contract)}{', ' if numbers else ''}{numbers})"
+    yield f"collective {name} = {promise} on {grid.name} {{"
+    yield from steps
+    if collective.limits.colors is not None:
+        yield f"    within colors <= {collective.limits.colors}"
+    kept = _reserved(collective.limits.reserved)
+    if kept:
+        yield f"    {kept}"
+    for expectation in collective.expectations:
+        yield f"    expect {expectation.text}"
+    yield "}"
+
+
+def _reserved(reserved: Reserved) -> str:
+    """`reserve colors 2, colors 3, tasks 8`; empty if nothing is."""
+    words = [f"{word} {n}" for word in RESOURCES for n in getattr(reserved, word)]
+    return f"reserve {', '.join(words)}" if words else ""
+
+
+def _buffer(contract: Contract) -> str:
+    if contract.kind is ContractKind.BARRIER:
+        return ""
+    operation = f", {contract.operation.value}" if contract.operation else ""
+    given = contract.run_length
+    length = f"{given.name} <= {given.most}" if given else str(contract.length)
+    return f"{contract.buffer}: {contract.element.value}[{length}]{operation}"
+
+
+def _orders(collective: Collective) -> Iterator[str]:
+    if collective.path is not None:
+        yield collective.path.word
+        return
+    if collective.contract.own is not None:
+        yield collective.contract.own.order
+    for step in sorted(collective.steps, key=partial(_is_named_later, collective)):
+        if isinstance(step, ReduceStep):
+            yield step.order.value
+        elif isinstance(step, RunStep):
+            yield step.order
+
+
+def _is_named_later(collective: Collective, step: Step) -> bool:
+    """Whether a step goes across the lines along which ranks are counted; their order is first."""
+    by_slices = collective.contract.kind.by_slices
+    return by_slices and isinstance(step, RunStep) and step.axis != collective.counts_along
+
+
+def step_texts(collective: Collective) -> Iterator[str]:
+    """The steps, as they would be written."""
+    reduced: set[str] = set()  # axes along which one rank of a line has what there is of it
+    for step in collective.steps:
+        if isinstance(step, BroadcastStep):
+            reduced.clear()
+            yield f"broadcast from ({step.x}, {step.y})"
+        elif isinstance(step, RunStep):
+            grid = collective.grid
+            across = grid.height if step.axis == "x" else grid.width
+            lines = _lines_by(step.axis, collective, every=step.lines == (0, across - 1))
+            root = collective.root
+            place = f" {collective.contract.kind.root_word} {root}" if root else ""
+            yield f"run {lines}{step.algorithm.text}{place}{' in twos' * step.wide}"
+        else:
+            axis = axis_of(step.order)
+            lines = _lines_by(axis, collective, every=reduced <= {axis})
+            reduced.add(axis)
+            yield f"reduce {lines}{_tree_texts(step)} to {step.root}"
+
+
+def text_of_step(collective: Collective, phase: Phase) -> str:
+    """The step of a phase, as it would be written; names of phases are the compiler's."""
+    own = step_of(collective, phase)
+    written = zip(collective.steps, step_texts(collective), strict=True)
+    return next(text for step, text in written if step is own)
+
+
+def _lines_by(axis: str, collective: Collective, *, every: bool) -> str:
+    """Which lines a step goes along, where there are several."""
+    if min(collective.grid.width, collective.grid.height) == 1 or collective.path is not None:
+        return ""
+    return f"{'row' if axis == 'x' else 'column'}{'s' * every} by "
+
+
+def _tree_texts(step: ReduceStep) -> str:
+    """The tree of a reduction; of two different ones, that of the lower ranks first."""
+    if step.jumps:
+        return f"{JUMP}({step.tree.text})"
+    if step.far is None or step.far.text == step.tree.text:
+        return step.tree.text
+    own_is_lower = len(step.tree.children) == step.root + 1
+    both = (step.tree, step.far) if own_is_lower else (step.far, step.tree)
+    return ", ".join(tree.text for tree in both)
+
+
+def _paths(spec: Spec) -> Iterator[str]:
+    """Declare the orders that the prelude does not have, PE by PE."""
+    for path in (c.path for c in spec.collectives if c.path is not None):
+        name, values = path.word.partition("(")[0], values_of(path.word)
+        if name == HILBERT or name in prelude():
+            continue
+        sides = ["W", "H"]
+        while any(side in values for side in sides):
+            sides = [f"{side}_" for side in sides]
+        parameters = f"({', '.join((*sides, *values))})" if values else ""
+        yield f"order {name}{parameters} = [{', '.join(map(str, path.places))}]"
+
+
+def _trees(spec: Spec) -> Iterator[str]:
+    """Declare the trees that the prelude does not have, one for each name."""
+    steps = (step for collective in spec.collectives for step in collective.steps)
+    both = [(s.tree, s.far) for s in steps if isinstance(s, ReduceStep)]
+    trees = [tree for pair in both for tree in pair if tree is not None]
+    names = {_name(tree): None for tree in trees if _name(tree) not in prelude()}
+    for name in names:
+        yield _declaration(name, [tree for tree in trees if _name(tree) == name])
+    yield from _algorithms(spec)
+
+
+def _algorithms(spec: Spec) -> Iterator[str]:
+    """Declare the algorithms that the prelude does not have, as they are on their lines."""
+    runs = [s for c in spec.collectives for s in c.steps if isinstance(s, RunStep)]
+    algorithms = [run.algorithm for run in runs if _name(run.algorithm) not in prelude()]
+    for name in dict.fromkeys(_name(algorithm) for algorithm in algorithms):
+        yield show_algorithm(name, [a for a in algorithms if _name(a) == name])
+
+
+def _name(tree: Tree | Algorithm) -> str:
+    return tree.text.partition("(")[0]
+
+
+def _declaration(name: str, trees: list[Tree]) -> str:
+    """One tree for all uses of a name: a case for each number of ranks and values."""
+    given = [values_of(tree.text) for tree in trees]
+    ranks = "n"
+    while ranks in given[0]:
+        ranks += "_"
+    cases = {}
+    for tree, values in zip(trees, given, strict=True):
+        wanted = {ranks: str(len(tree.children)), **values}
+        condition = " and ".join(f"{word} == {value}" for word, value in wanted.items())
+        cases[condition] = _literal(tree.children)
+    *earlier, (_, last) = cases.items()
+    body = "".join(f"{condition} ? {literal} : " for condition, literal in earlier) + last
+    return f"tree {name}({', '.join((ranks, *given[0]))}) = {body}"
+
+
+def _literal(children: Children) -> str:
+    """Write a tree out by hand."""
+    written: list[str] = []
+    pending: list[int | str] = [0]
+    while pending:
+        here = pending.pop()
+        if isinstance(here, str):
+            written.append(here)
+            continue
+        written.append(str(here))
+        below = children[here]
+        if below or here == 0:
+            inside: list[int | str] = [" <- ["]
+            for index, child in enumerate(below):
+                inside += [", ", child] if index else [child]
+            pending.extend(reversed([*inside, "]"]))
+    return "".join(written)

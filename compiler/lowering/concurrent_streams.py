@@ -1,0 +1,217 @@
+"""Collectives that are in flight at the same time: strands, which share no number.
+
+Calls that are joined go to different strands. A strand is a program of its own, whose calls follow
+each other; what it occupies on a PE is taken off the machine before the next one is planned. So
+nothing of two strands can meet but on links and ramps, where they take turns word by word. Calls on
+PEs apart need no strands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice, product
+
+import numpy as np
+
+from collc.lowering import memory
+from collc.lowering.pe_masks import Mask, touched_by
+from collc.lowering.resources import left_by
+from collc.lowering.sharing import fastest_plans, fits, share, shared_dsrs, widest
+from collc.plan import Plan
+from collc.plan.program import ProgramPlan, Use
+from collc.schedule import Schedule
+from collc.spec import Program
+from collc.target import Target
+
+_MOST_STRANDS = 4
+_MOST_SPLITS = 256
+
+
+def build_strands(schedules: tuple[Schedule, ...], program: Program, target: Target) -> ProgramPlan:
+    """The plan of a program some of whose calls are in flight at the same time. Where nothing fits,
+    it asks for more than there is, and a check refuses it."""
+    target = left_by(program.reserved, target)
+    chosen = fastest_plans(schedules, program, target)
+    program = in_parts(program, chosen)
+    if not program.together:
+        return share(schedules, chosen, program, target)
+    members = strands_of(program, [one.collective.name for one in chosen])
+    parts = tuple(_part(program, members, chosen, i) for i in range(len(members)))
+    machines = _dsrs_apart(members, chosen, target)
+    best: tuple[ProgramPlan, ...] = ()
+    for split in _splits(target, len(members)):
+        strands = _planned(schedules, chosen, members, parts, machines, split)
+        if not best or _wants(strands) < _wants(best):
+            best = strands
+        if _wants(best) == (False, 0):
+            break
+    return _together(schedules, members, program, target, best)
+
+
+def in_parts(program: Program, plans: tuple[Plan, ...]) -> Program:
+    """The program with calls one after the other that are in flight at the same time as they are:
+    no PE has a part in both, nor in calls that either of them is joined with, and what a PE has no
+    part in returns at once."""
+    touched = {one.collective.name: _touched(one) for one in plans}
+    turns = [
+        group
+        for turn in program.turns
+        for group in _meeting(turn, [touched[program.calls[call]] for call in turn])
+    ]
+    calls = tuple(program.calls[call] for group in turns for call in group)
+    firsts = {sum(map(len, turns[:i])) for i in range(len(turns))}
+    together = tuple(call for call in range(len(calls)) if call not in firsts)
+    return replace(program, calls=calls, together=together)
+
+
+def _touched(plan: Plan) -> Mask:
+    """The PEs whose routers a collective sets."""
+    whole = plan.collective.grid.whole
+    found = np.zeros((whole.height, whole.width), dtype=np.bool_)
+    for phase in plan.phases:
+        found |= touched_by(plan.collective, phase)
+    return found
+
+
+def _meeting(calls: tuple[int, ...], touched: list[Mask]) -> list[list[int]]:
+    """Calls in groups, of which none has a PE in common with another."""
+    groups: list[tuple[list[int], Mask]] = []
+    for call, mask in zip(calls, touched, strict=True):
+        met = [group for group in groups if bool((group[1] & mask).any())]
+        groups = [group for group in groups if not bool((group[1] & mask).any())]
+        members = sorted([call, *(c for group in met for c in group[0])])
+        groups.append((members, np.logical_or.reduce([mask, *(group[1] for group in met)])))
+    return sorted(members for members, _ in groups)
+
+
+def _wants(strands: tuple[ProgramPlan, ...]) -> tuple[bool, int]:
+    """Whether strands ask for more than there is, and how many colors they tear down."""
+    fitting = all(fits(one, len(one.target.colors)) for one in strands)
+    return not fitting, sum(color.torn_down for one in strands for color in one.colors)
+
+
+def strands_of(program: Program, names: list[str]) -> tuple[tuple[int, ...], ...]:
+    """The collectives of each strand, by index: the lowest strand for each in which none is that is
+    in flight at the same time."""
+    beside: dict[str, set[str]] = {name: set() for name in names}
+    for turn in program.turns:
+        together = {program.calls[call] for call in turn}
+        for name in together:
+            beside[name] |= together - {name}
+    strands: list[list[int]] = []
+    for index, name in enumerate(names):
+        free = (s for s in strands if not beside[name] & {names[other] for other in s})
+        strand = next(free, None)
+        if strand is None:
+            strands.append([index])
+        else:
+            strand.append(index)
+    return tuple(map(tuple, strands))
+
+
+def _part(
+    program: Program, members: tuple[tuple[int, ...], ...], chosen: tuple[Plan, ...], strand: int
+) -> Program:
+    """The calls of one strand, with the colors that it may use: those that the others can spare."""
+    names = {chosen[i].collective.name for i in members[strand]}
+    others = (max(widest(chosen[i]) for i in s) for n, s in enumerate(members) if n != strand)
+    colors = None if program.colors is None else max(program.colors - sum(others), 0)
+    calls = tuple(call for call in program.calls if call in names)
+    return replace(program, calls=calls, colors=colors, together=())
+
+
+def _dsrs_needed(members: tuple[tuple[int, ...], ...], chosen: tuple[Plan, ...]) -> list[int]:
+    """The DSRs of a file that each strand needs."""
+    return [shared_dsrs([chosen[i] for i in strand]) for strand in members]
+
+
+def _dsrs_apart(
+    members: tuple[tuple[int, ...], ...], chosen: tuple[Plan, ...], target: Target
+) -> tuple[Target, ...]:
+    """The target for each strand, with registers for its widest phase and a share of the rest."""
+    needs = _dsrs_needed(members, chosen)
+    spare = max(len(target.dsr_ids) - sum(needs), 0)
+    found, first = [], 0
+    for i, need in enumerate(needs):
+        last = first + need + spare // len(needs) + (i < spare % len(needs))
+        found.append(replace(target, dsr_ids=target.dsr_ids[first:last]))
+        first = last
+    return tuple(found)
+
+
+def _splits(target: Target, strands: int) -> Iterator[tuple[int, ...]]:
+    """Ways to give the numbers of queues to strands, the most even ones first. A number is that of
+    an input queue, of an output queue and of a microthread; no two strands have one in common."""
+    numbers = sorted({*target.input_queues, *target.output_queues})
+    if strands > _MOST_STRANDS:
+        return iter([tuple(i % strands for i in range(len(numbers)))])  # too few, as a check says
+    splits = product(range(strands), repeat=len(numbers))
+    return islice(iter(sorted(splits, key=lambda split: _uneven(split, strands))), _MOST_SPLITS)
+
+
+def _uneven(split: tuple[int, ...], strands: int) -> int:
+    counts = [split.count(strand) for strand in range(strands)]
+    return max(counts) - min(counts)
+
+
+def _planned(  # noqa: PLR0913, PLR0917 - what strands are made of
+    schedules: tuple[Schedule, ...],
+    chosen: tuple[Plan, ...],
+    members: tuple[tuple[int, ...], ...],
+    parts: tuple[Program, ...],
+    machines: tuple[Target, ...],
+    split: tuple[int, ...],
+) -> tuple[ProgramPlan, ...]:
+    """The strands one after the other, each on what those before have left."""
+    taken: set[int] = set()  # colors and task ids, which may be one table
+    found = []
+    for strand, (of, part, machine) in enumerate(zip(members, parts, machines, strict=True)):
+        numbers = sorted({*machine.input_queues, *machine.output_queues})
+        own = {n for n, owner in zip(numbers, split, strict=True) if owner == strand}
+        left = replace(
+            machine,
+            colors=tuple(n for n in machine.colors if n not in taken),
+            switch_colors=machine.switch_colors - taken,
+            input_queues=tuple(n for n in machine.input_queues if n in own),
+            output_queues=tuple(n for n in machine.output_queues if n in own),
+            local_task_ids=tuple(n for n in machine.local_task_ids if n not in taken),
+        )
+        of_strand = tuple(schedules[i] for i in of), tuple(chosen[i] for i in of)
+        plan = share(*of_strand, part, left)
+        taken |= {color.number for color in plan.colors} | set(plan.task_ids)
+        found.append(plan)
+    return tuple(found)
+
+
+def _together(
+    schedules: tuple[Schedule, ...],
+    members: tuple[tuple[int, ...], ...],
+    program: Program,
+    target: Target,
+    strands: tuple[ProgramPlan, ...],
+) -> ProgramPlan:
+    """All strands as one program."""
+    plans: dict[int, Plan] = {}
+    uses: list[Use] = []
+    first = 0
+    for of, strand in zip(members, strands, strict=True):
+        plans |= dict(zip(of, strand.plans, strict=True))
+        for use in strand.uses:
+            positions = tuple((name, first + at) for name, at in use.positions)
+            uses.append(Use(of[use.collective], use.phase, positions))
+        first += len(strand.colors)
+    in_order = tuple(plans[i] for i in range(len(schedules)))
+    return ProgramPlan(
+        target=target,
+        program=program,
+        schedules=schedules,
+        plans=in_order,
+        uses=tuple(sorted(uses, key=lambda use: (use.collective, use.phase))),
+        colors=tuple(color for strand in strands for color in strand.colors),
+        task_ids=tuple(number for strand in strands for number in strand.task_ids),
+        dsr_ids=target.dsr_ids,
+        code_bytes=memory.program_code_bytes(in_order),
+        data_bytes=memory.program_data_bytes(in_order, program.rounds),
+        strands=strands,
+    )

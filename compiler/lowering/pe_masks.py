@@ -1,0 +1,90 @@
+"""On which PEs of a program's grid phases set routers, receive and send, color by color.
+
+Masks have the shape of the whole grid, one truth for each PE, row by row. A collective on each line
+of a part is on all of its lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from collc.plan import Phase, Role
+from collc.plan.placement import received_colors, sent_colors
+from collc.spec import Collective
+
+Mask = npt.NDArray[np.bool_]
+
+
+def receiving(collective: Collective, phase: Phase) -> dict[str, Mask]:
+    """The PEs that receive on each color."""
+    return _masks(collective, phase, received_colors)
+
+
+def sending(collective: Collective, phase: Phase) -> dict[str, Mask]:
+    """The PEs that send on each color."""
+    return _masks(collective, phase, sent_colors)
+
+
+def routing(collective: Collective, phase: Phase) -> dict[str, Mask]:
+    """The PEs whose routers a phase sets on each color, those on the way of a leap included."""
+    found = _masks(collective, phase, lambda role: (use.color for use in role.colors))
+    for way in phase.ways:
+        passed = np.zeros((collective.grid.height, collective.grid.width), dtype=np.bool_)
+        for x, y in way.pes:
+            passed[y, x] = True
+        mask = _on_whole(collective, passed)
+        found[way.color] = found[way.color] | mask if way.color in found else mask
+    return found
+
+
+def touched_by(collective: Collective, phase: Phase) -> Mask:
+    """The PEs whose routers a phase sets, on whatever color."""
+    whole = collective.grid.whole
+    found = np.zeros((whole.height, whole.width), dtype=np.bool_)
+    for mask in routing(collective, phase).values():
+        found |= mask
+    return found
+
+
+def _masks(
+    collective: Collective, phase: Phase, colors_of_role: Callable[[Role], Iterable[str]]
+) -> dict[str, Mask]:
+    """For each color the PEs whose role has it."""
+    having: dict[str, set[int]] = {}
+    for index, role in enumerate(phase.roles):
+        for color in colors_of_role(role):
+            having.setdefault(color, set()).add(index + 1)
+    numbers = _roles(collective, phase)
+    found = {}
+    for color, roles in having.items():
+        table = np.zeros(len(phase.roles) + 1, dtype=np.bool_)
+        table[list(roles)] = True
+        found[color] = _on_whole(collective, table[numbers])
+    return found
+
+
+def _roles(collective: Collective, phase: Phase) -> npt.NDArray[np.int32]:
+    """The number of each PE's role on the collective's own grid, from 1, 0 for none."""
+    lined = collective.lined if phase.path else collective.grid
+    numbers = np.zeros((lined.height, lined.width), dtype=np.int32)
+    for region, index in phase.regions:
+        numbers[np.ix_(list(region.y), list(region.x))] = index + 1
+    if phase.path is None:
+        return numbers
+    folded = np.zeros((collective.grid.height, collective.grid.width), dtype=np.int32)
+    folded[phase.path.y, phase.path.x] = numbers[0]
+    return folded
+
+
+def _on_whole(collective: Collective, mask: Mask) -> Mask:
+    """What is said of a collective's own grid, said of the whole one that it lies on."""
+    site = collective.grid.site
+    if site is None:
+        return mask
+    area = site.area or collective.grid
+    found = np.zeros((site.whole.height, site.whole.width), dtype=np.bool_)
+    found[site.y : site.y + area.height, site.x : site.x + area.width] = mask
+    return found

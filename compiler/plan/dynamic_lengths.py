@@ -1,0 +1,94 @@
+"""Lengths that are given when a program runs: which, and what is run for one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import log
+
+import numpy as np
+
+from collc.base.diagnostics import CollcError, Diagnostic
+from collc.plan import Phase
+from collc.schedule import Schedule
+from collc.spec import Collective, Program
+from collc.spec.exchange import StepsPhase
+
+Lengths = Mapping[str, Sequence[int]]  # by name, one for each round
+
+
+def lengths_of_run(program: Program, given: Lengths, seed: int) -> dict[str, tuple[int, ...]]:
+    """A length of each name for each round: as given, or random. Each order of magnitude is as
+    likely as any other, so that all alternatives come to be run."""
+    dice = np.random.default_rng(seed)
+    found = {}
+    for name, most in program.lengths:
+        random = np.exp(dice.uniform(0, log(most + 1), program.rounds))
+        found[name] = tuple(given.get(name, (min(int(n), most) for n in random)))
+    return found
+
+
+def checked_lengths(
+    program: Program | None, given: Sequence[tuple[str, tuple[int, ...]]]
+) -> Lengths:
+    """What a user gives, of which no name need be said where there is only one, and one length may
+    stand for all rounds. Raises CollcError where a program has no use for it."""
+    known = dict(program.lengths) if program else {}
+    rounds = program.rounds if program else 1
+    found: dict[str, tuple[int, ...]] = {}
+    for said, lengths in given:
+        name = next(iter(known)) if not said and len(known) == 1 else said
+        if name not in known or name in found:
+            raise _refused(_why_not(name, known, found))
+        if len(lengths) not in (1, rounds):
+            what = (
+                "1 round: give one"
+                if rounds == 1
+                else f"{rounds} rounds: give one, or one for each"
+            )
+            raise _refused(f"{len(lengths)} lengths for {what}")
+        wrong = next((n for n in lengths if not 1 <= n <= known[name]), None)
+        if wrong is not None:
+            raise _refused(f"{name} = {wrong}: it is 1 to {known[name]}")
+        found[name] = lengths * rounds if len(lengths) == 1 else lengths
+    return found
+
+
+def _why_not(name: str, known: Mapping[str, int], found: Mapping[str, object]) -> str:
+    if name in found:
+        return f"the length {name} is given twice"
+    if not known:
+        return "the program has no length that is given when it runs"
+    names = ", ".join(known)
+    return f"there is no length {name} to give, but {names}" if name else f"say which of {names}"
+
+
+def _refused(message: str) -> CollcError:
+    return CollcError([Diagnostic("C503", message, None)])
+
+
+def of_length(schedule: Schedule, length: int) -> Schedule:
+    """What is run for vectors of a length: the same steps, with fewer elements."""
+    phases = tuple(
+        replace(phase, slicing=replace(phase.slicing, length=length))
+        if isinstance(phase, StepsPhase)
+        else phase
+        for phase in schedule.phases
+    )
+    return Schedule(collective_of_length(schedule.collective, length), phases)
+
+
+def exchange_of_length(phase: Phase, pattern: StepsPhase, length: int) -> tuple[Phase, StepsPhase]:
+    """A phase made of steps, and its pattern, for vectors of a length of the run; as they are where
+    their length is known."""
+    if phase.exchange is None or not phase.exchange.by_length:
+        return phase, pattern
+    slicing = replace(pattern.slicing, length=length)
+    exchange = replace(phase.exchange, slicing=slicing)
+    return replace(phase, exchange=exchange), replace(pattern, slicing=slicing)
+
+
+def collective_of_length(collective: Collective, length: int) -> Collective:
+    """The collective with vectors of a length."""
+    contract = replace(collective.contract, length=length)
+    return replace(collective, contract=contract)

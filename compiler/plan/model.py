@@ -1,0 +1,380 @@
+"""The Plan: what every PE class does and how its routers are set, ready to be printed.
+
+Made by `collc.lowering`, judged by `collc.checks`, read by `collc.cost` and `collc.emit`. A plan
+speaks of regions (strided rectangles of PEs), never of single PEs, so its size follows the
+pattern and not the grid. Colors are symbolic (`columns_even`) until `Plan.colors` numbers them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, IntFlag
+from itertools import pairwise
+
+from collc.base.paths import Path
+from collc.spec import Collective, ContractKind, ElementType, Operation, Order, OwnOperation
+from collc.spec.exchange import Blocks, Slicing
+from collc.target import Target
+
+
+class Direction(Enum):
+    """A link of a router, spelled as in CSL."""
+
+    NORTH = "NORTH"
+    EAST = "EAST"
+    SOUTH = "SOUTH"
+    WEST = "WEST"
+    RAMP = "RAMP"
+
+    @property
+    def opposite(self) -> Direction:
+        """The direction a wavelet sent this way arrives from."""
+        pairs = {"NORTH": "SOUTH", "SOUTH": "NORTH", "EAST": "WEST", "WEST": "EAST"}
+        return Direction(pairs.get(self.value, self.value))
+
+
+@dataclass(frozen=True, order=True)
+class Strided:
+    """The coordinates first, first + step, ..., last (inclusive), the run repeated `repeats` times
+    at a distance of `period`.
+
+    step >= 1. A plain stride has `repeats` 1 and `period` 0. Otherwise period > last - first, so
+    that c is a member iff, with d = c - first, d >= 0, d / period < repeats (rounded down),
+    d % period <= last - first and (d % period) % step == 0. Groups of a two-phase tree need this.
+    """
+
+    first: int
+    last: int
+    step: int = 1
+    period: int = 0
+    repeats: int = 1
+
+    @property
+    def end(self) -> int:
+        """The largest member."""
+        return self.last + (self.repeats - 1) * self.period
+
+    def __iter__(self) -> Iterator[int]:
+        for turn in range(self.repeats):
+            shift = turn * self.period
+            yield from range(self.first + shift, self.last + shift + 1, self.step)
+
+    def __len__(self) -> int:
+        return ((self.last - self.first) // self.step + 1) * self.repeats
+
+    def __contains__(self, value: object) -> bool:
+        if not isinstance(value, int) or not self.first <= value <= self.end:
+            return False
+        distance = value - self.first
+        within = distance % self.period if self.repeats > 1 else distance
+        return within <= self.last - self.first and within % self.step == 0
+
+    def shifted(self, distance: int) -> Strided:
+        """Every coordinate `distance` further on."""
+        first, last = self.first + distance, self.last + distance
+        return Strided(first, last, self.step, self.period, self.repeats)
+
+    def mirrored(self, extent: int) -> Strided:
+        """The same coordinates counted from the other end of 0..extent - 1."""
+        start = extent - 1 - self.end
+        return Strided(start, start + self.last - self.first, self.step, self.period, self.repeats)
+
+
+@dataclass(frozen=True, order=True)
+class Region:
+    """A strided rectangle of PEs."""
+
+    x: Strided
+    y: Strided
+
+    def __contains__(self, pe: object) -> bool:
+        return isinstance(pe, tuple) and pe[0] in self.x and pe[1] in self.y
+
+
+@dataclass(frozen=True)
+class Route:
+    """One router configuration of a color: from where, to where (sorted as in `Direction`)."""
+
+    receive: Direction
+    send: tuple[Direction, ...]
+
+
+@dataclass(frozen=True)
+class ColorUse:
+    """A color at the routers of a role: its positions in the order they are taken.
+
+    One position is a static route. Position k + 1 differs from position k in the receiving side
+    or in the sending side, never in both.
+    """
+
+    color: str
+    positions: tuple[Route, ...]
+
+
+class Advance(Enum):
+    """What moves routers on behind a vector."""
+
+    NOTHING = "nothing"
+    OWN_ROUTER = "own_router"  # `.advance_switch`: the sender's own router takes the next position
+    CONTROL = "control"  # a control wavelet behind the vector: own router, path and parent
+    RESET = "reset"  # a control wavelet behind the vector: all routers on the path, to the first
+    TEARDOWN = "teardown"  # the same, but the routers are torn down for the next use of the color
+
+
+# those that take a control wavelet
+BY_WAVELET = frozenset((Advance.CONTROL, Advance.RESET, Advance.TEARDOWN))
+
+
+@dataclass(frozen=True)
+class StoreVectors:
+    """Receive `vectors` vectors, one after the other, and combine each with the own one in memory.
+
+    `rounds` operations of `vectors // rounds` vectors each, so that one operation's extent fits
+    the machine's limit.
+    """
+
+    color: str
+    vectors: int
+    rounds: int
+
+
+@dataclass(frozen=True)
+class SendVector:
+    """Send the own vector on `color`; with `combines_from` each element received there is combined
+    with it on the way, so that receiving the last vector and sending overlap.
+    """
+
+    color: str
+    combines_from: str | None
+    advance: Advance
+
+
+@dataclass(frozen=True)
+class CopyVector:
+    """Receive one vector on `color` over the own one."""
+
+    color: str
+
+
+Step = StoreVectors | SendVector | CopyVector
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number that depends on the place p of a PE on its line. With i = p / divisor, rounded down,
+    it is slope * i + offset, the remainder by `modulus` if that is not 0, plus an entry of `table`
+    if that is not empty: entry p / every modulo its length.
+    """
+
+    offset: int
+    slope: int = 0
+    divisor: int = 1
+    modulus: int = 0
+    every: int = 1
+    table: tuple[int, ...] = ()
+
+    def at(self, place: int) -> int:
+        """Its value at a place."""
+        index = place // self.divisor
+        value = self.slope * index + self.offset
+        value = value % self.modulus if self.modulus else value
+        return value + (self.table[place // self.every % len(self.table)] if self.table else 0)
+
+
+class RowKind(IntFlag):
+    """What a row does, as bits. From bit `AREA_BITS` on stands the area of the stage it uses."""
+
+    ENDS = 1  # the lane's last row of a step
+    SENDS = 2  # slices `out` of the vector
+    RELAYS = 4  # lets `out_count` elements pass
+    RECEIVES = 8  # into slices `into`
+    COMBINES = 16  # with what is there, instead of overwriting it
+    STAGES = 32  # receives into the stage
+    APPLIES = 64  # takes slices `into` from the stage to the vector
+    OVER = 128  # there are no more rows
+
+
+AREA_BITS = 8
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a lane does at a time: bits of `RowKind`; first slice and slices to send, or elements to
+    let pass; first slice and slices to receive. Within a loop the first slices go on from turn to
+    turn.
+    """
+
+    kind: Number
+    out: Number
+    out_count: Number
+    into: Number
+    into_count: Number
+
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        """The row as it is printed."""
+        return (self.kind, self.out, self.out_count, self.into, self.into_count)
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Rows run `turns` times, all first slices `shift` further (modulo the slices) each time."""
+
+    turns: Number
+    shift: Number
+    rows: tuple[Row, ...]
+
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        """The head of the loop as it is printed."""
+        return (self.turns, self.shift)
+
+
+@dataclass(frozen=True)
+class Lane:
+    """An input and an output of a PE, and the rows that use them, one after the other.
+
+    Rows of two lanes run beside each other, but only within a step: a PE begins a step when all
+    its lanes have ended the one before. `tears_down` says that behind its last row the routers of
+    what it sends on are torn down.
+    """
+
+    name: str
+    receives_on: str | None
+    sends_on: str | None
+    loops: tuple[Loop, ...]
+    tears_down: bool = False
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a set of PEs does in one phase and its color settings: in a phase of whole vectors
+    `steps`, its operations in order; in an exchange of slices `lanes`.
+
+    `about` says it in words for the emitted code ("combines 3 vectors, ...").
+    """
+
+    name: str
+    about: str
+    steps: tuple[Step, ...]
+    colors: tuple[ColorUse, ...]
+    lanes: tuple[Lane, ...] = ()
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """What the roles of a phase made of steps share: how vectors are cut, how many areas of a
+    vector's length the stage has, and the names of the lanes.
+
+    All rows pass their elements from the first to the last, or, `backward`, from the last to the
+    first. With `blocks` the vectors are those of a line's block.
+
+    `by_length` says that the length is given when the program runs, up to that of `slicing`. Then
+    rows count slices in what passes, too, and a PE looks up where they begin.
+    """
+
+    slicing: Slicing
+    areas: int
+    lanes: tuple[str, ...]
+    backward: bool = False
+    blocks: Blocks | None = None
+    by_length: bool = False
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a color leads from a PE to another that is not next to it: the PEs whose routers it goes
+    through, each next to the one before, with both ends."""
+
+    color: str
+    pes: tuple[tuple[int, int], ...]
+
+    @property
+    def routes(self) -> Iterator[tuple[tuple[int, int], Route]]:
+        """What is set at each of the routers."""
+        sides = [_side(*pair) for pair in pairwise(self.pes)]
+        comes = [Direction.RAMP, *(side.opposite for side in sides)]
+        for pe, receive, send in zip(self.pes, comes, [*sides, Direction.RAMP], strict=True):
+            yield pe, Route(receive, (send,))
+
+
+def _side(pe: tuple[int, int], other: tuple[int, int]) -> Direction:
+    """On which side of a PE its neighbour is."""
+    if pe[1] == other[1]:
+        return Direction.EAST if other[0] > pe[0] else Direction.WEST
+    return Direction.SOUTH if other[1] > pe[1] else Direction.NORTH
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One pattern of a collective: roles, and the regions of PEs that play them.
+
+    Regions are disjoint and sorted; PEs in no region take no part. `name` is a CSL identifier
+    ("columns", "row", "broadcast"); `axis` is "x", "y" or "xy": the coordinates a role depends on.
+    `exchange` is there in a phase made of steps, whose roles have lanes (D21). With a `path` all
+    this is said of the row that the path is unfolded to: x is a place, WEST the way back to the
+    place before, EAST the way on to the next (D29). Where an order leaps, `ways` say where colors
+    lead on the grid that go to a place that is no neighbour. If it is `paired`, 16-bit elements
+    travel two to a wavelet (D75); if it is `wide`, an instruction takes two wavelets (D76).
+    """
+
+    name: str
+    kind: ContractKind
+    axis: str
+    order: Order | None
+    about: str
+    roles: tuple[Role, ...]
+    regions: tuple[tuple[Region, int], ...]
+    exchange: Exchange | None = None
+    path: Path | None = None
+    ways: tuple[Way, ...] = ()
+    paired: bool = False
+    wide: bool = False
+
+
+@dataclass(frozen=True)
+class Registers:
+    """Which of a plan's DSR ids the registers have, where phases share them: positions in
+    `Plan.dsr_ids`, in the order in which the emitted code has them. `pairs` are those of a dsr_dest
+    and a dsr_src0, which have one number, `sources` those of dsr_src1."""
+
+    pairs: tuple[int, ...]
+    sources: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A collective ready to be emitted.
+
+    `colors` numbers the symbolic colors. Queue numbers stand in the order of the phases: one input
+    and one output queue for a phase of whole vectors, in which a PE receives on one color and sends
+    on one, one of each for every lane of an exchange. `task_ids` and `dsr_ids` are dealt out as
+    `collc.lowering.resources` says (DSR ids serve every file). Where there are not enough, phases
+    whose slots no PE has both of have one number (`collc.lowering.slots`); of DSRs `registers` says
+    which then. `code_bytes` and `data_bytes` are estimates for the largest PE class.
+
+    A plan may ask for more than the target has; `collc.checks` refuses it then.
+    """
+
+    target: Target
+    collective: Collective
+    phases: tuple[Phase, ...]
+    colors: tuple[tuple[str, int], ...]
+    input_queues: tuple[int, ...]
+    output_queues: tuple[int, ...]
+    task_ids: tuple[int, ...]
+    dsr_ids: tuple[int, ...]
+    code_bytes: int
+    data_bytes: int
+    registers: Registers | None = None
+
+    @property
+    def element(self) -> ElementType:
+        """Element type of the buffer."""
+        return self.collective.contract.element
+
+    @property
+    def operation(self) -> Operation | OwnOperation | None:
+        """The reduction, None for a broadcast."""
+        return self.collective.contract.operation

@@ -1,0 +1,65 @@
+"""From regions back to ranks: which role each rank of a line plays, and routes seen from the line.
+
+Checks and prediction work on one line of a phase; all lines of a phase are alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collc.plan import Direction, Phase, Role, Route, SendVector
+from collc.plan.root_bypass import by_rank
+from collc.schedule import ReducePhase, ascending
+from collc.spec import Order
+
+# the side of rank 0, the other side
+SIDES = {
+    Order.WEST_TO_EAST: (Direction.WEST, Direction.EAST),
+    Order.EAST_TO_WEST: (Direction.EAST, Direction.WEST),
+    Order.NORTH_TO_SOUTH: (Direction.NORTH, Direction.SOUTH),
+    Order.SOUTH_TO_NORTH: (Direction.SOUTH, Direction.NORTH),
+}
+
+
+def roles_of_ranks(phase: Phase, pattern: ReducePhase) -> tuple[Role | None, ...]:
+    """The role of each rank on the first line of `pattern`; None where no region has the rank.
+    Those of a jump are as if its end were next to its root."""
+    found = roles_of_places(phase, pattern)
+    return tuple(by_rank(found, pattern, SIDES[pattern.order])) if pattern.leap else found
+
+
+def roles_of_places(phase: Phase, pattern: ReducePhase) -> tuple[Role | None, ...]:
+    """The role at each place of the first line of `pattern`, from where its ranks begin."""
+    found: list[Role | None] = [None] * pattern.pes
+    begin = pattern.coordinate(1 if pattern.leap else 0)
+    for region, index in phase.regions:
+        along, across = (region.x, region.y) if pattern.axis == "x" else (region.y, region.x)
+        if pattern.lines[0] not in across:
+            continue
+        for coordinate in along:
+            distance = coordinate - begin
+            place = distance if ascending(pattern.order) else -distance
+            if 0 <= place < pattern.pes:
+                found[place] = phase.roles[index]
+    return tuple(found)
+
+
+def passes_on(route: Route, pattern: ReducePhase) -> bool:
+    """Whether a route takes vectors from the far side to the near side and nowhere else."""
+    near, far = SIDES[pattern.order]
+    return route == Route(far, (near,))
+
+
+def received_colors(role: Role) -> Iterator[str]:
+    """The colors on which a PE of a role receives."""
+    for step in role.steps:
+        color = step.combines_from if isinstance(step, SendVector) else step.color
+        if color is not None:
+            yield color
+    yield from (lane.receives_on for lane in role.lanes if lane.receives_on is not None)
+
+
+def sent_colors(role: Role) -> Iterator[str]:
+    """The colors on which a PE of a role sends."""
+    yield from (step.color for step in role.steps if isinstance(step, SendVector))
+    yield from (lane.sends_on for lane in role.lanes if lane.sends_on is not None)

@@ -1,0 +1,61 @@
+"""What the entries of step tables have alike, which the emitted code need not ask of each one.
+
+A step table is the rows of a lane. Emission prints what is said here, the cost model counts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from collc.base.memoize import remembered
+from collc.plan import Exchange, Lane, Phase, RowKind
+from collc.plan.unrolled import Ints, rows_at
+
+SENDS, RELAYS, RECEIVES = int(RowKind.SENDS), int(RowKind.RELAYS), int(RowKind.RECEIVES)
+
+
+def places_of(phase: Phase, role: int) -> Ints:
+    """The places on a line of the PEs that play a role, by its index."""
+    along = (
+        region.x if phase.axis == "x" else region.y
+        for region, index in phase.regions
+        if index == role
+    )
+    return np.array(sorted({place for run in along for place in run}), dtype=np.int64)
+
+
+@remembered
+def extent_of(phase: Phase) -> int:
+    """How many elements every row of a phase sends and how many it receives, if that is the same
+    number for all of them; else 0. What is relayed has other lengths, and so has what is cut when
+    the program runs."""
+    exchange = phase.exchange
+    if exchange is None or exchange.by_length or not exchange.slicing.even:
+        return 0
+    counts = {count for found in _counts(phase) for count in found}
+    slice_length = exchange.slicing.length // exchange.slicing.count
+    return counts.pop() * slice_length if len(counts) == 1 else 0
+
+
+def _counts(phase: Phase) -> Iterator[list[int]]:
+    """The slices that rows send and receive, 0 for a relay."""
+    for index, role in enumerate(phase.roles):
+        places = places_of(phase, index)
+        for lane in role.lanes:
+            kind, _, out, _, into = rows_at(lane, places).transpose(1, 0, 2)
+            yield np.unique(out[(kind & SENDS) > 0]).tolist()
+            yield np.unique(into[(kind & RECEIVES) > 0]).tolist()
+            yield [0] * int(((kind & RELAYS) > 0).any())
+
+
+def always(lane: Lane, exchange: Exchange) -> RowKind:
+    """The bits that all rows of a lane have, at every place; none where slices may be empty."""
+    slicing = exchange.slicing
+    empty = slicing.length < slicing.count * slicing.grain
+    kinds = [row.kind for loop in lane.loops for row in loop.rows]
+    if exchange.by_length or empty or any(kind.slope or kind.table for kind in kinds):
+        return RowKind(0)
+    bits = [kind.offset for kind in kinds] or [0]
+    return RowKind(int(np.bitwise_and.reduce(bits)))

@@ -1,0 +1,160 @@
+"""Running a bundle on fabsim and judging the result.
+
+fabsim gets the emitted text and nothing else. It is an optional part: without it a bundle can be
+built and carried to the vendor's tools, and asking for a run says what to install.
+"""
+
+from __future__ import annotations
+
+import importlib
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from collc.base.diagnostics import CollcError, Diagnostic
+from collc.base.files import write_files
+from collc.run.expected import make_input, mismatch, promised
+from collc.schedule import Schedule
+from collc.schedule.barrier_tokens import TOKEN
+from collc.spec.arrays import Array
+
+Progress = Callable[[int], None]
+
+
+class RunError(Exception):
+    """The emitted program did not compile on fabsim, got stuck, or did what is undefined."""
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """One verified or refuted run.
+
+    `cycles` counts from the common start to the last PE's completion; `tile_cycles` is the sum
+    over PEs of the cycles in which they were active; `wall_seconds` is compiling and simulating.
+    `problem` is empty exactly when `verified`. `lengths` are those that were given when the program
+    ran, by name, for each round; `compared` is how many elements of the buffers, those that the
+    contracts promise.
+    """
+
+    verified: bool
+    problem: str
+    cycles: int
+    tile_cycles: int
+    wall_seconds: float
+    lengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    compared: int = 0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one launch: fabsim's account of it, what is wrong in words (empty if nothing
+    is), the lengths it was given, and how many elements were compared."""
+
+    launch: Any
+    problem: str
+    lengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    compared: int = 0
+
+
+def run_texts(
+    texts: Mapping[str, str],
+    arch: str,
+    size: str,
+    turns: int,
+    turn: Callable[[Any, int], Outcome],
+) -> RunReport:
+    """Compile `texts` with fabsim, load them once, take turns on the simulator, from number 0 on;
+    the simulator has the options of FABSIM_OPTIONS.
+
+    All have to be right, and the report is on the slowest. Raises CollcError when fabsim is not
+    installed, RunError when a run does not end; `size` is what memory may be too small for.
+    """
+    fabsim = fabsim_module()
+    began = time.perf_counter()
+    try:
+        with tempfile.TemporaryDirectory(prefix="collc-run-") as directory:
+            write_files(Path(directory), texts)
+            program = fabsim.compile(str(Path(directory) / "layout.csl"), arch=arch, strict=True)
+        session = fabsim.opened(program)
+        simulator = session.simulator
+        outcomes = [turn(simulator, number) for number in range(turns)]
+        simulator.stop()
+        session.report()
+    except (fabsim.CslError, fabsim.SimulationError) as error:
+        raise RunError(str(error)) from error
+    except MemoryError as error:
+        raise RunError(f"this computer's memory is too small for {size}") from error
+    problem = next((one.problem for one in outcomes if one.problem), "")
+    slowest = max(outcomes, key=lambda one: int(one.launch.cycles))
+    return RunReport(
+        verified=not problem,
+        problem=problem,
+        cycles=slowest.launch.cycles,
+        tile_cycles=slowest.launch.tile_cycles,
+        wall_seconds=time.perf_counter() - began,
+        lengths=slowest.lengths,
+        compared=slowest.compared,
+    )
+
+
+def run_bundle(  # noqa: PLR0913 - what to run, then how
+    texts: Mapping[str, str],
+    schedule: Schedule,
+    arch: str,
+    *,
+    seed: int,
+    repeats: int = 1,
+    progress: Progress | None = None,
+) -> RunReport:
+    """Run `texts` on random input and compare with NumPy; `repeats` runs follow each other on one
+    load of the program, each with input of its own. Raises as `run_texts`."""
+    collective = schedule.collective
+    grid, contract = collective.grid, collective.contract
+    area = (0, 0, grid.width, grid.height, contract.length)
+
+    def turn(simulator: Any, number: int) -> Outcome:  # noqa: ANN401 - see `fabsim_module`
+        given = make_input(collective, seed + number)
+        if contract.buffer:
+            simulator.memcpy_h2d(contract.buffer, given.reshape(-1), *area)
+        launch = simulator.launch("run", progress=progress)
+        if contract.buffer:
+            found = simulator.memcpy_d2h(contract.buffer, given.dtype, *area)
+        else:
+            found = tokens_of(simulator, collective.name, given) if schedule.phases else given
+        wrong = mismatch(schedule, given, found.reshape(given.shape))
+        return Outcome(launch, wrong, compared=int(promised(schedule).sum()))
+
+    size = f"{grid.width} x {grid.height} PEs of {contract.length} elements"
+    return run_texts(texts, arch, size, repeats, turn)
+
+
+def tokens_of(simulator: Any, module: str, given: Array) -> Array:  # noqa: ANN401 - see `fabsim_module`
+    """The tokens of all PEs, [height, width, 1], after a barrier, which has no buffer to copy."""
+    found = np.empty_like(given)
+    for y, x in np.ndindex(given.shape[:2]):
+        held = simulator.read_variable(f"{module}.{TOKEN}", x, y)
+        found[y, x] = np.frombuffer(held, given.dtype)
+    return found
+
+
+def fabsim_module() -> Any:  # noqa: ANN401 - an optional module; fabsim.pyi types it where installed
+    """The simulator; raises CollcError where it is not installed."""
+    try:
+        return importlib.import_module("fabsim")
+    except ImportError as error:
+        raise CollcError(
+            [
+                Diagnostic(
+                    "C501",
+                    f"running needs fabsim, which is not installed ({error})",
+                    None,
+                    help="install it from the project's folder: pip install ./fabsim "
+                    "(needs a Rust toolchain)",
+                )
+            ]
+        ) from error

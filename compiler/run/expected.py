@@ -1,0 +1,305 @@
+"""What a run has to give: the schedule carried out in NumPy, operand by operand.
+
+The operand order is part of the schedule, so a rounded sum has to match bit by bit. A second,
+order-free reduction in wider arithmetic guards the first one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+
+import numpy as np
+
+from collc.base.grids import Grid, Lines, Site
+from collc.run.expected_custom import given_of, keeps_own, promised_of
+from collc.run.unordered_reference import in_any_order
+from collc.schedule import BroadcastPhase, ReducePhase, Schedule, home_pe
+from collc.spec import Collective, ContractKind, ElementType, Operation, OwnOperation
+from collc.spec.arrays import UFUNC, Array, Mask
+from collc.spec.exchange import Moves, StepsPhase
+from collc.spec.formula import evaluate
+from collc.spec.slice_ownership import owners
+
+Combine = Callable[[Array, Array], Array]
+
+NOT_KEPT = "the schedule's own result is not what the contract promises"
+
+_DTYPE = {
+    ElementType.F32: np.float32,
+    ElementType.F16: np.float16,
+    ElementType.I32: np.int32,
+    ElementType.U32: np.uint32,
+    ElementType.I16: np.int16,
+    ElementType.U16: np.uint16,
+}
+
+
+def make_input(collective: Collective, seed: int) -> Array:
+    """Random vectors, one for each PE of the whole grid: an array [height, width, length] of the
+    element type; of a barrier the tokens as its PEs begin with them."""
+    grid, contract = collective.grid.whole, collective.contract
+    shape = (grid.height, grid.width, contract.held)
+    dtype = np.dtype(_DTYPE[contract.element])
+    if contract.kind is ContractKind.BARRIER:
+        return np.ones(shape, dtype)
+    if not math.prod(shape):
+        return np.zeros(shape, dtype)
+    rng = np.random.default_rng(seed)
+    if dtype.kind == "f":
+        return rng.uniform(0.5, 1.5, size=shape).astype(dtype)
+    return np.frombuffer(rng.bytes(math.prod(shape) * dtype.itemsize), dtype).reshape(shape)
+
+
+def expected(schedule: Schedule, given: Array) -> Array:
+    """The vectors of all PEs of a collective after the schedule, [height, width, length], or
+    [height, width, copies, length] of several lines at once."""
+    operation = schedule.collective.contract.operation
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        return carry_out(schedule, given, _combine(operation) if operation else None)
+
+
+def carry_out(schedule: Schedule, given: Array, combine: Combine | None) -> Array:
+    """The same with an operation of the caller's; what stands on the left is the receiver's."""
+    state = given.copy()
+    for phase in schedule.phases:
+        if isinstance(phase, BroadcastPhase):
+            state[:, :] = state[phase.y, phase.x]
+            continue
+        lines = _lines(schedule, state)
+        if isinstance(phase, ReducePhase):
+            assert combine is not None
+            _reduce(phase, combine, lines)
+        else:
+            _exchange(phase, combine, lines)
+        if (path := schedule.collective.path) is not None:
+            state[path.y, path.x] = lines[0]
+    return state
+
+
+def _lines(schedule: Schedule, state: Array) -> Array:
+    """The vectors as lines have them: those of the grid themselves, or along a path a copy."""
+    path = schedule.collective.path
+    return state if path is None else state[path.y, path.x][None]
+
+
+def promised(schedule: Schedule) -> Mask:
+    """Which elements of which PEs the contract says something about, [height, width, length]."""
+    contract, grid = schedule.collective.contract, schedule.collective.grid
+    found = np.zeros((grid.height, grid.width, contract.length), np.bool_)
+    x, y = home_pe(schedule)
+    if contract.own is not None:
+        found = promised_of(schedule.collective)
+    elif contract.kind in (ContractKind.REDUCE, ContractKind.GATHER):
+        found[y, x] = True
+    elif contract.kind in (ContractKind.SCATTER, ContractKind.REDUCE_SCATTER):
+        for (x, y), part in owners(schedule.collective):
+            found[y, x, part] = True
+    else:
+        found[:] = True
+    return found
+
+
+def mismatch(schedule: Schedule, given: Array, found: Array) -> str:
+    """What is wrong with `found`, in words; empty when it is right.
+
+    `found` has the shape of `given`. Only what the contract promises is compared.
+    """
+    wanted = expected(schedule, given)
+    wrong = describe(wanted, found, promised(schedule))
+    if wrong:
+        return wrong
+    if _keeps_contract(schedule, given, wanted):
+        return ""
+    return NOT_KEPT
+
+
+def describe(wanted: Array, found: Array, asked: Mask) -> str:
+    """Where two arrays [height, width, length] differ in what is asked, in words; empty if they do
+    not, bit by bit."""
+    differs = (_bits(wanted) != _bits(found)) & asked
+    if not differs.any():
+        return ""
+    y, x, i = (int(index) for index in np.argwhere(differs)[0])
+    return (
+        f"{int(differs.sum())} of {int(asked.sum())} elements are wrong; the first is element "
+        f"{i} at PE ({x}, {y}): {found[y, x, i]!s} instead of {wanted[y, x, i]!s}"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """The vectors of the whole grid, [height, width, length], after a collective; which of their
+    elements are known by the contracts; and whether this one was kept."""
+
+    vectors: Array
+    known: Mask
+    kept: bool
+
+
+def carry_on(schedule: Schedule, given: Array, known: Mask) -> Carried:
+    """Carry out one collective of several on the vectors of the whole grid; those elements of
+    `known` are known before."""
+    after, known_after = given.copy(), known.copy()
+    grid = schedule.collective.grid
+    state, knowledge = on_site(grid, after), on_site(grid, known_after)
+    before = state.copy()
+    state[...] = expected(schedule, before)
+    knowledge[...] = known_after_call(schedule, knowledge)
+    copies = range(state.shape[2])
+    kept = (_keeps_contract(schedule, before[:, :, one], state[:, :, one]) for one in copies)
+    return Carried(after, known_after, all(kept))
+
+
+def known_after_call(schedule: Schedule, known: Mask) -> Mask:
+    """Which elements of the PEs of a collective, [height, width, copies, length], are known by its
+    contract: those that it promises, as far as what they are made of was known."""
+    contract, (x, y) = schedule.collective.contract, home_pe(schedule)
+    kind, has = contract.kind, np.zeros_like(known)
+    if contract.own is not None:
+        needless = ~given_of(schedule.collective)[:, :, None]
+        has[:] = (known | needless).all(axis=(0, 1, 3), keepdims=True)
+    elif kind in (ContractKind.BROADCAST, ContractKind.SCATTER):
+        has[:] = known[y, x]
+    elif kind in (ContractKind.GATHER, ContractKind.ALLGATHER):
+        for (x_of, y_of), part in owners(schedule.collective):
+            has[..., part] = known[y_of, x_of, :, part]
+    elif kind is ContractKind.ALL_TO_ALL:
+        ranks = list(owners(schedule.collective))
+        for ((x_of, y_of), part), ((a, b), there) in product(ranks, ranks):
+            has[y_of, x_of, :, there] = known[b, a, :, part]
+    else:
+        has[:] = known.all(axis=(0, 1))
+    return has & promised(schedule)[:, :, None]
+
+
+def on_site(grid: Grid, values: Array) -> Array:
+    """A view of an array [height, width, length] of the whole grid: what the PEs of a collective
+    have, [height, width, copies, length]."""
+    site = grid.site or Site(grid, 0, 0)
+    area = site.area or grid
+    part = values[site.y : site.y + area.height, site.x : site.x + area.width]
+    if site.lines is Lines.ROW:
+        return part.swapaxes(0, 1)[None]
+    return part[:, None] if site.lines is Lines.COLUMN else part[:, :, None]
+
+
+def carry_on_in_part(schedule: Schedule, given: Array, known: Mask) -> Carried:
+    """The same for a schedule whose vectors are the first elements of longer ones; the others stay
+    as they are."""
+    length = schedule.collective.contract.length
+    vectors, now_known = given.copy(), known.copy()
+    part = (..., slice(length))
+    carried = carry_on(schedule, given[part], known[part])
+    vectors[part], now_known[part] = carried.vectors, carried.known
+    return Carried(vectors, now_known, carried.kept)
+
+
+def _combine(operation: Operation | OwnOperation) -> Combine:
+    """What combines own elements with received ones, in their type."""
+    if isinstance(operation, OwnOperation):
+        return partial(evaluate, operation.formula)
+    ufunc = UFUNC[operation]
+    return lambda own, received: np.asarray(ufunc(own, received, dtype=own.dtype))
+
+
+def _reduce(phase: ReducePhase, combine: Combine, state: Array) -> None:
+    lines = slice(phase.lines[0], phase.lines[1] + 1)
+    for transfer in phase.transfers:
+        source = phase.coordinate(transfer.source)
+        destination = phase.coordinate(transfer.destination)
+        if phase.axis == "x":
+            into, out = state[lines, destination], state[lines, source]
+        else:
+            into, out = state[destination, lines], state[source, lines]
+        into[...] = combine(into, out)
+
+
+def _bits(values: Array) -> Array:
+    return values.view(f"u{values.dtype.itemsize}")
+
+
+def _exchange(phase: StepsPhase, combine: Combine | None, state: Array) -> None:
+    """Carry out the steps of a phase: all transfers of a step read before any of them writes."""
+    first, last = phase.lines
+    if phase.blocks is None:
+        _carry_steps(phase, combine, _at_places(phase, state, first, last))
+        return
+    for line in range(first, last + 1):
+        begin = phase.blocks.first_of_line(line)
+        view = _at_places(phase, state, line, line)
+        _carry_steps(phase, combine, view[..., begin : begin + phase.slicing.length])
+
+
+def _at_places(phase: StepsPhase, state: Array, first: int, last: int) -> Array:
+    """The vectors of several lines, by place."""
+    lines = slice(first, last + 1)
+    return state[lines].swapaxes(0, 1) if phase.axis == "x" else state[:, lines]
+
+
+def _carry_steps(phase: StepsPhase, combine: Combine | None, view: Array) -> None:
+    """The steps on the vectors of `view`, which come place by place."""
+    bounds = [phase.slicing.bound(index) for index in range(phase.slicing.count + 1)]
+    for moves in phase.steps if phase.slicing.length else ():
+        rows = list(_rows(phase, moves, bounds))
+        carried = [view[source, ..., taken].copy() for source, taken, *_ in rows]
+        for (_, _, destination, into, combines), values in zip(rows, carried, strict=True):
+            here = view[destination, ..., into]
+            if combines:
+                assert combine is not None
+                here[...] = combine(here, values)
+            else:
+                here[...] = values
+
+
+def _rows(
+    phase: StepsPhase, moves: Moves, bounds: list[int]
+) -> Iterator[tuple[int, slice, int, slice, bool]]:
+    """Transfers as places and elements: from, which, to, where, whether combined."""
+    columns = (moves.source, moves.slice, moves.destination, moves.into, moves.count)
+    numbers = zip(*(column.tolist() for column in columns), moves.combines.tolist(), strict=True)
+    for source, first, destination, into, count, combines in numbers:
+        taken = slice(bounds[first], bounds[first + count])
+        put = slice(bounds[into], bounds[into + count])
+        yield phase.places[source], taken, phase.places[destination], put, combines
+
+
+def _keeps_contract(schedule: Schedule, given: Array, wanted: Array) -> bool:
+    """Compare the schedule's result with the contract alone, which knows nothing of transfers."""
+    contract, (x, y) = schedule.collective.contract, home_pe(schedule)
+    kind = contract.kind
+    if contract.own is not None:
+        return keeps_own(schedule.collective, given, wanted)
+    if kind.reduces:
+        return _is_reduction(schedule, given, wanted)
+    if kind is ContractKind.BROADCAST:
+        return bool((_bits(wanted) == _bits(given[y, x])).all())
+    if kind is ContractKind.BARRIER:
+        return True
+    ranks = list(owners(schedule.collective))
+    same = []
+    for (x_of, y_of), part in ranks:
+        if kind is ContractKind.SCATTER:
+            same.append((wanted[y_of, x_of, part], given[y, x, part]))
+        elif kind is ContractKind.GATHER:
+            same.append((wanted[y, x, part], given[y_of, x_of, part]))
+        elif kind is ContractKind.ALLGATHER:
+            same += [(wanted[b, a, part], given[y_of, x_of, part]) for (a, b), _ in ranks]
+        else:
+            same += [(wanted[y_of, x_of, there], given[b, a, part]) for (a, b), there in ranks]
+    return all((_bits(one) == _bits(other)).all() for one, other in same)
+
+
+def _is_reduction(schedule: Schedule, given: Array, wanted: Array) -> bool:
+    """Compare what is promised with a reduction in any order; rounding may differ a little."""
+    contract = schedule.collective.contract
+    operation = contract.operation
+    assert operation is not None
+    if isinstance(operation, OwnOperation):
+        return True  # in another order of combining it may give something else
+    right = in_any_order(operation, given.reshape(-1, contract.length))
+    rows = zip(wanted, promised(schedule), strict=True)  # since a grid as float64 takes much room
+    return all(right.allows(row)[mask].all() for row, mask in rows)

@@ -1,0 +1,184 @@
+"""Running a program of several collectives on fabsim and judging all its rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from collc.emit.program import strand_name
+from collc.plan.dynamic_lengths import Lengths, checked_lengths, lengths_of_run, of_length
+from collc.plan.program import ProgramPlan
+from collc.run import Outcome, Progress, RunReport, run_texts, tokens_of
+from collc.run.expected import NOT_KEPT, carry_on, carry_on_in_part, describe, make_input
+from collc.spec import Collective
+from collc.spec.arrays import Array, Mask
+
+NOTHING_KNOWN = "no element was compared: no contract says what a buffer holds behind the last call"
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """What the buffers hold after each round, and which elements of it are known; and a call whose
+    contract its schedule has not kept, if there is one."""
+
+    buffers: dict[str, list[tuple[Array, Mask]]]
+    broken: str
+
+    @property
+    def compared(self) -> int:
+        """How many elements are compared."""
+        return sum(int(known.sum()) for states in self.buffers.values() for _, known in states)
+
+
+def run_program(  # noqa: PLR0913 - what to run, then how
+    texts: Mapping[str, str],
+    plan: ProgramPlan,
+    arch: str,
+    *,
+    seed: int,
+    repeats: int = 1,
+    lengths: Lengths | None = None,
+    progress: Progress | None = None,
+) -> RunReport:
+    """Run `texts` on random input and compare with NumPy.
+
+    Each round has vectors of its own, all of which are compared as far as the contracts promise
+    something. `lengths` are those of the run, by name, for each round or one for all of them;
+    where there are none they are random. `repeats` launches follow each other on one load. Raises
+    as `collc.run.run_texts`, and CollcError for lengths that the program cannot be run with.
+    """
+    fitting = checked_lengths(plan.program, [(n, tuple(of)) for n, of in (lengths or {}).items()])
+
+    def turn(simulator: Any, number: int) -> Outcome:  # noqa: ANN401 - see `fabsim_module`
+        given = inputs_of(plan, seed + number)
+        of_run = lengths_of_run(plan.program, fitting, seed + number)
+        copy_in(simulator, plan, given, seed + number)
+        copy_lengths(simulator, plan, of_run)
+        launch = simulator.launch("run", progress=progress)
+        wanted = wanted_of(plan, given, of_run)
+        return Outcome(launch, compare(simulator, plan, wanted), of_run, wanted.compared)
+
+    grid = plan.plans[0].collective.grid.whole
+    return run_texts(texts, arch, f"{grid.width} x {grid.height} PEs", repeats, turn)
+
+
+def _buffers(plan: ProgramPlan) -> dict[str, Collective]:
+    """Every buffer, with a collective that uses it."""
+    collectives = [one.collective for one in plan.plans]
+    return {c.contract.buffer: c for c in collectives if c.contract.buffer}
+
+
+def inputs_of(plan: ProgramPlan, seed: int) -> dict[str, Array]:
+    """Random vectors for every buffer: an array [round, height, width, length] each."""
+    rounds = plan.program.rounds
+    return {
+        name: np.stack([make_input(c, seed * 1_000_003 + 7919 * i + r) for r in range(rounds)])
+        for i, (name, c) in enumerate(sorted(_buffers(plan).items()))
+    }
+
+
+def copy_in(simulator: Any, plan: ProgramPlan, given: dict[str, Array], seed: int) -> None:  # noqa: ANN401 - see `fabsim_module`
+    """Give all PEs their vectors, and where they wait before calls the numbers for that."""
+    grid = plan.plans[0].collective.grid.whole
+    for name, vectors in given.items():
+        behind = np.ascontiguousarray(vectors.transpose(1, 2, 0, 3))  # one PE's rounds in a row
+        simulator.memcpy_h2d(name, behind.reshape(-1), *_area(plan, vectors))
+    if plan.skewed:
+        dice = np.random.default_rng(seed).integers(0, 2**32, grid.width * grid.height, np.uint32)
+        simulator.memcpy_h2d("dice", dice, 0, 0, grid.width, grid.height, 1)
+
+
+def copy_lengths(simulator: Any, plan: ProgramPlan, lengths: Lengths) -> None:  # noqa: ANN401 - see `fabsim_module`
+    """Give every PE the lengths of the run."""
+    grid = plan.plans[0].collective.grid.whole
+    for name, of_rounds in lengths.items():
+        everywhere = np.tile(np.array(of_rounds, np.uint16), grid.width * grid.height)
+        simulator.memcpy_h2d(name, everywhere, 0, 0, grid.width, grid.height, len(of_rounds))
+
+
+def _area(plan: ProgramPlan, vectors: Array) -> tuple[int, int, int, int, int]:
+    rounds, height, width, length = vectors.shape
+    return 0, 0, width, height, rounds * length
+
+
+def wanted_of(plan: ProgramPlan, given: dict[str, Array], lengths: Lengths | None = None) -> Wanted:
+    """The buffers after each round, and which of their elements the contracts make known."""
+    rounds = [
+        _carried_out(
+            plan,
+            {name: vectors[round_] for name, vectors in given.items()},
+            {name: of_rounds[round_] for name, of_rounds in (lengths or {}).items()},
+        )
+        for round_ in range(plan.program.rounds)
+    ]
+    return Wanted(
+        {name: [state[name] for state, _ in rounds] for name in given},
+        next((broken for _, broken in rounds if broken), ""),
+    )
+
+
+def compare(simulator: Any, plan: ProgramPlan, wanted: Wanted) -> str:  # noqa: ANN401 - see `fabsim_module`
+    """What is not as wanted in the machine, in words; empty when all is right."""
+    if wanted.broken:
+        return f"`{wanted.broken}`: {NOT_KEPT}"
+    if wanted.buffers and not wanted.compared:
+        return NOTHING_KNOWN
+    for name, states in wanted.buffers.items():
+        first = states[0][0]
+        height, width, length = first.shape
+        area = (0, 0, width, height, len(states) * length)
+        found = simulator.memcpy_d2h(name, first.dtype, *area)
+        by_round = found.reshape(height, width, len(states), length)
+        for round_, (vectors, known) in enumerate(states):
+            wrong = describe(vectors, by_round[:, :, round_], known)
+            if wrong:
+                return f"`{name}` after round {round_ + 1}: {wrong}"
+    return _tokens(simulator, plan)
+
+
+def _carried_out(
+    plan: ProgramPlan, given: dict[str, Array], lengths: Mapping[str, int]
+) -> tuple[dict[str, tuple[Array, Mask]], str]:
+    """The buffers after a round, which of their elements the contracts make known, and the first
+    call that its schedule does not keep the contract of."""
+    state = {name: (vectors, np.ones(vectors.shape, np.bool_)) for name, vectors in given.items()}
+    selections = {one.name: one for one in plan.program.selections}
+    broken = ""
+    for call in plan.program.calls:
+        chosen = selections.get(call)
+        length = lengths[chosen.length.name] if chosen else 0
+        schedule = plan.schedules[plan.index_of(call, length)]
+        name = schedule.collective.contract.buffer
+        if not name:
+            continue
+        if chosen:
+            carried = carry_on_in_part(of_length(schedule, length), *state[name])
+        else:
+            carried = carry_on(schedule, *state[name])
+        state[name] = carried.vectors, carried.known
+        broken = broken or ("" if carried.kept else call)
+    return state, broken
+
+
+def _module_of(plan: ProgramPlan, name: str) -> str:
+    """The path of a collective's module in the PE program."""
+    strands = enumerate(plan.strands or (plan,))
+    own = next(i for i, s in strands if any(one.collective.name == name for one in s.plans))
+    return f"{strand_name(own)}.{name}"
+
+
+def _tokens(simulator: Any, plan: ProgramPlan) -> str:  # noqa: ANN401 - see `fabsim_module`
+    """Whether every barrier has gathered the tokens it should have."""
+    for schedule, one in zip(plan.schedules, plan.plans, strict=True):
+        if one.collective.contract.buffer or not schedule.phases:
+            continue
+        given = make_input(one.collective, 0)
+        wanted = carry_on(schedule, given, np.ones(given.shape, np.bool_))
+        found = tokens_of(simulator, _module_of(plan, one.collective.name), given)
+        wrong = describe(wanted.vectors, found, wanted.known)
+        if wrong:
+            return f"tokens of `{one.collective.name}`: {wrong}"
+    return ""

@@ -1,0 +1,423 @@
+"""The Schedule: who sends its vector to whom, in which order, with no color or router in sight.
+
+Takes a `Collective`, makes a `Schedule` of phases. A reduce phase is one line pattern replicated
+over parallel lines; a broadcast phase is one multicast over the whole grid; a phase made of steps
+(`collc.spec.exchange`) is everything else. In reading order: the types, `build_schedule`.
+`collc.proof` shows that a schedule keeps its contract, `collc.schedule.show` prints it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cached_property
+
+from collc.base.diagnostics import Span
+from collc.base.grids import Grid
+from collc.schedule.tree_steps import chunks_of, steps_of_tree
+from collc.spec import (
+    BroadcastStep,
+    Collective,
+    Contract,
+    Order,
+    ReduceStep,
+    RunStep,
+    Share,
+    Step,
+    Tree,
+)
+from collc.spec.exchange import Blocks, Slicing, StepsPhase
+
+Children = tuple[tuple[int, ...], ...]
+
+JUMP = "jump"  # a tree over all ranks but the root, whose sum comes to it from the nearer end
+PAIR_BYTES = 2  # of an element of which a wavelet has room for two
+
+REVERSED = {
+    Order.WEST_TO_EAST: Order.EAST_TO_WEST,
+    Order.EAST_TO_WEST: Order.WEST_TO_EAST,
+    Order.NORTH_TO_SOUTH: Order.SOUTH_TO_NORTH,
+    Order.SOUTH_TO_NORTH: Order.NORTH_TO_SOUTH,
+}
+
+
+class Action(Enum):
+    """What the destination does with an arriving vector."""
+
+    COMBINE = "combine"
+    COPY = "copy"
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """One vector going from rank to rank of a line."""
+
+    source: int
+    destination: int
+    action: Action
+
+
+@dataclass(frozen=True)
+class ReducePhase:
+    """Every line of one axis, or the same stretch of each, reduced to its rank 0.
+
+    `home` is where rank 0 stands on the axis; from there the ranks follow in `order`. `transfers`
+    stand in an order in which they can happen: a rank's receipts one after the other in order of
+    receipt, before its own sending. `lines` are the coordinates, on the other axis, of the first
+    and the last of the parallel lines.
+
+    A phase with a `leap` is a jump. Rank 0, the root, stands so far from the nearer end of a line.
+    From that end on the others follow, rank 1 at the end itself, who sends past the PEs between to
+    rank 0. At the root's own place the count goes on with a rank that has no vector.
+    """
+
+    name: str
+    order: Order
+    home: int
+    ranks: int
+    lines: tuple[int, int]
+    transfers: tuple[Transfer, ...]
+    tree: str
+    span: Span
+    leap: int = 0
+
+    @property
+    def axis(self) -> str:
+        """The coordinate that runs along a line."""
+        return axis_of(self.order)
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """For each rank, the ranks it receives from, in order of receipt."""
+        received: list[list[int]] = [[] for _ in range(self.ranks)]
+        for transfer in self.transfers:
+            received[transfer.destination].append(transfer.source)
+        return tuple(tuple(sources) for sources in received)
+
+    def coordinate(self, rank: int) -> int:
+        """Where `rank` stands on the axis."""
+        places = rank - 1 - self.leap if self.leap and rank else rank
+        return self.home + places if ascending(self.order) else self.home - places
+
+    @property
+    def stretch(self) -> tuple[int, int]:
+        """The lowest and the highest coordinate of its PEs on the axis."""
+        ends = (self.coordinate(1 if self.leap else 0), self.coordinate(self.ranks - 1))
+        return min(ends), max(ends)
+
+    @property
+    def idle(self) -> int | None:
+        """The rank that has no vector."""
+        return self.leap + 1 if self.leap else None
+
+    @property
+    def pes(self) -> int:
+        """How many PEs a line has."""
+        return self.ranks - 1 if self.leap else self.ranks
+
+    def hops(self, source: int, destination: int) -> int:
+        """How far two ranks are from each other."""
+        if self.leap and destination == 0:
+            return abs(self.coordinate(source) - self.home)
+        return source - destination
+
+    @cached_property
+    def place_of(self) -> tuple[int, ...]:
+        """The place of every rank on the stretch, counted in `order`."""
+        if not self.leap:
+            return tuple(range(self.ranks))
+        return (self.leap, *range(self.ranks - 1))
+
+
+@dataclass(frozen=True)
+class BroadcastPhase:
+    """The vector of PE (x, y) copied to every PE of the grid."""
+
+    name: str
+    x: int
+    y: int
+    width: int
+    height: int
+    span: Span
+
+    @property
+    def action(self) -> Action:
+        """A broadcast overwrites."""
+        return Action.COPY
+
+
+Phase = ReducePhase | BroadcastPhase | StepsPhase
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A collective as phases in order; a PE starts a phase when it has finished the one before."""
+
+    collective: Collective
+    phases: tuple[Phase, ...]
+
+
+def axis_of(order: Order) -> str:
+    """The coordinate that grows or falls along an order: "x" along a row, "y" along a column."""
+    return "x" if order in (Order.WEST_TO_EAST, Order.EAST_TO_WEST) else "y"
+
+
+def ascending(order: Order) -> bool:
+    """Whether ranks grow with the coordinate."""
+    return order in (Order.WEST_TO_EAST, Order.NORTH_TO_SOUTH)
+
+
+def step_of(collective: Collective, phase: Phase) -> Step:
+    """The step that a phase is of. The steps that `auto` stands for are all at one place, so that
+    the place alone does not tell."""
+    axis = "" if isinstance(phase, BroadcastPhase) else phase.axis
+    kind = ReduceStep if isinstance(phase, ReducePhase) else object  # trees may go by steps, too
+    return next(
+        step
+        for step in collective.steps
+        if step.span == phase.span and _axis_of_step(step) == axis and isinstance(step, kind)
+    )
+
+
+def _axis_of_step(step: Step) -> str:
+    """The axis along which a step goes; none of a broadcast."""
+    if isinstance(step, BroadcastStep):
+        return ""
+    return step.axis if isinstance(step, RunStep) else axis_of(step.order)
+
+
+def build_schedule(collective: Collective) -> Schedule:
+    """Lay the steps of a collective out as phases; steps over a single PE need none."""
+    grid = collective.lined
+    holders = {"x": (0, grid.width - 1), "y": (0, grid.height - 1)}
+    phases: list[Phase] = []
+    for step in collective.steps:
+        if isinstance(step, RunStep):
+            phases += _run(step, collective)
+        elif isinstance(step, BroadcastStep):
+            phases += _broadcast(step, collective.grid)
+            holders = {"x": (0, grid.width - 1), "y": (0, grid.height - 1)}
+        else:
+            reduced = _reduce(step, grid, holders)
+            phases += (_without_passing(phase, collective) for phase in reduced)
+            home = _home(step, grid)
+            holders[axis_of(step.order)] = (home, home)
+    return Schedule(collective, tuple(_with_unique_names(phases)))
+
+
+def _reduce(
+    step: ReduceStep, grid: Grid, holders: dict[str, tuple[int, int]]
+) -> Iterator[ReducePhase]:
+    """The phases of a reduce step, one for each side of its root, on the lines that hold something
+    to be reduced. The other side comes second: its root sends to this one.
+    """
+    axis = axis_of(step.order)
+    lines = holders["y" if axis == "x" else "x"]
+    if step.jumps:
+        yield _jump(step, _line_name(axis, grid, lines), grid, lines)
+        return
+    for order, tree, children in _sides(step):
+        if len(children) > 1:
+            yield ReducePhase(
+                name=_line_name(axis, grid, lines),
+                order=order,
+                home=_home(step, grid),
+                ranks=len(children),
+                lines=lines,
+                transfers=transfers_of(children),
+                tree=tree.text,
+                span=step.span,
+            )
+
+
+def _without_passing(phase: ReducePhase, collective: Collective) -> ReducePhase | StepsPhase:
+    """A tree along an order that leaps goes by steps, unless no vector passes any leap, as in a
+    chain. Steps are of the whole line, in which some may have no part."""
+    path = collective.path
+    if path is None or not path.leaps:
+        return phase
+    ends = ((phase.coordinate(t.source), phase.coordinate(t.destination)) for t in phase.transfers)
+    if not phase.leap and all(
+        abs(one - other) == 1 or not path.crosses(one, other) for one, other in ends
+    ):
+        return phase
+    length = collective.contract.length
+    chunks = chunks_of(phase.children, length)
+    places = [phase.coordinate(rank) for rank in range(phase.ranks)]
+    return StepsPhase(
+        name=phase.name,
+        axis=phase.axis,
+        places=tuple(range(len(path))),
+        lines=phase.lines,
+        slicing=Slicing(chunks, length),
+        steps=steps_of_tree(phase.children, places, chunks),
+        algorithm=phase.tree,
+        order=path.word,
+        span=phase.span,
+    )
+
+
+def _jump(step: ReduceStep, name: str, grid: Grid, lines: tuple[int, int]) -> ReducePhase:
+    """The phase of a reduction that jumps: the tree's ranks behind the root's place move on."""
+    pes = len(step.tree.children) + 1
+    back = step.root > pes - 1 - step.root
+    leap = pes - 1 - step.root if back else step.root
+    places = [place for place in range(pes) if place != leap]
+    children: list[tuple[int, ...]] = [(1,)] + [()] * pes
+    for place, below in zip(places, step.tree.children, strict=True):
+        children[place + 1] = tuple(places[child] + 1 for child in below)
+    return ReducePhase(
+        name=name,
+        order=REVERSED[step.order] if back else step.order,
+        home=_home(step, grid),
+        ranks=pes + 1,
+        lines=lines,
+        transfers=transfers_of(tuple(children)),
+        tree=f"{JUMP}({step.tree.text})",
+        span=step.span,
+        leap=leap,
+    )
+
+
+def _sides(step: ReduceStep) -> Iterator[tuple[Order, Tree, Children]]:
+    """The order away from the root and the tree of each side, with the root as rank 0 of both."""
+    own = len(step.tree.children) - 1
+    back = REVERSED[step.order]
+    yield (back if own == step.root > 0 else step.order), step.tree, step.tree.children
+    if step.far is not None:
+        moved = (tuple(child + 1 for child in below) for below in step.far.children)
+        yield (step.order if own == step.root else back), step.far, ((1,), *moved)
+
+
+def transfers_of(children: tuple[tuple[int, ...], ...]) -> tuple[Transfer, ...]:
+    """The transfers of a tree, far ranks first, so that a rank sends what it has gathered."""
+    return tuple(
+        Transfer(child, rank, Action.COMBINE)
+        for rank in reversed(range(len(children)))
+        for child in children[rank]
+    )
+
+
+def _broadcast(step: BroadcastStep, grid: Grid) -> Iterator[BroadcastPhase]:
+    if grid.width * grid.height > 1:
+        yield BroadcastPhase("broadcast", step.x, step.y, grid.width, grid.height, step.span)
+
+
+def _run(step: RunStep, collective: Collective) -> Iterator[StepsPhase]:
+    """The phase of an algorithm; none where it has nothing to do."""
+    if not step.algorithm.steps:
+        return
+    grid = collective.lined
+    alone = min(grid.width, grid.height) == 1
+    slices, steps = step.algorithm.slices, step.algorithm.steps
+    length, blocks = collective.contract.length, None
+    if step.share is Share.OWN_BLOCK:
+        blocks = Blocks(length, step.across)
+        length = blocks.longest
+    elif step.share is Share.EVERY_BLOCK:
+        steps = tuple(moves.in_every_block(len(step.across), slices) for moves in steps)
+        slices *= len(step.across)
+    yield StepsPhase(
+        name="exchange" if alone else _line_name(step.axis, grid, step.lines),
+        axis=step.axis,
+        places=step.places,
+        lines=step.lines,
+        slicing=_slicing(step, slices, length, collective.contract),
+        steps=steps,
+        algorithm=step.algorithm.text,
+        order=step.order,
+        span=step.span,
+        blocks=blocks,
+        wide=step.wide,
+    )
+
+
+def _slicing(step: RunStep, slices: int, length: int, contract: Contract) -> Slicing:
+    """Elements that an instruction takes at once are cut as one, where the contract leaves open
+    where slices begin, or where all slices are made of them anyway: two of 16 bits, which may
+    travel in a wavelet, and what two wavelets have, if the step is wide."""
+    grain = (2 if contract.element.bytes == PAIR_BYTES else 1) * (2 if step.wide else 1)
+    fits = length % (grain * slices if contract.names_slices else grain) == 0
+    if step.share is Share.OWN_BLOCK:  # where blocks differ, some begin anywhere
+        fits = fits and contract.length % len(step.across) == 0
+    return Slicing(slices, length, grain if fits and contract.run_length is None else 1)
+
+
+def _home(step: ReduceStep, grid: Grid) -> int:
+    """The coordinate of a step's root."""
+    extent = grid.width if axis_of(step.order) == "x" else grid.height
+    return step.root if ascending(step.order) else extent - 1 - step.root
+
+
+def _line_name(axis: str, grid: Grid, lines: tuple[int, int]) -> str:
+    if min(grid.width, grid.height) == 1:
+        return "reduce"
+    one = "row" if axis == "x" else "column"
+    return one if lines[0] == lines[1] else f"{one}s"
+
+
+def _with_unique_names(phases: list[Phase]) -> Iterator[Phase]:
+    """Phases whose names are distinct CSL identifiers; a second `row` becomes `row_2`."""
+    seen: dict[str, int] = {}
+    for phase in phases:
+        count = seen[phase.name] = seen.get(phase.name, 0) + 1
+        yield phase if count == 1 else replace(phase, name=f"{phase.name}_{count}")
+
+
+def home_pe(schedule: Schedule) -> tuple[int, int]:
+    """(x, y) of the PE that a rooted contract ends at or starts from.
+
+    Where algorithms run it is said; else it is where the reductions end or, without any, where the
+    broadcast starts.
+    """
+    if schedule.collective.root is not None:
+        return schedule.collective.root
+    place = {"x": 0, "y": 0}
+    reductions = [phase for phase in schedule.phases if isinstance(phase, ReducePhase)]
+    for reduction in reductions:
+        place[reduction.axis] = reduction.coordinate(0)
+    if reductions:
+        path = schedule.collective.path
+        return path.places[place["x"]] if path else (place["x"], place["y"])
+    sources = [(p.x, p.y) for p in schedule.phases if isinstance(p, BroadcastPhase)]
+    return sources[0] if sources else (0, 0)
+
+
+def corner_of(collective: Collective) -> tuple[int, int]:
+    """(x, y) of the PE that is rank 0 along every axis that a step goes along; a path is laid out
+    as a row."""
+    extents = {"x": collective.grid.width, "y": collective.grid.height}
+    place = {"x": 0, "y": 0}
+    for step in reversed(collective.steps):  # the first along an axis counts
+        if isinstance(step, RunStep):
+            place[step.axis] = step.places[0]
+        elif isinstance(step, ReduceStep):
+            axis = axis_of(step.order)
+            place[axis] = 0 if ascending(step.order) else extents[axis] - 1
+    return place["x"], place["y"]
+
+
+def pes_of_ranks(collective: Collective) -> tuple[tuple[int, int], ...]:
+    """(x, y) of every rank that a contract of the user's own speaks of."""
+    own = collective.contract.own
+    assert own is not None
+    return tuple(collective.pe_at(own.axis, place) for place in own.places)
+
+
+def unfolded(schedule: Schedule) -> Schedule:
+    """The same on a row instead of a path: place i of the path is PE (i, 0) of the row."""
+    collective = schedule.collective
+    path = collective.path
+    if path is None:
+        return schedule
+    root = collective.root and (path.place_of(collective.root), 0)
+    return Schedule(
+        replace(collective, grid=collective.lined, path=None, root=root),
+        tuple(
+            replace(phase, x=path.place_of((phase.x, phase.y)), y=0, width=len(path), height=1)
+            if isinstance(phase, BroadcastPhase)
+            else phase
+            for phase in schedule.phases
+        ),
+    )

@@ -1,0 +1,151 @@
+"""What an operation of the user's own computes: a formula of two elements.
+
+A formula is a list of nodes, each made from nodes before it; the last one is the result. There is
+nothing in it but what `KINDS` lists, so text printed from it can hold nothing else. `evaluate`
+computes it in NumPy; `collc.emit.formulas` prints it as CSL, `collc.language.show_operation` as the
+language has it. All three follow the same nodes, one by one.
+
+Integers wrap around at their width. The smaller (larger) of two is the second if it is smaller
+(larger), else the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+INTEGERS = ("i32", "u32", "i16", "u16")
+FLOATS = ("f32", "f16")
+BOOL = "bool"
+
+_DTYPE = {
+    "f32": np.float32,
+    "f16": np.float16,
+    "i32": np.int32,
+    "u32": np.uint32,
+    "i16": np.int16,
+    "u16": np.uint16,
+    BOOL: np.bool_,
+}
+
+ARITHMETIC = {"add": np.add, "sub": np.subtract, "mul": np.multiply}
+BITS = {"bit_and": np.bitwise_and, "bit_or": np.bitwise_or, "xor": np.bitwise_xor}
+SHIFTS = {"shift_left": np.left_shift, "shift_right": np.right_shift}
+COMPARISONS = {
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+    "==": np.equal,
+    "!=": np.not_equal,
+}
+LOGIC = {"and": np.logical_and, "or": np.logical_or}
+_BINARY: dict[str, np.ufunc] = {**ARITHMETIC, **BITS, **COMPARISONS, **LOGIC}
+KINDS = (
+    *_BINARY,
+    *SHIFTS,
+    *("own", "received", "constant"),
+    *("negate", "not", "min", "max", "choose", "cast"),
+)
+
+
+def _chosen(condition: Array, chosen: Array, otherwise: Array) -> Array:
+    return np.asarray(np.where(condition, chosen, otherwise))
+
+
+_OTHER: dict[str, Callable[..., Array]] = {
+    "negate": np.negative,
+    "not": np.logical_not,
+    "min": lambda a, b: _chosen(b < a, b, a),
+    "max": lambda a, b: _chosen(b > a, b, a),
+    "choose": _chosen,
+}
+
+
+@dataclass(frozen=True)
+class Node:
+    """One value: `kind` is one of `KINDS`, `type` "bool" or an element type, `of` the positions of
+    the nodes it is made from, `value` that of a constant, or by how many digits one is shifted."""
+
+    kind: str
+    type: str
+    of: tuple[int, ...] = ()
+    value: int | float = 0
+
+
+Formula = tuple[Node, ...]
+
+
+class Builder:
+    """Makes a formula node by node; equal nodes are one."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self._known: dict[Node, int] = {}
+
+    def add(self, kind: str, type: str, *of: int, value: int | float = 0) -> int:
+        """The position of a node, which is new if there is none like it."""
+        node = Node(kind, type, of, value)
+        if node not in self._known:
+            self._known[node] = len(self.nodes)
+            self.nodes.append(node)
+        return self._known[node]
+
+    def formula(self, result: int) -> Formula:
+        """The nodes that the result needs, each behind what it is made from, in the one order that
+        follows from what depends on what."""
+        place: dict[int, int] = {}
+        found: list[Node] = []
+        pending = [result]
+        while pending:
+            here = pending[-1]
+            missing = [] if here in place else [n for n in self.nodes[here].of if n not in place]
+            if missing:
+                pending.append(missing[0])
+                continue
+            pending.pop()
+            if here not in place:
+                node = self.nodes[here]
+                place[here] = len(found)
+                of = tuple(place[n] for n in node.of)
+                found.append(Node(node.kind, node.type, of, node.value))
+        return tuple(found)
+
+
+def uses(formula: Formula) -> list[int]:
+    """How often each node is used by others."""
+    counts = [0] * len(formula)
+    for node in formula:
+        for index in node.of:
+            counts[index] += 1
+    return counts
+
+
+def evaluate(formula: Formula, own: Array, received: Array) -> Array:
+    """The formula on all elements of two arrays of one shape."""
+    values: list[Array] = []
+    given = {"own": own, "received": received}
+    for node in formula:
+        if node.kind in given:
+            values.append(given[node.kind])
+        elif node.kind == "constant":
+            values.append(np.full(own.shape, node.value, _DTYPE[node.type]))
+        else:
+            values.append(_computed(node, [values[index] for index in node.of]))
+    return values[-1]
+
+
+def _computed(node: Node, of: list[Array]) -> Array:
+    dtype = _DTYPE[node.type]
+    if node.kind == "cast":
+        return of[0].astype(dtype)
+    if node.kind in SHIFTS:
+        return np.asarray(SHIFTS[node.kind](of[0], dtype(node.value)))
+    compute = _BINARY.get(node.kind) or _OTHER[node.kind]
+    return np.asarray(compute(*of))

@@ -1,0 +1,15 @@
+"""The machine: its numbers, each with its source, and the fabric that a program is placed on."""
+
+from collc.target.machine import (
+    TARGETS,
+    WSE2,
+    WSE3,
+    Target,
+)
+
+__all__ = [
+    "TARGETS",
+    "WSE2",
+    "WSE3",
+    "Target",
+]
