@@ -28,6 +28,9 @@ from collc.plan.placement import passes_on, roles_of_ranks
 from collc.schedule import ReducePhase
 
 
+UNROLLED = 50  # rounds of call-backs, of three instructions each; in a loop beyond that
+
+
 @dataclass(frozen=True)
 class Wait:
     """Why a rank could not take a vector earlier: it waited for `rank` to do `what`.
@@ -54,8 +57,7 @@ class LineRun:
     the code of r sends, and `free[r]` when it has left the PE; `after[r]` where it calls what follows, `done[r]` when it is done if
     nothing does. Two tasks of r may be between operations, one behind storing and one behind
     sending: `late[r]` are the cycles by which they begin late, `due[r]` when they are due, -1 if
-    there are none. `far` is how far ranks are apart. `loops` says that call-backs that store are in
-    a loop, for any number of rounds.
+    there are none. `far` is how far ranks are apart.
     """
 
     costs: Costs
@@ -76,7 +78,6 @@ class LineRun:
     late: Sequence[tuple[int, int]]
     due: list[tuple[int, int]]
     far: Distances
-    loops: bool
 
     def sent(self, rank: int) -> int:
         """When a rank's first element leaves its pipeline, which takes longer to fill where nothing
@@ -135,7 +136,6 @@ def run_line(  # noqa: PLR0913, PLR0917 - what runs, and what holds it up
         late=late or [(0, 0)] * pattern.ranks,
         due=[(-1, -1)] * pattern.ranks,
         far=distances(phase, pattern, costs.length // costs.latency(1)),
-        loops=costs.maps and any(map(_has_rounds, roles)),
     )
     for rank in reversed(range(pattern.ranks)):
         _run_rank(run, rank)
@@ -184,9 +184,7 @@ def _store(run: LineRun, rank: int, step: StoreVectors, sources: list[int], plac
     """Take vectors into memory; gives where the code goes on."""
     costs = run.costs
     loads_own = len(run.roles[rank].steps) > 1
-    per_round, loops = step.vectors // step.rounds, step.rounds > 1 or run.loops
-    if run.loops:
-        place = replace(place, time=place.time + costs.code.map_loop)
+    per_round, loops = step.vectors // step.rounds, step.rounds > 1
     for number in range(step.rounds):
         again = number and not costs.maps  # the task behind one operation issues the next
         issued = place.time if again else costs.issued(place, "store")
@@ -212,7 +210,8 @@ def _behind_storing(costs: Costs, place: Place, free: int, end: int) -> Place:
 def _next_round(costs: Costs, place: Place, number: int, rounds: int) -> Place:
     """Where the code goes on from there, the loop over rounds run through."""
     if costs.maps:
-        return Place(place.time + costs.code.map_round, place.depth)
+        jumps = costs.code.map_round * (rounds > UNROLLED)
+        return Place(place.time + jumps, place.depth)
     if number == rounds - 1:
         return Place(place.time + costs.code.next_round + costs.code.last_round, place.depth)
     return Place(place.time + costs.code.next_round, place.depth)

@@ -69,8 +69,7 @@ class Code:
     negate: int  # the vector changes its sign
     store_by_map: int  # the same by `@map`, whose operands are descriptors
     add_by_map: int
-    map_loop: int  # the loop around several `@map`, up to the first round
-    map_round: int  # and from one round to the next, or behind the last
+    map_round: int  # from one round of a loop around `@map` to the next
     store_one: int  # the same with a length of the run, an operation for each vector
     own_vector_read: int  # behind storing the own vector is read, its register loaded
     next_round: int  # an operation of several that store is over: on to the next

@@ -25,7 +25,7 @@ BARRIER = row(2, f"barrier() on row {{ {EAST} reduce chain to 0 then broadcast f
 LATER = row(11, f"reduce(x: {SUM}) on row {{ {EAST} reduce two_phase(S = 5) to 0 }}")
 LARGE = 16500  # elements of 16 bits: an operand in memory cannot have those of two such vectors
 ROUNDS = row(3, f"reduce(x: f16[{LARGE}], add) on row {{ {EAST} reduce star to 0 }}")
-MAP_ROUNDS = row(3, f"reduce(x: i16[{LARGE}], max) on row {{ {EAST} reduce star to 0 }}")
+MAP_ROUNDS = row(60, f"reduce(x: i16[3], max) on row {{ {EAST} reduce star to 0 }}")
 
 
 @dataclass(frozen=True)
@@ -134,11 +134,6 @@ def _last_round(of: Row) -> int:
     return ends - begins - of.known["next_round"] - of.known["tell"]
 
 
-def _map_loop(of: Row) -> int:
-    """The first call-back in a loop, less that without one."""
-    return _by_map(MAP_ROUNDS, 0)(of) - of.known["store_by_map"]
-
-
 def _map_round(of: Row) -> int:
     """From the end of the last call-back of a round to where the next round's are begun."""
     trace = of.trace(MAP_ROUNDS)
@@ -171,7 +166,6 @@ PIECES: dict[str, tuple[Callable[[Row], int], str]] = {
     "store_token": (_store_token, "launch to a barrier's near end, but what is in front"),
     "next_round": (_next_round, "the task behind a round to its operation"),
     "last_round": (_last_round, "the task behind the last round to the next, but its end"),
-    "map_loop": (_map_loop, "launch to the first call-back of several rounds, but of one"),
     "map_round": (_map_round, "behind the last call-back of a round; the next round is begun"),
 }
 
