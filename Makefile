@@ -13,7 +13,7 @@ FABSIM_CRATES  := src program lowering frontend engine host binding
 FABSIM_SOURCES := fabsim/Cargo.toml fabsim/Cargo.lock fabsim/pyproject.toml \
                   $(shell find $(FABSIM_CRATES:%=fabsim/%) fabsim/python -type f -not -name '*.pyc')
 
-.PHONY: demo test setup tools lint types loops test-python test-rust fuzz format clean
+.PHONY: demo test quick setup tools lint types loops test-python test-rust fuzz format clean
 
 demo: setup
 	$(BIN)/collc run examples/two_phase.coll -D P=64 -D B=256 -D S=8 -o out/two_phase
@@ -21,6 +21,14 @@ demo: setup
 test: lint
 	$(MAKE) --no-print-directory -j2 types loops
 	$(MAKE) --no-print-directory test-rust test-python
+
+# Lint, types, and the tests of the stages that have changed, or of one: make quick STAGE=proof.
+STAGE ?=
+quick: setup
+	$(BIN)/ruff format --check compiler research tests grammar templates fabsim
+	$(BIN)/ruff check compiler research tests grammar templates fabsim
+	$(MAKE) --no-print-directory types
+	$(BIN)/pytest -n $(JOBS) -m "$$($(BIN)/python tests/stages.py $(STAGE))"
 
 setup: $(VENV)/.collc $(VENV)/.fabsim
 
@@ -120,6 +128,11 @@ signatures:
 constructs: setup
 	test -z "$(FOLDERS)" || $(BIN)/python fabsim/tools/census.py $(FOLDERS) --jobs $(JOBS)
 	$(BIN)/python tests/constructs.py
+
+# The picture of the pipeline in docs/architecture.md, from the code.
+.PHONY: architecture
+architecture: setup
+	$(BIN)/python tests/architecture.py
 
 # The table of patterns, docs/patterns.md, from the prelude, the examples and the compiler.
 .PHONY: patterns sweep

@@ -1,4 +1,5 @@
-"""What all tests share: `--update-expect`, and golden files compared as text."""
+"""What all tests share: `--update-expect`, golden files compared as text, and the mark of the
+stage that a test belongs to."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from stages import OTHERWISE, STAGES, stage_of
 
 # A busy machine is slow now and then; that is no failure.
 settings.register_profile("collc", deadline=None)
@@ -37,7 +39,16 @@ def golden(request: pytest.FixtureRequest) -> Golden:
     return compare
 
 
-def pytest_configure() -> None:
-    """A run in the background ignores interrupts; commands that tests interrupt must not."""
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test with its stage: `pytest -m proof`."""
+    for item in items:
+        item.add_marker(stage_of(item.path))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marks, and let commands that tests interrupt be interrupted even where the run
+    itself, being in the background, ignores interrupts."""
+    for stage in sorted({OTHERWISE, *STAGES.values()}):
+        config.addinivalue_line("markers", f"{stage}: tests of this stage")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

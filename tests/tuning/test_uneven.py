@@ -7,7 +7,7 @@ import re
 import pytest
 
 from collc.driver.programs import compile_any
-from collc.tuning import uneven
+from collc.tuning import uneven_slices as uneven
 from tests.tuning.warned import TEXT, compiled
 
 
