@@ -48,6 +48,7 @@ from collc.cost.line_state import (
     RISES,
     ROOM,
     SEEN,
+    SEND_START,
     SENDING,
     SENDS,
     SHARES,
@@ -230,9 +231,13 @@ def _one(place: Ints, able: int, first: int) -> int:
 
 @inlined
 def _slot(line: Arrays, place: int) -> tuple[int, bool, bool]:
-    """Who has the slot of a PE: what receives or lets pass, then the code, then what only sends.
-    The lane that has it, or none; whether to take; and whether the code has it."""
+    """Who has the slot of a PE: its code, while it is in a task, then what receives or lets pass,
+    then what only sends. The lane that has it, or none; whether to take; and whether the code has
+    it."""
     own, each, group = line.places[place], line.machine[LANES], line.machine[GROUP]
+    if own[ACTIVE] and own[READY] <= line.clock[NOW]:
+        own[SLOTS] -= 1
+        return NONE, False, True
     takes, sends = 0, 0
     for index in range(each):
         fields = line.lanes[place * each + index]
@@ -243,9 +248,6 @@ def _slot(line: Arrays, place: int) -> tuple[int, bool, bool]:
         sends |= (free and fields[SENDS] > 0) << index
     if takes:
         return place * each + _in_turn(line, place, takes, TAKING), True, False
-    if own[ACTIVE] and own[READY] <= line.clock[NOW]:
-        own[SLOTS] -= 1
-        return NONE, False, True
     if sends:
         return place * each + _in_turn(line, place, sends, SENDING), False, False
     return NONE, False, False
@@ -278,7 +280,8 @@ def _move(line: Arrays, lane: int, takes: bool) -> bool:
         _enter(line, FREED, 1 + line.lanes[source, HOPS], source)
     if not takes or fields[PASSING]:
         fields[QUEUED] += group
-        _enter(line, RISES, line.machine[RISE], lane)
+        starts = 0 if takes else line.machine[SEND_START]
+        _enter(line, RISES, line.machine[RISE] + starts, lane)
     return bool(fields[at] == 0)
 
 

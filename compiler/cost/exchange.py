@@ -10,7 +10,7 @@ import numpy as np
 from collc.cost.links import Link, links_on_line
 from collc.cost.operations import Costs
 from collc.cost.row_code import Here, features_of
-from collc.cost.row_moves import CODE, WAIT
+from collc.cost.row_moves import CODE
 from collc.cost.rows import run_timeline
 from collc.cost.timeline import Line, timeline
 from collc.plan import Phase, RowKind
@@ -18,9 +18,6 @@ from collc.plan.dynamic_lengths import exchange_of_length
 from collc.plan.step_tables import always
 from collc.plan.unrolled import NOWHERE, Ints, Unrolled, connections, roles_of_places, unrolled
 from collc.spec.exchange import StepsPhase
-
-FUNCTIONS = 2  # the task, and what begins steps and finds that there are no more
-
 
 @dataclass(frozen=True, eq=False)
 class ExchangeRun:
@@ -36,7 +33,8 @@ def run_exchange(
     """Evaluate a phase; `called` is [line, place], `deep` what returning behind it takes.
     Lines that begin alike, sooner or later, are alike."""
     line = _line(costs, phase, pattern)
-    first = called.min(axis=1, keepdims=True) - costs.code.call
+    first = called.min(axis=1, keepdims=True)
+    deep = deep - costs.code.returns  # what returns beside the task itself
     both = np.concatenate((called - first, deep), axis=1)
     different, which = np.unique(both, axis=0, return_inverse=True)
     places = pattern.ranks
@@ -52,8 +50,7 @@ def begun_by(costs: Costs, phase: Phase, pattern: StepsPhase) -> Ints:
     """By place: cycles of the code that begins a phase, from its call to its return."""
     none = np.zeros(pattern.ranks, dtype=np.int64)
     moves = timeline(costs, _line(costs, phase, pattern), none, none).state.moves
-    takes = np.isin(moves[:, :, 0], (CODE, WAIT))
-    found: Ints = np.where(takes, moves[:, :, 2], 0).sum(axis=1)
+    found: Ints = np.where(moves[:, :, 0] == CODE, moves[:, :, 2], 0).sum(axis=1)
     return found
 
 

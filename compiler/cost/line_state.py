@@ -37,12 +37,12 @@ LANE_FIELDS = 27 + 2 * KINDS
 # it waits then, whether it runs; how many operations are under way, and whose turn it is; which
 # lane goes down and up the ramp first. The cycle in which it was looked at last: its code has had
 # the slots since. How many lanes are within a step, which lane's task ran last, the next move of
-# the code, and how many there are; when what follows was called, and the last busy cycle.
+# the code, and how many there are; when what follows was called, the last busy cycle, and when it may have another task.
 (
     SLOTS, READY, WAITS, ACTIVE, THREADS, TURN, GOES_DOWN, GOES_UP, SEEN, RUNNING, LAST, NEXT_MOVE,
-    MOVES, FREE, ENDED,
-) = range(15)  # fmt: skip
-PLACE_FIELDS = 15
+    MOVES, FREE, ENDED, IDLE,
+) = range(16)  # fmt: skip
+PLACE_FIELDS = 16
 # Of a row: its operations, whether it ends its lane's part in a step, whether there are no more
 # steps; the instructions that prepare it, its piece of code, the cycles in which what is staged is
 # applied; elements that come in, go out, and are let pass.
@@ -55,9 +55,9 @@ ROW_FIELDS = 10
 # pieces of code take that are part of no row's (`collc.target.constants.Code`).
 (
     RAMP, HOP, OUTPUT_QUEUE, INPUT_QUEUE, GROUP, WORTH, LANES, SHARES, TASK, BEGINNING, LOAD, RISE,
-    CALL, FRAME, OWN_BIT_SET, OWN_BIT_CLEAR, IS_TRUE, IS_FALSE, OVER_ELSE, LOOP_BACK, COUNTER,
-    LANE_BEGUN, OTHER_LANE, STEP_BEGUN, STEP_OVER,
-) = range(25)  # fmt: skip
+    SEND_START, BETWEEN, FRAME, OWN_BIT_SET, OWN_BIT_CLEAR, IS_TRUE, IS_FALSE, OVER_ELSE, LOOP_BACK,
+    COUNTER, LANE_BEGUN, OTHER_LANE, GOES_ON, STEP_BEGUN, STEP_OVER,
+) = range(27)  # fmt: skip
 # Of the clock: the cycle, what may be looked at yet, entries in the table of taken links, and how
 # many operations and codes are under way.
 NOW, BUDGET, STORED, UNDER_WAY = range(4)

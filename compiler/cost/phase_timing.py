@@ -242,7 +242,7 @@ def _exchange(part: Part, pattern: StepsPhase, ends: Ends) -> None:
     costs, phase = part.costs, part.phase
     starts = lines_of(part.begun, pattern)
     deep = lines_of(part.depth, pattern)
-    free = run_exchange(costs, phase, pattern, starts + costs.code.call, deep).time
+    free = run_exchange(costs, phase, pattern, starts, deep).time
     target, _ = connections(phase, pattern)
     closing = np.zeros(starts.shape[1], dtype=np.int64)
     torn = {name: lines_of(times, pattern) for name, times in ends.torn.items()}

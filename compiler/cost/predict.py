@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from collc.base.diagnostics import Span
 from collc.cost.bound import bound_of
-from collc.cost.exchange import FUNCTIONS, run_exchange
+from collc.cost.exchange import run_exchange
 from collc.cost.line import LineRun, Wait, critical_waits, run_line
 from collc.cost.operations import Costs, Place, costs_of, costs_of_phase
 from collc.cost.tree_bound import tree_bound_of
@@ -181,12 +181,9 @@ def _exchange(progress: _Progress, phase: Phase, pattern: StepsPhase, goes_on: M
     time, depth, done, continued = (
         lines_of(of, pattern) for of in (progress.time, progress.depth, progress.done, goes_on)
     )
-    run = run_exchange(costs, phase, pattern, time + costs.code.call, depth)
-    progress.time += costs.code.call
-    progress.depth += costs.code.frame
-    returns = FUNCTIONS * costs.code.frame
-    time[:], depth[:] = run.time, returns
-    done[:] = np.where(continued, 0, run.time + costs.done_by_code(Place(0, returns)))
+    run = run_exchange(costs, phase, pattern, time, depth)
+    time[:], depth[:] = run.time, costs.code.returns
+    done[:] = np.where(continued, 0, run.time + costs.done_by_code(Place(0, 0)))
     progress.end = max(progress.end, int(run.end.max()))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from collc.cost.operations import Costs
-from collc.cost.row_moves import APPLY, CODE, PASS, RECEIVE, SEND, WAIT
+from collc.cost.row_moves import APPLY, CODE, PASS, RECEIVE, SEND
 from collc.plan import Phase, RowKind
 from collc.plan.step_tables import extent_of
 from collc.plan.unrolled import Unrolled
@@ -37,7 +37,6 @@ class Features:
     mixed: bool  # receives with and without combining
     areas: int
     mixed_applying: bool
-    load: int
     issue: int
     code: Code
 
@@ -73,7 +72,6 @@ def features_of(costs: Costs, rows: Unrolled, phase: Phase) -> Features:
         and any(not kind & (COMBINES | STAGES) for kind in received),
         areas=exchange.areas,
         mixed_applying=any(kind & APPLIES and kind & COMBINES for kind in kinds),
-        load=costs.load,
         issue=costs.issue,
         code=costs.code,
     )
@@ -96,8 +94,7 @@ def loads_at_beginning(text: Features, here: Here) -> int:
 
 def start(text: Features, here: Here, kind: int) -> tuple[Move, ...]:
     """The row is started, from the call to the return."""
-    code = text.code
-    moves: list[Move] = [(CODE, code.call + code.row_begun)]
+    moves: list[Move] = [(CODE, text.code.row_begun)]
     if here.receives:
         moves += _receive(text, here, kind)
     if here.sends:
@@ -105,7 +102,7 @@ def start(text: Features, here: Here, kind: int) -> tuple[Move, ...]:
     if text.areas:
         applies = kind & APPLIES
         moves += [(CODE, text.bit(applies)), *(_apply(text, kind) if applies else ())]
-    return _joined([*moves, (CODE, code.frame)])
+    return _joined(moves)
 
 
 def _joined(moves: list[Move]) -> tuple[Move, ...]:
@@ -125,22 +122,17 @@ def _receive(text: Features, here: Here, kind: int) -> Iterator[Move]:
     if not kind & RECEIVES:
         return
     if not text.alike:
-        yield from _loaded(text, text.code.operand_length)
+        yield CODE, text.code.operand_length
     if text.areas:
         yield CODE, text.bit(kind & STAGES)
-    yield from _loaded(text, text.code.operand)
+    yield CODE, text.code.operand
     if text.mixed and not kind & STAGES:
         yield CODE, text.bit(kind & COMBINES)
     if kind & COMBINES:
-        yield from _loaded(text, text.code.operand)
-    yield from ((WAIT, text.issue), (RECEIVE, 0))
+        yield CODE, text.code.operand
+    yield from ((CODE, text.issue), (RECEIVE, 0))
     if kind & STAGES or (text.mixed and kind & COMBINES):
         yield CODE, text.code.over_else
-
-
-def _loaded(text: Features, operand: int) -> tuple[Move, Move]:
-    """A register is loaded, whose descriptor takes so many instructions."""
-    return (CODE, operand), (WAIT, text.load)
 
 
 def _send(text: Features, here: Here, kind: int) -> Iterator[Move]:
@@ -150,15 +142,13 @@ def _send(text: Features, here: Here, kind: int) -> Iterator[Move]:
         return
     yield CODE, text.code.block + (0 if here.always_receives else _activated(text, kind))
     if not text.alike:
-        yield from _loaded(text, text.code.operand_length)
+        yield CODE, text.code.operand_length
     if text.passes:
         yield CODE, text.bit(kind & SENDS)
     if kind & RELAYS:
-        yield from _loaded(text, text.code.operand_length)
-        yield from ((WAIT, text.issue), (PASS, 0))
+        yield from ((CODE, text.code.operand_length + text.issue), (PASS, 0))
         return
-    yield from _loaded(text, text.code.operand)
-    yield from ((WAIT, text.issue), (SEND, 0))
+    yield from ((CODE, text.code.operand + text.issue), (SEND, 0))
     if text.passes:
         yield CODE, text.code.over_else
 
@@ -173,8 +163,7 @@ def _apply(text: Features, kind: int) -> Iterator[Move]:
     operands = 3 if kind & COMBINES else 2
     if text.mixed_applying:
         yield CODE, text.bit(kind & COMBINES)
-    yield CODE, operands * text.code.operand
-    yield from ((WAIT, operands * text.load + text.issue), (APPLY, kind & COMBINES))
+    yield from ((CODE, operands * text.code.operand + text.issue), (APPLY, kind & COMBINES))
     if text.mixed_applying and kind & COMBINES:
         yield CODE, text.code.over_else
 

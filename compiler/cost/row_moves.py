@@ -1,7 +1,6 @@
 """The code of a PE that runs rows, in compiled functions.
 
-A move of it is so many cycles (each takes the PE's one slot), a load of registers
-or an issue (a slot, then cycles in which others have the slots), or the start of an operation. All
+A move of it is so many cycles, each of which takes the PE's one slot, or the start of an operation. All
 moves of a task are written down when it starts; what is noted of its lanes then is asked for by
 later tasks of the same PE only. The moves of a row are those of `collc.cost.row_code`. In reading
 order: what the code does in a cycle, what an operation's end leads to, the moves of a task.
@@ -14,14 +13,16 @@ from collc.cost.line_state import (
     ACTIVE,
     APPLYING,
     BEGINNING,
-    CALL,
+    BETWEEN,
     COUNTER,
     ENDED,
     ENDS,
     FIRST_ROW,
     FRAME,
     FREE,
+    GOES_ON,
     HAS_ROWS,
+    IDLE,
     INTO,
     IS_FALSE,
     IS_TRUE,
@@ -61,12 +62,11 @@ from collc.cost.line_state import (
     TASK,
     THREADS,
     UNDER_WAY,
-    WAITS,
     Arrays,
     Ints,
 )
 
-CODE, WAIT, RECEIVE, SEND, PASS, APPLY, LEAVE = range(7)  # the last: what follows is called
+CODE, RECEIVE, SEND, PASS, APPLY, LEAVE = range(6)  # the last: what follows is called
 
 
 @inlined
@@ -81,10 +81,8 @@ def go_on(line: Arrays, place: int) -> None:
         own[SLOTS] -= 1
         if own[SLOTS] > 0:
             return
-    waits, own[WAITS] = own[WAITS], 0
-    own[READY] = line.clock[NOW] + 1 + waits
-    if waits == 0:
-        _move(line, place)
+    own[READY] = line.clock[NOW] + 1
+    _move(line, place)
 
 
 @inlined
@@ -98,14 +96,12 @@ def _move(line: Arrays, place: int) -> None:
         if what == CODE:
             own[SLOTS] = number
             return
-        if what == WAIT:
-            own[SLOTS], own[WAITS] = 1, number - 1
-            return
         if what == LEAVE:
             own[FREE], own[ENDED] = now, max(own[ENDED], now - 1)
         else:
             _issue(line, own, line.lanes[lane], what, number)
     own[ACTIVE] = 0
+    own[IDLE] = now + 1 + line.machine[BETWEEN]
     line.clock[UNDER_WAY] -= 1
     _take_up(line, place)
 
@@ -144,8 +140,8 @@ def _take_up(line: Arrays, place: int) -> None:
         lane = place * lanes + index
         if line.lanes[lane, PENDING]:
             line.lanes[lane, PENDING] = 0
-            own[LAST], own[ACTIVE], own[SLOTS], own[WAITS] = index, 1, 0, 0
-            own[READY] = line.clock[NOW] + 1 + line.machine[TASK]
+            own[LAST], own[ACTIVE], own[SLOTS] = index, 1, 0
+            own[READY] = max(line.clock[NOW] + 1 + line.machine[TASK], own[IDLE])
             line.clock[UNDER_WAY] += 1
             own[NEXT_MOVE] = own[MOVES] = 0
             _task(line, place, lane)
@@ -167,8 +163,7 @@ def begin(line: Arrays, deep: Ints) -> None:
         _code(line, place, line.machine[BEGINNING])
         for lane in range(place * lanes, place * lanes + lanes):
             if line.lanes[lane, HAS_ROWS]:
-                for _ in range(line.lanes[lane, LOADS]):
-                    _write(line, place, WAIT, lane, line.machine[LOAD])
+                _code(line, place, line.machine[LOAD] * line.lanes[lane, LOADS])
                 prepared = line.rows[_row(line, lane, 1), PREPARED]
                 _code(line, place, line.machine[LANE_BEGUN] + prepared)
         if lanes == 1:
@@ -208,9 +203,8 @@ def _check(line: Arrays, place: int) -> None:
 
 @compiled_in_place
 def _rows(line: Arrays, place: int, lane: int) -> None:
-    """Rows of a place's only lane begin until one is under way, with call and return."""
+    """Rows of a place's only lane begin until one is under way."""
     machine = line.machine
-    _code(line, place, machine[CALL])
     while True:
         over = line.rows[_row(line, lane, 1), OVER]
         _code(line, place, machine[OWN_BIT_SET if over else OWN_BIT_CLEAR])
@@ -225,16 +219,14 @@ def _rows(line: Arrays, place: int, lane: int) -> None:
         if waits:
             break
         _code(line, place, machine[LOOP_BACK])
-    _code(line, place, machine[FRAME])
 
 
 @compiled_in_place
 def _steps(line: Arrays, place: int) -> None:
-    """Steps begin until one is under way, with call and return."""
+    """Steps begin until one is under way."""
     machine, lanes = line.machine, line.machine[LANES]
     first = place * lanes
     leader = first if line.lanes[first, HAS_ROWS] else first + 1
-    _code(line, place, machine[CALL])
     _check(line, place)
     while line.places[place, RUNNING] == 0:
         over = line.rows[_row(line, leader, 1), OVER]
@@ -254,7 +246,6 @@ def _steps(line: Arrays, place: int) -> None:
                 _continue(line, place, lane)
         _code(line, place, machine[LOOP_BACK])
         _check(line, place)
-    _code(line, place, machine[FRAME])
 
 
 @compiled_in_place
@@ -269,8 +260,6 @@ def _start(line: Arrays, place: int, lane: int) -> None:
             _code(line, place, number)
         elif what == APPLY:
             _code(line, place, row[APPLYING])
-        elif what == WAIT:
-            _write(line, place, WAIT, lane, number)
         else:
             field = OUT if what == SEND else PASSED if what == PASS else INTO
             _write(line, place, what, lane, row[field])
@@ -286,7 +275,7 @@ def _prepare(line: Arrays, place: int, lane: int) -> None:
 def _continue(line: Arrays, place: int, lane: int) -> None:
     """`go_on`, with call and return."""
     machine = line.machine
-    _code(line, place, machine[CALL])
+    _code(line, place, machine[GOES_ON])
     _prepare(line, place, lane)
     while line.lanes[lane, RUNS] == 0:
         _code(line, place, machine[OWN_BIT_CLEAR])
@@ -301,7 +290,6 @@ def _continue(line: Arrays, place: int, lane: int) -> None:
         _code(line, place, machine[LOOP_BACK])
     if line.lanes[lane, RUNS] > 0:
         _code(line, place, machine[OWN_BIT_SET])
-    _code(line, place, machine[FRAME])
 
 
 @inlined

@@ -123,7 +123,7 @@ class Strand:
     def _stopped(self, reached: Times, depth: Times) -> Times:
         """When the code has returned of PEs that have come to a phase and wait for a teardown."""
         code = self.plan.target.code
-        return reached + code.awaited - code.call + np.maximum(depth - code.frames_of_start, 0)
+        return reached + code.awaited + np.maximum(depth - code.frames_of_start, 0)
 
     def _handled(self, used: dict[int, Mask], free: Times) -> Times:
         """When the handlers of the colors that a phase uses have run, one behind the other, on PEs
@@ -354,7 +354,7 @@ def _costs(strand: Strand, position: int, use: Use, costs: Costs) -> Costs:
         input_queue=min(depth_of(words.input_queue_words, c.input_queue) for c in received),
         task=costs.task + dispatch,
         dispatch=dispatch,
-        frames=2 * costs.code.frame,
+        frames=costs.code.returns,
         length=costs.elements // PAIR if phase.paired else costs.elements,
         group=WIDE if phase.wide else 1,
         control_load=2 * costs.load if given.late and not _is_quick(plan, use, given) else 0,

@@ -104,9 +104,9 @@ def _state(costs: Costs, of: Line, table: RowTable, called: Ints) -> Arrays:
     machine = (
         costs.ramp_down, costs.hop, costs.output_queue, costs.input_queue, costs.group, ENOUGH,
         of.rows.lanes, len(links.lanes) > 0, costs.task, beginning(of.text), costs.load,
-        _rise(costs), code.call, code.frame, code.own_bit_set, code.own_bit_clear, code.is_true,
+        _rise(costs), costs.send_start, costs.between, code.frame, code.own_bit_set, code.own_bit_clear, code.is_true,
         code.is_false, code.over_else, code.loop_back, code.counter, code.lane_begun,
-        code.other_lane, code.step_begun, code.step_over,
+        code.other_lane, code.goes_on, code.step_begun, code.step_over,
     )  # fmt: skip
     dues = np.zeros((KINDS, lanes[RING_SIZE].sum()), dtype=np.int64)
     return Arrays(
@@ -142,7 +142,8 @@ def _lanes(costs: Costs, of: Line, links: SharedLinks) -> Ints:
         lanes[DELAY] -= costs.ramp_down  # until it can go down the ramp
     lanes[ROOM] = costs.router_queue * (hops + 1) + costs.input_queue
     # as many as there are cycles until they are there, since one comes in a cycle
-    under_way = np.maximum(lanes[DELAY], np.maximum(hops + 1, max(_rise(costs), costs.ramp_down)))
+    rise = _rise(costs) + costs.send_start
+    under_way = np.maximum(lanes[DELAY], np.maximum(hops + 1, max(rise, costs.ramp_down)))
     if links.lanes:  # what waits at a link and what waits for the ramp are not told apart
         lanes[ROOM] += costs.output_queue
         lanes[CROSSES, links.lanes] = 1

@@ -47,8 +47,7 @@ class Code:
     operands loaded."""
 
     # functions and tasks
-    call: int  # the next function of a phase is called
-    frame: int  # and returns
+    frame: int  # a task returns
     tell: int  # the task is activated that tells of the end
     done: int  # what that task does until a collective by itself is done
 
@@ -136,8 +135,8 @@ class Code:
     loop_back: int
     counter: int  # a variable is read, changed, written
     row_begun: int  # a row's kind is read, and noted
-    operand: int  # a descriptor is read
-    operand_length: int  # one that is known but for its length
+    operand: int  # a descriptor is read, and its register loaded
+    operand_length: int  # the same of one that is known but for its length
     block: int  # a task is blocked
     activate: int  # a task is activated
     lane_begun: int  # a phase's beginning for a lane, without preparing its first row
@@ -153,6 +152,7 @@ class Code:
     stage_area: int  # more where there are several areas
     bounds: int  # where a slice begins and ends is looked up
     other_lane: int  # a second lane is looked at, too
+    goes_on: int  # of two lanes one goes on: a function is called, and returns
     step_begun: int  # how many lanes it has
     step_over: int  # what ends the phase is called
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 from typing import Any
 
 from measuring.probes import Probe
 from measuring.traces import Trace, traced
 
 from collc.cost import predict, row_moves, timeline
-from collc.cost.row_moves import CODE, LEAVE, PASS, RECEIVE, SEND, WAIT
+from collc.cost.row_moves import CODE, LEAVE, PASS, RECEIVE, SEND
 from collc.driver.bundle import Bundle
 from collc.driver.programs import compile_any
 from collc.spec import ContractKind
@@ -42,7 +43,7 @@ def stretches_of(moves: Sequence[Sequence[int]], end: int) -> tuple[int, ...]:
     """The cycles of the stretches of a task; what ends a phase takes so many."""
     found, cycles = [], 0
     for what, _, number in moves:
-        if what in (CODE, WAIT):
+        if what == CODE:
             cycles += number
         elif what in ISSUES:
             found.append(cycles)
@@ -88,30 +89,23 @@ class _Written:
 def written(bundle: Bundle, constants: Constants) -> dict[int, list[Task]]:
     """The tasks of each place with these constants."""
     plan = replace(bundle.plan, target=replace(bundle.plan.target, cycles=constants))
-    with _Written(constants.code.tell + constants.code.frame) as tasks:
+    code, engine = constants.code, constants.engine
+    with _Written(code.tell - engine.between_tasks - code.frame) as tasks:
         predict(bundle.schedule, plan)
     return tasks.tasks
 
 
-def ran(trace: Trace, pe: int, task: int) -> list[int | None]:
-    """The cycles of the stretches of a PE's task; None where an operation had a slot."""
-    events = [one for one in trace.events if one.pe == pe and one.kind != "lands"]
+def ran(trace: Trace, pe: int, task: int) -> list[int]:
+    """The cycles of the stretches of a PE's task, which ends with a return of a cycle."""
+    own = [one for one in trace.events if one.pe == pe and one.kind in ("task", "code", "issue")]
+    events = [one for one in own if one.of != "IDLE"]
     begins = [i for i, one in enumerate(events) if one.kind == "task"]
     if task >= len(begins):
         return []
     end = begins[task + 1] if task + 1 < len(begins) else len(events)
-    found, start, clean = list[int | None](), -1, True
-    for one in events[begins[task] + 1 : end + 1]:
-        if start < 0:
-            start = one.cycle if one.kind == "code" else -1
-        elif one.kind == "moves":
-            clean = False
-        elif one.kind in ("issue", "task") or one.of == "IDLE":
-            found.append(one.cycle - start if clean else None)
-            start, clean = one.cycle, True
-        if one.of == "IDLE":
-            break
-    return found
+    code = events[begins[task] + 1 : end]
+    at = [code[0].cycle, *(one.cycle for one in code if one.kind == "issue"), code[-1].cycle + 1]
+    return [later - one for one, later in pairwise(at)]
 
 
 def stretches(probe: Probe, target: str, timing: str, constants: Constants) -> list[Stretch]:
@@ -133,8 +127,6 @@ def stretches(probe: Probe, target: str, timing: str, constants: Constants) -> l
         for number, (_, cycles) in enumerate(tasks):
             took = ran(trace, place, number)
             for index, (of, took_now) in enumerate(zip(cycles, took, strict=False)):
-                if took_now is None:
-                    continue
                 before = _before(bundle, constants) if number == index == 0 else 0
                 more = {name: one[number][1][index] - of for name, one in alike.items()}
                 where = f"{probe.name}: PE {place}, task {number}, stretch {index}"
@@ -148,7 +140,7 @@ def _before(bundle: Bundle, constants: Constants) -> int:
     """From the launch to the code that begins the phase."""
     code = constants.code
     barrier = bundle.plan.collective.contract.kind is ContractKind.BARRIER
-    return code.launch + (code.token_alone if barrier else code.buffer) + code.call
+    return code.launch + (code.token_alone if barrier else code.buffer)
 
 
 def _is_a_row_of_steps(bundle: Bundle) -> bool:

@@ -145,7 +145,16 @@ def _next_round(of: Row) -> int:
     return of.issued_in(ROUNDS, 0, 1)
 
 
+def _frame(of: Row) -> int:
+    """The task behind that ends where the next one may begin."""
+    trace = of.trace(row(2, CHAIN))
+    returned = trace.first(1, "code", "RET")
+    idle = trace.first(1, "code", "IDLE", after=returned)
+    return idle - returned - of.known["between_tasks"]
+
+
 PIECES: dict[str, tuple[Callable[[Row], int], str]] = {
+    "frame": (_frame, "a task's return to where the PE looks for work, but what is between tasks"),
     "returns": (_returns, "a sender's operation is issued; its first element moves"),
     "done": (_done, "the last task's first instruction; the host is let go on"),
     "tell": (_tell, "the last call-back ends; the task that tells of the end begins"),
