@@ -149,6 +149,11 @@ sweep: setup
 probes: setup
 	$(BIN)/python tests/blind.py --seeds 20 --each
 
+# Whether emitted text is as tests/emit/digests.json says; `python tests/digests.py` makes that anew.
+.PHONY: digests
+digests: setup
+	$(BIN)/python tests/digests.py --check --jobs $(JOBS)
+
 # How far the best patterns are from the lower bounds, into docs/gap.md.
 .PHONY: gap
 gap: setup

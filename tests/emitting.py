@@ -73,7 +73,7 @@ def every_kind_of_bundle() -> list[tuple[str, dict[str, str]]]:
     return [*trees, *((line.name, bundle_of(line)) for line in EXCHANGES), *programs]
 
 
-ON_PARTS = ("program_parts", "program_together")
+ON_PARTS = ("program_parts", "program_together", "row_major")
 PROGRAMS = {"program": "within colors <= 3", "program_apart": ""}
 
 

@@ -19,6 +19,7 @@ from collc.driver.bundle import Bundle, ProgramBundle
 from collc.driver.pipeline import prove_text, read
 from collc.driver.programs import compile_any, prove_program
 from collc.language import read_source
+from collc.language.names import PRELUDE_FILE
 from collc.language.show import render
 from collc.language.source import MAX_SOURCE_BYTES
 from collc.schedule import Schedule
@@ -117,7 +118,8 @@ class Source:
 
 def print_warnings(warnings: Iterable[Diagnostic], source: Source) -> None:
     """What could be better, beside the output proper."""
-    sources = {str(source.file): source.quotable()}
+    warnings = tuple(warnings)
+    sources = _quoted(warnings, source)
     for warning in warnings:
         click.echo(render(warning, sources), err=True, nl=False)
 
@@ -145,12 +147,20 @@ def reporting(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _report(diagnostics: tuple[Diagnostic, ...], source: Source) -> None:
-    sources = {str(source.file): source.quotable()}
-    if source.network is not None:
-        sources[str(source.network)] = replace(source, file=source.network).quotable()
+    sources = _quoted(diagnostics, source)
     report(diagnostics, sources, as_data=source.as_data)
     if not source.as_data:
         count = len(diagnostics)
         writes = "output" in click.get_current_context().params
         unwritten = "; nothing was written" if writes else ""
         click.echo(f"\n{count} problem{'s' if count > 1 else ''}{unwritten}", err=True)
+
+
+def _quoted(diagnostics: Iterable[Diagnostic], source: Source) -> dict[str, str]:
+    """The texts that messages quote, by file: the file itself and those that it imports."""
+    places = (
+        place for one in diagnostics for place in (one.at, *(span for span, _ in one.also)) if place
+    )
+    others = {place.file for place in places} - {PRELUDE_FILE, str(source.file)}
+    quoted = {file: replace(source, file=Path(file)).quotable() for file in sorted(others)}
+    return quoted | {str(source.file): source.quotable()}

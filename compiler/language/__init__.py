@@ -1,19 +1,21 @@
 """The language: from the text of a `.coll` file to a `Spec`.
 
-Reading order: `source` (bytes to text), `parser` and `builder` (text to the classes of
-`syntax`), `names` (who is called what), `expressions` (numbers), `shapes` and `forest` (trees),
-`lines`, `steps`, `limits` (the parts of a collective), `elaborate` (all of it), `problems` (how
-many diagnostics are gathered).
+Reading order: `source` (bytes to text), `parser` and `builder` (text to the classes of `syntax`),
+`imports` (other files), `names` (who is called what), `expressions` (numbers), `shapes` and
+`forest` (trees), `lines`, `steps`, `limits` (the parts of a collective), `elaborate` (all of it),
+`problems` (how many diagnostics are gathered).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from operator import index
 from pathlib import Path
 from typing import SupportsIndex
 
 from collc.language.elaborate import elaborate
+from collc.language.imports import with_imports
 from collc.language.parser import parse_text
 from collc.language.source import read_source
 from collc.language.syntax import CollectiveDecl
@@ -46,12 +48,12 @@ def parse_source(
     Definitions are integers of any kind, NumPy's too; TypeError for others.
     """
     given = {name: _integer(name, value) for name, value in (definitions or {}).items()}
-    declarations = parse_text(file, text)
+    declarations, imports = with_imports(file, parse_text(file, text))
     if leave_open:
         declarations = tuple(
             opened(one) if isinstance(one, CollectiveDecl) else one for one in declarations
         )
-    return elaborate(file, declarations, given, target)
+    return replace(elaborate(file, declarations, given, target), imports=imports)
 
 
 def _integer(name: str, value: SupportsIndex) -> int:

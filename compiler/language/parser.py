@@ -27,6 +27,7 @@ MAX_DEPTH = 100  # of an expression; trees written by hand may be deeper
 
 _BEGINNINGS = frozenset(
     (
+        "IMPORT",
         "TARGET",
         "PARAM",
         "GRID",
@@ -65,6 +66,7 @@ _SPELLED = {
     "NAME": "a name",
     "INTEGER": "a whole number",
     "FRACTION": "a number",
+    "FILE": 'a file\'s name, such as "trees.coll"',
     "RELATION": "a comparison",
     "$END": "the next declaration",
 }
@@ -262,8 +264,8 @@ def _spelled(accepted: set[str]) -> str:
     if names >= {"LPAR", "NAME", "INTEGER", "MINUS"}:
         return "an expression"
     if names >= _DECLARED:
-        words = "target, param, grid, order, tree, algorithm, operation, contract, collective or "
-        words += "program"
+        words = "import, target, param, grid, order, tree, algorithm, operation, contract, "
+        words += "collective or program"
         return f"a declaration: {words}"
     spelled = sorted(_spelling(name) for name in names)
     if len(spelled) <= 1:

@@ -148,6 +148,14 @@ Expression = (
 
 
 @dataclass(frozen=True, eq=False)
+class ImportDecl:
+    """`import "trees.coll"`."""
+
+    file: Word
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
 class TargetDecl:
     """`target wse2`."""
 
@@ -592,7 +600,8 @@ class ProgramDecl:
 
 
 Declaration = (
-    TargetDecl
+    ImportDecl
+    | TargetDecl
     | ParamDecl
     | GridDecl
     | PartDecl

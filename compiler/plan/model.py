@@ -9,121 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum, IntFlag
+from enum import IntFlag
 from itertools import pairwise
 
 from collc.base.paths import Path
+from collc.plan.numbers import Number
+from collc.plan.regions import Region
+from collc.plan.routers import Advance, ColorUse, Direction, Route
 from collc.spec import Collective, ContractKind, ElementType, Operation, Order, OwnOperation
 from collc.spec.exchange import Blocks, Slicing
 from collc.target import Target
-
-
-class Direction(Enum):
-    """A link of a router, spelled as in CSL."""
-
-    NORTH = "NORTH"
-    EAST = "EAST"
-    SOUTH = "SOUTH"
-    WEST = "WEST"
-    RAMP = "RAMP"
-
-    @property
-    def opposite(self) -> Direction:
-        """The direction a wavelet sent this way arrives from."""
-        pairs = {"NORTH": "SOUTH", "SOUTH": "NORTH", "EAST": "WEST", "WEST": "EAST"}
-        return Direction(pairs.get(self.value, self.value))
-
-
-@dataclass(frozen=True, order=True)
-class Strided:
-    """The coordinates first, first + step, ..., last (inclusive), the run repeated `repeats` times
-    at a distance of `period`.
-
-    step >= 1. A plain stride has `repeats` 1 and `period` 0. Otherwise period > last - first, so
-    that c is a member iff, with d = c - first, d >= 0, d / period < repeats (rounded down),
-    d % period <= last - first and (d % period) % step == 0. Groups of a two-phase tree need this.
-    """
-
-    first: int
-    last: int
-    step: int = 1
-    period: int = 0
-    repeats: int = 1
-
-    @property
-    def end(self) -> int:
-        """The largest member."""
-        return self.last + (self.repeats - 1) * self.period
-
-    def __iter__(self) -> Iterator[int]:
-        for turn in range(self.repeats):
-            shift = turn * self.period
-            yield from range(self.first + shift, self.last + shift + 1, self.step)
-
-    def __len__(self) -> int:
-        return ((self.last - self.first) // self.step + 1) * self.repeats
-
-    def __contains__(self, value: object) -> bool:
-        if not isinstance(value, int) or not self.first <= value <= self.end:
-            return False
-        distance = value - self.first
-        within = distance % self.period if self.repeats > 1 else distance
-        return within <= self.last - self.first and within % self.step == 0
-
-    def shifted(self, distance: int) -> Strided:
-        """Every coordinate `distance` further on."""
-        first, last = self.first + distance, self.last + distance
-        return Strided(first, last, self.step, self.period, self.repeats)
-
-    def mirrored(self, extent: int) -> Strided:
-        """The same coordinates counted from the other end of 0..extent - 1."""
-        start = extent - 1 - self.end
-        return Strided(start, start + self.last - self.first, self.step, self.period, self.repeats)
-
-
-@dataclass(frozen=True, order=True)
-class Region:
-    """A strided rectangle of PEs."""
-
-    x: Strided
-    y: Strided
-
-    def __contains__(self, pe: object) -> bool:
-        return isinstance(pe, tuple) and pe[0] in self.x and pe[1] in self.y
-
-
-@dataclass(frozen=True)
-class Route:
-    """One router configuration of a color: from where, to where (sorted as in `Direction`)."""
-
-    receive: Direction
-    send: tuple[Direction, ...]
-
-
-@dataclass(frozen=True)
-class ColorUse:
-    """A color at the routers of a role: its positions in the order they are taken.
-
-    One position is a static route. Position k + 1 differs from position k in the receiving side
-    or in the sending side, never in both.
-    """
-
-    color: str
-    positions: tuple[Route, ...]
-
-
-class Advance(Enum):
-    """What moves routers on behind a vector."""
-
-    NOTHING = "nothing"
-    OWN_ROUTER = "own_router"  # `.advance_switch`: the sender's own router takes the next position
-    CONTROL = "control"  # a control wavelet behind the vector: own router, path and parent
-    RESET = "reset"  # a control wavelet behind the vector: all routers on the path, to the first
-    TEARDOWN = "teardown"  # the same, but the routers are torn down for the next use of the color
-
-
-# those that take a control wavelet
-BY_WAVELET = frozenset((Advance.CONTROL, Advance.RESET, Advance.TEARDOWN))
 
 
 @dataclass(frozen=True)
@@ -158,28 +53,6 @@ class CopyVector:
 
 
 Step = StoreVectors | SendVector | CopyVector
-
-
-@dataclass(frozen=True)
-class Number:
-    """A number that depends on the place p of a PE on its line. With i = p / divisor, rounded down,
-    it is slope * i + offset, the remainder by `modulus` if that is not 0, plus an entry of `table`
-    if that is not empty: entry p / every modulo its length.
-    """
-
-    offset: int
-    slope: int = 0
-    divisor: int = 1
-    modulus: int = 0
-    every: int = 1
-    table: tuple[int, ...] = ()
-
-    def at(self, place: int) -> int:
-        """Its value at a place."""
-        index = place // self.divisor
-        value = self.slope * index + self.offset
-        value = value % self.modulus if self.modulus else value
-        return value + (self.table[place // self.every % len(self.table)] if self.table else 0)
 
 
 class RowKind(IntFlag):

@@ -99,7 +99,8 @@ class Program:
 @dataclass(frozen=True)
 class Spec:
     """A whole file: target name ("wse2" or "wse3"), parameters, the collectives it runs in order of
-    their first calls. `program` is None where that is one collective, called once.
+    their first calls. `program` is None where that is one collective, called once. `imports` are
+    the files that were read beside it; what they declare is part of the Spec like all else.
     """
 
     file: str
@@ -108,3 +109,4 @@ class Spec:
     collectives: tuple[Collective, ...]
     program: Program | None = None
     time_stamps: TimeStamps | None = None
+    imports: tuple[str, ...] = field(default=(), compare=False)

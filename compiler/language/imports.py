@@ -1,0 +1,88 @@
+"""Declarations of other files: `import "trees.coll"`.
+
+A file that is imported declares orders, trees, algorithms, operations and contracts, and may import
+others. It is in the importing file's folder or below it, links followed, so that a program from
+somewhere else reads nothing but what came with it. A file that several import is read once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from collc.base.diagnostics import Span
+from collc.language.parser import parse_text
+from collc.language.problems import ProblemError, problem, refuse
+from collc.language.source import read_source
+from collc.language.syntax import (
+    AlgorithmDecl,
+    Declaration,
+    ImportDecl,
+    OperationDecl,
+    OrderDecl,
+    OwnContractDecl,
+    TreeDecl,
+    Word,
+)
+
+MOST_FILES = 64
+
+_IMPORTED = (OrderDecl, TreeDecl, AlgorithmDecl, OperationDecl, OwnContractDecl)
+
+
+def with_imports(
+    file: str, declarations: tuple[Declaration, ...]
+) -> tuple[tuple[Declaration, ...], tuple[str, ...]]:
+    """A file's declarations behind those of the files that it imports, directly or not, and the
+    names of these files, sorted. Raises CollcError with the problems of the first file that has
+    any.
+    """
+    folder = Path(file).parent
+    read: dict[Path, Path] = {Path(file).resolve(): Path(file)}
+    imported = tuple(_imported(folder, folder, declarations, read))
+    own = tuple(one for one in declarations if not isinstance(one, ImportDecl))
+    return imported + own, tuple(sorted(str(path) for path in [*read.values()][1:]))
+
+
+def _imported(
+    top: Path, folder: Path, declarations: tuple[Declaration, ...], read: dict[Path, Path]
+) -> Iterator[Declaration]:
+    for one in declarations:
+        if isinstance(one, ImportDecl):
+            yield from _of_file(top, folder, one.file, read)
+
+
+def _of_file(top: Path, folder: Path, word: Word, read: dict[Path, Path]) -> Iterator[Declaration]:
+    path = folder / word.text
+    resolved = _within(top, path, word)
+    if resolved in read:
+        return
+    if len(read) > MOST_FILES:
+        raise refuse(problem("C118", f"more than {MOST_FILES} files are imported", word.span))
+    read[resolved] = path
+    declarations = parse_text(str(path), read_source(path))
+    yield from _imported(top, path.parent, declarations, read)
+    for declaration in declarations:
+        if isinstance(declaration, _IMPORTED):
+            yield declaration
+        elif not isinstance(declaration, ImportDecl):
+            raise refuse(_not_for_import(declaration.span, word.span))
+
+
+def _within(top: Path, path: Path, word: Word) -> Path:
+    """Where a file is, links followed; raises CollcError if it is not there, or not in the
+    folder."""
+    shown = word.text if word.text.isprintable() else repr(word.text)[1:-1]
+    if "\0" in word.text or not path.resolve().is_relative_to(top.resolve()):
+        message = f'"{shown}" is outside of the folder that this file is in'
+        help = "copy the file into the folder, or below it"
+        raise refuse(problem("C118", message, word.span, help=help))
+    if not path.is_file():
+        raise refuse(problem("C118", f'there is no file "{shown}" here', word.span))
+    return path.resolve()
+
+
+def _not_for_import(declared: Span, imported_from: Span) -> ProblemError:
+    message = "a file that is imported declares orders, trees, algorithms, operations or contracts"
+    help = "move this to the file that imports it, or compile this file by itself"
+    return problem("C118", message, declared, (imported_from, "imported here"), help=help)

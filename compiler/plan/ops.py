@@ -1,0 +1,205 @@
+"""What a PE class does: lanes of operations. Trees, multicasts, step tables and streams are these.
+
+    Role    a PE class: lanes that run beside each other
+    Lane    entries one after the other, in loops
+    Entry   operations that begin together; the next entry begins when all of them have ended
+    Op      receive from a color or memory, combine, copy or relay, send to a color or memory
+
+    receive   action    send      what it is
+    color     combine   memory    `memory = memory + arriving`
+    color     combine   color     the same, sent on instead of stored: receiving and sending overlap
+    color     copy      memory    what arrives overwrites memory, or is staged
+    color     relay     color     what arrives is sent on, memory is left alone
+    memory    copy      color     slices are sent
+    memory    combine   memory    a stage (or another buffer) is combined with the vector
+    memory    copy      memory    it overwrites the vector
+
+The other operand of a combination is always the same slices of the vector. Colors are named; which
+number one has, and what routers do with it, the plan says elsewhere (`ColorUse`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+from collc.plan.numbers import ONE, ZERO, Number
+from collc.plan.routers import Advance, ColorUse
+
+
+class Action(Enum):
+    """What an operation does with what it receives."""
+
+    COMBINE = "combine"
+    COPY = "copy"
+    RELAY = "relay"
+
+
+class Buffer(Enum):
+    """Memory of a PE that operations name."""
+
+    VECTOR = "vector"  # the collective's own
+    STAGE = "stage"  # areas of a vector's length, for what arrives over slices still to be sent
+    RESULT = "result"  # a vector apart from the one that is given
+
+
+@dataclass(frozen=True, order=True)
+class Memory:
+    """A buffer; of the stage one of its areas."""
+
+    buffer: Buffer = Buffer.VECTOR
+    area: int = 0
+
+
+VECTOR = Memory()
+Place = str | Memory  # a color, by its name, or memory
+
+
+@dataclass(frozen=True)
+class Slices:
+    """`count` slices from `first` on, as numbers of the place; an operation of which a place has 0
+    slices is not there. `backward` passes elements from the last to the first (stride -1). Within a
+    loop `first` goes on from turn to turn. Where vectors are not cut there is one slice.
+    """
+
+    first: Number = ZERO
+    count: Number = ONE
+    backward: bool = False
+
+
+WHOLE = Slices()
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A counter filter between a router and its PE's queue: of every `period` slices that pass, in
+    the order in which they arrive, those from `first` on, `count` of them, reach the PE."""
+
+    period: Number
+    first: Number
+    count: Number
+
+
+@dataclass(frozen=True)
+class Op:
+    """One operation. Its extent is that of its slices, `vectors` times over; with `elements` that
+    many elements instead, which only a relay has, where it joins slices that do not follow each
+    other. `advance` is what moves routers on behind it, `filter` what thins out what arrives.
+    """
+
+    receive: Place
+    action: Action
+    send: Place
+    slices: Slices = WHOLE
+    advance: Advance = Advance.NOTHING
+    filter: Filter | None = None
+    vectors: int = 1
+    elements: Number | None = None
+
+    @property
+    def receives_on(self) -> str | None:
+        """The color it receives on."""
+        return self.receive if isinstance(self.receive, str) else None
+
+    @property
+    def sends_on(self) -> str | None:
+        """The color it sends on."""
+        return self.send if isinstance(self.send, str) else None
+
+    @property
+    def stores(self) -> bool:
+        """Whether what arrives is combined with the vector in memory."""
+        return self.receives_on is not None and self.action is Action.COMBINE and not self.sends_on
+
+    @property
+    def copies(self) -> bool:
+        """Whether what arrives is copied to memory."""
+        return self.receives_on is not None and self.action is Action.COPY
+
+    @property
+    def combines_from(self) -> str | None:
+        """The color of what is combined with the vector while that is sent."""
+        combined = self.action is Action.COMBINE and self.sends_on is not None
+        return self.receives_on if combined else None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Operations that begin together and end before the next entry begins: at most one that uses
+    the lane's input, one that uses its output. Where places differ in what they do, an entry has an
+    operation for each, and a place those of which it has slices.
+
+    `ends_step` is 1 at places where the entry is the lane's last of a step: the PE begins the next
+    step when all its lanes have ended this one.
+    """
+
+    ops: tuple[Op, ...]
+    ends_step: Number = ZERO
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Entries run `turns` times, all first slices `shift` further (modulo the slices) each time."""
+
+    turns: Number
+    shift: Number
+    entries: tuple[Entry, ...]
+
+
+def once(*ops: Op) -> Loop:
+    """Operations one after the other."""
+    return Loop(ONE, ZERO, tuple(Entry((op,)) for op in ops))
+
+
+@dataclass(frozen=True)
+class Lane:
+    """Entries one after the other, beside those of the PE's other lanes. One input queue and one
+    output queue serve it. `tears_down` says that behind its last operation the routers of what it
+    sends on are torn down.
+    """
+
+    name: str
+    loops: tuple[Loop, ...]
+    tears_down: bool = False
+
+    @cached_property
+    def ops(self) -> tuple[Op, ...]:
+        """All operations, each once, in order."""
+        return tuple(op for loop in self.loops for entry in loop.entries for op in entry.ops)
+
+    @cached_property
+    def receives(self) -> tuple[str, ...]:
+        """The colors it receives on, in the order in which they are first used."""
+        return tuple(dict.fromkeys(op.receive for op in self.ops if isinstance(op.receive, str)))
+
+    @cached_property
+    def sends(self) -> tuple[str, ...]:
+        """The colors it sends on, in the order in which they are first used."""
+        return tuple(dict.fromkeys(op.send for op in self.ops if isinstance(op.send, str)))
+
+
+@dataclass(frozen=True)
+class Role:
+    """A PE class: what a set of PEs does in one phase, and its color settings.
+
+    `about` says it in words for the emitted code ("combines 3 vectors, ...").
+    """
+
+    name: str
+    about: str
+    lanes: tuple[Lane, ...]
+    colors: tuple[ColorUse, ...]
+
+    @cached_property
+    def ops(self) -> tuple[Op, ...]:
+        """The operations of all lanes."""
+        return tuple(op for lane in self.lanes for op in lane.ops)
+
+    @property
+    def repeated(self) -> Iterator[tuple[Op, Number]]:
+        """Each operation, and how often it runs."""
+        for lane in self.lanes:
+            for loop in lane.loops:
+                yield from ((op, loop.turns) for entry in loop.entries for op in entry.ops)

@@ -1,0 +1,56 @@
+"""Routers: directions, routes, the positions of a color's switch, and what moves it on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Direction(Enum):
+    """A link of a router, spelled as in CSL."""
+
+    NORTH = "NORTH"
+    EAST = "EAST"
+    SOUTH = "SOUTH"
+    WEST = "WEST"
+    RAMP = "RAMP"
+
+    @property
+    def opposite(self) -> Direction:
+        """The direction a wavelet sent this way arrives from."""
+        pairs = {"NORTH": "SOUTH", "SOUTH": "NORTH", "EAST": "WEST", "WEST": "EAST"}
+        return Direction(pairs.get(self.value, self.value))
+
+
+@dataclass(frozen=True)
+class Route:
+    """One router configuration of a color: from where, to where (sorted as in `Direction`)."""
+
+    receive: Direction
+    send: tuple[Direction, ...]
+
+
+@dataclass(frozen=True)
+class ColorUse:
+    """A color at the routers of a role: its positions in the order they are taken.
+
+    One position is a static route. Position k + 1 differs from position k in the receiving side
+    or in the sending side, never in both.
+    """
+
+    color: str
+    positions: tuple[Route, ...]
+
+
+class Advance(Enum):
+    """What moves routers on behind a vector."""
+
+    NOTHING = "nothing"
+    OWN_ROUTER = "own_router"  # `.advance_switch`: the sender's own router takes the next position
+    CONTROL = "control"  # a control wavelet behind the vector: own router, path and parent
+    RESET = "reset"  # a control wavelet behind the vector: all routers on the path, to the first
+    TEARDOWN = "teardown"  # the same, but the routers are torn down for the next use of the color
+
+
+# those that take a control wavelet
+BY_WAVELET = frozenset((Advance.CONTROL, Advance.RESET, Advance.TEARDOWN))
