@@ -12,15 +12,16 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 FABSIM_CRATES  := src program lowering frontend engine host binding
 FABSIM_SOURCES := fabsim/Cargo.toml fabsim/Cargo.lock fabsim/pyproject.toml \
                   $(shell find $(FABSIM_CRATES:%=fabsim/%) fabsim/python -type f -not -name '*.pyc')
+EVALUATOR_SOURCES := $(wildcard evaluator/*.toml evaluator/*.lock evaluator/*.pyi evaluator/src/*.rs)
+RUST := evaluator fabsim
 
-.PHONY: demo test quick setup tools lint types loops test-python test-rust fuzz format clean
+.PHONY: demo test quick setup tools lint types test-python test-rust fuzz format clean
 
 demo: setup
 	$(BIN)/collc run examples/two_phase.coll -D P=64 -D B=256 -D S=8 -o out/two_phase
 
 test: lint
-	$(MAKE) --no-print-directory -j2 types loops
-	$(MAKE) --no-print-directory test-rust test-python
+	$(MAKE) --no-print-directory types test-rust test-python
 
 # Lint, types, and the tests of the stages that have changed, or of one: make quick STAGE=proof.
 STAGE ?=
@@ -30,14 +31,14 @@ quick: setup
 	$(MAKE) --no-print-directory types
 	$(BIN)/pytest -n $(JOBS) -m "$$($(BIN)/python tests/stages.py $(STAGE))"
 
-setup: $(VENV)/.collc $(VENV)/.fabsim
+setup: $(VENV)/.collc $(VENV)/.evaluator $(VENV)/.fabsim
 
 # One clear line for each tool that is missing.
 tools:
 	@command -v $(PYTHON) >/dev/null 2>&1 || { echo "make: Python 3.10 or newer is needed: no '$(PYTHON)' on PATH" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "make: Python 3.10 or newer is needed: $$($(PYTHON) --version) is on PATH (set PYTHON=...)" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "make: Python's venv module is needed (on Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
-	@command -v cargo >/dev/null 2>&1 || { echo "make: a Rust toolchain is needed to build the simulator: no 'cargo' on PATH (see https://rustup.rs)" >&2; exit 1; }
+	@command -v cargo >/dev/null 2>&1 || { echo "make: a Rust toolchain is needed to build the evaluator and the simulator: no 'cargo' on PATH (see https://rustup.rs)" >&2; exit 1; }
 
 # Each mark is made last, so a step that was interrupted is taken again.
 $(VENV)/.made: | tools
@@ -48,6 +49,10 @@ $(VENV)/.collc: setup.cfg pyproject.toml | $(VENV)/.made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
 	@touch $@
 
+$(VENV)/.evaluator: $(EVALUATOR_SOURCES) | $(VENV)/.collc
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check ./evaluator
+	@touch $@
+
 $(VENV)/.fabsim: $(FABSIM_SOURCES) | $(VENV)/.collc
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check ./fabsim
 	@touch $@
@@ -55,7 +60,8 @@ $(VENV)/.fabsim: $(FABSIM_SOURCES) | $(VENV)/.collc
 lint: setup
 	$(BIN)/ruff format --check compiler research tests grammar templates fabsim
 	$(BIN)/ruff check compiler research tests grammar templates fabsim
-	cd fabsim && cargo fmt --all --check
+	for crate in $(RUST); do (cd $$crate && cargo fmt --all --check) || exit 1; done
+	cd evaluator && cargo clippy --quiet --all-targets --features extension-module -- -D warnings
 	cd fabsim && cargo clippy --quiet --workspace --all-targets -- -D warnings
 
 # mypy finds the package under the name it is installed by.
@@ -66,14 +72,10 @@ types: setup
 	$(BIN)/mypy --strict fabsim/python/fabsim
 
 test-rust: setup
+	cd evaluator && cargo test --quiet
 	cd fabsim && cargo test --quiet --workspace --exclude fabsim-binding
 
-# The prediction's loops are compiled when first used, half a minute of a processor: here, beside the
-# types, and not by each process of the tests at once.
-loops: setup
-	$(BIN)/collc cost examples/ring_allreduce.coll -D P=4 -D B=8 > /dev/null
-
-test-python: setup loops
+test-python: setup
 	$(BIN)/pytest -n $(JOBS)
 
 # Coverage-guided, on all cores, FUZZ_SECONDS for each target.
@@ -90,10 +92,10 @@ fuzz:
 format: setup
 	$(BIN)/ruff format compiler research tests grammar templates fabsim
 	$(BIN)/ruff check --fix compiler research tests grammar templates fabsim
-	cd fabsim && cargo fmt --all
+	for crate in $(RUST); do (cd $$crate && cargo fmt --all) || exit 1; done
 
 clean:
-	rm -rf $(VENV) build out fabsim/target
+	rm -rf $(VENV) build out evaluator/target fabsim/target
 
 # The project's figures, measured anew: cycles, limits and predictions of every example.
 .PHONY: acceptance accuracy

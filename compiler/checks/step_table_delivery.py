@@ -15,7 +15,7 @@ from collc.base.diagnostics import Diagnostic
 from collc.base.memoize import remembered
 from collc.checks.step_table_entries import shape_problem
 from collc.checks.step_table_run import Run, due, run_rows
-from collc.plan import Phase, Plan, RowKind
+from collc.plan import Phase, Plan
 from collc.plan.dynamic_lengths import exchange_of_length
 from collc.plan.unrolled import connections, unrolled
 from collc.schedule import Schedule
@@ -42,20 +42,18 @@ def _problems(phase: Phase, pattern: StepsPhase) -> tuple[Diagnostic, ...]:
     run = run_rows(unrolled(phase, pattern), target, phase.exchange)
     if run.problem:
         return (_wrong(phase, pattern, run.problem),)
-    if len(run.stuck):
+    if run.stuck:
         return (_stuck(phase, pattern, run),)
     return tuple(_differing(phase, pattern, run))
 
 
 def _stuck(phase: Phase, pattern: StepsPhase, run: Run) -> Diagnostic:
     """C321, with the first places that wait and what for."""
-    rows = run.rows
+    lanes = phase.exchange.lanes if phase.exchange else ("",)
     parts = []
-    for lane in run.stuck[:SHOWN].tolist():
-        does = _waits_for(run, lane)
-        step = lane % rows.lanes
-        name = phase.exchange.lanes[step] if phase.exchange else ""
-        parts.append(f"place {lane // rows.lanes} waits on lane `{name}` {does}")
+    for lane, waits in run.stuck[:SHOWN]:
+        place, index = divmod(lane, len(lanes))
+        parts.append(f"place {place} waits on lane `{lanes[index]}` {waits}")
     more = len(run.stuck) - SHOWN
     if more > 0:
         parts.append(f"and {more} more")
@@ -67,22 +65,9 @@ def _stuck(phase: Phase, pattern: StepsPhase, run: Run) -> Diagnostic:
     )
 
 
-def _waits_for(run: Run, lane: int) -> str:
-    line = run.line
-    kind = int(run.rows.kind[line.at[lane]])
-    if line.waits[lane]:
-        return "for its other lanes"
-    waits = (
-        (line.pass_left[lane], "to let elements pass"),
-        (line.out_left[lane], "to send"),
-        (line.into_left[lane], "to receive"),
-    )
-    return next((text for left, text in waits if left), f"in a row of kind {RowKind(kind)!r}")
-
-
 def _differing(phase: Phase, pattern: StepsPhase, run: Run) -> Iterator[Diagnostic]:
     """C322 for the first place and element that ends up with something else."""
-    wrong = np.argwhere(run.line.held != due(pattern))
+    wrong = np.argwhere(run.held != due(pattern))
     if len(wrong):
         place, slice_ = (int(n) for n in wrong[0])
         first, last = int(run.bounds[slice_]), int(run.bounds[slice_ + 1]) - 1

@@ -3,7 +3,7 @@
 An element moves only when its sender, all PEs that let it pass and its receiver are in the rows
 that say so, which is less than any fabric does: whatever comes to its end here does so with
 buffers, too. Each PE does one thing after the other on a lane, and every lane has one source, so
-the end does not depend on who goes first. `collc.checks.rows_moves` runs them.
+the end does not depend on who goes first. `collc_evaluator` runs them.
 
 What the slices hold is followed by a number for each place and slice; combining two numbers gives
 one that depends on both and on their order.
@@ -14,31 +14,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
+from collc_evaluator import deliver, run_untimed
 
-from collc.checks.rows_moves import (
-    FINE,
-    NOT_STAGED,
-    NOWHERE,
-    OTHER_SLICES,
-    STAGED_TWICE,
-    Ints,
-    Line,
-    Words,
-    deliver,
-    run_line,
-)
 from collc.plan import Exchange, RowKind
-from collc.plan.unrolled import RELAYING, SENDING, Unrolled
+from collc.plan.unrolled import RELAYING, SENDING, Ints, Unrolled
 from collc.spec.exchange import StepsPhase
+
+Flags = npt.NDArray[np.bool_]
+Words = npt.NDArray[np.uint64]
 
 ENDS, RECEIVES, APPLIES = int(RowKind.ENDS), int(RowKind.RECEIVES), int(RowKind.APPLIES)
 COMBINES, STAGES = int(RowKind.COMBINES), int(RowKind.STAGES)
 
 _PROBLEMS = {
-    FINE: "",
-    NOT_STAGED: "place {place} applies slices that it has not received",
-    OTHER_SLICES: "place {place} receives other slices than are sent to it",
-    STAGED_TWICE: "two transfers of a step are staged in one place",
+    "not staged": "place {place} applies slices that it has not received",
+    "other slices": "place {place} receives other slices than are sent to it",
+    "staged twice": "two transfers of a step are staged in one place",
 }
 
 
@@ -48,35 +40,52 @@ def beginning(places: int, slices: int) -> Words:
     return rng.integers(1, 1 << 63, size=(places, slices), dtype=np.uint64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
-    """What a line has come to: `problem` says what a transfer did that no program may do, `bounds`
-    are those of the slices that are not empty."""
+    """What a line has come to: what places hold, what a transfer did that no program may do, and
+    the lanes that have not come to their end, with what they wait for. `bounds` are those of the
+    slices that are not empty."""
 
-    rows: Unrolled
-    line: Line
+    held: Words
     bounds: Ints
     problem: str
+    stuck: list[tuple[int, str]]
 
-    @property
-    def stuck(self) -> Ints:
-        """The lanes that have not come to their end."""
-        return np.flatnonzero(self.line.at < self.rows.start[1:])
+
+@dataclass(frozen=True, eq=False)
+class _Tables:
+    """The rows as `collc_evaluator` takes them: first elements and counts."""
+
+    lanes_each: int
+    backward: bool
+    start: Ints
+    target: Ints
+    bounds: Ints
+    areas: int
+    out_from: Ints
+    out: Ints
+    into_from: Ints
+    into: Ints
+    passed: Ints
+    area: Ints
+    receives: Flags
+    applies: Flags
+    combines: Flags
+    stages: Flags
+    ends: Flags
 
 
 def run_rows(rows: Unrolled, target: Ints, exchange: Exchange) -> Run:
     """Run all rows as far as they come; `target` says where lanes send to."""
     bounds = np.unique(exchange.slicing.bounds)
-    slice_at = np.full(bounds[-1] + 1, NOWHERE, dtype=np.int64)
-    slice_at[bounds] = np.arange(len(bounds))
-    places, slices, kind = rows.places, len(bounds) - 1, rows.kind
-    zeros = np.zeros(len(target), dtype=np.int64)
-    line = Line(
+    kind = rows.kind
+    tables = _Tables(
         rows.lanes,
         exchange.backward,
         rows.start,
         target,
-        slice_at,
+        bounds,
+        max(exchange.areas, 1),
         rows.out_from,
         np.where(kind & SENDING, rows.out_to - rows.out_from, 0),
         rows.into_from,
@@ -88,16 +97,10 @@ def run_rows(rows: Unrolled, target: Ints, exchange: Exchange) -> Run:
         (kind & COMBINES) > 0,
         (kind & STAGES) > 0,
         (kind & ENDS) > 0,
-        beginning(places, slices),
-        np.zeros((places, max(exchange.areas, 1), slices), dtype=np.uint64),
-        rows.start[:-1].copy(),
-        zeros.copy(),
-        zeros.copy(),
-        zeros.copy(),
-        np.zeros(len(target), dtype=np.bool_),
     )
-    end, place = run_line(line)
-    return Run(rows, line, bounds, _PROBLEMS[end].format(place=place))
+    held, wrong, stuck = run_untimed(tables, beginning(rows.places, len(bounds) - 1))
+    problem = _PROBLEMS[wrong[0]].format(place=wrong[1]) if wrong else ""
+    return Run(held, bounds, problem, stuck)
 
 
 def due(pattern: StepsPhase) -> Words:

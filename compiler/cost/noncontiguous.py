@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from collc.cost.links import Link
 from collc.plan import Phase
 from collc.schedule import ReducePhase
+
+Link = Hashable
 
 
 @dataclass(frozen=True)

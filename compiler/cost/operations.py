@@ -18,7 +18,7 @@ from collc.spec import Contract, ContractKind
 from collc.spec.arithmetic import Arithmetic, arithmetic_of
 from collc.spec.simd import PAIR, WIDE
 from collc.target import Target
-from collc.target.constants import Code
+from collc.target.constants import Code, RowCode
 
 # By operation, which constant says what it takes to issue it. In a vector operation the fabric
 # operands are in registers since the program was loaded.
@@ -75,6 +75,7 @@ class Costs:
     apply_rate: int
     move_rate: int
     code: Code
+    rows: tuple[RowCode, RowCode]
     prepared: Mapping[str, str]
     load: int
     issue: int
@@ -178,6 +179,7 @@ def costs_of(plan: Plan) -> Costs:
         apply_rate=_combining_rate(contract, target),
         move_rate=engine.negate_words // (contract.element.bytes // 2),
         code=target.code,
+        rows=target.cycles.rows,
         prepared=_prepared(contract, arithmetic),
         load=engine.dsr_load,
         issue=engine.op_issue,

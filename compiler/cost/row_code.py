@@ -1,7 +1,7 @@
 """What the code that runs rows does, as `templates/exchange_pe.csl.j2` prints it.
 
-A piece of code is a list of moves (`collc.cost.row_moves`). Pieces depend on the bits of a row, not
-on its numbers.
+A piece of code is a list of actions, as the evaluator takes them. Pieces depend on the bits of a
+row, not on its numbers.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from collc.cost.operations import Costs
-from collc.cost.row_moves import APPLY, CODE, PASS, RECEIVE, SEND
 from collc.plan import Phase, RowKind
 from collc.plan.step_tables import extent_of
 from collc.plan.unrolled import Unrolled
-from collc.target.constants import Code
+from collc.target.constants import RowCode
 
 SENDS, RELAYS, RECEIVES = int(RowKind.SENDS), int(RowKind.RELAYS), int(RowKind.RECEIVES)
 COMBINES, STAGES, APPLIES = int(RowKind.COMBINES), int(RowKind.STAGES), int(RowKind.APPLIES)
@@ -22,7 +21,7 @@ OUT, INTO, FABRIC = SENDS | RELAYS, RECEIVES | APPLIES, SENDS | RELAYS | RECEIVE
 ENDS = int(RowKind.ENDS)
 OVER = int(RowKind.OVER) | ENDS
 
-Move = tuple[int, int]  # what, and a number
+Action = tuple[str, int]  # what the code does, and a number (`collc_evaluator`)
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class Features:
     areas: int
     mixed_applying: bool
     issue: int
-    code: Code
+    code: RowCode
 
     def bit(self, holds: object) -> int:
         """A bit of a row's kind is tested."""
@@ -73,7 +72,7 @@ def features_of(costs: Costs, rows: Unrolled, phase: Phase) -> Features:
         areas=exchange.areas,
         mixed_applying=any(kind & APPLIES and kind & COMBINES for kind in kinds),
         issue=costs.issue,
-        code=costs.code,
+        code=costs.rows[rows.lanes - 1],
     )
 
 
@@ -92,65 +91,74 @@ def loads_at_beginning(text: Features, here: Here) -> int:
     return (here.receives + here.sends) * text.alike
 
 
-def start(text: Features, here: Here, kind: int) -> tuple[Move, ...]:
+def start(text: Features, here: Here, kind: int) -> tuple[Action, ...]:
     """The row is started, from the call to the return."""
-    moves: list[Move] = [(CODE, text.code.row_begun)]
+    code = text.code
+    actions: list[Action] = [
+        (
+            "code",
+            code.row_begun
+            + code.row_staged * (text.areas > 0)
+            + code.row_mixed * text.mixed
+            + code.row_passed * text.passes,
+        )
+    ]
     if here.receives:
-        moves += _receive(text, here, kind)
+        actions += _receive(text, here, kind)
     if here.sends:
-        moves += _send(text, here, kind)
+        actions += _send(text, here, kind)
     if text.areas:
         applies = kind & APPLIES
-        moves += [(CODE, text.bit(applies)), *(_apply(text, kind) if applies else ())]
-    return _joined(moves)
+        actions += [("code", text.bit(applies)), *(_apply(text, kind) if applies else ())]
+    return _joined(actions)
 
 
-def _joined(moves: list[Move]) -> tuple[Move, ...]:
+def _joined(actions: list[Action]) -> tuple[Action, ...]:
     """Instructions that follow each other counted together."""
-    found: list[Move] = []
-    for what, number in moves:
-        if found and what == CODE and found[-1][0] == CODE:
-            found[-1] = (CODE, found[-1][1] + number)
-        elif number or what != CODE:
+    found: list[Action] = []
+    for what, number in actions:
+        if found and what == "code" and found[-1][0] == "code":
+            found[-1] = ("code", found[-1][1] + number)
+        elif number or what != "code":
             found.append((what, number))
     return tuple(found)
 
 
-def _receive(text: Features, here: Here, kind: int) -> Iterator[Move]:
+def _receive(text: Features, here: Here, kind: int) -> Iterator[Action]:
     if not here.always_receives:
-        yield CODE, text.bit(kind & RECEIVES)
+        yield "code", text.bit(kind & RECEIVES)
     if not kind & RECEIVES:
         return
     if not text.alike:
-        yield CODE, text.code.operand_length
+        yield "code", text.code.operand_length
     if text.areas:
-        yield CODE, text.bit(kind & STAGES)
-    yield CODE, text.code.operand
+        yield "code", text.bit(kind & STAGES)
+    yield "code", text.code.operand
     if text.mixed and not kind & STAGES:
-        yield CODE, text.bit(kind & COMBINES)
+        yield "code", text.bit(kind & COMBINES)
     if kind & COMBINES:
-        yield CODE, text.code.operand
-    yield from ((CODE, text.issue), (RECEIVE, 0))
+        yield "code", text.code.operand
+    yield from (("code", text.issue), ("receive", 0))
     if kind & STAGES or (text.mixed and kind & COMBINES):
-        yield CODE, text.code.over_else
+        yield "code", text.code.over_else
 
 
-def _send(text: Features, here: Here, kind: int) -> Iterator[Move]:
+def _send(text: Features, here: Here, kind: int) -> Iterator[Action]:
     if not here.always_sends:
-        yield CODE, text.bit(kind & OUT)
+        yield "code", text.bit(kind & OUT)
     if not kind & OUT:
         return
-    yield CODE, text.code.block + (0 if here.always_receives else _activated(text, kind))
+    yield "code", text.code.block + (0 if here.always_receives else _activated(text, kind))
     if not text.alike:
-        yield CODE, text.code.operand_length
+        yield "code", text.code.operand_length
     if text.passes:
-        yield CODE, text.bit(kind & SENDS)
+        yield "code", text.bit(kind & SENDS)
     if kind & RELAYS:
-        yield from ((CODE, text.code.operand_length + text.issue), (PASS, 0))
+        yield from (("code", text.code.operand_length + text.issue), ("pass", 0))
         return
-    yield from ((CODE, text.code.operand + text.issue), (SEND, 0))
+    yield from (("code", text.code.operand + text.issue), ("send", 0))
     if text.passes:
-        yield CODE, text.code.over_else
+        yield "code", text.code.over_else
 
 
 def _activated(text: Features, kind: int) -> int:
@@ -158,14 +166,15 @@ def _activated(text: Features, kind: int) -> int:
     return text.bit(not kind & RECEIVES) + text.code.activate * (not kind & RECEIVES)
 
 
-def _apply(text: Features, kind: int) -> Iterator[Move]:
+def _apply(text: Features, kind: int) -> Iterator[Action]:
     """Operands: where it goes to, what was there if it is combined, what is staged."""
     operands = 3 if kind & COMBINES else 2
     if text.mixed_applying:
-        yield CODE, text.bit(kind & COMBINES)
-    yield from ((CODE, operands * text.code.operand + text.issue), (APPLY, kind & COMBINES))
+        yield "code", text.bit(kind & COMBINES)
+    yield "code", operands * text.code.operand + text.issue
+    yield "apply", kind & COMBINES
     if text.mixed_applying and kind & COMBINES:
-        yield CODE, text.code.over_else
+        yield "code", text.code.over_else
 
 
 def prepared(text: Features, here: Here, kind: int) -> int:

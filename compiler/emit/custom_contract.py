@@ -10,11 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from collc.run.expected_custom import Due, dues
 from collc.spec import Collective
 from collc.spec.custom_contract import Holdings, OwnContract
 
 Row = tuple[int, ...]
+Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -60,21 +64,15 @@ def runs_of(numbers: Sequence[int]) -> Iterator[tuple[int, int, int]]:
         at = end + 1
 
 
-def shown_rows(rows: Sequence[Row]) -> Iterator[str]:
+def shown_rows(rows: Ints | Sequence[Row]) -> Iterator[str]:
     """Rows as they are printed: the first, the differences, how many."""
+    table = np.asarray(rows, dtype=np.int64).reshape(len(rows), -1)
+    steps = np.diff(table, axis=0)
+    ends = np.flatnonzero((steps[1:] != steps[:-1]).any(axis=1)) + 1
     at = 0
-    while at < len(rows):
-        end = at
-        differences = _differences(rows, at)
-        while end + 1 < len(rows) and _differences(rows, end) == differences:
-            end += 1
-        if end == at:
-            differences = tuple(0 for _ in rows[at])
-        yield f"({rows[at]}, {differences}, {end + 1 - at})"
+    while at < len(table):
+        beyond = np.searchsorted(ends, at + 1)
+        end = int(ends[beyond]) if beyond < len(ends) else len(table) - 1
+        differences = steps[at] if end > at else np.zeros_like(table[at])
+        yield f"({tuple(table[at].tolist())}, {tuple(differences.tolist())}, {end + 1 - at})"
         at = end + 1
-
-
-def _differences(rows: Sequence[Row], at: int) -> Row:
-    if at + 1 == len(rows):
-        return ()
-    return tuple(b - a for a, b in zip(rows[at], rows[at + 1], strict=True))

@@ -6,13 +6,15 @@ transfers one by one and compares bit by bit; else with the tolerance that round
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from collc.emit.custom_contract import Row, shown_rows
+import numpy as np
+
+from collc.emit.custom_contract import Ints, shown_rows
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.spec import ElementType, Operation, OwnOperation
 from collc.spec.arrays import UFUNC
-from collc.spec.exchange import StepsPhase
+from collc.spec.exchange import Moves, StepsPhase
 
 MOST_ROWS = 300  # of all tables of a collective, as they are printed
 
@@ -45,35 +47,36 @@ def numpy_combine(operation: Operation | OwnOperation | None) -> str:
 
 
 def _phase(schedule: Schedule, phase: ReducePhase | BroadcastPhase | StepsPhase) -> str | None:
-    """A phase as text; None for one whose slices depend on the run or lie in blocks."""
+    """A phase as text; None for one that takes too many rows, or whose slices depend on the run or
+    lie in blocks."""
     length = schedule.collective.contract.length
     if isinstance(phase, BroadcastPhase):
         return f'("from", {phase.x}, {phase.y}, False, [])'
     if isinstance(phase, ReducePhase):
-        rows: list[Row] = [
+        rows = [
             (phase.coordinate(one.source), phase.coordinate(one.destination), 0, 0, length, 1)
             for one in phase.transfers
         ]
-        return _text(phase.axis, phase.lines, at_once=False, tables=[rows])
+        return _text(phase.axis, phase.lines, at_once=False, tables=[np.array(rows)])
     if phase.blocks is not None or schedule.collective.contract.run_length is not None:
         return None
-    tables = [list(_rows(phase, step)) for step in range(len(phase.steps))]
+    if len(phase.steps) > MOST_ROWS:
+        return None  # a step takes a row at least
+    tables = [_rows(phase, moves) for moves in phase.steps]
     return _text(phase.axis, phase.lines, at_once=True, tables=tables)
 
 
-def _rows(phase: StepsPhase, step: int) -> Iterator[Row]:
+def _rows(phase: StepsPhase, moves: Moves) -> Ints:
     """From and to which place, from and to which element, how many, whether combined."""
-    moves, bound = phase.steps[step], phase.slicing.bound
-    columns = (moves.source, moves.slice, moves.destination, moves.into, moves.count)
-    numbers = zip(*(column.tolist() for column in columns), moves.combines.tolist(), strict=True)
-    for source, first, destination, into, count, combines in numbers:
-        elements = bound(first + count) - bound(first)
-        places = phase.places[source], phase.places[destination]
-        yield (*places, bound(first), bound(into), elements, int(combines))
+    bounds, places = phase.slicing.bounds, np.array(phase.places)
+    first = bounds[moves.slice]
+    elements = bounds[moves.slice + moves.count] - first
+    ends = places[moves.source], places[moves.destination]
+    return np.stack((*ends, first, bounds[moves.into], elements, moves.combines), axis=1)
 
 
-def _text(axis: str, lines: tuple[int, int], *, at_once: bool, tables: list[list[Row]]) -> str:
-    shown = [_list(12, shown_rows(rows)) for rows in tables if rows]
+def _text(axis: str, lines: tuple[int, int], *, at_once: bool, tables: list[Ints]) -> str:
+    shown = [_list(12, shown_rows(rows)) for rows in tables if len(rows)]
     fields = (f'"{axis}"', *map(str, lines), str(at_once), _list(8, shown))
     return "(\n" + "".join(f"        {field},\n" for field in fields) + "    )"
 

@@ -5,8 +5,8 @@ Those of the machine, of the phases of trees and of rows are measured. `make con
 or a difference of two such stretches; which they are stands in `tests/measuring`. The file has the
 numbers of each timing table of fabsim, by target; predictions are made with those of `TIMING`.
 
-What comes between the collectives of a program, and what a length of the run is cut by, is not
-measured yet, but counted from the templates for the table `streams`: `counted.json`.
+Code is optimised before it runs, so pieces have no times of their own: those of rows and of programs
+are what fits the tasks and programs that were measured best (`tests/measuring`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 FILE = Path(__file__).parent / "constants.json"
-COUNTED = Path(__file__).parent / "counted.json"
 TIMING = "simfabric"  # the timing table that fabsim uses if it is told nothing
 
 
@@ -124,7 +123,12 @@ class Code:
     between: int  # of a task between two operations of a phase
     ended: int  # behind the end of a part, where that of another is missing
 
-    # rows of an exchange (`exchange_pe.csl.j2`)
+
+@dataclass(frozen=True)
+class RowCode:
+    """Pieces of the code that runs rows of an exchange (`exchange_pe.csl.j2`), of texts with one lane
+    or with two: what they add to the time of a task."""
+
     bit_set: int  # a bit of a row's kind is tested, and set
     bit_clear: int  # or not
     own_bit_set: int  # the same of the row under way, read first
@@ -135,6 +139,9 @@ class Code:
     loop_back: int
     counter: int  # a variable is read, changed, written
     row_begun: int  # a row's kind is read, and noted
+    row_staged: int  # more where rows of the text are staged
+    row_mixed: int  # more where some are combined and some are not
+    row_passed: int  # more where rows of the text let pass
     operand: int  # a descriptor is read, and its register loaded
     operand_length: int  # the same of one that is known but for its length
     block: int  # a task is blocked
@@ -163,20 +170,22 @@ class Constants:
 
     engine: Engine
     code: Code
+    rows: tuple[RowCode, RowCode]  # of texts with one lane, with two
 
 
 @lru_cache
 def constants_of(target: str, timing: str = TIMING) -> Constants:
     """The constants of a target under one of fabsim's timing tables."""
-    values: dict[str, int] = read(COUNTED)[target] | read(FILE)[timing][target]
+    values: dict[str, Any] = read(FILE)[timing][target]
     engine, code = (
         {field.name: values[field.name] for field in fields(kind)} for kind in (Engine, Code)
     )
-    return Constants(Engine(**engine), Code(**code))
+    one, two = (RowCode(**values["rows"][number]) for number in ("one lane", "two lanes"))
+    return Constants(Engine(**engine), Code(**code), (one, two))
 
 
-def read(file: Path) -> Any:  # noqa: ANN401 - what the two files hold differs in depth
-    """What is in one of the two files."""
+def read(file: Path) -> Any:  # noqa: ANN401 - JSON
+    """What is in the file."""
     return json.loads(file.read_text(encoding="utf-8"))
 
 

@@ -1,138 +1,100 @@
-"""Pieces of the code that runs rows (`templates/exchange_pe.csl.j2`), by stretches of code.
+"""Pieces of the code that runs rows (`templates/exchange_pe.csl.j2`), by whole tasks.
 
-A stretch is the code of a PE from the beginning of a task, or the issue of an operation, to the
-next issue, or to the end of the task, in which no operation had a slot. The evaluation of rows
-writes down the moves of a task when it begins (`collc.cost.row_moves`): with a piece that takes a
-cycle more the stretch takes as many more as it has of that piece. In reading order: stretches of
-the model, those of a trace, and both of a probe.
+The evaluator tells what the code of each task does (`collc_evaluator.Line.tasks`): with a piece that
+takes a cycle more a task takes as many more as it has of that piece. No operation has a slot while a
+task runs, so all that matters is when it ends. In reading order: tasks of the model, those of a
+trace, and both of a probe.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import pairwise
-from typing import Any
 
+import numpy as np
 from measuring.probes import Probe
 from measuring.traces import Trace, traced
 
-from collc.cost import predict, row_moves, timeline
-from collc.cost.row_moves import CODE, LEAVE, PASS, RECEIVE, SEND
+from collc.cost.evaluated_line import line_of
+from collc.cost.exchange import ENOUGH, MOST
+from collc.cost.operations import costs_of, costs_of_phase
 from collc.driver.bundle import Bundle
 from collc.driver.programs import compile_any
 from collc.spec import ContractKind
-from collc.target.constants import Code, Constants
+from collc.spec.exchange import StepsPhase
+from collc.target.constants import Constants, RowCode
 
-ISSUES = (RECEIVE, SEND, PASS)
-_NAMES = [field.name for field in fields(Code)]
-PIECES = tuple(_NAMES[_NAMES.index("bit_set") :])
-Task = tuple[int, tuple[int, ...]]  # its lane, and the cycles of its stretches
+PIECES = tuple(field.name for field in fields(RowCode))
+SIGNED = frozenset(("lane_begun", "row_staged", "row_mixed", "row_passed"))
 
 
 @dataclass(frozen=True)
-class Stretch:
-    """A stretch of code: where it is, what its pieces took, and how often it has each."""
+class Task:
+    """A task: where it is, of how many lanes the text has, what its pieces took, and how often it has
+    each."""
 
     where: str
+    lanes: int
     cycles: int
     counts: tuple[tuple[str, int], ...]
 
 
-def stretches_of(moves: Sequence[Sequence[int]], end: int) -> tuple[int, ...]:
-    """The cycles of the stretches of a task; what ends a phase takes so many."""
-    found, cycles = [], 0
-    for what, _, number in moves:
-        if what == CODE:
-            cycles += number
-        elif what in ISSUES:
-            found.append(cycles)
-            cycles = 0
-        elif what == LEAVE:
-            cycles += end
-    return (*found, cycles)
+Written = dict[int, list[tuple[int | None, int]]]  # by place: lane and cycles of each task
 
 
-class _Written:
-    """The tasks of each place, as the evaluation writes them down. It has to run as Python."""
-
-    def __init__(self, end: int) -> None:
-        self.end = end
-        self.tasks: dict[int, list[Task]] = {}
-        self.begin, self.take_up = (
-            getattr(one, "function", one) for one in (timeline.begin, row_moves._take_up)
-        )
-
-    def __enter__(self) -> _Written:
-        timeline.begin, row_moves._take_up = self._begin, self._take_up
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        timeline.begin, row_moves._take_up = self.begin, self.take_up
-
-    def _begin(self, line: Any, deep: Any) -> None:
-        self.begin(line, deep)
-        for place in range(len(deep)):
-            self._write(line, place, -1)
-
-    def _take_up(self, line: Any, place: int) -> None:
-        before = line.clock[row_moves.UNDER_WAY]
-        self.take_up(line, place)
-        if line.clock[row_moves.UNDER_WAY] > before:
-            self._write(line, place, int(line.places[place, row_moves.LAST]))
-
-    def _write(self, line: Any, place: int, lane: int) -> None:
-        moves = line.moves[place, : line.places[place, row_moves.MOVES]].tolist()
-        self.tasks.setdefault(place, []).append((lane, stretches_of(moves, self.end)))
-
-
-def written(bundle: Bundle, constants: Constants) -> dict[int, list[Task]]:
+def written(bundle: Bundle, constants: Constants) -> Written:
     """The tasks of each place with these constants."""
     plan = replace(bundle.plan, target=replace(bundle.plan.target, cycles=constants))
-    code, engine = constants.code, constants.engine
-    with _Written(code.tell - engine.between_tasks - code.frame) as tasks:
-        predict(bundle.schedule, plan)
-    return tasks.tasks
+    (pattern,), (phase,) = bundle.schedule.phases, plan.phases
+    assert isinstance(pattern, StepsPhase)
+    costs = costs_of_phase(costs_of(plan), plan, 0)
+    place = costs.first_call(plan)
+    called = np.full(pattern.ranks, place.time)
+    deep = np.zeros(pattern.ranks, dtype=np.int64)
+    # what tells of the end, but for the return, and what is between tasks
+    tells = constants.code.tell - constants.engine.between_tasks - constants.code.frame
+    found: Written = {}
+    for pe, lane, actions in line_of(costs, phase, pattern).tasks(called, deep, MOST, ENOUGH):
+        cycles = sum(number for what, number in actions if what == "code")
+        leaves = any(what == "leave" for what, _ in actions)
+        found.setdefault(pe, []).append((lane, cycles + tells * leaves))
+    return found
 
 
-def ran(trace: Trace, pe: int, task: int) -> list[int]:
-    """The cycles of the stretches of a PE's task, which ends with a return of a cycle."""
+def ran(trace: Trace, pe: int) -> list[int]:
+    """The cycles of a PE's tasks; the last instruction of each is a return of a cycle."""
     own = [one for one in trace.events if one.pe == pe and one.kind in ("task", "code", "issue")]
     events = [one for one in own if one.of != "IDLE"]
     begins = [i for i, one in enumerate(events) if one.kind == "task"]
-    if task >= len(begins):
-        return []
-    end = begins[task + 1] if task + 1 < len(begins) else len(events)
-    code = events[begins[task] + 1 : end]
-    at = [code[0].cycle, *(one.cycle for one in code if one.kind == "issue"), code[-1].cycle + 1]
-    return [later - one for one, later in pairwise(at)]
+    tasks = [events[i + 1 : end] for i, end in zip(begins, [*begins[1:], None], strict=True)]
+    return [code[-1].cycle + 1 - code[0].cycle for code in tasks]
 
 
-def stretches(probe: Probe, target: str, timing: str, constants: Constants) -> list[Stretch]:
-    """The stretches of a probe that no operation has interrupted, with what their
-    pieces take. Which lane's task is next must not depend on that."""
+def tasks_of(probe: Probe, target: str, timing: str, constants: Constants) -> list[Task]:
+    """The tasks of a probe. Which lane's task is next must not depend on what they take."""
     bundle = compile_any(probe.text, "probe.coll", dict(probe.parameters), target)
     if not isinstance(bundle, Bundle) or not _is_a_row_of_steps(bundle):
         return []
     trace = traced(bundle, timing)
     as_it_is = written(bundle, constants)
     others = {name: written(bundle, _with_more(constants, name)) for name in PIECES}
+    exchange = bundle.plan.phases[0].exchange
+    assert exchange is not None
     found = []
     for place, tasks in as_it_is.items():
         alike = {name: other[place] for name, other in others.items()}
         if any([lane for lane, _ in one] != [lane for lane, _ in tasks] for one in alike.values()):
             continue
-        if trace.tasks(place) != len(tasks) + 1:  # the last one tells of the end
+        took = ran(trace, place)
+        if len(took) != len(tasks) + 1:  # the last one tells of the end
             continue
         for number, (_, cycles) in enumerate(tasks):
-            took = ran(trace, place, number)
-            for index, (of, took_now) in enumerate(zip(cycles, took, strict=False)):
-                before = _before(bundle, constants) if number == index == 0 else 0
-                more = {name: one[number][1][index] - of for name, one in alike.items()}
-                where = f"{probe.name}: PE {place}, task {number}, stretch {index}"
-                rest = of - sum(n * getattr(constants.code, name) for name, n in more.items())
-                counts = tuple((name, n) for name, n in more.items() if n)
-                found.append(Stretch(where, took_now - before - rest, counts))
+            counts = {name: one[number][1] - cycles for name, one in alike.items()}
+            own = constants.rows[len(exchange.lanes) - 1]
+            rest = cycles - sum(n * getattr(own, name) for name, n in counts.items())
+            before = _before(bundle, constants) if number == 0 else 0
+            held = tuple((name, n) for name, n in counts.items() if n)
+            where = f"{probe.name}: PE {place}, task {number}"
+            found.append(Task(where, len(exchange.lanes), took[number] - before - rest, held))
     return found
 
 
@@ -149,5 +111,5 @@ def _is_a_row_of_steps(bundle: Bundle) -> bool:
 
 
 def _with_more(constants: Constants, name: str) -> Constants:
-    code = replace(constants.code, **{name: getattr(constants.code, name) + 1})
-    return replace(constants, code=code)
+    one, two = (replace(of, **{name: getattr(of, name) + 1}) for of in constants.rows)
+    return replace(constants, rows=(one, two))

@@ -16,26 +16,50 @@ from __future__ import annotations
 
 import numpy as np
 
-from collc.lowering.steps.meetings import meetings
 from collc.lowering.steps.traffic import Bools, Ints, Traffic
+
+WIDEST = 1 << 32  # more than there are slices
 
 
 def staged(traffic: Traffic, ranks: int, by_call_back: bool) -> tuple[Bools, Ints]:
-    """Which transfers are staged at their destination, and in which area."""
+    """Which transfers are staged at their destination, and in which area: the number of those to
+    the same slices that are listed before in the step."""
     receiving = traffic.step * ranks + traffic.target
     sending = traffic.step * ranks + traffic.source
-    sent_too, crowded, areas = meetings(
-        np.stack(
-            (
-                np.lexsort((traffic.into, receiving)),
-                np.lexsort((traffic.first, sending)),
-                np.argsort(receiving, kind="stable"),
-            )
-        ),
-        receiving,
-        sending,
-        np.stack((traffic.into, traffic.into + traffic.count)),
-        np.stack((traffic.first, traffic.first + traffic.count)),
-    )
-    result: Bools = (traffic.combines & by_call_back) | crowded | sent_too
+    into = _Ranges(receiving, traffic.into, traffic.count)
+    out = _Ranges(sending, traffic.first, traffic.count)
+    crowded = into.overlap_each_other()
+    listed = np.argsort(receiving, kind="stable")
+    before = np.cumsum(crowded[listed]) - crowded[listed]
+    begins = np.searchsorted(receiving[listed], receiving[listed])  # the first to the same place
+    areas = np.zeros_like(receiving)
+    areas[listed] = np.where(crowded[listed], before - before[begins], 0)
+    result: Bools = (traffic.combines & by_call_back) | crowded | into.overlap(out)
     return result, areas
+
+
+class _Ranges:
+    """Ranges of slices, each at a place in a step, as numbers that tell all places apart."""
+
+    def __init__(self, at: Ints, first: Ints, count: Ints) -> None:
+        self.low = at * WIDEST + first
+        self.high = self.low + count
+        self.order = np.argsort(self.low, kind="stable")
+        # by number of ranges in order, how far the farthest of them reaches
+        self.reach = np.maximum.accumulate(self.high[self.order])
+
+    def overlap(self, others: _Ranges) -> Bools:
+        """Whether each has slices of one of the others."""
+        before = np.searchsorted(others.low[others.order], self.high)
+        found: Bools = (before > 0) & (others.reach[before - 1] > self.low)
+        return found
+
+    def overlap_each_other(self) -> Bools:
+        """Whether each has slices of another one."""
+        low, high = self.low[self.order], self.high[self.order]
+        meets = low[1:] < high[:-1]
+        reached = self.reach[:-1] > low[1:]
+        found = np.zeros(len(low), dtype=np.bool_)
+        found[self.order[:-1]] = meets
+        found[self.order[1:]] |= reached
+        return found

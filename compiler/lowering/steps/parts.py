@@ -14,19 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 import numpy as np
+from collc_evaluator import lay
 
-from collc.lowering.steps.relayed import (
-    BEGINNING,
-    BETWEEN,
-    END,
-    GIVEN,
-    HOPS,
-    PART,
-    SLOT,
-    STEP,
-    TIME,
-    lay,
-)
 from collc.lowering.steps.traffic import Bools, Ints, Traffic
 from collc.lowering.steps.wiring import Wiring
 from collc.plan import AREA_BITS, RowKind
@@ -34,6 +23,7 @@ from collc.spec.exchange import Slicing
 
 SENDS, RELAYS = int(RowKind.SENDS), int(RowKind.RELAYS)
 RECEIVES, APPLIES = int(RowKind.RECEIVES), int(RowKind.APPLIES)
+COUNT = 2  # the column of a part's count
 MOST = 0x7FFE  # elements of one operation, on any target
 
 
@@ -124,27 +114,38 @@ def by_relays(
     receiving and applying go on over slices that follow each other. Without a `slicing` lengths are
     not known, and relays count slices, which then have to follow, too.
     """
-    given = _given(traffic, wiring, slicing, *stages)
-    passing = given[given[:, HOPS] > 1]
-    most = max(1, MOST - int(passing[:, BETWEEN + 2].max(initial=0)) + 1)
+    transfers = _transfers(traffic, wiring, slicing, *stages)
+    most = max(1, MOST - int(transfers.between[transfers.hops > 1, COUNT].max(initial=0)) + 1)
     lanes = len(wiring.lanes)
-    slots, none = np.zeros(len(wiring.sends) * lanes, np.int64), np.zeros((0, PART), np.int64)
-    one_way = slicing is None or not may_turn or bool(stages[0].any())
-    counts, way = lay(given, 1, most, slicing is None, slots, none), 1
-    if not one_way:
-        other = lay(given, -1, most, False, slots, none)
-        counts, way = (other, -1) if other.sum() < counts.sum() else (counts, way)
-    parts = np.zeros((int(counts.sum()), PART), dtype=np.int64)
-    lay(given, way, most, slicing is None, np.cumsum(counts) - counts, parts)
-    slot = np.repeat(np.arange(len(counts)), counts)
-    return Parts(slot // lanes, slot % lanes, *parts.T), way < 0
+    may_turn = may_turn and slicing is not None and not stages[0].any()
+    slots = len(wiring.sends) * lanes
+    counts, parts, turned = lay(transfers, slots, most, slicing is None, may_turn)
+    slot = np.repeat(np.arange(slots), counts)
+    return Parts(slot // lanes, slot % lanes, *parts.T), turned
 
 
-def _given(
+@dataclass(frozen=True, eq=False)
+class _Transfers:
+    """Transfers in the order in which lanes do them, as `collc_evaluator.lay` takes them: a slot is
+    a lane of a PE; at the beginning, between and at the end [transfer, (kind, first, count)]."""
+
+    slot: Ints
+    step: Ints
+    hops: Ints
+    time: Ints
+    beginning: Ints
+    between: Ints
+    end: Ints
+
+    def chosen(self, which: Ints) -> _Transfers:
+        """The entries that an index selects."""
+        return _Transfers(*(getattr(self, field.name)[which] for field in fields(self)))
+
+
+def _transfers(
     traffic: Traffic, wiring: Wiring, slicing: Slicing | None, staged: Bools, areas: Ints
-) -> Ints:
-    """Each transfer and what is applied behind steps, in the order in which lanes do it, as
-    `collc.lowering.steps.relayed` takes it."""
+) -> _Transfers:
+    """Each transfer, and what is applied behind steps, which is done at one PE."""
     way = np.sign(traffic.target - traffic.source)
     far = np.abs(traffic.target - traffic.source)
     ways = {"forward": 1, "backward": -1}
@@ -155,19 +156,34 @@ def _given(
         bounds = slicing.bounds
         passed = bounds[traffic.first + traffic.count] - bounds[traffic.first]
         first = np.zeros_like(first)
-    moved = np.zeros((len(traffic), GIVEN), dtype=np.int64)
-    moved[:, SLOT], moved[:, STEP] = traffic.source * lanes + lane, way * lanes
-    moved[:, HOPS], moved[:, TIME] = far, 2 * traffic.step
-    moved[:, BEGINNING:BETWEEN] = _columns(SENDS, traffic.first, traffic.count)
-    moved[:, BETWEEN:END] = _columns(RELAYS, first, passed)
-    moved[:, END:] = _columns(_taken(traffic, staged, areas), traffic.into, traffic.count)
-    moved = moved[np.lexsort((-far, -way * traffic.source, traffic.step, lane))]
+    moved = _Transfers(
+        traffic.source * lanes + lane,
+        way * lanes,
+        far,
+        2 * traffic.step,
+        _columns(SENDS, traffic.first, traffic.count),
+        _columns(RELAYS, first, passed),
+        _columns(_taken(traffic, staged, areas), traffic.into, traffic.count),
+    ).chosen(np.lexsort((-far, -way * traffic.source, traffic.step, lane)))
     applied = _applied(traffic, wiring, staged, areas)
-    done = np.zeros((len(applied), GIVEN), dtype=np.int64)
-    done[:, SLOT], done[:, TIME] = applied.place * lanes + applied.lane, applied.time
-    done[:, END:] = _columns(applied.kind, applied.first, applied.count)
-    both = np.concatenate((moved, done))
-    return both[np.argsort(both[:, TIME], kind="stable")]
+    none = np.zeros_like(applied.place)
+    nothing = _columns(0, none, none)
+    done = _Transfers(
+        applied.place * lanes + applied.lane,
+        none,
+        none,
+        applied.time,
+        nothing,
+        nothing,
+        _columns(applied.kind, applied.first, applied.count),
+    )
+    both = _Transfers(
+        *(
+            np.concatenate((getattr(moved, field.name), getattr(done, field.name)))
+            for field in fields(moved)
+        )
+    )
+    return both.chosen(np.argsort(both.time, kind="stable"))
 
 
 def _columns(kind: Ints | int, first: Ints, count: Ints) -> Ints:

@@ -1,0 +1,205 @@
+"""What the evaluator (`collc_evaluator`) is given of a phase made of steps: one line of it.
+
+In reading order: the types, `line_of`, entries of the step tables, links.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from itertools import accumulate, chain, pairwise
+
+import numpy as np
+from collc_evaluator import Line
+
+from collc.cost.operations import Costs
+from collc.cost.row_code import (
+    Action,
+    Features,
+    Here,
+    beginning,
+    features_of,
+    loads_at_beginning,
+    prepared,
+    start,
+)
+from collc.plan import AREA_BITS, Phase, RowKind
+from collc.plan.dynamic_lengths import exchange_of_length
+from collc.plan.step_tables import always
+from collc.plan.unrolled import NOWHERE, Ints, Unrolled, connections, roles_of_places, unrolled
+from collc.spec.exchange import StepsPhase
+from collc.target.constants import RowCode
+
+RECEIVES, SENT = int(RowKind.RECEIVES), int(RowKind.SENDS | RowKind.RELAYS)
+APPLIES, COMBINES = int(RowKind.APPLIES), int(RowKind.COMBINES)
+END = int(RowKind.ENDS)
+NO_MORE = int(RowKind.OVER) | END
+KINDS = 1 << AREA_BITS  # more than the bits of a row say
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the evaluator has to know of the machine, and of the code that belongs to no entry."""
+
+    ramp_up: int
+    send_start: int
+    ramp_down: int
+    hop: int
+    router_queue: int
+    output_queue: int
+    input_queue: int
+    group: int
+    task: int
+    between: int
+    load: int
+    frame: int
+    code: RowCode
+
+
+def machine_of(costs: Costs, lanes: int) -> Machine:
+    """What it knows of a text with so many lanes."""
+    own = {one.name: getattr(costs, one.name) for one in fields(Machine) if hasattr(costs, one.name)}
+    return Machine(**own | {"frame": costs.code.frame, "code": costs.rows[lanes - 1]})
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Entries that are started by the same code: the cycles that prepare one, what that code does,
+    and whether one ends its lane's part in a step."""
+
+    prepared: int
+    actions: tuple[Action, ...]
+    ends: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """By entry: the kind; wavelets that come in, go out and are let pass; the cycles in which what
+    is staged is applied."""
+
+    kind: Ints
+    into: Ints
+    out: Ints
+    passed: Ints
+    applying: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Lanes:
+    """By lane (place * lanes of a place + lane): where its entries start, the kind of what the code
+    finds behind the last, where it sends to, where the links of that way start, and how many
+    registers are loaded at the beginning."""
+
+    start: Ints
+    beyond: Ints
+    target: Ints
+    links_start: Ints
+    links: Ints
+    loads: Ints
+
+
+def line_of(costs: Costs, phase: Phase, pattern: StepsPhase) -> Line:
+    """The first line of a phase."""
+    phase, pattern = exchange_of_length(phase, pattern, costs.length)
+    rows = unrolled(phase, pattern)
+    target, _ = connections(phase, pattern)
+    text = features_of(costs, rows, phase)
+    here = _here(rows, phase, pattern)
+    # what moves nothing has no entry, unless that depends on the length of the run
+    there = rows.written if text.cuts else rows.kind
+    kept = np.flatnonzero((there & (SENT | RECEIVES | APPLIES | END)) > 0)
+    lane = np.repeat(np.arange(len(target)), np.diff(rows.start))[kept]
+    kinds, of_entry, beyond = _kinds(text, here, lane, rows.kind[kept], there[kept])
+    links_start, links = _links(target, rows.lanes, phase)
+    counts = np.bincount(lane, minlength=len(target))
+    lanes = Lanes(
+        start=np.concatenate(([0], np.cumsum(counts))),
+        beyond=beyond,
+        target=target,
+        links_start=links_start,
+        links=links,
+        loads=np.array([loads_at_beginning(text, one) for one in here], dtype=np.int64),
+    )
+    entries = _entries(costs, rows, kept, of_entry)
+    return Line(machine_of(costs, rows.lanes), rows.lanes, beginning(text), kinds, entries, lanes)
+
+
+def _here(rows: Unrolled, phase: Phase, pattern: StepsPhase) -> list[Here]:
+    """What the text of each place knows of its lanes."""
+    assert phase.exchange is not None, "a phase made of steps is an exchange"
+    found = []
+    for role in roles_of_places(phase, pattern):
+        for lane in role.lanes if role else (None,) * rows.lanes:
+            bits = always(lane, phase.exchange) if lane else RowKind(0)
+            found.append(
+                Here(
+                    receives=lane is not None and lane.receives_on is not None,
+                    sends=lane is not None and lane.sends_on is not None,
+                    always_receives=bool(bits & RowKind.RECEIVES),
+                    always_sends=bool(bits & RowKind.SENDS),
+                )
+            )
+    return found
+
+
+def _kinds(
+    text: Features, here: Sequence[Here], lane: Ints, kind: Ints, written: Ints
+) -> tuple[list[Kind], Ints, Ints]:
+    """All different kinds; which of them each entry is, of this `kind` and `written` so, and which
+    the one behind the last entry of each lane."""
+    different = list(dict.fromkeys(here))
+    which = np.array([different.index(one) for one in here], dtype=np.int64)
+    bits = np.concatenate((kind * KINDS + written, np.full(len(here), NO_MORE * (KINDS + 1))))
+    keys = np.concatenate((which[lane], which)) * KINDS**2 + bits
+    found, of_key = np.unique(keys, return_inverse=True)
+    kinds = [
+        Kind(
+            prepared(text, different[key // KINDS**2], key % KINDS),
+            start(text, different[key // KINDS**2], key // KINDS % KINDS),
+            ends=bool(key // KINDS & END),
+        )
+        for key in found.tolist()
+    ]
+    return kinds, of_key[: len(lane)], of_key[len(lane) :]
+
+
+def _entries(costs: Costs, rows: Unrolled, kept: Ints, kind: Ints) -> Entries:
+    """The entries of the step tables, from the rows that are kept."""
+    into = (rows.into_to - rows.into_from)[kept]
+    combines = (rows.kind[kept] & COMBINES) > 0
+    applying = np.where(combines, -(-into // costs.apply_rate), -(-into // costs.move_rate))
+    if costs.maps:
+        applying = np.where(combines, into * costs.combine, applying)
+    return Entries(
+        kind=kind,
+        into=into // costs.per_wavelet,
+        out=(rows.out_to - rows.out_from)[kept] // costs.per_wavelet,
+        passed=rows.passed[kept] // costs.per_wavelet,
+        applying=applying,
+    )
+
+
+def _links(target: Ints, lanes: int, phase: Phase) -> tuple[Ints, Ints]:
+    """Where the links of each lane's way start, and all links: those of the row, or of the grid
+    where the order of ranks is not contiguous."""
+    if phase.path is None or not phase.ways:
+        return _links_on_line(target, lanes)
+    ways = {(way.pes[0], way.pes[-1]): way.pes for way in phase.ways}
+    pes = phase.path.places
+    links: list[list[tuple[object, object]]] = []
+    for lane, to in enumerate(target.tolist()):
+        pair = (pes[lane // lanes], pes[to // lanes])
+        links.append(list(pairwise(ways.get(pair, pair))) if to != NOWHERE else [])
+    number = {link: index for index, link in enumerate(dict.fromkeys(chain(*links)))}
+    start = np.array([0, *accumulate(map(len, links))], dtype=np.int64)
+    return start, np.array([number[link] for way in links for link in way], dtype=np.int64)
+
+
+def _links_on_line(target: Ints, lanes: int) -> tuple[Ints, Ints]:
+    """The same on a line: behind each place there is a link in both directions."""
+    source = np.arange(len(target)) // lanes
+    way = np.where(target == NOWHERE, 0, target // lanes - source)
+    start = np.concatenate(([0], np.cumsum(np.abs(way))))
+    lane = np.repeat(np.arange(len(target)), np.abs(way))
+    hops = np.arange(len(lane)) - start[lane]
+    return start, 2 * (source[lane] + np.sign(way)[lane] * hops) + (way[lane] < 0)

@@ -1,0 +1,249 @@
+"""Follows a line of PEs through the step tables of an exchange: its cycles, its data, its relays.
+
+Cycles are those of the machine's clock, sizes of entries wavelets, unless said otherwise. Arguments
+are any objects with the attributes that their protocols list.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, Protocol, final
+
+import numpy as np
+import numpy.typing as npt
+
+_Ints = npt.NDArray[np.int64]
+_Flags = npt.NDArray[np.bool_]
+_Words = npt.NDArray[np.uint64]
+
+# What the code that starts an entry does: "code" and its cycles; "wait", an instruction with the
+# cycles that it takes; "receive", "send" and "pass", operations that begin; "apply" what is staged,
+# for as long as the entry says.
+_Action = tuple[str, int]
+
+class _Code(Protocol):
+    """Cycles of the pieces of code that belong to no entry."""
+
+    @property
+    def own_bit_set(self) -> int: ...
+    @property
+    def own_bit_clear(self) -> int: ...
+    @property
+    def is_true(self) -> int: ...
+    @property
+    def is_false(self) -> int: ...
+    @property
+    def over_else(self) -> int: ...
+    @property
+    def loop_back(self) -> int: ...
+    @property
+    def counter(self) -> int: ...
+    @property
+    def lane_begun(self) -> int: ...
+    @property
+    def other_lane(self) -> int: ...
+    @property
+    def goes_on(self) -> int: ...
+    @property
+    def step_begun(self) -> int: ...
+    @property
+    def step_over(self) -> int: ...
+
+class _Machine(Protocol):
+    """Cycles and, of queues, wavelets; `group` wavelets are taken by one instruction."""
+
+    @property
+    def ramp_up(self) -> int: ...
+    @property
+    def send_start(self) -> int: ...
+    @property
+    def ramp_down(self) -> int: ...
+    @property
+    def hop(self) -> int: ...
+    @property
+    def router_queue(self) -> int: ...
+    @property
+    def output_queue(self) -> int: ...
+    @property
+    def input_queue(self) -> int: ...
+    @property
+    def group(self) -> int: ...
+    @property
+    def task(self) -> int: ...
+    @property
+    def between(self) -> int: ...
+    @property
+    def load(self) -> int: ...
+    @property
+    def frame(self) -> int: ...
+    @property
+    def code(self) -> _Code: ...
+
+class _Kind(Protocol):
+    """Entries that are started by the same code; `prepared` cycles prepare one."""
+
+    @property
+    def prepared(self) -> int: ...
+    @property
+    def actions(self) -> Sequence[_Action]: ...
+    @property
+    def ends(self) -> bool: ...
+
+class _Entries(Protocol):
+    """By entry: its kind, wavelets that come in, go out and are let pass, and the cycles in which
+    what is staged is applied."""
+
+    @property
+    def kind(self) -> _Ints: ...
+    @property
+    def into(self) -> _Ints: ...
+    @property
+    def out(self) -> _Ints: ...
+    @property
+    def passed(self) -> _Ints: ...
+    @property
+    def applying(self) -> _Ints: ...
+
+class _Lanes(Protocol):
+    """By lane (PE * lanes of a PE + lane): where its entries start (and, last, where all end), the
+    kind of what the code finds behind the last, the lane it sends to (negative if none), where its
+    links start, and the registers that are loaded when the phase begins. `links` are numbers of
+    links, those of a way one after the other."""
+
+    @property
+    def start(self) -> _Ints: ...
+    @property
+    def beyond(self) -> _Ints: ...
+    @property
+    def target(self) -> _Ints: ...
+    @property
+    def links_start(self) -> _Ints: ...
+    @property
+    def links(self) -> _Ints: ...
+    @property
+    def loads(self) -> _Ints: ...
+
+@final
+class Timing:
+    """By PE: when its code calls what follows the phase, and its last busy cycle. `looks` at a PE
+    were taken; if these were all that may be, the rest is `extrapolated` at the same pace."""
+
+    @property
+    def free(self) -> _Ints: ...
+    @property
+    def ended(self) -> _Ints: ...
+    @property
+    def looks(self) -> int: ...
+    @property
+    def extrapolated(self) -> bool: ...
+
+@final
+class Line:
+    """A line of PEs, each with `lanes_each` lanes, and their step tables; a phase begins with
+    `beginning` cycles of code. ValueError where a number leads to what is not given."""
+
+    def __new__(
+        cls,
+        machine: _Machine,
+        lanes_each: int,
+        beginning: int,
+        kinds: Sequence[_Kind],
+        entries: _Entries,
+        lanes: _Lanes,
+    ) -> Line: ...
+    def run(self, called: _Ints, deep: _Ints, most: int, enough: int) -> Timing:
+        """Run all entries. By PE: the phase is called in cycle `called`, by code that takes `deep`
+        cycles to return from all functions. At most so many looks at a PE are taken; repetition is
+        leapt over where operations have `enough` wavelets left. RuntimeError if the line gets
+        stuck; what a signal raises ends it."""
+
+    def tasks(
+        self, called: _Ints, deep: _Ints, most: int, enough: int
+    ) -> list[tuple[int, int, list[_Action]]]:
+        """The same; the tasks that ran, each with its PE, its lane within the PE (-1 for the code
+        that begins the phase), and what its code did. "leave" is the call of what follows."""
+
+    def code_of_beginning(self) -> _Ints:
+        """By PE: cycles of the code that begins the phase, from its call to its return."""
+
+class _Tables(Protocol):
+    """Step tables without their timing, sizes in elements. Lane l has entries `start[l]` to
+    `start[l + 1] - 1` and sends to `target[l]` (negative if to none); slices begin at `bounds`.
+    Elements go from the first to the last, or `backward`. PEs have so many stages (`areas`)."""
+
+    @property
+    def lanes_each(self) -> int: ...
+    @property
+    def backward(self) -> bool: ...
+    @property
+    def start(self) -> _Ints: ...
+    @property
+    def target(self) -> _Ints: ...
+    @property
+    def bounds(self) -> _Ints: ...
+    @property
+    def areas(self) -> int: ...
+    @property
+    def out_from(self) -> _Ints: ...
+    @property
+    def out(self) -> _Ints: ...
+    @property
+    def into_from(self) -> _Ints: ...
+    @property
+    def into(self) -> _Ints: ...
+    @property
+    def passed(self) -> _Ints: ...
+    @property
+    def area(self) -> _Ints: ...
+    @property
+    def receives(self) -> _Flags: ...
+    @property
+    def applies(self) -> _Flags: ...
+    @property
+    def combines(self) -> _Flags: ...
+    @property
+    def stages(self) -> _Flags: ...
+    @property
+    def ends(self) -> _Flags: ...
+
+def run_untimed(
+    tables: _Tables, held: _Words
+) -> tuple[
+    _Words,
+    tuple[Literal["not staged", "other slices", "staged twice"], int] | None,
+    list[tuple[int, str]],
+]:
+    """Run all entries as far as they come; `held` is what PEs hold before, [PE, slice]. What they
+    hold then; what was done wrong first, and at which PE; the lanes that have not come to their
+    end, and what they wait for."""
+
+def deliver(held: _Words, target: _Ints, into: _Ints, values: _Words, combines: _Flags) -> None:
+    """Values into slices `into` of PEs `target`, one after the other."""
+
+class _Transfers(Protocol):
+    """In the order in which lanes do them: the slot (lane of a PE) where each begins, the distance
+    to the next slot on its way and how many there are behind the first, its time; and what it is
+    there, between and at the end, as [transfer, (kind, first slice, count)]."""
+
+    @property
+    def slot(self) -> _Ints: ...
+    @property
+    def step(self) -> _Ints: ...
+    @property
+    def hops(self) -> _Ints: ...
+    @property
+    def time(self) -> _Ints: ...
+    @property
+    def beginning(self) -> _Ints: ...
+    @property
+    def between(self) -> _Ints: ...
+    @property
+    def end(self) -> _Ints: ...
+
+def lay(
+    transfers: _Transfers, slots: int, most: int, by_length: bool, may_turn: bool
+) -> tuple[_Ints, _Ints, bool]:
+    """How many parts every slot has, and the parts, [n, (time, kind, first slice, count)], one
+    slot's after the other's. A part is joined to the one before it in its slot if that has the same
+    time and kind and its slices follow, up; or down, which is the last result, if that leaves fewer
+    parts and they `may_turn`. Those between join whatever their slices are, unless a multiple of
+    `most` elements has been passed since the first of them; `by_length` they are like all
+    others."""

@@ -1,0 +1,299 @@
+//! What the code of a PE does: how its tasks start entries of the step tables, as the template
+//! `exchange_pe.csl.j2` prints it.
+//!
+//! When a task starts, all it will do is worked out at once, as moves: code alone decides it.
+
+use crate::line::Action;
+use crate::state::{Evaluation, Move, Operation, PeState, Task, Way};
+
+impl Evaluation<'_> {
+    /// The code of a PE has had the last slot of an instruction, or the first one of the next.
+    pub fn go_on(&mut self, pe: usize) {
+        if self.pes[pe].slots < 0 {
+            self.pes[pe].slots = 0;
+            self.make_moves(pe);
+            let own = &mut self.pes[pe];
+            if own.slots == 0 {
+                return;
+            }
+            own.slots -= 1;
+            if own.slots > 0 {
+                return;
+            }
+        }
+        self.pes[pe].ready = self.now + 1;
+        self.make_moves(pe);
+    }
+
+    /// What the code does at once, up to its next instruction; or its end.
+    fn make_moves(&mut self, pe: usize) {
+        while let Some(&next) = self.pes[pe].moves.get(self.pes[pe].next) {
+            let own = &mut self.pes[pe];
+            own.next += 1;
+            match next {
+                Move::Code(cycles) => {
+                    own.slots = cycles;
+                    return;
+                }
+                Move::Leave => (own.free, own.ended) = (self.now, own.ended.max(self.now - 1)),
+                Move::Take {
+                    lane,
+                    elements,
+                    passing,
+                } => {
+                    self.lanes[lane].to_take = elements;
+                    self.lanes[lane].progress.passing = passing;
+                    own.operations.push(Operation {
+                        lane,
+                        way: Way::Takes,
+                    });
+                    self.under_way += 1;
+                }
+                Move::Send { lane, elements } => {
+                    self.lanes[lane].to_send = elements;
+                    own.operations.push(Operation {
+                        lane,
+                        way: Way::Sends,
+                    });
+                    self.under_way += 1;
+                }
+            }
+        }
+        let own = &mut self.pes[pe];
+        own.active = false;
+        own.idle = self.now + 1 + self.line.machine.between;
+        self.under_way -= 1;
+        self.start_task(pe);
+    }
+
+    /// An operation has ended, and with it perhaps its entry.
+    pub fn operation_ended(&mut self, pe: usize, lane: usize) {
+        self.under_way -= 1;
+        self.pes[pe].ended = self.now;
+        let progress = &mut self.lanes[lane].progress;
+        progress.runs -= 1;
+        if progress.runs == 0 {
+            progress.pending = true;
+            if !self.pes[pe].active {
+                self.start_task(pe);
+            }
+        }
+    }
+
+    /// The task of an entry that has ended starts, if there is one: of two not the one that was last
+    /// again.
+    fn start_task(&mut self, pe: usize) {
+        let each = self.line.lanes_each;
+        for turn in 1..=each {
+            let index = (self.pes[pe].last + turn) % each;
+            let lane = pe * each + index;
+            if !std::mem::take(&mut self.lanes[lane].progress.pending) {
+                continue;
+            }
+            let own = &mut self.pes[pe];
+            (own.last, own.active, own.slots) = (index, true, 0);
+            own.ready = own.idle.max(self.now + 1 + self.line.machine.task);
+            own.next = 0;
+            own.moves.clear();
+            self.under_way += 1;
+            self.task(pe, lane);
+            if let Some(tasks) = &mut self.tasks {
+                let moves = self.pes[pe].moves.clone();
+                let lane = Some(index);
+                tasks.push(Task { pe, lane, moves });
+            }
+            return;
+        }
+    }
+
+    /// The phase is called at every PE that has entries; `deep[pe]` is what returning behind takes.
+    pub fn begin(&mut self, deep: &[i64]) {
+        let line = self.line;
+        let code = &line.machine.code;
+        for (pe, &returning) in deep.iter().enumerate() {
+            let lanes = line.lanes_of(pe).filter(|&lane| line.has_entries(lane));
+            let lanes: Vec<usize> = lanes.collect();
+            if lanes.is_empty() {
+                continue;
+            }
+            self.under_way += 1;
+            let own = &mut self.pes[pe];
+            own.active = true;
+            own.code(line.beginning);
+            for &lane in &lanes {
+                own.code(line.machine.load * line.lanes[lane].loads);
+                own.code(code.lane_begun + line.kind(lane, 0).prepared);
+            }
+            if line.lanes_each == 1 {
+                self.entries(pe, lanes[0]);
+            } else {
+                self.steps(pe);
+            }
+            self.pes[pe].code(line.machine.frame + returning);
+        }
+    }
+
+    /// An entry has ended.
+    fn task(&mut self, pe: usize, lane: usize) {
+        let code = &self.line.machine.code;
+        if self.line.lanes_each == 1 {
+            self.entries(pe, lane);
+        } else {
+            if self.test_end_of_step(pe, lane) {
+                self.pes[pe].code(code.counter + code.over_else);
+                self.pes[pe].running -= 1;
+            } else {
+                self.start_entry(pe, lane);
+                self.go_on_in_step(pe, lane);
+            }
+            self.test_running(pe);
+            if self.pes[pe].running == 0 {
+                self.steps(pe);
+            }
+        }
+        self.pes[pe].code(self.line.machine.frame);
+    }
+
+    /// Whether the entry under way ends its lane's part in a step.
+    fn test_end_of_step(&mut self, pe: usize, lane: usize) -> bool {
+        let ends = self.line.ends(lane, self.lanes[lane].progress.begun - 1);
+        self.test_bit(pe, ends);
+        ends
+    }
+
+    fn test_bit(&mut self, pe: usize, is_set: bool) {
+        let code = &self.line.machine.code;
+        self.pes[pe].code(if is_set {
+            code.own_bit_set
+        } else {
+            code.own_bit_clear
+        });
+    }
+
+    /// Whether no lane is within the step any more.
+    fn test_running(&mut self, pe: usize) {
+        let code = &self.line.machine.code;
+        let none = self.pes[pe].running == 0;
+        self.pes[pe].code(if none { code.is_true } else { code.is_false });
+    }
+
+    /// Whether there is a further entry; if not, what follows the phase is called.
+    fn test_over(&mut self, pe: usize, lane: usize) -> bool {
+        let begun = self.lanes[lane].progress.begun;
+        let over = self.line.entry(lane, begun).is_none();
+        self.test_bit(pe, over);
+        if over {
+            self.pes[pe].code(self.line.machine.code.step_over);
+            self.pes[pe].moves.push(Move::Leave);
+        }
+        over
+    }
+
+    /// Entries of a PE's only lane begin until one is under way.
+    fn entries(&mut self, pe: usize, lane: usize) {
+        let code = &self.line.machine.code;
+        while !self.test_over(pe, lane) {
+            self.start_entry(pe, lane);
+            self.prepare_next(pe, lane);
+            let waits = self.lanes[lane].progress.runs > 0;
+            self.test_bit(pe, waits);
+            if waits {
+                break;
+            }
+            self.pes[pe].code(code.loop_back);
+        }
+    }
+
+    /// Steps begin until one is under way.
+    fn steps(&mut self, pe: usize) {
+        let line = self.line;
+        let code = &line.machine.code;
+        let lanes = line.lanes_of(pe).filter(|&lane| line.has_entries(lane));
+        let lanes: Vec<usize> = lanes.collect();
+        self.test_running(pe);
+        while self.pes[pe].running == 0 {
+            self.pes[pe].code(code.other_lane * (line.lanes_each as i64 - 1));
+            if self.test_over(pe, lanes[0]) {
+                break;
+            }
+            self.pes[pe].code(code.step_begun);
+            for &lane in &lanes {
+                self.pes[pe].running += 1;
+                self.start_entry(pe, lane);
+            }
+            for &lane in &lanes {
+                self.go_on_in_step(pe, lane);
+            }
+            self.pes[pe].code(code.loop_back);
+            self.test_running(pe);
+        }
+    }
+
+    /// The prepared entry becomes the one under way.
+    fn start_entry(&mut self, pe: usize, lane: usize) {
+        let (line, own) = (self.line, &mut self.pes[pe]);
+        let progress = &mut self.lanes[lane].progress;
+        let kind = line.kind(lane, progress.begun);
+        let entry = line
+            .entry(lane, progress.begun)
+            .copied()
+            .unwrap_or_default();
+        progress.begun += 1;
+        progress.runs = kind.operations();
+        for action in &kind.actions {
+            let into = |elements, passing| Move::Take {
+                lane,
+                elements,
+                passing,
+            };
+            match *action {
+                Action::Code(cycles) => own.code(cycles),
+                Action::Apply => own.code(entry.applying),
+                Action::Receive => own.moves.push(into(entry.into, false)),
+                Action::Pass => own.moves.push(into(entry.passed, true)),
+                Action::Send => own.moves.push(Move::Send {
+                    lane,
+                    elements: entry.out,
+                }),
+            }
+        }
+    }
+
+    /// Behind a start: the next entry is prepared.
+    fn prepare_next(&mut self, pe: usize, lane: usize) {
+        let begun = self.lanes[lane].progress.begun;
+        self.pes[pe].code(self.line.kind(lane, begun).prepared);
+    }
+
+    /// Entries of a step begin until one is under way, with call and return.
+    fn go_on_in_step(&mut self, pe: usize, lane: usize) {
+        let code = &self.line.machine.code;
+        self.pes[pe].code(code.goes_on);
+        self.prepare_next(pe, lane);
+        while self.lanes[lane].progress.runs == 0 {
+            self.test_bit(pe, false);
+            if self.test_end_of_step(pe, lane) {
+                self.pes[pe].code(code.counter);
+                self.pes[pe].running -= 1;
+                break;
+            }
+            self.start_entry(pe, lane);
+            self.prepare_next(pe, lane);
+            self.pes[pe].code(code.loop_back);
+        }
+        if self.lanes[lane].progress.runs > 0 {
+            self.test_bit(pe, true);
+        }
+    }
+}
+
+impl PeState {
+    /// Cycles of code, counted together with those before them.
+    fn code(&mut self, cycles: i64) {
+        if let Some(Move::Code(before)) = self.moves.last_mut() {
+            *before += cycles;
+        } else if cycles > 0 {
+            self.moves.push(Move::Code(cycles));
+        }
+    }
+}

@@ -1,0 +1,557 @@
+//! The module `collc_evaluator`: converts, and calls. `collc_evaluator.pyi` says what it takes.
+//!
+//! What is given are objects with attributes of the names that the structs here have.
+
+use numpy::ndarray::Array2;
+use numpy::{
+    Element, IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray2,
+};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::line::{self, Action, Entry, Kind, Lane, Machine};
+use crate::relays::{self, Joining, Part, Stop, Transfer};
+use crate::state::{Move, Task};
+use crate::timing::{self, Budget, Failure};
+use crate::transfers::{self, Elements, Problem, Tables, Taking, Waiting};
+
+type Ints<'py> = PyReadonlyArray1<'py, i64>;
+type Flags<'py> = PyReadonlyArray1<'py, bool>;
+type Words<'py> = PyReadonlyArray2<'py, u64>;
+
+/// The kinds of entries.
+#[derive(FromPyObject)]
+struct KindGiven {
+    prepared: i64,
+    actions: Vec<Action>,
+    ends: bool,
+}
+
+/// By entry.
+#[derive(FromPyObject)]
+struct EntriesGiven<'py> {
+    kind: Ints<'py>,
+    into: Ints<'py>,
+    out: Ints<'py>,
+    passed: Ints<'py>,
+    applying: Ints<'py>,
+}
+
+/// By lane; its entries are those from `start[lane]` to `start[lane + 1] - 1`, and so with links.
+#[derive(FromPyObject)]
+struct LanesGiven<'py> {
+    start: Ints<'py>,
+    beyond: Ints<'py>,
+    target: Ints<'py>,
+    links_start: Ints<'py>,
+    links: Ints<'py>,
+    loads: Ints<'py>,
+}
+
+impl FromPyObject<'_> for Action {
+    fn extract_bound(given: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let (name, number): (String, i64) = given.extract()?;
+        match name.as_str() {
+            "code" => Ok(Action::Code(number)),
+            "receive" => Ok(Action::Receive),
+            "send" => Ok(Action::Send),
+            "pass" => Ok(Action::Pass),
+            "apply" => Ok(Action::Apply),
+            other => Err(PyValueError::new_err(format!(
+                "no action is called {other:?}"
+            ))),
+        }
+    }
+}
+
+#[pyclass(frozen)]
+struct Line(line::Line);
+
+#[pymethods]
+impl Line {
+    #[new]
+    fn new(
+        machine: Machine,
+        lanes_each: usize,
+        beginning: i64,
+        kinds: Vec<KindGiven>,
+        entries: EntriesGiven,
+        lanes: LanesGiven,
+    ) -> PyResult<Line> {
+        let kinds = kinds.into_iter().map(|kind| Kind {
+            prepared: kind.prepared,
+            actions: kind.actions,
+            ends: kind.ends,
+        });
+        let line = line::Line::new(
+            machine,
+            lanes_each,
+            beginning,
+            kinds.collect(),
+            entries_of(&entries)?,
+            lanes_of(&lanes)?,
+        );
+        line.map(Line).map_err(PyValueError::new_err)
+    }
+
+    fn run(
+        &self,
+        py: Python,
+        called: Ints,
+        deep: Ints,
+        most: i64,
+        enough: i64,
+    ) -> PyResult<Timing> {
+        let calls = self.calls(&called, &deep)?;
+        followed(py, most, enough, |budget| {
+            timing::run(&self.0, calls.given(), budget)
+        })
+        .map(Timing)
+    }
+
+    fn tasks(
+        &self,
+        py: Python,
+        called: Ints,
+        deep: Ints,
+        most: i64,
+        enough: i64,
+    ) -> PyResult<Vec<TaskTold>> {
+        let calls = self.calls(&called, &deep)?;
+        let tasks = followed(py, most, enough, |budget| {
+            timing::tasks(&self.0, calls.given(), budget)
+        });
+        Ok(tasks?.iter().map(told).collect())
+    }
+
+    fn code_of_beginning<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        timing::code_of_beginning(&self.0).into_pyarray(py)
+    }
+}
+
+/// The PE, its lane or -1, what its code did.
+type TaskTold = (usize, isize, Vec<(&'static str, i64)>);
+
+fn told(task: &Task) -> TaskTold {
+    let told = |next: &Move| match *next {
+        Move::Code(cycles) => ("code", cycles),
+        Move::Take {
+            elements,
+            passing: true,
+            ..
+        } => ("pass", elements),
+        Move::Take { elements, .. } => ("receive", elements),
+        Move::Send { elements, .. } => ("send", elements),
+        Move::Leave => ("leave", 0),
+    };
+    let lane = task.lane.map_or(-1, |lane| lane as isize);
+    (task.pe, lane, task.moves.iter().map(told).collect())
+}
+
+struct Calls {
+    called: Vec<i64>,
+    deep: Vec<i64>,
+}
+
+impl Calls {
+    fn given(&self) -> timing::Calls<'_> {
+        timing::Calls {
+            called: &self.called,
+            deep: &self.deep,
+        }
+    }
+}
+
+impl Line {
+    fn calls(&self, called: &Ints, deep: &Ints) -> PyResult<Calls> {
+        let (called, deep) = (column(called), column(deep));
+        if called.len() != self.0.pes() || deep.len() != self.0.pes() {
+            return Err(PyValueError::new_err(
+                "`called` and `deep` have an entry for each PE",
+            ));
+        }
+        Ok(Calls { called, deep })
+    }
+}
+
+/// Follow a line without holding up other threads, until a signal raises something.
+fn followed<T: Send>(
+    py: Python,
+    most: i64,
+    enough: i64,
+    follow: impl FnOnce(Budget) -> Result<T, Failure> + Send,
+) -> PyResult<T> {
+    let mut raised = None;
+    let found = py.allow_threads(|| {
+        let mut is_interrupted = || {
+            raised = Python::with_gil(|py| py.check_signals().err());
+            raised.is_some()
+        };
+        follow(Budget {
+            most,
+            enough,
+            is_interrupted: &mut is_interrupted,
+        })
+    });
+    found.map_err(|failure| match failure {
+        Failure::Stuck(pes) => PyRuntimeError::new_err(format!("PEs {pes:?} never end")),
+        Failure::Interrupted => raised.unwrap_or_else(|| PyRuntimeError::new_err("interrupted")),
+    })
+}
+
+#[pyclass(frozen)]
+struct Timing(timing::Timing);
+
+#[pymethods]
+impl Timing {
+    #[getter]
+    fn free<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        PyArray1::from_slice(py, &self.0.free)
+    }
+
+    #[getter]
+    fn ended<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        PyArray1::from_slice(py, &self.0.ended)
+    }
+
+    #[getter]
+    fn looks(&self) -> i64 {
+        self.0.looks
+    }
+
+    #[getter]
+    fn extrapolated(&self) -> bool {
+        self.0.extrapolated
+    }
+}
+
+fn entries_of(given: &EntriesGiven) -> PyResult<Vec<Entry>> {
+    let kind = indexes(&given.kind)?;
+    let (into, out) = (column(&given.into), column(&given.out));
+    let (passed, applying) = (column(&given.passed), column(&given.applying));
+    same_length(&[
+        kind.len(),
+        into.len(),
+        out.len(),
+        passed.len(),
+        applying.len(),
+    ])?;
+    let entry = |at: usize| Entry {
+        kind: kind[at],
+        into: into[at],
+        out: out[at],
+        passed: passed[at],
+        applying: applying[at],
+    };
+    Ok((0..kind.len()).map(entry).collect())
+}
+
+fn lanes_of(given: &LanesGiven) -> PyResult<Vec<Lane>> {
+    let (start, links_start) = (indexes(&given.start)?, indexes(&given.links_start)?);
+    let (beyond, links) = (indexes(&given.beyond)?, indexes(&given.links)?);
+    let (target, loads) = (targets(&given.target), column(&given.loads));
+    same_length(&[
+        beyond.len() + 1,
+        target.len() + 1,
+        loads.len() + 1,
+        start.len(),
+        links_start.len(),
+    ])?;
+    let lane = |at: usize| {
+        let links = links.get(links_start[at]..links_start[at + 1]);
+        let links =
+            links.ok_or_else(|| PyValueError::new_err("a lane has links that are not given"))?;
+        Ok(Lane {
+            entries: start[at]..start[at + 1],
+            beyond: beyond[at],
+            target: target[at],
+            links: links.to_vec(),
+            loads: loads[at],
+        })
+    };
+    (0..target.len()).map(lane).collect()
+}
+
+/// The step tables of a line without their timing.
+#[derive(FromPyObject)]
+struct TablesGiven<'py> {
+    lanes_each: usize,
+    backward: bool,
+    start: Ints<'py>,
+    target: Ints<'py>,
+    bounds: Ints<'py>,
+    areas: usize,
+    out_from: Ints<'py>,
+    out: Ints<'py>,
+    into_from: Ints<'py>,
+    into: Ints<'py>,
+    passed: Ints<'py>,
+    area: Ints<'py>,
+    receives: Flags<'py>,
+    applies: Flags<'py>,
+    combines: Flags<'py>,
+    stages: Flags<'py>,
+    ends: Flags<'py>,
+}
+
+impl TablesGiven<'_> {
+    fn tables(&self) -> PyResult<Tables> {
+        let (out_from, out) = (column(&self.out_from), column(&self.out));
+        let (into_from, into) = (column(&self.into_from), column(&self.into));
+        let (passed, area) = (column(&self.passed), indexes(&self.area)?);
+        let (receives, applies) = (column(&self.receives), column(&self.applies));
+        let (combines, stages) = (column(&self.combines), column(&self.stages));
+        let ends = column(&self.ends);
+        let taking = |at: usize| match (receives[at], applies[at]) {
+            (true, _) => Some(Taking::Receive {
+                stages: stages[at],
+                combines: combines[at],
+            }),
+            (false, true) => Some(Taking::Apply {
+                combines: combines[at],
+            }),
+            (false, false) => None,
+        };
+        let entry = |at: usize| transfers::Entry {
+            out: Elements {
+                from: out_from[at],
+                count: out[at],
+            },
+            into: Elements {
+                from: into_from[at],
+                count: into[at],
+            },
+            passed: passed[at],
+            taking: taking(at),
+            area: area[at],
+            ends: ends[at],
+        };
+        let tables = Tables {
+            lanes_each: self.lanes_each,
+            backward: self.backward,
+            start: indexes(&self.start)?,
+            target: targets(&self.target),
+            entries: (0..ends.len()).map(entry).collect(),
+            bounds: column(&self.bounds),
+            areas: self.areas,
+        };
+        tables.check().map_err(PyValueError::new_err)?;
+        Ok(tables)
+    }
+}
+
+type Moved<'py> = (
+    Bound<'py, PyArray2<u64>>,
+    Option<(&'static str, usize)>,
+    Vec<(usize, &'static str)>,
+);
+
+/// See `transfers::run`.
+#[pyfunction]
+fn run_untimed<'py>(py: Python<'py>, tables: TablesGiven, held: Words) -> PyResult<Moved<'py>> {
+    let (tables, held) = (tables.tables()?, held.as_array());
+    let (pes, slices) = held.dim();
+    if pes * tables.lanes_each != tables.target.len() || slices + 1 != tables.bounds.len() {
+        return Err(PyValueError::new_err(
+            "what is held has a number for each PE and slice",
+        ));
+    }
+    let held = held.iter().copied().collect();
+    let outcome = py.allow_threads(|| transfers::run(&tables, held));
+    let problem = outcome.problem.map(|(problem, pe)| {
+        let name = match problem {
+            Problem::NotStaged => "not staged",
+            Problem::OtherSlices => "other slices",
+            Problem::StagedTwice => "staged twice",
+        };
+        (name, pe)
+    });
+    let waiting = |(lane, waiting)| {
+        let name = match waiting {
+            Waiting::ForLanes => "for its other lanes",
+            Waiting::ToPass => "to let elements pass",
+            Waiting::ToSend => "to send",
+            Waiting::ToReceive => "to receive",
+        };
+        (lane, name)
+    };
+    Ok((
+        matrix(py, pes, slices, outcome.held)?,
+        problem,
+        outcome.stuck.into_iter().map(waiting).collect(),
+    ))
+}
+
+/// Values go into slices of PEs, one after the other.
+#[pyfunction]
+fn deliver(
+    mut held: PyReadwriteArray2<u64>,
+    target: Ints,
+    into: Ints,
+    values: PyReadonlyArray1<u64>,
+    combines: Flags,
+) -> PyResult<()> {
+    let (target, into) = (indexes(&target)?, indexes(&into)?);
+    let (values, combines) = (column(&values), column(&combines));
+    same_length(&[target.len(), into.len(), values.len(), combines.len()])?;
+    let mut held = held.as_array_mut();
+    for at in 0..values.len() {
+        let own = held.get_mut((target[at], into[at]));
+        let own = own.ok_or_else(|| PyValueError::new_err("there is no such PE or slice"))?;
+        *own = if combines[at] {
+            transfers::combined(*own, values[at])
+        } else {
+            values[at]
+        };
+    }
+    Ok(())
+}
+
+/// Transfers along lanes that relay, by column; of a stop [transfer, kind first count].
+#[derive(FromPyObject)]
+struct TransfersGiven<'py> {
+    slot: Ints<'py>,
+    step: Ints<'py>,
+    hops: Ints<'py>,
+    time: Ints<'py>,
+    beginning: PyReadonlyArray2<'py, i64>,
+    between: PyReadonlyArray2<'py, i64>,
+    end: PyReadonlyArray2<'py, i64>,
+}
+
+type Laid<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<i64>>, bool);
+
+/// See `relays::lay`; the way that leaves fewer parts, if it may be chosen.
+#[pyfunction]
+fn lay<'py>(
+    py: Python<'py>,
+    given: TransfersGiven,
+    slots: usize,
+    most: i64,
+    by_length: bool,
+    may_turn: bool,
+) -> PyResult<Laid<'py>> {
+    let transfers = transfers_of(&given)?;
+    let joining = Joining {
+        ascends: true,
+        most: most.max(1),
+        by_length,
+    };
+    relays::check(&transfers, slots).map_err(PyValueError::new_err)?;
+    let (starts, parts, turned) = py.allow_threads(|| {
+        if may_turn {
+            relays::lay_shorter(&transfers, slots, joining)
+        } else {
+            let (starts, parts) = relays::lay(&transfers, slots, joining);
+            (starts, parts, false)
+        }
+    });
+    let counts: Vec<i64> = starts
+        .windows(2)
+        .map(|pair| (pair[1] - pair[0]) as i64)
+        .collect();
+    let numbers = |part: &Part| [part.time, part.kind, part.first, part.count];
+    let flat: Vec<i64> = parts.iter().flat_map(numbers).collect();
+    Ok((
+        counts.into_pyarray(py),
+        matrix(py, parts.len(), 4, flat)?,
+        turned,
+    ))
+}
+
+fn transfers_of(given: &TransfersGiven) -> PyResult<Vec<Transfer>> {
+    let (slot, hops) = (indexes(&given.slot)?, indexes(&given.hops)?);
+    let (step, time) = (column(&given.step), column(&given.time));
+    let (beginning, between, end) = (
+        stops(&given.beginning)?,
+        stops(&given.between)?,
+        stops(&given.end)?,
+    );
+    same_length(&[
+        slot.len(),
+        hops.len(),
+        step.len(),
+        time.len(),
+        beginning.len(),
+        between.len(),
+        end.len(),
+    ])?;
+    let transfer = |at: usize| Transfer {
+        slot: slot[at],
+        step: step[at] as isize,
+        hops: hops[at],
+        time: time[at],
+        beginning: beginning[at],
+        between: between[at],
+        end: end[at],
+    };
+    Ok((0..slot.len()).map(transfer).collect())
+}
+
+fn stops(given: &PyReadonlyArray2<i64>) -> PyResult<Vec<Stop>> {
+    let given = given.as_array();
+    if given.ncols() != 3 {
+        return Err(PyValueError::new_err(
+            "a stop has a kind, its first slice and their count",
+        ));
+    }
+    Ok(given
+        .rows()
+        .into_iter()
+        .map(|row| Stop {
+            kind: row[0],
+            first: row[1],
+            count: row[2],
+        })
+        .collect())
+}
+
+fn column<T: Element + Copy>(given: &PyReadonlyArray1<T>) -> Vec<T> {
+    given.as_array().iter().copied().collect()
+}
+
+fn indexes(given: &Ints) -> PyResult<Vec<usize>> {
+    let index = |number: &i64| {
+        usize::try_from(*number).map_err(|_| PyValueError::new_err(format!("{number} is no index")))
+    };
+    given.as_array().iter().map(index).collect()
+}
+
+/// Lanes that lanes send to; a negative number is none.
+fn targets(given: &Ints) -> Vec<Option<usize>> {
+    given
+        .as_array()
+        .iter()
+        .map(|number| usize::try_from(*number).ok())
+        .collect()
+}
+
+fn same_length(lengths: &[usize]) -> PyResult<()> {
+    if lengths.windows(2).all(|pair| pair[0] == pair[1]) {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!(
+        "columns differ in length: {lengths:?}"
+    )))
+}
+
+fn matrix<T: Element>(
+    py: Python<'_>,
+    rows: usize,
+    columns: usize,
+    flat: Vec<T>,
+) -> PyResult<Bound<'_, PyArray2<T>>> {
+    let array = Array2::from_shape_vec((rows, columns), flat);
+    Ok(array
+        .map_err(|error| PyValueError::new_err(error.to_string()))?
+        .into_pyarray(py))
+}
+
+#[pymodule]
+fn collc_evaluator(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Line>()?;
+    module.add_class::<Timing>()?;
+    module.add_function(wrap_pyfunction!(run_untimed, module)?)?;
+    module.add_function(wrap_pyfunction!(deliver, module)?)?;
+    module.add_function(wrap_pyfunction!(lay, module)?)
+}
