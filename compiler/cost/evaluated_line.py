@@ -19,7 +19,7 @@ from collc.cost.row_code import (
     Here,
     beginning,
     features_of,
-    loads_at_beginning,
+    lane_begun,
     prepared,
     start,
 )
@@ -51,7 +51,6 @@ class Machine:
     group: int
     task: int
     between: int
-    load: int
     frame: int
     code: RowCode
 
@@ -87,15 +86,15 @@ class Entries:
 @dataclass(frozen=True, eq=False)
 class Lanes:
     """By lane (place * lanes of a place + lane): where its entries start, the kind of what the code
-    finds behind the last, where it sends to, where the links of that way start, and how many
-    registers are loaded at the beginning."""
+    finds behind the last, where it sends to, where the links of that way start, and the
+    cycles until its first entry is prepared."""
 
     start: Ints
     beyond: Ints
     target: Ints
     links_start: Ints
     links: Ints
-    loads: Ints
+    begins: Ints
 
 
 def line_of(costs: Costs, phase: Phase, pattern: StepsPhase) -> Line:
@@ -118,10 +117,21 @@ def line_of(costs: Costs, phase: Phase, pattern: StepsPhase) -> Line:
         target=target,
         links_start=links_start,
         links=links,
-        loads=np.array([loads_at_beginning(text, one) for one in here], dtype=np.int64),
+        begins=_begins(text, here, there[kept], counts),
     )
     entries = _entries(costs, rows, kept, of_entry)
     return Line(machine_of(costs, rows.lanes), rows.lanes, beginning(text), kinds, entries, lanes)
+
+
+def _begins(text: Features, here: Sequence[Here], written: Ints, counts: Ints) -> Ints:
+    """What each lane's code does before its first entry; `written` are the bits of all entries, of
+    which each lane has so many."""
+    first = np.cumsum(counts) - counts
+    kinds = [int(written[at]) if count else NO_MORE for at, count in zip(first, counts, strict=True)]
+    known: dict[tuple[Here, int], int] = {}
+    for key in dict.fromkeys(zip(here, kinds, strict=True)):
+        known[key] = lane_begun(text, *key)
+    return np.array([known[key] for key in zip(here, kinds, strict=True)], dtype=np.int64)
 
 
 def _here(rows: Unrolled, phase: Phase, pattern: StepsPhase) -> list[Here]:

@@ -36,6 +36,7 @@ class Features:
     mixed: bool  # receives with and without combining
     areas: int
     mixed_applying: bool
+    load: int
     issue: int
     code: RowCode
 
@@ -71,6 +72,7 @@ def features_of(costs: Costs, rows: Unrolled, phase: Phase) -> Features:
         and any(not kind & (COMBINES | STAGES) for kind in received),
         areas=exchange.areas,
         mixed_applying=any(kind & APPLIES and kind & COMBINES for kind in kinds),
+        load=costs.load,
         issue=costs.issue,
         code=costs.rows[rows.lanes - 1],
     )
@@ -78,7 +80,7 @@ def features_of(costs: Costs, rows: Unrolled, phase: Phase) -> Features:
 
 def beginning(text: Features) -> int:
     """What a phase begins with, before any row is prepared."""
-    code, cycles = text.code, 0
+    code, cycles = text.code, text.code.begun
     if text.backward:
         cycles += code.backward
     if text.cuts:
@@ -86,9 +88,15 @@ def beginning(text: Features) -> int:
     return cycles
 
 
-def loads_at_beginning(text: Features, here: Here) -> int:
-    """The registers of a lane's fabric operands that are loaded before its first row."""
-    return (here.receives + here.sends) * text.alike
+def lane_begun(text: Features, here: Here, kind: int) -> int:
+    """What a lane begins with: the registers of its fabric operands, where all rows have as many
+    elements, and its first row prepared, whose numbers are known to the compiler."""
+    code, into, staged = text.code, kind & INTO, kind & (STAGES | APPLIES)
+    loads = text.load * (here.receives + here.sends) * text.alike
+    first = code.first_send * here.sends + code.first_receive * (into > 0)
+    if text.cuts:
+        first += code.bounds * ((kind & OUT > 0) + (into > 0))
+    return code.lane_begun + loads + first + code.first_stage * (staged > 0)
 
 
 def start(text: Features, here: Here, kind: int) -> tuple[Action, ...]:

@@ -146,7 +146,11 @@ class RowCode:
     operand_length: int  # the same of one that is known but for its length
     block: int  # a task is blocked
     activate: int  # a task is activated
-    lane_begun: int  # a phase's beginning for a lane, without preparing its first row
+    begun: int  # a phase's beginning
+    lane_begun: int  # more for each lane
+    first_send: int  # and for preparing its first row
+    first_receive: int
+    first_stage: int
     backward: int  # where slices go from their last element on
     cuts: int  # a vector of a length of the run is cut into slices
     cut: int  # for each

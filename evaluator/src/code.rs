@@ -121,8 +121,7 @@ impl Evaluation<'_> {
             own.active = true;
             own.code(line.beginning);
             for &lane in &lanes {
-                own.code(line.machine.load * line.lanes[lane].loads);
-                own.code(code.lane_begun + line.kind(lane, 0).prepared);
+                own.code(line.lanes[lane].begins);
             }
             if line.lanes_each == 1 {
                 self.entries(pe, lanes[0]);

@@ -21,8 +21,6 @@ pub struct Machine {
     pub task: i64,
     /// From the end of a task to the next one, at least.
     pub between: i64,
-    /// A descriptor into its register.
-    pub load: i64,
     /// The return of a task.
     pub frame: i64,
     pub code: Code,
@@ -39,7 +37,6 @@ pub struct Code {
     pub over_else: i64,
     pub loop_back: i64,
     pub counter: i64,
-    pub lane_begun: i64,
     pub other_lane: i64,
     pub goes_on: i64,
     pub step_begun: i64,
@@ -99,8 +96,8 @@ pub struct Lane {
     pub target: Option<usize>,
     /// The links on the way there, one after the other.
     pub links: Vec<usize>,
-    /// Registers that are loaded when the phase begins.
-    pub loads: i64,
+    /// Cycles until the first entry is prepared.
+    pub begins: i64,
 }
 
 /// How the elements of a lane travel, worked out once.

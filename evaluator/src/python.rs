@@ -45,7 +45,7 @@ struct LanesGiven<'py> {
     target: Ints<'py>,
     links_start: Ints<'py>,
     links: Ints<'py>,
-    loads: Ints<'py>,
+    begins: Ints<'py>,
 }
 
 impl FromPyObject<'_> for Action {
@@ -249,11 +249,11 @@ fn entries_of(given: &EntriesGiven) -> PyResult<Vec<Entry>> {
 fn lanes_of(given: &LanesGiven) -> PyResult<Vec<Lane>> {
     let (start, links_start) = (indexes(&given.start)?, indexes(&given.links_start)?);
     let (beyond, links) = (indexes(&given.beyond)?, indexes(&given.links)?);
-    let (target, loads) = (targets(&given.target), column(&given.loads));
+    let (target, begins) = (targets(&given.target), column(&given.begins));
     same_length(&[
         beyond.len() + 1,
         target.len() + 1,
-        loads.len() + 1,
+        begins.len() + 1,
         start.len(),
         links_start.len(),
     ])?;
@@ -266,7 +266,7 @@ fn lanes_of(given: &LanesGiven) -> PyResult<Vec<Lane>> {
             beyond: beyond[at],
             target: target[at],
             links: links.to_vec(),
-            loads: loads[at],
+            begins: begins[at],
         })
     };
     (0..target.len()).map(lane).collect()

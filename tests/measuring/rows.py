@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from measuring.probes import Probe
-from measuring.traces import Trace, traced
+from measuring.traces import Event, Trace, traced
 
 from collc.cost.evaluated_line import line_of
 from collc.cost.exchange import ENOUGH, MOST
@@ -24,7 +24,8 @@ from collc.spec.exchange import StepsPhase
 from collc.target.constants import Constants, RowCode
 
 PIECES = tuple(field.name for field in fields(RowCode))
-SIGNED = frozenset(("lane_begun", "row_staged", "row_mixed", "row_passed"))
+FIRST = ("begun", "lane_begun", "first_send", "first_receive", "first_stage", "backward")
+SIGNED = frozenset((*FIRST, "row_staged", "row_mixed", "row_passed"))
 
 
 @dataclass(frozen=True)
@@ -61,12 +62,18 @@ def written(bundle: Bundle, constants: Constants) -> Written:
 
 
 def ran(trace: Trace, pe: int) -> list[int]:
-    """The cycles of a PE's tasks; the last instruction of each is a return of a cycle."""
+    """The cycles of a PE's tasks; the last instruction of each is a return of a cycle, which has
+    another line where the PE waits for the next task."""
     own = [one for one in trace.events if one.pe == pe and one.kind in ("task", "code", "issue")]
-    events = [one for one in own if one.of != "IDLE"]
+    code = [one for one in own if one.of != "IDLE"]
+    events = [one for one, before in zip(code, [None, *code], strict=False) if _is_new(one, before)]
     begins = [i for i, one in enumerate(events) if one.kind == "task"]
     tasks = [events[i + 1 : end] for i, end in zip(begins, [*begins[1:], None], strict=True)]
     return [code[-1].cycle + 1 - code[0].cycle for code in tasks]
+
+
+def _is_new(event: Event, before: Event | None) -> bool:
+    return before is None or (event.of, event.at) != (before.of, before.at)
 
 
 def tasks_of(probe: Probe, target: str, timing: str, constants: Constants) -> list[Task]:
