@@ -12,6 +12,8 @@ import numpy as np
 
 ROUNDS = 3000
 TIE = 1e-3  # what pulls a piece towards nothing where no task tells
+TRIMS = 3
+FAR_OFF = 12  # cycles
 
 
 @dataclass(frozen=True)
@@ -53,3 +55,21 @@ def _descended(
         if np.abs(found - before).max() < 1e-6:
             break
     return found
+
+
+def trimmed(
+    tasks: Sequence[tuple[int, Mapping[str, int]]], signed: frozenset[str] = frozenset()
+) -> Fit:
+    """The fit without tasks that are far off: which of two lanes is next is taken from the model, and
+    may be the other one in a run."""
+    kept = list(tasks)
+    for _ in range(TRIMS):
+        fit = fitted(kept, signed)
+        limit = max(FAR_OFF, 3 * fit.error)
+        kept = [task for task in tasks if abs(_off(fit, task)) < limit]
+    return fitted(kept, signed)
+
+
+def _off(fit: Fit, task: tuple[int, Mapping[str, int]]) -> int:
+    took, counts = task
+    return sum(fit.cycles.get(name, 0) * count for name, count in counts.items()) - took

@@ -8,6 +8,7 @@ trace, and both of a probe.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -25,7 +26,7 @@ from collc.target.constants import Constants, RowCode
 
 PIECES = tuple(field.name for field in fields(RowCode))
 FIRST = ("begun", "lane_begun", "first_send", "first_receive", "first_stage", "backward")
-SIGNED = frozenset((*FIRST, "row_staged", "row_mixed", "row_passed"))
+SIGNED = frozenset(("row_staged", "row_mixed", "row_passed"))
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,23 @@ class Task:
     each."""
 
     where: str
+    is_first: bool  # of its PE, which begins the phase
     lanes: int
     cycles: int
     counts: tuple[tuple[str, int], ...]
 
+    @property
+    def pieces(self) -> Pieces:
+        """What it took, and how often it has each piece."""
+        return self.cycles, dict(self.counts)
 
+    def pieces_but(self, known: Mapping[str, int], others: Collection[str]) -> Pieces:
+        """The same, of the `others`: what the rest takes is known."""
+        rest = sum(known.get(name, 0) * n for name, n in self.counts if name not in others)
+        return self.cycles - rest, {name: n for name, n in self.counts if name in others}
+
+
+Pieces = tuple[int, Mapping[str, int]]
 Written = dict[int, list[tuple[int | None, int]]]  # by place: lane and cycles of each task
 
 
@@ -101,7 +114,8 @@ def tasks_of(probe: Probe, target: str, timing: str, constants: Constants) -> li
             before = _before(bundle, constants) if number == 0 else 0
             held = tuple((name, n) for name, n in counts.items() if n)
             where = f"{probe.name}: PE {place}, task {number}"
-            found.append(Task(where, len(exchange.lanes), took[number] - before - rest, held))
+            own_cycles = took[number] - before - rest
+            found.append(Task(where, number == 0, len(exchange.lanes), own_cycles, held))
     return found
 
 
