@@ -16,7 +16,7 @@ DIGITS = 12
 
 def of_tools() -> str:
     """Of the compiler with its data, and of the simulator."""
-    return _of_folders("compiler", "grammar", "templates", "examples", *SIMULATOR)
+    return _of_folders("compiler", "evaluator/src", "grammar", "templates", "examples", *SIMULATOR)
 
 
 @lru_cache(maxsize=1)

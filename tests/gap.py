@@ -47,7 +47,7 @@ PROGRAMS = {
         "reduce optimal to {middle} then broadcast from {middle}",
         "run pipelined_allreduce(c = 1)",
         "run ring_allreduce",
-        "run ring_allreduce in twos",
+        "run ring_allreduce in simd",
         "run recursive_doubling",
         "run halving_doubling",
     ),

@@ -90,7 +90,8 @@ def cache_folder() -> Path:
 
 @lru_cache(maxsize=1)
 def _tools() -> str:
-    """A hash of all that answers follow from: compiler, language, templates, simulator."""
+    """A hash of all that answers follow from: compiler, language, templates, evaluator,
+    simulator."""
     digest = hashlib.sha256()
     for file in _parts():
         digest.update(file.read_bytes())
@@ -102,6 +103,9 @@ def _parts() -> Iterator[Path]:
         yield from sorted(Path(str(files(package))).rglob("*.py"))
     for package in ("collc.grammar", "collc.templates"):
         yield from (file for file in sorted(Path(str(files(package))).iterdir()) if file.is_file())
-    simulator = find_spec("fabsim")
-    for folder in sorted(simulator.submodule_search_locations or ()) if simulator else ():
+    extensions = (find_spec("collc_evaluator"), find_spec("fabsim"))
+    folders = [
+        folder for one in extensions if one for folder in one.submodule_search_locations or ()
+    ]
+    for folder in sorted(folders):
         yield from (file for file in sorted(Path(folder).glob("*")) if file.is_file())

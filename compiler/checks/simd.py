@@ -25,7 +25,7 @@ def paired(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
                     f"`{phase.name}` passes four elements by one instruction from the last to the "
                     f"first, of which {plan.target.name} takes two",
                     pattern.span,
-                    help="leave `in twos` out",
+                    help="leave `in simd` out",
                 )
             if phase.wide and not can_be_wide(pattern, contract, plan.target):
                 yield Diagnostic(
@@ -33,7 +33,7 @@ def paired(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
                     f"`{phase.name}` takes two wavelets by one instruction, which "
                     f"{plan.target.name} cannot do with its operation or its slices",
                     pattern.span,
-                    help="leave `in twos` out",
+                    help="leave `in simd` out",
                 )
         else:
             combines = not isinstance(pattern, BroadcastPhase)

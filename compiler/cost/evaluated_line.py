@@ -209,7 +209,11 @@ def _links_on_line(target: Ints, lanes: int) -> tuple[Ints, Ints]:
     """The same on a line: behind each place there is a link in both directions."""
     source = np.arange(len(target)) // lanes
     way = np.where(target == NOWHERE, 0, target // lanes - source)
-    start = np.concatenate(([0], np.cumsum(np.abs(way))))
-    lane = np.repeat(np.arange(len(target)), np.abs(way))
-    hops = np.arange(len(lane)) - start[lane]
-    return start, 2 * (source[lane] + np.sign(way)[lane] * hops) + (way[lane] < 0)
+    hops = np.abs(way)
+    start = np.zeros(len(target) + 1, dtype=np.int64)
+    start[1:] = np.cumsum(hops)
+    lane = np.repeat(np.arange(len(target)), hops)
+    behind = np.arange(len(lane)) - start[lane]
+    back = np.where(way < 0, 1, 0)[lane]
+    links: Ints = 2 * (source[lane] + (1 - 2 * back) * behind) + back
+    return start, links

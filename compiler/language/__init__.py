@@ -14,6 +14,7 @@ from operator import index
 from pathlib import Path
 from typing import SupportsIndex
 
+from collc.language.deprecated import modernized
 from collc.language.elaborate import elaborate
 from collc.language.imports import with_imports
 from collc.language.parser import parse_text
@@ -49,11 +50,12 @@ def parse_source(
     """
     given = {name: _integer(name, value) for name, value in (definitions or {}).items()}
     declarations, imports = with_imports(file, parse_text(file, text))
+    declarations, notices = modernized(declarations)
     if leave_open:
         declarations = tuple(
             opened(one) if isinstance(one, CollectiveDecl) else one for one in declarations
         )
-    return replace(elaborate(file, declarations, given, target), imports=imports)
+    return replace(elaborate(file, declarations, given, target), imports=imports, notices=notices)
 
 
 def _integer(name: str, value: SupportsIndex) -> int:

@@ -136,7 +136,7 @@ def _refused_run(step: RunStep) -> tuple[str, str]:
     """Why an algorithm cannot go by a length of the run, and what would help."""
     name, slices = step.algorithm.text, step.algorithm.slices
     if step.wide:
-        return f"{name} takes wavelets in twos, and slices may be of any length", "leave that out"
+        return f"{name} takes wavelets in simd, and slices may be of any length", "leave that out"
     if slices > MOST_CUTS:
         message = (
             f"{name} cuts vectors into {slices} slices, and at most {MOST_CUTS} are cut while "

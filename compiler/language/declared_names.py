@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from collc.language.deprecated import TREES
 from collc.language.expressions import RESERVED
 from collc.language.problems import ProblemError, problem
 from collc.language.syntax import Word
@@ -11,7 +12,8 @@ from collc.spec import Order
 
 OPTIMAL = "optimal"  # the tree that the compiler looks for
 RING, HILBERT = "ring", "hilbert"
-TREE_WORDS = frozenset(("jump",))  # what `reduce` takes beside declared trees
+# what `reduce` takes beside declared trees, old spellings included
+TREE_WORDS = frozenset(("root_bypass", *TREES))
 ORDER_WORDS = frozenset((*(order.value for order in Order), RING, HILBERT))
 
 

@@ -280,7 +280,7 @@ def step_texts(collective: Collective) -> Iterator[str]:
             lines = _lines_by(step.axis, collective, every=step.lines == (0, across - 1))
             root = collective.root
             place = f" {collective.contract.kind.root_word} {root}" if root else ""
-            yield f"run {lines}{step.algorithm.text}{place}{' in twos' * step.wide}"
+            yield f"run {lines}{step.algorithm.text}{place}{' in simd' * step.wide}"
         else:
             axis = axis_of(step.order)
             lines = _lines_by(axis, collective, every=reduced <= {axis})

@@ -1,4 +1,4 @@
-"""`run ... in twos`: instructions take two wavelets of the fabric (D76)."""
+"""`run ... in simd`: instructions take two wavelets of the fabric (D76)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collc.spec import Algorithm, Contract
 from collc.spec.simd import WIDE, elements_of_wavelet, takes_several
 from collc.target import Target
 
-TWOS = "twos"
+SIMD = "simd"
 
 
 def is_wide(
@@ -18,9 +18,9 @@ def is_wide(
     """Whether instructions take two wavelets; without a `contract` its problem has been told."""
     if clause.taken is None:
         return False
-    if clause.taken.text != TWOS:
-        message = f"wavelets are not taken in {clause.taken.text}"
-        raise problem("C173", message, clause.taken.span, help=f"write `in {TWOS}`")
+    if clause.taken.text != SIMD:
+        message = f"steps are not run in {clause.taken.text}"
+        raise problem("C173", message, clause.taken.span, help=f"write `in {SIMD}`")
     if contract is not None:
         _check_wide(algorithm, contract, target, clause.span)
     return True
@@ -34,10 +34,10 @@ def _check_wide(algorithm: Algorithm, contract: Contract, target: Target, span: 
         assert contract.operation is not None, "what combines has an operation"
         kind = f"{contract.operation.value} of {contract.element.value}"
         message = f"{target.name} takes {kind} one element at a time, not two wavelets at once"
-        raise problem("C173", message, span, help="leave `in twos` out")
+        raise problem("C173", message, span, help="leave `in simd` out")
     group = WIDE * elements_of_wavelet(contract)
     many = group * (algorithm.slices if contract.names_slices else 1)
     if contract.length == 0 or contract.length % many:
         message = f"two wavelets at once are {group} elements, and slices have to be made of them"
-        help = f"make the length a multiple of {many}, or leave `in twos` out"
+        help = f"make the length a multiple of {many}, or leave `in simd` out"
         raise problem("C173", message, span, (contract.span, "its vectors"), help=help)

@@ -463,7 +463,7 @@ class BroadcastClause:
 
 @dataclass(frozen=True, eq=False)
 class RunClause:
-    """`run rows by ring_allreduce in twos`; `root` is the place behind `from` or `to`, `taken` the
+    """`run rows by ring_allreduce in simd`; `root` is the place behind `from` or `to`, `taken` the
     word behind `in`."""
 
     lines: Word | None

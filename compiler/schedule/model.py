@@ -31,7 +31,9 @@ from collc.spec.exchange import Blocks, Slicing, StepsPhase
 
 Children = tuple[tuple[int, ...], ...]
 
-JUMP = "jump"  # a tree over all ranks but the root, whose sum comes to it from the nearer end
+JUMP = (
+    "root_bypass"  # a tree over all ranks but the root, whose sum comes to it from the nearer end
+)
 PAIR_BYTES = 2  # of an element of which a wavelet has room for two
 
 REVERSED = {

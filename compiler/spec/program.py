@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from collc.base.diagnostics import Span
+from collc.base.diagnostics import Diagnostic, Span
 from collc.spec.collective import Collective
 from collc.spec.contract import RunLength
 from collc.spec.limits import Reserved, TimeStamps
@@ -101,6 +101,7 @@ class Spec:
     """A whole file: target name ("wse2" or "wse3"), parameters, the collectives it runs in order of
     their first calls. `program` is None where that is one collective, called once. `imports` are
     the files that were read beside it; what they declare is part of the Spec like all else.
+    `notices` are warnings about how the file is written.
     """
 
     file: str
@@ -110,3 +111,4 @@ class Spec:
     program: Program | None = None
     time_stamps: TimeStamps | None = None
     imports: tuple[str, ...] = field(default=(), compare=False)
+    notices: tuple[Diagnostic, ...] = field(default=(), compare=False)

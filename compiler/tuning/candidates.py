@@ -210,7 +210,7 @@ def _algorithms(
         moved = 4 * length * (ranks - 1) // ranks
         for pattern in _wide_patterns(contract, target):
             at_least = max((moved // WIDE, "bandwidth"), pattern.at_least(ranks, 0, target))
-            yield f"{pattern.text} in twos", at_least
+            yield f"{pattern.text} in simd", at_least
     for pattern in ALGORITHMS.get(contract.kind, ()):
         at_least = max((moved, "bandwidth"), pattern.at_least(ranks, length, target))
         names = [pattern.text]

@@ -64,7 +64,7 @@ def test_pairs_that_cannot_be():
 
 
 def test_four_at_once_never_go_backward():
-    schedule, plan = planned_steps("scatter(x: i16[16])", "linear_scatter in twos")
+    schedule, plan = planned_steps("scatter(x: i16[16])", "linear_scatter in simd")
     (phase,) = plan.phases
     assert phase.paired
     assert phase.wide

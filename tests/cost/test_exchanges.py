@@ -9,8 +9,9 @@ import pytest
 import steps_patterns as s
 
 import accuracy
-from collc.cost import exchange, predict, rows, timeline
-from collc.cost.line_state import BUDGET, MOVES, NONE
+from collc.cost import exchange, predict
+from collc.cost.evaluated_line import line_of
+from collc.cost.operations import costs_of, costs_of_phase
 from collc.lowering import build_plan
 from collc.target import TARGETS, WSE2
 
@@ -56,52 +57,86 @@ def test_what_repeats_is_counted_as_if_it_were_run(name, wide, monkeypatch):
     schedule = in_twos(schedule) if wide else schedule
     plan = build_plan(schedule, WSE2)
     leapt = predict_following(schedule, plan, monkeypatch)
-    monkeypatch.setattr(timeline, "ENOUGH", 10**9)
+    monkeypatch.setattr(exchange, "ENOUGH", 10**9)
     followed = predict_following(schedule, plan, monkeypatch)
     assert leapt[0] == followed[0]
     assert leapt[1] < 0.7 * followed[1]
 
 
+class Counting:
+    """A line that counts how often a place is looked at."""
+
+    looks = 0
+
+    def __init__(self, line):
+        self.line = line
+
+    def run(self, *given):
+        timing = self.line.run(*given)
+        Counting.looks += timing.looks
+        return timing
+
+
 def predict_following(schedule, plan, monkeypatch):
     """The cycles predicted, and how often a place was looked at for that."""
-    lines = []
-
-    def kept(*given):
-        lines.append(rows.run_timeline(*given))
-        return lines[-1]
-
-    monkeypatch.setattr(exchange, "run_timeline", kept)
-    cycles = predict(schedule, plan).cycles
-    return cycles, sum(rows.MOST // 2 - int(line.state.clock[BUDGET]) for line in lines)
+    monkeypatch.setattr(exchange, "line_of", lambda *given: Counting(line_of(*given)))
+    Counting.looks = 0
+    return predict(schedule, plan).cycles, Counting.looks
 
 
 def test_what_is_too_much_to_be_followed_goes_on_at_the_same_pace(monkeypatch):
     schedule = s.Line("ring_allreduce", 16, 64, ring=True).schedule()
     plan = build_plan(schedule, WSE2)
     cycles, looks = predict_following(schedule, plan, monkeypatch)
-    monkeypatch.setattr(rows, "MOST", int(0.8 * looks))
+    monkeypatch.setattr(exchange, "MOST", int(0.8 * looks))
     estimated = predict(schedule, plan).cycles
     assert estimated != cycles
     assert abs(estimated - cycles) < 0.1 * cycles
 
 
-@pytest.mark.parametrize("name", ["ring_allreduce", "recursive_doubling", "scatter", "neighbours"])
-def test_the_moves_of_a_task_have_room(name, monkeypatch):
-    schedule = s.Line(name, 16, 60, ring=name == "ring_allreduce").schedule()
-    lines, whole = [], timeline.timeline
+def line_of_ring(ranks=4):
+    schedule = s.Line("ring_allreduce", ranks, 60, ring=True).schedule()
+    plan = build_plan(schedule, WSE2)
+    costs = costs_of_phase(costs_of(plan), plan, 0)
+    return line_of(costs, plan.phases[0], schedule.phases[0])
 
-    def with_more(*given):
-        line = whole(*given)
-        beyond = np.full_like(line.state.moves, NONE)
-        moves = np.concatenate((line.state.moves, beyond), axis=1)
-        lines.append(replace(line, state=line.state._replace(moves=moves)))
-        return lines[-1]
 
-    monkeypatch.setattr(rows, "timeline", with_more)
-    predict(schedule, build_plan(schedule, WSE2))
-    for line in lines:
-        assert line.state.places[:, MOVES].max() > 1
-        assert (line.state.moves[:, line.table.most :] == NONE).all()
+def times(value, ranks=4):
+    return np.full(ranks, value, dtype=np.int64)
+
+
+def test_lines_that_begin_later_end_later():
+    line = line_of_ring()
+    early = line.run(times(10), times(3), exchange.MOST, exchange.ENOUGH)
+    late = line.run(times(1010), times(3), exchange.MOST, exchange.ENOUGH)
+    assert (late.ended - early.ended == 1000).all()
+    assert (late.free - early.free == 1000).all()
+    assert not early.extrapolated
+
+
+def test_a_place_that_begins_late_holds_up_its_neighbours():
+    line = line_of_ring()
+    called = times(10)
+    called[2] = 5000
+    held_up = line.run(called, times(3), exchange.MOST, exchange.ENOUGH)
+    assert (held_up.ended > 5000).all()
+
+
+def test_tasks_are_told_with_what_their_code_does():
+    line = line_of_ring()
+    tasks = line.tasks(times(0), times(3), exchange.MOST, exchange.ENOUGH)
+    begun = [actions for _, lane, actions in tasks if lane < 0]
+    assert len(begun) == 4
+    assert [sum(n for what, n in one if what in ("code", "wait")) for one in begun] == (
+        line.code_of_beginning() + 3
+    ).tolist()
+    assert sum(actions[-1][0] == "leave" or ("leave", 0) in actions for *_, actions in tasks) == 4
+
+
+@pytest.mark.parametrize("wrong", [times(0, 3), times(0, 5)])
+def test_calls_of_another_number_of_places_are_refused(wrong):
+    with pytest.raises(ValueError, match="an entry for each PE"):
+        line_of_ring().run(wrong, times(0), exchange.MOST, exchange.ENOUGH)
 
 
 @pytest.mark.parametrize("name", ["binary_tree_broadcast", "binary_tree_reduce"])

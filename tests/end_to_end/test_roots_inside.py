@@ -13,7 +13,7 @@ TREES = (
     "two_phase(S = 2)",
     "optimal",
     "chain_star(S = 2)",
-    "jump(chain)",
+    "root_bypass(chain)",
 )
 OPERANDS = (
     "f32[8], add",

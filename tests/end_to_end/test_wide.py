@@ -23,24 +23,24 @@ def compiled(target: str, contract: str, body: str, ranks: int, length: int) -> 
 @pytest.mark.parametrize(
     ("target", "contract", "body", "ranks", "length"),
     [
-        ("wse2", "allreduce(x: f32[B], add)", f"{WEST} halving_doubling in twos", 2, 2),
-        ("wse3", "allreduce(x: f32[B], max)", f"{WEST} recursive_doubling in twos", 2, 38),
-        ("wse2", "allreduce(x: f16[B], add)", f"{WEST} halving_doubling in twos", 2, 60),
-        ("wse3", "allreduce(x: f32[B], add)", "order ring run ring_allreduce in twos", 3, 34),
-        ("wse2", "allreduce(x: i32[B], max)", "order ring run ring_allreduce in twos", 4, 10),
-        ("wse2", "allreduce(x: f16[B], add)", "order ring run ring_allreduce in twos", 3, 24),
-        ("wse2", "allgather(x: u16[B])", "order ring run ring_allgather in twos", 4, 32),
+        ("wse2", "allreduce(x: f32[B], add)", f"{WEST} halving_doubling in simd", 2, 2),
+        ("wse3", "allreduce(x: f32[B], max)", f"{WEST} recursive_doubling in simd", 2, 38),
+        ("wse2", "allreduce(x: f16[B], add)", f"{WEST} halving_doubling in simd", 2, 60),
+        ("wse3", "allreduce(x: f32[B], add)", "order ring run ring_allreduce in simd", 3, 34),
+        ("wse2", "allreduce(x: i32[B], max)", "order ring run ring_allreduce in simd", 4, 10),
+        ("wse2", "allreduce(x: f16[B], add)", "order ring run ring_allreduce in simd", 3, 24),
+        ("wse2", "allgather(x: u16[B])", "order ring run ring_allgather in simd", 4, 32),
         (
             "wse3",
             "reduce_scatter(x: f32[B], add)",
-            f"{WEST} pairwise_reduce_scatter in twos",
+            f"{WEST} pairwise_reduce_scatter in simd",
             3,
             12,
         ),
-        ("wse2", "all_to_all(x: f32[B])", f"{WEST} pairwise_all_to_all in twos", 5, 40),
-        ("wse2", "broadcast(x: i16[B])", f"{WEST} binary_tree_broadcast(c = 2) in twos", 6, 44),
-        ("wse2", "scatter(x: i16[B])", f"{WEST} linear_scatter in twos", 4, 16),
-        ("wse3", "scatter(x: f16[B])", f"{WEST} linear_scatter in twos", 8, 64),
+        ("wse2", "all_to_all(x: f32[B])", f"{WEST} pairwise_all_to_all in simd", 5, 40),
+        ("wse2", "broadcast(x: i16[B])", f"{WEST} binary_tree_broadcast(c = 2) in simd", 6, 44),
+        ("wse2", "scatter(x: i16[B])", f"{WEST} linear_scatter in simd", 4, 16),
+        ("wse3", "scatter(x: f16[B])", f"{WEST} linear_scatter in simd", 8, 64),
     ],
 )
 def test_wide_exchanges_are_right_and_predicted(
@@ -57,7 +57,7 @@ def test_wide_exchanges_are_right_and_predicted(
 
 def test_two_pes_send_and_receive_at_the_rate_of_the_link():
     cycles = {}
-    for wide in ("", " in twos"):
+    for wide in ("", " in simd"):
         for length in (1000, 2000):
             body = f"{WEST} halving_doubling{wide}"
             bundle = compiled("wse2", "allreduce(x: f32[B], add)", body, 2, length)
@@ -65,11 +65,11 @@ def test_two_pes_send_and_receive_at_the_rate_of_the_link():
             assert bundle.prediction.cycles == cycles[wide, length]
             assert bundle.prediction.bound <= cycles[wide, length]
     assert abs(cycles["", 2000] - cycles["", 1000] - 2000) <= 4
-    assert abs(cycles[" in twos", 2000] - cycles[" in twos", 1000] - 1000) <= 4
+    assert abs(cycles[" in simd", 2000] - cycles[" in simd", 1000] - 1000) <= 4
 
 
 def test_what_one_machine_takes_at_once_is_for_that_one():
-    body = f"{WEST} halving_doubling in twos"
+    body = f"{WEST} halving_doubling in simd"
     on_wse3 = compiled("wse3", "allreduce(x: f32[B], max)", body, 2, 8)
     assert "commands_wse2.sh" not in on_wse3.files
 
@@ -78,7 +78,7 @@ def test_an_exchange_both_ways_is_chosen_for_long_vectors_of_few():
     text = """target wse2 grid pair = 2 x 1
     collective total = allreduce(x: f32[2048], add) on pair { run auto } program { total }"""
     spec = parse_source(text, {}, None, file="test.coll")
-    assert show_steps(decided(spec.collectives[0], TARGETS["wse2"])).endswith(" in twos")
+    assert show_steps(decided(spec.collectives[0], TARGETS["wse2"])).endswith(" in simd")
 
 
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
@@ -88,7 +88,7 @@ def test_phases_that_take_turns_on_colors_each_have_their_mode(target: str) -> N
         order west_to_east reduce chain to 0 then broadcast from 0
     }}
     collective odd = reduce(y: f16[7], add) on row {{ order west_to_east reduce chain to 0 }}
-    collective twos = allreduce(z: f32[8], add) on row {{ order ring run ring_allreduce in twos }}
+    collective twos = allreduce(z: f32[8], add) on row {{ order ring run ring_allreduce in simd }}
     program {{ halves odd twos reconfigure teardown }}"""
     report = compile_any(text, "test.coll", {}).run(repeats=2)
     assert report.verified, report.problem

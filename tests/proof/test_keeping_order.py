@@ -13,7 +13,7 @@ from collc.driver.programs import compile_any
 REFUSED = [
     ("reduce", "7 x 1", "", "reduce chain to 3"),
     ("reduce", "7 x 1", "", "reduce chain to 6"),
-    ("reduce", "7 x 1", "", "reduce jump(chain) to 3"),
+    ("reduce", "7 x 1", "", "reduce root_bypass(chain) to 3"),
     ("reduce", "7 x 1", "", "run reduce_scatter_gather"),
     ("reduce", "1 x 6", "", "reduce star to 2"),
     ("reduce", "7 x 1", "order east_to_west", "reduce chain to 2"),

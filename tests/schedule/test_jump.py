@@ -21,7 +21,7 @@ param R = 2
 param B = 17
 grid row = P x 1
 collective total = reduce(x: {element}[B], {operation}) on row {{
-    order {order} reduce jump({base}) to R
+    order {order} reduce root_bypass({base}) to R
 }}
 program {{ total }}
 """
@@ -53,7 +53,7 @@ def test_any_tree_jumps_to_any_root(pes, root, length, base, what, order, target
 def test_the_end_streams_the_sum_to_the_root() -> None:
     """A chain over all others takes its cycles once, and the way back: nothing is stored."""
     bundle = collc.compile_text(text(), "jump.coll", {"P": 8, "R": 3, "B": 1000})
-    chain = text().replace("jump(chain) to R", "chain to 0")
+    chain = text().replace("root_bypass(chain) to R", "chain to 0")
     other = collc.compile_text(chain, "chain.coll", {"P": 7, "B": 1000})
     assert bundle.prediction.cycles < other.prediction.cycles + 100
 
@@ -73,7 +73,7 @@ def test_rows_and_columns_jump() -> None:
     target wse2
     grid pes = 5 x 4
     collective total = allreduce(x: f32[9], add) on pes {
-        reduce columns by jump(chain) to 2 then reduce row by jump(binomial) to 1
+        reduce columns by root_bypass(chain) to 2 then reduce row by root_bypass(binomial) to 1
         then broadcast from (1, 2)
     }
     program { total }

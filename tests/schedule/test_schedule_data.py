@@ -77,7 +77,7 @@ def steps(phase: dict[str, Any], state: Vectors, pes: list[tuple[int, int]], lin
     [
         ("reduce optimal to 0", "reduce", "64 x 1"),
         ("reduce binomial to 23", "reduce", "64 x 1"),
-        ("order east_to_west reduce jump(chain) to 3", "reduce", "20 x 1"),
+        ("order east_to_west reduce root_bypass(chain) to 3", "reduce", "20 x 1"),
         ("run ring_allreduce", "allreduce", "64 x 1"),
         ("run recursive_doubling", "allreduce", "64 x 1"),
         ("run columns by ring_allreduce then run rows by recursive_doubling", "allreduce", "5 x 4"),
@@ -123,7 +123,7 @@ def test_the_dump_as_data_has_the_transfers_of_a_long_line() -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", ["optimal", "binomial", "star", "two_phase(S = 8)", "jump(star)"]
+    "pattern", ["optimal", "binomial", "star", "two_phase(S = 8)", "root_bypass(star)"]
 )
 def test_the_parents_in_the_text_are_those_of_the_tree(pattern: str) -> None:
     schedule = schedule_of(f"reduce {pattern} to 0", "reduce", "64 x 1")

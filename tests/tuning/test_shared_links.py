@@ -149,7 +149,7 @@ def test_no_more_hops_are_tried_than_there_may_be(monkeypatch: pytest.MonkeyPatc
         assert [plan.text for plan in found] == told
 
 
-@pytest.mark.parametrize("steps", ["run butterfly(G = 4)", "run butterfly(G = 4) in twos"])
+@pytest.mark.parametrize("steps", ["run butterfly(G = 4)", "run butterfly(G = 4) in simd"])
 def test_circuits_that_share_a_link_lose_what_it_carries_beyond_a_pe(steps: str) -> None:
     """Groups at a distance of 4 send a quarter each, 4 of them over a link: a whole vector."""
     link = the_link(compiled("allreduce(x: f32[256], add)", steps, "16 x 1"))

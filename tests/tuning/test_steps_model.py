@@ -59,10 +59,10 @@ def test_what_is_shown_adds_up(algorithm: str) -> None:
     ("contract", "algorithm", "wavelets"),
     [
         ("allreduce(x: f32[64], add)", "recursive_doubling", 4 * 64),
-        ("allreduce(x: f32[64], add)", "recursive_doubling in twos", 4 * 64),
+        ("allreduce(x: f32[64], add)", "recursive_doubling in simd", 4 * 64),
         ("allreduce(x: f16[64], add)", "recursive_doubling", 4 * 32),  # two to a wavelet
         ("allreduce(x: f16[64], max)", "recursive_doubling", 4 * 64),  # taken one by one
-        ("allreduce(x: f16[64], add)", "recursive_doubling in twos", 4 * 32),
+        ("allreduce(x: f16[64], add)", "recursive_doubling in simd", 4 * 32),
     ],
 )
 def test_a_link_carries_a_wavelet_a_cycle_however_many_an_instruction_takes(

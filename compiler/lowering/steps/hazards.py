@@ -30,7 +30,7 @@ def staged(traffic: Traffic, ranks: int, by_call_back: bool) -> tuple[Bools, Int
     out = _Ranges(sending, traffic.first, traffic.count)
     crowded = into.overlap_each_other()
     listed = np.argsort(receiving, kind="stable")
-    before = np.cumsum(crowded[listed]) - crowded[listed]
+    before: Ints = np.cumsum(crowded[listed]) - crowded[listed]
     begins = np.searchsorted(receiving[listed], receiving[listed])  # the first to the same place
     areas = np.zeros_like(receiving)
     areas[listed] = np.where(crowded[listed], before - before[begins], 0)
