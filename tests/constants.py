@@ -29,10 +29,9 @@ from measuring.rows import FIRST, SIGNED, Task, tasks_of
 from measuring.trees import measured_trees
 
 from collc.target import TARGETS
-from collc.target.constants import FILE, TIMING, Code, Constants, Engine, constants_of
+from collc.target.constants import FILE, TEXTS, TIMING, Code, Constants, Engine, constants_of
 
 Values = dict[str, Any]
-LANES = ("one lane", "two lanes")
 PARTS = ("trees", "rows", "programs")
 
 
@@ -51,16 +50,16 @@ def measured(target: str, timing: str, parts: Iterable[str], jobs: int) -> Value
         print(f"{target} programs: off by {100 * off:.1f} % in the mean")
         known = with_values(known, pieces)
     found = asdict(known.engine) | asdict(known.code)
-    return dict(sorted(found.items())) | {"rows": dict(zip(LANES, rows, strict=True))}
+    return dict(sorted(found.items())) | {"rows": dict(zip(TEXTS, rows, strict=True))}
 
 
 def rows_of(target: str, known: Constants, jobs: int) -> Iterable[Values]:
-    """The pieces of rows, of texts with one lane and with two."""
+    """The pieces of rows, of each of the texts."""
     of_probe = partial(tasks_of, target=target, timing=TIMING, constants=known)
     with ProcessPoolExecutor(jobs) as pool:
         found: list[Task] = [one for some in pool.map(of_probe, list[Probe](probes())) for one in some]
-    for number, name in enumerate(LANES, 1):
-        tasks = [task for task in found if task.lanes == number]
+    for number, name in enumerate(TEXTS):
+        tasks = [task for task in found if task.text == number]
         later = trimmed([task.pieces for task in tasks if not task.is_first], SIGNED)
         first = fitted([task.pieces_but(later.cycles, FIRST) for task in tasks if task.is_first])
         for what, fit in (("tasks", later), ("beginnings", first)):

@@ -55,10 +55,10 @@ class Machine:
     code: RowCode
 
 
-def machine_of(costs: Costs, lanes: int) -> Machine:
-    """What it knows of a text with so many lanes."""
+def machine_of(costs: Costs, text: Features) -> Machine:
+    """What it knows where a text runs."""
     own = {one.name: getattr(costs, one.name) for one in fields(Machine) if hasattr(costs, one.name)}
-    return Machine(**own | {"frame": costs.code.frame, "code": costs.rows[lanes - 1]})
+    return Machine(**own | {"frame": costs.code.frame, "code": text.code})
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def line_of(costs: Costs, phase: Phase, pattern: StepsPhase) -> Line:
         begins=_begins(text, here, there[kept], counts),
     )
     entries = _entries(costs, rows, kept, of_entry)
-    return Line(machine_of(costs, rows.lanes), rows.lanes, beginning(text), kinds, entries, lanes)
+    return Line(machine_of(costs, text), rows.lanes, beginning(text), kinds, entries, lanes)
 
 
 def _begins(text: Features, here: Sequence[Here], written: Ints, counts: Ints) -> Ints:

@@ -75,7 +75,7 @@ class Costs:
     apply_rate: int
     move_rate: int
     code: Code
-    rows: tuple[RowCode, RowCode]
+    rows: tuple[RowCode, ...]
     prepared: Mapping[str, str]
     load: int
     issue: int

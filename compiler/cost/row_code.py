@@ -62,19 +62,23 @@ def features_of(costs: Costs, rows: Unrolled, phase: Phase) -> Features:
     assert exchange is not None, "only exchanges have rows"
     kinds = {int(kind) for kind in set(rows.written.tolist())}
     received = [kind for kind in kinds if kind & RECEIVES]
+    passes = any(kind & RELAYS for kind in kinds)
+    mixed = any(kind & COMBINES for kind in received) and any(
+        not kind & (COMBINES | STAGES) for kind in received
+    )
+    is_plain = not (passes or mixed or exchange.areas)
     return Features(
         lanes=rows.lanes,
         alike=extent_of(phase) > 0,
         backward=exchange.backward,
         cuts=exchange.slicing.count if exchange.by_length else 0,
-        passes=any(kind & RELAYS for kind in kinds),
-        mixed=any(kind & COMBINES for kind in received)
-        and any(not kind & (COMBINES | STAGES) for kind in received),
+        passes=passes,
+        mixed=mixed,
         areas=exchange.areas,
         mixed_applying=any(kind & APPLIES and kind & COMBINES for kind in kinds),
         load=costs.load,
         issue=costs.issue,
-        code=costs.rows[rows.lanes - 1],
+        code=costs.rows[2 * rows.lanes - 1 - is_plain],
     )
 
 

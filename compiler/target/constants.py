@@ -124,10 +124,15 @@ class Code:
     ended: int  # behind the end of a part, where that of another is missing
 
 
+# What is optimised together depends on how much text there is: rows are plain where none is staged,
+# none lets pass, and all are combined or none.
+TEXTS = ("one lane, plain", "one lane", "two lanes, plain", "two lanes")
+
+
 @dataclass(frozen=True)
 class RowCode:
-    """Pieces of the code that runs rows of an exchange (`exchange_pe.csl.j2`), of texts with one lane
-    or with two: what they add to the time of a task."""
+    """Pieces of the code that runs rows of an exchange (`exchange_pe.csl.j2`): what they add to the
+    time of a task in texts of one of `TEXTS`."""
 
     bit_set: int  # a bit of a row's kind is tested, and set
     bit_clear: int  # or not
@@ -174,7 +179,7 @@ class Constants:
 
     engine: Engine
     code: Code
-    rows: tuple[RowCode, RowCode]  # of texts with one lane, with two
+    rows: tuple[RowCode, ...]  # of each of `TEXTS`
 
 
 @lru_cache
@@ -184,8 +189,8 @@ def constants_of(target: str, timing: str = TIMING) -> Constants:
     engine, code = (
         {field.name: values[field.name] for field in fields(kind)} for kind in (Engine, Code)
     )
-    one, two = (RowCode(**values["rows"][number]) for number in ("one lane", "two lanes"))
-    return Constants(Engine(**engine), Code(**code), (one, two))
+    rows = tuple(RowCode(**values["rows"][text]) for text in TEXTS)
+    return Constants(Engine(**engine), Code(**code), rows)
 
 
 def read(file: Path) -> Any:  # noqa: ANN401 - JSON

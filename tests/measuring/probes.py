@@ -42,7 +42,6 @@ ROWS = (
     ("scatter_allgather", 3, 1),
     ("binary_blocks", 7, 6),
     ("binary_tree_allreduce", 6, 6),
-    ("binomial_allreduce", 5, 6),
     ("bruck_all_to_all", 5, 6),
     ("dissemination_barrier", 5, 1),
     ("dual_root_allreduce", 5, 6),

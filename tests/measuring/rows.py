@@ -18,8 +18,10 @@ from measuring.traces import Event, Trace, traced
 from collc.cost.evaluated_line import line_of
 from collc.cost.exchange import ENOUGH, MOST
 from collc.cost.operations import costs_of, costs_of_phase
+from collc.cost.row_code import features_of
 from collc.driver.bundle import Bundle
 from collc.driver.programs import compile_any
+from collc.plan.unrolled import unrolled
 from collc.spec import ContractKind
 from collc.spec.exchange import StepsPhase
 from collc.target.constants import Constants, RowCode
@@ -31,12 +33,11 @@ SIGNED = frozenset(("row_staged", "row_mixed", "row_passed"))
 
 @dataclass(frozen=True)
 class Task:
-    """A task: where it is, of how many lanes the text has, what its pieces took, and how often it has
-    each."""
+    """A task: where it is, what its pieces took, and how often it has each."""
 
     where: str
     is_first: bool  # of its PE, which begins the phase
-    lanes: int
+    text: int  # which of `TEXTS` it is of
     cycles: int
     counts: tuple[tuple[str, int], ...]
 
@@ -97,8 +98,7 @@ def tasks_of(probe: Probe, target: str, timing: str, constants: Constants) -> li
     trace = traced(bundle, timing)
     as_it_is = written(bundle, constants)
     others = {name: written(bundle, _with_more(constants, name)) for name in PIECES}
-    exchange = bundle.plan.phases[0].exchange
-    assert exchange is not None
+    text = text_of(bundle, constants)
     found = []
     for place, tasks in as_it_is.items():
         alike = {name: other[place] for name, other in others.items()}
@@ -109,14 +109,25 @@ def tasks_of(probe: Probe, target: str, timing: str, constants: Constants) -> li
             continue
         for number, (_, cycles) in enumerate(tasks):
             counts = {name: one[number][1] - cycles for name, one in alike.items()}
-            own = constants.rows[len(exchange.lanes) - 1]
+            own = constants.rows[text]
             rest = cycles - sum(n * getattr(own, name) for name, n in counts.items())
             before = _before(bundle, constants) if number == 0 else 0
             held = tuple((name, n) for name, n in counts.items() if n)
             where = f"{probe.name}: PE {place}, task {number}"
             own_cycles = took[number] - before - rest
-            found.append(Task(where, number == 0, len(exchange.lanes), own_cycles, held))
+            found.append(Task(where, number == 0, text, own_cycles, held))
     return found
+
+
+def text_of(bundle: Bundle, constants: Constants) -> int:
+    """Which of `TEXTS` a row of steps has: each gets another number, and the one that counts is asked
+    for."""
+    marked = tuple(replace(of, begun=number) for number, of in enumerate(constants.rows))
+    (pattern,), (phase,) = bundle.schedule.phases, bundle.plan.phases
+    assert isinstance(pattern, StepsPhase)
+    plan = replace(bundle.plan, target=replace(bundle.plan.target, cycles=replace(constants, rows=marked)))
+    costs = costs_of_phase(costs_of(plan), plan, 0)
+    return features_of(costs, unrolled(phase, pattern), phase).code.begun
 
 
 def _before(bundle: Bundle, constants: Constants) -> int:
@@ -132,5 +143,5 @@ def _is_a_row_of_steps(bundle: Bundle) -> bool:
 
 
 def _with_more(constants: Constants, name: str) -> Constants:
-    one, two = (replace(of, **{name: getattr(of, name) + 1}) for of in constants.rows)
-    return replace(constants, rows=(one, two))
+    rows = tuple(replace(of, **{name: getattr(of, name) + 1}) for of in constants.rows)
+    return replace(constants, rows=rows)
