@@ -57,7 +57,9 @@ def rows_of(target: str, known: Constants, jobs: int) -> Iterable[Values]:
     """The pieces of rows, of each of the texts."""
     of_probe = partial(tasks_of, target=target, timing=TIMING, constants=known)
     with ProcessPoolExecutor(jobs) as pool:
-        found: list[Task] = [one for some in pool.map(of_probe, list[Probe](probes())) for one in some]
+        found: list[Task] = [
+            one for some in pool.map(of_probe, list[Probe](probes())) for one in some
+        ]
     for number, name in enumerate(TEXTS):
         tasks = [task for task in found if task.text == number]
         later = trimmed([task.pieces for task in tasks if not task.is_first], SIGNED)

@@ -57,7 +57,9 @@ class Machine:
 
 def machine_of(costs: Costs, text: Features) -> Machine:
     """What it knows where a text runs."""
-    own = {one.name: getattr(costs, one.name) for one in fields(Machine) if hasattr(costs, one.name)}
+    own = {
+        one.name: getattr(costs, one.name) for one in fields(Machine) if hasattr(costs, one.name)
+    }
     return Machine(**own | {"frame": costs.code.frame, "code": text.code})
 
 
@@ -127,7 +129,9 @@ def _begins(text: Features, here: Sequence[Here], written: Ints, counts: Ints) -
     """What each lane's code does before its first entry; `written` are the bits of all entries, of
     which each lane has so many."""
     first = np.cumsum(counts) - counts
-    kinds = [int(written[at]) if count else NO_MORE for at, count in zip(first, counts, strict=True)]
+    kinds = [
+        int(written[at]) if count else NO_MORE for at, count in zip(first, counts, strict=True)
+    ]
     known: dict[tuple[Here, int], int] = {}
     for key in dict.fromkeys(zip(here, kinds, strict=True)):
         known[key] = lane_begun(text, *key)

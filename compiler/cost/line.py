@@ -54,8 +54,8 @@ class LineRun:
     nothing held it up, `end[r]` the last cycle in which r is busy; `opens[r][color]` the first
     cycle in which router r lets a vector pass (0: not known yet); `gate[r]` the last router that
     the vector of r waits at; `waits[r]` what held up each vector that r takes. `frame[r]` is where
-    the code of r sends, and `free[r]` when it has left the PE; `after[r]` where it calls what follows, `done[r]` when it is done if
-    nothing does. Two tasks of r may be between operations, one behind storing and one behind
+    the code of r sends, and `free[r]` when it has left the PE; `after[r]` where it calls what
+    follows, `done[r]` when it is done if nothing does. Two tasks of r may be between operations, one behind storing and one behind
     sending: `late[r]` are the cycles by which they begin late, `due[r]` when they are due, -1 if
     there are none. `far` is how far ranks are apart.
     """
@@ -255,7 +255,9 @@ def _take(run: LineRun, rank: int, source: int, before: int, reason: str) -> tup
         wait = Wait(rank, reason, start - arrival, source)
     run.waits[rank].append(wait)
     run.gate[source] = router if opened > arrival else 0
-    end = max(start + costs.combine * (costs.length - 1), run.last[source] + run.start(source) + latency)
+    end = max(
+        start + costs.combine * (costs.length - 1), run.last[source] + run.start(source) + latency
+    )
     return start, end
 
 

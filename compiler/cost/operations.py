@@ -42,6 +42,7 @@ BY_TOKEN = BY_VECTOR | {"store": "store_token"}
 # Where the length is given at run time, each vector has an operation of its own.
 BY_LENGTH = BY_VECTOR | {"store": "store_one"}
 
+
 @dataclass(frozen=True)
 class Place:
     """Where a PE's code is: the cycle of its next instruction, and how many cycles it takes from

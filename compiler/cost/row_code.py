@@ -66,7 +66,7 @@ def features_of(costs: Costs, rows: Unrolled, phase: Phase) -> Features:
     mixed = any(kind & COMBINES for kind in received) and any(
         not kind & (COMBINES | STAGES) for kind in received
     )
-    is_plain = not (passes or mixed or exchange.areas)
+    text = 2 if exchange.areas else int(passes or mixed)
     return Features(
         lanes=rows.lanes,
         alike=extent_of(phase) > 0,
@@ -78,7 +78,7 @@ def features_of(costs: Costs, rows: Unrolled, phase: Phase) -> Features:
         mixed_applying=any(kind & APPLIES and kind & COMBINES for kind in kinds),
         load=costs.load,
         issue=costs.issue,
-        code=costs.rows[2 * rows.lanes - 1 - is_plain],
+        code=costs.rows[3 * (rows.lanes - 1) + text],
     )
 
 

@@ -20,13 +20,16 @@ FLOATS = (ElementType.F32, ElementType.F16)
 _SIXTEEN_BIT = (ElementType.I16, ElementType.U16)
 
 
+NO_WORK = Work()
+
+
 @dataclass(frozen=True)
 class Arithmetic:
     """`kind` is "dsd" (the vector unit), "negated_dsd" (it, on negated values) or "map", and `work`
     what the call-back of that does."""
 
     kind: str
-    work: Work = Work()
+    work: Work = NO_WORK
 
     def cycles_per_element(self, target: Target) -> int:
         """Cycles to combine one element with one that arrives; the next call of a call-back begins

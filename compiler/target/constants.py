@@ -5,14 +5,14 @@ Those of the machine, of the phases of trees and of rows are measured. `make con
 or a difference of two such stretches; which they are stands in `tests/measuring`. The file has the
 numbers of each timing table of fabsim, by target; predictions are made with those of `TIMING`.
 
-Code is optimised before it runs, so pieces have no times of their own: those of rows and of programs
-are what fits the tasks and programs that were measured best (`tests/measuring`).
+Code is optimised before it runs, so pieces have no times of their own: those of rows and of
+programs are what fits the tasks and programs that were measured best (`tests/measuring`).
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -124,9 +124,13 @@ class Code:
     ended: int  # behind the end of a part, where that of another is missing
 
 
-# What is optimised together depends on how much text there is: rows are plain where none is staged,
-# none lets pass, and all are combined or none.
-TEXTS = ("one lane, plain", "one lane", "two lanes, plain", "two lanes")
+# What is optimised together depends on how much text there is: rows are mixed where some let
+# pass, or some are combined and some are not.
+TEXTS = tuple(
+    f"{lanes}, {rows}"
+    for lanes in ("one lane", "two lanes")
+    for rows in ("plain", "mixed", "staged")
+)
 
 
 @dataclass(frozen=True)
@@ -198,6 +202,9 @@ def read(file: Path) -> Any:  # noqa: ANN401 - JSON
     return json.loads(file.read_text(encoding="utf-8"))
 
 
-def free_code() -> Code:
-    """Code that takes no time."""
-    return Code(**{field.name: 0 for field in fields(Code)})
+def without_code(constants: Constants) -> Constants:
+    """The same machine where code takes no time, and registers and tasks do not either."""
+    engine = replace(constants.engine, dsr_load=0, op_issue=0, task_start=0, scalar=0)
+    code = Code(**{field.name: 0 for field in fields(Code)})
+    rows = RowCode(**{field.name: 0 for field in fields(RowCode)})
+    return Constants(engine, code, (rows,) * len(TEXTS))

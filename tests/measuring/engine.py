@@ -101,8 +101,12 @@ class Constant:
 CONSTANTS = (
     Constant("hop", BROADCAST, 3, _hop, "a wavelet lands in a router; and in the next"),
     Constant("ramp_up", CHAIN, 3, _ramp_up, "an element is combined and sent on; it lands"),
-    Constant("send_start", CHAIN, 3, _send_start, "one is sent from memory; it lands; so much later"),
-    Constant("ramp_down", BROADCAST, 3, _ramp_down, "it leaves a router; the receiver's element moves"),
+    Constant(
+        "send_start", CHAIN, 3, _send_start, "one is sent from memory; it lands; so much later"
+    ),
+    Constant(
+        "ramp_down", BROADCAST, 3, _ramp_down, "it leaves a router; the receiver's element moves"
+    ),
     Constant("dsr_load", CHAIN, 3, _dsr_load, "`@load_to_dsr` begins; what is behind it begins"),
     Constant("op_issue", CHAIN, 3, _op_issue, "an operation on registers begins; it is issued"),
     Constant(
@@ -112,7 +116,9 @@ CONSTANTS = (
         _task_start,
         "the cycle behind an operation's last element; the first instruction of its task",
     ),
-    Constant("between_tasks", CHAIN, 3, _between_tasks, "behind a task's end; the PE looks for work"),
+    Constant(
+        "between_tasks", CHAIN, 3, _between_tasks, "behind a task's end; the PE looks for work"
+    ),
     Constant("scalar", BY_MAP, 2, _scalar, "a call-back's first instruction; its second"),
     Constant("map_element", BY_MAP, 2, _map_element, "one call to the next, but for a sum"),
     Constant("float_wait", OWN, 2, _float_wait, "one call to the next of a sum and product"),

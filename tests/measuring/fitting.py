@@ -60,8 +60,8 @@ def _descended(
 def trimmed(
     tasks: Sequence[tuple[int, Mapping[str, int]]], signed: frozenset[str] = frozenset()
 ) -> Fit:
-    """The fit without tasks that are far off: which of two lanes is next is taken from the model, and
-    may be the other one in a run."""
+    """The fit without tasks that are far off: which of two lanes is next is taken from the model,
+    and may be the other one in a run."""
     kept = list(tasks)
     for _ in range(TRIMS):
         fit = fitted(kept, signed)

@@ -1,8 +1,8 @@
 """What the code between the collectives of a program takes: what fits whole small programs best.
 
-Between phases code is called from task to task and chosen by conditions, and what it takes depends on
-all of it, so pieces cannot be told apart one by one. Random programs are run, and the numbers are
-moved until predictions are nearest, each pulled a little towards what it was.
+Between phases code is called from task to task and chosen by conditions, and what it takes depends
+on all of it, so pieces cannot be told apart one by one. Random programs are run, and the numbers
+are moved until predictions are nearest, each pulled a little towards what it was.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Pieces of the code that runs rows (`templates/exchange_pe.csl.j2`), by whole tasks.
 
-The evaluator tells what the code of each task does (`collc_evaluator.Line.tasks`): with a piece that
-takes a cycle more a task takes as many more as it has of that piece. No operation has a slot while a
-task runs, so all that matters is when it ends. In reading order: tasks of the model, those of a
-trace, and both of a probe.
+The evaluator tells what the code of each task does (`collc_evaluator.Line.tasks`): with a piece
+that takes a cycle more a task takes as many more as it has of that piece. No operation has a slot
+while a task runs, so all that matters is when it ends. In reading order: tasks of the model, those
+of a trace, and both of a probe.
 """
 
 from __future__ import annotations
@@ -120,12 +120,14 @@ def tasks_of(probe: Probe, target: str, timing: str, constants: Constants) -> li
 
 
 def text_of(bundle: Bundle, constants: Constants) -> int:
-    """Which of `TEXTS` a row of steps has: each gets another number, and the one that counts is asked
-    for."""
+    """Which of `TEXTS` a row of steps has: each gets another number, and the one that counts is
+    asked for."""
     marked = tuple(replace(of, begun=number) for number, of in enumerate(constants.rows))
     (pattern,), (phase,) = bundle.schedule.phases, bundle.plan.phases
     assert isinstance(pattern, StepsPhase)
-    plan = replace(bundle.plan, target=replace(bundle.plan.target, cycles=replace(constants, rows=marked)))
+    plan = replace(
+        bundle.plan, target=replace(bundle.plan.target, cycles=replace(constants, rows=marked))
+    )
     costs = costs_of_phase(costs_of(plan), plan, 0)
     return features_of(costs, unrolled(phase, pattern), phase).code.begun
 

@@ -2,8 +2,8 @@
 
 An event of a PE is an instruction that begins ("code"), a task that is taken up ("task"), an
 operation that is issued ("issue") or begins to move elements ("moves"), or a wavelet that lands in
-its router ("lands"). An operation that has to wait for its registers has a line of its own when it is
-issued; one that has not is issued when it is begun.
+its router ("lands"). An operation that has to wait for its registers has a line of its own when it
+is issued; one that has not is issued when it is begun.
 """
 
 from __future__ import annotations
