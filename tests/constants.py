@@ -15,14 +15,14 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, fields, replace
 from functools import partial
 from typing import Any
 
 from measuring.engine import measured_engine
-from measuring.fitting import fitted, trimmed
+from measuring.fitting import Fit, fitted, trimmed
 from measuring.probes import Probe, probes
 from measuring.programs import cases, fitted_programs
 from measuring.rows import FIRST, SIGNED, Task, tasks_of
@@ -33,6 +33,7 @@ from collc.target.constants import FILE, TEXTS, TIMING, Code, Constants, Engine,
 
 Values = dict[str, Any]
 PARTS = ("trees", "rows", "programs")
+KINDS = len(TEXTS) // 2  # of texts with as many lanes
 
 
 def measured(target: str, timing: str, parts: Iterable[str], jobs: int) -> Values:
@@ -61,12 +62,24 @@ def rows_of(target: str, known: Constants, jobs: int) -> Iterable[Values]:
             one for some in pool.map(of_probe, list[Probe](probes())) for one in some
         ]
     for number, name in enumerate(TEXTS):
-        tasks = [task for task in found if task.text == number]
-        later = trimmed([task.pieces for task in tasks if not task.is_first], SIGNED)
-        first = fitted([task.pieces_but(later.cycles, FIRST) for task in tasks if task.is_first])
+        alike = [task for task in found if task.text // KINDS == number // KINDS]  # as many lanes
+        tasks = [task for task in alike if task.text == number]
+        about = _fits(alike)
+        later, first = _fits(tasks, about[0].cycles, about[1].cycles)
         for what, fit in (("tasks", later), ("beginnings", first)):
             print(f"{target} {what} of {name}: off by {fit.error:.1f} cycles, at most {fit.worst}")
-        yield {**later.cycles, **first.cycles}
+        yield {**about[0].cycles, **about[1].cycles, **later.cycles, **first.cycles}
+
+
+def _fits(
+    tasks: Sequence[Task],
+    later: Mapping[str, int] | None = None,
+    first: Mapping[str, int] | None = None,
+) -> tuple[Fit, Fit]:
+    """What fits tasks, and then those that begin a phase; pieces are `about` what is given."""
+    behind = trimmed([task.pieces for task in tasks if not task.is_first], SIGNED, later)
+    begin = [task.pieces_but(behind.cycles, FIRST) for task in tasks if task.is_first]
+    return behind, fitted(begin, about=first)
 
 
 def before(target: str, timing: str) -> Constants:

@@ -12,8 +12,12 @@ import numpy as np
 
 ROUNDS = 3000
 TIE = 1e-3  # what pulls a piece towards nothing where no task tells
+PULL = 3.0  # what pulls it towards what it is about, in tasks
 TRIMS = 3
 FAR_OFF = 12  # cycles
+
+
+Pieces = tuple[int, Mapping[str, int]]  # what a task took, and how often it has each piece
 
 
 @dataclass(frozen=True)
@@ -26,16 +30,21 @@ class Fit:
 
 
 def fitted(
-    tasks: Sequence[tuple[int, Mapping[str, int]]], signed: frozenset[str] = frozenset()
+    tasks: Sequence[Pieces],
+    signed: frozenset[str] = frozenset(),
+    about: Mapping[str, int] | None = None,
 ) -> Fit:
     """The fit to tasks that took so many cycles and have so many of each piece; only `signed` ones
-    may take less than nothing."""
+    may take less than nothing. Where tasks leave it open, pieces take what they are `about`."""
     names = sorted({name for _, counts in tasks for name in counts})
     counts = np.array([[of.get(name, 0) for name in names] for _, of in tasks], dtype=np.float64)
     cycles = np.array([took for took, _ in tasks], dtype=np.float64)
     least = np.array([-np.inf if name in signed else 0 for name in names])
-    square, aim = counts.T @ counts + TIE * np.eye(len(names)), counts.T @ cycles
-    found = _descended(square, aim, least, np.zeros(len(names)), whole=False)
+    start = np.array([about.get(name, 0) if about else 0 for name in names], dtype=np.float64)
+    tie = PULL if about else TIE
+    square = counts.T @ counts + tie * np.eye(len(names))
+    aim = counts.T @ cycles + tie * start
+    found = _descended(square, aim, least, start, whole=False)
     found = _descended(square, aim, least, np.round(found), whole=True)
     off = counts @ found - cycles
     values = dict(zip(names, found.astype(int).tolist(), strict=True))
@@ -58,18 +67,20 @@ def _descended(
 
 
 def trimmed(
-    tasks: Sequence[tuple[int, Mapping[str, int]]], signed: frozenset[str] = frozenset()
+    tasks: Sequence[Pieces],
+    signed: frozenset[str] = frozenset(),
+    about: Mapping[str, int] | None = None,
 ) -> Fit:
     """The fit without tasks that are far off: which of two lanes is next is taken from the model,
     and may be the other one in a run."""
     kept = list(tasks)
     for _ in range(TRIMS):
-        fit = fitted(kept, signed)
+        fit = fitted(kept, signed, about)
         limit = max(FAR_OFF, 3 * fit.error)
         kept = [task for task in tasks if abs(_off(fit, task)) < limit]
-    return fitted(kept, signed)
+    return fitted(kept, signed, about)
 
 
-def _off(fit: Fit, task: tuple[int, Mapping[str, int]]) -> int:
+def _off(fit: Fit, task: Pieces) -> int:
     took, counts = task
     return sum(fit.cycles.get(name, 0) * count for name, count in counts.items()) - took

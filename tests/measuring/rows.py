@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
+from measuring.fitting import Pieces
 from measuring.probes import Probe
 from measuring.traces import Event, Trace, traced
 
@@ -52,7 +53,6 @@ class Task:
         return self.cycles - rest, {name: n for name, n in self.counts if name in others}
 
 
-Pieces = tuple[int, Mapping[str, int]]
 Written = dict[int, list[tuple[int | None, int]]]  # by place: lane and cycles of each task
 
 
