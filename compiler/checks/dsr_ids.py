@@ -15,7 +15,7 @@ from collc.base.diagnostics import Diagnostic
 from collc.checks.resource_report import by_phase, shortage
 from collc.lowering.sharing import shared_dsrs
 from collc.lowering.slots import clashes, slots_of
-from collc.plan import BY_WAVELET, Phase, Plan, Role, SendVector, StoreVectors
+from collc.plan import BY_WAVELET, Phase, Plan, Role
 from collc.schedule import Schedule
 
 MEMCPY = 0  # the number that memcpy's code takes of each file [study]
@@ -73,19 +73,19 @@ def _any(phase: Phase, has: Callable[[Role], bool]) -> int:
 
 
 def _stores(role: Role) -> bool:
-    return any(isinstance(step, StoreVectors) for step in role.steps)
+    return any(op.stores for op in role.ops)
 
 
 def _moves(role: Role) -> bool:
-    return any(not isinstance(step, StoreVectors) for step in role.steps)
+    return any(not op.stores for op in role.ops)
 
 
 def _sends(role: Role) -> bool:
-    return any(isinstance(step, SendVector) for step in role.steps)
+    return any(op.sends for op in role.ops)
 
 
 def _controls(role: Role) -> bool:
-    return any(isinstance(step, SendVector) and step.advance in BY_WAVELET for step in role.steps)
+    return any(op.sends and op.advance in BY_WAVELET for op in role.ops)
 
 
 def _clash(plan: Plan) -> bool:

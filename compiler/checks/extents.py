@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
 from collc.checks.step_table_entries import shape_problem
-from collc.plan import Phase, Plan, Role, StoreVectors
+from collc.plan import Phase, Plan, Role
 from collc.plan.unrolled import unrolled
 from collc.schedule import Schedule
 from collc.spec.exchange import StepsPhase
@@ -41,6 +41,4 @@ def _longest_row(plan: Plan, phase: Phase, pattern: StepsPhase) -> int:
 
 def _longest(role: Role, length: int) -> int:
     """Elements of the longest operation of a role."""
-    stores = [step for step in role.steps if isinstance(step, StoreVectors)]
-    vectors = (-(-step.vectors // max(step.rounds, 1)) for step in stores)
-    return length * max((1, *vectors))
+    return length * max((1, *(op.vectors for op in role.ops)))

@@ -14,13 +14,10 @@ from collc.checks.router_skips import follow
 from collc.plan import (
     Advance,
     ColorUse,
-    CopyVector,
     Direction,
+    Op,
     Phase,
     Role,
-    SendVector,
-    Step,
-    StoreVectors,
 )
 from collc.plan.placement import SIDES, roles_of_ranks
 from collc.schedule import ReducePhase
@@ -35,13 +32,13 @@ class LineTokens:
 
     near: Direction
     far: Direction
-    steps: list[tuple[Step, ...]]
+    ops: list[tuple[tuple[Op, int], ...]]  # each with how often it runs
     uses: list[dict[str, ColorUse]]
     links: dict[Place, deque[Token]] = field(default_factory=dict)
     ramps: dict[Place, deque[Token]] = field(default_factory=dict)
     position: dict[Place, int] = field(default_factory=dict)
     jumps: dict[str, list[int]] = field(default_factory=dict)
-    at_step: list[int] = field(default_factory=list)
+    at_op: list[int] = field(default_factory=list)
     taken: list[int] = field(default_factory=list)
     received: list[list[int]] = field(default_factory=list)
     moved_by_control: list[tuple[int, int]] = field(default_factory=list)
@@ -49,15 +46,15 @@ class LineTokens:
     work: deque[Place] = field(default_factory=deque)
 
     def waits_for(self, rank: int) -> str | None:
-        """The color on which a PE waits for a vector; None when it has done all its steps."""
-        if self.at_step[rank] == len(self.steps[rank]):
+        """The color on which a PE waits for a vector; None when it has done all its operations."""
+        if self.at_op[rank] == len(self.ops[rank]):
             return None
-        step = self.steps[rank][self.at_step[rank]]
-        return step.combines_from if isinstance(step, SendVector) else step.color
+        op, _ = self.ops[rank][self.at_op[rank]]
+        return op.receives_on
 
     def waiting(self) -> list[tuple[int, str]]:
         """The PEs that still wait, with the color."""
-        colors = ((rank, self.waits_for(rank)) for rank in range(len(self.steps)))
+        colors = ((rank, self.waits_for(rank)) for rank in range(len(self.ops)))
         return [(rank, color) for rank, color in colors if color is not None]
 
 
@@ -68,9 +65,9 @@ def run_tokens(phase: Phase, pattern: ReducePhase) -> LineTokens:
     run = LineTokens(
         near,
         far,
-        steps=[role.steps if role else () for role in roles],
+        ops=[role.repeated if role else () for role in roles],
         uses=[_uses(role) for role in roles],
-        at_step=[0] * pattern.ranks,
+        at_op=[0] * pattern.ranks,
         taken=[0] * pattern.ranks,
         received=[[] for _ in roles],
     )
@@ -159,37 +156,36 @@ def _advance(run: LineTokens, rank: int, color: str, token: Token) -> None:
         run.position[rank, color] = at + 1
 
 
-def _sends(run: LineTokens, rank: int) -> SendVector:
-    """The sending step of a rank that has sent."""
-    return next(step for step in run.steps[rank] if isinstance(step, SendVector))
+def _sends(run: LineTokens, rank: int) -> Op:
+    """The sending operation of a rank that has sent."""
+    return next(op for op, _ in run.ops[rank] if op.sends)
 
 
 def _go_on(run: LineTokens, rank: int) -> None:
-    """Let a PE go through its steps until it waits for a vector or has done all."""
-    while run.at_step[rank] < len(run.steps[rank]):
-        step = run.steps[rank][run.at_step[rank]]
-        if run.taken[rank] < _needed(step):
+    """Let a PE go through its operations until it waits for a vector or has done all."""
+    while run.at_op[rank] < len(run.ops[rank]):
+        op, turns = run.ops[rank][run.at_op[rank]]
+        if run.taken[rank] < _needed(op) * turns:
             color = run.waits_for(rank)
             assert color is not None
             run.work.append((rank, color))
             return
         run.taken[rank] = 0
-        run.at_step[rank] += 1
-        if isinstance(step, SendVector):
-            _emit(run, rank, step)
+        run.at_op[rank] += 1
+        if op.sends:
+            _emit(run, rank, op)
 
 
-def _needed(step: Step) -> int:
-    """Vectors that a step receives."""
-    if isinstance(step, StoreVectors):
-        return step.vectors
-    return 1 if isinstance(step, CopyVector) or step.combines_from else 0
+def _needed(op: Op) -> int:
+    """Vectors that an operation receives."""
+    return op.vectors if op.receives_on else 0
 
 
-def _emit(run: LineTokens, rank: int, step: SendVector) -> None:
+def _emit(run: LineTokens, rank: int, op: Op) -> None:
     """The PE puts its vector, and the control wavelet behind it, on its ramp."""
-    queue = run.ramps.setdefault((rank, step.color), deque())
+    color = op.sends_on or ""
+    queue = run.ramps.setdefault((rank, color), deque())
     queue.append((rank, False))
-    if step.advance is Advance.CONTROL:
+    if op.advance is Advance.CONTROL:
         queue.append((rank, True))
-    run.work.append((rank, step.color))
+    run.work.append((rank, color))

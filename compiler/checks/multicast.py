@@ -12,13 +12,11 @@ from collections.abc import Iterator
 from collc.base.diagnostics import Diagnostic
 from collc.plan import (
     ColorUse,
-    CopyVector,
     Direction,
     Phase,
     Plan,
     Region,
     Role,
-    SendVector,
     Strided,
 )
 from collc.schedule import BroadcastPhase, Schedule
@@ -101,8 +99,9 @@ def _flood(
 
 def _does_its_part(role: Role, source: Direction) -> bool:
     """Whether the PE that the vector leaves sends it, and one that it comes to copies it."""
-    part = SendVector if source is Direction.RAMP else CopyVector
-    return len(role.steps) == 1 and isinstance(role.steps[0], part)
+    (op, *others) = role.ops or (None,)
+    part = op is not None and (op.sends if source is Direction.RAMP else op.copies)
+    return part and not others
 
 
 def _role_at(phase: Phase, cell: Cell) -> Role | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from collc.base.diagnostics import Diagnostic
-from collc.plan import Advance, ColorUse, Phase, Plan, Role, Route, SendVector
+from collc.plan import Advance, ColorUse, Phase, Plan, Role, Route
 from collc.schedule import Phase as SchedulePhase
 from collc.schedule import Schedule
 
@@ -38,12 +38,7 @@ def _problem(plan: Plan, role: Role, use: ColorUse, before: Route, after: Route)
         return "changes nothing"
     if sends and len(after.send) != 1:
         return "sends in several directions, a position has one"
-    own = any(
-        isinstance(step, SendVector)
-        and step.color == use.color
-        and step.advance is Advance.OWN_ROUTER
-        for step in role.steps
-    )
+    own = any(op.sends_on == use.color and op.advance is Advance.OWN_ROUTER for op in role.ops)
     if own and sends:
         return "changes the sending side, which a sending operation cannot do to its own router"
     return ""

@@ -14,7 +14,8 @@ import numpy.typing as npt
 from collc.base.diagnostics import Diagnostic
 from collc.base.memoize import remembered
 from collc.plan import AREA_BITS, Exchange, Lane, Phase, Plan, RowKind
-from collc.plan.unrolled import Ints, rows_at, unrolled, values_of
+from collc.plan.entries import Ints, bits_of, entries_of, numbers_of, puts_out, table_at, values_of
+from collc.plan.unrolled import unrolled
 from collc.schedule import Schedule
 from collc.spec import ElementType, Operation, OwnOperation
 from collc.spec.arithmetic import arithmetic_of
@@ -59,7 +60,7 @@ def _shape_problem(
     if exchange is None or (exchange.slicing, exchange.blocks) != as_scheduled:
         return "the vector is not cut as the schedule says"
     for index, role in enumerate(phase.roles):
-        if role.steps or tuple(lane.name for lane in role.lanes) != exchange.lanes:
+        if tuple(lane.name for lane in role.lanes) != exchange.lanes:
             return f"role `{role.name}` does not have the lanes of the phase"
         places = _places(phase, index, pattern)
         for lane in role.lanes if len(places) else ():
@@ -93,7 +94,7 @@ def _places(phase: Phase, index: int, pattern: StepsPhase) -> Ints:
 
 def _lane_problem(lane: Lane, places: Ints, exchange: Exchange, refused: tuple[int, str]) -> str:
     """What is wrong with a lane, all rows of all loops and places looked at together."""
-    slices, loops = exchange.slicing.count, lane.loops
+    slices, loops = exchange.slicing.count, lane.table
     if not loops:
         return ""
     turns = values_of([loop.turns for loop in loops], places)
@@ -101,10 +102,11 @@ def _lane_problem(lane: Lane, places: Ints, exchange: Exchange, refused: tuple[i
     if exchange.backward and exchange.areas:
         return "passes elements from the last to the first, and stages what goes the other way"
     problem = next(filter(None, _loop_problems(lane, turns, shift, slices)), "")
+    problem = problem or _op_problem(lane, places)
     if problem:
         return problem
-    numbers = rows_at(lane, places).transpose(1, 0, 2)
-    sizes = [len(loop.rows) for loop in loops]
+    numbers = table_at(lane, places).transpose(1, 0, 2)
+    sizes = [len(loop.entries) for loop in loops]
     heads = [np.repeat(head, sizes, axis=0)[None] for head in (shift, turns)]
     rows = np.concatenate([numbers, *heads]).reshape(len(numbers) + 2, -1)
     if rows[:5].min() < 0 or rows[:5].max() + slices > LARGEST + 1:
@@ -132,7 +134,7 @@ def _steps_problem(phase: Phase, pattern: StepsPhase) -> str:
 
 def _loop_problems(lane: Lane, turns: Ints, shift: Ints, slices: int) -> list[str]:
     """What is wrong with the heads of loops, [loops, places] of which are given."""
-    empty = np.array([[not loop.rows] for loop in lane.loops])
+    empty = np.array([[not loop.entries] for loop in lane.table])
     idle = np.asarray((empty | (turns < 1) | (turns > LARGEST)).any(axis=1))
     beyond = np.asarray(((shift < 0) | (shift >= slices)).any(axis=1))
     return [
@@ -143,6 +145,23 @@ def _loop_problems(lane: Lane, turns: Ints, shift: Ints, slices: int) -> list[st
         else ""
         for none, far in zip(idle.tolist(), beyond.tolist(), strict=True)
     ]
+
+
+def _op_problem(lane: Lane, places: Ints) -> str:
+    """What is wrong with the operations of entries: a step table has those that move slices once,
+    and at a place one that uses the output, one that takes what comes or is staged."""
+    for entry in entries_of(lane):
+        if not all(map(bits_of, entry.ops)):
+            return "has an operation that no step table has"
+        there = values_of([op.where for op in entry.ops], places)
+        out = np.array([puts_out(op) for op in entry.ops], dtype=np.bool_)
+        if there.min(initial=0) < 0 or there.max(initial=0) > 1:
+            return "has an operation that is there more or less than once"
+        if values_of([n for op in entry.ops for n in numbers_of(op)], places).min(initial=0) < 0:
+            return "has numbers of more than 16 bits"
+        if max(there[out].sum(axis=0).max(initial=0), there[~out].sum(axis=0).max(initial=0)) > 1:
+            return "does two things with one end at once"
+    return ""
 
 
 def _range_problem(rows: Ints, exchange: Exchange) -> str:
@@ -188,8 +207,6 @@ def _row_problem(lane: Lane, kinds: Ints, exchange: Exchange, refused: tuple[int
 
     out, into = (kind & USES_OUT) > 0, (kind & USES_INTO) > 0
     rules = (
-        (has(RowKind.OVER), "has rows behind its last"),
-        (has(RowKind.SENDS) & has(RowKind.RELAYS), "sends and relays at once"),
         (has(RowKind.RELAYS) & into, "receives while it relays"),
         (
             has(RowKind.APPLIES) & (out | has(RowKind.RECEIVES | RowKind.STAGES)),
@@ -200,13 +217,11 @@ def _row_problem(lane: Lane, kinds: Ints, exchange: Exchange, refused: tuple[int
             (has(RowKind.RELAYS) | has(RowKind.RECEIVES)) & (lane.receives_on is None),
             "receives and has no input",
         ),
-        ((has(RowKind.STAGES) | has(RowKind.COMBINES)) & ~into, "combines or stages nothing"),
         (has(RowKind.STAGES) & has(RowKind.COMBINES), "combines in the stage"),
         (
             has(RowKind.STAGES | RowKind.APPLIES) & (area >= exchange.areas),
             "uses an area that the stage lacks",
         ),
-        ((area > 0) & ~has(RowKind.STAGES | RowKind.APPLIES), "names an area and does not use it"),
         ((bits > 0) & ((kind & bits) == bits), words),
     )
     return next((problem for broken, problem in rules if broken.any()), "")

@@ -2,6 +2,7 @@
 
 A PE of a reduce stores vectors, then sends its own, each at most once and all from one color, since
 it has one input queue a phase. A PE of a broadcast sends its vector or copies the one that comes.
+Both do so with whole vectors, on one lane.
 """
 
 from __future__ import annotations
@@ -9,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic, Span
-from collc.plan import Advance, CopyVector, Phase, Plan, Role, SendVector, Step, StoreVectors
+from collc.plan import VECTOR, WHOLE, Action, Advance, Op, Phase, Plan, Role
 from collc.schedule import ReducePhase, Schedule
 from collc.spec.exchange import StepsPhase
 
 
 def steps(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
-    """C318: steps that no text of a phase does one after the other, or rounds of unequal size."""
+    """C318: operations that no text of a phase does one after the other."""
     for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
         if isinstance(pattern, StepsPhase):
             continue  # `row_shapes` looks at these
@@ -28,24 +29,24 @@ def steps(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
 
 def _reduce_problem(role: Role) -> str:
     """What is wrong with a role of a reduce, or nothing."""
-    kinds = tuple(type(step) for step in role.steps)
-    if kinds not in ((StoreVectors,), (SendVector,), (StoreVectors, SendVector)):
+    kinds = tuple(_kind(op, turns) for op, turns in role.repeated)
+    if len(role.lanes) != 1 or kinds not in (("store",), ("send",), ("store", "send")):
         return "does something else than to store vectors and then to send one"
-    received = {color for step in role.steps if (color := _received_on(step)) is not None}
+    received = {op.receives_on for op in role.ops if op.receives_on is not None}
     if len(received) > 1:
         return f"receives on {len(received)} colors, a phase has one input queue"
-    for step in role.steps:
-        if isinstance(step, StoreVectors) and not _comes_out_even(step):
-            return f"stores {step.vectors} vectors in {step.rounds} rounds, which are not alike"
     return ""
 
 
-def _received_on(step: Step) -> str | None:
-    return step.combines_from if isinstance(step, SendVector) else step.color
-
-
-def _comes_out_even(step: StoreVectors) -> bool:
-    return 1 <= step.rounds <= step.vectors and step.vectors % step.rounds == 0
+def _kind(op: Op, turns: int) -> str:
+    """What the text of a reduce knows an operation as."""
+    if op.slices != WHOLE or op.elements is not None or op.filter or turns < 1 or op.vectors < 1:
+        return ""
+    if op.stores and op.send == VECTOR and op.advance is Advance.NOTHING:
+        return "store"
+    own = op.receive == VECTOR and op.action is Action.COPY
+    once = turns == op.vectors == 1
+    return "send" if once and op.sends and (own or op.combines_from) else ""
 
 
 def _broadcast_problem(role: Role) -> str:
@@ -53,10 +54,10 @@ def _broadcast_problem(role: Role) -> str:
     colors = [use.color for use in role.colors]
     if len(colors) != 1 or len(role.colors[0].positions) != 1:
         return "does not have one color with one route"
-    if role.steps not in (
-        (SendVector(colors[0], None, Advance.NOTHING),),
-        (SendVector(colors[0], None, Advance.TEARDOWN),),
-        (CopyVector(colors[0]),),
+    if role.repeated not in (
+        ((Op(VECTOR, Action.COPY, colors[0]), 1),),
+        ((Op(VECTOR, Action.COPY, colors[0], advance=Advance.TEARDOWN), 1),),
+        ((Op(colors[0], Action.COPY, VECTOR), 1),),
     ):
         return f"does something else than to send its vector on `{colors[0]}` or to copy one"
     return ""

@@ -33,8 +33,8 @@ def _problem(phase: Phase, pattern: ReducePhase) -> str:
     roles = roles_of_ranks(phase, pattern)
     moves = [_colors_that_move(role) for role in roles]
     for passage in passages(pattern, roles):
-        source, color = passage.source, passage.step.color
-        if passage.step.advance in SETS_BACK:
+        source, color = passage.source, passage.color
+        if passage.op.advance in SETS_BACK:
             early = _moving(moves, color, _passed_later(passage))
             if early is not None:
                 return f"rank {source} sets the router of rank {early} back before its last vector"

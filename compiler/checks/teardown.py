@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from collc.base.diagnostics import Diagnostic
 from collc.checks.color_hand_over import InProgram, pe_of, played
 from collc.checks.vector_order import Passage, passages
-from collc.plan import Advance, Direction, Plan, Role, SendVector
+from collc.plan import Advance, Direction, Plan, Role
 from collc.plan.placement import roles_of_ranks, sent_colors
 from collc.plan.program import ProgramPlan
 from collc.schedule import ReducePhase, Schedule
@@ -42,12 +42,8 @@ def nothing_torn_down(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
 
 
 def _torn_down_by(role: Role) -> Iterator[str]:
-    for step in role.steps:
-        if isinstance(step, SendVector) and step.advance is Advance.TEARDOWN:
-            yield step.color
     for lane in role.lanes:
-        if lane.tears_down:
-            yield lane.sends_on or lane.name
+        yield from lane.tears_down
 
 
 @dataclass(frozen=True)
@@ -96,18 +92,16 @@ def _not_torn_down(one: InProgram, torn: Set[str]) -> Iterator[_Fault]:
 
 def _tears_down(role: Role, color: str, of: Callable[[Iterable[bool]], bool] = all) -> bool:
     """Whether a PE that sends on a color tears its way down at the end."""
-    sends = (s for s in role.steps if isinstance(s, SendVector) and s.color == color)
-    lanes = (lane for lane in role.lanes if lane.sends_on == color)
-    return of([*(s.advance is Advance.TEARDOWN for s in sends), *(n.tears_down for n in lanes)])
+    return of([color in lane.tears_down for lane in role.lanes if color in lane.sends])
 
 
 def _along_line(one: InProgram, pattern: ReducePhase, torn: Set[str]) -> Iterator[_Fault]:
     roles = roles_of_ranks(one.phase, pattern)
     last: dict[str, dict[int, int]] = {}  # by color and router, both ranks: who sends last there
     for passage in passages(pattern, roles):
-        source, color = passage.source, passage.step.color
+        source, color = passage.source, passage.color
         behind = last.setdefault(color, {})
-        ends = passage.step.advance is Advance.TEARDOWN
+        ends = passage.op.advance is Advance.TEARDOWN
         if ends and color not in torn:
             yield _closed_for_good(one, _pe(one, pattern, source), color)
         elif ends and len(passage.last_at) <= source - passage.destination:
@@ -162,7 +156,7 @@ def _too_early(
     source, at, late = (
         _pe(one, pattern, rank) for rank in (passage.source, router, behind[router])
     )
-    color = passage.step.color
+    color = passage.color
     return _Fault(
         color,
         f"{source} tears down {one.color(color)} at {at} before the last vector has passed",

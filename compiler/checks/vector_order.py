@@ -10,32 +10,37 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from collc.checks.router_skips import follow
-from collc.plan import Role, SendVector
+from collc.plan import Op, Role
 from collc.schedule import ReducePhase
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A vector from rank `source` to rank `destination`, the step that sends it, and the routers of
-    its way, from the source on, that no other vector on its color passes later."""
+    """A vector from rank `source` to rank `destination`, the operation that sends it, and the
+    routers of its way, from the source on, that no other vector on its color passes later."""
 
     source: int
     destination: int
-    step: SendVector
+    op: Op
     last_at: tuple[int, ...]
+
+    @property
+    def color(self) -> str:
+        """The color it goes on."""
+        return self.op.sends_on or ""
 
 
 def passages(pattern: ReducePhase, roles: Sequence[Role | None]) -> Iterator[Passage]:
     """All vectors of a line, by descending source; `roles` are those of its ranks."""
     jumps: dict[str, list[int]] = {}
     for transfer in reversed(sorted(pattern.transfers, key=lambda transfer: transfer.source)):
-        step = _sending_step(roles[transfer.source])
-        if step is None:
+        op = _sending(roles[transfer.source])
+        if op is None or op.sends_on is None:
             continue
-        if step.color not in jumps:
-            jumps[step.color] = list(range(pattern.ranks))
-        last_at = tuple(_pass(jumps[step.color], transfer.source, transfer.destination))
-        yield Passage(transfer.source, transfer.destination, step, last_at)
+        if op.sends_on not in jumps:
+            jumps[op.sends_on] = list(range(pattern.ranks))
+        last_at = tuple(_pass(jumps[op.sends_on], transfer.source, transfer.destination))
+        yield Passage(transfer.source, transfer.destination, op, last_at)
 
 
 def _pass(jumps: list[int], source: int, destination: int) -> Iterator[int]:
@@ -46,6 +51,5 @@ def _pass(jumps: list[int], source: int, destination: int) -> Iterator[int]:
         router = follow(jumps, router)
 
 
-def _sending_step(role: Role | None) -> SendVector | None:
-    steps = role.steps if role else ()
-    return next((step for step in steps if isinstance(step, SendVector)), None)
+def _sending(role: Role | None) -> Op | None:
+    return next((op for op in (role.ops if role else ()) if op.sends), None)

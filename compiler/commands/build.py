@@ -14,8 +14,8 @@ from collc.commands.source import Source, print_warnings, reporting, source_opti
 from collc.driver.bundle import Bundle, ProgramBundle
 from collc.driver.read_back import verify_text
 from collc.language.show import show_spec
-from collc.lowering import show_plan
 from collc.lowering.show_program import show_program
+from collc.plan.show import show_plan
 from collc.schedule import Schedule
 from collc.schedule.data import schedule_as_data
 from collc.schedule.show import show_schedule

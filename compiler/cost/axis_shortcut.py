@@ -19,7 +19,7 @@ import numpy.typing as npt
 from collc.cost.line import run_line
 from collc.cost.operations import Costs, Place, costs_of, costs_of_phase
 from collc.cost.predict import predict
-from collc.plan import Phase, Plan, Role, SendVector, StoreVectors
+from collc.plan import Phase, Plan, Role
 from collc.plan.placement import passes_on, roles_of_ranks
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, ascending
 
@@ -202,12 +202,12 @@ def _meaning(of: _Of) -> _Meaning:
 
 def _of_role(role: Role, pattern: ReducePhase, colors: dict[str | None, int]) -> object:
     steps: list[object] = []
-    for step in (step for step in role.steps if isinstance(step, StoreVectors | SendVector)):
-        color = colors.setdefault(step.color, len(colors))
-        if isinstance(step, StoreVectors):
-            steps.append((color, step.vectors, step.rounds))
-        else:
-            from_color = colors.setdefault(step.combines_from, len(colors))
-            steps.append((color, from_color, step.advance.name))
+    for op, turns in role.repeated:
+        from_color = colors.setdefault(op.receives_on, len(colors))
+        if op.stores:
+            steps.append((from_color, op.vectors, turns))
+        elif op.sends:
+            color = colors.setdefault(op.sends_on, len(colors))
+            steps.append((color, from_color, op.advance.name))
     closed = (use.color for use in role.colors if not passes_on(use.positions[0], pattern))
     return tuple(steps), tuple(sorted(colors.setdefault(color, len(colors)) for color in closed))

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from collc.cost.contention import Crowd
 from collc.cost.noncontiguous import Distances, distances
 from collc.cost.operations import Costs, Place
-from collc.plan import BY_WAVELET, Advance, Phase, Role, SendVector, StoreVectors
+from collc.plan import BY_WAVELET, Advance, Op, Phase, Role
 from collc.plan.placement import passes_on, roles_of_ranks
 from collc.schedule import ReducePhase
 
@@ -148,19 +148,20 @@ def _closed(role: Role, pattern: ReducePhase) -> dict[str, int]:
 
 
 def _run_rank(run: LineRun, rank: int) -> None:
-    """The steps of a rank, one after the other."""
+    """The operations of a rank, one after the other."""
     place = run.ready[rank]
     children = iter(run.pattern.children[rank])
     sends = False
-    for step in run.roles[rank].steps:
-        if isinstance(step, StoreVectors):
-            place = _store(run, rank, step, [next(children) for _ in range(step.vectors)], place)
-            if len(run.roles[rank].steps) > 1 and not run.costs.maps:
+    for op, turns in run.roles[rank].repeated:
+        if op.stores:
+            sources = [next(children) for _ in range(op.vectors * turns)]
+            place = _store(run, rank, (op.vectors, turns), sources, place)
+            if len(run.roles[rank].ops) > 1 and not run.costs.maps:
                 run.due[rank] = (place.time - run.costs.task, -1)
                 place = replace(place, time=place.time + run.late[rank][0])
-        elif isinstance(step, SendVector):
+        elif op.sends:
             sends = True
-            _send(run, rank, step, next(children, None), place)
+            _send(run, rank, op, next(children, None), place)
     if not sends:
         _end_at_root(run, rank, place)
 
@@ -177,15 +178,17 @@ def _end_at_root(run: LineRun, rank: int, place: Place) -> None:
 
 def _has_rounds(role: Role) -> bool:
     """Whether a rank stores by several operations."""
-    return any(isinstance(one, StoreVectors) and one.rounds > 1 for one in role.steps)
+    return any(op.stores and turns > 1 for op, turns in role.repeated)
 
 
-def _store(run: LineRun, rank: int, step: StoreVectors, sources: list[int], place: Place) -> Place:
-    """Take vectors into memory; gives where the code goes on."""
+def _store(
+    run: LineRun, rank: int, rounds: tuple[int, int], sources: list[int], place: Place
+) -> Place:
+    """Take vectors into memory, so many in each of so many rounds; gives where the code goes on."""
     costs = run.costs
-    loads_own = len(run.roles[rank].steps) > 1
-    per_round, loops = step.vectors // step.rounds, step.rounds > 1
-    for number in range(step.rounds):
+    loads_own = len(run.roles[rank].ops) > 1
+    per_round, turns = rounds
+    for number in range(turns):
         again = number and not costs.maps  # the task behind one operation issues the next
         issued = place.time if again else costs.issued(place, "store")
         first = issued if costs.maps else costs.returned(place, issued)
@@ -198,7 +201,7 @@ def _store(run: LineRun, rank: int, step: StoreVectors, sources: list[int], plac
             end = last + costs.answer
         run.end[rank], run.free[rank] = end, first
         behind = _behind_storing(costs, place, first, end)
-        place = _next_round(costs, behind, number, step.rounds) if loops else behind
+        place = _next_round(costs, behind, number, turns) if turns > 1 else behind
     return place
 
 
@@ -217,11 +220,11 @@ def _next_round(costs: Costs, place: Place, number: int, rounds: int) -> Place:
     return Place(place.time + costs.code.next_round, place.depth)
 
 
-def _send(run: LineRun, rank: int, step: SendVector, source: int | None, place: Place) -> None:
+def _send(run: LineRun, rank: int, op: Op, source: int | None, place: Place) -> None:
     """Send the own vector, taking the last child's on the way."""
     costs = run.costs
     run.frame[rank] = place
-    stored = len(run.roles[rank].steps) > 1
+    stored = len(run.roles[rank].ops) > 1
     if source is None:
         issued = costs.issued(place, "send")
         run.first[rank] = costs.returned(place, issued)
@@ -233,11 +236,11 @@ def _send(run: LineRun, rank: int, step: SendVector, source: int | None, place: 
         run.first[rank], run.last[rank] = start + costs.answer, last + costs.answer
     run.free[rank] = costs.returned(place, issued)
     if source is None or costs.combine == 1:  # slower vectors leave room for others
-        contended = run.crowd.delay(rank, step.color, run.sent(rank))
+        contended = run.crowd.delay(rank, op.sends_on or "", run.sent(rank))
         run.last[rank] = max(run.last[rank], run.first[rank] + costs.length - 1 + contended)
     shared = run.first[rank] + run.far.load[rank] * (costs.length - 1)
     run.last[rank] = max(run.last[rank], shared)
-    run.crowd.join(rank, step.color, run.sent(rank))
+    run.crowd.join(rank, op.sends_on or "", run.sent(rank))
 
 
 def _take(run: LineRun, rank: int, source: int, before: int, reason: str) -> tuple[int, int]:
@@ -267,7 +270,7 @@ def _opened(run: LineRun, rank: int, source: int) -> tuple[int, int]:
     Only routers behind the previous child need a look: a vector that passed before has found the
     others open.
     """
-    color = _send_step(run, source).color
+    color = _sending(run, source).sends_on or ""
     costs = run.costs
     before = [child for child in run.pattern.children[rank] if child < source]
     nearest = max(before, default=rank + 1)
@@ -285,11 +288,11 @@ def _opened(run: LineRun, rank: int, source: int) -> tuple[int, int]:
     return max(times, default=(0, rank))
 
 
-def _send_step(run: LineRun, rank: int) -> SendVector:
+def _sending(run: LineRun, rank: int) -> Op:
     """How a rank that is not the root sends."""
-    step = run.roles[rank].steps[-1]
-    assert isinstance(step, SendVector)
-    return step
+    op = run.roles[rank].ops[-1]
+    assert op.sends
+    return op
 
 
 def _settle(run: LineRun, source: int, rank: int, start: int, end: int) -> None:
@@ -298,11 +301,11 @@ def _settle(run: LineRun, source: int, rank: int, start: int, end: int) -> None:
     costs = run.costs
     at: int | None = source
     while at is not None:
-        step = _send_step(run, at)
+        op = _sending(run, at)
         held = max(_held_by_receiver(run, at, rank, start, end), _held_at_gate(run, at))
         sent = max(run.last[at], held)
-        _finish(run, at, rank, sent, step)
-        rank, at = at, run.pattern.children[at][-1] if step.combines_from else None
+        _finish(run, at, rank, sent, op)
+        rank, at = at, run.pattern.children[at][-1] if op.combines_from else None
         # the rank takes its last child's elements as it sends its own: late if it is held up
         end = sent - costs.answer
         start = max(run.first[rank] - costs.answer, end - costs.combine * (costs.length - 1))
@@ -325,30 +328,30 @@ def _held_at_gate(run: LineRun, source: int) -> int:
     queued = costs.router_queue * run.apart(source, gate) + costs.output_queue
     if not gate or queued >= costs.length:
         return 0
-    opened = run.opens[gate][_send_step(run, source).color]
+    opened = run.opens[gate][_sending(run, source).sends_on or ""]
     return opened + costs.length - 1 - queued + costs.hop * run.apart(source, gate)
 
 
-def _finish(run: LineRun, source: int, rank: int, end: int, step: SendVector) -> None:
+def _finish(run: LineRun, source: int, rank: int, end: int, op: Op) -> None:
     """The vector of `source` has left in cycle `end`; routers move on behind it."""
     costs = run.costs
-    by_code = costs.maps and step.combines_from is not None
+    by_code = costs.maps and op.combines_from is not None
     free = run.free[source]
     place = Place(end, run.frame[source].depth) if by_code else costs.after(end, free)
     run.done[source] = costs.done_by_code(place) if by_code else costs.done(end, free)
-    if step.advance in BY_WAVELET:
+    if op.advance in BY_WAVELET:
         if not by_code:  # else the code that combines sends it itself
             run.due[source] = (run.due[source][0], place.time - costs.task)
         place = replace(place, time=place.time + run.late[source][1])
         end = costs.returned(place, costs.issued(place, "control"))
         place = costs.after(end, end)
         run.done[source] = costs.done(end, end)
-    if step.advance is Advance.CONTROL:
+    if op.advance is Advance.CONTROL:
         left = end + costs.send_start + costs.ramp_up
-        _open(run, rank, step.color, left + costs.hop * run.apart(source, rank))
-        _open(run, source, step.color, left + costs.hop)
-    elif step.advance is Advance.OWN_ROUTER:
-        _open(run, source, step.color, end + run.start(source) + costs.ramp_up)
+        _open(run, rank, op.sends_on or "", left + costs.hop * run.apart(source, rank))
+        _open(run, source, op.sends_on or "", left + costs.hop)
+    elif op.advance is Advance.OWN_ROUTER:
+        _open(run, source, op.sends_on or "", end + run.start(source) + costs.ramp_up)
     run.end[source] = end
     run.after[source] = place
 

@@ -8,7 +8,7 @@ from collc.cost.exchange import begun_by
 from collc.cost.operations import Costs, Place
 from collc.cost.phase_timing import parts_of
 from collc.cost.predict import Times, lines_of
-from collc.plan import CopyVector, Phase, Region, Role, StoreVectors
+from collc.plan import Phase, Region, Role
 from collc.plan.program import ProgramPlan, Use
 from collc.spec.exchange import StepsPhase
 
@@ -37,13 +37,13 @@ def _exchange(part: Times, phase: Phase, pattern: StepsPhase, costs: Costs) -> N
 
 def _code(role: Role, costs: Costs) -> int:
     """What a role does first, with the functions that lead there and their returns."""
-    if not role.steps:
+    if not role.ops:
         return _through(costs)
-    first, *others = role.steps
-    if isinstance(first, StoreVectors):
+    first, *others = role.ops
+    if first.stores:
         issued = costs.issued(Place(0, 0), "store")
         return issued + (costs.code.own_vector_read if others and not costs.maps else 0)
-    if isinstance(first, CopyVector):
+    if first.copies:
         return costs.issued(Place(0, 0), "copy")
     adds = first.combines_from is not None
     return costs.issued(Place(0, 0), "add" if adds else "send")
@@ -80,6 +80,6 @@ def work_of(plan: ProgramPlan, use: Use, costs: Costs, lasts: Times) -> Times:
             if phase.exchange is not None:
                 part[places] = long[places] * ROWS_BUSY // 100
                 continue
-            vectors = sum(s.vectors if isinstance(s, StoreVectors) else 1 for s in role.steps)
+            vectors = sum(op.vectors * turns for op, turns in role.repeated)
             part[places] = vectors * costs.length * costs.combine
     return work

@@ -21,7 +21,7 @@ from collc.cost.exchange import run_exchange
 from collc.cost.line import LineRun, run_line
 from collc.cost.operations import Costs, Place
 from collc.cost.predict import Mask, Times, lines_of, ranks_with_vectors
-from collc.plan import BY_WAVELET, Advance, Phase, SendVector, StoreVectors
+from collc.plan import BY_WAVELET, Advance, Phase
 from collc.plan.placement import roles_of_ranks
 from collc.plan.program import ProgramPlan, Use
 from collc.plan.unrolled import NOWHERE, connections, roles_of_places
@@ -178,7 +178,7 @@ def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
     ways = [
         way
         for way in passages(pattern, roles_of_ranks(part.phase, pattern))
-        if way.step.advance is Advance.TEARDOWN
+        if way.op.advance is Advance.TEARDOWN
     ]
     for number, found in enumerate(different.tolist()):
         rows = np.flatnonzero(which.reshape(-1) == number)[:, None]
@@ -197,20 +197,17 @@ def _reduce(part: Part, pattern: ReducePhase, ends: Ends) -> None:
             left = _control(run, way.source) + run.costs.ramp_up
             if pattern.leap and way.destination == 0:  # from the end to the root
                 way_back = range(pattern.leap + 1)
-                torn[way.step.color][rows, list(way_back)] = [
-                    left + hop * hops for hops in way_back
-                ]
+                torn[way.color][rows, list(way_back)] = [left + hop * hops for hops in way_back]
                 continue
             for router in way.last_at:
-                torn[way.step.color][rows[:, 0], places[router]] = left + run.costs.hop * (
+                torn[way.color][rows[:, 0], places[router]] = left + run.costs.hop * (
                     way.source - router
                 )
 
 
 def _control(run: LineRun, rank: int) -> int:
     """When the control wavelet behind a rank's vector leaves."""
-    step = run.roles[rank].steps[-1]
-    by_code = run.costs.maps and isinstance(step, SendVector) and step.combines_from is not None
+    by_code = run.costs.maps and run.roles[rank].ops[-1].combines_from is not None
     frames = 0 if by_code else run.costs.frames
     return run.end[rank] - frames + 1
 
@@ -218,14 +215,14 @@ def _control(run: LineRun, rank: int) -> int:
 def _end_of_rank(part: Part, run: LineRun, rank: int) -> tuple[int, bool]:
     """When the part of a rank is over, and whether a task is told of it."""
     costs = run.costs
-    last = run.roles[rank].steps[-1]
+    last, turns = run.roles[rank].repeated[-1]
     if costs.maps:
         return run.done[rank] - costs.dispatch, True
-    if isinstance(last, StoreVectors) and last.rounds > 1:
+    if last.stores and turns > 1:
         # the task that counts the rounds calls what follows, or tells of the end
         by_code = run.after[rank].time
         return (by_code, False) if part.quick else (run.done[rank] - costs.dispatch, True)
-    if isinstance(last, SendVector) and last.advance in BY_WAVELET:
+    if last.sends and last.advance in BY_WAVELET:
         return _sent(part, _control(run, rank) - 1)
     return run.end[rank] + 1 + costs.task - costs.dispatch, True
 
@@ -286,8 +283,8 @@ def _broadcast(part: Part, pattern: BroadcastPhase) -> Ends:
     ends.over = end + 1 + costs.task - costs.dispatch
     control = costs.after(int(end[at]))
     issued = costs.issued(control, "control") + int(part.late[1][at])
-    steps = (step for role in part.phase.roles for step in role.steps)
-    if any(isinstance(step, SendVector) and step.advance in BY_WAVELET for step in steps):
+    ops = (op for role in part.phase.roles for op in role.ops)
+    if any(op.advance in BY_WAVELET for op in ops):
         ends.over[at], ends.by_task[at] = _sent(part, issued)
         ends.due[1][at] = control.time - costs.task
     # right behind the last element, where that has been held up on its way

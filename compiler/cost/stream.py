@@ -20,7 +20,7 @@ from collc.cost.processor import Piece, Processor, Stretch
 from collc.emit.model import SharedPhase, loads_at_start
 from collc.emit.program_phases import shared_of
 from collc.lowering.configuration import is_switched
-from collc.plan import BY_WAVELET, ColorUse, Phase, Role, SendVector, StoreVectors
+from collc.plan import BY_WAVELET, ColorUse, Phase, Role
 from collc.plan.placement import received_colors, sent_colors
 from collc.plan.program import ProgramPlan, Use
 from collc.spec import ContractKind
@@ -288,17 +288,18 @@ def _load(plan: ProgramPlan, use: Use, role: Role, given: SharedPhase) -> int:
     them is loaded anyway."""
     phase, maps = plan.phase(use), _maps(plan, use)
     code, load = plan.target.code, plan.target.cycles.engine.dsr_load
-    stored = sum(isinstance(step, StoreVectors) for step in role.steps)
-    sent = [step for step in role.steps if isinstance(step, SendVector)]
-    both = sum(step.combines_from is not None for step in sent)
-    control = sum(step.advance in BY_WAVELET for step in sent)
+    ops = () if phase.exchange else role.ops
+    stored = sum(op.stores for op in ops)
+    sent = [op for op in ops if op.sends]
+    both = sum(op.combines_from is not None for op in sent)
+    control = sum(op.advance in BY_WAVELET for op in sent)
     if _is_quick(plan, use, given):
         always, control = control * load, 0
     else:
         always = 0
     if not loads_at_start(phase, given):
         return always
-    vectors = len(role.steps) - stored * maps + both * (not maps)
+    vectors = len(ops) - stored * maps + both * (not maps)
     control *= 0 if given.late else 2
     loads = vectors + control
     lengths = code.length_set * vectors if given.by_length else 0
@@ -363,8 +364,8 @@ def _costs(strand: Strand, position: int, use: Use, costs: Costs) -> Costs:
 
 def _has_first_task(phase: Phase) -> bool:
     """Whether all PEs of a phase have the first of the tasks that phases share."""
-    steps = (step for role in phase.roles for step in role.steps)
-    return phase.exchange is None and not any(isinstance(s, StoreVectors) for s in steps)
+    ops = (op for role in phase.roles for op in role.ops)
+    return phase.exchange is None and not any(op.stores for op in ops)
 
 
 def _switched(plan: ProgramPlan, use: Use) -> Switched:

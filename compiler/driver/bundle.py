@@ -64,7 +64,9 @@ class _Compiled(ABC, Generic[AnyPlan]):
     def warnings(self) -> tuple[Diagnostic, ...]:
         """What is right and could be better."""
         target = self.plan.target
-        costs = (told for one in self.by_themselves() for told in warnings_of(*one, target))
+        costs: Iterator[Diagnostic] = (
+            told for one in self.by_themselves() for told in warnings_of(*one, target)
+        )
         return (*self.spec.notices, *costs)
 
     @property

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from collc.emit.blocks import first_of_block
 from collc.emit.ids import Ids
 from collc.emit.roles import Field, RoleModel
+from collc.emit.step_tables import StepTable, kinds_of, table_numbers, tables_of
 from collc.lowering.memory import LOOP_HEADER, lane_numbers, row_numbers
 from collc.plan import AREA_BITS, Exchange, Lane, Number, Phase, Plan, RowKind
-from collc.plan.step_tables import always, extent_of, places_of
+from collc.plan.step_tables import always, extent_of
 
 # what a row does: the name of the bit in the text, and what is said of it there
 _BITS = {
@@ -135,7 +136,7 @@ def exchange_model(
         _lane_model(phase, exchange, index, ids, tables, by_color)
         for index in range(len(exchange.lanes))
     )
-    kinds = _kinds(phase)
+    kinds = kinds_of(phase)
     present = _present(kinds, exchange)
     return ExchangeModel(
         slices=slicing.count,
@@ -208,11 +209,8 @@ def _lane_model(  # noqa: PLR0913, PLR0917 - what a lane is made of
     by_color: bool,
 ) -> LaneModel:
     name = exchange.lanes[index]
-    lanes = {id(role.lanes[index].loops): role.lanes[index] for role in phase.roles}
-    programs = tuple(
-        _program(phase, number, name, lanes[loops], tables)
-        for loops, number in _program_numbers(phase, index).items()
-    )
+    found = tables_of(phase, index)
+    programs = tuple(_program(phase, name, table, tables) for table in found)
     return LaneModel(
         name=f"{phase.name}_{name}",
         field=name,
@@ -221,8 +219,8 @@ def _lane_model(  # noqa: PLR0913, PLR0917 - what a lane is made of
         source=ids.take("sources", count=2),
         pair=ids.take("pairs", count=2),
         task=ids.take("tasks"),
-        always_receives=_some_always(exchange, lanes.values(), RowKind.RECEIVES),
-        always_sends=_some_always(exchange, lanes.values(), RowKind.SENDS),
+        always_receives=_some_always(exchange, (one.lane for one in found), RowKind.RECEIVES),
+        always_sends=_some_always(exchange, (one.lane for one in found), RowKind.SENDS),
         programs=programs,
     )
 
@@ -232,26 +230,19 @@ def _some_always(exchange: Exchange, lanes: Iterable[Lane], bit: RowKind) -> boo
     return any(always(lane, exchange) & bit for lane in lanes)
 
 
-def _program_numbers(phase: Phase, index: int) -> dict[int, int]:
-    """The programs of a lane, by the identity of their loops, numbered from 1: roles share them."""
-    loops = (role.lanes[index].loops for role in phase.roles)
-    used = dict.fromkeys(id(one) for one in loops if one)
-    return {one: number for number, one in enumerate(used, 1)}
-
-
 def _program(
-    phase: Phase, number: int, name: str, lane: Lane, tables: dict[tuple[int, ...], str]
+    phase: Phase, name: str, table: StepTable, tables: dict[tuple[int, ...], str]
 ) -> ProgramModel:
     lines = []
-    for loop in lane.loops:
-        head = (loop.turns, loop.shift, Number(len(loop.rows)))
-        lines.append(", ".join(_spelled(n, phase.name, tables) for n in head) + ",")
-        for row in loop.rows:
-            slices = (_spelled(n, phase.name, tables) for n in row.numbers[1:])
-            lines.append(", ".join((_spelled_kind(row.kind, phase.name, tables), *slices)) + ",")
+    for loop in table.loops:
+        lines.append(", ".join(_spelled(n, phase.name, tables) for n in loop.head) + ",")
+        for kind, *slices in loop.entries:
+            words = (_spelled(n, phase.name, tables) for n in slices)
+            lines.append(", ".join((_spelled_kind(kind, phase.name, tables), *words)) + ",")
     lines.append("0,")  # no more turns
-    size = lane_numbers(lane) + 1
-    return ProgramModel(f"{phase.name}_{name}_loops_{number}", number, size, tuple(lines))
+    size = lane_numbers(table.lane) + 1
+    called = f"{phase.name}_{name}_loops_{table.number}"
+    return ProgramModel(called, table.number, size, tuple(lines))
 
 
 def _spelled(number: Number, phase: str, tables: dict[tuple[int, ...], str]) -> str:
@@ -278,7 +269,7 @@ def _spelled(number: Number, phase: str, tables: dict[tuple[int, ...], str]) -> 
 
 def _spelled_kind(kind: Number, phase: str, tables: dict[tuple[int, ...], str]) -> str:
     """The bits of a row by their names, if they are the same at all places."""
-    if _varies(kind) or kind.modulus or not kind.offset:
+    if kind.varies or kind.modulus or not kind.offset:
         return _spelled(kind, phase, tables)
     area = kind.offset >> AREA_BITS
     names = [name for bit, (name, _) in _BITS.items() if kind.offset & bit]
@@ -287,21 +278,6 @@ def _spelled_kind(kind: Number, phase: str, tables: dict[tuple[int, ...], str]) 
 
 def _divided(divisor: int) -> str:
     return "p" if divisor == 1 else f"(p / {divisor})"
-
-
-def _kinds(phase: Phase) -> set[int]:
-    """The kinds of all rows."""
-    found = set()
-    for index, role in enumerate(phase.roles):
-        places = places_of(phase, index).tolist()
-        kinds = {row.kind for lane in role.lanes for loop in lane.loops for row in loop.rows}
-        for kind in kinds:
-            found |= {kind.at(place) for place in (places if _varies(kind) else places[:1])}
-    return found
-
-
-def _varies(number: Number) -> bool:
-    return bool(number.slope or number.table)
 
 
 def exchange_fields(phase: Phase, any_color: str, by_color: bool) -> tuple[Field, ...]:
@@ -357,11 +333,10 @@ def exchange_role(
         values |= {"first": first_of_block(phase.exchange.blocks, line)}
     for number, lane in enumerate(role.lanes):
         values |= dict(_lane_values(lane, phase))
-        programs = _program_numbers(phase, number)
-        values[f"{lane.name}_table"] = str(programs.get(id(lane.loops), 0))
+        values[f"{lane.name}_table"] = str(table_numbers(phase, number)[index])
         if queues is not None:
             values |= dict(_shared_values(lane, queues))
-    used = sum(1 for lane in role.lanes if lane.loops)
+    used = sum(1 for lane in role.lanes if lane.table)
     values |= {"takes_part": "true" if used else "false", "streams": str(used)}
     rows = tuple(f".{field.name} = {values[field.name]}," for field in fields)
     return RoleModel(index, role.about, rows)

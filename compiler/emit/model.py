@@ -42,7 +42,7 @@ from collc.emit.registers import (
 from collc.emit.roles import Shape, shape_of
 from collc.lowering.registers import vector_pairs
 from collc.lowering.resources import switched_colors
-from collc.plan import AREA_BITS, Phase, Plan, Registers, SendVector
+from collc.plan import AREA_BITS, Phase, Plan, Registers
 from collc.schedule import Schedule, home_pe
 from collc.spec import Collective, ContractKind
 from collc.spec.slice_ownership import lines_and_ranks
@@ -374,7 +374,7 @@ def _result_cases(plan: Plan) -> Cases:
         (region, 1)
         for phase in reductions[-1:]
         for region, role in phase.regions
-        if not any(isinstance(step, SendVector) for step in phase.roles[role].steps)
+        if not any(op.sends for op in phase.roles[role].ops)
     ]
     names = coordinates(reductions[-1]) if reductions else ("x", "y")
     return cases_of(regions, (grid.width, grid.height), 0, "result_holders", names)

@@ -10,15 +10,13 @@ from collc.plan import (
     BY_WAVELET,
     Advance,
     ColorUse,
-    CopyVector,
     Direction,
+    Op,
     Phase,
     Role,
     Route,
-    SendVector,
-    Step,
-    StoreVectors,
 )
+from collc.plan.placement import received_colors
 
 # On a path the sides that a router has to the places before and behind it differ from PE to PE.
 SIDES_OF_PATH = {Direction.WEST: "back", Direction.EAST: "onward"}
@@ -85,20 +83,20 @@ class Shape:
 
 def shape_of(phase: Phase) -> Shape:
     """The union of what the phase's roles do."""
-    steps = [step for role in phase.roles for step in role.steps]
-    stores = [step for step in steps if isinstance(step, StoreVectors)]
-    sends = [step for step in steps if isinstance(step, SendVector)]
+    runs = [run for role in phase.roles for run in role.repeated]
+    stores = [turns for op, turns in runs if op.stores]
+    sends = [op for op, _ in runs if op.sends]
     return Shape(
         stores=bool(stores),
-        rounds=any(step.rounds > 1 for step in stores),
+        rounds=any(turns > 1 for turns in stores),
         receives=any(receive_color(role) for role in phase.roles),
         sends=bool(sends),
-        combines=any(step.combines_from for step in sends),
-        advances=any(step.advance is Advance.OWN_ROUTER for step in sends),
-        opens=any(step.advance is Advance.CONTROL for step in sends),
-        resets=any(step.advance is Advance.RESET for step in sends),
-        tears_down=any(step.advance is Advance.TEARDOWN for step in sends),
-        copies=any(isinstance(step, CopyVector) for step in steps),
+        combines=any(op.combines_from for op in sends),
+        advances=any(op.advance is Advance.OWN_ROUTER for op in sends),
+        opens=any(op.advance is Advance.CONTROL for op in sends),
+        resets=any(op.advance is Advance.RESET for op in sends),
+        tears_down=any(op.advance is Advance.TEARDOWN for op in sends),
+        copies=any(op.copies for op, _ in runs),
         any_color=min(use.color for role in phase.roles for use in role.colors),
     )
 
@@ -141,8 +139,8 @@ def role_model(
     received = receive_color(role)
     if received:
         values |= {"receives": "true", "color_in": received}
-    for step in role.steps:
-        values |= _step_values(step)
+    for op, turns in role.repeated:
+        values |= _op_values(op, turns)
     if queues is not None:
         ways = (("queue_in", "color_in"), ("queue_out", "color_out"))
         values |= {field: str(queues[values[of]]) for field, of in ways if field in values}
@@ -153,19 +151,19 @@ def role_model(
     )
 
 
-def _step_values(step: Step) -> dict[str, str]:
-    if isinstance(step, StoreVectors):
-        return {"stored": str(step.vectors // step.rounds), "rounds": str(step.rounds)}
-    if isinstance(step, CopyVector):
+def _op_values(op: Op, turns: int) -> dict[str, str]:
+    if op.stores:
+        return {"stored": str(op.vectors), "rounds": str(turns)}
+    if op.copies:
         return {"copies": "true"}
     return {
         "sends": "true",
-        "color_out": step.color,
-        "combines": _bool(step.combines_from is not None),
-        "advances": _bool(step.advance is Advance.OWN_ROUTER),
-        "controls": _bool(step.advance in BY_WAVELET),
-        "resets": _bool(step.advance is Advance.RESET),
-        "tears_down": _bool(step.advance is Advance.TEARDOWN),
+        "color_out": op.sends_on or "",
+        "combines": _bool(op.combines_from is not None),
+        "advances": _bool(op.advance is Advance.OWN_ROUTER),
+        "controls": _bool(op.advance in BY_WAVELET),
+        "resets": _bool(op.advance is Advance.RESET),
+        "tears_down": _bool(op.advance is Advance.TEARDOWN),
     }
 
 
@@ -255,11 +253,7 @@ def _is_one_of(name: str, values: list[int]) -> str:
 
 def receive_color(role: Role) -> str:
     """The color a PE of `role` receives on; empty if it receives nothing."""
-    for step in role.steps:
-        color = step.combines_from if isinstance(step, SendVector) else step.color
-        if color is not None:
-            return color
-    return ""
+    return next(received_colors(role), "")
 
 
 def _bool(value: bool) -> str:

@@ -138,9 +138,21 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
 
     def operation(self, meta: Meta, c: list[Any]) -> syntax.OperationDecl:
         name, own, received, element = map(self._word, c[:4])
+        commutative, assumed, body, local_definitions = c[4:]
         return syntax.OperationDecl(
-            name, own, received, element, c[4] is not None, c[5], c[6] or (), self._span(meta)
+            name,
+            own,
+            received,
+            element,
+            commutative is not None,
+            assumed,
+            body,
+            local_definitions or (),
+            self._span(meta),
         )
+
+    def assumed(self, meta: Meta, c: list[Any]) -> Word:
+        return self._word(c[0])
 
     def contract_decl(self, meta: Meta, c: list[Any]) -> syntax.OwnContractDecl:
         name, parameters, slices, condition, local_definitions = c[:5]

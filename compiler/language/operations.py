@@ -16,6 +16,7 @@ from collc.base.diagnostics import Span
 from collc.language import syntax
 from collc.language.declared_names import check_words
 from collc.language.expressions import FUNCTIONS, Binding, Scope, number, truth
+from collc.language.laws import broken_law
 from collc.language.problems import problem, suggest
 from collc.language.syntax import Expression, OperationDecl
 from collc.language.traverse import walk
@@ -23,6 +24,7 @@ from collc.spec import ElementType, Operation, OwnOperation
 from collc.spec.formula import BITS, BOOL, FLOATS, INTEGERS, SHIFTS, Builder
 
 TYPES = (*INTEGERS, *FLOATS)
+ASSOCIATIVE = "associative"  # what may be assumed of an operation
 _FUNCTIONS = ("min", "max", *BITS, *SHIFTS)
 _OF_DIGITS = frozenset((*BITS, *SHIFTS)) - frozenset(FUNCTIONS)  # of values, not of numbers
 _SIGNS = {"+": "add", "-": "sub", "*": "mul"}
@@ -73,14 +75,28 @@ def own_operation(declaration: OperationDecl, scope: Scope) -> OwnOperation:
     if len(formula) > _MOST_NODES:
         message = f"{declaration.name.text} takes more than {_MOST_NODES} instructions"
         raise problem("C160", message, declaration.span, help="make it simpler")
-    return OwnOperation(
+    operation = OwnOperation(
         declaration.name.text,
         (words[0].text, words[1].text),
         element,
         declaration.commutative,
         formula,
         declaration.span,
+        _assumed(declaration),
     )
+    broken = broken_law(operation, associative=not operation.assumed_associative)
+    if broken is not None:
+        raise broken
+    return operation
+
+
+def _assumed(declaration: OperationDecl) -> bool:
+    """Whether the operation is taken to be associative untried."""
+    word = declaration.assumed
+    if word is not None and word.text != ASSOCIATIVE:
+        message = f"an operation cannot be assumed {word.text}"
+        raise problem("C163", message, word.span, help=f"write `assume {ASSOCIATIVE}`")
+    return word is not None
 
 
 def find_operation(

@@ -26,7 +26,8 @@ _SPELLING = {
 def show_operation(operation: OwnOperation) -> str:
     """The declaration; parts that are used more than once have names."""
     own, received = operation.operands
-    promise = " commutative" if operation.commutative else ""
+    promise = " commutative" * operation.commutative
+    promise += " assume associative" * operation.assumed_associative
     head = f"operation {operation.value}({own}, {received}: {operation.element.value}){promise}"
     named, texts = list[str](), list[str]()
     counts, names = uses(operation.formula), _free_names(operation)

@@ -341,6 +341,7 @@ class OperationDecl:
     received: Word
     element: Word
     commutative: bool
+    assumed: Word | None
     body: Expression
     locals: tuple[LocalDecl, ...]
     span: Span

@@ -22,7 +22,6 @@ from collc.lowering.jump import without_root
 from collc.lowering.line import LineTree, line_tree
 from collc.lowering.roles import reduce_phase
 from collc.lowering.rounds import one_by_one
-from collc.lowering.show import show_plan
 from collc.lowering.slots import with_shared_numbers
 from collc.lowering.steps import (
     Traffic,
@@ -35,7 +34,7 @@ from collc.lowering.steps import (
     traffic_of,
 )
 from collc.lowering.steps.routes import Wired
-from collc.plan import Advance, Phase, Plan, SendVector, Way
+from collc.plan import Advance, Phase, Plan, Way
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.schedule import Phase as SchedulePhase
 from collc.spec.arithmetic import arithmetic_of
@@ -43,7 +42,7 @@ from collc.spec.exchange import StepsPhase
 from collc.spec.simd import goes_in_pairs, slices_go_in_pairs
 from collc.target import Target
 
-__all__ = ["COLORINGS", "build_plan", "candidate_plans", "show_plan"]
+__all__ = ["COLORINGS", "build_plan", "candidate_plans"]
 
 Coloring = Callable[[LineTree], tuple[int, ...]]
 
@@ -73,8 +72,7 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
 
 def _has_control(plan: Plan) -> bool:
     roles = (role for phase in plan.phases for role in phase.roles)
-    steps = (step for role in roles for step in role.steps)
-    return any(isinstance(step, SendVector) and step.advance is Advance.CONTROL for step in steps)
+    return any(op.advance is Advance.CONTROL for role in roles for op in role.ops)
 
 
 def _relays_need_fewer(phase: SchedulePhase, path: Path | None) -> bool:

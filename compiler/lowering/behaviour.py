@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from collc.lowering.behaving import Behaviour
 from collc.lowering.jump import laid_out
 from collc.lowering.line import LineTree, line_tree, passing_colors
-from collc.lowering.rounds import rounds_for
-from collc.plan import Advance, ColorUse, Direction, Route, SendVector, Step, StoreVectors
+from collc.lowering.rounds import rounds_for, stored
+from collc.plan import VECTOR, Action, Advance, ColorUse, Direction, Loop, Op, Route, once
 from collc.plan.placement import SIDES
 from collc.plan.root_bypass import jump_color
 from collc.schedule import ReducePhase
@@ -68,7 +68,7 @@ def behaviours(
         same = len(tree.children[rank]), received_on[rank], send_color, passing, advance
         if same not in known:
             known[same] = Behaviour(
-                steps=tuple(_steps(line, rank, how)),
+                loops=tuple(_loops(line, rank, how)),
                 colors=tuple(_color_uses(line, rank, SIDES[phase.order])),
                 relays=bool(passing),
             )
@@ -88,7 +88,7 @@ def color_names(needed: int) -> tuple[str, ...]:
     return ("even", "odd") if needed <= 2 else tuple(str(number) for number in range(needed))
 
 
-def _steps(line: ColoredLine, rank: int, how: Combining) -> Iterator[Step]:
+def _loops(line: ColoredLine, rank: int, how: Combining) -> Iterator[Loop]:
     """Combine all children's vectors in memory but the last, which is combined while sending.
 
     `@map` takes one element at a time, and no source says when its operand would advance the switch
@@ -100,13 +100,14 @@ def _steps(line: ColoredLine, rank: int, how: Combining) -> Iterator[Step]:
     send_color = line.sent_on(rank)
     advance = Advance.NOTHING if send_color is None else _advance(line, rank, send_color)
     from_memory = how.by_call_back and advance is Advance.OWN_ROUTER
-    stored = received if send_color is None or from_memory else received - 1
-    if stored > 0:
-        rounds = stored if how.by_call_back else rounds_for(stored, how.length, how.max_extent)
-        yield StoreVectors(color, stored, rounds)
+    first = received if send_color is None or from_memory else received - 1
+    if first > 0:
+        rounds = first if how.by_call_back else rounds_for(first, how.length, how.max_extent)
+        yield stored(color, first, rounds)
     if send_color is not None:
-        combines_from = color if received and not from_memory else None
-        yield SendVector(line.names[send_color], combines_from, advance)
+        combines = received and not from_memory
+        from_, action = (color, Action.COMBINE) if combines else (VECTOR, Action.COPY)
+        yield once(Op(from_, action, line.names[send_color], advance=advance))
 
 
 def _advance(line: ColoredLine, rank: int, color: int) -> Advance:

@@ -11,17 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from collc.lowering.behaving import lanes_of
 from collc.plan import (
-    Advance,
+    VECTOR,
+    Action,
     ColorUse,
-    CopyVector,
     Direction,
+    Op,
     Phase,
     Region,
     Role,
     Route,
-    SendVector,
     Strided,
+    once,
 )
 from collc.schedule import BroadcastPhase
 from collc.spec import ContractKind
@@ -49,10 +51,10 @@ def _root(phase: BroadcastPhase) -> Iterator[tuple[Role, Region]]:
     ways = set(_column_ways(phase))
     ways |= {Direction.WEST} if phase.x > 0 else set()
     ways |= {Direction.EAST} if phase.x < phase.width - 1 else set()
-    steps = (SendVector(phase.name, None, Advance.NOTHING),)
+    loops = (once(Op(VECTOR, Action.COPY, phase.name)),)
     use = ColorUse(phase.name, (Route(Direction.RAMP, in_order(ways)),))
     region = Region(Strided(phase.x, phase.x), Strided(phase.y, phase.y))
-    yield Role("root", "sends its vector to all", steps, (use,)), region
+    yield Role("root", "sends its vector to all", lanes_of(loops), (use,)), region
 
 
 def _row(phase: BroadcastPhase) -> Iterator[tuple[Role, Region]]:
@@ -107,7 +109,8 @@ def _receiver(phase: BroadcastPhase, stretch: Stretch, branches: tuple[Direction
     use = ColorUse(phase.name, (Route(source, in_order(ways)),))
     about = f"copies the vector from the {source.value.lower()}"
     about += " and passes it on" if len(ways) > 1 else ""
-    return Role(name, about, (CopyVector(phase.name),), (use,))
+    loops = (once(Op(phase.name, Action.COPY, VECTOR)),)
+    return Role(name, about, lanes_of(loops), (use,))
 
 
 def in_order(ways: set[Direction]) -> tuple[Direction, ...]:

@@ -29,7 +29,7 @@ def laid_out(
     for place in range(1, phase.leap):
         others[place] = replace(others[place], colors=(*others[place].colors, passing))
     over = others[phase.leap]  # what the root's router does for the others
-    others[phase.leap] = Behaviour(root.steps, (*over.colors, *root.colors), over.relays)
+    others[phase.leap] = Behaviour(root.loops, (*over.colors, *root.colors), over.relays)
     return tuple(others)
 
 

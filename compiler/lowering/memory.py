@@ -13,9 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from collc.base.memoize import remembered
-from collc.plan import BY_WAVELET, Exchange, Lane, Phase, Plan, SendVector
+from collc.plan import BY_WAVELET, Exchange, Lane, Phase, Plan
+from collc.plan.entries import Ints, entries_of, kinds_at, values_of
 from collc.plan.step_tables import places_of
-from collc.plan.unrolled import Ints, values_of
 from collc.spec import ElementType
 
 RUNTIME_BYTES = 2048  # library start-up and memcpy command handling
@@ -44,10 +44,9 @@ def code_bytes(phases: Sequence[Phase]) -> int:
 
 def _operations(phase: Phase) -> list[int]:
     """DSD operations of each role."""
-    return [
-        sum(1 + (isinstance(s, SendVector) and s.advance in BY_WAVELET) for s in role.steps)
-        for role in phase.roles
-    ]
+    if phase.exchange:
+        return [0]  # they are the lane's
+    return [sum(1 + (op.advance in BY_WAVELET) for op in role.ops) for role in phase.roles]
 
 
 def data_bytes(element: ElementType, length: int, phases: Sequence[Phase]) -> int:
@@ -71,7 +70,7 @@ def _exchange_bytes(exchange: Exchange, phase: Phase, element: ElementType) -> i
 
 def lane_numbers(lane: Lane) -> int:
     """Numbers of a lane's program."""
-    return sum(len(loop.numbers) + 1 + ROW_NUMBERS * len(loop.rows) for loop in lane.loops)
+    return sum(LOOP_HEADER + ROW_NUMBERS * len(loop.entries) for loop in lane.table)
 
 
 @remembered
@@ -88,10 +87,10 @@ def row_numbers(phase: Phase) -> int:
 
 def _rows(lane: Lane, places: Ints) -> Ints:
     """Rows that a lane takes at places; where one does nothing it takes none."""
-    loops = lane.loops
-    does = values_of([row.kind for loop in loops for row in loop.rows], places) != 0
+    loops = lane.table
+    does = kinds_at(entries_of(lane), places) != 0
     before = np.concatenate((np.zeros((1, len(places)), np.int64), np.cumsum(does, axis=0)))
-    end = np.cumsum([len(loop.rows) for loop in loops], dtype=np.int64)
+    end = np.cumsum([len(loop.entries) for loop in loops], dtype=np.int64)
     begin = np.concatenate(([0], end))[:-1]
     turns = values_of([loop.turns for loop in loops], places)
     rows: Ints = ((before[end] - before[begin]) * turns).sum(axis=0)

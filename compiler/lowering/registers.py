@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from collc.lowering.resources import take
-from collc.plan import BY_WAVELET, CopyVector, Phase, Role, SendVector, StoreVectors
+from collc.plan import BY_WAVELET, Phase, Role
 from collc.target import Target
 
 Having = Callable[[Role], bool]
@@ -24,27 +24,27 @@ Having = Callable[[Role], bool]
 
 def stores(role: Role) -> bool:
     """Whether PEs of a role combine vectors in memory."""
-    return any(isinstance(step, StoreVectors) for step in role.steps)
+    return any(op.stores for op in role.ops)
 
 
 def sends(role: Role) -> bool:
     """Whether they send their vector."""
-    return any(isinstance(step, SendVector) for step in role.steps)
+    return any(op.sends for op in role.ops)
 
 
 def combines(role: Role) -> bool:
     """Whether they combine it with one that they receive as they send."""
-    return any(isinstance(step, SendVector) and step.combines_from for step in role.steps)
+    return any(op.combines_from for op in role.ops)
 
 
 def controls(role: Role) -> bool:
     """Whether they send a control wavelet behind it."""
-    return any(isinstance(step, SendVector) and step.advance in BY_WAVELET for step in role.steps)
+    return any(op.sends and op.advance in BY_WAVELET for op in role.ops)
 
 
 def copies(role: Role) -> bool:
     """Whether they receive a vector over their own."""
-    return any(isinstance(step, CopyVector) for step in role.steps)
+    return any(op.copies for op in role.ops)
 
 
 def receives(role: Role) -> bool:

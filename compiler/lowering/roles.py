@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collc.base.paths import Path
-from collc.lowering.behaving import Behaviour
+from collc.lowering.behaving import Behaviour, lanes_of
 from collc.lowering.regions import compress
-from collc.plan import Advance, Direction, Phase, Region, Role, SendVector, StoreVectors, Strided
+from collc.plan import Advance, Direction, Op, Phase, Region, Role, Strided
 from collc.schedule import ReducePhase, ascending
 from collc.spec import ContractKind
 
@@ -27,7 +27,7 @@ def reduce_phase(
         same[id(behaviour)].append(rank)
     names = _names(tuple(ranks))
     roles = tuple(
-        Role(name, _about(behaviour, path), behaviour.steps, behaviour.colors)
+        Role(name, _about(behaviour, path), lanes_of(behaviour.loops), behaviour.colors)
         for behaviour, name in zip(ranks, names, strict=True)
     )
     return Phase(
@@ -78,11 +78,10 @@ def _names(behaviours: tuple[Behaviour, ...]) -> list[str]:
 
 def _kind(behaviour: Behaviour) -> str:
     """Root (sends nothing), leaf (receives nothing), link (receives one vector), joint (more)."""
-    sends = [step for step in behaviour.steps if isinstance(step, SendVector)]
-    stores = any(isinstance(step, StoreVectors) for step in behaviour.steps)
+    sends = [op for op in behaviour.ops if op.sends]
     if not sends:
         return "root"
-    if stores:
+    if any(op.stores for op in behaviour.ops):
         return "joint"
     return "leaf" if sends[0].combines_from is None else "link"
 
@@ -90,31 +89,32 @@ def _kind(behaviour: Behaviour) -> str:
 def _about(behaviour: Behaviour, path: Path | None) -> str:
     """The role in words."""
     parts = []
-    stored = sum(step.vectors for step in behaviour.steps if isinstance(step, StoreVectors))
+    role = Role("", "", lanes_of(behaviour.loops), ())
+    stored = sum(turns * op.vectors for op, turns in role.repeated if op.stores)
     if stored:
         parts.append(f"combines {stored} vector{'s' if stored > 1 else ''}")
-    for step in behaviour.steps:
-        if isinstance(step, SendVector):
-            parts += _about_sending(step, behaviour, path)
+    for op in behaviour.ops:
+        if op.sends:
+            parts += _about_sending(op, behaviour, path)
     if behaviour.relays:
         parts.append("then lets farther vectors pass")
     return ", ".join(parts)
 
 
-def _about_sending(step: SendVector, behaviour: Behaviour, path: Path | None) -> list[str]:
+def _about_sending(op: Op, behaviour: Behaviour, path: Path | None) -> list[str]:
     """How the vector leaves."""
-    side = _side(step, behaviour)
+    side = _side(op, behaviour)
     way = _ON_PATH[side] if path else side.value.lower()
-    combined = ", combined with the last one on the way" if step.combines_from else ""
+    combined = ", combined with the last one on the way" if op.combines_from else ""
     parts = [f"sends its vector {way}{combined}"]
-    if step.advance is Advance.CONTROL:
+    if op.advance is Advance.CONTROL:
         parts.append("opens the receiver's router behind it")
-    if step.advance is Advance.RESET:
+    if op.advance is Advance.RESET:
         parts.append("sets the routers on its way back behind it")
     return parts
 
 
-def _side(step: SendVector, behaviour: Behaviour) -> Direction:
+def _side(op: Op, behaviour: Behaviour) -> Direction:
     """The side on which the own vector leaves."""
-    use = next(use for use in behaviour.colors if use.color == step.color)
+    use = next(use for use in behaviour.colors if use.color == op.send)
     return use.positions[0].send[0]

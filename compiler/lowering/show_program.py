@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
-from collc.lowering.show import show_plan
 from collc.plan import Plan
 from collc.plan.program import ProgramPlan
+from collc.plan.show import show_plan
 
 
 def show_program(plan: ProgramPlan) -> str:

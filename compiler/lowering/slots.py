@@ -170,7 +170,7 @@ def _slot_of_lane(at: int, phase: Phase, number: int) -> Slot:
 
 
 def _is_used(lane: Lane) -> bool:
-    return bool(lane.loops) or lane.receives_on is not None or lane.sends_on is not None
+    return bool(lane.loops)
 
 
 def _slot(at: int, phase: Phase, has: Callable[[Role], bool]) -> Slot:

@@ -2,7 +2,7 @@
 
 The last vector through a router is the last through all routers of its way (`behaviour`), so a
 teardown behind each of those comes to every router once, when nothing of the phase follows. In an
-exchange every lane has a way of its own, and its sender ends it.
+exchange every lane has a way of its own, and its sender ends it by an operation of its own.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import replace
 
-from collc.plan import Advance, Phase, Role, SendVector, Step
+from collc.plan import Advance, Entry, Lane, Loop, Phase, closing, once
 
 LAST = frozenset((Advance.NOTHING, Advance.RESET))  # no vector follows on the color
 
@@ -19,15 +19,34 @@ def with_teardown(phase: Phase, colors: Set[str]) -> Phase:
     """The phase with a teardown behind the last vectors on `colors`."""
     if not colors:
         return phase
-    return replace(phase, roles=tuple(_torn_down(role, colors) for role in phase.roles))
+    torn_down = _with_closing if phase.exchange else _with_last
+    roles = (
+        replace(role, lanes=tuple(torn_down(lane, colors) for lane in role.lanes))
+        for role in phase.roles
+    )
+    return replace(phase, roles=tuple(roles))
 
 
-def _torn_down(role: Role, colors: Set[str]) -> Role:
-    lanes = tuple(replace(lane, tears_down=lane.sends_on in colors) for lane in role.lanes)
-    return replace(role, steps=tuple(_step(step, colors) for step in role.steps), lanes=lanes)
+def _with_closing(lane: Lane, colors: Set[str]) -> Lane:
+    """The lane with a teardown behind its table."""
+    closed = [once(closing(color)) for color in lane.sends if color in colors]
+    return replace(lane, loops=(*lane.loops, *closed))
 
 
-def _step(step: Step, colors: Set[str]) -> Step:
-    if isinstance(step, SendVector) and step.color in colors and step.advance in LAST:
-        return replace(step, advance=Advance.TEARDOWN)
-    return step
+def _with_last(lane: Lane, colors: Set[str]) -> Lane:
+    """The lane with a teardown behind its vectors that none follows."""
+    return replace(lane, loops=tuple(_loop(loop, colors) for loop in lane.loops))
+
+
+def _loop(loop: Loop, colors: Set[str]) -> Loop:
+    return replace(loop, entries=tuple(_entry(entry, colors) for entry in loop.entries))
+
+
+def _entry(entry: Entry, colors: Set[str]) -> Entry:
+    ops = (
+        replace(op, advance=Advance.TEARDOWN)
+        if op.sends and op.send in colors and op.advance in LAST
+        else op
+        for op in entry.ops
+    )
+    return replace(entry, ops=tuple(ops))

@@ -1,48 +1,57 @@
 """Plan: what every PE class does and how its routers are set, ready to be printed."""
 
-from collc.plan.model import (
-    AREA_BITS,
-    CopyVector,
-    Exchange,
+from collc.plan.entries import AREA_BITS, RowKind
+from collc.plan.model import Exchange, Phase, Plan, Registers, Way
+from collc.plan.numbers import ONE, ZERO, Number
+from collc.plan.ops import (
+    VECTOR,
+    WHOLE,
+    Action,
+    Buffer,
+    Entry,
+    Filter,
     Lane,
     Loop,
-    Phase,
-    Plan,
-    Registers,
+    Memory,
+    Op,
     Role,
-    Row,
-    RowKind,
-    SendVector,
-    Step,
-    StoreVectors,
-    Way,
+    Slices,
+    closing,
+    once,
 )
-from collc.plan.numbers import Number
 from collc.plan.regions import Region, Strided
 from collc.plan.routers import BY_WAVELET, Advance, ColorUse, Direction, Route
 
 __all__ = [
     "AREA_BITS",
     "BY_WAVELET",
+    "ONE",
+    "VECTOR",
+    "WHOLE",
+    "ZERO",
+    "Action",
     "Advance",
+    "Buffer",
     "ColorUse",
-    "CopyVector",
     "Direction",
+    "Entry",
     "Exchange",
+    "Filter",
     "Lane",
     "Loop",
+    "Memory",
     "Number",
+    "Op",
     "Phase",
     "Plan",
     "Region",
     "Registers",
     "Role",
     "Route",
-    "Row",
     "RowKind",
-    "SendVector",
-    "Step",
-    "StoreVectors",
+    "Slices",
     "Strided",
     "Way",
+    "closing",
+    "once",
 ]

@@ -9,130 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import IntFlag
 from itertools import pairwise
 
 from collc.base.paths import Path
-from collc.plan.numbers import Number
+from collc.plan.ops import Role
 from collc.plan.regions import Region
-from collc.plan.routers import Advance, ColorUse, Direction, Route
+from collc.plan.routers import Direction, Route
 from collc.spec import Collective, ContractKind, ElementType, Operation, Order, OwnOperation
 from collc.spec.exchange import Blocks, Slicing
 from collc.target import Target
-
-
-@dataclass(frozen=True)
-class StoreVectors:
-    """Receive `vectors` vectors, one after the other, and combine each with the own one in memory.
-
-    `rounds` operations of `vectors // rounds` vectors each, so that one operation's extent fits
-    the machine's limit.
-    """
-
-    color: str
-    vectors: int
-    rounds: int
-
-
-@dataclass(frozen=True)
-class SendVector:
-    """Send the own vector on `color`; with `combines_from` each element received there is combined
-    with it on the way, so that receiving the last vector and sending overlap.
-    """
-
-    color: str
-    combines_from: str | None
-    advance: Advance
-
-
-@dataclass(frozen=True)
-class CopyVector:
-    """Receive one vector on `color` over the own one."""
-
-    color: str
-
-
-Step = StoreVectors | SendVector | CopyVector
-
-
-class RowKind(IntFlag):
-    """What a row does, as bits. From bit `AREA_BITS` on stands the area of the stage it uses."""
-
-    ENDS = 1  # the lane's last row of a step
-    SENDS = 2  # slices `out` of the vector
-    RELAYS = 4  # lets `out_count` elements pass
-    RECEIVES = 8  # into slices `into`
-    COMBINES = 16  # with what is there, instead of overwriting it
-    STAGES = 32  # receives into the stage
-    APPLIES = 64  # takes slices `into` from the stage to the vector
-    OVER = 128  # there are no more rows
-
-
-AREA_BITS = 8
-
-
-@dataclass(frozen=True)
-class Row:
-    """What a lane does at a time: bits of `RowKind`; first slice and slices to send, or elements to
-    let pass; first slice and slices to receive. Within a loop the first slices go on from turn to
-    turn.
-    """
-
-    kind: Number
-    out: Number
-    out_count: Number
-    into: Number
-    into_count: Number
-
-    @property
-    def numbers(self) -> tuple[Number, ...]:
-        """The row as it is printed."""
-        return (self.kind, self.out, self.out_count, self.into, self.into_count)
-
-
-@dataclass(frozen=True)
-class Loop:
-    """Rows run `turns` times, all first slices `shift` further (modulo the slices) each time."""
-
-    turns: Number
-    shift: Number
-    rows: tuple[Row, ...]
-
-    @property
-    def numbers(self) -> tuple[Number, ...]:
-        """The head of the loop as it is printed."""
-        return (self.turns, self.shift)
-
-
-@dataclass(frozen=True)
-class Lane:
-    """An input and an output of a PE, and the rows that use them, one after the other.
-
-    Rows of two lanes run beside each other, but only within a step: a PE begins a step when all
-    its lanes have ended the one before. `tears_down` says that behind its last row the routers of
-    what it sends on are torn down.
-    """
-
-    name: str
-    receives_on: str | None
-    sends_on: str | None
-    loops: tuple[Loop, ...]
-    tears_down: bool = False
-
-
-@dataclass(frozen=True)
-class Role:
-    """What a set of PEs does in one phase and its color settings: in a phase of whole vectors
-    `steps`, its operations in order; in an exchange of slices `lanes`.
-
-    `about` says it in words for the emitted code ("combines 3 vectors, ...").
-    """
-
-    name: str
-    about: str
-    steps: tuple[Step, ...]
-    colors: tuple[ColorUse, ...]
-    lanes: tuple[Lane, ...] = ()
 
 
 @dataclass(frozen=True)

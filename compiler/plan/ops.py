@@ -20,7 +20,6 @@ number one has, and what routers do with it, the plan says elsewhere (`ColorUse`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -59,9 +58,9 @@ Place = str | Memory  # a color, by its name, or memory
 
 @dataclass(frozen=True)
 class Slices:
-    """`count` slices from `first` on, as numbers of the place; an operation of which a place has 0
-    slices is not there. `backward` passes elements from the last to the first (stride -1). Within a
-    loop `first` goes on from turn to turn. Where vectors are not cut there is one slice.
+    """`count` slices from `first` on, as numbers of the place. `backward` passes elements from the
+    last to the first (stride -1). Within a loop `first` goes on from turn to turn. Where vectors
+    are not cut there is one slice.
     """
 
     first: Number = ZERO
@@ -87,6 +86,9 @@ class Op:
     """One operation. Its extent is that of its slices, `vectors` times over; with `elements` that
     many elements instead, which only a relay has, where it joins slices that do not follow each
     other. `advance` is what moves routers on behind it, `filter` what thins out what arrives.
+
+    `where` is 1 at the places that have it, and 0 at those that share a step table with them and do
+    something else. A color is "" where no place of the role has it.
     """
 
     receive: Place
@@ -97,31 +99,39 @@ class Op:
     filter: Filter | None = None
     vectors: int = 1
     elements: Number | None = None
+    where: Number = ONE
 
     @property
     def receives_on(self) -> str | None:
         """The color it receives on."""
-        return self.receive if isinstance(self.receive, str) else None
+        return self.receive or None if isinstance(self.receive, str) else None
 
     @property
     def sends_on(self) -> str | None:
         """The color it sends on."""
-        return self.send if isinstance(self.send, str) else None
+        return self.send or None if isinstance(self.send, str) else None
 
     @property
     def stores(self) -> bool:
-        """Whether what arrives is combined with the vector in memory."""
-        return self.receives_on is not None and self.action is Action.COMBINE and not self.sends_on
+        """Whether what arrives is combined with memory."""
+        arrives = isinstance(self.receive, str) and isinstance(self.send, Memory)
+        return arrives and self.action is Action.COMBINE
 
     @property
     def copies(self) -> bool:
         """Whether what arrives is copied to memory."""
-        return self.receives_on is not None and self.action is Action.COPY
+        arrives = isinstance(self.receive, str) and isinstance(self.send, Memory)
+        return arrives and self.action is Action.COPY
+
+    @property
+    def sends(self) -> bool:
+        """Whether it sends a vector, as it is or combined with what arrives."""
+        return isinstance(self.send, str) and self.action is not Action.RELAY
 
     @property
     def combines_from(self) -> str | None:
         """The color of what is combined with the vector while that is sent."""
-        combined = self.action is Action.COMBINE and self.sends_on is not None
+        combined = self.action is Action.COMBINE and isinstance(self.send, str)
         return self.receives_on if combined else None
 
 
@@ -148,6 +158,14 @@ class Loop:
     entries: tuple[Entry, ...]
 
 
+NO_SLICES = Slices(count=ZERO)
+
+
+def closing(color: str) -> Op:
+    """What tears down the routers of a color and moves no element."""
+    return Op(VECTOR, Action.COPY, color, NO_SLICES, Advance.TEARDOWN)
+
+
 def once(*ops: Op) -> Loop:
     """Operations one after the other."""
     return Loop(ONE, ZERO, tuple(Entry((op,)) for op in ops))
@@ -155,14 +173,21 @@ def once(*ops: Op) -> Loop:
 
 @dataclass(frozen=True)
 class Lane:
-    """Entries one after the other, beside those of the PE's other lanes. One input queue and one
-    output queue serve it. `tears_down` says that behind its last operation the routers of what it
-    sends on are torn down.
-    """
+    """Entries one after the other, beside those of the PE's other lanes."""
 
     name: str
     loops: tuple[Loop, ...]
-    tears_down: bool = False
+
+    @cached_property
+    def table(self) -> tuple[Loop, ...]:
+        """The loops but those that only tear down routers."""
+        return tuple(loop for loop in self.loops if not _closes(loop))
+
+    @cached_property
+    def tears_down(self) -> tuple[str, ...]:
+        """The colors whose routers it tears down."""
+        torn = (op.sends_on for op in self.ops if op.advance is Advance.TEARDOWN)
+        return tuple(color for color in torn if color)
 
     @cached_property
     def ops(self) -> tuple[Op, ...]:
@@ -172,12 +197,22 @@ class Lane:
     @cached_property
     def receives(self) -> tuple[str, ...]:
         """The colors it receives on, in the order in which they are first used."""
-        return tuple(dict.fromkeys(op.receive for op in self.ops if isinstance(op.receive, str)))
+        return tuple(dict.fromkeys(op.receives_on for op in self.ops if op.receives_on))
 
     @cached_property
     def sends(self) -> tuple[str, ...]:
         """The colors it sends on, in the order in which they are first used."""
-        return tuple(dict.fromkeys(op.send for op in self.ops if isinstance(op.send, str)))
+        return tuple(dict.fromkeys(op.sends_on for op in self.ops if op.sends_on))
+
+    @property
+    def receives_on(self) -> str | None:
+        """The color of a lane with one input."""
+        return self.receives[0] if self.receives else None
+
+    @property
+    def sends_on(self) -> str | None:
+        """The color of a lane with one output."""
+        return self.sends[0] if self.sends else None
 
 
 @dataclass(frozen=True)
@@ -197,9 +232,15 @@ class Role:
         """The operations of all lanes."""
         return tuple(op for lane in self.lanes for op in lane.ops)
 
-    @property
-    def repeated(self) -> Iterator[tuple[Op, Number]]:
-        """Each operation, and how often it runs."""
-        for lane in self.lanes:
-            for loop in lane.loops:
-                yield from ((op, loop.turns) for entry in loop.entries for op in entry.ops)
+    @cached_property
+    def repeated(self) -> tuple[tuple[Op, int], ...]:
+        """Each operation of a phase of whole vectors, and how often it runs."""
+        loops = (loop for lane in self.lanes for loop in lane.loops)
+        return tuple(
+            (op, loop.turns.offset) for loop in loops for entry in loop.entries for op in entry.ops
+        )
+
+
+def _closes(loop: Loop) -> bool:
+    ops = [op for entry in loop.entries for op in entry.ops]
+    return bool(ops) and all(op.slices == NO_SLICES for op in ops)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collc.plan import Direction, Phase, Role, Route, SendVector
+from collc.plan import Direction, Phase, Role, Route
 from collc.plan.root_bypass import by_rank
 from collc.schedule import ReducePhase, ascending
 from collc.spec import Order
@@ -52,14 +52,9 @@ def passes_on(route: Route, pattern: ReducePhase) -> bool:
 
 def received_colors(role: Role) -> Iterator[str]:
     """The colors on which a PE of a role receives."""
-    for step in role.steps:
-        color = step.combines_from if isinstance(step, SendVector) else step.color
-        if color is not None:
-            yield color
-    yield from (lane.receives_on for lane in role.lanes if lane.receives_on is not None)
+    return (color for lane in role.lanes for color in lane.receives)
 
 
 def sent_colors(role: Role) -> Iterator[str]:
     """The colors on which a PE of a role sends."""
-    yield from (step.color for step in role.steps if isinstance(step, SendVector))
-    yield from (lane.sends_on for lane in role.lanes if lane.sends_on is not None)
+    return (color for lane in role.lanes for color in lane.sends)

@@ -54,7 +54,7 @@ def by_rank(
             yield role and _with_colors(role, [turned(use, color, sides) for use in role.colors])
             continue
         others = _with_colors(role, [use for use in role.colors if use.color != color])
-        yield replace(others, steps=()) if place == phase.leap else others
+        yield replace(others, lanes=()) if place == phase.leap else others
 
 
 def _with_colors(role: Role, colors: Sequence[ColorUse]) -> Role:

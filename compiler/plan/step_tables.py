@@ -11,7 +11,7 @@ import numpy as np
 
 from collc.base.memoize import remembered
 from collc.plan import Exchange, Lane, Phase, RowKind
-from collc.plan.unrolled import Ints, rows_at
+from collc.plan.entries import Ints, entries_of, kind_of, table_at, varies
 
 SENDS, RELAYS, RECEIVES = int(RowKind.SENDS), int(RowKind.RELAYS), int(RowKind.RECEIVES)
 
@@ -44,7 +44,7 @@ def _counts(phase: Phase) -> Iterator[list[int]]:
     for index, role in enumerate(phase.roles):
         places = places_of(phase, index)
         for lane in role.lanes:
-            kind, _, out, _, into = rows_at(lane, places).transpose(1, 0, 2)
+            kind, _, out, _, into = table_at(lane, places).transpose(1, 0, 2)
             yield np.unique(out[(kind & SENDS) > 0]).tolist()
             yield np.unique(into[(kind & RECEIVES) > 0]).tolist()
             yield [0] * int(((kind & RELAYS) > 0).any())
@@ -54,8 +54,8 @@ def always(lane: Lane, exchange: Exchange) -> RowKind:
     """The bits that all rows of a lane have, at every place; none where slices may be empty."""
     slicing = exchange.slicing
     empty = slicing.length < slicing.count * slicing.grain
-    kinds = [row.kind for loop in lane.loops for row in loop.rows]
-    if exchange.by_length or empty or any(kind.slope or kind.table for kind in kinds):
+    entries = entries_of(lane)
+    if exchange.by_length or empty or any(map(varies, entries)):
         return RowKind(0)
-    bits = [kind.offset for kind in kinds] or [0]
+    bits = [kind_of(entry) for entry in entries] or [0]
     return RowKind(int(np.bitwise_and.reduce(bits)))

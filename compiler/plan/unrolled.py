@@ -6,23 +6,21 @@ the types, `unrolled`, `connections` (which lane's output leads to which lane's 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from collc.base.memoize import remembered
-from collc.plan import AREA_BITS, Direction, Exchange, Lane, Number, Phase, Role, Route, RowKind
+from collc.plan import AREA_BITS, Direction, Exchange, Lane, Phase, Role, Route, RowKind
+from collc.plan.entries import FIELDS, Ints, table_at, values_of
 from collc.spec.exchange import StepsPhase
-
-Ints = npt.NDArray[np.int64]
 
 SENDING = int(RowKind.SENDS)
 RELAYING = int(RowKind.RELAYS)
 TAKING = int(RowKind.RECEIVES | RowKind.APPLIES)
+__all__ = ["NOWHERE", "Ints", "Unrolled", "connections", "roles_of_places", "unrolled"]
+
 NOWHERE = -1
-FIELDS = 5  # numbers of a row
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,37 +63,6 @@ def roles_of_places(phase: Phase, pattern: StepsPhase) -> tuple[Role | None, ...
     return tuple(found)
 
 
-def values_at(number: Number, places: Ints) -> Ints:
-    """The number at several places."""
-    index = places // number.divisor
-    value = number.slope * index + number.offset
-    value = value % number.modulus if number.modulus else value
-    if number.table:
-        entry = places // number.every % len(number.table)
-        value = value + np.array(number.table, dtype=np.int64)[entry]
-    return value
-
-
-def values_of(numbers: Sequence[Number], places: Ints) -> Ints:
-    """Several numbers, most of which may be the same at all places, as [numbers, places]."""
-    offsets = np.array([number.offset for number in numbers], dtype=np.int64)
-    found = np.repeat(offsets[:, None], len(places), axis=1)
-    known: dict[int, Ints] = {}
-    for index, number in enumerate(numbers):
-        if number.slope or number.table or number.modulus:
-            if id(number) not in known:
-                known[id(number)] = values_at(number, places)
-            found[index] = known[id(number)]
-    return found
-
-
-def rows_at(lane: Lane, places: Ints) -> Ints:
-    """The rows of all loops of a lane at several places, as [rows, fields, places]."""
-    rows = [row for loop in lane.loops for row in loop.rows]
-    numbers = [number for row in rows for number in row.numbers]
-    return values_of(numbers, places).reshape(len(rows), FIELDS, len(places))
-
-
 @remembered
 def unrolled(phase: Phase, pattern: StepsPhase) -> Unrolled:
     """The rows of the first line of a phase."""
@@ -110,7 +77,7 @@ def unrolled(phase: Phase, pattern: StepsPhase) -> Unrolled:
             places_of.setdefault(id(role), []).append(place)
     for key, places in places_of.items():
         for index, lane in enumerate(by_id[key].lanes):
-            if not lane.loops:
+            if not lane.table:
                 continue
             found = _rows_of(lane, places, slicing.count)
             for place, own in zip(places, found, strict=True):
@@ -121,13 +88,13 @@ def unrolled(phase: Phase, pattern: StepsPhase) -> Unrolled:
 
 def _rows_of(lane: Lane, places: list[int], slices: int) -> list[Ints]:
     """The rows of a lane that has some, at each of several places."""
-    at, loops = np.array(places, dtype=np.int64), lane.loops
-    table = rows_at(lane, at)
+    at, loops = np.array(places, dtype=np.int64), lane.table
+    table = table_at(lane, at)
     turns, shifts = (
         values_of(numbers, at).T.reshape(-1)
         for numbers in ([loop.turns for loop in loops], [loop.shift for loop in loops])
     )
-    sizes = np.array([len(loop.rows) for loop in loops], dtype=np.int64)
+    sizes = np.array([len(loop.entries) for loop in loops], dtype=np.int64)
     # all loops of the first place, then all of the second: where the rows of each begin, how many
     begin = (np.arange(len(at))[:, None] * len(table) + np.cumsum(sizes) - sizes).reshape(-1)
     size = np.tile(sizes, len(at))

@@ -54,8 +54,8 @@ class Operation(Enum):
 
 @dataclass(frozen=True)
 class OwnOperation:
-    """An operation of the user's own, on elements of one type. That it is associative, and that it
-    is commutative if it is so called, is the user's word.
+    """An operation of the user's own, on elements of one type. Samples show it to be associative,
+    unless that is assumed, and commutative if it is so called.
 
     `operands` are the names of the own and of the received element, `value` that of the operation.
     """
@@ -66,6 +66,7 @@ class OwnOperation:
     commutative: bool
     formula: Formula
     span: Span
+    assumed_associative: bool = False
 
 
 class ContractKind(Enum):

@@ -1,6 +1,7 @@
 //! Main threads run ahead of their cycle where nobody else can see it: everything comes out as if they
 //! did not.
 
+mod ahead_support;
 mod csl_support;
 mod flows_support;
 mod support;
@@ -204,6 +205,28 @@ fn random_programs_come_out_as_if_nothing_ran_ahead() {
             });
             let plain = outcome(&design, false, 1);
             assert_eq!(outcome(&design, true, 1), plain, "{seed} {clock:?}");
+        }
+    }
+}
+
+#[test]
+fn random_exchanges_beside_random_work_come_out_as_if_nothing_ran_ahead() {
+    for arch in BOTH {
+        for seed in 0..60 {
+            let compiled = ahead_support::program(arch, seed);
+            for clock in Clock::ALL {
+                let design = Arc::new(Design {
+                    clock,
+                    ..compiled.clone()
+                });
+                let plain = outcome(&design, false, 1);
+                assert!(plain[0].starts_with("Ok"), "{}", plain[0]);
+                assert_eq!(
+                    outcome(&design, true, 1),
+                    plain,
+                    "{arch:?} {seed} {clock:?}"
+                );
+            }
         }
     }
 }

@@ -31,28 +31,38 @@ from conformance import replaced
 import fabsim
 from fabsim import cslc
 
+# The artifact's patterns by number; the last one is a star in a row and a snake on a grid.
 ALGORITHMS = ("chain", "two_phase", "binomial")
 
 ROW = """target wse2
 grid row = {P} x 1
-collective total = reduce(x: f32[{B}], add) on row {{
+collective total = {what}(x: f32[{B}], add) on row {{
     order west_to_east
     reduce {pattern} to 0
-}}
-program {{ total }}
-"""
-AUTO = """target wse2
-grid row = {P} x 1
-collective total = reduce(x: f32[{B}], add) on row {{ run auto }}
+{then}}}
 program {{ total }}
 """
 GRID = """target wse2
 grid all = {P} x {P}
-collective total = reduce(x: f32[{B}], add) on all {{
+collective total = {what}(x: f32[{B}], add) on all {{
     order north_to_south, west_to_east
     reduce row by {pattern} to 0
     then reduce columns by {pattern} to 0
-}}
+{then}}}
+program {{ total }}
+"""
+# What collc finds best: pre-order trees were found by a search, too.
+AUTO = """target wse2
+grid all = {P} x {H}
+collective total = reduce(x: f32[{B}], add) on all {{ run auto }}
+program {{ total }}
+"""
+SNAKE = """target wse2
+grid all = {P} x {P}
+collective total = {what}(x: f32[{B}], add) on all {{
+    order snake
+    reduce chain to 0
+{then}}}
 program {{ total }}
 """
 BROADCAST = """target wse2
@@ -80,34 +90,48 @@ class Case:
     generates: bool = False
 
 
-def cases(pes: int, elements: int) -> Iterator[Case]:
-    """What is run on that many PEs a row, with that many elements a PE."""
+def reductions(pes: int, elements: int, is_allreduce: bool) -> Iterator[Case]:
+    """The fixed patterns in a row and on a grid."""
     step = math.isqrt(pes)
-    size = {"P": pes, "B": elements}
-    for number, pattern in enumerate(ALGORITHMS):
-        named = f"two_phase(S = {step})" if pattern == "two_phase" else pattern
-        for dim, height, text in ((1, 1, ROW), (2, pes, GRID)):
+    what = "allreduce" if is_allreduce else "reduce"
+    rows = [(f"two_phase(S = {step})" if name == "two_phase" else name, ROW) for name in ALGORITHMS]
+    patterns = {
+        1: [*rows, ("star", ROW)],
+        2: [(name, GRID) for name, _ in rows] + [("snake", SNAKE)],
+    }
+    for dim, height in ((1, 1), (2, pes)):
+        then = f"    then broadcast from {0 if dim == 1 else (0, 0)}\n" if is_allreduce else ""
+        for number, (pattern, text) in enumerate(patterns[dim]):
             yield Case(
-                f"reduce {dim}-D {pattern}",
+                f"{what} {dim}-D {pattern.partition('(')[0]}",
                 f"layout_{dim}d_test_inc.csl",
                 "run_2d_specific_pe_test.py",
                 "data_2d.csv",
-                f"Nx_start:{elements},Pw:{pes},Ph:{height},Algo:{number},is_allred:0,step:{step}",
+                f"Nx_start:{elements},Pw:{pes},Ph:{height},Algo:{number},is_allred:{int(is_allreduce)},step:{step}",
                 pes,
                 float(pes * height),
-                text.format(**size, pattern=named),
+                text.format(P=pes, B=elements, what=what, pattern=pattern, then=then),
             )
-    yield Case(
-        "reduce 1-D pre-order",
-        "layout_1d_pre_order_test.csl",
-        "run_2d_specific_pe_test.py",
-        "data_2d.csv",
-        f"Nx_start:{elements},Pw:{pes},Ph:1,Algo:0,is_allred:0,step:{step}",
-        pes,
-        float(pes),
-        AUTO.format(**size),
-        generates=True,
-    )
+
+
+def cases(pes: int, elements: int) -> Iterator[Case]:
+    """What is run on that many PEs a row, with that many elements a PE."""
+    yield from reductions(pes, elements, is_allreduce=False)
+    yield from reductions(pes, elements, is_allreduce=True)
+    # On a grid the warm-up uses the vector itself: two sums, then reduce and broadcast twice.
+    sums = {1: float(pes), 2: 3.0 * float(pes**2) ** 3}
+    for dim, height in ((1, 1), (2, pes)):
+        yield Case(
+            f"reduce {dim}-D pre-order",
+            f"layout_{dim}d_pre_order_test.csl",
+            "run_2d_specific_pe_test.py",
+            "data_2d.csv",
+            f"Nx_start:{elements},Pw:{pes},Ph:{height},Algo:0,is_allred:0,step:{math.isqrt(pes)}",
+            pes,
+            sums[dim],
+            AUTO.format(P=pes, H=height, B=elements),
+            generates=True,
+        )
     yield Case(
         "broadcast",
         "layout_broadcast.csl",
@@ -116,7 +140,7 @@ def cases(pes: int, elements: int) -> Iterator[Case]:
         f"Nx:{elements},Pw:{pes},Algo:0,is_allred:0,step:0",
         pes,
         1.0,
-        BROADCAST.format(**size),
+        BROADCAST.format(P=pes, B=elements),
     )
 
 

@@ -5,6 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from changing import advancing_by, with_ops, with_runs
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +15,8 @@ from collc.checks import CHECKS, check_plan
 from collc.checks.dsr_ids import pairs as pairs_taken
 from collc.checks.dsr_ids import sources as sources_taken
 from collc.lowering import build_plan, candidate_plans, registers
-from collc.plan import Advance, Direction, Region, Route, SendVector, StoreVectors, Strided
+from collc.plan import VECTOR, Action, Advance, Direction, Op, Region, Route, Strided
+from collc.plan.ops import NO_SLICES
 from collc.schedule import build_schedule
 from collc.spec import Operation, Order
 from collc.target import WSE2, WSE3
@@ -140,21 +142,27 @@ def test_memory():
     assert codes("memory", *planned(b.line_reduce(b.chain(5), most + 1))) == ["C308"]
 
 
+def in_rounds(rounds):
+    """A role that stores all its vectors in so many rounds."""
+
+    def change(role):
+        runs = (
+            (replace(op, vectors=op.vectors * turns // rounds), rounds)
+            if op.stores
+            else (op, turns)
+            for op, turns in role.repeated
+        )
+        return with_runs(role, runs)
+
+    return change
+
+
 def test_extents():
     assert codes("extents", *planned(b.line_reduce(b.star(5), 0x7FFE))) == []
     assert codes("extents", *planned(b.line_reduce(b.star(5), 0x7FFF))) == ["C309"]
     schedule, plan = planned(b.line_reduce(b.star(5), 10000))
     assert codes("extents", schedule, plan) == []
-    once = with_roles(
-        plan,
-        lambda role: replace(
-            role,
-            steps=tuple(
-                replace(step, rounds=1) if isinstance(step, StoreVectors) else step
-                for step in role.steps
-            ),
-        ),
-    )
+    once = with_roles(plan, in_rounds(1))
     assert codes("extents", schedule, once) == ["C309"]
 
 
@@ -187,23 +195,17 @@ def test_position_sides():
 def test_own_routers_are_not_asked_to_change_the_sending_side():
     schedule, plan = LIMITED
 
-    def change(role):
-        steps = tuple(
-            replace(step, advance=Advance.OWN_ROUTER) if isinstance(step, SendVector) else step
-            for step in role.steps
-        )
-        return replace(role, steps=steps)
-
+    change = advancing_by(lambda advance: Advance.OWN_ROUTER)
     assert codes("position_sides", schedule, with_roles(plan, change)) == []
     sending_side = (
         Route(Direction.EAST, (Direction.RAMP,)),
         Route(Direction.EAST, (Direction.WEST,)),
     )
-    own = SendVector("c", None, Advance.OWN_ROUTER)
+    own = Op(VECTOR, Action.COPY, "c", advance=Advance.OWN_ROUTER)
 
     def turned(role):
         use = replace(role.colors[0], color="c", positions=sending_side)
-        return replace(role, steps=(own,), colors=(use,))
+        return with_runs(replace(role, colors=(use,)), [(own, 1)])
 
     assert "C311" in codes("position_sides", schedule, with_roles(plan, turned))
 
@@ -231,33 +233,36 @@ def test_one_role_on_a_grid():
 def test_steps():
     schedule, plan = LIMITED
     assert codes("steps", schedule, plan) == []
-    sending = with_roles(plan, lambda role: replace(role, steps=role.steps[-1:]))
+    sending = with_roles(plan, lambda role: with_runs(role, role.repeated[-1:]))
     assert codes("steps", schedule, sending) == []
-    backwards = with_roles(plan, lambda role: replace(role, steps=(*role.steps[::-1], *role.steps)))
+    backwards = with_roles(
+        plan, lambda role: with_runs(role, (*role.repeated[::-1], *role.repeated))
+    )
     assert set(codes("steps", schedule, backwards)) == {"C318"}
 
 
-def test_steps_takes_rounds_that_come_out_even():
+def test_steps_takes_rounds_of_at_least_a_vector():
     schedule, plan = planned(b.line_reduce(b.star(5), 10000))
+    divided = (with_roles(plan, in_rounds(rounds)) for rounds in (1, 2, 4))
+    assert [codes("steps", schedule, one) for one in divided] == [[], [], []]
+    without = with_roles(plan, in_rounds(8))
+    never = with_roles(plan, lambda role: with_runs(role, ((op, 0) for op in role.ops)))
+    assert codes("steps", schedule, without) == ["C318"]
+    assert set(codes("steps", schedule, never)) == {"C318"}
 
-    def in_rounds(rounds):
-        def change(role):
-            steps = (
-                replace(step, rounds=rounds) if isinstance(step, StoreVectors) else step
-                for step in role.steps
-            )
-            return replace(role, steps=tuple(steps))
 
-        return with_roles(plan, change)
-
-    assert [codes("steps", schedule, in_rounds(n)) for n in (1, 2, 4)] == [[], [], []]
-    assert [codes("steps", schedule, in_rounds(n)) for n in (0, 3, 8)] == [["C318"]] * 3
+def test_steps_takes_whole_vectors_of_one_lane():
+    schedule, plan = LIMITED
+    part = with_roles(plan, lambda role: with_ops(role, lambda op: replace(op, slices=NO_SLICES)))
+    assert set(codes("steps", schedule, part)) == {"C318"}
+    twice = with_roles(plan, lambda role: replace(role, lanes=role.lanes * 2))
+    assert set(codes("steps", schedule, twice)) == {"C318"}
 
 
 def test_steps_of_a_broadcast():
     schedule, plan = planned(b.broadcast(5, 4, 2, 1))
     assert codes("steps", schedule, plan) == []
-    silent = with_roles(plan, lambda role: replace(role, steps=()))
+    silent = with_roles(plan, lambda role: replace(role, lanes=()))
     assert set(codes("steps", schedule, silent)) == {"C318"}
 
 
@@ -282,25 +287,12 @@ def test_exclusive_receive():
     assert codes("exclusive_receive", schedule, near) == ["C313"]
 
 
-def advances(change):
-    """Change how routers are moved on behind every vector."""
-
-    def changed(role):
-        steps = tuple(
-            replace(step, advance=change(step.advance)) if isinstance(step, SendVector) else step
-            for step in role.steps
-        )
-        return replace(role, steps=steps)
-
-    return changed
-
-
 def test_delivery():
     schedule, plan = LIMITED
     assert codes("delivery", schedule, plan) == []
     for lost in (Advance.CONTROL, Advance.OWN_ROUTER):
         broken = with_roles(
-            plan, advances(lambda a, lost=lost: Advance.NOTHING if a is lost else a)
+            plan, advancing_by(lambda a, lost=lost: Advance.NOTHING if a is lost else a)
         )
         assert "C314" in codes("delivery", schedule, broken)
 
@@ -308,14 +300,16 @@ def test_delivery():
 def test_delivery_accepts_a_control_wavelet_that_moves_only_its_own_router():
     schedule, plan = planned(b.line_reduce(b.star(3)))
     control = with_roles(
-        plan, advances(lambda a: Advance.CONTROL if a is Advance.OWN_ROUTER else a)
+        plan, advancing_by(lambda a: Advance.CONTROL if a is Advance.OWN_ROUTER else a)
     )
     assert codes("delivery", schedule, control) == []
 
 
 def test_delivery_names_who_waits_for_what():
     schedule, plan = LIMITED
-    broken = with_roles(plan, advances(lambda a: Advance.NOTHING if a is Advance.CONTROL else a))
+    broken = with_roles(
+        plan, advancing_by(lambda a: Advance.NOTHING if a is Advance.CONTROL else a)
+    )
     (problem,) = CHECKS["delivery"](schedule, broken)
     assert "rank 0 waits for a vector on `reduce_even`" in problem.message
     assert "the vector of rank 8 waits at the router of rank 7" in problem.message
@@ -343,7 +337,7 @@ def test_delivery_finds_stray_control_wavelets():
 
     more = with_roles(plan, change)
     assert codes("delivery", schedule, more) == []
-    control = with_roles(more, advances(lambda a: Advance.CONTROL if a is Advance.RESET else a))
+    control = with_roles(more, advancing_by(lambda a: Advance.CONTROL if a is Advance.RESET else a))
     assert codes("delivery", schedule, control) == ["C316"]
 
 
@@ -351,9 +345,11 @@ def test_switches_return():
     """Near miss: the control wavelet comes, but behind the nearer of two vectors."""
     schedule, plan = planned(b.line_reduce(b.star(4)))
     assert codes("switches_return", schedule, plan) == []
-    never = with_roles(plan, advances(lambda a: Advance.NOTHING if a is Advance.RESET else a))
+    never = with_roles(plan, advancing_by(lambda a: Advance.NOTHING if a is Advance.RESET else a))
     assert codes("switches_return", schedule, never) == ["C329"]
-    early = with_roles(plan, advances(lambda a: Advance.RESET if a is Advance.OWN_ROUTER else a))
+    early = with_roles(
+        plan, advancing_by(lambda a: Advance.RESET if a is Advance.OWN_ROUTER else a)
+    )
     assert codes("switches_return", schedule, early) == ["C329"]
 
 
@@ -416,11 +412,11 @@ def test_a_lost_advance_is_always_found(ranks, seed, data):
     moving = [
         index
         for index, role in enumerate(plan.phases[0].roles)
-        if any(isinstance(s, SendVector) and s.advance is not Advance.NOTHING for s in role.steps)
+        if any(op.advance is not Advance.NOTHING for op in role.ops)
     ]
     if moving:
         chosen = plan.phases[0].roles[data.draw(st.sampled_from(moving))].name
-        still = advances(lambda advance: Advance.NOTHING)
+        still = advancing_by(lambda advance: Advance.NOTHING)
         broken = with_roles(plan, lambda role: still(role) if role.name == chosen else role)
         found = [*codes("delivery", schedule, broken), *codes("switches_return", schedule, broken)]
         assert {"C314", "C329"} & set(found)

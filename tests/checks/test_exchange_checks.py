@@ -7,11 +7,28 @@ from itertools import product
 
 import pytest
 import steps_patterns as s
+from changing import with_first_entry, with_first_op
 
 from collc.checks import CHECKS, check_plan
 from collc.driver.pipeline import compile_text
 from collc.lowering import build_plan, candidate_plans
-from collc.plan import Direction, Loop, Number, Phase, Plan, Role, Route, Row, RowKind
+from collc.plan import (
+    ONE,
+    VECTOR,
+    ZERO,
+    Action,
+    Buffer,
+    Direction,
+    Entry,
+    Loop,
+    Memory,
+    Number,
+    Op,
+    Phase,
+    Plan,
+    Role,
+    Route,
+)
 from collc.plan.unrolled import unrolled
 from collc.schedule import Schedule
 from collc.spec import Operation
@@ -42,20 +59,21 @@ def with_role(plan: Plan, index: int, role: Role) -> Plan:
     return with_phase(plan, replace(phase, roles=roles))
 
 
-def with_row(plan: Plan, row: Row, role: int = 0, lane: int = 0) -> Plan:
-    """The first row of a lane replaced."""
-    old = plan.phases[0].roles[role]
-    loop = old.lanes[lane].loops[0]
-    changed = replace(
-        old.lanes[lane],
-        loops=(replace(loop, rows=(row, *loop.rows[1:])), *old.lanes[lane].loops[1:]),
-    )
-    lanes = (*old.lanes[:lane], changed, *old.lanes[lane + 1 :])
-    return with_role(plan, role, replace(old, lanes=lanes))
+def with_op(plan: Plan, op: Op) -> Plan:
+    """Another operation in place of the first one of its kind, of the first role."""
+    return with_role(plan, 0, with_first_op(plan.phases[0].roles[0], op))
 
 
-def first_row(plan: Plan, role: int = 0, lane: int = 0) -> Row:
-    return plan.phases[0].roles[role].lanes[lane].loops[0].rows[0]
+def first_entry(plan: Plan) -> Entry:
+    return plan.phases[0].roles[0].lanes[0].loops[0].entries[0]
+
+
+def first_sent(plan: Plan) -> Op:
+    return next(op for op in first_entry(plan).ops if op.sends)
+
+
+def first_received(plan: Plan) -> Op:
+    return next(op for op in first_entry(plan).ops if not isinstance(op.send, str))
 
 
 @pytest.mark.parametrize(
@@ -73,11 +91,27 @@ def test_every_wiring_of_every_pattern_passes(name, ranks, length):
             assert check_plan(schedule, plan) == ()
 
 
-def test_a_row_that_sends_and_relays_is_refused():
+def test_an_entry_that_sends_and_relays_is_refused():
     schedule, plan = planned(RING)
-    row = first_row(plan)
-    both = Number(row.kind.offset | int(RowKind.RELAYS))
-    assert codes(schedule, with_row(plan, replace(row, kind=both))) == {"C319"}
+    entry = first_entry(plan)
+    relay = Op(first_received(plan).receive, Action.RELAY, first_sent(plan).send)
+    both = replace(entry, ops=(*entry.ops, relay))
+    role = with_first_entry(plan.phases[0].roles[0], both)
+    assert codes(schedule, with_role(plan, 0, role)) == {"C319"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"vectors": 2},
+        {"action": Action.COMBINE},
+        {"receive": Memory(Buffer.RESULT)},
+        {"where": Number(2)},
+    ],
+)
+def test_an_operation_that_no_step_table_has_is_refused(change):
+    schedule, plan = planned(RING)
+    assert codes(schedule, with_op(plan, replace(first_sent(plan), **change))) == {"C319"}
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -91,12 +125,13 @@ def test_rows_that_combine_need_an_operation(target):
         assert codes(without, plan) == {"C319"}
 
 
-def test_a_row_that_sends_the_last_slice_passes_and_one_behind_it_is_refused():
+def test_sending_the_last_slice_passes_and_one_behind_it_is_refused():
     schedule, plan = planned(DOUBLING)
-    row = first_row(plan)
-    assert row.out.offset + row.out_count.offset == 1
+    sent = first_sent(plan)
+    assert sent.slices.first.offset + sent.slices.count.offset == 1
     assert codes(schedule, plan) == set()
-    assert codes(schedule, with_row(plan, replace(row, out_count=Number(2)))) == {"C319"}
+    two = replace(sent, slices=replace(sent.slices, count=Number(2)))
+    assert codes(schedule, with_op(plan, two)) == {"C319"}
 
 
 def test_a_loop_without_turns_is_refused():
@@ -114,9 +149,9 @@ def test_lanes_of_a_place_that_end_different_steps_are_refused():
     assert len(role.lanes) > 1
     for at, lane in enumerate(role.lanes):
         *before, last = lane.loops
-        kind = last.rows[-1].kind
-        row = replace(last.rows[-1], kind=replace(kind, offset=kind.offset ^ int(RowKind.ENDS)))
-        loops = (*before, replace(last, rows=(*last.rows[:-1], row)))
+        *others, entry = last.entries
+        turned = replace(entry, ends_step=ZERO if entry.ends_step == ONE else ONE)
+        loops = (*before, replace(last, entries=(*others, turned)))
         lanes = (*role.lanes[:at], replace(lane, loops=loops), *role.lanes[at + 1 :])
         assert codes(schedule, with_role(plan, 0, replace(role, lanes=lanes))) == {"C319"}
 
@@ -131,12 +166,12 @@ program { it }
 """
 
 
-def test_slices_that_fall_are_one_row_from_the_last_element_on():
+def test_slices_that_fall_are_one_operation_from_the_last_element_on():
     bundle = compile_text(SCATTERING, "test.coll", {})
     schedule, plan = bundle.schedule, bundle.plan
     exchange = plan.phases[0].exchange
     assert exchange.backward
-    assert first_row(plan).out_count == Number(5)
+    assert first_sent(plan).slices.count == Number(5)
     other = replace(exchange, backward=False)
     assert "C322" in codes(schedule, with_phase(plan, replace(plan.phases[0], exchange=other)))
 
@@ -178,10 +213,11 @@ def test_a_turn_too_few_gets_stuck():
 
 def test_a_slice_beside_the_right_one_is_refused():
     schedule, plan = planned(RING)
-    row = first_row(plan)
-    other = Number((row.into.offset + 1) % RING.ranks)
-    assert codes(schedule, with_row(plan, replace(row, into=other))) & {"C322", "C323"}
-    assert codes(schedule, with_row(plan, row)) == set()
+    op = first_received(plan)
+    other = Number((op.slices.first.offset + 1) % RING.ranks)
+    beside = replace(op, slices=replace(op.slices, first=other))
+    assert codes(schedule, with_op(plan, beside)) & {"C322", "C323"}
+    assert codes(schedule, with_op(plan, op)) == set()
 
 
 @pytest.mark.parametrize(("operation", "code"), [(Operation.ADD, "C322"), (None, "C319")])
@@ -190,21 +226,20 @@ def test_combining_instead_of_copying_is_refused(operation, code):
     schedule = s.schedule([pattern], 4, 1, 8, operation=operation)
     plan = build_plan(schedule, TARGETS["wse2"])
     assert codes(schedule, plan) == set()
-    row = first_row(plan)
-    combining = replace(row, kind=Number(row.kind.offset | int(RowKind.COMBINES)))
-    assert codes(schedule, with_row(plan, combining)) == {code}
+    combining = replace(first_received(plan), action=Action.COMBINE)
+    assert codes(schedule, with_op(plan, combining)) == {code}
 
 
 def test_receiving_over_what_is_sent_is_refused_and_staging_it_is_not():
     schedule, plan = planned(s.Line("recursive_doubling", 2, 12))
     assert codes(schedule, plan) == set()
-    role = plan.phases[0].roles[0]
-    loop = role.lanes[0].loops[0]
-    row = loop.rows[0]
-    assert row.kind.offset & RowKind.STAGES
-    bits = row.kind.offset & ~int(RowKind.STAGES) | int(RowKind.COMBINES)
-    direct = Loop(Number(1), Number(0), (replace(row, kind=Number(bits)),))
-    lanes = (replace(role.lanes[0], loops=(direct,)),)
+    role, entry = plan.phases[0].roles[0], first_entry(plan)
+    op = first_received(plan)
+    assert isinstance(op.send, Memory) and op.send.buffer is Buffer.STAGE
+    direct = replace(op, action=Action.COMBINE, send=VECTOR)
+    ops = tuple(direct if one is op else one for one in entry.ops)
+    loop = Loop(Number(1), Number(0), (replace(entry, ops=ops),))
+    lanes = (replace(role.lanes[0], loops=(loop,)),)
     assert codes(schedule, with_role(plan, 0, replace(role, lanes=lanes))) == {"C323"}
 
 
@@ -243,8 +278,9 @@ def test_what_passes_a_pe_is_cut_where_no_operation_is_long_enough():
 def test_what_passes_a_pe_at_once_counts_as_an_operation():
     schedule, plan = planned(s.Line("recursive_doubling", 16, 4700))
     for elements, refused in ((WSE2.max_extent, False), (WSE2.max_extent + 1, True)):
-        row = Row(Number(int(RowKind.RELAYS | RowKind.ENDS)), *map(Number, (0, elements, 0, 0)))
-        assert ("C309" in codes(schedule, with_row(plan, row, role=1))) == refused
+        relay = Op("in", Action.RELAY, "out", elements=Number(elements))
+        role = with_first_entry(plan.phases[0].roles[1], Entry((relay,), ONE))
+        assert ("C309" in codes(schedule, with_role(plan, 1, role))) == refused
 
 
 def test_a_place_without_a_role_is_refused():

@@ -8,7 +8,7 @@ from itertools import islice
 import pytest
 
 from collc.lowering import candidate_plans
-from collc.plan import Advance, SendVector, Step
+from collc.plan import Advance
 from collc.schedule import build_schedule
 from collc.target import TARGETS
 from mutants import exchanges, judging, programs, trees
@@ -49,11 +49,7 @@ def test_the_two_plans_of_one_tree_differ_in_their_control_wavelets():
     schedule = build_schedule(trees.COLLECTIVES["two_phase"])
     plans = list(candidate_plans(schedule, TARGETS["wse2"]))
     advances = [
-        {step.advance for role in plan.phases[0].roles for step in role.steps if sends(step)}
+        {op.advance for role in plan.phases[0].roles for op in role.ops if op.sends}
         for plan in (plans[trees.FEWEST], plans[trees.MOST])
     ]
     assert [Advance.CONTROL in found for found in advances] == [True, False]
-
-
-def sends(step: Step) -> bool:
-    return isinstance(step, SendVector)

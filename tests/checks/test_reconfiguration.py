@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+from changing import advancing_by
 from programs.bare import planned
 from programs.texts import program_of
 
@@ -17,7 +18,7 @@ from collc.base.diagnostics import Diagnostic
 from collc.checks.color_reuse import turns
 from collc.checks.program import check_program
 from collc.checks.teardown import nothing_torn_down, teardown
-from collc.plan import Advance, ColorUse, Direction, Phase, Role, SendVector
+from collc.plan import Advance, ColorUse, Direction, Phase, Role
 from collc.plan.program import ProgramPlan
 
 CHAIN = ("chain", "broadcast from the middle")
@@ -48,15 +49,7 @@ def with_role(
 
 def sending(advance: Advance) -> Callable[[Role], Role]:
     """The role with something else behind its vectors."""
-
-    def changed(role: Role) -> Role:
-        steps = (
-            replace(step, advance=advance) if isinstance(step, SendVector) else step
-            for step in role.steps
-        )
-        return replace(role, steps=tuple(steps))
-
-    return changed
+    return advancing_by(lambda _: advance)
 
 
 def first_going(*way: Direction) -> Callable[[Role], Role]:

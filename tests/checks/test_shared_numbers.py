@@ -12,7 +12,7 @@ from collc.checks import check_plan
 from collc.language import parse_source
 from collc.lowering import build_plan
 from collc.lowering.slots import Slot, slots_of, with_shared_numbers
-from collc.plan import Plan, Registers, Role, SendVector
+from collc.plan import Plan, Registers, Role
 from collc.run import run_bundle
 from collc.schedule import Schedule, build_schedule
 from collc.target import TARGETS
@@ -107,7 +107,7 @@ def _senders(plan: Plan, phase: int) -> set[tuple[int, int]]:
 
 
 def _sends(role: Role) -> bool:
-    return any(isinstance(step, SendVector) for step in role.steps)
+    return any(op.sends for op in role.ops)
 
 
 def test_places_of_a_path_meet_all_pes_of_the_grid() -> None:

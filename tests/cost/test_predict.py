@@ -3,13 +3,14 @@ from math import ceil
 from time import perf_counter
 
 import pytest
+from changing import with_ops
 from hypothesis import given
 from hypothesis import strategies as st
 
 import building as b
 from collc.cost import predict
 from collc.lowering import build_plan, candidate_plans
-from collc.plan import Advance, SendVector
+from collc.plan import Advance
 from collc.schedule import build_schedule
 from collc.spec import ElementType, Operation
 from collc.target import WSE2
@@ -120,12 +121,11 @@ def test_two_phase_agrees_with_measurements(group, measured):
 
 
 def without_resets(plan):
-    def step_once(step):
-        resets = isinstance(step, SendVector) and step.advance is Advance.RESET
-        return replace(step, advance=Advance.NOTHING) if resets else step
+    def op_once(op):
+        return replace(op, advance=Advance.NOTHING) if op.advance is Advance.RESET else op
 
     def role_once(role):
-        return replace(role, steps=tuple(map(step_once, role.steps)))
+        return with_ops(role, op_once)
 
     phases = (replace(p, roles=tuple(map(role_once, p.roles))) for p in plan.phases)
     return replace(plan, phases=tuple(phases))

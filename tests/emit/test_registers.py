@@ -9,7 +9,7 @@ import pytest
 
 from collc.driver.programs import compile_any
 from collc.lowering import build_plan
-from collc.plan import Advance, SendVector
+from collc.plan import Advance
 from collc.target import TARGETS
 from emitting import every_kind_of_bundle
 
@@ -58,9 +58,8 @@ def test_a_call_back_never_moves_the_switch_behind_what_it_sends(target: str) ->
     collective c = reduce(x: i32[6], max) on g {{ order west_to_east reduce binomial to 0 }}
     program {{ c }}"""
     bundle = compile_any(text, "test.coll", {})
-    steps = [s for p in bundle.plan.phases for role in p.roles for s in role.steps]
-    sent = [step for step in steps if isinstance(step, SendVector)]
-    moving = [step for step in sent if step.advance is Advance.OWN_ROUTER]
-    assert moving and all(step.combines_from is None for step in moving)
-    assert any(step.combines_from for step in sent)
+    ops = [op for phase in bundle.plan.phases for role in phase.roles for op in role.ops]
+    moving = [op for op in ops if op.advance is Advance.OWN_ROUTER]
+    assert moving and all(op.combines_from is None for op in moving)
+    assert any(op.combines_from for op in ops)
     assert build_plan(bundle.schedule, TARGETS[target]).phases == bundle.plan.phases

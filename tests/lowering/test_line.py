@@ -7,7 +7,7 @@ import building as b
 from collc.lowering import build_plan, candidate_plans
 from collc.lowering.colorings import by_parity, without_control
 from collc.lowering.line import line_tree
-from collc.plan import Advance, Direction, Route, SendVector, StoreVectors
+from collc.plan import VECTOR, Action, Advance, Direction, Op, Route
 from collc.plan.placement import roles_of_ranks
 from collc.schedule import build_schedule
 from collc.spec import Order
@@ -25,7 +25,7 @@ def roles_of(collective, coloring=0):
 
 
 def sends_of(roles):
-    return [step for role in roles for step in role.steps if isinstance(step, SendVector)]
+    return [op for role in roles for op in role.ops if op.sends]
 
 
 @given(trees)
@@ -59,8 +59,8 @@ def test_a_rank_and_its_parent_receive_on_different_colors(tree):
 @given(trees)
 def test_every_rank_receives_as_many_vectors_as_it_has_children(tree):
     for role, sources in zip(roles_of(b.line_reduce(tree)), tree, strict=True):
-        stored = sum(step.vectors for step in role.steps if isinstance(step, StoreVectors))
-        fused = sum(1 for step in role.steps if isinstance(step, SendVector) and step.combines_from)
+        stored = sum(turns * op.vectors for op, turns in role.repeated if op.stores)
+        fused = sum(1 for op in role.ops if op.combines_from)
         assert stored + fused == len(sources)
 
 
@@ -72,7 +72,7 @@ def test_a_chain_is_static():
 
 def test_a_star_takes_one_color_and_moves_own_routers():
     roles = roles_of(b.line_reduce(b.star(5)))
-    assert roles[0].steps == (StoreVectors("reduce_even", 4, 1),)
+    assert roles[0].repeated == ((Op("reduce_even", Action.COMBINE, VECTOR, vectors=4), 1),)
     (use,) = roles[2].colors
     assert use.positions == (Route(RAMP, (WEST,)), Route(EAST, (WEST,)))
     assert [s.advance for s in sends_of(roles)] == [Advance.OWN_ROUTER] * 3 + [Advance.RESET]
@@ -98,6 +98,6 @@ def test_orders_are_mirrored():
 
 def test_stores_are_split_so_that_an_operation_fits():
     roles = roles_of(b.line_reduce(b.star(9), length=10000))
-    assert roles[0].steps[0].rounds == 4
+    assert roles[0].repeated[0][1] == 4
     roles = roles_of(b.line_reduce(b.star(8), length=10000))
-    assert roles[0].steps[0].rounds == 7
+    assert roles[0].repeated[0][1] == 7

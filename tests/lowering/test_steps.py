@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from collc.checks import check_plan
 from collc.cost import predict
-from collc.lowering import build_plan, show_plan
+from collc.lowering import build_plan
 from collc.lowering.steps import circuits, relays, traffic_of
 from collc.lowering.steps.loops import loops_in
 from collc.lowering.steps.numbers import number_of
 from collc.lowering.steps.parts import MOST, RELAYS, by_relays
+from collc.plan.show import show_plan
 from collc.target import TARGETS
 
 

@@ -1,15 +1,35 @@
-"""Changes of plans of exchanges: rows, lanes, circuits and relays."""
+"""Changes of plans of exchanges: entries, lanes, circuits and relays."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import steps_patterns as s
+from changing import with_lane_colors
 
 from collc.lowering import candidate_plans
-from collc.plan import Direction, Exchange, Lane, Loop, Number, Phase, Plan, Role, Row, RowKind
+from collc.plan import (
+    VECTOR,
+    ZERO,
+    Action,
+    Buffer,
+    Direction,
+    Entry,
+    Exchange,
+    Lane,
+    Loop,
+    Memory,
+    Number,
+    Op,
+    Phase,
+    Plan,
+    Role,
+    closing,
+    once,
+)
+from collc.plan.entries import puts_out
 from collc.schedule import Schedule
 from collc.target import TARGETS
 from mutants.kinds import Kind, Mutant
@@ -24,9 +44,6 @@ LINES = {
     "neighbours": s.Line("neighbours", 3, 40),
 }
 RUNS = [(name, "wse3" if name == "doubling_long" else "wse2") for name in LINES]
-
-SENDS = int(RowKind.SENDS | RowKind.RELAYS)
-RECEIVES = int(RowKind.RECEIVES | RowKind.COMBINES | RowKind.STAGES)
 
 
 def plan_of(name: str, target: str) -> tuple[Schedule, Plan]:
@@ -104,12 +121,8 @@ def _all_first_sent(roles: tuple[Role, ...]) -> Iterator[tuple[str, tuple[Role, 
 
 
 def _loop_first_sent(loop: Loop) -> Loop:
-    rows = tuple(
-        part
-        for row in loop.rows
-        for part in (_first_sent(row) if _kind(row) & SENDS and _kind(row) & RECEIVES else (row,))
-    )
-    return replace(loop, rows=rows)
+    entries = (part for one in loop.entries for part in _first_sent(one))
+    return replace(loop, entries=tuple(entries))
 
 
 def _exchanges(exchange: Exchange) -> Iterator[tuple[Kind, Exchange]]:
@@ -140,15 +153,16 @@ def _roles(role: Role, colors: list[str]) -> Iterator[Mutant[Role]]:
 
 
 def _lanes(lane: Lane, colors: list[str]) -> Iterator[tuple[Kind, str, Lane]]:
-    yield Kind.DROPPED, "without input", replace(lane, receives_on=None)
-    yield Kind.DROPPED, "without output", replace(lane, sends_on=None)
-    turned = replace(lane, receives_on=lane.sends_on, sends_on=lane.receives_on)
-    yield Kind.COLOR, "the other way round", turned
+    receives, sends = lane.receives_on or "", lane.sends_on or ""
+    yield Kind.DROPPED, "without input", with_lane_colors(lane, "", sends)
+    yield Kind.DROPPED, "without output", with_lane_colors(lane, receives, "")
+    yield Kind.COLOR, "the other way round", with_lane_colors(lane, sends, receives)
     for color in colors:
-        yield Kind.COLOR, f"receives on {color}", replace(lane, receives_on=color)
-        yield Kind.COLOR, f"sends on {color}", replace(lane, sends_on=color)
-    torn_down = replace(lane, tears_down=not lane.tears_down)
-    yield Kind.EARLY_ADVANCE, "tears down", torn_down
+        yield Kind.COLOR, f"receives on {color}", with_lane_colors(lane, color, sends)
+        yield Kind.COLOR, f"sends on {color}", with_lane_colors(lane, receives, color)
+    for color in lane.sends:
+        torn_down = replace(lane, loops=(*lane.loops, once(closing(color))))
+        yield Kind.EARLY_ADVANCE, "tears down", torn_down
     for at, (one, other) in enumerate(pairwise(lane.loops)):
         loops = (*lane.loops[:at], other, one, *lane.loops[at + 2 :])
         yield Kind.REORDERED, f"loop {at} behind", replace(lane, loops=loops)
@@ -166,53 +180,69 @@ def _loops(loop: Loop) -> Iterator[tuple[Kind, str, Loop]]:
         yield Kind.LENGTH, f"turns {number}", replace(loop, turns=number)
     for number in _numbers(loop.shift):
         yield Kind.LENGTH, f"shift {number}", replace(loop, shift=number)
-    for at, (one, other) in enumerate(pairwise(loop.rows)):
-        rows = (*loop.rows[:at], other, one, *loop.rows[at + 2 :])
-        yield Kind.REORDERED, f"row {at} behind", replace(loop, rows=rows)
-    for at, row in enumerate(loop.rows):
-        before, behind = loop.rows[:at], loop.rows[at + 1 :]
-        yield Kind.DROPPED, f"without row {at}", replace(loop, rows=before + behind)
-        yield Kind.DOUBLED, f"row {at} twice", replace(loop, rows=(*before, row, row, *behind))
-        if _kind(row) & SENDS and _kind(row) & RECEIVES:
-            rows = (*before, *_first_sent(row), *behind)
-            yield Kind.QUEUE_DEPTH, f"row {at} sends, then receives", replace(loop, rows=rows)
-        for kind, what, changed in _rows(row):
-            yield kind, f"row {at} {what}", replace(loop, rows=(*before, changed, *behind))
+    for at, (one, other) in enumerate(pairwise(loop.entries)):
+        entries = (*loop.entries[:at], other, one, *loop.entries[at + 2 :])
+        yield Kind.REORDERED, f"entry {at} behind", replace(loop, entries=entries)
+    for at, entry in enumerate(loop.entries):
+        for kind, what, changed in _entries(entry):
+            entries = (*loop.entries[:at], *changed, *loop.entries[at + 1 :])
+            yield kind, f"entry {at} {what}", replace(loop, entries=entries)
 
 
-def _kind(row: Row) -> int:
-    return row.kind.offset
+def _entries(entry: Entry) -> Iterator[tuple[Kind, str, tuple[Entry, ...]]]:
+    """What stands in place of an entry."""
+    yield Kind.DROPPED, "dropped", ()
+    yield Kind.DOUBLED, "twice", (entry, entry)
+    if len(_first_sent(entry)) > 1:
+        yield Kind.QUEUE_DEPTH, "sends, then receives", _first_sent(entry)
+    for number in _numbers(entry.ends_step):
+        yield Kind.REORDERED, f"ends {number}", (replace(entry, ends_step=number),)
+    for at, op in enumerate(entry.ops):
+        before, behind = entry.ops[:at], entry.ops[at + 1 :]
+        yield Kind.DROPPED, f"without {op}", (replace(entry, ops=before + behind),)
+        for kind, changed in _ops(op):
+            ops = (*before, changed, *behind)
+            yield kind, f"with {changed}", (replace(entry, ops=ops),)
 
 
-def _first_sent(row: Row) -> tuple[Row, Row]:
-    """A row that sends and one that receives: where partners both do so, all that is sent has to
+def _first_sent(entry: Entry) -> tuple[Entry, ...]:
+    """An entry that sends and one that receives: where partners both do so, all that is sent has to
     find room in queues."""
-    kind = row.kind
-    sends = replace(kind, offset=kind.offset & SENDS)
-    receives = replace(kind, offset=kind.offset & ~SENDS)
-    return replace(row, kind=sends), replace(row, kind=receives)
+    out = tuple(op for op in entry.ops if puts_out(op))
+    into = tuple(op for op in entry.ops if not puts_out(op))
+    if not out or not into:
+        return (entry,)
+    return Entry(out), replace(entry, ops=into)
 
 
-BITS = {
-    RowKind.ENDS: Kind.REORDERED,
-    RowKind.SENDS: Kind.OTHER_WORK,
-    RowKind.RELAYS: Kind.OTHER_WORK,
-    RowKind.RECEIVES: Kind.OTHER_WORK,
-    RowKind.COMBINES: Kind.OTHER_WORK,
-    RowKind.STAGES: Kind.REORDERED,
-    RowKind.APPLIES: Kind.OTHER_WORK,
-    RowKind.OVER: Kind.DROPPED,
-}
+STAGE = Memory(Buffer.STAGE)
 
 
-def _rows(row: Row) -> Iterator[tuple[Kind, str, Row]]:
-    for bit, kind in BITS.items():
-        turned = replace(row.kind, offset=row.kind.offset ^ int(bit))
-        dropped = bool(row.kind.offset & int(bit) & (SENDS | int(RowKind.RECEIVES)))
-        yield Kind.DROPPED if dropped else kind, f"{bit!r} turned", replace(row, kind=turned)
-    for field in fields(row)[1:]:
-        for number in _numbers(getattr(row, field.name)):
-            yield Kind.LENGTH, f"{field.name} {number}", replace(row, **{field.name: number})
+def _ops(op: Op) -> Iterator[tuple[Kind, Op]]:
+    yield from _ends(op)
+    for action in Action:
+        if action is not op.action:
+            yield Kind.OTHER_WORK, replace(op, action=action)
+    for number in _numbers(op.where):
+        yield Kind.DROPPED if number == ZERO else Kind.OTHER_WORK, replace(op, where=number)
+    for field in ("first", "count"):
+        for number in _numbers(getattr(op.slices, field)):
+            slices = replace(op.slices, **{field: number})
+            yield Kind.LENGTH, replace(op, slices=slices)
+    for number in _numbers(op.elements) if op.elements is not None else ():
+        yield Kind.LENGTH, replace(op, elements=number)
+    yield Kind.DOUBLED, replace(op, vectors=2)
+
+
+def _ends(op: Op) -> Iterator[tuple[Kind, Op]]:
+    for end in ("receive", "send"):
+        was = getattr(op, end)
+        for other in (VECTOR, STAGE, Memory(Buffer.STAGE, 1), ""):
+            if isinstance(was, Memory) and other != was:
+                kind = Kind.REORDERED if isinstance(other, Memory) else Kind.OTHER_WORK
+                yield kind, replace(op, **{end: other})
+            elif other == VECTOR:
+                yield Kind.OTHER_WORK, replace(op, **{end: other})
 
 
 def _numbers(number: Number) -> Iterator[Number]:

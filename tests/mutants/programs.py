@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from changing import advancing_by, with_runs
 from programs.texts import program_of
 
 from collc.driver.bundle import ProgramBundle
 from collc.driver.programs import compile_any
 from collc.lowering.teardown import with_teardown
-from collc.plan import Advance, Phase, Role, SendVector
+from collc.plan import Advance, Phase, Role, closing, once
 from collc.plan.program import ProgramPlan, Use
 from mutants.kinds import Kind, Mutant
 from mutants.trees import advancing
@@ -71,36 +72,28 @@ def _with_phase(plan: ProgramPlan, use: Use, phase: Phase) -> ProgramPlan:
 def _phases(phase: Phase) -> Iterator[Mutant[Phase]]:
     """The phase with other ends of its vectors: teardowns left out, added, moved."""
     for at, role in enumerate(phase.roles):
-        for one in _ends(role):
+        for one in _ends(role, phase.exchange is not None):
             roles = (*phase.roles[:at], one.changed, *phase.roles[at + 1 :])
             yield Mutant(one.kind, f"{role.name} {one.what}", replace(phase, roles=roles))
-    bare = tuple(
-        replace(
-            role,
-            steps=tuple(
-                replace(s, advance=Advance.NOTHING) if isinstance(s, SendVector) else s
-                for s in role.steps
-            ),
-        )
-        for role in phase.roles
-    )
+    bare = tuple(map(advancing_by(lambda _: Advance.NOTHING), phase.roles))
     everything = {use.color for role in bare for use in role.colors}
     everywhere = with_teardown(replace(phase, roles=bare), everything)
     yield Mutant(Kind.EARLY_ADVANCE, "torn down behind all vectors", everywhere)
 
 
-def _ends(role: Role) -> Iterator[Mutant[Role]]:
+def _ends(role: Role, exchange: bool) -> Iterator[Mutant[Role]]:
     """The role with something else behind a vector or a lane."""
-    for i, step in enumerate(role.steps):
-        for advance in Advance if isinstance(step, SendVector) else ():
-            if isinstance(step, SendVector) and advance is not step.advance:
-                changed = replace(step, advance=advance)
-                steps = (*role.steps[:i], changed, *role.steps[i + 1 :])
-                kind = advancing(step.advance, advance)
-                yield Mutant(kind, f"with {advance.value}", replace(role, steps=steps))
-    for i, lane in enumerate(role.lanes):
-        other = replace(lane, tears_down=not lane.tears_down)
-        lanes = (*role.lanes[:i], other, *role.lanes[i + 1 :])
+    for i, (op, turns) in enumerate(() if exchange else role.repeated):
+        for advance in Advance if op.sends else ():
+            if advance is not op.advance:
+                changed = (replace(op, advance=advance), turns)
+                runs = (*role.repeated[:i], changed, *role.repeated[i + 1 :])
+                kind = advancing(op.advance, advance)
+                yield Mutant(kind, f"with {advance.value}", with_runs(role, runs))
+    for i, lane in enumerate(role.lanes if exchange else ()):
+        closed = tuple(once(closing(color)) for color in lane.sends)
+        loops = lane.table if lane.tears_down else (*lane.loops, *closed)
+        lanes = (*role.lanes[:i], replace(lane, loops=loops), *role.lanes[i + 1 :])
         kind = Kind.NO_ADVANCE if lane.tears_down else Kind.EARLY_ADVANCE
         yield Mutant(kind, f"with lane {lane.name} turned", replace(role, lanes=lanes))
 

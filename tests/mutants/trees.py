@@ -6,26 +6,31 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
+from changing import with_runs
+
 import building as b
 from collc.lowering import candidate_plans
 from collc.plan import (
+    VECTOR,
+    Action,
     Advance,
     ColorUse,
-    CopyVector,
     Direction,
+    Number,
+    Op,
     Phase,
     Plan,
     Region,
     Role,
     Route,
-    SendVector,
-    Step,
-    StoreVectors,
     Strided,
 )
 from collc.schedule import Schedule, build_schedule
 from collc.target import TARGETS
 from mutants.kinds import Kind, Mutant
+
+Run = tuple[Op, int]  # an operation, and how often it runs
+Runs = tuple[Run, ...]
 
 LONG = 40  # more elements than the queues between two PEs hold
 
@@ -118,26 +123,25 @@ def _regions(region: Region) -> Iterator[tuple[str, Region]]:
 
 
 def _roles(role: Role, colors: list[str]) -> Iterator[Mutant[Role]]:
-    for kind, what, steps in _sequences(role.steps, colors):
-        yield Mutant(kind, what, replace(role, steps=steps))
+    for kind, what, runs in _sequences(role.repeated, colors):
+        yield Mutant(kind, what, with_runs(role, runs))
+    yield Mutant(Kind.DOUBLED, "with a lane twice", replace(role, lanes=role.lanes * 2))
     for kind, what, uses in _color_uses(role.colors, colors):
         yield Mutant(kind, what, replace(role, colors=uses))
 
 
-def _sequences(
-    steps: tuple[Step, ...], colors: list[str]
-) -> Iterator[tuple[Kind, str, tuple[Step, ...]]]:
-    yield Kind.REORDERED, "backwards", steps[::-1]
-    for at, (one, other) in enumerate(pairwise(steps)):
-        yield Kind.REORDERED, f"with {at} behind", (*steps[:at], other, one, *steps[at + 2 :])
-    yield Kind.DOUBLED, "with one more send", (*steps, _send(colors[0]))
-    yield Kind.DOUBLED, "with one more copy", (*steps, CopyVector(colors[0]))
-    for at, step in enumerate(steps):
-        yield Kind.DROPPED, f"without step {at}", steps[:at] + steps[at + 1 :]
-        yield Kind.DOUBLED, f"with step {at} twice", (*steps[: at + 1], *steps[at:])
-        for kind, changed in _steps(step, colors):
-            new = (*steps[:at], changed, *steps[at + 1 :])
-            yield kind, f"with step {at} = {changed}", new
+def _sequences(runs: Runs, colors: list[str]) -> Iterator[tuple[Kind, str, Runs]]:
+    yield Kind.REORDERED, "backwards", runs[::-1]
+    for at, (one, other) in enumerate(pairwise(runs)):
+        yield Kind.REORDERED, f"with {at} behind", (*runs[:at], other, one, *runs[at + 2 :])
+    yield Kind.DOUBLED, "with one more send", (*runs, (_send(colors[0]), 1))
+    yield Kind.DOUBLED, "with one more copy", (*runs, (_copy(colors[0]), 1))
+    for at, (op, turns) in enumerate(runs):
+        yield Kind.DROPPED, f"without operation {at}", runs[:at] + runs[at + 1 :]
+        yield Kind.DOUBLED, f"with operation {at} twice", (*runs[: at + 1], *runs[at:])
+        for kind, changed in _runs(op, turns, colors):
+            new = (*runs[:at], changed, *runs[at + 1 :])
+            yield kind, f"with operation {at} = {changed}", new
 
 
 def _color_uses(
@@ -154,36 +158,39 @@ def _color_uses(
             yield kind, f"with {use.color} {name}", new
 
 
-def _send(color: str) -> SendVector:
-    return SendVector(color, None, Advance.NOTHING)
+def _send(color: str) -> Op:
+    return Op(VECTOR, Action.COPY, color)
 
 
-def _steps(step: Step, colors: list[str]) -> Iterator[tuple[Kind, Step]]:
-    for color in colors:
-        if color != step.color:
-            yield Kind.COLOR, replace(step, color=color)
-    if isinstance(step, StoreVectors):
-        for more in (-1, 1):
-            yield Kind.LENGTH, replace(step, vectors=step.vectors + more)
-        for rounds in (0, 2, 3):
-            if rounds != step.rounds:
-                yield Kind.LENGTH, replace(step, rounds=rounds)
-        yield Kind.OTHER_WORK, CopyVector(step.color)
-    elif isinstance(step, SendVector):
-        yield from _sends(step, colors)
-    else:
-        yield Kind.OTHER_WORK, _send(step.color)
-        yield Kind.OTHER_WORK, StoreVectors(step.color, 1, 1)
+def _copy(color: str) -> Op:
+    return Op(color, Action.COPY, VECTOR)
 
 
-def _sends(step: SendVector, colors: list[str]) -> Iterator[tuple[Kind, Step]]:
+def _runs(op: Op, turns: int, colors: list[str]) -> Iterator[tuple[Kind, Run]]:
+    for times in (0, 2, 3):
+        if times != turns:
+            yield Kind.LENGTH, (op, times)
+    for kind, changed in _ops(op, colors):
+        yield kind, (changed, turns)
+
+
+def _ops(op: Op, colors: list[str]) -> Iterator[tuple[Kind, Op]]:
+    for end in ("receive", "send"):
+        was = getattr(op, end)
+        for other in (VECTOR, *colors):
+            if other != was:
+                swapped = isinstance(was, str) and isinstance(other, str)
+                yield Kind.COLOR if swapped else Kind.OTHER_WORK, replace(op, **{end: other})
+    for action in Action:
+        if action is not op.action:
+            yield Kind.OTHER_WORK, replace(op, action=action)
     for how in Advance:
-        if how is not step.advance:
-            yield advancing(step.advance, how), replace(step, advance=how)
-    for other in (None, *colors):
-        if other != step.combines_from:
-            yield Kind.OTHER_WORK, replace(step, combines_from=other)
-    yield Kind.OTHER_WORK, CopyVector(step.color)
+        if how is not op.advance:
+            yield advancing(op.advance, how), replace(op, advance=how)
+    for more in (-1, 1):
+        yield Kind.LENGTH, replace(op, vectors=op.vectors + more)
+        count = Number(1 + more)
+        yield Kind.LENGTH, replace(op, slices=replace(op.slices, count=count))
 
 
 def advancing(was: Advance, becomes: Advance) -> Kind:

@@ -15,9 +15,10 @@ import numpy as np
 from collc.base.paths import Path
 from collc.lowering.regions import compress
 from collc.lowering.roles import where
+from collc.lowering.steps.entries import Entries, with_colors
+from collc.lowering.steps.formulas import Formulas, formulas_of
 from collc.lowering.steps.hazards import staged
 from collc.lowering.steps.loops import HEADER, Stretch, loops_in
-from collc.lowering.steps.numbers import number_of
 from collc.lowering.steps.parts import (
     APPLIES,
     RECEIVES,
@@ -29,12 +30,11 @@ from collc.lowering.steps.parts import (
 from collc.lowering.steps.rows import FIELDS, Rows, padded, rows_of
 from collc.lowering.steps.traffic import Bools, Ints, Traffic
 from collc.lowering.steps.wiring import Wiring
-from collc.plan import Exchange, Lane, Loop, Number, Phase, Region, Role, Row, Strided, Way
+from collc.plan import Exchange, Lane, Loop, Number, Phase, Region, Role, Strided, Way
 from collc.spec import ContractKind
 from collc.spec.exchange import StepsPhase
 from collc.spec.simd import may_go_backward
 
-LARGEST = np.iinfo(np.int64).max
 MOST_FORMS = 12  # roles beyond which rows for all steps are tried
 
 LaneForm = tuple[tuple[int, int], ...]  # of each loop: rows, and 1 if it is run more than once
@@ -53,7 +53,6 @@ class LaneProgram:
 
 # places, and what each lane does there; a program may be that of several groups
 Group = tuple[list[int], list[LaneProgram]]
-Formulas = dict[bytes, Number]
 
 
 def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carried out
@@ -239,30 +238,7 @@ def _numbers(program: LaneProgram, slices: int, formulas: Formulas) -> list[Numb
     """Each column of a program as a formula of the place, as far as it is used."""
     if not program.form:
         return []
-    used = _used(program)
-    least = np.where(used, program.numbers, LARGEST).min(axis=0)
-    most = np.where(used, program.numbers, 0).max(axis=0)
-    constants = {value: Number(value) for value in set(most.tolist())}
-    found = [constants[value] for value in most.tolist()]
-    varying = np.flatnonzero(least < most)
-    used = used[:, varying]
-    values = np.where(used, program.numbers[:, varying], 0)
-    if not len(varying):
-        return found
-    _, first, index = np.unique(
-        np.concatenate((values, used)), axis=1, return_index=True, return_inverse=True
-    )
-    different = []
-    for column in first.tolist():
-        key = b"".join(
-            part.tobytes() for part in (program.places, values[:, column], used[:, column])
-        )
-        if key not in formulas:
-            formulas[key] = number_of(program.places, values[:, column], slices, used[:, column])
-        different.append(formulas[key])
-    for column, at in zip(varying.tolist(), index.reshape(-1).tolist(), strict=True):
-        found[column] = different[at]
-    return found
+    return formulas_of(program.places, program.numbers, _used(program), slices, formulas)
 
 
 def _used(program: LaneProgram) -> Bools:
@@ -290,11 +266,10 @@ def _role(name: str, wiring: Wiring, place: int, lanes: list[tuple[Loop, ...]]) 
     return Role(
         name=name,
         about=_about(wiring, place, lanes),
-        steps=(),
         colors=wiring.colors[place],
         lanes=tuple(
-            Lane(lane, wiring.receives[place][index], wiring.sends[place][index], loops)
-            for index, (lane, loops) in enumerate(zip(wiring.lanes, lanes, strict=True))
+            with_colors(Lane(lane, loops), wiring.receives[place][at], wiring.sends[place][at])
+            for at, (lane, loops) in enumerate(zip(wiring.lanes, lanes, strict=True))
         ),
     )
 
@@ -302,13 +277,17 @@ def _role(name: str, wiring: Wiring, place: int, lanes: list[tuple[Loop, ...]]) 
 def _loops(program: LaneProgram, slices: int, formulas: Formulas) -> tuple[Loop, ...]:
     """Read a program's numbers as `_program` has written them."""
     numbers = _numbers(program, slices, formulas)
+    make = Entries(program.places, slices, program.reads, formulas)
     loops, at = [], 0
     for size, _ in program.form:
         turns, shift = numbers[at : at + HEADER]
         at += HEADER
         end = at + size * FIELDS
-        rows = tuple(Row(*numbers[row : row + FIELDS]) for row in range(at, end, FIELDS))
-        loops.append(Loop(turns, shift, rows))
+        entries = tuple(
+            make.entry(program.numbers[:, row], numbers[row : row + FIELDS])
+            for row in range(at, end, FIELDS)
+        )
+        loops.append(Loop(turns, shift, entries))
         at = end
     return tuple(loops)
 

@@ -43,8 +43,8 @@ pub struct SimOptions {
     /// Tiles that do the same every cycle are not visited for it; nothing but the speed may change by
     /// it.
     pub flows: bool,
-    /// Main threads do before its cycle what nobody else can see. Nothing but the speed should change
-    /// by it, but in four public programs a cycle does, so it is off unless asked for.
+    /// Main threads do before its cycle what nobody else can see; nothing but the speed may change by
+    /// it.
     pub runs_ahead: bool,
     /// Processors used at most; nothing else may change by it.
     pub threads: usize,
@@ -68,7 +68,7 @@ impl Default for SimOptions {
             lenient: false,
             visit_order: VisitOrder::AsWoken,
             flows: true,
-            runs_ahead: false,
+            runs_ahead: true,
             threads: 1,
             trace_landings: false,
             late: LateStarts::default(),
@@ -242,9 +242,11 @@ impl Simulator {
         }
         self.run(progress, |machine| machine.command.outstanding == 0)?;
         let command = self.machine.command;
-        // Code may have been run ahead of the clock.
-        self.run(progress, |machine| machine.cycle >= command.last_done)?;
-        self.machine.cycle = self.machine.cycle.max(command.last_done);
+        // Code may have been run ahead of the clock. The cycle in which the last PE is done is over when
+        // the next command comes, whether it was or not.
+        let next = command.last_done + 1;
+        self.run(progress, |machine| machine.cycle >= next)?;
+        self.machine.cycle = self.machine.cycle.max(next);
         Ok(LaunchReport {
             start_cycle,
             end_cycle: command.last_done,

@@ -77,32 +77,46 @@ pub fn unary(op: UnaryOp, ty: ScalarType, a: u64) -> u64 {
     cut(ty, result)
 }
 
+/// The result of an operation on two integers that are held in a type wide enough for it, or that
+/// leaves the bits right that are kept.
+macro_rules! integers {
+    ($op:expr, $ty:expr, $x:expr, $y:expr) => {{
+        let (x, y) = ($x, $y);
+        let bits = 8 * $ty.size_bytes();
+        let shift = u32::try_from(y).unwrap_or(u32::MAX).min(bits);
+        let result = match $op {
+            BinaryOp::Add => x + y,
+            BinaryOp::Sub => x - y,
+            BinaryOp::Mul => x.wrapping_mul(y),
+            BinaryOp::Div | BinaryOp::Rem if y == 0 => return Err(Undefined::DivisionByZero),
+            BinaryOp::Div => x / y,
+            BinaryOp::Rem => x % y,
+            BinaryOp::Shl => x << shift,
+            BinaryOp::Shr => x >> shift,
+            BinaryOp::And => x & y,
+            BinaryOp::Or => x | y,
+            BinaryOp::Xor => x ^ y,
+        };
+        cut($ty, result as u64)
+    }};
+}
+
 /// The result of an operation on two numbers.
 #[inline]
 pub fn binary(op: BinaryOp, ty: ScalarType, a: u64, b: u64) -> Result<u64, Undefined> {
     if ty.is_float() {
         return float_binary(op, ty, float(ty, a), float(ty, b));
     }
+    // 64 bits suffice for most, and are fast.
     if ty.size_bytes() <= 4 {
-        return short_binary(op, ty, short_integer(ty, a), short_integer(ty, b));
+        return Ok(integers!(
+            op,
+            ty,
+            short_integer(ty, a),
+            short_integer(ty, b)
+        ));
     }
-    let bits = 8 * ty.size_bytes();
-    let (x, y) = (integer(ty, a), integer(ty, b));
-    let shift = u32::try_from(y).unwrap_or(u32::MAX).min(bits);
-    let result = match op {
-        BinaryOp::Add => x + y,
-        BinaryOp::Sub => x - y,
-        BinaryOp::Mul => x.wrapping_mul(y),
-        BinaryOp::Div | BinaryOp::Rem if y == 0 => return Err(Undefined::DivisionByZero),
-        BinaryOp::Div => x / y,
-        BinaryOp::Rem => x % y,
-        BinaryOp::Shl => x << shift,
-        BinaryOp::Shr => x >> shift,
-        BinaryOp::And => x & y,
-        BinaryOp::Or => x | y,
-        BinaryOp::Xor => x ^ y,
-    };
-    Ok(cut(ty, result as u64))
+    Ok(integers!(op, ty, integer(ty, a), integer(ty, b)))
 }
 
 /// The value of an integer of at most 32 bits.
@@ -114,27 +128,6 @@ fn short_integer(ty: ScalarType, bits: u64) -> i64 {
         ScalarType::I32 => i64::from(bits as u32 as i32),
         _ => cut(ty, bits) as i64,
     }
-}
-
-/// `binary` for integers of at most 32 bits.
-#[inline]
-fn short_binary(op: BinaryOp, ty: ScalarType, x: i64, y: i64) -> Result<u64, Undefined> {
-    let bits = 8 * ty.size_bytes();
-    let shift = u32::try_from(y).unwrap_or(u32::MAX).min(bits);
-    let result = match op {
-        BinaryOp::Add => x + y,
-        BinaryOp::Sub => x - y,
-        BinaryOp::Mul => x.wrapping_mul(y),
-        BinaryOp::Div | BinaryOp::Rem if y == 0 => return Err(Undefined::DivisionByZero),
-        BinaryOp::Div => x / y,
-        BinaryOp::Rem => x % y,
-        BinaryOp::Shl => x << shift,
-        BinaryOp::Shr => x >> shift,
-        BinaryOp::And => x & y,
-        BinaryOp::Or => x | y,
-        BinaryOp::Xor => x ^ y,
-    };
-    Ok(cut(ty, result as u64))
 }
 
 /// f32 is wide enough that rounding its result again to 16 bits is the correctly rounded one.

@@ -56,9 +56,11 @@ impl Main {
         }
         let Some(beside) = &env.beside else {
             // A command that ends in the first instruction of a turn ends with it.
-            return !is_private(inst) || ends_command(inst) && time == env.now;
+            let ends = ends_command(inst) && time == env.now;
+            return ends || !is_private(inst) || self.uses_register(inst, env);
         };
         let free = match inst {
+            Inst::Load { .. } | Inst::Store { .. } if self.uses_register(inst, env) => false,
             Inst::Load { ty, address, .. } => beside.may_read(self.get(*address), ty.size_bytes()),
             Inst::Store { ty, address, .. } => {
                 beside.may_write(self.get(*address), ty.size_bytes())
@@ -71,6 +73,16 @@ impl Main {
             _ => is_private(inst),
         };
         !free || beside.is_full()
+    }
+
+    /// Whether a configuration register is read or written through a pointer.
+    fn uses_register(&self, inst: &Inst, env: &Env) -> bool {
+        match inst {
+            Inst::Load { address, .. } | Inst::Store { address, .. } => {
+                self.leads_to_register(*address, env)
+            }
+            _ => false,
+        }
     }
 
     /// Goes on from a turn of this cycle for as long as it may. What goes wrong on the way is to be
@@ -235,10 +247,8 @@ impl Main {
         };
         let cycles = running.run_in_memory(core, env.plan);
         let after = env.plan.timing.memory_result_cycles;
-        core.recent.end(env.now + cycles - 1, after);
-        if let Some(beside) = &mut env.beside {
-            beside.turns(cycles);
-        }
+        let noted = env.beside.as_mut().map(|beside| beside.turns(cycles));
+        core.recent.end(env.now + cycles - 1, after, noted);
         self.running = None;
         self.doing = Doing::Code;
         self.set_ready(env.now + cycles);

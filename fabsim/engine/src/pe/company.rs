@@ -89,8 +89,9 @@ pub struct Beside {
     taken: u64,
     /// Microthreads that come after the main thread have none of the cycles it leaves within a task.
     exclusive: bool,
-    /// The cycle that the end of the notes was thought to be.
-    end: u64,
+    /// Operations noted, and the cycles in which those that have ended did so.
+    operations: usize,
+    ended: Vec<u64>,
 }
 
 /// How far the notes have been gone through.
@@ -116,7 +117,8 @@ impl Default for Beside {
             left: 0,
             taken: 0,
             exclusive: false,
-            end: 0,
+            operations: 0,
+            ended: Vec::new(),
         }
     }
 }
@@ -128,6 +130,8 @@ impl Beside {
         self.exclusive = exclusive;
         self.notes.clear();
         self.used.clear();
+        self.ended.clear();
+        self.operations = 0;
         (self.left, self.taken, self.loaded) = (0, 0, 0);
         self.place = Cursor {
             at,
@@ -175,16 +179,6 @@ impl Beside {
         self.left += if self.exclusive { 1 } else { cycles };
     }
 
-    /// The notes end, in this cycle if nobody takes any.
-    pub fn finish(&mut self, end: u64) {
-        self.end = end;
-    }
-
-    /// By how many cycles the end has come later than it was thought to be.
-    pub fn late(&self) -> u64 {
-        self.place.at.saturating_sub(self.end)
-    }
-
     /// Whether the next turn goes on with one that took elements of a `@map`.
     pub fn is_called(&self) -> bool {
         self.place.mapped == self.place.at && self.place.at > 0
@@ -195,10 +189,12 @@ impl Beside {
         self.exclusive
     }
 
-    /// A turn in each of so many cycles.
-    pub fn turns(&mut self, cycles: u64) {
+    /// An operation takes a turn in each of so many cycles; which one it is.
+    pub fn turns(&mut self, cycles: u64) -> usize {
         self.notes.push(Note::Turns(cycles as u32));
         self.left += cycles;
+        self.operations += 1;
+        self.operations - 1
     }
 
     /// A register was loaded in so many cycles, and can be used some after it began.
@@ -273,6 +269,7 @@ impl Beside {
                     self.place.turns += had as u32;
                     if had == left {
                         (self.place.note, self.place.turns) = (self.place.note + 1, 0);
+                        self.ended.push(self.place.at - 1);
                     }
                     return had;
                 }
@@ -368,8 +365,9 @@ impl Beside {
         (self.place.at + self.left).saturating_sub(self.taken)
     }
 
-    /// Registers that were loaded can be used from the cycles on that it has come to.
+    /// Registers that were loaded can be used, and results read, from the cycles on that it has come to.
     pub fn write_back(&self, core: &mut Core) {
+        core.recent.settle(&self.ended);
         for known in &mut core.dsrs {
             let number = usize::from(known.dsr.number()) % DSRS;
             if self.loaded >> number & 1 == 1 {

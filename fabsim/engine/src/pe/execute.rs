@@ -5,7 +5,9 @@ use super::company::Beside;
 use super::interpret::{Caller, Doing, Flow, Main, Site, Threads};
 use super::issue::{block_target, control_action, done_action, issue, Issued};
 use super::map::MapRun;
+use super::operation::Running;
 use super::plan::PePlan;
+use super::prepared::Prepared;
 use super::scalar::{binary, compare, convert, cut, unary};
 use super::settings::is_shared;
 use super::state::{Core, LoadedDsr};
@@ -69,7 +71,7 @@ impl Main {
                 let write = Inst::WriteConfig { address, src };
                 self.through_pointer(&write, address, (site, time), core, (threads, env))
             }
-            Inst::Operation(op) => self.operation(op, (site.span(), time), core, threads, env),
+            Inst::Operation(op) => self.operation(op, (site, time), core, threads, env),
             Inst::Map(map) => self.map(map, (site.span(), time), core, (threads, env)),
             // Registers are shared with the router: they are used in their own cycle.
             Inst::ReadConfig { .. } | Inst::WriteConfig { .. } if time > env.now => {
@@ -100,7 +102,7 @@ impl Main {
     }
 
     /// Whether a pointer leads to a configuration register: on wse2 these lie above the memory.
-    fn leads_to_register(&self, address: Slot, env: &Env) -> bool {
+    pub(super) fn leads_to_register(&self, address: Slot, env: &Env) -> bool {
         env.plan.arch == Arch::Wse2 && self.get(address) & 0xffff >= REGISTERS
     }
 
@@ -333,7 +335,7 @@ impl Main {
     fn operation(
         &mut self,
         op: &DsdOperation,
-        (span, time): (Span, u64),
+        (site, time): (Site, u64),
         core: &mut Core,
         threads: &mut Threads,
         env: &mut Env,
@@ -349,14 +351,14 @@ impl Main {
         if env.plan.shares_inputs {
             self.bind_queues(op, core, env)?;
         }
-        let issued = issue(op, span, env.plan, core, self.current_slots())?;
         if env.ahead {
-            return Ok(self.operation_ahead(op, issued, time, core, env));
+            return self.operation_ahead(op, (site, time), core, env);
         }
+        let issued = issue(op, site.span(), env.plan, core, self.current_slots())?;
         if let Err(fault) = refuse_busy(&issued, threads, env.plan) {
             return self.wait_for_thread(fault, env);
         }
-        let held = until_written(&issued, env.now, core, env);
+        let held = until_written(&issued.running, env.now, core, env);
         if held > 0 {
             return Ok(Flow::Again(held));
         }
@@ -385,18 +387,53 @@ impl Main {
     fn operation_ahead(
         &mut self,
         op: &DsdOperation,
-        mut issued: Issued,
+        (site, time): (Site, u64),
+        core: &mut Core,
+        env: &mut Env,
+    ) -> Result<Flow, Fault> {
+        let place = (site.function, site.at);
+        let mut kept = self.maps.last_mut().and_then(|map| map.prepared.take());
+        let slots = self.current_slots();
+        let usable = kept.as_mut().is_some_and(|kept| {
+            kept.again(op, place, core, slots) && concerns_memory(&kept.running, core, env)
+        });
+        if let Some(again) = kept.as_mut().filter(|_| usable) {
+            let flow = self.run_ahead_of(op, &mut again.running, time, core, env);
+            self.keep(kept);
+            return Ok(flow);
+        }
+        let Issued {
+            mut running,
+            is_async,
+        } = issue(op, site.span(), env.plan, core, slots)?;
+        if is_async || !concerns_memory(&running, core, env) {
+            env.held = true;
+            return Ok(Flow::Again(0));
+        }
+        if !self.maps.is_empty() {
+            self.keep(Prepared::of(op, place, &running, core).map(Box::new));
+        }
+        Ok(self.run_ahead_of(op, &mut running, time, core, env))
+    }
+
+    fn keep(&mut self, prepared: Option<Box<Prepared>>) {
+        if let Some(map) = self.maps.last_mut() {
+            map.prepared = prepared;
+        }
+    }
+
+    /// All of an operation that concerns nobody but the main thread.
+    fn run_ahead_of(
+        &mut self,
+        op: &DsdOperation,
+        running: &mut Running,
         time: u64,
         core: &mut Core,
         env: &mut Env,
     ) -> Flow {
-        if !may_go_ahead(&issued, core, env) {
-            env.held = true;
-            return Flow::Again(0);
-        }
-        let held = until_written(&issued, time, core, env);
+        let held = until_written(running, time, core, env);
         let slack = if env.beside.is_some() { SLACK } else { 0 };
-        if until_written(&issued, time.saturating_sub(slack), core, env) > 0 && slack > 0 {
+        if slack > 0 && until_written(running, time.saturating_sub(slack), core, env) > 0 {
             env.held = true;
             return Flow::Again(0);
         }
@@ -407,21 +444,19 @@ impl Main {
         if let Some(slot) = op.result {
             self.set(slot, 1);
         }
-        if issued.running.length == 0 {
-            issued.running.complete(core, env.plan);
+        if running.length == 0 {
+            running.complete(core, env.plan);
             return Flow::Next(0);
         }
         // A turn that takes elements of a `@map` takes none of an operation.
         let begins = time + u64::from(env.called && time == env.now);
         let after = env.plan.timing.memory_result_cycles;
         if after > 1 {
-            core.recent.begin(&issued.running);
+            core.recent.begin(running);
         }
-        let cycles = issued.running.run_in_memory(core, env.plan);
-        core.recent.end(begins + cycles - 1, after);
-        if let Some(beside) = &mut env.beside {
-            beside.turns(cycles);
-        }
+        let cycles = running.run_in_memory(core, env.plan);
+        let noted = env.beside.as_mut().map(|beside| beside.turns(cycles));
+        core.recent.end(begins + cycles - 1, after, noted);
         let all = begins + cycles - time;
         // This turn is counted where it ends.
         env.turns_ahead += all - 1;
@@ -491,10 +526,9 @@ impl Main {
 }
 
 /// Whether an operation concerns nobody but its own main thread.
-fn may_go_ahead(issued: &Issued, core: &Core, env: &Env) -> bool {
-    let clear = |beside: &Beside| beside.may_run(&issued.running);
-    let private = !issued.is_async && issued.running.is_safe_in_memory(core);
-    private && env.beside.as_deref().map_or(true, clear)
+fn concerns_memory(running: &Running, core: &Core, env: &Env) -> bool {
+    let clear = |beside: &Beside| beside.may_run(running);
+    running.is_safe_in_memory(core) && env.beside.as_deref().map_or(true, clear)
 }
 
 /// Bringing a DSD into a register: those of several dimensions are longer.
@@ -508,9 +542,9 @@ fn load_cycles(dsd: u64, plan: &PePlan) -> u64 {
 }
 
 /// Cycles from `now` until what operations before this one have written can be read.
-fn until_written(issued: &Issued, now: u64, core: &Core, env: &Env) -> u64 {
+fn until_written(running: &Running, now: u64, core: &Core, env: &Env) -> u64 {
     let after = env.plan.timing.memory_result_cycles;
-    let at = core.recent.readable(&issued.running, after);
+    let at = core.recent.readable(running, after);
     at.saturating_sub(now)
 }
 

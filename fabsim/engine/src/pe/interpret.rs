@@ -80,8 +80,8 @@ pub struct Main {
 pub(super) struct Site<'a> {
     plan: &'a PePlan,
     code: &'a Code,
-    function: u32,
-    at: usize,
+    pub(super) function: u32,
+    pub(super) at: usize,
 }
 
 impl Site<'_> {
@@ -246,7 +246,7 @@ impl Main {
             let stopped = running.result.filter(|_| running.stopped);
             self.running = None;
             core.recent
-                .end(env.now, env.plan.timing.memory_result_cycles);
+                .end(env.now, env.plan.timing.memory_result_cycles, None);
             self.doing = Doing::Code;
             if let Some(slot) = stopped {
                 self.set(slot, 0);

@@ -340,17 +340,22 @@ pub fn issue(
 
 /// Length counts sources by register file: src0 first, wherever it is written.
 fn put_in_register_order(op: &DsdOperation, sources: &mut [Ready]) {
+    if is_swapped(op) {
+        sources.reverse();
+    }
+}
+
+/// Whether the second source goes first.
+pub fn is_swapped(op: &DsdOperation) -> bool {
     let commutes = matches!(
         op.opcode,
         Opcode::Fadds | Opcode::Faddh | Opcode::Fmuls | Opcode::Fmulh | Opcode::Add16
     );
-    let file = |n: usize| {
-        let source = sources.get(n);
-        source.and_then(|s: &Ready| s.dsr).map(|d| d.dsr.file)
+    let file = |n: usize| match op.sources.get(n) {
+        Some(Operand::Dsr(dsr)) => Some(dsr.file),
+        _ => None,
     };
-    if commutes && file(0) == Some(DsrFile::Src1) && file(1) == Some(DsrFile::Src0) {
-        sources.reverse();
-    }
+    commutes && file(0) == Some(DsrFile::Src1) && file(1) == Some(DsrFile::Src0)
 }
 
 const UNUSED: Port = Port::Scalar { bits: 0, bytes: 4 };

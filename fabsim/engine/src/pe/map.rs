@@ -5,6 +5,7 @@ use super::issue::{Operands, Slots};
 use super::operation::INFINITE;
 use super::plan::PePlan;
 use super::port::{send, Port};
+use super::prepared::Prepared;
 use super::state::Core;
 use crate::fault::Fault;
 use fabsim_program::program::{FunctionId, MapOperation, Operand, ScalarType, Span};
@@ -23,6 +24,8 @@ pub struct MapRun {
     result: Option<u64>,
     /// The arguments of the last call.
     args: Vec<u64>,
+    /// The last operation that a call has carried out ahead of its cycle.
+    pub(super) prepared: Option<Box<Prepared>>,
 }
 
 impl MapRun {
@@ -61,6 +64,7 @@ impl MapRun {
             length: remaining.unwrap_or(INFINITE),
             result: None,
             args: Vec::new(),
+            prepared: None,
         })
     }
 

@@ -20,6 +20,7 @@ pub mod opcode;
 pub mod operation;
 pub mod plan;
 pub mod port;
+mod prepared;
 pub mod queues;
 pub mod rate;
 mod recent;
@@ -236,8 +237,7 @@ impl Pe {
         if let Err(fault) = self.main.run_ahead(core, threads, env) {
             self.failure = Some(Box::new(fault));
         }
-        if let Some(mut beside) = env.beside.take() {
-            beside.finish(self.main.busy_until());
+        if let Some(beside) = env.beside.take() {
             env.turns_ahead = 0;
             // Its notes say when it goes on.
             self.main.has_run_ahead = true;
@@ -256,7 +256,6 @@ impl Pe {
         env.turns_ahead = beside.advance(now);
         if beside.ends_in(now) {
             beside.write_back(&mut self.core);
-            self.core.recent.delay(beside.late());
             self.main.called = beside.is_called();
             self.main.set_ready(beside.at());
             self.main.has_run_ahead = false;

@@ -18,6 +18,8 @@ pub struct Written {
     parts: u32,
     /// When the last of them was taken.
     last: u64,
+    /// It was carried out ahead of its cycle, with this number: `settle` says when it ended.
+    ahead: Option<usize>,
 }
 
 impl Written {
@@ -29,6 +31,7 @@ impl Written {
             elements: running.length,
             parts: running.pace.parts.max(1),
             last: 0,
+            ahead: None,
         })
     }
 
@@ -68,7 +71,8 @@ impl Recent {
     }
 
     /// It has ended in this cycle; results are in memory `after` cycles after an element was taken.
-    pub fn end(&mut self, now: u64, after: u64) {
+    /// `ahead` is its number among those whose cycle is not settled yet.
+    pub fn end(&mut self, now: u64, after: u64, ahead: Option<usize>) {
         let Some(known) = &mut self.known else {
             return;
         };
@@ -76,18 +80,17 @@ impl Recent {
         if let Some(written) = known.running.take() {
             known.done.push(Written {
                 last: now,
+                ahead,
                 ..written
             });
         }
     }
 
-    /// What was thought to be written by now is written so many cycles later.
-    pub fn delay(&mut self, cycles: u64) {
-        if let Some(known) = &mut self.known {
-            known
-                .done
-                .iter_mut()
-                .for_each(|written| written.last += cycles);
+    /// In these cycles operations have ended that were carried out ahead of them.
+    pub fn settle(&mut self, ended: &[u64]) {
+        for written in self.known.iter_mut().flat_map(|known| &mut known.done) {
+            let settled = written.ahead.take().and_then(|n| ended.get(n));
+            written.last = settled.copied().unwrap_or(written.last);
         }
     }
 

@@ -1,0 +1,137 @@
+//! `fabsim.Program`: what a compiled program says of itself.
+
+use super::names::arch_name;
+use fabsim_program::program::{Design, Direction, Directions, Function, Inst, Tile, TileProgram};
+use fabsim_program::sdk::Sdk;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::sync::Arc;
+
+/// A compiled program.
+#[pyclass(frozen, module = "fabsim")]
+pub struct Program {
+    pub design: Arc<Design>,
+    pub warnings: Vec<String>,
+    pub printed: Vec<String>,
+    pub constructs: Vec<(String, String, u32)>,
+    pub sdk: Sdk,
+    pub assumed: Option<String>,
+}
+
+#[pymethods]
+impl Program {
+    #[getter]
+    fn arch(&self) -> &'static str {
+        arch_name(self.design.arch)
+    }
+
+    #[getter]
+    fn width(&self) -> u16 {
+        self.design.width
+    }
+
+    #[getter]
+    fn height(&self) -> u16 {
+        self.design.height
+    }
+
+    /// Exported names; the index is the symbol's id.
+    #[getter]
+    fn exports(&self) -> Vec<&str> {
+        let exports = self.design.exports.iter();
+        exports.map(|export| export.name.as_str()).collect()
+    }
+
+    /// What the compiler warns of.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+
+    /// What `@comptime_print` says.
+    #[getter]
+    fn printed(&self) -> Vec<String> {
+        self.printed.clone()
+    }
+
+    /// What the program uses of the language, if that was asked for: constructs with the file and line
+    /// of their first place.
+    #[getter]
+    fn constructs(&self) -> Vec<(String, String, u32)> {
+        self.constructs.clone()
+    }
+
+    /// The release the program is compiled for.
+    #[getter]
+    fn sdk(&self) -> &'static str {
+        self.sdk.name()
+    }
+
+    /// Which release was assumed and why, where none was said and it is not the newest.
+    #[getter]
+    fn assumed(&self) -> Option<&str> {
+        self.assumed.as_deref()
+    }
+
+    /// Source files the program was compiled from.
+    #[getter]
+    fn sources(&self) -> &[String] {
+        &self.design.files
+    }
+
+    /// The functions in the memory of PE (x, y), with their numbers of instructions; a constant is
+    /// part of the instruction that uses it.
+    fn functions(&self, x: u16, y: u16) -> PyResult<Vec<(String, usize)>> {
+        let takes_time = |inst: &&Inst| !matches!(inst, Inst::Const { .. });
+        let count = |f: &Function| f.code.iter().filter(takes_time).count();
+        let functions = self.program_of(x, y)?.functions.iter();
+        Ok(functions.map(|f| (f.name.clone(), count(f))).collect())
+    }
+
+    /// Where the colors of PE (x, y) come from and go to: color, number of the switch position, and
+    /// the letters of its inputs and outputs.
+    fn routes(&self, x: u16, y: u16) -> PyResult<Vec<(u8, u8, String, String)>> {
+        let router = &self.design.routers[self.tile_of(x, y)?.router as usize];
+        let rows = router.colors.iter().flat_map(|(color, setup)| {
+            let sides = setup.sides().into_iter();
+            sides.map(|(number, rx, tx)| (*color, number, letters(rx), letters(tx)))
+        });
+        Ok(rows.collect())
+    }
+
+    /// Bytes of memory that the variables of PE (x, y) take.
+    fn data_bytes(&self, x: u16, y: u16) -> PyResult<u32> {
+        Ok(self.program_of(x, y)?.memory_bytes)
+    }
+}
+
+impl Program {
+    fn program_of(&self, x: u16, y: u16) -> PyResult<&TileProgram> {
+        let tile = self.tile_of(x, y)?;
+        Ok(&self.design.programs[tile.program as usize])
+    }
+
+    fn tile_of(&self, x: u16, y: u16) -> PyResult<&Tile> {
+        let (width, height) = (self.design.width, self.design.height);
+        let place = usize::from(y) * usize::from(width) + usize::from(x);
+        let inside = x < width && y < height;
+        let tile = self.design.tiles.get(place).filter(|_| inside);
+        tile.ok_or_else(|| {
+            let text = format!("PE ({x}, {y}) is outside the {width} x {height} rectangle");
+            PyValueError::new_err(text)
+        })
+    }
+}
+
+/// Sides by their letters, the ramp first.
+fn letters(sides: Directions) -> String {
+    const LETTERS: [(Direction, char); 5] = [
+        (Direction::Ramp, 'R'),
+        (Direction::East, 'E'),
+        (Direction::West, 'W'),
+        (Direction::North, 'N'),
+        (Direction::South, 'S'),
+    ];
+    let known = LETTERS.iter().filter(|(side, _)| sides.has(*side));
+    known.map(|(_, letter)| *letter).collect()
+}
