@@ -27,7 +27,9 @@ COMMANDS = (
     "cost",
     "explain",
     "export",
+    "fmt",
     "list",
+    "lsp",
     "plot",
     "probe",
     "reproduce",
@@ -117,7 +119,21 @@ class _Commands(click.Group):
             raise _PipeClosedError from error
 
 
+def _print_cmake_dir(context: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        click.echo(os.path.join(os.path.dirname(os.path.abspath(__file__)), "cmake"))
+        context.exit()
+
+
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="collc")
+@click.option(
+    "--cmake-dir",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_cmake_dir,
+    help="Print the folder of collc's CMake package and exit.",
+)
 def commands() -> None:
     """Compile collectives to CSL for the Cerebras WSE, check them, predict and run them."""

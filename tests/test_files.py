@@ -31,6 +31,32 @@ def test_files_are_written_into_a_directory_that_is_made(tmp_path: Path) -> None
     assert contents(tmp_path / "deep" / "out") == NEW
 
 
+def test_files_that_would_be_the_same_are_left_alone_with_their_times(tmp_path: Path) -> None:
+    write_files(tmp_path, with_manifest(OLD))
+    for path in tmp_path.iterdir():
+        os.utime(path, ns=(10**9, 10**9))
+    write_files(tmp_path, with_manifest(OLD))
+    assert {path.stat().st_mtime_ns for path in tmp_path.iterdir()} == {10**9}
+    write_files(tmp_path, with_manifest({**OLD, "a.csl": "new a"}))
+    touched = {path.name for path in tmp_path.iterdir() if path.stat().st_mtime_ns != 10**9}
+    assert touched == {"a.csl", "manifest.json"}
+
+
+def test_a_file_that_lost_its_text_or_its_rights_is_written_again(tmp_path: Path) -> None:
+    write_files(tmp_path, with_manifest(NEW))
+    for path in tmp_path.iterdir():
+        os.utime(path, ns=(10**9, 10**9))
+    (tmp_path / "a.csl").write_text("edited")
+    (tmp_path / "go.sh").chmod(0o600)
+    (tmp_path / "b.csl").unlink()
+    (tmp_path / "b.csl").symlink_to("a.csl")
+    write_files(tmp_path, with_manifest(NEW))
+    assert contents(tmp_path) == with_manifest(NEW)
+    assert not (tmp_path / "b.csl").is_symlink()
+    assert (tmp_path / "go.sh").stat().st_mode & 0o777 == 0o755
+    assert (tmp_path / "manifest.json").stat().st_mtime_ns == 10**9
+
+
 def test_files_are_replaced_and_others_left_alone(tmp_path: Path) -> None:
     write_files(tmp_path, {**OLD, "notes.txt": "mine"})
     write_files(tmp_path, NEW)

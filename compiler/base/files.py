@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -31,20 +32,70 @@ def write_files(directory: Path, contents: Mapping[str, str | bytes]) -> tuple[s
 
     Where a manifest takes the place of another, the files of that one that are not written again
     are taken away, since they would not fit to the new ones. Those that somebody has changed stay;
-    their names are given back. Raises OSError when the directory cannot be written.
+    their names are given back. Files that are there as they would be written are left alone with
+    their times, so that what a build makes of them need not be made again. Raises OSError when the
+    directory cannot be written.
     """
     with _made(directory), _alone_in(directory):
         for left in directory.glob(f"{_STAGING}*"):
             _put_back(left, directory)
             shutil.rmtree(left, ignore_errors=True)
+        stale, changed = _left_over(directory, contents)
+        fresh = [name for name in contents if not _is_there(directory / name, name, contents[name])]
+        if not (fresh or stale):
+            return changed
         with _staging(directory) as staging:
-            for name, content in contents.items():
-                path = staging / name
-                path.write_bytes(content if isinstance(content, bytes) else content.encode())
-                path.chmod(0o755 if name.endswith(".sh") else 0o644)
-            stale, changed = _left_over(directory, contents)
-            _move(contents, stale, staging, directory)
+            # the manifest goes and comes with whatever moves
+            for name in {*fresh, *({MANIFEST} & contents.keys())}:
+                _stage(staging / name, directory / name, contents[name])
+            _move(sorted(path.name for path in staging.iterdir()), stale, staging, directory)
     return changed
+
+
+def _stage(path: Path, place: Path, content: str | bytes) -> None:
+    """Write a file beside its place, with the times of one that is there and the same."""
+    path.write_bytes(_bytes(content))
+    path.chmod(_mode(path.name))
+    if _is_there(place, path.name, content):
+        old = place.stat()
+        os.utime(path, ns=(old.st_atime_ns, old.st_mtime_ns))
+
+
+def _bytes(content: str | bytes) -> bytes:
+    return content if isinstance(content, bytes) else content.encode()
+
+
+def _mode(name: str) -> int:
+    return 0o755 if name.endswith(".sh") else 0o644
+
+
+def _is_there(place: Path, name: str, content: str | bytes) -> bool:
+    """Whether a file is what would be written there: no link, the same bytes and rights."""
+    try:
+        status = place.lstat()
+        return (
+            stat.S_ISREG(status.st_mode)
+            and stat.S_IMODE(status.st_mode) == _mode(name)
+            and place.read_bytes() == _bytes(content)
+        )
+    except OSError:
+        return False
+
+
+def put_text(file: Path, text: str) -> None:
+    """Put a text into a file, all of it or none; one that is there keeps its rights, folders are
+    made. Raises OSError."""
+    place = file.resolve()  # what a link leads to
+    place.parent.mkdir(parents=True, exist_ok=True)
+    handle, beside = tempfile.mkstemp(prefix=_STAGING, dir=place.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as written:
+            written.write(text)
+        os.chmod(beside, place.stat().st_mode & 0o777 if place.exists() else 0o644)
+        os.replace(beside, place)
+    except BaseException:
+        os.unlink(beside)
+        raise
 
 
 def _left_over(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
-from collc.checks.resource_report import knob, left_beside, reservations
+from collc.checks.resource_report import left_beside, limit_clause, reservations
 from collc.lowering.resources import color_limit, colors_of
 from collc.plan import Plan
 from collc.schedule import Schedule
@@ -29,5 +29,5 @@ def colors(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
         limits.colors_span or schedule.collective.span,
         ((schedule.collective.span, "needed by this collective"), *kept),
         f"{remedy}, or drop a step; a star needs one color a line, any other tree two"
-        + knob(plan, "colors"),
+        + limit_clause(plan, "colors"),
     )

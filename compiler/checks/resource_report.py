@@ -36,7 +36,7 @@ def kept_by(reserved: Reserved, *resources: str) -> tuple[tuple[Span, str], ...]
     return ((reserved.clauses[0], f"`reserve` keeps {', '.join(kept)}"),)
 
 
-def knob(plan: Plan, *resources: str) -> str:
+def limit_clause(plan: Plan, *resources: str) -> str:
     """What else helps where `reserve` has a part in it."""
     return ", or reserve less" if reservations(plan, *resources) else ""
 
@@ -72,7 +72,7 @@ def shortage(  # noqa: PLR0913 - needed, available, and who has what
         f"`{own.name}` needs more {what} than there are: {total} ({by}), {left}",
         own.span,
         kept,
-        _remedy(plan, in_turns <= available) + knob(plan, *resources),
+        _remedy(plan, in_turns <= available) + limit_clause(plan, *resources),
     )
 
 

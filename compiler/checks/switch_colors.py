@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
-from collc.checks.resource_report import knob, reservations
+from collc.checks.resource_report import limit_clause, reservations
 from collc.lowering.resources import switched_colors
 from collc.plan import Plan
 from collc.schedule import Schedule
@@ -25,5 +25,5 @@ def switch_colors(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
                 schedule.collective.span,
                 reservations(plan, "colors"),
                 "use a tree without relays, such as a chain, or fewer colors"
-                + knob(plan, "colors"),
+                + limit_clause(plan, "colors"),
             )

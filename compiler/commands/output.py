@@ -4,31 +4,63 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from enum import Enum
 from typing import Any
 
 import click
 
 from collc.base.diagnostics import Diagnostic
+from collc.commands.sarif import sarif_log
 from collc.cost import Prediction, show_gap
 from collc.driver.bundle import Bundle, ProgramBundle
-from collc.language.show import as_json, render
+from collc.language.show import as_json, headline, render
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.tuning.show import decision_as_data, show_decision
 
 FAULT, USAGE, WRONG_RUN = 1, 2, 3
+SCHEMA_VERSION = 1  # of every document that is printed; docs/json.md says when it changes
 
 
-def print_data(data: dict[str, Any]) -> None:
-    """Print one JSON object."""
-    click.echo(json.dumps(data, indent=2))
+class Form(str, Enum):
+    """How what a command finds is printed: for people, in a line each, or for programs."""
+
+    HUMAN, SHORT, JSON, SARIF = "human", "short", "json", "sarif"
 
 
-def report(diagnostics: Iterable[Diagnostic], sources: Mapping[str, str], *, as_data: bool) -> None:
+def print_data(data: Mapping[str, Any]) -> None:
+    """Print one JSON object; what it has to be is in the schema that it names."""
+    click.echo(json.dumps({"schema": _schema()} | dict(data), indent=2))
+
+
+def _schema() -> str:
+    """`collc/check/1` for `collc check`: the command, without FILE-like words, and the version."""
+    context = click.get_current_context(silent=True)
+    words = context.command_path.split()[1:2] if context else []
+    return "/".join(["collc", *(words or ["usage"]), str(SCHEMA_VERSION)])
+
+
+def report(
+    diagnostics: Iterable[Diagnostic],
+    sources: Mapping[str, str],
+    *,
+    as_data: bool = False,
+    form: Form | None = None,
+) -> None:
     """Print problems; `sources` are the texts that they quote, by file."""
-    if as_data:
+    form = form or (Form.JSON if as_data else Form.HUMAN)
+    if form is Form.JSON:
         print_data({"diagnostics": [as_json(d) for d in diagnostics]})
+    elif form is Form.SARIF:
+        print_sarif(diagnostics)
+    elif form is Form.SHORT:
+        click.echo("".join(f"{headline(d)}\n" for d in diagnostics), err=True, nl=False)
     else:
         click.echo("\n".join(render(d, sources) for d in diagnostics), err=True, nl=False)
+
+
+def print_sarif(diagnostics: Iterable[Diagnostic]) -> None:
+    """Print a SARIF log of what was found, if anything."""
+    click.echo(json.dumps(sarif_log(diagnostics), indent=2))
 
 
 def facts_of(bundle: Bundle | ProgramBundle) -> dict[str, Any]:

@@ -5,26 +5,34 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, wraps
+from functools import cache, cached_property, wraps
 from pathlib import Path
 from typing import Any
 
 import click
 
 from collc.base.diagnostics import CollcError, Diagnostic
-from collc.commands.output import FAULT, report
+from collc.commands.output import FAULT, Form, print_data, print_sarif, report
 from collc.driver.bundle import Bundle, ProgramBundle
 from collc.driver.pipeline import prove_text, read
 from collc.driver.programs import compile_any, prove_program
 from collc.language import read_source
 from collc.language.names import PRELUDE_FILE
-from collc.language.show import render
-from collc.language.source import MAX_SOURCE_BYTES
+from collc.language.show import as_json, headline, render
+from collc.language.source import MAX_SOURCE_BYTES, decode_source
 from collc.schedule import Schedule
 from collc.spec import Spec
 from collc.target import TARGETS
+
+STANDARD_INPUT = Path("-")
+
+
+@cache
+def _standard_input() -> str:
+    """What is piped in, read once; raises CollcError where it is no text."""
+    return decode_source("<stdin>", sys.stdin.buffer.read(MAX_SOURCE_BYTES + 1))
 
 
 def definitions_of(
@@ -42,10 +50,32 @@ def definitions_of(
     return definitions
 
 
+_JSON = click.option("--json", "as_data", is_flag=True, help="Print one JSON object.")
+_FORMS = click.option(
+    "--format",
+    "form",
+    type=click.Choice([form.value for form in Form]),
+    default=Form.HUMAN.value,
+    show_default=True,
+    help="How to print what is found: for people, a line each, as JSON, or as SARIF 2.1.0.",
+)
+
+
 def source_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The options of every command that reads a `.coll` file."""
+    """The options of every command that reads one `.coll` file."""
+    file = click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
+    return _JSON(_how_to_read(file(command)))
+
+
+def sources_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The options of every command that reads some `.coll` files, one after the other."""
+    path = click.Path(path_type=Path, allow_dash=True)
+    files = click.argument("files", type=path, nargs=-1, required=True, metavar="FILE...")
+    return _JSON(_FORMS(_how_to_read(files(command))))
+
+
+def _how_to_read(command: Callable[..., None]) -> Callable[..., None]:
     for option in (
-        click.option("--json", "as_data", is_flag=True, help="Print one JSON object."),
         click.option("--target", type=click.Choice(sorted(TARGETS)), help="Override the target."),
         click.option(
             "-D",
@@ -55,7 +85,6 @@ def source_options(command: Callable[..., None]) -> Callable[..., None]:
             metavar="NAME=VALUE",
             help="Set a parameter; may be repeated.",
         ),
-        click.argument("file", type=click.Path(path_type=Path)),
     ):
         command = option(command)
     return command
@@ -65,15 +94,37 @@ def source_options(command: Callable[..., None]) -> Callable[..., None]:
 class Source:
     """What every command that reads a file is told: the file, and how to read it."""
 
-    file: Path
+    file: Path  # `-` for standard input
     definitions: dict[str, int]
     target: str | None
-    as_data: bool
+    form: Form = Form.HUMAN
     network: Path | None = None  # another file that messages may be about
+
+    @property
+    def as_data(self) -> bool:
+        """Whether to print one JSON object."""
+        return self.form is Form.JSON
+
+    @property
+    def is_read_by_people(self) -> bool:
+        """Whether to print text."""
+        return self.form in (Form.HUMAN, Form.SHORT)
+
+    @property
+    def label(self) -> str:
+        """What messages call the file."""
+        return "<stdin>" if self.file == STANDARD_INPUT else str(self.file)
+
+    @property
+    def stem(self) -> str:
+        """What is made of the file is called so, if it has no other name."""
+        return "stdin" if self.file == STANDARD_INPUT else self.file.stem
 
     @cached_property
     def text(self) -> str:
         """What the file says; raises CollcError, or UsageError where there is no file."""
+        if self.file == STANDARD_INPUT:
+            return _standard_input()
         if os.path.isdir(self.file):
             raise click.UsageError(f"{self.file} is a directory; name a .coll file")
         if not os.path.exists(self.file):
@@ -84,23 +135,25 @@ class Source:
         """The same for a target, where the command line names none."""
         return replace(self, target=self.target or target)
 
-    def compile(self, skew: int = 0, *, timed: bool = False) -> Bundle | ProgramBundle:
+    def compile(
+        self, skew: int = 0, *, timed: bool = False, name: str | None = None
+    ) -> Bundle | ProgramBundle:
         """The file's bundle; raises as `text` does, and CollcError for a program at fault."""
-        given = self.text, str(self.file), self.definitions, self.target, skew
-        return compile_any(*given, timed=timed)
+        given = self.text, self.label, self.definitions, self.target, skew
+        return compile_any(*given, timed=timed, name=name)
 
     def parse(self, *, leave_open: bool = False) -> Spec:
         """What the file says, with `leave_open` as if all steps were `auto`; raises likewise."""
-        given = self.text, str(self.file), self.definitions, self.target
+        given = self.text, self.label, self.definitions, self.target
         return read(*given, leave_open=leave_open)
 
     def prove(self) -> tuple[Spec, Schedule]:
         """What the file says and how it is done, without looking at a machine; raises likewise."""
-        return prove_text(self.text, str(self.file), self.definitions, self.target)
+        return prove_text(self.text, self.label, self.definitions, self.target)
 
     def prove_all(self) -> tuple[Spec, tuple[Schedule, ...]]:
         """The same for all collectives of a program."""
-        return prove_program(self.text, str(self.file), self.definitions, self.target)
+        return prove_program(self.text, self.label, self.definitions, self.target)
 
     def quotable(self) -> str:
         """The text for messages to quote, also where it is too long or no UTF-8."""
@@ -121,7 +174,8 @@ def print_warnings(warnings: Iterable[Diagnostic], source: Source) -> None:
     warnings = tuple(warnings)
     sources = _quoted(warnings, source)
     for warning in warnings:
-        click.echo(render(warning, sources), err=True, nl=False)
+        text = f"{headline(warning)}\n" if source.form is Form.SHORT else render(warning, sources)
+        click.echo(text, err=True, nl=False)
 
 
 def reporting(command: Callable[..., None]) -> Callable[..., None]:
@@ -136,7 +190,8 @@ def reporting(command: Callable[..., None]) -> Callable[..., None]:
         as_data: bool,
         **options: Any,  # noqa: ANN401 - whatever else the command declares
     ) -> None:
-        source = Source(file, definitions, target, as_data, options.get("network"))
+        form = Form.JSON if as_data else Form.HUMAN
+        source = Source(file, definitions, target, form, options.get("network"))
         try:
             command(source, **options)
         except CollcError as error:
@@ -146,10 +201,51 @@ def reporting(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
+Told = tuple[Mapping[str, Any], tuple[Diagnostic, ...]]  # a JSON object, and warnings
+
+
+def reporting_each(command: Callable[..., Told]) -> Callable[..., None]:
+    """Hand the command a Source for each file, and print what it tells of all of them; refused
+    programs become messages and exit status 1, and do not keep the others from being read."""
+
+    @wraps(command)
+    def wrapped(
+        *,
+        files: tuple[Path, ...],
+        definitions: dict[str, int],
+        target: str | None,
+        as_data: bool,
+        form: str,
+        **options: Any,  # noqa: ANN401 - whatever else the command declares
+    ) -> None:
+        how = Form.JSON if as_data else Form(form)
+        sources = [Source(file, definitions, target, how) for file in files]
+        told: list[Mapping[str, Any]] = []
+        found: list[Diagnostic] = []
+        good = True
+        for source in sources:
+            try:
+                data, diagnostics = command(source, alone=len(files) == 1, **options)
+            except CollcError as error:
+                good, diagnostics = False, error.diagnostics
+                data = {"diagnostics": list(map(as_json, diagnostics))}
+                if source.is_read_by_people:
+                    _report(diagnostics, source)
+            told.append(data if len(files) == 1 else {"file": source.label} | dict(data))
+            found += diagnostics
+        if how is Form.SARIF:
+            print_sarif(found)
+        elif how is Form.JSON:
+            print_data(told[0] if len(files) == 1 else {"files": told})
+        if not good:
+            sys.exit(FAULT)
+
+    return wrapped
+
+
 def _report(diagnostics: tuple[Diagnostic, ...], source: Source) -> None:
-    sources = _quoted(diagnostics, source)
-    report(diagnostics, sources, as_data=source.as_data)
-    if not source.as_data:
+    report(diagnostics, _quoted(diagnostics, source), form=source.form)
+    if source.form is Form.HUMAN:
         count = len(diagnostics)
         writes = "output" in click.get_current_context().params
         unwritten = "; nothing was written" if writes else ""
@@ -161,6 +257,6 @@ def _quoted(diagnostics: Iterable[Diagnostic], source: Source) -> dict[str, str]
     places = (
         place for one in diagnostics for place in (one.at, *(span for span, _ in one.also)) if place
     )
-    others = {place.file for place in places} - {PRELUDE_FILE, str(source.file)}
+    others = {place.file for place in places} - {PRELUDE_FILE, source.label}
     quoted = {file: replace(source, file=Path(file)).quotable() for file in sorted(others)}
-    return quoted | {str(source.file): source.quotable()}
+    return quoted | {source.label: source.quotable()}

@@ -86,7 +86,7 @@ class LineRun:
 
     def start(self, rank: int) -> int:
         """By how much longer that takes."""
-        receives = _send_step(self, rank).combines_from is not None
+        receives = _send_op(self, rank).combines_from is not None
         return 0 if receives else self.costs.send_start
 
     def hops(self, source: int, rank: int) -> int:

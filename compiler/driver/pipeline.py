@@ -39,17 +39,19 @@ def compile_text(
     return compile_collective(*_proved_alone(read(text, file, parameters, target)))
 
 
-def read(
+def read(  # noqa: PLR0913 - the text, then how
     text: str,
     file: str,
     parameters: Mapping[str, SupportsIndex],
     target: str | None = None,
     *,
     leave_open: bool = False,
+    name: str | None = None,
 ) -> Spec:
-    """What a `.coll` text says, with `leave_open` as if all steps were `auto`; raises CollcError,
-    also where a PE cannot hold a vector."""
-    spec = spelled(parse_source(text, parameters, target, file=file, leave_open=leave_open))
+    """What a `.coll` text says, with `leave_open` as if all steps were `auto`, the one collective
+    called `name` if that is given; raises CollcError, also where a PE cannot hold a vector."""
+    spec = parse_source(text, parameters, target, file=file, leave_open=leave_open)
+    spec = spelled(spec if name is None else _renamed(spec, name))
     machine = TARGETS[spec.target]
     refuse_if_any(
         problem
@@ -57,6 +59,15 @@ def read(
         for problem in vector_fits(one, left_by(_reserved(spec, one), machine))
     )
     return spec
+
+
+def _renamed(spec: Spec, name: str) -> Spec:
+    """The same with another name for its one collective."""
+    if spec.program is not None:
+        message = "a program of several collectives has a name for each, and cannot have another"
+        help = "leave out the name, or name one collective in `program { ... }`"
+        raise CollcError([Diagnostic("C107", message, spec.program.span, help=help)])
+    return replace(spec, collectives=(replace(spec.collectives[0], name=name),))
 
 
 def _reserved(spec: Spec, one: Collective) -> Reserved:

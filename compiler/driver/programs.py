@@ -58,15 +58,16 @@ def compile_any(  # noqa: PLR0913 - the text, then how
     skew: int = 0,
     *,
     timed: bool = False,
+    name: str | None = None,
 ) -> Bundle | ProgramBundle:
     """Compile a `.coll` text to a bundle, or raise CollcError with every problem found.
 
     `file` is the name used in messages and in the emitted comments; `target` overrides the file's
-    own. A `skew` makes a program even of one call, and so does a collective on a part of a grid, or
-    one that keeps its limit of colors only if its phases take turns. One that is `timed` has time
-    stamps.
+    own, `name` the one collective's. A `skew` makes a program even of one call, and so does a
+    collective on a part of a grid, or one that keeps its limit of colors only if its phases take
+    turns. One that is `timed` has time stamps.
     """
-    spec = read(text, file, parameters, target)
+    spec = read(text, file, parameters, target, name=name)
     spec = with_limits(with_time_stamps(spec) if timed else spec)
     program = spec.program
     if program is None and (skew or spec.collectives[0].grid.site is not None):

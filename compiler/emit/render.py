@@ -170,6 +170,7 @@ def _manifest(
     """What went in, what it occupies, what it should take, and the hash of every file."""
     contract = plan.collective.contract
     record = {
+        "schema": "collc/manifest/1",
         "made_by": f"collc {model.version}",
         "source": model.source,
         "target": spec.target,
@@ -250,6 +251,7 @@ def _program_manifest(
 ) -> str:
     """The same for a program of several collectives, with the colors that each phase uses."""
     record = {
+        "schema": "collc/manifest/1",
         "made_by": f"collc {model.version}",
         "source": model.source,
         "target": spec.target,

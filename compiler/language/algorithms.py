@@ -33,7 +33,7 @@ from collc.language.problems import KnownProblemError, ProblemError, problem, su
 from collc.language.ranks import (
     Array,
     Budget,
-    Surroundings,
+    RankScope,
     as_array,
     numbers_of,
 )
@@ -119,25 +119,25 @@ class Algorithms:
         steps = tuple(moves for moves in running.steps if len(moves))
         return Algorithm(as_used(declaration, values), ranks, slices, steps, span)
 
-    def _surroundings(self, declaration: AlgorithmDecl, values: tuple[int, ...]) -> Surroundings:
+    def _surroundings(self, declaration: AlgorithmDecl, values: tuple[int, ...]) -> RankScope:
         numbers = dict(self._numbers)
         words = (word.text for word in declaration.parameters)
         numbers.update(zip(words, values, strict=True))
-        around = Surroundings(numbers, {}, self._others, self._budget, {})
+        around = RankScope(numbers, {}, self._others, self._budget, {})
         return with_locals(declaration.locals, around)
 
     def _run(
         self,
         declaration: AlgorithmDecl,
         values: tuple[int, ...],
-        around: Surroundings,
+        around: RankScope,
         running: _Running,
     ) -> None:
         check_required(declaration, values, around)
         self._act(declaration.actions, around, running)
 
     def _act(
-        self, actions: tuple[syntax.Action, ...], around: Surroundings, running: _Running
+        self, actions: tuple[syntax.Action, ...], around: RankScope, running: _Running
     ) -> None:
         for action in actions:
             match action:
@@ -154,9 +154,9 @@ class Algorithms:
         self,
         range_: syntax.RangeDecl | None,
         locals_: tuple[LocalDecl, ...],
-        around: Surroundings,
+        around: RankScope,
         span: Span,
-    ) -> Iterator[Surroundings]:
+    ) -> Iterator[RankScope]:
         """What each pass through a step or loop sees; problems in a pass tell which it is."""
         if range_ is None:
             self._count(1, span)
@@ -177,7 +177,7 @@ class Algorithms:
             help = "a step moves slices between all ranks at once"
             raise problem("C157", message, span, help=help)
 
-    def _step(self, step: syntax.StepDecl, around: Surroundings, running: _Running) -> Moves:
+    def _step(self, step: syntax.StepDecl, around: RankScope, running: _Running) -> Moves:
         """Transfers of one step, in the order of its lines and then of the ranks."""
         parts = [_moves(each, around, running) for each in step.transfers]
         moves = _joined(parts)
@@ -186,9 +186,7 @@ class Algorithms:
             raise problem("C157", f"these are more than {MAX_TRANSFERS} transfers", step.span)
         return moves
 
-    def _include(
-        self, include: syntax.IncludeDecl, around: Surroundings, running: _Running
-    ) -> None:
+    def _include(self, include: syntax.IncludeDecl, around: RankScope, running: _Running) -> None:
         """Take over the steps of another algorithm."""
         declaration = self.algorithm(include.name)
         if running.included >= _INCLUDED_DEEP:
@@ -213,7 +211,7 @@ class Algorithms:
         running.included -= 1
 
 
-def _moves(each: EachDecl, around: Surroundings, running: _Running) -> Moves:
+def _moves(each: EachDecl, around: RankScope, running: _Running) -> Moves:
     """Transfers of one line, in the order of the sending ranks."""
     seen = ranks_of(each, running.ranks, around)
     if seen.size:
@@ -239,7 +237,7 @@ def _moves(each: EachDecl, around: Surroundings, running: _Running) -> Moves:
     )
 
 
-def _check_ranks(each: EachDecl, destination: Array, seen: Surroundings, running: _Running) -> None:
+def _check_ranks(each: EachDecl, destination: Array, seen: RankScope, running: _Running) -> None:
     """Every transfer goes to another rank of the line."""
     source = seen.arrays[each.rank.text]
     ranks = ranks_are(running.ranks)
@@ -259,7 +257,7 @@ def _check_ranks(each: EachDecl, destination: Array, seen: Surroundings, running
 
 
 def _check_slices(
-    each: EachDecl, first: Array, into: Array, seen: Surroundings, running: _Running
+    each: EachDecl, first: Array, into: Array, seen: RankScope, running: _Running
 ) -> None:
     """Slices exist on both sides, and what is combined stays in its place."""
     at = each.span if each.sent is None else each.sent.span

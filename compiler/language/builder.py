@@ -46,6 +46,10 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
     def _word(self, token: Token) -> Word:
         return Word(str(token), span_of_token(self._file, token))
 
+    def needs(self, meta: Meta, c: list[Any]) -> syntax.NeedsDecl:
+        tool, version = self._word(c[0]), self._word(c[2])
+        return syntax.NeedsDecl(tool, str(c[1]), version, self._span(meta))
+
     def import_decl(self, meta: Meta, c: list[Any]) -> syntax.ImportDecl:
         word = self._word(c[0])
         return syntax.ImportDecl(replace(word, text=word.text[1:-1]), self._span(meta))

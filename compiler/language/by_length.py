@@ -53,7 +53,7 @@ class ByLength:
 
 
 @dataclass(frozen=True)
-class Means:
+class FileContext:
     """What a choice is elaborated with: numbers, names that are taken, and what elaborates a
     collective, keeping its problems or, for another limit, anew."""
 
@@ -82,22 +82,22 @@ def is_by_length(declaration: CollectiveDecl) -> bool:
 
 
 def elaborate_by_length(
-    declaration: CollectiveDecl, means: Means, problems: Problems
+    declaration: CollectiveDecl, context: FileContext, problems: Problems
 ) -> ByLength | None:
     """The choice and its alternatives. What is wrong goes to `problems`."""
-    choice = problems.attempt(_choice, declaration, means)
-    limits = None if choice is None else problems.attempt(_limits, choice, means.scope)
+    choice = problems.attempt(_choice, declaration, context)
+    limits = None if choice is None else problems.attempt(_limits, choice, context.scope)
     if choice is None or limits is None:
         return None
     alternatives = []
     least = 1
     for index, limit in enumerate((*limits, None)):
         most = choice.length.most if limit is None else limit
-        alternatives.append(means.elaborate(_written(choice, index, least, most)))
+        alternatives.append(context.elaborate(_written(choice, index, least, most)))
         least = least if limit is None else limit + 1
 
     def fill(index: int, least: int, most: int) -> Collective:
-        return means.anew(_written(choice, index, least, most))
+        return context.anew(_written(choice, index, least, most))
 
     complete = tuple(one for one in alternatives if one is not None)
     if len(complete) < len(alternatives):
@@ -152,9 +152,9 @@ def _select_clauses(declaration: CollectiveDecl) -> tuple[SelectClause, ...]:
     return tuple(clause for clause in declaration.clauses if isinstance(clause, SelectClause))
 
 
-def _choice(declaration: CollectiveDecl, means: Means) -> _Choice:
+def _choice(declaration: CollectiveDecl, context: FileContext) -> _Choice:
     clauses = _select_clauses(declaration)
-    length = _length(declaration, means.scope)
+    length = _length(declaration, context.scope)
     if len(clauses) > 1:
         first = (clauses[0].span, "the first is here")
         raise problem("C108", "`select` is given twice", clauses[1].span, first)
@@ -166,7 +166,7 @@ def _choice(declaration: CollectiveDecl, means: Means) -> _Choice:
     number_of = range(1, len(clauses[0].alternatives) + 1)
     names = tuple(f"{declaration.name.text}_{i}" for i in number_of)
     for name in names:
-        if name in means.taken:
+        if name in context.taken:
             message = f"{name} would be an alternative of {declaration.name.text}, and a collective"
             raise problem("C108", message, declaration.name.span, help="choose another name")
     return _Choice(declaration, length, names, clauses[0].alternatives)

@@ -28,7 +28,7 @@ from collc.language.expressions import Binding, Scope, number
 from collc.language.forest import bind
 from collc.language.lines import Line
 from collc.language.problems import KnownProblemError, ProblemError, problem
-from collc.language.ranks import Array, Budget, Surroundings, as_array, numbers_of
+from collc.language.ranks import Array, Budget, RankScope, as_array, numbers_of
 from collc.language.syntax import ContractDecl, HeldDecl, OwnContractDecl
 from collc.spec import Contract
 from collc.spec.custom_contract import Holdings, OwnContract
@@ -95,7 +95,7 @@ class Contracts:
     ) -> OwnContract:
         words = (word.text for word in declaration.parameters)
         numbers = {**self._numbers, **dict(zip(words, values, strict=True))}
-        around = Surroundings(numbers, {}, self._others, self._budget, {})
+        around = RankScope(numbers, {}, self._others, self._budget, {})
         around = with_locals(declaration.locals, around)
         check_required(declaration, values, around)
         slices = slices_of(declaration, around)
@@ -124,7 +124,7 @@ def _is_after(held: HeldDecl) -> bool:
     return not _is_before(held)
 
 
-def _holdings(held: HeldDecl, ranks: int, slices: int, around: Surroundings) -> Holdings:
+def _holdings(held: HeldDecl, ranks: int, slices: int, around: RankScope) -> Holdings:
     """What one line says, rank by rank."""
     seen = ranks_of(held, ranks, around)
     if seen.size:

@@ -15,7 +15,7 @@ from collc.language.problems import KnownProblemError, ProblemError, problem
 from collc.language.ranks import (
     Array,
     FunctionOf,
-    Surroundings,
+    RankScope,
     Truths,
     as_array,
     numbers_of,
@@ -27,14 +27,14 @@ MAX_SLICES = 65_535
 MAX_RANKS_OF_PAIRS = 6_000  # 36 million pairs
 
 
-def one(expression: syntax.Expression, around: Surroundings) -> int:
+def one(expression: syntax.Expression, around: RankScope) -> int:
     """The one number that an expression without ranks stands for."""
     value = numbers_of(expression, around)
     assert isinstance(value, int)
     return value
 
 
-def with_locals(locals_: tuple[LocalDecl, ...], around: Surroundings) -> Surroundings:
+def with_locals(locals_: tuple[LocalDecl, ...], around: RankScope) -> RankScope:
     """Names declared by `where`; a number without a value is a mistake only where it is used."""
     for local in locals_:
         if local.parameters is not None:
@@ -46,7 +46,7 @@ def with_locals(locals_: tuple[LocalDecl, ...], around: Surroundings) -> Surroun
     return around
 
 
-def _value_or_problem(expression: syntax.Expression, around: Surroundings) -> Binding:
+def _value_or_problem(expression: syntax.Expression, around: RankScope) -> Binding:
     try:
         return one(expression, around)
     except ProblemError as error:
@@ -58,7 +58,7 @@ def _value_or_problem(expression: syntax.Expression, around: Surroundings) -> Bi
 
 
 def check_required(
-    declaration: AlgorithmDecl | OwnContractDecl, values: tuple[int, ...], around: Surroundings
+    declaration: AlgorithmDecl | OwnContractDecl, values: tuple[int, ...], around: RankScope
 ) -> None:
     """C158: the numbers are those that an algorithm or a contract is made for."""
     condition = declaration.condition
@@ -90,7 +90,7 @@ def as_used(declaration: AlgorithmDecl | OwnContractDecl, values: tuple[int, ...
     return f"{declaration.name.text}({inside})" if inside else declaration.name.text
 
 
-def slices_of(declaration: AlgorithmDecl | OwnContractDecl, around: Surroundings) -> int:
+def slices_of(declaration: AlgorithmDecl | OwnContractDecl, around: RankScope) -> int:
     """Into how many slices a vector is cut."""
     if declaration.slices is None:
         return 1
@@ -101,7 +101,7 @@ def slices_of(declaration: AlgorithmDecl | OwnContractDecl, around: Surroundings
     return slices
 
 
-def ranks_of(each: EachDecl | HeldDecl, ranks: int, around: Surroundings) -> Surroundings:
+def ranks_of(each: EachDecl | HeldDecl, ranks: int, around: RankScope) -> RankScope:
     """The ranks that a line is for, or the pairs of them, with their names as arrays."""
     name = each.rank.text
     if each.other is not None and ranks > MAX_RANKS_OF_PAIRS:
@@ -119,7 +119,7 @@ def ranks_of(each: EachDecl | HeldDecl, ranks: int, around: Surroundings) -> Sur
 
 
 def slices_taken(
-    part: syntax.SlicesDecl | None, slices: int, seen: Surroundings
+    part: syntax.SlicesDecl | None, slices: int, seen: RankScope
 ) -> tuple[Array, Array]:
     """First slice and number of slices for each of the ranks."""
     if part is None:
@@ -138,7 +138,7 @@ def slices_taken(
     return first, np.where(last < first, 0, last - np.minimum(first, last) + 1)
 
 
-def check_slice(at: Array, slices: int, span: Span, seen: Surroundings) -> None:
+def check_slice(at: Array, slices: int, span: Span, seen: RankScope) -> None:
     """C152: a slice that does not exist."""
     refuse_first(
         (at < 0) | (at >= slices),
@@ -157,7 +157,7 @@ def ranks_are(ranks: int) -> str:
     return f"ranks are 0 to {ranks - 1}" if ranks > 1 else "there is one, 0"
 
 
-def restricted(each: EachDecl | HeldDecl, wrong: Truths, seen: Surroundings) -> str:
+def restricted(each: EachDecl | HeldDecl, wrong: Truths, seen: RankScope) -> str:
     """Help that leaves out the ranks for which something is wrong, as a condition where all of them
     stand at one end."""
     if not wrong.any():
@@ -185,7 +185,7 @@ def refuse_first(
     wrong: Truths,
     message: Callable[[int], str],
     how: tuple[str, Span, str],
-    seen: Surroundings,
+    seen: RankScope,
 ) -> None:
     """Report the first rank for which something is wrong: code, place and help."""
     if wrong.any():

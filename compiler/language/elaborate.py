@@ -35,7 +35,7 @@ from collc.language.orders import Orders
 from collc.language.parser import LATER, not_supported
 from collc.language.problems import KnownProblemError, Problems, problem, suggest
 from collc.language.program import elaborate_program
-from collc.language.step_places import Surroundings, direction_of, pe_of, rank_of
+from collc.language.step_places import StepContext, direction_of, pe_of, rank_of
 from collc.language.steps import combines, elaborate_steps, root_of
 from collc.language.syntax import CollectiveDecl, Word
 from collc.language.undecided import Parts, leaves_open, opened, undecided
@@ -93,9 +93,9 @@ def elaborate(
         name: problems.attempt(own_operation, declaration, scope)
         for name, declaration in names.operations.items()
     }
-    means = Means(scope, forest, algorithms, orders, operations, contracts, largest)
+    context = FileContext(scope, forest, algorithms, orders, operations, contracts, largest)
     collectives = {
-        name: _any_collective(declaration, grids, means, problems, names.collectives)
+        name: _any_collective(declaration, grids, context, problems, names.collectives)
         for name, declaration in names.collectives.items()
     }
     main = problems.attempt(elaborate_program, file, names, collectives, scope, largest)
@@ -180,7 +180,7 @@ def _check_range(
 
 
 @dataclass(frozen=True)
-class Means:
+class FileContext:
     """What all collectives of a file share: what it declares, and the machine."""
 
     scope: Scope
@@ -195,27 +195,27 @@ class Means:
 def _any_collective(
     declaration: CollectiveDecl,
     grids: Mapping[str, Grid | None],
-    means: Means,
+    context: FileContext,
     problems: Problems,
     taken: Collection[str],
 ) -> Collective | ByLength | None:
     """A collective, or a choice of several by their length."""
-    elaborate_one = partial(_collective, grids=grids, means=means, problems=problems)
+    elaborate_one = partial(_collective, grids=grids, context=context, problems=problems)
     if not is_by_length(declaration):
         return elaborate_one(declaration)
-    anew = partial(_elaborated_anew, grids=grids, means=means)
-    choice = by_length.Means(means.scope, taken, elaborate_one, anew)
+    anew = partial(_elaborated_anew, grids=grids, context=context)
+    choice = by_length.FileContext(context.scope, taken, elaborate_one, anew)
     return elaborate_by_length(declaration, choice, problems)
 
 
 def _collective(
     declaration: CollectiveDecl,
     grids: Mapping[str, Grid | None],
-    means: Means,
+    context: FileContext,
     problems: Problems,
 ) -> Collective | None:
-    scope = means.scope
-    contract = problems.attempt(_contract, declaration.contract, means)
+    scope = context.scope
+    contract = problems.attempt(_contract, declaration.contract, context)
     grid = problems.attempt(elaborate_place, declaration.place, grids)
     expectations = [
         problems.attempt(elaborate_expectation, clause, scope)
@@ -224,23 +224,25 @@ def _collective(
     limit_clauses = _clauses(declaration, syntax.WithinClause)
     limits = problems.attempt(elaborate_limits, limit_clauses, scope)
     reserve_clauses = _clauses(declaration, syntax.ReserveClause)
-    reserved = problems.attempt(elaborate_reserved, reserve_clauses, scope, means.target)
+    reserved = problems.attempt(elaborate_reserved, reserve_clauses, scope, context.target)
     if grid is None:
         return None
     order_clauses = _clauses(declaration, syntax.OrderClause)
-    lines = elaborate_lines(grid, order_clauses, means.orders, scope, problems)
+    lines = elaborate_lines(grid, order_clauses, context.orders, scope, problems)
     if lines is None:
         return None
     if contract is not None and contract.kind is ContractKind.OWN:
-        contract = problems.attempt(_own, declaration.contract, contract, lines, means)
+        contract = problems.attempt(_own, declaration.contract, contract, lines, context)
     clauses = tuple(
         clause
         for clause in declaration.clauses
         if isinstance(clause, syntax.ReduceClause | syntax.BroadcastClause | syntax.RunClause)
     )
-    around = Surroundings(contract, lines, scope, means.forest, means.algorithms, means.target)
+    around = StepContext(contract, lines, scope, context.forest, context.algorithms, context.target)
     is_open = leaves_open(declaration)
-    left_open = problems.attempt(_left_open, declaration, around, grids, means) if is_open else None
+    left_open = (
+        problems.attempt(_left_open, declaration, around, grids, context) if is_open else None
+    )
     steps = () if is_open else elaborate_steps(clauses, around, problems)
     root = None if is_open else problems.attempt(root_of, clauses, around)
     if contract is None or limits is None or reserved is None:
@@ -263,14 +265,14 @@ def _collective(
         path=lines.path,
         undecided=left_open,
         counts_along=lines.counts_along if contract.kind.by_slices else "x",
-        left_open=partial(_all_left_open, declaration, grids, means),
+        left_open=partial(_all_left_open, declaration, grids, context),
     )
 
 
 def _all_left_open(
     declaration: CollectiveDecl,
     grids: Mapping[str, Grid | None],
-    means: Means,
+    context: FileContext,
     *,
     order_too: bool,
 ) -> Collective:
@@ -278,14 +280,14 @@ def _all_left_open(
     clauses = opened(declaration).clauses
     if order_too:
         clauses = tuple(c for c in clauses if not isinstance(c, syntax.OrderClause))
-    return _elaborated_anew(replace(declaration, clauses=clauses), grids, means)
+    return _elaborated_anew(replace(declaration, clauses=clauses), grids, context)
 
 
 def _left_open(
     declaration: CollectiveDecl,
-    around: Surroundings,
+    around: StepContext,
     grids: Mapping[str, Grid | None],
-    means: Means,
+    context: FileContext,
 ) -> Undecided:
     """What the compiler is to choose. Each way to do so is elaborated like the file's own text."""
     if around.contract is None:
@@ -299,18 +301,18 @@ def _left_open(
         direction=partial(direction_of, around=around),
         rank=partial(rank_of, around=around),
         root=partial(pe_of, around=around, word=word),
-        elaborate=partial(_elaborated_anew, grids=grids, means=means),
+        elaborate=partial(_elaborated_anew, grids=grids, context=context),
     )
     return undecided(parts)
 
 
 def _elaborated_anew(
-    complete: CollectiveDecl, grids: Mapping[str, Grid | None], means: Means
+    complete: CollectiveDecl, grids: Mapping[str, Grid | None], context: FileContext
 ) -> Collective:
     """A collective that is written by the compiler; raises CollcError."""
-    forest, algorithms = means.forest.renewed(), means.algorithms.renewed()
+    forest, algorithms = context.forest.renewed(), context.algorithms.renewed()
     problems = Problems()
-    anew = replace(means, forest=forest, algorithms=algorithms)
+    anew = replace(context, forest=forest, algorithms=algorithms)
     collective = _collective(complete, grids, anew, problems)
     problems.raise_if_any()
     assert collective is not None
@@ -322,7 +324,7 @@ def _clauses(declaration: CollectiveDecl, kind: type[C]) -> tuple[C, ...]:
 
 
 def _own(
-    declaration: syntax.ContractDecl, contract: Contract, lines: Lines, means: Means
+    declaration: syntax.ContractDecl, contract: Contract, lines: Lines, context: FileContext
 ) -> Contract:
     """A contract of the user's own, for the one line that it is about."""
     line = lines.single
@@ -330,11 +332,11 @@ def _own(
         what = f"{declaration.kind.text}, a contract of one's own, on a grid of several lines"
         raise not_supported(what, declaration.span)
     axis = "x" if line is lines.horizontal else "y"
-    return means.contracts.with_promise(declaration, contract, line, axis, means.scope)
+    return context.contracts.with_promise(declaration, contract, line, axis, context.scope)
 
 
-def _contract(declaration: syntax.ContractDecl, means: Means) -> Contract:
-    kind = _kind(declaration.kind, means)
+def _contract(declaration: syntax.ContractDecl, context: FileContext) -> Contract:
+    kind = _kind(declaration.kind, context)
     buffer = declaration.buffer
     if kind is not ContractKind.OWN and declaration.arguments:
         message = f"{kind.value} takes a buffer and an operation, and no numbers"
@@ -357,8 +359,8 @@ def _contract(declaration: syntax.ContractDecl, means: Means) -> Contract:
             raise not_supported(what, word.span)
         message = f"there is no element type called {word.text}"
         raise problem("C111", message, word.span, help=suggest(word.text, elements))
-    operation = _operation(kind, buffer, element, means, declaration.span)
-    length = number(buffer.length, means.scope)
+    operation = _operation(kind, buffer, element, context, declaration.span)
+    length = number(buffer.length, context.scope)
     if length < 1:
         message = f"{buffer.name.text} has {length} elements; it needs at least 1"
         raise problem("C125", message, buffer.length.span)
@@ -372,9 +374,9 @@ def _run_length(declared: syntax.RunLengthDecl | None, longest: int) -> RunLengt
     return RunLength(declared.name.text, declared.most, declared.span, declared.least, longest)
 
 
-def _kind(word: Word, means: Means) -> ContractKind:
+def _kind(word: Word, context: FileContext) -> ContractKind:
     kinds = {kind.value: kind for kind in ContractKind if kind.value != ContractKind.OWN.value}
-    kinds |= {name: ContractKind.OWN for name in means.contracts.declared}
+    kinds |= {name: ContractKind.OWN for name in context.contracts.declared}
     if word.text in LATER:
         raise not_supported(LATER[word.text], word.span)
     if word.text not in kinds:
@@ -387,7 +389,7 @@ def _operation(
     kind: ContractKind,
     buffer: syntax.BufferDecl,
     element: ElementType,
-    means: Means,
+    context: FileContext,
     at: Span,
 ) -> Operation | OwnOperation | None:
     word = buffer.operation
@@ -403,7 +405,7 @@ def _operation(
         message = f"{kind.value} needs an operation"
         help = f"write {kind.value}({buffer.name.text}: {buffer.element.text}[...], add)"
         raise problem("C147", message, at, help=help)
-    if word.text in means.operations and means.operations[word.text] is None:
+    if word.text in context.operations and context.operations[word.text] is None:
         raise KnownProblemError
-    own = {name: one for name, one in means.operations.items() if one is not None}
+    own = {name: one for name, one in context.operations.items() if one is not None}
     return find_operation(word, element, own)

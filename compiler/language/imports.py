@@ -18,6 +18,7 @@ from collc.language.syntax import (
     AlgorithmDecl,
     Declaration,
     ImportDecl,
+    NeedsDecl,
     OperationDecl,
     OrderDecl,
     OwnContractDecl,
@@ -65,7 +66,7 @@ def _of_file(top: Path, folder: Path, word: Word, read: dict[Path, Path]) -> Ite
     for declaration in declarations:
         if isinstance(declaration, _IMPORTED):
             yield declaration
-        elif not isinstance(declaration, ImportDecl):
+        elif not isinstance(declaration, ImportDecl | NeedsDecl):
             raise refuse(_not_for_import(declaration.span, word.span))
 
 

@@ -17,7 +17,7 @@ from collc.language.declared_names import HILBERT, ORDER_WORDS
 from collc.language.expressions import Binding, Scope, number
 from collc.language.forest import bind
 from collc.language.problems import KnownProblemError, ProblemError, problem, suggest
-from collc.language.ranks import Array, Budget, FunctionOf, Surroundings, as_array, numbers_of
+from collc.language.ranks import Array, Budget, FunctionOf, RankScope, as_array, numbers_of
 from collc.language.syntax import FormulaDecl, LocalDecl, OrderDecl, PeDecl, TreeUse
 
 MAX_PLACES = 65_534  # emitted programs count places, and two more, in 16 bits
@@ -65,7 +65,7 @@ class Orders:
         given = bind(declaration, use.arguments, len(sides), use.span)
         values = (*sides, *(number(argument.value, scope) for argument in given))
         named = zip((word.text for word in words), values, strict=True)
-        around = Surroundings({**self._numbers, **dict(named)}, {}, self._others, self._budget, {})
+        around = RankScope({**self._numbers, **dict(named)}, {}, self._others, self._budget, {})
         inside = ", ".join(
             f"{word.text} = {value}" for word, value in list(zip(words, values, strict=True))[2:]
         )
@@ -89,7 +89,7 @@ def check_no_arguments(use: TreeUse) -> None:
         raise problem("C114", message, use.span, help=f"write {use.name.text}")
 
 
-def _places(declaration: OrderDecl, grid: Grid, around: Surroundings) -> tuple[Pe, ...]:
+def _places(declaration: OrderDecl, grid: Grid, around: RankScope) -> tuple[Pe, ...]:
     if not isinstance(declaration.pes, FormulaDecl):
         return tuple((_one(pe.x, around), _one(pe.y, around)) for pe in declaration.pes)
     formula, size = declaration.pes, grid.width * grid.height
@@ -102,8 +102,8 @@ def _places(declaration: OrderDecl, grid: Grid, around: Surroundings) -> tuple[P
 
 
 def _with_local(
-    local: LocalDecl, inner: Surroundings, around: Surroundings
-) -> tuple[Surroundings, Surroundings]:
+    local: LocalDecl, inner: RankScope, around: RankScope
+) -> tuple[RankScope, RankScope]:
     """With one more name: what the PE sees, and what functions see, which is no rank."""
     name = local.name.text
     if local.parameters is not None:
@@ -118,7 +118,7 @@ def _with_local(
     return replace(inner, arrays={**inner.arrays, name: value}), around
 
 
-def _one(expression: syntax.Expression, around: Surroundings) -> int:
+def _one(expression: syntax.Expression, around: RankScope) -> int:
     value = numbers_of(expression, around)
     assert isinstance(value, int), "nothing here depends on a rank"
     return value

@@ -18,11 +18,13 @@ from collc.base.diagnostics import Span
 from collc.language.builder import build, span_of_token
 from collc.language.problems import ProblemError, Problems, problem, quoted
 from collc.language.source import check_size
-from collc.language.syntax import Declaration
+from collc.language.syntax import Declaration, NeedsDecl
 from collc.language.tables import make_parser
 from collc.language.traverse import expressions_of, walk
+from collc.language.versions import check_version
 
 MAX_TOKENS = 32_768  # of one declaration; a tree of 1000 ranks by hand has some 4000
+_REQUIREMENT = 4  # tokens: requires collc >= 0.2
 MAX_DEPTH = 100  # of an expression; trees written by hand may be deeper
 
 _BEGINNINGS = frozenset(
@@ -39,7 +41,7 @@ _BEGINNINGS = frozenset(
         "PROGRAM",
     )
 )
-_DECLARED = _BEGINNINGS | {"ORDER"}  # an order is declared where `:` or `=` follows its name
+BEGINNINGS = _BEGINNINGS | {"ORDER"}  # an order is declared where `:` or `=` follows its name
 
 # Words of the language to come: refused by name instead of as a mistake of spelling.
 LATER = {
@@ -65,6 +67,7 @@ _INSTEAD = {
 _SPELLED = {
     "NAME": "a name",
     "INTEGER": "a whole number",
+    "VERSION": "a version",
     "FRACTION": "a number",
     "FILE": 'a file\'s name, such as "trees.coll"',
     "RELATION": "a comparison",
@@ -76,10 +79,12 @@ def parse_text(file: str, text: str) -> tuple[Declaration, ...]:
     """Read the declarations of a text, or raise `CollcError` with the first mistake of each."""
     check_size(file, len(text))
     problems = Problems()
-    tokens = list(_lark().lex(text.replace("\ufeff", " ", 1) if text[:1] == "\ufeff" else text))
+    tokens = lexed(text.replace("\ufeff", " ", 1) if text[:1] == "\ufeff" else text)
     declarations = []
-    for piece, following in _pieces(tokens):
+    for piece, following in pieces(tokens):
         declaration = problems.attempt(_parse_piece, file, piece, following)
+        if isinstance(declaration, NeedsDecl):
+            check_version(declaration)  # the rest may be written in a language that is yet to come
         if declaration is not None:
             declarations.append(declaration)
     problems.raise_if_any()
@@ -91,13 +96,32 @@ def _lark() -> Lark:
     return make_parser()
 
 
-def _pieces(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], Token | None]]:
+def parser_state() -> InteractiveParser:
+    """A parser of one declaration that is fed tokens and says which may come next."""
+    return _lark().parse_interactive(start="start")
+
+
+@lru_cache(maxsize=1)
+def keywords() -> frozenset[str]:
+    """The words of the language, which cannot be names."""
+    spelled = (str(terminal.pattern.value) for terminal in _lark().terminals)
+    return frozenset(word for word in spelled if word.isalpha())
+
+
+def lexed(text: str) -> list[Token]:
+    """All words and signs of a text, without comments."""
+    return list(_lark().lex(text))
+
+
+def pieces(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], Token | None]]:
     """Tokens of each declaration, with the token behind them."""
     starts = [
         i
         for i, token in enumerate(tokens)
         if token.type in _BEGINNINGS or (token.type == "ORDER" and _declares(tokens, i))
     ]
+    if tokens and tokens[0].type == "REQUIRES" and min([*starts, len(tokens)]) > _REQUIREMENT:
+        starts.insert(0, _REQUIREMENT)  # what follows need not be in this version's language
     bounds = ([0] if tokens and 0 not in starts[:1] else []) + starts + [len(tokens)]
     for first, last in pairwise(bounds):
         yield list(tokens[first:last]), tokens[last] if last < len(tokens) else None
@@ -118,7 +142,7 @@ def _declares(tokens: Sequence[Token], at: int) -> bool:
 def _parse_piece(file: str, piece: list[Token], following: Token | None) -> Declaration:
     _check_length(file, piece)
     _check_size_words(file, piece)
-    state = _lark().parse_interactive(start="start")
+    state = parser_state()
     try:
         for token in piece:
             state.feed_token(token)
@@ -244,7 +268,7 @@ def _help_for(token: Token, accepted: set[str]) -> str:
 
 def _keywords(accepted: set[str]) -> list[str]:
     """The words of the language among tokens; where a declaration may end, those that begin one."""
-    names = accepted | (_DECLARED if "$END" in accepted else set())
+    names = accepted | (BEGINNINGS if "$END" in accepted else set())
     spelled = (_spelling(name).strip("`") for name in sorted(names - {"$END", *_SPELLED}))
     return [word for word in spelled if word.isidentifier()]
 
@@ -263,7 +287,7 @@ def _spelled(accepted: set[str]) -> str:
         names -= {"QMARK", "NOT"}
     if names >= {"LPAR", "NAME", "INTEGER", "MINUS"}:
         return "an expression"
-    if names >= _DECLARED:
+    if names >= BEGINNINGS:  # beside `requires`, which only the beginning of a file may have
         words = "import, target, param, grid, order, tree, algorithm, operation, contract, "
         words += "collective or program"
         return f"a declaration: {words}"

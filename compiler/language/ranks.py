@@ -69,13 +69,13 @@ class FunctionOf:
     """A function declared by `where`, with what it sees."""
 
     declaration: syntax.LocalDecl
-    surroundings: Surroundings
+    scope: RankScope
     remembered: Remembered = field(default_factory=dict, compare=False)
     found: Found = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class RankScope:
     """What an expression may name: numbers, the ranks of an `each` with their name, functions."""
 
     numbers: Mapping[str, Binding]
@@ -88,7 +88,7 @@ class Surroundings:
     nested: int = 0
     passes: tuple[str, ...] = ()  # which pass of each loop this is, for messages
 
-    def only(self, chosen: Truths) -> Surroundings:
+    def only(self, chosen: Truths) -> RankScope:
         """The same for some of the ranks."""
         arrays = {name: values[chosen] for name, values in self.arrays.items()}
         return replace(self, arrays=arrays, size=int(chosen.sum()))
@@ -102,7 +102,7 @@ class Surroundings:
 
 
 def numbers_of(  # noqa: PLR0911 - one for each kind of expression
-    expression: Expression, around: Surroundings
+    expression: Expression, around: RankScope
 ) -> int | Array:
     """Whole numbers an expression stands for; one where it does not depend on the rank."""
     around.budget.take(expression, around.size)
@@ -126,7 +126,7 @@ def numbers_of(  # noqa: PLR0911 - one for each kind of expression
             raise wrong_kind(expression, "a whole number")
 
 
-def truths_of(expression: Expression, around: Surroundings) -> bool | Truths:
+def truths_of(expression: Expression, around: RankScope) -> bool | Truths:
     """For which ranks a condition holds."""
     around.budget.take(expression, around.size)
     match expression:
@@ -155,7 +155,7 @@ def as_array(values: int | Array, size: int) -> Array:
 
 
 def _both_or_either(
-    both: bool, left: Expression, right: Expression, around: Surroundings
+    both: bool, left: Expression, right: Expression, around: RankScope
 ) -> bool | Truths:
     """`and`, `or`; the right side for the ranks whose left side does not decide."""
     first = truths_of(left, around)
@@ -171,8 +171,8 @@ def _both_or_either(
 
 def _chosen(
     expression: syntax.Conditional,
-    around: Surroundings,
-    evaluate: Callable[[Expression, Surroundings], V],
+    around: RankScope,
+    evaluate: Callable[[Expression, RankScope], V],
 ) -> V:
     """`condition ? chosen : otherwise`, each side for the ranks that take it."""
     holds = truths_of(expression.condition, around)
@@ -187,7 +187,7 @@ def _chosen(
 
 
 def _computed(
-    sign: str, left: int | Array, right: int | Array, expression: Expression, around: Surroundings
+    sign: str, left: int | Array, right: int | Array, expression: Expression, around: RankScope
 ) -> int | Array:
     """Arithmetic that neither divides by zero nor leaves 64 bits."""
     if sign in ("div", "mod"):
@@ -218,7 +218,7 @@ def _extremes(values: int | Array) -> tuple[int, ...]:
 
 
 def _find_overflow(
-    sign: str, left: int | Array, right: int | Array, expression: Expression, around: Surroundings
+    sign: str, left: int | Array, right: int | Array, expression: Expression, around: RankScope
 ) -> None:
     """Refuse the first rank whose result has more than 64 bits."""
     pairs = zip(as_array(left, around.size), as_array(right, around.size), strict=True)
@@ -228,7 +228,7 @@ def _find_overflow(
             raise problem("C116", message, expression.span)
 
 
-def _call(call: Call, around: Surroundings) -> int | Array:
+def _call(call: Call, around: RankScope) -> int | Array:
     name = call.name.text
     if name in around.functions:
         return _call_of_local(call, around.functions[name], around, numbers_of)
@@ -254,8 +254,8 @@ def _call(call: Call, around: Surroundings) -> int | Array:
 def _call_of_local(
     call: Call,
     function: FunctionOf,
-    around: Surroundings,
-    evaluate: Callable[[Expression, Surroundings], V],
+    around: RankScope,
+    evaluate: Callable[[Expression, RankScope], V],
 ) -> V:
     """A function declared by `where`; what it found for a number before is looked up."""
     parameters = function.declaration.parameters or ()
@@ -267,7 +267,7 @@ def _call_of_local(
     names = [word.text for word in parameters]
     arrays = {k: v for k, v in zip(names, values, strict=True) if not isinstance(v, int)}
     numbers = {k: v for k, v in zip(names, values, strict=True) if isinstance(v, int)}
-    inside = function.surroundings
+    inside = function.scope
     body = replace(
         inside,
         numbers={**inside.numbers, **numbers},
@@ -287,9 +287,7 @@ def _call_of_local(
     return evaluate(function.declaration.value, body)
 
 
-def _found(
-    function: FunctionOf, body: Surroundings, key: tuple[tuple[int, ...], bool]
-) -> int | bool:
+def _found(function: FunctionOf, body: RankScope, key: tuple[tuple[int, ...], bool]) -> int | bool:
     """Value of a function of numbers that do not depend on the rank, computed once for each."""
     if key not in function.found:
         evaluate = truths_of if key[1] else numbers_of
@@ -302,8 +300,8 @@ def _found(
 def _looked_up(
     function: FunctionOf,
     key: Key,
-    body: Surroundings,
-    evaluate: Callable[[Expression, Surroundings], int | bool | Array | Truths],
+    body: RankScope,
+    evaluate: Callable[[Expression, RankScope], int | bool | Array | Truths],
 ) -> int | bool | Array | Truths:
     """Values of a function that depends on one array of small numbers, each computed once."""
     asked = body.arrays[key[0]]

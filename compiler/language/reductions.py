@@ -8,7 +8,7 @@ from collc.language.lines import Line
 from collc.language.optimal import optimal_tree
 from collc.language.problems import KnownProblemError, ProblemError, problem
 from collc.language.shapes import children_of
-from collc.language.step_places import Surroundings, end_of
+from collc.language.step_places import StepContext, end_of
 from collc.language.syntax import Call, Name, ReduceClause, TreeUse, Word
 from collc.language.undecided import is_auto
 from collc.schedule import JUMP
@@ -18,7 +18,7 @@ from collc.spec.simd import wavelets
 LONGEST_LEAPING = 4096  # ranks of a tree that is carried out in steps
 
 
-def reduction_of(clause: ReduceClause, line: Line, around: Surroundings) -> ReduceStep:
+def reduction_of(clause: ReduceClause, line: Line, around: StepContext) -> ReduceStep:
     """The step that reduces lines. Raises CollcError."""
     if line.ring and line.length > 1 and line.span is not None:
         message = "a tree has no use for the order ring: its vectors travel one way"
@@ -34,7 +34,7 @@ def reduction_of(clause: ReduceClause, line: Line, around: Surroundings) -> Redu
     return step
 
 
-def _sides(clause: ReduceClause, line: Line, around: Surroundings) -> ReduceStep:
+def _sides(clause: ReduceClause, line: Line, around: StepContext) -> ReduceStep:
     """The trees on both sides of the root."""
     root = end_of(clause, line, around)
     behind = line.length - 1 - root
@@ -54,7 +54,7 @@ def _sides(clause: ReduceClause, line: Line, around: Surroundings) -> ReduceStep
     )
 
 
-def _jump(clause: ReduceClause, line: Line, root: int, around: Surroundings) -> ReduceStep:
+def _jump(clause: ReduceClause, line: Line, root: int, around: StepContext) -> ReduceStep:
     """A tree over all ranks but a root within the line; of all ranks where the root is an end."""
     use = _base_of(clause)
     if root in (0, line.length - 1):
@@ -93,7 +93,7 @@ def _check_numbers(base: Call) -> None:
         raise problem("C113", message, left_open.span, help=help)
 
 
-def _tree(use: TreeUse, ranks: int, around: Surroundings) -> Tree:
+def _tree(use: TreeUse, ranks: int, around: StepContext) -> Tree:
     """A tree for so many ranks of a line."""
     forest = around.forest
     if use.name.text == OPTIMAL:
@@ -119,7 +119,7 @@ def _misfit(  # noqa: PLR0913, PLR0917 - the tree, the line, what is known of th
     ranks: int,
     own: str,
     text: str,
-    around: Surroundings,
+    around: StepContext,
     error: TooManyRanksError | None = None,
 ) -> ProblemError:
     """C132: the tree has `own` ranks, and not as many as the line has PEs."""

@@ -47,8 +47,7 @@ _WARNINGS = "C8"  # codes of what is right and could be better
 
 def render(diagnostic: Diagnostic, sources: Mapping[str, str]) -> str:
     """Write a diagnostic as text; source lines are looked up in `sources` (file -> text)."""
-    severity = "warning" if diagnostic.code.startswith(_WARNINGS) else "error"
-    lines = [_headline(diagnostic.at, f"{severity}[{diagnostic.code}]: {diagnostic.message}")]
+    lines = [headline(diagnostic)]
     lines += _excerpt(diagnostic.at, sources)
     for span, note in diagnostic.also:
         lines.append(_headline(span, f"note: {note}"))
@@ -58,10 +57,22 @@ def render(diagnostic: Diagnostic, sources: Mapping[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def headline(diagnostic: Diagnostic) -> str:
+    """The first line of it: `file:line:column: error[C012]: message`."""
+    message = f"{severity(diagnostic)}[{diagnostic.code}]: {diagnostic.message}"
+    return _headline(diagnostic.at, message)
+
+
+def severity(diagnostic: Diagnostic) -> str:
+    """`error`, or `warning` for what is right and could be better."""
+    return "warning" if diagnostic.code.startswith(_WARNINGS) else "error"
+
+
 def as_json(diagnostic: Diagnostic) -> dict[str, object]:
     """Turn a diagnostic into plain data."""
     return {
         "code": diagnostic.code,
+        "severity": severity(diagnostic),
         "message": diagnostic.message,
         "at": _place(diagnostic.at),
         "also": [{"at": _place(span), "message": note} for span, note in diagnostic.also],

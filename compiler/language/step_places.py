@@ -25,7 +25,7 @@ StepClause = ReduceClause | BroadcastClause | RunClause
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class StepContext:
     """What the steps of one collective rest on."""
 
     contract: Contract | None  # None: its problem has been reported
@@ -36,7 +36,7 @@ class Surroundings:
     target: Target
 
 
-def direction_of(clause: ReduceClause | RunClause, around: Surroundings) -> Line:
+def direction_of(clause: ReduceClause | RunClause, around: StepContext) -> Line:
     """The lines that a clause goes along."""
     verb = "reduce" if isinstance(clause, ReduceClause) else "run"
     return direction(clause.lines, clause.span, verb, around.lines)
@@ -62,12 +62,12 @@ def direction(word: Word | None, span: Span, verb: str, lines: Lines) -> Line:
     return lines.horizontal if known[word.text] else lines.vertical
 
 
-def end_of(clause: ReduceClause, line: Line, around: Surroundings) -> int:
+def end_of(clause: ReduceClause, line: Line, around: StepContext) -> int:
     """The rank of its lines that a reduction ends at."""
     return 0 if clause.to is None else rank_of(clause.to, line, around)
 
 
-def rank_of(place: PeDecl | Expression, line: Line, around: Surroundings) -> int:
+def rank_of(place: PeDecl | Expression, line: Line, around: StepContext) -> int:
     """The rank that a place is of the lines that a step goes along."""
     if not isinstance(place, PeDecl):
         rank = number(place, around.scope)
@@ -84,7 +84,7 @@ def rank_of(place: PeDecl | Expression, line: Line, around: Surroundings) -> int
     return line.places.index(x if line is around.lines.horizontal else y)
 
 
-def end_of_all(reductions: tuple[ReduceClause, ...], around: Surroundings) -> tuple[int, int]:
+def end_of_all(reductions: tuple[ReduceClause, ...], around: StepContext) -> tuple[int, int]:
     """The PE that ends with the result of all reductions."""
     x, y = around.lines.corner
     for clause in reductions:
@@ -97,7 +97,7 @@ def end_of_all(reductions: tuple[ReduceClause, ...], around: Surroundings) -> tu
 
 
 def end_on_lines(
-    last: ReduceClause, clauses: tuple[StepClause, ...], around: Surroundings
+    last: ReduceClause, clauses: tuple[StepClause, ...], around: StepContext
 ) -> tuple[int, int]:
     """The PE of the rank of its lines that a reduction ends at. On which of the lines it is, the
     last of the steps that go across them says; where none does, it is their rank 0."""
@@ -112,7 +112,7 @@ def end_on_lines(
     return x, y
 
 
-def _end_along(clause: ReduceClause | RunClause, line: Line, around: Surroundings) -> int:
+def _end_along(clause: ReduceClause | RunClause, line: Line, around: StepContext) -> int:
     """The coordinate along its lines that a step ends at."""
     if isinstance(clause, ReduceClause):
         return line.coordinate(end_of(clause, line, around))
@@ -122,7 +122,7 @@ def _end_along(clause: ReduceClause | RunClause, line: Line, around: Surrounding
     return x if line is around.lines.horizontal else y
 
 
-def pe_of(root: PeDecl | Expression, around: Surroundings, word: str = "from") -> tuple[int, int]:
+def pe_of(root: PeDecl | Expression, around: StepContext, word: str = "from") -> tuple[int, int]:
     """PE that a place means: given as such, or as a rank of the line; `word` stands before it."""
     lines, grid = around.lines, around.lines.grid
     size = (grid.span, f"{grid.name} is {grid.width} x {grid.height}")

@@ -12,7 +12,7 @@ from collc.language.reductions import reduction_of
 from collc.language.simd import is_wide
 from collc.language.step_places import (
     StepClause,
-    Surroundings,
+    StepContext,
     direction,
     end_of_all,
     end_on_lines,
@@ -50,7 +50,7 @@ _ROOTED = (
 
 
 def elaborate_steps(
-    clauses: tuple[StepClause, ...], around: Surroundings, problems: Problems
+    clauses: tuple[StepClause, ...], around: StepContext, problems: Problems
 ) -> tuple[Step, ...]:
     """Elaborate the steps in order; problems are kept, each step's and those of the whole."""
     _check_then(clauses, problems)
@@ -92,7 +92,7 @@ def combines(steps: tuple[Step, ...]) -> bool:
     return any(reduced) or any(bool(one.combines.any()) for one in moves)
 
 
-def root_of(clauses: tuple[StepClause, ...], around: Surroundings) -> tuple[int, int] | None:
+def root_of(clauses: tuple[StepClause, ...], around: StepContext) -> tuple[int, int] | None:
     """The PE a rooted contract starts from or ends at, where algorithms leave it to be said."""
     runs = [clause for clause in clauses if isinstance(clause, RunClause)]
     leaps = around.lines.path is not None and bool(around.lines.path.leaps)
@@ -128,7 +128,7 @@ def _a(kind: str) -> str:
     return f"an {kind}" if kind[0] == "a" else f"a {kind}"
 
 
-def _check_runs(around: Surroundings) -> None:
+def _check_runs(around: StepContext) -> None:
     """Slices that change places are equal."""
     contract = around.contract
     if contract is None or contract.kind is not ContractKind.ALL_TO_ALL:
@@ -140,7 +140,7 @@ def _check_runs(around: Surroundings) -> None:
         raise problem("C155", message, contract.span, help=help)
 
 
-def _run(clause: RunClause, around: Surroundings) -> RunStep:
+def _run(clause: RunClause, around: StepContext) -> RunStep:
     """An algorithm along all lines of a direction, or along the one with rank 0 of the other."""
     lines = around.lines
     line = direction(clause.lines, clause.span, "run", lines)
@@ -164,7 +164,7 @@ def _run(clause: RunClause, around: Surroundings) -> RunStep:
     )
 
 
-def _share(axis: str, around: Surroundings) -> Share:
+def _share(axis: str, around: StepContext) -> Share:
     """Where slices follow each other along a line of a grid, the line has a block of them. In an
     all_to_all, slices of all lines have to go to each rank of the line."""
     contract, lines = around.contract, around.lines
@@ -190,7 +190,7 @@ def _check_contract(
     clauses: tuple[StepClause, ...],
     reductions: tuple[ReduceClause, ...],
     broadcasts: tuple[BroadcastClause, ...],
-    around: Surroundings,
+    around: StepContext,
 ) -> None:
     """Kinds of steps, in their order, are those the contract asks for."""
     if around.contract is None:
@@ -235,7 +235,7 @@ def _check_contract(
 
 def _lines_reduced(
     reductions: tuple[ReduceClause, ...],
-    around: Surroundings,
+    around: StepContext,
     problems: Problems,
     *,
     complete: bool,
@@ -252,7 +252,7 @@ def _lines_reduced(
     return lines
 
 
-def _check_lines(reduced: tuple[tuple[ReduceClause, Line], ...], around: Surroundings) -> None:
+def _check_lines(reduced: tuple[tuple[ReduceClause, Line], ...], around: StepContext) -> None:
     first_of: dict[Line, ReduceClause] = {}
     for clause, line in reduced:
         if line in first_of:
@@ -274,7 +274,7 @@ def _check_lines(reduced: tuple[tuple[ReduceClause, Line], ...], around: Surroun
 
 
 def _broadcast(
-    clause: BroadcastClause, around: Surroundings, reductions: tuple[ReduceClause, ...]
+    clause: BroadcastClause, around: StepContext, reductions: tuple[ReduceClause, ...]
 ) -> BroadcastStep:
     kind = around.contract and around.contract.kind
     to_all = kind in (ContractKind.ALLREDUCE, ContractKind.BARRIER)

@@ -148,6 +148,16 @@ Expression = (
 
 
 @dataclass(frozen=True, eq=False)
+class NeedsDecl:
+    """`requires collc >= 0.2`."""
+
+    tool: Word
+    relation: str
+    version: Word
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
 class ImportDecl:
     """`import "trees.coll"`."""
 
@@ -601,7 +611,8 @@ class ProgramDecl:
 
 
 Declaration = (
-    ImportDecl
+    NeedsDecl
+    | ImportDecl
     | TargetDecl
     | ParamDecl
     | GridDecl

@@ -17,6 +17,8 @@ def blocks(page: str) -> list[str]:
 
 def complete(snippet: str) -> str:
     declarations, clauses = _split(snippet.splitlines())
+    first = [line for line in declarations if line.startswith("requires ")]
+    declarations = [line for line in declarations if line not in first]
     words = {line.split()[0]: line for line in declarations if line.strip()}
     text = "\n".join(declarations)
     before = [] if "target" in words else ["target wse2"]
@@ -30,7 +32,7 @@ def complete(snippet: str) -> str:
     name = re.search(r"^collective (\w+)", "\n".join([text, *behind]), re.MULTILINE)
     assert name is not None
     behind += [] if "program" in words else [f"program {{ {name[1]} }}"]
-    return "\n".join([*before, text, *behind]) + "\n"
+    return "\n".join([*first, *before, text, *behind]) + "\n"
 
 
 def _split(lines: list[str]) -> tuple[list[str], list[str]]:

@@ -35,6 +35,7 @@ impl Compiler {
             Value::Range(_) => Ty::RANGE,
             Value::Dsd(dsd) => dsd.ty,
             Value::Dsr(dsr) => super::dsr::dsr_type(*dsr),
+            Value::FifoDsr(dsr) => super::dsr::fifo_dsr_type(*dsr),
         }
     }
 

@@ -37,7 +37,10 @@ impl Compiler {
         Ok(Some(match name {
             "get_dsd" => self.get_dsd(f, args, span)?,
             "get_dsr" => self.get_dsr(f, args, span)?,
+            "get_xdsr" => self.get_extension(f, args, Ty::XDSR)?,
+            "get_sr" => self.get_extension(f, args, Ty::SR)?,
             "load_to_dsr" => self.load_to_dsr(f, args, span)?,
+            "load_to_dsr_xdsr_sr" => self.load_with_strides(f, args, span)?,
             "set_dsr_base_addr" | "set_dsr_length" => self.set_dsr(f, name, args, span)?,
             "set_dsd_base_addr" => self.set_base(f, args, span)?,
             "set_dsd_length" | "set_dsd_stride" => self.set_number(f, name, args, span)?,

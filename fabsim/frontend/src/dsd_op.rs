@@ -207,7 +207,7 @@ impl Compiler {
         pointer: bool,
         span: Span,
     ) -> Res<Operand> {
-        if let Ev::Val(Value::Dsr(dsr)) = ev {
+        if let Ev::Val(Value::Dsr(dsr) | Value::FifoDsr(dsr)) = ev {
             return Ok(Operand::Dsr(*dsr));
         }
         let ty = self.type_of_ev(ev);

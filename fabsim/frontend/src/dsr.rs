@@ -5,11 +5,11 @@ use super::builtin_run::block_target;
 use super::compiler::{Compiler, Ev, Frame};
 use super::dsd_op::{Controlled, Options};
 use super::types::Ty;
-use super::value::Value;
+use super::value::{DsdValue, Value};
 use super::{err, Res};
 use fabsim_program::diagnostic::Diagnostic;
 use fabsim_program::program::{
-    ControlValue, Dsd, Dsr, DsrFile, DsrLoad, DsrLoadValue, Inst, Span, SystemCall,
+    ControlValue, Dsd, DsdShape, Dsr, DsrFile, DsrLoad, DsrLoadValue, Inst, Span, SystemCall,
 };
 
 impl Compiler {
@@ -17,20 +17,80 @@ impl Compiler {
     pub fn get_dsr(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
         let ty = self.type_value(f, args[0])?;
         let file = match ty {
-            Ty::DSR_DEST => DsrFile::Dest,
+            Ty::DSR_DEST | Ty::DSR_FIFO_DEST => DsrFile::Dest,
             Ty::DSR_SRC0 => DsrFile::Src0,
             _ => DsrFile::Src1,
         };
+        if ty.is_fifo_dsr() {
+            // Another name for a register that is known.
+            if let Ev::Val(Value::Dsr(dsr)) = self.eval(f, args[1])? {
+                return match dsr.file == file {
+                    true => Ok(Ev::Val(Value::FifoDsr(dsr))),
+                    false => {
+                        let (ty, found) = (self.show(ty), self.show(dsr_type(dsr)));
+                        err(span, format!("a {found} cannot be a {ty}"))
+                    }
+                };
+            }
+        }
         let id = self.int_argument(f, args[1], 0, 15, "the number of a DSR")? as u8;
         let dsr = Dsr { file, id };
         self.take_register(dsr, f.module, span)?;
-        Ok(Ev::Val(Value::Dsr(dsr)))
+        Ok(Ev::Val(match ty.is_fifo_dsr() {
+            true => Value::FifoDsr(dsr),
+            false => Value::Dsr(dsr),
+        }))
+    }
+
+    /// `@get_xdsr(id)` and `@get_sr(id)`; how many of them there are is not published.
+    pub fn get_extension(&mut self, f: &mut Frame, args: &[ExprId], ty: Ty) -> Res<Ev> {
+        let id = self.int_argument(f, args[0], 0, 255, "the number of a register")?;
+        Ok(Ev::Val(Value::Handle(id as u16, ty)))
+    }
+
+    /// `@load_to_dsr_xdsr_sr(dsr, xdsr, .{sr, ...}, dsd[, config])`: the registers beside the DSR hold
+    /// nothing that an operation would not know, but there have to be as many as the strides need.
+    pub fn load_with_strides(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
+        let given = match self.value(f, args[2])? {
+            Value::Tuple(items) => items.to_vec(),
+            Value::Anonymous(fields) if fields.names.is_empty() => Vec::new(),
+            _ => {
+                return err(
+                    span,
+                    "stride registers are given as a tuple of what @get_sr gives",
+                )
+            }
+        };
+        if !given
+            .iter()
+            .all(|sr| matches!(sr, Value::Handle(_, Ty::SR)))
+        {
+            return err(
+                span,
+                "stride registers are given as a tuple of what @get_sr gives",
+            );
+        }
+        let needed = match self.eval(f, args[3])? {
+            Ev::Val(Value::Dsd(dsd)) => stride_registers(&dsd.shape),
+            _ => STRIDE_REGISTERS,
+        };
+        if given.len() != needed {
+            let text = format!(
+                "@load_to_dsr_xdsr_sr: this DSD needs {needed} stride registers, {} are given",
+                given.len()
+            );
+            return err(span, text);
+        }
+        let mut loaded = vec![args[0], args[3]];
+        loaded.extend(args.get(4));
+        self.load_to_dsr(f, &loaded, span)
     }
 
     /// `@load_to_dsr(dsr, dsd[, config])`
     pub fn load_to_dsr(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
         let Value::Dsr(dsr) = self.value(f, args[0])? else {
-            return err(span, "the first argument of @load_to_dsr must be a DSR");
+            let text = "@load_to_dsr does not load a register that is known to hold a FIFO";
+            return err(span, text);
         };
         let at = f.ast.span(args[1]);
         let dsd = self.eval(f, args[1])?;
@@ -139,13 +199,7 @@ impl Compiler {
         };
         let ut_id = options.ut_id.as_ref().map(known).transpose()?;
         let dsd = Dsd::unpack(self.pack(value, span)?);
-        let tile = self.tile(span)?;
-        if let Some(first) = tile.program.dsrs.iter().find(|load| load.dsr == dsr) {
-            let first = first.span;
-            let error = Diagnostic::new(span, "this DSR is loaded twice at compile time");
-            return Err(Box::new(error.note(first, "first loaded here")));
-        }
-        tile.program.dsrs.push(DsrLoadValue {
+        self.add_load(DsrLoadValue {
             dsr,
             dsd,
             is_async: options.is_async,
@@ -155,8 +209,56 @@ impl Compiler {
             ut_id,
             save_address: options.save_address,
             span,
-        });
+        })
+    }
+
+    /// A register holds a FIFO before the program begins.
+    pub fn hold_from_start(&mut self, dsr: Dsr, fifo: &DsdValue, span: Span) -> Res<()> {
+        let dsd = Dsd::unpack(self.pack(fifo, span)?);
+        self.add_load(DsrLoadValue {
+            dsr,
+            dsd,
+            is_async: false,
+            activate: None,
+            unblock: None,
+            on_control: None,
+            ut_id: None,
+            save_address: false,
+            span,
+        })
+    }
+
+    fn add_load(&mut self, load: DsrLoadValue) -> Res<()> {
+        let tile = self.tile(load.span)?;
+        let mut known = tile.program.dsrs.iter();
+        if let Some(first) = known.find(|known| known.dsr == load.dsr) {
+            let first = first.span;
+            let error = Diagnostic::new(load.span, "this DSR is loaded twice at compile time");
+            return Err(Box::new(error.note(first, "first loaded here")));
+        }
+        tile.program.dsrs.push(load);
         Ok(())
+    }
+}
+
+/// The most stride registers that a DSD needs.
+const STRIDE_REGISTERS: usize = 3;
+
+/// How many stride registers a DSD needs: one for each dimension but the fastest, and none for the next
+/// if the fastest goes in steps of one.
+fn stride_registers(shape: &DsdShape) -> usize {
+    let DsdShape::Mem4d { strides, .. } = shape else {
+        return STRIDE_REGISTERS;
+    };
+    let dense = usize::from(strides.len() > 1 && strides.last() == Some(&1));
+    strides.len().saturating_sub(1 + dense)
+}
+
+/// The type of a register that is known to hold a FIFO.
+pub fn fifo_dsr_type(dsr: Dsr) -> Ty {
+    match dsr.file {
+        DsrFile::Dest => Ty::DSR_FIFO_DEST,
+        DsrFile::Src0 | DsrFile::Src1 => Ty::DSR_FIFO_SRC1,
     }
 }
 

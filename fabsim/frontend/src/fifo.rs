@@ -5,7 +5,7 @@ use super::compiler::{Compiler, Ev, Frame};
 use super::types::Ty;
 use super::value::{DsdValue, Value};
 use super::{err, Res};
-use fabsim_program::program::{DsdShape, FifoSetup, Inst, Span, SystemCall};
+use fabsim_program::program::{DsdShape, Dsr, DsrFile, FifoSetup, Inst, Span, SystemCall};
 use std::rc::Rc;
 
 /// One program has at most this many: a FIFO takes a register of its own.
@@ -37,26 +37,38 @@ impl Compiler {
             activate_pop: None,
             activate_push: None,
         };
-        if let Some(config) = args.get(1) {
-            self.fifo_config(f, *config, &mut setup)?;
-        }
+        let held = match args.get(1) {
+            Some(config) => self.fifo_config(f, *config, &mut setup)?,
+            None => Vec::new(),
+        };
         let tile = self.tile(span)?;
         if tile.program.fifos.len() == MAX_FIFOS {
             return err(span, format!("a program has at most {MAX_FIFOS} FIFOs"));
         }
         let fifo = tile.program.fifos.len() as u8;
         tile.program.fifos.push(setup);
-        Ok(Ev::Val(Value::Dsd(Rc::new(DsdValue {
+        let made = Rc::new(DsdValue {
             ty: Ty::FIFO,
             shape: DsdShape::Fifo { fifo },
             base: Some((pointer.target, pointer.offset)),
             extent: 0,
             stride: 0,
             span,
-        }))))
+        });
+        for dsr in held {
+            self.hold_from_start(dsr, &made, span)?;
+        }
+        Ok(Ev::Val(Value::Dsd(made)))
     }
 
-    fn fifo_config(&mut self, f: &mut Frame, config: ExprId, setup: &mut FifoSetup) -> Res<()> {
+    /// What is said of a FIFO, and the registers that hold its ends.
+    fn fifo_config(
+        &mut self,
+        f: &mut Frame,
+        config: ExprId,
+        setup: &mut FifoSetup,
+    ) -> Res<Vec<Dsr>> {
+        let mut held = Vec::new();
         let at = f.ast.span(config);
         let ev = self.eval(f, config)?;
         let allowed = [
@@ -71,11 +83,16 @@ impl Compiler {
             match name.as_str() {
                 "activate_pop" => setup.activate_pop = Some(self.fifo_task(ev, at)?),
                 "activate_push" => setup.activate_push = Some(self.fifo_task(ev, at)?),
-                // Which registers hold it makes no difference here.
+                "dest" => held.push(fifo_register(&ev, "dest", DsrFile::Dest, at)?),
+                "src" => held.push(fifo_register(&ev, "src", DsrFile::Src1, at)?),
+                // Which extended register it takes makes no difference here.
+                "xdsr" if !matches!(ev, Ev::Val(Value::Handle(_, Ty::XDSR))) => {
+                    return err(at, "'.xdsr' of a FIFO is what @get_xdsr gives");
+                }
                 _ => {}
             }
         }
-        Ok(())
+        Ok(held)
     }
 
     fn fifo_task(&mut self, ev: Ev, span: Span) -> Res<u8> {
@@ -115,7 +132,10 @@ impl Compiler {
     pub fn check_fifos(&mut self, name: &str, evs: &[Ev], span: Span) -> Res<bool> {
         let fifos: Vec<bool> = evs
             .iter()
-            .map(|ev| self.type_of_ev(ev) == Ty::FIFO)
+            .map(|ev| {
+                let ty = self.type_of_ev(ev);
+                ty == Ty::FIFO || ty.is_fifo_dsr()
+            })
             .collect();
         if fifos.iter().skip(1).filter(|is| **is).count() > 1 {
             return err(span, format!("@{name}: only one source may be a FIFO"));
@@ -132,5 +152,21 @@ impl Compiler {
             );
         }
         Ok(fifos.contains(&true))
+    }
+}
+
+/// The register of one end of a FIFO, which has to be of that end's file.
+fn fifo_register(ev: &Ev, field: &str, file: DsrFile, span: Span) -> Res<Dsr> {
+    match ev {
+        Ev::Val(Value::Dsr(dsr) | Value::FifoDsr(dsr)) if dsr.file == file => Ok(*dsr),
+        _ => {
+            let file = if file == DsrFile::Dest {
+                "dest"
+            } else {
+                "src1"
+            };
+            let wanted = format!("a dsr_{file} or a dsr_fifo_{file}");
+            err(span, format!("'.{field}' of a FIFO must be {wanted}"))
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! travels as a diagnostic without a message (`silent`), which is never shown.
 
 use super::compiler::Compiler;
+use super::dsr::{dsr_type, fifo_dsr_type};
 use super::strict::Rule;
 use super::value::{Elements, Value};
 use super::Res;
@@ -209,7 +210,8 @@ impl Compiler {
             Value::Module(_) => "a module".into(),
             Value::Pointer(pointer) => self.show(pointer.ty),
             Value::Dsd(dsd) => self.show(dsd.ty),
-            Value::Dsr(dsr) => format!("{}({})", self.show(super::dsr::dsr_type(*dsr)), dsr.id),
+            Value::Dsr(dsr) => format!("{}({})", self.show(dsr_type(*dsr)), dsr.id),
+            Value::FifoDsr(dsr) => format!("{}({})", self.show(fifo_dsr_type(*dsr)), dsr.id),
         }
     }
 

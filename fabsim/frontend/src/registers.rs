@@ -108,7 +108,7 @@ impl Compiler {
             .iter()
             .zip(&spans)
             .filter_map(|(ev, span)| match ev {
-                Ev::Val(Value::Dsr(dsr)) => Some((*dsr, *span)),
+                Ev::Val(Value::Dsr(dsr) | Value::FifoDsr(dsr)) => Some((*dsr, *span)),
                 _ => None,
             })
             .collect();

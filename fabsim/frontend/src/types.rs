@@ -88,6 +88,10 @@ primitives! {
     DSR_SRC1 = 34 "dsr_src1",
     RANGE = 35 "range",
     FIFO = 36 "fifo_dsd",
+    DSR_FIFO_DEST = 37 "dsr_fifo_dest",
+    DSR_FIFO_SRC1 = 38 "dsr_fifo_src1",
+    XDSR = 39 "xdsr",
+    SR = 40 "sr",
 }
 
 /// The primitive type a word names.
@@ -142,7 +146,12 @@ impl Ty {
     }
 
     pub fn is_dsr(self) -> bool {
-        (Ty::DSR_DEST..=Ty::DSR_SRC1).contains(&self)
+        (Ty::DSR_DEST..=Ty::DSR_SRC1).contains(&self) || self.is_fifo_dsr()
+    }
+
+    /// A DSR that is known to hold a FIFO.
+    pub fn is_fifo_dsr(self) -> bool {
+        matches!(self, Ty::DSR_FIFO_DEST | Ty::DSR_FIFO_SRC1)
     }
 
     /// Ids of colors, tasks, queues: numbers under a type of their own.

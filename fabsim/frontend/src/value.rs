@@ -34,6 +34,8 @@ pub enum Value {
     Range(Rc<RangeValue>),
     Dsd(Rc<DsdValue>),
     Dsr(Dsr),
+    /// A DSR that is known to hold a FIFO.
+    FifoDsr(Dsr),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -205,7 +207,7 @@ impl PartialEq for Value {
             (Pointer(a), Pointer(b)) => a == b,
             (Range(a), Range(b)) => a == b,
             (Dsd(a), Dsd(b)) => a == b,
-            (Dsr(a), Dsr(b)) => a == b,
+            (Dsr(a), Dsr(b)) | (FifoDsr(a), FifoDsr(b)) => a == b,
             _ => false,
         }
     }
@@ -245,7 +247,7 @@ impl Hash for Value {
             Value::Function(function) => function.hash(state),
             Value::Module(module) => module.hash(state),
             Value::Pointer(pointer) => pointer.hash(state),
-            Value::Dsr(dsr) => dsr.hash(state),
+            Value::Dsr(dsr) | Value::FifoDsr(dsr) => dsr.hash(state),
         }
     }
 }

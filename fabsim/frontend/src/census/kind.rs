@@ -4,7 +4,7 @@
 use super::{Construct, Part};
 use crate::ast::{Ast, Expr, ExprId};
 use crate::compiler::{Compiler, Ev, Frame};
-use crate::dsr::dsr_type;
+use crate::dsr::{dsr_type, fifo_dsr_type};
 use crate::types::{Ty, TypeKind};
 use crate::value::{DsdValue, Value};
 use fabsim_program::program::{DsdShape, Dsr, Simd};
@@ -99,6 +99,7 @@ impl Compiler {
             Value::Pointer(_) => "pointer".into(),
             Value::Range(_) => "range".into(),
             Value::Dsr(dsr) => self.show(dsr_type(*dsr)),
+            Value::FifoDsr(dsr) => self.show(fifo_dsr_type(*dsr)),
             Value::Dsd(dsd) => self.show(dsd.ty),
             Value::Undefined(ty) | Value::Int(_, ty) | Value::Float(_, ty) => {
                 self.kind_of_type(*ty)

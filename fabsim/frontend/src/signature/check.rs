@@ -221,8 +221,8 @@ impl Compiler {
             Class::Dsd => ty.is_dsd(),
             Class::Dsr => ty.is_dsr(),
             Class::Pointer => self.types.as_pointer(ty).is_some(),
-            Class::Destination => is_operand(ty, &[Ty::FABIN, Ty::DSR_SRC1]),
-            Class::Source => is_operand(ty, &[Ty::FABOUT, Ty::DSR_DEST]),
+            Class::Destination => is_operand(ty, &[Ty::FABIN, Ty::DSR_SRC1, Ty::DSR_FIFO_SRC1]),
+            Class::Source => is_operand(ty, &[Ty::FABOUT, Ty::DSR_DEST, Ty::DSR_FIFO_DEST]),
             Class::Done => matches!(ty, Ty::VOID | Ty::BOOL),
             _ => false,
         }

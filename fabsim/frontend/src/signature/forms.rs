@@ -57,9 +57,9 @@ impl Compiler {
         for (at, (ev, span)) in evs.iter().zip(spans).enumerate() {
             let wrong = match (at, self.type_of_ev(ev)) {
                 (0, Ty::FABIN) => "a fabin_dsd cannot be a destination",
-                (0, Ty::DSR_SRC1) => "a dsr_src1 cannot be a destination",
+                (0, Ty::DSR_SRC1 | Ty::DSR_FIFO_SRC1) => "a dsr_src1 cannot be a destination",
                 (1.., Ty::FABOUT) => "a fabout_dsd cannot be a source",
-                (1.., Ty::DSR_DEST) => "a dsr_dest cannot be a source",
+                (1.., Ty::DSR_DEST | Ty::DSR_FIFO_DEST) => "a dsr_dest cannot be a source",
                 _ => continue,
             };
             return err(*span, format!("@{name}: {wrong}"));

@@ -1,0 +1,88 @@
+"""`collc fmt`: `.coll` files in the one style."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from difflib import unified_diff
+from pathlib import Path
+
+import click
+
+from collc.base.diagnostics import CollcError, Diagnostic
+from collc.base.files import put_text
+from collc.commands.output import FAULT, report
+from collc.format import format_text
+from collc.language.source import decode_source, read_source
+
+_STANDARD = "-"  # as a file name: standard input, printed to standard output
+
+
+@click.command()
+@click.option("--check", is_flag=True, help="Write nothing; name what is not formatted, status 1.")
+@click.option("--diff", is_flag=True, help="Write nothing; print what would change.")
+@click.argument("paths", nargs=-1, required=True, metavar="FILE...")
+def command(check: bool, diff: bool, paths: tuple[str, ...]) -> None:
+    """Bring FILEs into the one style, comments included; of a directory, all .coll files below it.
+
+    `-` is standard input, printed to standard output. A file that does not parse stays as it is,
+    and the status is 1.
+    """
+    files = [file for path in paths for file in _files(path)]
+    good = True
+    for file in files:
+        try:
+            changed = _format(file, check=check, diff=diff)
+        except CollcError as error:
+            report(error.diagnostics, {file: _quotable(file)}, as_data=False)
+            good = False
+        else:
+            good = good and not (changed and check)
+    if not good:
+        sys.exit(FAULT)
+
+
+def _files(path: str) -> Iterator[str]:
+    """What a path stands for; one that is not there is wrong usage."""
+    if path == _STANDARD or Path(path).is_file():
+        yield path
+    elif Path(path).is_dir():
+        yield from map(str, sorted(Path(path).rglob("*.coll")))
+    else:
+        raise click.UsageError(f"there is no file {path}")
+
+
+def _format(file: str, *, check: bool, diff: bool) -> bool:
+    """Format one file, or say what there would be to do; whether there is anything."""
+    if file == _STANDARD:
+        text = decode_source("<stdin>", sys.stdin.buffer.read())
+    else:
+        text = read_source(Path(file))
+    formatted = format_text(file, text)
+    if diff:
+        ends = text.splitlines(keepends=True), formatted.splitlines(keepends=True)
+        click.echo("".join(unified_diff(*ends, file, file)), nl=False)
+    elif check:
+        if formatted != text:
+            click.echo(f"{file} is not formatted")
+    elif file == _STANDARD:
+        click.echo(formatted, nl=False)
+    elif formatted != text:
+        _write(Path(file), formatted)
+    return formatted != text
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        put_text(file, text)
+    except OSError as error:
+        message = f"cannot write {file}: {error.strerror or error}"
+        raise CollcError([Diagnostic("C502", message, None)]) from error
+
+
+def _quotable(file: str) -> str:
+    """The text for messages to quote, as far as it can be read."""
+    try:
+        return Path(file).read_text(encoding="utf-8-sig", errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,25 @@
+"""`collc lsp`: a language server for editors."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from collc.commands.output import FAULT
+
+
+@click.command()
+@click.option("--stdio", is_flag=True, help="As always: by standard input and output.")
+def command(stdio: bool) -> None:
+    """Serve an editor: problems while typing, hovers, definitions, completion, renaming, style.
+
+    It speaks the language server protocol on standard input and output; docs/editors.md says how
+    editors are told of it.
+    """
+    try:
+        from collc.lsp.server import make_server  # noqa: PLC0415 - pygls is an extra
+    except ImportError as error:
+        click.echo(f"collc: `collc lsp` needs pygls ({error}): pip install 'collc[lsp]'", err=True)
+        sys.exit(FAULT)
+    make_server().start_io()
