@@ -27,7 +27,6 @@ from collc.plan import BY_WAVELET, Advance, Op, Phase, Role
 from collc.plan.placement import passes_on, roles_of_ranks
 from collc.schedule import ReducePhase
 
-
 UNROLLED = 50  # rounds of call-backs, of three instructions each; in a loop beyond that
 
 
@@ -55,9 +54,9 @@ class LineRun:
     cycle in which router r lets a vector pass (0: not known yet); `gate[r]` the last router that
     the vector of r waits at; `waits[r]` what held up each vector that r takes. `frame[r]` is where
     the code of r sends, and `free[r]` when it has left the PE; `after[r]` where it calls what
-    follows, `done[r]` when it is done if nothing does. Two tasks of r may be between operations, one behind storing and one behind
-    sending: `late[r]` are the cycles by which they begin late, `due[r]` when they are due, -1 if
-    there are none. `far` is how far ranks are apart.
+    follows, `done[r]` when it is done if nothing does. Two tasks of r may be between
+    operations, one behind storing and one behind sending: `late[r]` are the cycles by which they
+    begin late, `due[r]` when they are due, -1 if there are none. `far` is how far ranks are apart.
     """
 
     costs: Costs
@@ -86,7 +85,7 @@ class LineRun:
 
     def start(self, rank: int) -> int:
         """By how much longer that takes."""
-        receives = _send_op(self, rank).combines_from is not None
+        receives = _sending(self, rank).combines_from is not None
         return 0 if receives else self.costs.send_start
 
     def hops(self, source: int, rank: int) -> int:

@@ -114,7 +114,7 @@ def test_broadcasts_meet_the_bound():
 def test_two_phase_agrees_with_measurements(group, measured):
     """Official simulator, 512 PEs, 4096 elements; docs/machine.md. The program measured there runs
     once and leaves its switches where they are, so what sets them back is left out here. Its
-    compiler took 48 cycles more for the registers of the first operation, and up to 13 between two."""
+    compiler took 48 cycles more for the registers of the first operation, up to 13 between two."""
     schedule = build_schedule(b.line_reduce(b.two_phase(512, group), 4096))
     once = without_resets(build_plan(schedule, WSE2))
     assert 48 <= measured - predict(schedule, once).cycles <= 48 + 2 * 13

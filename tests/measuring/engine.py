@@ -17,8 +17,8 @@ CHAIN = f"reduce(x: f32[{ELEMENTS}], add) on row {{ order west_to_east reduce ch
 BY_MAP = f"reduce(x: u32[{ELEMENTS}], add) on row {{ order west_to_east reduce chain to 0 }}"
 PRODUCTS = f"reduce(x: u32[{ELEMENTS}], mul) on row {{ order west_to_east reduce chain to 0 }}"
 NEGATES = f"reduce(x: f32[{NEGATED}], min) on row {{ order west_to_east reduce chain to 0 }}"
-OWN = f"""operation halved(a, b: f32) = (a + b) * 0.5
-collective c = reduce(x: f32[{ELEMENTS}], halved) on row {{ order west_to_east reduce chain to 0 }}"""
+OWN = f"""operation own(a, b: f32) assume associative = a * b + a
+collective c = reduce(x: f32[{ELEMENTS}], own) on row {{ order west_to_east reduce chain to 0 }}"""
 
 
 def _hop(trace: Trace) -> int:
