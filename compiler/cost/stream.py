@@ -115,7 +115,7 @@ class Strand:
         begun = reached + self.plan.target.code.awaited * (switched.routers.colors > 0)
         if waits.any():
             handled = self._handled(used, self._stopped(reached, depth))
-            due = handled + self.plan.target.code.activate
+            due = handled + self.plan.target.cycles.engine.scalar
             runs = due if self.processor is None else self.processor.first_free(due)
             begun = np.where(waits, handled + (runs - due) + self.calls.started(position), begun)
         return begun + self.calls.opened(switched.routers), waits

@@ -147,7 +147,7 @@ def _next_round(of: Row) -> int:
 
 def _frame(of: Row) -> int:
     """The task behind that ends where the next one may begin."""
-    trace = of.trace(row(2, CHAIN))
+    trace = of.trace(row(3, CHAIN))
     returned = trace.first(1, "code", "RET")
     idle = trace.first(1, "code", "IDLE", after=returned)
     return idle - returned - of.known["between_tasks"]
