@@ -131,6 +131,33 @@ constructs: setup
 	test -z "$(FOLDERS)" || $(BIN)/python fabsim/tools/census.py $(FOLDERS) --jobs $(JOBS)
 	$(BIN)/python tests/constructs.py
 
+# The viewer's page, viewer/viewer.html, which both packages bring; and its tests in a browser.
+.PHONY: viewer test-viewer
+viewer/node_modules/.made: viewer/package-lock.json
+	@command -v npm >/dev/null 2>&1 || { echo "make: Node 20 or newer is needed to build the viewer's page: no 'npm' on PATH" >&2; exit 1; }
+	cd viewer && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+viewer: viewer/node_modules/.made
+	cd viewer && node build.mjs
+
+test-viewer: setup viewer/node_modules/.made
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,viewer]'
+	$(BIN)/pytest tests/view
+
+# A page for each family of collectives, with runs to choose from: docs/teaching, into build/teaching.
+.PHONY: teaching
+comma := ,
+TEACHING = $(BIN)/collc view examples/$(1).coll --lesson docs/teaching/$(2).md -o build/teaching/$(2).html $(3)
+teaching: setup
+	@mkdir -p build/teaching
+	$(call TEACHING,chain,chain,--over P=8$(comma)32$(comma)64 --over B=1$(comma)16$(comma)256)
+	$(call TEACHING,two_phase,two_phase,--over S=2$(comma)4$(comma)8$(comma)16$(comma)32 --over B=1$(comma)16$(comma)256)
+	$(call TEACHING,ring_allreduce,ring,--over B=16$(comma)256$(comma)1024)
+	$(call TEACHING,allgather,allgather,--over B=16$(comma)256$(comma)1024)
+	$(call TEACHING,all_to_all,all_to_all,--over E=1$(comma)4$(comma)16)
+	$(call TEACHING,program_mixed,teardown,-D R=1 --over P=16$(comma)64 --over B=1$(comma)8$(comma)64)
+
 # The picture of the pipeline in docs/architecture.md, from the code.
 .PHONY: architecture
 architecture: setup

@@ -35,6 +35,7 @@ COMMANDS = (
     "reproduce",
     "run",
     "tune",
+    "view",
 )
 _COLLECTED_AFTER = 200_000  # objects: a compiler makes many that stay, and hardly any cycles
 _INTERRUPTED, _PIPE_CLOSED = 130, 141  # what a shell says of SIGINT and SIGPIPE

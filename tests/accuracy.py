@@ -35,8 +35,8 @@ import building as b
 from collc.base.diagnostics import CollcError
 from collc.checks import check_plan
 from collc.cost import Prediction, predict
+from collc.cost.choice import build_plan
 from collc.emit.render import render
-from collc.lowering import build_plan
 from collc.patterns import Kind, Pattern, all_patterns, instance
 from collc.patterns.facts import contracts_of
 from collc.plan import Plan

@@ -23,9 +23,9 @@ from building import (
     two_phase,
 )
 from collc.cost import predict
+from collc.cost.choice import build_plan
 from collc.driver.programs import compile_any
 from collc.emit.render import render
-from collc.lowering import build_plan
 from collc.schedule import build_schedule
 from collc.spec import BroadcastStep, Collective, ContractKind, ElementType, Operation, Order, Spec
 from collc.target import TARGETS

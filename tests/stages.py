@@ -33,6 +33,7 @@ STAGES = {
     "schedule": "schedule",
     "streams": "lowering",
     "tuning": "tuning",
+    "view": "view",
     "test_any_order.py": "run",
     "test_back_ends.py": "run",
     "test_fabric.py": "target",
@@ -81,6 +82,8 @@ def touched(paths: list[str]) -> set[str]:
                 found.add("emit")
             case ("grammar", *_):
                 found.add("language")
+            case ("viewer", *_):
+                found.add("view")
             case ("research", *_):
                 found.add("research")
     return found

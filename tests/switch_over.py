@@ -23,8 +23,9 @@ from programs.bare import planned, run_planned
 from programs.texts import PATTERNS, program_of
 
 from collc.checks.program import check_program
+from collc.cost.choice import fastest
 from collc.driver.pipeline import refuse_if_any
-from collc.lowering.sharing import apart, fastest
+from collc.lowering.sharing import apart
 from collc.plan.program import ProgramPlan
 from collc.run.program import NOTHING_KNOWN
 from collc.spec import Spec

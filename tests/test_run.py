@@ -47,7 +47,7 @@ class Simulator:
         return self.memory.copy()
 
     def launch(self, *_: object, **__: object) -> SimpleNamespace:
-        return SimpleNamespace(cycles=7, tile_cycles=28)
+        return SimpleNamespace(start_cycle=0, cycles=7, tile_cycles=28)
 
     def stop(self) -> None:
         pass

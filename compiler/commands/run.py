@@ -193,3 +193,6 @@ def _print_run(facts: dict[str, Any], output: Path | None, skew: int) -> None:
         click.echo(f"  CSL        {output}")
     if not facts["verified"]:
         click.echo(f"collc: {failure}: {facts['problem']}", err=True)
+        if facts["cycles"] is None:
+            chosen = "".join(f" -D {name}={value}" for name, value in facts["params"].items())
+            click.echo(f"help: to see it: collc view {facts['file']}{chosen}", err=True)

@@ -20,9 +20,10 @@ from rich.progress import track
 from collc.base.cache import on_all_cores
 from collc.commands.output import WRONG_RUN, print_data
 from collc.commands.source import Source, reporting, source_options
+from collc.driver.question_cache import Remembered
+from collc.driver.questions import Question
 from collc.run import RunError
-from collc.tuning.cache import Remembered
-from collc.tuning.lengths import Question, Row, crossing_of_plans, different, rows_of, sampled
+from collc.tuning.lengths import Row, crossing_of_plans, different, rows_of, sampled
 from collc.tuning.show import plan_as_data
 
 Answer = TypeVar("Answer")

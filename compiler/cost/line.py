@@ -269,8 +269,7 @@ def _opened(run: LineRun, rank: int, source: int) -> tuple[int, int]:
     Only routers behind the previous child need a look: a vector that passed before has found the
     others open.
     """
-    color = _sending(run, source).sends_on or ""
-    costs = run.costs
+    color, costs = _sending(run, source).sends_on or "", run.costs
     before = [child for child in run.pattern.children[rank] if child < source]
     nearest = max(before, default=rank + 1)
     times = (

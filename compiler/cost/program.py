@@ -18,8 +18,9 @@ from collc.cost.calls import finished
 from collc.cost.operations import costs_of
 from collc.cost.predict import Prediction, Times
 from collc.cost.stream import Call, Strand, strand_of
-from collc.plan.dynamic_lengths import Lengths, collective_of_length
+from collc.plan.dynamic_lengths import Lengths
 from collc.plan.program import ProgramPlan
+from collc.schedule.lengths import collective_of_length
 from collc.spec import Collective
 
 FOLLOWED = 3  # rounds

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from collc.cost.line import Wait
 from collc.cost.predict import CriticalPath, Prediction
 
@@ -28,7 +26,7 @@ def show_gap(prediction: Prediction) -> str:
 
 
 def _path(path: CriticalPath) -> str:
-    waits = [text for wait in path.waits for text in _wait(wait)]
+    waits = [wait_words(wait) for wait in path.waits]
     return f"  {path.phase} (line {path.at.line}) waits for {', '.join(shortened(waits))}"
 
 
@@ -41,7 +39,7 @@ def shortened(entries: list[str]) -> list[str]:
     return [*entries[:half], f"{len(entries) - SHOWN_WAITS} more", *entries[-half:]]
 
 
-def _wait(wait: Wait) -> Iterator[str]:
+def wait_words(wait: Wait) -> str:
     """One cause in words."""
     words = {
         "vector": f"the vector of rank {wait.rank}",
@@ -50,4 +48,4 @@ def _wait(wait: Wait) -> Iterator[str]:
         "start": f"rank {wait.rank} to start its operation",
         "distance": f"the way to the farthest PE ({wait.rank} hops)",
     }
-    yield words[wait.what]
+    return words[wait.what]

@@ -17,9 +17,8 @@ from collc.cost.phase_entry import code_of_start, places_of, work_of
 from collc.cost.phase_timing import Ends, Part, ends_of, parts_of
 from collc.cost.predict import Mask, Times
 from collc.cost.processor import Piece, Processor, Stretch
-from collc.emit.model import SharedPhase, loads_at_start
-from collc.emit.program_phases import shared_of
 from collc.lowering.configuration import is_switched
+from collc.lowering.shared_phases import SharedPhase, is_quick, loads_at_start, shared_of
 from collc.plan import BY_WAVELET, ColorUse, Phase, Role
 from collc.plan.placement import received_colors, sent_colors
 from collc.plan.program import ProgramPlan, Use
@@ -293,7 +292,7 @@ def _load(plan: ProgramPlan, use: Use, role: Role, given: SharedPhase) -> int:
     sent = [op for op in ops if op.sends]
     both = sum(op.combines_from is not None for op in sent)
     control = sum(op.advance in BY_WAVELET for op in sent)
-    if _is_quick(plan, use, given):
+    if is_quick(plan, use, given):
         always, control = control * load, 0
     else:
         always = 0
@@ -304,13 +303,6 @@ def _load(plan: ProgramPlan, use: Use, role: Role, given: SharedPhase) -> int:
     loads = vectors + control
     lengths = code.length_set * vectors if given.by_length else 0
     return always + loads * load + lengths + code.late_load * (loads > 0)
-
-
-def _is_quick(plan: ProgramPlan, use: Use, given: SharedPhase) -> bool:
-    """Whether PEs go on without waiting for their control wavelets."""
-    all_are = set(given.torn_down) == set(given.positions)
-    by_call_back = _maps(plan, use) and plan.phase(use).exchange is None
-    return given.controls_ready and all_are and not by_call_back
 
 
 def _maps(plan: ProgramPlan, use: Use) -> bool:
@@ -325,7 +317,7 @@ def _part(  # noqa: PLR0913, PLR0917 - what a phase is, and how PEs come to it
     """What is evaluated: a PE may be quick only if all colors of the phase are torn down."""
     given = strand.given[position]
     phases = strand.plan.plans[use.collective].phases
-    phase, quick = phases[use.phase], _is_quick(strand.plan, use, given)
+    phase, quick = phases[use.phase], is_quick(strand.plan, use, given)
     combining = [i for i, one in enumerate(phases) if one.kind is not ContractKind.BROADCAST]
     restores = costs.negates and use.phase == max(combining, default=-1)
     shared = _costs(strand, position, use, costs)
@@ -358,7 +350,7 @@ def _costs(strand: Strand, position: int, use: Use, costs: Costs) -> Costs:
         frames=costs.code.returns,
         length=costs.elements // PAIR if phase.paired else costs.elements,
         group=WIDE if phase.wide else 1,
-        control_load=2 * costs.load if given.late and not _is_quick(plan, use, given) else 0,
+        control_load=2 * costs.load if given.late and not is_quick(plan, use, given) else 0,
     )
 
 

@@ -15,6 +15,7 @@ from collc.cost import Prediction, predict
 from collc.cost.program import predict_program
 from collc.emit.clock import MEMORY_BYTES
 from collc.emit.render import with_commands
+from collc.language.show import show_spec
 from collc.lowering.resources import colors_of
 from collc.plan import Plan
 from collc.plan.dynamic_lengths import Lengths
@@ -25,6 +26,7 @@ from collc.schedule import Schedule
 from collc.spec import Decision, Spec
 from collc.target.fabric import Wanted
 from collc.tuning.warnings import warnings_of
+from collc.view import Observed, Page, Scope, page_of, watched_run
 
 AnyPlan = TypeVar("AnyPlan", Plan, ProgramPlan)
 Made = TypeVar("Made", bound="_Compiled[Any]")
@@ -91,6 +93,18 @@ class _Compiled(ABC, Generic[AnyPlan]):
         no place there."""
         files = with_commands(self.files, self.spec.target, self.size, wanted)
         return replace(self, files=files)
+
+    def view(self, *, seed: int | None = 1) -> Page:
+        """A page that shows the plan, what is predicted, and a run with this seed, none where it is
+        None; a notebook shows the page itself. Raises as `run` does where fabsim is missing."""
+        seen = Observed() if seed is None else watched_run(self, seed, Scope())
+        return page_of([(self, seen, show_spec(self.spec))])
+
+    @abstractmethod
+    def run(
+        self, *, seed: int = 1, repeats: int = 1, progress: Progress | None = None
+    ) -> RunReport:
+        """Run the emitted text on fabsim and compare with NumPy."""
 
     def write(self, directory: str | Path) -> None:
         """Write the files into `directory`, all or none. Raises OSError."""

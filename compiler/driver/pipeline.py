@@ -10,12 +10,12 @@ from collc.base.diagnostics import CollcError, Diagnostic
 from collc.checks import check_plan
 from collc.checks.memory import vector_fits
 from collc.cost import Prediction, predict, unmet_expectations
+from collc.cost.choice import build_plan
 from collc.driver.bundle import Bundle
 from collc.emit.render import render
 from collc.emit.reserved import unusable_names
 from collc.emit.spelling import spelled
 from collc.language import parse_source
-from collc.lowering import build_plan
 from collc.lowering.resources import left_by
 from collc.plan import Plan
 from collc.proof import prove

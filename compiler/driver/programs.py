@@ -10,6 +10,7 @@ from collc.base.diagnostics import CollcError
 from collc.checks.choices import one_root
 from collc.checks.program import check_program
 from collc.cost import Prediction, unmet_expectations
+from collc.cost.choice import build_program_plan, build_strands
 from collc.cost.predict import predict
 from collc.cost.program import predict_program
 from collc.driver.bundle import Bundle, ProgramBundle
@@ -27,8 +28,6 @@ from collc.emit.reserved import unusable_in_program, unusable_lengths, unusable_
 from collc.emit.spelling import spelled
 from collc.language import parse_source
 from collc.language.show import show_steps
-from collc.lowering.concurrent_streams import build_strands
-from collc.lowering.sharing import build_program_plan
 from collc.plan.program import ProgramPlan
 from collc.proof import prove
 from collc.schedule import Schedule, build_schedule

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from collc.base.diagnostics import Diagnostic
 from collc.checks.program import SHORTAGES, check_program
-from collc.lowering.sharing import build_program_plan
+from collc.cost.choice import build_program_plan
 from collc.plan.program import ProgramPlan
 
 

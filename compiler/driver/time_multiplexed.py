@@ -9,11 +9,10 @@ from typing import NamedTuple
 from collc.base.diagnostics import Diagnostic
 from collc.checks.program import check_program
 from collc.cost import Prediction
+from collc.cost.choice import build_plan, build_program_plan
 from collc.cost.program import predict_program
 from collc.emit.reserved import unusable_in_program
-from collc.lowering import build_plan
 from collc.lowering.resources import left_by
-from collc.lowering.sharing import build_program_plan
 from collc.plan.program import ProgramPlan
 from collc.schedule import Schedule
 from collc.schedule.barrier_tokens import with_tokens

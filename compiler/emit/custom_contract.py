@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from collc.run.expected_custom import Due, dues
 from collc.spec import Collective
-from collc.spec.custom_contract import Holdings, OwnContract
+from collc.spec.custom_contract import Due, Holdings, OwnContract, dues
 
 Row = tuple[int, ...]
 Ints = npt.NDArray[np.int64]

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from collc.emit.blocks import first_of_block
-from collc.emit.ids import Ids
 from collc.emit.roles import Field, RoleModel
 from collc.emit.step_tables import StepTable, kinds_of, table_numbers, tables_of
+from collc.lowering.ids import Ids
 from collc.lowering.memory import LOOP_HEADER, lane_numbers, row_numbers
 from collc.plan import AREA_BITS, Exchange, Lane, Number, Phase, Plan, RowKind
 from collc.plan.step_tables import always, extent_of

@@ -8,12 +8,9 @@ compares.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from collc.spec.formula import COMPARISONS, FLOATS, LOGIC, Formula, Node, uses
+from collc.spec.formula import CHOICES, COMPARISONS, FLOATS, LOGIC, Formula, Node, named_nodes
 
-_LEAVES = ("own", "received", "constant")
-_CHOICES = ("min", "max", "choose")
 _SIGNS = {
     "add": "+",
     "sub": "-",
@@ -33,7 +30,7 @@ _CSL = {
     "cast": "@as({type}, {0})",
     "shift_left": "({0} << @as(u16, {number}))",
     "shift_right": "({0} >> @as(u16, {number}))",
-    **{kind: "if {condition} {chosen} else {otherwise}" for kind in _CHOICES},
+    **{kind: "if {condition} {chosen} else {otherwise}" for kind in CHOICES},
 }
 _NUMPY = {
     **_CSL,
@@ -45,7 +42,7 @@ _NUMPY = {
     "cast": "np.asarray({0}).astype(np.{numpy})",
     "shift_left": "({0} << {number})",
     "shift_right": "({0} >> {number})",
-    **{kind: "np.where({condition}, {chosen}, {otherwise})" for kind in _CHOICES},
+    **{kind: "np.where({condition}, {chosen}, {otherwise})" for kind in CHOICES},
 }
 
 
@@ -70,54 +67,14 @@ def numpy_body(formula: Formula) -> tuple[str, ...]:
     return (*lines, f"return {result[0]}")
 
 
-@dataclass(frozen=True)
-class Work:
-    """Instructions of a call-back: those of a cycle, how many of them another one waits for, as
-    their result is a float, and products of whole numbers of 32 bits."""
-
-    scalars: int = 0
-    float_waits: int = 0
-    wide_products: int = 0
-
-
-def work_of(formula: Formula) -> Work:
-    """One instruction for each node that computes, two for a choice between two values, of which a
-    minimum or maximum has to compare them first. A choice takes no jump."""
-    counts = uses(formula)
-    scalars = waits = wide = 0
-    for node, used in zip(formula, counts, strict=True):
-        if node.kind in _LEAVES:
-            continue
-        if node.kind == "mul" and node.type in {"i32", "u32"}:
-            wide += 1
-            continue
-        scalars += 2 if node.kind in {"min", "max"} else 1
-        waits += node.type in FLOATS and used > 0
-    return Work(scalars, waits, wide)
-
-
-def _named(formula: Formula) -> set[int]:
-    """Nodes that get a name: what is used more than once, choices, and what a minimum or maximum
-    compares."""
-    counts = uses(formula)
-    named = {i for i, node in enumerate(formula) if counts[i] > 1 and node.kind not in _LEAVES}
-    for index, node in enumerate(formula[:-1]):
-        if node.kind in _CHOICES:
-            named.add(index)
-    for node in formula:
-        if node.kind in ("min", "max"):
-            named.update(i for i in node.of if formula[i].kind not in _LEAVES)
-    return named
-
-
 def _lines(
     formula: Formula, spelling: Mapping[str, str], line: str
 ) -> tuple[list[str], tuple[str, ...]]:
     """The definitions of what has a name, and the result: one text, or three for a choice."""
-    named, texts, lines = _named(formula), list[str](), list[str]()
+    named, texts, lines = named_nodes(formula), list[str](), list[str]()
     for index, node in enumerate(formula):
         of = [texts[i] for i in node.of]
-        if index == len(formula) - 1 and node.kind in _CHOICES:
+        if index == len(formula) - 1 and node.kind in CHOICES:
             return lines, _choice(node, of)
         texts.append(_text(node, of, spelling))
         if index in named:
@@ -131,7 +88,7 @@ def _text(node: Node, of: list[str], spelling: Mapping[str, str]) -> str:
     pattern = spelling[node.kind]
     if node.kind == "negate" and node.type in FLOATS and spelling is _CSL:
         pattern = "(-{0})"
-    condition, chosen, otherwise = _choice(node, of) if node.kind in _CHOICES else ("", "", "")
+    condition, chosen, otherwise = _choice(node, of) if node.kind in CHOICES else ("", "", "")
     return pattern.format(
         *of,
         type=node.type,

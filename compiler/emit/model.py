@@ -21,7 +21,6 @@ from collc.emit.conditions import Cases, cases_of
 from collc.emit.custom_contract import OwnModel, own_model
 from collc.emit.exchange import BitModel, row_bits
 from collc.emit.grid_places import SiteModel, site_model, where
-from collc.emit.ids import Ids
 from collc.emit.names import NUMPY_TYPE, Combine, combine_of
 from collc.emit.order import numpy_combine, order_of, rounds
 from collc.emit.paths import PathModel, path_model
@@ -40,9 +39,11 @@ from collc.emit.registers import (
     registers_of_vector,
 )
 from collc.emit.roles import Shape, shape_of
+from collc.lowering.ids import Ids
 from collc.lowering.registers import vector_pairs
 from collc.lowering.resources import switched_colors
-from collc.plan import AREA_BITS, Phase, Plan, Registers
+from collc.lowering.shared_phases import SharedPhase
+from collc.plan import AREA_BITS, Plan, Registers
 from collc.schedule import Schedule, home_pe
 from collc.spec import Collective, ContractKind
 from collc.spec.slice_ownership import lines_and_ranks
@@ -144,33 +145,6 @@ class BundleModel:
     def has_part(self) -> str:
         """The condition that this PE takes part in any phase."""
         return " or ".join(f"params.{phase.name}.takes_part" for phase in self.phases)
-
-
-@dataclass(frozen=True)
-class SharedPhase:
-    """What a phase of a program of several collectives is given: the positions of its colors among
-    the program's, those of them that are torn down, the first positions of the ids it takes,
-    whether it loads its registers when it begins, and whether its colors have registers by which
-    control wavelets are sent; `by_length` says that the length is the call's. It
-    `sets_routers` of the colors that are torn down if no other phase has code that sets them alike;
-    on those that are `switched` some phase changes switch positions. Those of the colors that are
-    `set_elsewhere` stay as another phase has them."""
-
-    positions: Mapping[str, int]
-    torn_down: frozenset[str]
-    first: Ids
-    late: bool
-    controls_ready: bool
-    by_length: bool = False
-    sets_routers: bool = False
-    switched: frozenset[str] = frozenset()
-    set_elsewhere: frozenset[str] = frozenset()
-
-
-def loads_at_start(phase: Phase, given: SharedPhase) -> bool:
-    """Whether a phase of a tree loads its registers in a function when it begins: they are those of
-    other phases, too, or as long as the vectors of the call."""
-    return phase.exchange is None and (given.late or given.by_length)
 
 
 def model_of(
@@ -328,14 +302,11 @@ def shared_phases(
     plan: Plan, how: Combine, shared: tuple[SharedPhase, ...]
 ) -> tuple[PhaseModel, ...]:
     """The phase models of a program of several collectives, each by itself."""
-    return tuple(
-        shared_phase(plan, how, index, given, replace(given.first))
-        for index, given in enumerate(shared)
-    )
+    return tuple(_shared_phase(plan, how, index, given) for index, given in enumerate(shared))
 
 
-def shared_phase(plan: Plan, how: Combine, index: int, given: SharedPhase, ids: Ids) -> PhaseModel:
-    """The model of one phase of a program; takes the positions it needs from `ids`."""
+def _shared_phase(plan: Plan, how: Combine, index: int, given: SharedPhase) -> PhaseModel:
+    """The model of one phase of a program."""
     phase = plan.phases[index]
     around = Surroundings(
         after=f"{phase.name}_finish",
@@ -352,7 +323,7 @@ def shared_phase(plan: Plan, how: Combine, index: int, given: SharedPhase, ids: 
         torn_down=given.torn_down,
         controls_ready=given.controls_ready,
     )
-    return phase_model(phase, plan, how, ids, around)
+    return phase_model(phase, plan, how, replace(given.first), around)
 
 
 def _last_reduction(plan: Plan) -> int:

@@ -19,7 +19,6 @@ from collc.emit.exchange import (
     exchange_role,
 )
 from collc.emit.grid_places import site_model
-from collc.emit.ids import Ids
 from collc.emit.names import Combine
 from collc.emit.registers import (
     RegisterModel,
@@ -40,6 +39,7 @@ from collc.emit.roles import (
     shape_of,
 )
 from collc.emit.routes_between import WaysModel, ways_model
+from collc.lowering.ids import Ids
 from collc.plan import Phase, Plan
 
 

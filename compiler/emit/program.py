@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 
 from collc.base.version import __version__
 from collc.emit.length_choice import halved
-from collc.emit.model import BundleModel, SharedPhase, model_of
+from collc.emit.model import BundleModel, model_of
 from collc.emit.phases import PhaseModel
 from collc.emit.program_colors import ColorModel, color_models
-from collc.emit.program_phases import controls_ready, shared_of
 from collc.emit.registers import GotModel, got
 from collc.lowering.configuration import setters
 from collc.lowering.resources import switched_colors
+from collc.lowering.shared_phases import SharedPhase, controls_ready, shared_of
 from collc.plan.program import ProgramPlan
 
 STRANDS = ("collectives", "beside")  # what begins the names of their modules; then beside_2, ...

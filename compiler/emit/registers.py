@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from collc.emit.exchange import ExchangeModel
-from collc.emit.ids import Ids
 from collc.emit.roles import Shape
+from collc.lowering.ids import Ids
 
 SHORT = {"dsr_dest": "dest", "dsr_src0": "src0", "dsr_src1": "src1"}
 _GOT = re.compile(r"\b(dest|src0|src1)_dsr_(\d+)\b")

@@ -30,7 +30,7 @@ from collc.language.syntax import (
     Word,
 )
 from collc.language.traverse import expressions_of, walk
-from collc.schedule import JUMP
+from collc.spec.steps import JUMP
 
 MAX_CALLS_DEEP = 65_536
 MAX_EVALUATIONS = 4_000_000

@@ -11,9 +11,9 @@ from collc.language.shapes import children_of
 from collc.language.step_places import StepContext, end_of
 from collc.language.syntax import Call, Name, ReduceClause, TreeUse, Word
 from collc.language.undecided import is_auto
-from collc.schedule import JUMP
 from collc.spec import ReduceStep, Tree
 from collc.spec.simd import wavelets
+from collc.spec.steps import JUMP
 
 LONGEST_LEAPING = 4096  # ranks of a tree that is carried out in steps
 

@@ -20,7 +20,6 @@ from collc.language.shapes import Children
 from collc.language.show_algorithm import show_algorithm, values_of
 from collc.language.show_contract import show_contracts
 from collc.language.show_operation import show_operation
-from collc.schedule import JUMP, Phase, axis_of, step_of
 from collc.spec import (
     Algorithm,
     BroadcastStep,
@@ -39,6 +38,7 @@ from collc.spec import (
     Step,
     Tree,
 )
+from collc.spec.steps import JUMP, axis_of
 
 _WIDEST_LINE = 160  # longer source lines are cut around the place
 _CONTEXT = 60
@@ -297,13 +297,6 @@ def step_texts(collective: Collective) -> Iterator[str]:
             lines = _lines_by(axis, collective, every=reduced <= {axis})
             reduced.add(axis)
             yield f"reduce {lines}{_tree_texts(step)} to {step.root}"
-
-
-def text_of_step(collective: Collective, phase: Phase) -> str:
-    """The step of a phase, as it would be written; names of phases are the compiler's."""
-    own = step_of(collective, phase)
-    written = zip(collective.steps, step_texts(collective), strict=True)
-    return next(text for step, text in written if step is own)
 
 
 def _lines_by(axis: str, collective: Collective, *, every: bool) -> str:

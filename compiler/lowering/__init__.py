@@ -1,8 +1,7 @@
 """Schedule to Plan: roles, routes and switch positions, then numbers.
 
-`build_plan` tries every coloring of each reduce phase (`COLORINGS`) and every wiring of each phase
-made of steps that keep the limits of the collective and of the target. It takes the plan with the
-fewest predicted cycles, of equals the one with the fewest colors.
+`candidate_plans` has a plan for every coloring of each reduce phase (`COLORINGS`) and every wiring
+of each phase made of steps; which of them is taken depends on what they cost (`collc.cost.choice`).
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from functools import cache, partial
 from itertools import product
 
 from collc.base.paths import Path
-from collc.cost import cycles_of
 from collc.lowering import memory, registers, resources
 from collc.lowering.behaviour import Combining, behaviours
 from collc.lowering.broadcast import broadcast_phase
@@ -22,7 +20,6 @@ from collc.lowering.jump import without_root
 from collc.lowering.line import LineTree, line_tree
 from collc.lowering.roles import reduce_phase
 from collc.lowering.rounds import one_by_one
-from collc.lowering.slots import with_shared_numbers
 from collc.lowering.steps import (
     Traffic,
     circuits,
@@ -34,7 +31,7 @@ from collc.lowering.steps import (
     traffic_of,
 )
 from collc.lowering.steps.routes import Wired
-from collc.plan import Advance, Phase, Plan, Way
+from collc.plan import Phase, Plan, Way
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.schedule import Phase as SchedulePhase
 from collc.spec.arithmetic import arithmetic_of
@@ -42,49 +39,19 @@ from collc.spec.exchange import StepsPhase
 from collc.spec.simd import goes_in_pairs, slices_go_in_pairs
 from collc.target import Target
 
-__all__ = ["COLORINGS", "build_plan", "candidate_plans"]
+__all__ = ["COLORINGS", "candidate_plans", "relays_need_fewer"]
 
 Coloring = Callable[[LineTree], tuple[int, ...]]
 
 COLORINGS: dict[str, Coloring] = {"by_parity": by_parity, "without_control": without_control}
 
 
-def build_plan(schedule: Schedule, target: Target) -> Plan:
-    """The best plan within all budgets, in which phases share numbers only if there is none in
-    which each has its own; if none is, the one with the fewest colors, which a check refuses.
-    """
-    candidates = candidate_plans(schedule, target)
-    first = next(candidates)
-    alone = not _has_control(first) and not any(
-        _relays_need_fewer(phase, schedule.collective.path) for phase in schedule.phases
-    )
-    if resources.within_budget(first) and alone:
-        return first  # no other coloring is faster without control wavelets, and none needs fewer
-    plans = (first, *candidates)
-    possible = [plan for plan in plans if resources.within_budget(plan)]
-    if not possible:
-        plans = tuple(map(with_shared_numbers, plans))
-        possible = [plan for plan in plans if resources.within_budget(plan)]
-    if len(possible) <= 1:
-        return possible[0] if possible else min(plans, key=_colors)
-    return min(possible, key=lambda plan: (cycles_of(schedule, plan), _colors(plan)))
-
-
-def _has_control(plan: Plan) -> bool:
-    roles = (role for phase in plan.phases for role in phase.roles)
-    return any(op.advance is Advance.CONTROL for role in roles for op in role.ops)
-
-
-def _relays_need_fewer(phase: SchedulePhase, path: Path | None) -> bool:
+def relays_need_fewer(phase: SchedulePhase, path: Path | None) -> bool:
     """Whether circuits take more colors than relays, and so have to be faster to be worth it."""
     if not isinstance(phase, StepsPhase):
         return False
     direct, by_relays = _wirings(phase, traffic_of(phase), path)
     return direct is not None and direct[0].color_count > by_relays[0].color_count
-
-
-def _colors(plan: Plan) -> int:
-    return len(plan.colors)
 
 
 def candidate_plans(schedule: Schedule, target: Target) -> Iterator[Plan]:

@@ -16,8 +16,7 @@ import numpy as np
 
 from collc.lowering import memory
 from collc.lowering.pe_masks import Mask, touched_by
-from collc.lowering.resources import left_by
-from collc.lowering.sharing import fastest_plans, fits, share, shared_dsrs, widest
+from collc.lowering.sharing import fits, share, shared_dsrs, widest
 from collc.plan import Plan
 from collc.plan.program import ProgramPlan, Use
 from collc.schedule import Schedule
@@ -28,11 +27,11 @@ _MOST_STRANDS = 4
 _MOST_SPLITS = 256
 
 
-def build_strands(schedules: tuple[Schedule, ...], program: Program, target: Target) -> ProgramPlan:
-    """The plan of a program some of whose calls are in flight at the same time. Where nothing fits,
-    it asks for more than there is, and a check refuses it."""
-    target = left_by(program.reserved, target)
-    chosen = fastest_plans(schedules, program, target)
+def planned_strands(
+    schedules: tuple[Schedule, ...], chosen: tuple[Plan, ...], program: Program, target: Target
+) -> ProgramPlan:
+    """The plan of a program some of whose calls are in flight at the same time, by the plans chosen
+    for its collectives."""
     program = in_parts(program, chosen)
     if not program.together:
         return share(schedules, chosen, program, target)

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, count
 
-from collc.cost import predict
-from collc.lowering import candidate_plans, memory
+from collc.lowering import memory
 from collc.lowering.color_queues import queues_of_colors, too_few_queues
 from collc.lowering.configuration import configuration, first_differing
 from collc.lowering.pe_masks import touched_by
@@ -22,7 +21,6 @@ from collc.lowering.resources import (
     QueueNeed,
     colors_of,
     deal_queues,
-    left_by,
     switched_colors,
     take,
     task_ids_of_phase,
@@ -36,23 +34,6 @@ from collc.spec import Collective, ContractKind, Program, Reconfigure
 from collc.target import Target
 
 
-def build_program_plan(
-    schedules: tuple[Schedule, ...], program: Program, target: Target
-) -> ProgramPlan:
-    """The plan of a program, with what it leaves of the target. It may need more than that; a check
-    refuses it then."""
-    target = left_by(program.reserved, target)
-    return share(schedules, fastest_plans(schedules, program, target), program, target)
-
-
-def fastest_plans(
-    schedules: tuple[Schedule, ...], program: Program, target: Target
-) -> tuple[Plan, ...]:
-    """A plan for each collective by itself, within the program's limit of colors."""
-    most = len(target.colors) if program.colors is None else program.colors
-    return tuple(fastest(schedule, target, most) for schedule in schedules)
-
-
 def share(
     schedules: tuple[Schedule, ...], chosen: tuple[Plan, ...], program: Program, target: Target
 ) -> ProgramPlan:
@@ -64,18 +45,6 @@ def share(
             if fits(unchanged, most):
                 return unchanged
     return _in_turns(schedules, chosen, program, target)
-
-
-def fastest(schedule: Schedule, target: Target, most: int) -> Plan:
-    """Of the plans whose phases keep the limit of colors, each by itself, the one that takes the
-    fewest cycles; if none keeps it, the one with the fewest colors."""
-    plans = list(candidate_plans(schedule, target))
-    possible = [plan for plan in plans if widest(plan) <= most]
-    if not possible:
-        return min(plans, key=widest)
-    if len(possible) == 1:
-        return possible[0]
-    return min(possible, key=lambda plan: (predict(schedule, plan).cycles, widest(plan)))
 
 
 def widest(plan: Plan) -> int:

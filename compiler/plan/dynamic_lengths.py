@@ -10,8 +10,7 @@ import numpy as np
 
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.plan import Phase
-from collc.schedule import Schedule
-from collc.spec import Collective, Program
+from collc.spec import Program
 from collc.spec.exchange import StepsPhase
 
 Lengths = Mapping[str, Sequence[int]]  # by name, one for each round
@@ -67,17 +66,6 @@ def _refused(message: str) -> CollcError:
     return CollcError([Diagnostic("C503", message, None)])
 
 
-def of_length(schedule: Schedule, length: int) -> Schedule:
-    """What is run for vectors of a length: the same steps, with fewer elements."""
-    phases = tuple(
-        replace(phase, slicing=replace(phase.slicing, length=length))
-        if isinstance(phase, StepsPhase)
-        else phase
-        for phase in schedule.phases
-    )
-    return Schedule(collective_of_length(schedule.collective, length), phases)
-
-
 def exchange_of_length(phase: Phase, pattern: StepsPhase, length: int) -> tuple[Phase, StepsPhase]:
     """A phase made of steps, and its pattern, for vectors of a length of the run; as they are where
     their length is known."""
@@ -86,9 +74,3 @@ def exchange_of_length(phase: Phase, pattern: StepsPhase, length: int) -> tuple[
     slicing = replace(pattern.slicing, length=length)
     exchange = replace(phase.exchange, slicing=slicing)
     return replace(phase, exchange=exchange), replace(pattern, slicing=slicing)
-
-
-def collective_of_length(collective: Collective, length: int) -> Collective:
-    """The collective with vectors of a length."""
-    contract = replace(collective.contract, length=length)
-    return replace(collective, contract=contract)

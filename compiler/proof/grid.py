@@ -17,10 +17,10 @@ import numpy.typing as npt
 from collc.base.diagnostics import Diagnostic, Span
 from collc.base.grids import Grid
 from collc.base.number_ranges import consecutive
-from collc.language.show import text_of_step
 from collc.proof.contributions import UNORDERED, Block, Contributions, all_of, cut_for, one_of
 from collc.proof.steps import clashing, follow_steps, order_of, out_of_order, unequal_slices
 from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule, home_pe
+from collc.schedule.written import text_of_step
 from collc.spec import ContractKind
 from collc.spec.exchange import StepsPhase
 

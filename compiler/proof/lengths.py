@@ -23,8 +23,8 @@ from math import lcm
 import numpy as np
 
 from collc.base.diagnostics import Diagnostic
-from collc.plan.dynamic_lengths import of_length
 from collc.schedule import Schedule
+from collc.schedule.lengths import of_length
 from collc.spec import RunLength
 from collc.spec.exchange import StepsPhase
 

@@ -38,7 +38,7 @@ class RunReport:
     over PEs of the cycles in which they were active; `wall_seconds` is compiling and simulating.
     `problem` is empty exactly when `verified`. `lengths` are those that were given when the program
     ran, by name, for each round; `compared` is how many elements of the buffers, those that the
-    contracts promise.
+    contracts promise; `start_cycle` is the simulator's cycle at the common start.
     """
 
     verified: bool
@@ -48,6 +48,7 @@ class RunReport:
     wall_seconds: float
     lengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     compared: int = 0
+    start_cycle: int = 0
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,7 @@ def run_texts(
         wall_seconds=time.perf_counter() - began,
         lengths=slowest.lengths,
         compared=slowest.compared,
+        start_cycle=slowest.launch.start_cycle,
     )
 
 

@@ -6,59 +6,14 @@ ranks that it names, in their order, and compared with what the schedule gives.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
 import numpy as np
 
 from collc.run.unordered_reference import in_any_order
 from collc.schedule import pes_of_ranks
 from collc.spec import Collective, Operation
 from collc.spec.arrays import Array, Mask
-from collc.spec.custom_contract import Holdings, OwnContract
+from collc.spec.custom_contract import Holdings, OwnContract, dues
 from collc.spec.exchange import Slicing
-
-
-@dataclass(frozen=True)
-class Due:
-    """Slices `into` to `into + count - 1` of a rank are to hold those of the ranks `whose`, from
-    `slice` on, combined."""
-
-    holder: int
-    into: int
-    count: int
-    slice: int
-    whose: tuple[int, ...]
-
-
-def dues(own: OwnContract) -> Iterator[Due]:
-    """What is promised, rank by rank; neighbouring slices of the same ranks together."""
-    last: Due | None = None
-    for one in _by_slice(own.promised):
-        if last is not None and _follows(last, one):
-            last = Due(last.holder, last.into, last.count + 1, last.slice, last.whose)
-            continue
-        if last is not None:
-            yield last
-        last = one
-    if last is not None:
-        yield last
-
-
-def _by_slice(held: Holdings) -> Iterator[Due]:
-    """The same for every slice by itself."""
-    whose: dict[tuple[int, int, int], list[int]] = {}
-    columns = (held.holder, held.whose, held.slice, held.into, held.count)
-    for holder, of, slice_, into, count in zip(*(c.tolist() for c in columns), strict=True):
-        for i in range(count):
-            whose.setdefault((holder, into + i, slice_ + i), []).append(of)
-    for (holder, into, slice_), ranks in sorted(whose.items()):
-        yield Due(holder, into, 1, slice_, tuple(sorted(ranks)))
-
-
-def _follows(last: Due, one: Due) -> bool:
-    there = (last.holder, last.into + last.count, last.slice + last.count, last.whose)
-    return there == (one.holder, one.into, one.slice, one.whose)
 
 
 def promised_of(collective: Collective) -> Mask:

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from collc.emit.program import strand_name
-from collc.plan.dynamic_lengths import Lengths, checked_lengths, lengths_of_run, of_length
+from collc.plan.dynamic_lengths import Lengths, checked_lengths, lengths_of_run
 from collc.plan.program import ProgramPlan
 from collc.run import Outcome, Progress, RunReport, run_texts, tokens_of
 from collc.run.expected import NOT_KEPT, carry_on, carry_on_in_part, describe, make_input
+from collc.schedule.lengths import of_length
 from collc.spec import Collective
 from collc.spec.arrays import Array, Mask
 

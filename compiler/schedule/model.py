@@ -28,12 +28,11 @@ from collc.spec import (
     Tree,
 )
 from collc.spec.exchange import Blocks, Slicing, StepsPhase
+from collc.spec.steps import JUMP, ascending, axis_of
 
 Children = tuple[tuple[int, ...], ...]
 
-JUMP = (
-    "root_bypass"  # a tree over all ranks but the root, whose sum comes to it from the nearer end
-)
+
 PAIR_BYTES = 2  # of an element of which a wavelet has room for two
 
 REVERSED = {
@@ -158,16 +157,6 @@ class Schedule:
 
     collective: Collective
     phases: tuple[Phase, ...]
-
-
-def axis_of(order: Order) -> str:
-    """The coordinate that grows or falls along an order: "x" along a row, "y" along a column."""
-    return "x" if order in (Order.WEST_TO_EAST, Order.EAST_TO_WEST) else "y"
-
-
-def ascending(order: Order) -> bool:
-    """Whether ranks grow with the coordinate."""
-    return order in (Order.WEST_TO_EAST, Order.NORTH_TO_SOUTH)
 
 
 def step_of(collective: Collective, phase: Phase) -> Step:
@@ -365,61 +354,3 @@ def _with_unique_names(phases: list[Phase]) -> Iterator[Phase]:
     for phase in phases:
         count = seen[phase.name] = seen.get(phase.name, 0) + 1
         yield phase if count == 1 else replace(phase, name=f"{phase.name}_{count}")
-
-
-def home_pe(schedule: Schedule) -> tuple[int, int]:
-    """(x, y) of the PE that a rooted contract ends at or starts from.
-
-    Where algorithms run it is said; else it is where the reductions end or, without any, where the
-    broadcast starts.
-    """
-    if schedule.collective.root is not None:
-        return schedule.collective.root
-    place = {"x": 0, "y": 0}
-    reductions = [phase for phase in schedule.phases if isinstance(phase, ReducePhase)]
-    for reduction in reductions:
-        place[reduction.axis] = reduction.coordinate(0)
-    if reductions:
-        path = schedule.collective.path
-        return path.places[place["x"]] if path else (place["x"], place["y"])
-    sources = [(p.x, p.y) for p in schedule.phases if isinstance(p, BroadcastPhase)]
-    return sources[0] if sources else (0, 0)
-
-
-def corner_of(collective: Collective) -> tuple[int, int]:
-    """(x, y) of the PE that is rank 0 along every axis that a step goes along; a path is laid out
-    as a row."""
-    extents = {"x": collective.grid.width, "y": collective.grid.height}
-    place = {"x": 0, "y": 0}
-    for step in reversed(collective.steps):  # the first along an axis counts
-        if isinstance(step, RunStep):
-            place[step.axis] = step.places[0]
-        elif isinstance(step, ReduceStep):
-            axis = axis_of(step.order)
-            place[axis] = 0 if ascending(step.order) else extents[axis] - 1
-    return place["x"], place["y"]
-
-
-def pes_of_ranks(collective: Collective) -> tuple[tuple[int, int], ...]:
-    """(x, y) of every rank that a contract of the user's own speaks of."""
-    own = collective.contract.own
-    assert own is not None
-    return tuple(collective.pe_at(own.axis, place) for place in own.places)
-
-
-def unfolded(schedule: Schedule) -> Schedule:
-    """The same on a row instead of a path: place i of the path is PE (i, 0) of the row."""
-    collective = schedule.collective
-    path = collective.path
-    if path is None:
-        return schedule
-    root = collective.root and (path.place_of(collective.root), 0)
-    return Schedule(
-        replace(collective, grid=collective.lined, path=None, root=root),
-        tuple(
-            replace(phase, x=path.place_of((phase.x, phase.y)), y=0, width=len(path), height=1)
-            if isinstance(phase, BroadcastPhase)
-            else phase
-            for phase in schedule.phases
-        ),
-    )

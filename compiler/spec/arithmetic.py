@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from collc.emit.formulas import Work, work_of
 from collc.spec import ElementType, Operation, OwnOperation
+from collc.spec.formula import Work, work_of
 from collc.target import Target
 
 FLOATS = (ElementType.F32, ElementType.F16)

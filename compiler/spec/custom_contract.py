@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from collc.base.diagnostics import Span
@@ -51,3 +52,45 @@ class OwnContract:
     def relabels(self) -> bool:
         """Whether slices are promised in the places of others."""
         return bool((self.promised.into != self.promised.slice).any())
+
+
+@dataclass(frozen=True)
+class Due:
+    """Slices `into` to `into + count - 1` of a rank are to hold those of the ranks `whose`, from
+    `slice` on, combined."""
+
+    holder: int
+    into: int
+    count: int
+    slice: int
+    whose: tuple[int, ...]
+
+
+def dues(own: OwnContract) -> Iterator[Due]:
+    """What is promised, rank by rank; neighbouring slices of the same ranks together."""
+    last: Due | None = None
+    for one in _by_slice(own.promised):
+        if last is not None and _follows(last, one):
+            last = Due(last.holder, last.into, last.count + 1, last.slice, last.whose)
+            continue
+        if last is not None:
+            yield last
+        last = one
+    if last is not None:
+        yield last
+
+
+def _by_slice(held: Holdings) -> Iterator[Due]:
+    """The same for every slice by itself."""
+    whose: dict[tuple[int, int, int], list[int]] = {}
+    columns = (held.holder, held.whose, held.slice, held.into, held.count)
+    for holder, of, slice_, into, count in zip(*(c.tolist() for c in columns), strict=True):
+        for i in range(count):
+            whose.setdefault((holder, into + i, slice_ + i), []).append(of)
+    for (holder, into, slice_), ranks in sorted(whose.items()):
+        yield Due(holder, into, 1, slice_, tuple(sorted(ranks)))
+
+
+def _follows(last: Due, one: Due) -> bool:
+    there = (last.holder, last.into + last.count, last.slice + last.count, last.whose)
+    return there == (one.holder, one.into, one.slice, one.whose)

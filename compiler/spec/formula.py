@@ -149,3 +149,46 @@ def _computed(node: Node, of: list[Array]) -> Array:
         return np.asarray(SHIFTS[node.kind](of[0], dtype(node.value)))
     compute = _BINARY.get(node.kind) or _OTHER[node.kind]
     return np.asarray(compute(*of))
+
+
+LEAVES = ("own", "received", "constant")
+CHOICES = ("min", "max", "choose")
+
+
+@dataclass(frozen=True)
+class Work:
+    """Instructions of a call-back: those of a cycle, how many of them another one waits for, as
+    their result is a float, and products of whole numbers of 32 bits."""
+
+    scalars: int = 0
+    float_waits: int = 0
+    wide_products: int = 0
+
+
+def work_of(formula: Formula) -> Work:
+    """One instruction for each node that computes, two for a choice between two values, of which a
+    minimum or maximum has to compare them first. A choice takes no jump."""
+    scalars = waits = wide = 0
+    for node, used in zip(formula, uses(formula), strict=True):
+        if node.kind in LEAVES:
+            continue
+        if node.kind == "mul" and node.type in {"i32", "u32"}:
+            wide += 1
+            continue
+        scalars += 2 if node.kind in {"min", "max"} else 1
+        waits += node.type in FLOATS and used > 0
+    return Work(scalars, waits, wide)
+
+
+def named_nodes(formula: Formula) -> set[int]:
+    """Nodes that get a name: what is used more than once, choices, and what a minimum or maximum
+    compares."""
+    counts = uses(formula)
+    named = {i for i, node in enumerate(formula) if counts[i] > 1 and node.kind not in LEAVES}
+    for index, node in enumerate(formula[:-1]):
+        if node.kind in CHOICES:
+            named.add(index)
+    for node in formula:
+        if node.kind in ("min", "max"):
+            named.update(i for i in node.of if formula[i].kind not in LEAVES)
+    return named

@@ -109,3 +109,17 @@ class RunStep:
 
 
 Step = ReduceStep | BroadcastStep | RunStep
+
+
+# a tree over all ranks but the root, whose sum comes to it from the nearer end
+JUMP = "root_bypass"
+
+
+def axis_of(order: Order) -> str:
+    """The coordinate that grows or falls along an order: "x" along a row, "y" along a column."""
+    return "x" if order in (Order.WEST_TO_EAST, Order.EAST_TO_WEST) else "y"
+
+
+def ascending(order: Order) -> bool:
+    """Whether ranks grow with the coordinate."""
+    return order in (Order.WEST_TO_EAST, Order.NORTH_TO_SOUTH)

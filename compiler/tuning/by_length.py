@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from collc.cost import cycles_of
+from collc.cost.choice import fastest
 from collc.lowering.resources import left_by
-from collc.lowering.sharing import fastest
 from collc.plan import Plan
-from collc.plan.dynamic_lengths import collective_of_length, of_length
 from collc.schedule import Schedule, build_schedule
+from collc.schedule.lengths import collective_of_length, of_length
 from collc.spec import Collective, Program, Selection, Spec
 from collc.target import TARGETS, Target
 from collc.tuning.decide import decided

@@ -21,7 +21,7 @@ from functools import lru_cache
 from collc.base.diagnostics import Span
 from collc.base.grids import Grid
 from collc.cost import predict
-from collc.lowering import build_plan
+from collc.cost.choice import build_plan
 from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule, build_schedule
 from collc.spec import (
     Collective,

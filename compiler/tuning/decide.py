@@ -19,8 +19,9 @@ from collc.base.diagnostics import CollcError, Diagnostic
 from collc.checks import BUDGETS, CHECKS, check_plan
 from collc.checks.memory import vector_fits
 from collc.cost import cycles_of
+from collc.cost.choice import build_plan
 from collc.language.show import show_steps
-from collc.lowering import build_plan, candidate_plans
+from collc.lowering import candidate_plans
 from collc.lowering.resources import left_by
 from collc.lowering.sharing import widest
 from collc.proof import prove

@@ -11,12 +11,12 @@ from dataclasses import replace
 
 from collc.base.diagnostics import Diagnostic
 from collc.cost import Prediction, cycles_of
+from collc.cost.choice import build_plan
 from collc.cost.line import Wait
 from collc.language.declared_names import OPTIMAL
 from collc.language.optimal import best_tree
-from collc.language.show import text_of_step
-from collc.lowering import build_plan
 from collc.schedule import ReducePhase, Schedule, ascending, build_schedule, step_of
+from collc.schedule.written import text_of_step
 from collc.spec import Collective, ReduceStep, Tree
 from collc.spec.simd import wavelets
 from collc.target import Target

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from collc.base.grids import Grid
 from collc.cost import cycles_of
-from collc.lowering import build_plan
+from collc.cost.choice import build_plan
 from collc.schedule import build_schedule
 from collc.spec import (
     Collective,

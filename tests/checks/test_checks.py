@@ -14,7 +14,8 @@ import collc.explanations
 from collc.checks import CHECKS, check_plan
 from collc.checks.dsr_ids import pairs as pairs_taken
 from collc.checks.dsr_ids import sources as sources_taken
-from collc.lowering import build_plan, candidate_plans, registers
+from collc.cost.choice import build_plan
+from collc.lowering import candidate_plans, registers
 from collc.plan import VECTOR, Action, Advance, Direction, Op, Region, Route, Strided
 from collc.plan.ops import NO_SLICES
 from collc.schedule import build_schedule

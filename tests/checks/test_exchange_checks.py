@@ -10,8 +10,9 @@ import steps_patterns as s
 from changing import with_first_entry, with_first_op
 
 from collc.checks import CHECKS, check_plan
+from collc.cost.choice import build_plan
 from collc.driver.pipeline import compile_text
-from collc.lowering import build_plan, candidate_plans
+from collc.lowering import candidate_plans
 from collc.plan import (
     ONE,
     VECTOR,

@@ -8,8 +8,8 @@ import pytest
 
 import building as b
 from collc.checks import CHECKS
+from collc.cost.choice import build_plan
 from collc.driver.pipeline import compile_text
-from collc.lowering import build_plan
 from collc.plan import Plan
 from collc.schedule import Schedule, build_schedule
 from collc.spec import Collective, ElementType, Operation

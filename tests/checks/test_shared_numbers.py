@@ -9,8 +9,8 @@ from itertools import combinations, islice
 import pytest
 
 from collc.checks import check_plan
+from collc.cost.choice import build_plan
 from collc.language import parse_source
-from collc.lowering import build_plan
 from collc.lowering.slots import Slot, slots_of, with_shared_numbers
 from collc.plan import Plan, Registers, Role
 from collc.run import run_bundle

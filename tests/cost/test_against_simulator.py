@@ -7,7 +7,8 @@ import pytest
 import accuracy
 import building as b
 from collc.cost import predict
-from collc.lowering import build_plan, candidate_plans
+from collc.cost.choice import build_plan
+from collc.lowering import candidate_plans
 from collc.schedule import build_schedule
 from collc.target import WSE2
 

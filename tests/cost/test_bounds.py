@@ -13,11 +13,11 @@ import building as b
 from collc.base.diagnostics import CollcError
 from collc.cost import predict
 from collc.cost.bound import bound_of
+from collc.cost.choice import build_plan
 from collc.cost.row_model import cycles as model_cycles
 from collc.cost.tree_bound import least_cycles
 from collc.driver.pipeline import compile_text, prove_text
 from collc.language.optimal_tree import optimum
-from collc.lowering import build_plan
 from collc.patterns import all_patterns, instance
 from collc.patterns.facts import contracts_of
 from collc.schedule import build_schedule

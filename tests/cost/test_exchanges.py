@@ -10,9 +10,9 @@ import steps_patterns as s
 
 import accuracy
 from collc.cost import exchange, predict
+from collc.cost.choice import build_plan
 from collc.cost.evaluated_line import line_of
 from collc.cost.operations import costs_of, costs_of_phase
-from collc.lowering import build_plan
 from collc.target import TARGETS, WSE2
 
 START_UP = 90

@@ -4,8 +4,8 @@ import pytest
 
 import building as b
 from collc.cost import predict, show_prediction, unmet_expectations
+from collc.cost.choice import build_plan
 from collc.cost.show import shortened
-from collc.lowering import build_plan
 from collc.schedule import build_schedule
 from collc.spec import Expectation
 from collc.target import WSE2

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import building as b
 from collc.cost import predict
-from collc.lowering import build_plan, candidate_plans
+from collc.cost.choice import build_plan
+from collc.lowering import candidate_plans
 from collc.plan import Advance
 from collc.schedule import build_schedule
 from collc.spec import ElementType, Operation

@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
+from collc.cost.choice import build_plan
 from collc.driver.programs import compile_any
-from collc.lowering import build_plan
 from collc.plan import Advance
 from collc.target import TARGETS
 from emitting import every_kind_of_bundle

@@ -9,7 +9,8 @@ import steps_patterns as s
 
 import building as b
 from collc.checks import check_plan
-from collc.lowering import build_plan, candidate_plans
+from collc.cost.choice import build_plan
+from collc.lowering import candidate_plans
 from collc.schedule import BroadcastPhase, build_schedule
 from collc.spec import ElementType, Operation
 from collc.target import TARGETS

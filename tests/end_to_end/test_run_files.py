@@ -191,7 +191,7 @@ def test_a_binary_trace_becomes_the_text_that_is_written_directly(program: Path)
 
 
 def test_a_damaged_trace_is_refused_in_one_line(program: Path) -> None:
-    (program / "broken.bin").write_bytes(b"FABTRACE\x01\x02\x01\x07")
+    (program / "broken.bin").write_bytes(b"FABTRACE\x02\x02\x01\x07")
     result = fabsim(program, "trace", "broken.bin", "text.log")
     assert result.returncode == 1
     assert result.stderr == ("fabsim trace: broken.bin: the trace ends in the middle of a record\n")

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import building as b
-from collc.lowering import build_plan, candidate_plans
+from collc.cost.choice import build_plan
+from collc.lowering import candidate_plans
 from collc.lowering.colorings import by_parity, without_control
 from collc.lowering.line import line_tree
 from collc.plan import VECTOR, Action, Advance, Direction, Op, Route

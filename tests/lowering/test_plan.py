@@ -5,7 +5,8 @@ import pytest
 import building as b
 from collc.checks import check_plan
 from collc.cost import predict
-from collc.lowering import build_plan, candidate_plans
+from collc.cost.choice import build_plan
+from collc.lowering import candidate_plans
 from collc.plan.show import show_plan
 from collc.schedule import build_schedule
 from collc.spec import ElementType, Operation

@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import building as b
-from collc.lowering import build_plan, candidate_plans
+from collc.cost.choice import build_plan
+from collc.lowering import candidate_plans
 from collc.lowering.regions import compress
 from collc.plan import Strided
 from collc.schedule import build_schedule

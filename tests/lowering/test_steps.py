@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from collc.checks import check_plan
 from collc.cost import predict
-from collc.lowering import build_plan
+from collc.cost.choice import build_plan
 from collc.lowering.steps import circuits, relays, traffic_of
 from collc.lowering.steps.loops import loops_in
 from collc.lowering.steps.numbers import number_of

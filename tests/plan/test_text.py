@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from collc.cost.choice import build_plan
 from collc.driver.programs import compile_any
-from collc.lowering import build_plan, candidate_plans
+from collc.lowering import candidate_plans
 from collc.plan import (
     VECTOR,
     Action,

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from collc.checks.program import check_program
 from collc.cost import Prediction
+from collc.cost.choice import build_program_plan
 from collc.driver.pipeline import refuse_if_any
 from collc.driver.programs import prove_program
 from collc.emit.render import render_program
-from collc.lowering.sharing import build_program_plan
 from collc.plan.program import ProgramPlan
 from collc.run import RunReport
 from collc.run.program import run_program

@@ -8,8 +8,9 @@ import pytest
 
 import collc
 from collc.checks import check_plan
+from collc.cost.choice import build_plan
 from collc.driver.pipeline import prove_text
-from collc.lowering import build_plan, candidate_plans
+from collc.lowering import candidate_plans
 from collc.plan import ColorUse, Direction, Plan, Role, Route
 from collc.schedule.show import show_schedule
 from collc.target import TARGETS

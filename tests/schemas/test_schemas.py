@@ -47,6 +47,7 @@ DOCUMENTS: dict[str, tuple[str | Path, ...]] = {
     "cost by colors": ("cost", CHAIN, *SMALL, "--colors", "1..2", "--json"),
     "cost on a network": ("cost", CHAIN, *SMALL, "--network", NETWORK, "--json"),
     "run": ("run", CHAIN, *SMALL, "--json"),
+    "view": ("view", CHAIN, *SMALL, "--json"),
     "tune": ("tune", CHAIN, "-D", "P=4", "--over", "B=1..8", "--json"),
     "explain a code": ("explain", "C101", "--json"),
     "explain a plan": ("explain", "plan", CHAIN, *SMALL, "--json"),

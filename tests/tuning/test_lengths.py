@@ -12,10 +12,11 @@ from click.testing import CliRunner
 
 from collc.cli import commands
 from collc.commands import tune
+from collc.driver.question_cache import Remembered
+from collc.driver.questions import Question
 from collc.run import RunError
 from collc.spec import Considered
-from collc.tuning.cache import Remembered
-from collc.tuning.lengths import Question, crossing_of_plans, rows_of, sampled
+from collc.tuning.lengths import crossing_of_plans, rows_of, sampled
 
 ROW = str(Path(__file__).parents[2] / "examples" / "allreduce_row.coll")
 

@@ -76,8 +76,17 @@ pub struct Stuck {
     pub elements: Waits,
     /// What waits in routers.
     pub routers: Waits,
-    /// The cycle of waits, if there is one, link by link.
-    pub circle: Vec<String>,
+    /// The cycle of waits, if there is one: each waits for the next, the last for the first.
+    pub circle: Vec<WaitsFor>,
+}
+
+/// One link of a cycle of waits, by column and row.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WaitsFor {
+    pub pe: (u32, u32),
+    pub on: (u32, u32),
+    pub color: u8,
+    pub text: String,
 }
 
 /// What the host waits for.

@@ -6,6 +6,9 @@ use crate::report::{
 use fabsim_program::program::Direction;
 use std::fmt::{Display, Formatter, Result};
 
+/// Links of a cycle of waits that a report lists at most.
+const LINKS_LISTED: usize = 12;
+
 /// `PE (x, y)`, where the PE is known.
 fn pe(site: &Site) -> String {
     site.pe
@@ -117,9 +120,17 @@ impl Display for Stuck {
                 write!(f, "\n{waits}")?;
             }
         }
-        self.circle
-            .iter()
-            .try_for_each(|line| write!(f, "\n{line}"))
+        if self.circle.is_empty() {
+            return Ok(());
+        }
+        write!(f, "\na circle of waits:")?;
+        for link in self.circle.iter().take(LINKS_LISTED) {
+            write!(f, "\n  {}", link.text)?;
+        }
+        match self.circle.len().saturating_sub(LINKS_LISTED) {
+            0 => Ok(()),
+            more => write!(f, "\n  and {more} more, back to the first"),
+        }
     }
 }
 

@@ -7,14 +7,13 @@
 
 use fabsim_engine::fabric::grid::{PeIndex, LINKS};
 use fabsim_engine::machine::Machine;
+use fabsim_engine::report::WaitsFor;
 use fabsim_engine::trace::waits::{located, Wait};
 use fabsim_program::program::{Direction, Span};
 use std::collections::{HashMap, HashSet};
 
 /// Steps of searching at most; a report must not take longer than the run.
 const STEPS: usize = 2_000_000;
-/// Lines of a circle at most.
-const LINES: usize = 12;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Node {
@@ -44,36 +43,46 @@ struct Visit {
     why: Why,
 }
 
-/// A circle in words, if there is one.
-pub fn lines(machine: &Machine) -> Vec<String> {
+/// A circle link by link, if there is one.
+pub fn links(machine: &Machine) -> Vec<WaitsFor> {
     let Some(circle) = Search::new(machine).run() else {
         return Vec::new();
     };
     let first = circle.iter().enumerate().min_by_key(|(_, (node, _))| *node);
     let first = first.map_or(0, |(n, _)| n);
     let count = circle.len();
-    let mut lines = vec!["a circle of waits:".to_string()];
-    for n in (first..first + count).take(LINES) {
+    let link = |n: usize| {
         let ((node, why), (next, _)) = (circle[n % count], circle[(n + 1) % count]);
-        lines.push(format!("  {}", describe(machine, node, why, next)));
+        WaitsFor {
+            pe: place(machine, node),
+            on: place(machine, next),
+            color: color(node, why),
+            text: describe(machine, node, why, next),
+        }
+    };
+    (first..first + count).map(link).collect()
+}
+
+fn place(machine: &Machine, node: Node) -> (u32, u32) {
+    let (Node::Element(pe) | Node::Router(pe, _)) = node;
+    machine.fabric.grid.place(pe)
+}
+
+/// The color that is waited for, or that waits.
+fn color(node: Node, why: Why) -> u8 {
+    match (node, why) {
+        (_, Why::Wavelet(_, color) | Why::Room(_, color)) | (Node::Router(_, color), _) => color,
+        (Node::Element(_), _) => 0,
     }
-    if count > LINES {
-        lines.push(format!("  and {} more, back to the first", count - LINES));
-    }
-    lines
 }
 
 fn describe(machine: &Machine, node: Node, why: Why, next: Node) -> String {
-    let place = |node: Node| {
-        let (Node::Element(pe) | Node::Router(pe, _)) = node;
-        let (x, y) = machine.fabric.grid.place(pe);
+    let name = |node: Node| {
+        let (x, y) = place(machine, node);
         format!("PE ({x}, {y})")
     };
-    let (here, there) = (place(node), place(next));
-    let color = match node {
-        Node::Router(_, color) => color,
-        Node::Element(_) => 0,
-    };
+    let (here, there) = (name(node), name(next));
+    let color = color(node, why);
     match why {
         Why::Wavelet(span, color) => {
             let at = machine.location(span);

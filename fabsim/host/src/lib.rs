@@ -338,7 +338,7 @@ impl Simulator {
                 if self.machine.command.outstanding == 0 {
                     return Ok(());
                 }
-                return Err(Cause::Stuck(stuck::report(&self.machine, During::Launch)).into());
+                return Err(self.stuck(During::Launch));
             }
             if self.machine.cycle >= last {
                 return Err(self.cycle_limit(Some(self.machine.command.outstanding)));

@@ -4,9 +4,9 @@
 //! from which it takes them: one a cycle [guess]. Transfers of one port follow each other; those of different
 //! ports go on side by side whenever the machine runs for any of them.
 
-use super::{stuck, Progress, Simulator};
+use super::{Progress, Simulator};
 use fabsim_engine::fabric::grid::PeIndex;
-use fabsim_engine::report::{Cause, During, HostFault, SimError, Transfer as Unfinished};
+use fabsim_engine::report::{During, HostFault, SimError, Transfer as Unfinished};
 use fabsim_program::limits::COLORS;
 use std::collections::VecDeque;
 
@@ -229,7 +229,7 @@ impl Simulator {
         any
     }
 
-    fn stuck_transfers(&self) -> SimError {
+    fn stuck_transfers(&mut self) -> SimError {
         let Transfers { all, ports, .. } = &self.transfers;
         let open = ports.iter().filter_map(|port| {
             let &first = port.waiting.front()?;
@@ -248,6 +248,6 @@ impl Simulator {
         let listed = listed.collect();
         let more = open.count().saturating_sub(LISTED);
         let during = During::Transfers { listed, more };
-        Cause::Stuck(stuck::report(&self.machine, during)).into()
+        self.stuck(during)
     }
 }

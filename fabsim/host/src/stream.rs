@@ -4,9 +4,9 @@
 //! and only then does the next command begin. So a program must be able to hold what it has been
 //! sent before anybody reads its results.
 
-use super::{stuck, Area, Progress, Simulator};
+use super::{Area, Progress, Simulator};
 use fabsim_engine::fabric::grid::PeIndex;
-use fabsim_engine::report::{Cause, During, HostFault, SimError};
+use fabsim_engine::report::{During, HostFault, SimError};
 use fabsim_program::limits::COLORS;
 
 /// What one PE of a stream has sent or received.
@@ -124,7 +124,7 @@ impl Simulator {
                     all: area.per_pe,
                 };
                 self.failed = true;
-                return Err(Cause::Stuck(stuck::report(&self.machine, during)).into());
+                return Err(self.stuck(during));
             }
             if !progress(self.machine.cycle) {
                 self.failed = true;

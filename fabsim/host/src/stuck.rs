@@ -47,7 +47,7 @@ pub fn report(machine: &Machine, during: During) -> Stuck {
         unfinished: (machine.command.outstanding, machine.pes.len()),
         elements: listed(groups(machine, states)),
         routers: listed(groups(machine, queued)),
-        circle: circle::lines(machine),
+        circle: circle::links(machine),
     }
 }
 

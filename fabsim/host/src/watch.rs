@@ -1,7 +1,7 @@
 //! Traces and reports of a simulator's run.
 
-use super::Simulator;
-use fabsim_engine::report::SimError;
+use super::{stuck, Simulator};
+use fabsim_engine::report::{Cause, During, SimError};
 use fabsim_engine::trace::{Usage, Watched, Watcher};
 
 impl Simulator {
@@ -9,7 +9,7 @@ impl Simulator {
     pub(super) fn watch(&mut self) -> Result<(), SimError> {
         if self.options.watched != Watched::default() {
             let grid = self.machine.fabric.grid;
-            let watcher = Watcher::new(&self.options.watched, grid)?;
+            let watcher = Watcher::new(&self.options.watched, grid, &self.machine.files)?;
             self.attach(Box::new(watcher));
             self.watching = true;
         }
@@ -26,6 +26,13 @@ impl Simulator {
         let result = visit(&mut watcher);
         self.machine.recorder = Some(watcher);
         Some(result)
+    }
+
+    /// The error of a run in which nothing can move, which a trace shows, too.
+    pub(super) fn stuck(&mut self, during: During) -> SimError {
+        let report = stuck::report(&self.machine, during);
+        self.with_watcher(|watcher| watcher.stuck(report.cycle, &report.circle));
+        Cause::Stuck(report).into()
     }
 
     /// Writes what is still to be written of a trace.

@@ -3,6 +3,7 @@
 fabsim cslc LAYOUT.csl OPTIONS         compile like cslc, into the directory given with -o
 fabsim python [OPTIONS] SCRIPT.py ...  run a host script against fabsim's SdkRuntime
 fabsim trace BINARY TEXT [OPTIONS]     make text of a binary trace, or of a part of it
+fabsim view TRACE [TRACE] [-o FILE]    make a page of binary traces: motion, time lines, waits
 fabsim debug-shell COMMAND ...         the commands of `sdk_debug_shell` that read
 fabsim timing NAME                     print the table of a clock, to be changed and given to
                                        `fabsim cslc --timing FILE`
@@ -30,6 +31,7 @@ from fabsim import (
     debug_shell,
     options,
     timing_table,
+    view,
 )
 from fabsim.cslc import compile_command
 from fabsim.mistakes import UserError
@@ -44,6 +46,7 @@ def main() -> None:
     """Entry point of the command."""
     arguments = sys.argv[1:]
     commands = {"cslc": _cslc, "python": _python, "trace": _trace, "shims": _shims}
+    commands["view"] = view.main
     commands["timing"] = _timing
     commands["debug-shell"] = debug_shell.main
     if arguments[:1] == ["--version"]:

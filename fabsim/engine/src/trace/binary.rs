@@ -10,7 +10,7 @@ use fabsim_program::program::{Direction, Directions};
 use std::io::{self, Read, Write};
 
 const MAGIC: &[u8; 8] = b"FABTRACE";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 /// Longer names are damage.
 const NAME_BYTES: u64 = 1 << 12;
 /// More names are damage, too.
@@ -45,6 +45,7 @@ impl<W: Write> BinaryWriter<W> {
             self.out.write_all(name.as_bytes())?;
             self.names += 1;
         }
+        debug_assert!(record.cycle >= self.cycle, "a record of the past");
         if record.cycle != self.cycle {
             self.out.write_all(&[0])?;
             put(&mut self.out, record.cycle.wrapping_sub(self.cycle))?;
@@ -73,9 +74,11 @@ impl<W: Write> BinaryWriter<W> {
                 thread,
                 opcode,
                 operands,
+                place,
             } => {
-                let (opcode, operands) = (opcode.0.into(), operands.0.into());
-                self.fields(7, &[pe, pc.into(), code(thread), opcode, operands])
+                let names = [opcode, operands, place].map(|name| u64::from(name.0));
+                self.fields(7, &[pe, pc.into(), code(thread)])?;
+                names.iter().try_for_each(|&name| put(&mut self.out, name))
             }
             Event::Execute { pc, thread, opcode } => {
                 self.fields(8, &[pe, pc.into(), code(thread), opcode.0.into()])
@@ -94,6 +97,9 @@ impl<W: Write> BinaryWriter<W> {
                     .try_for_each(|&field| put(&mut self.out, field))
             }
             Event::Stalled { reason } => self.fields(11, &[pe, reason.0.into()]),
+            Event::WaitsFor { why, color, on } => {
+                self.fields(12, &[pe, why.0.into(), color.into(), on.into()])
+            }
         }
     }
 
@@ -235,6 +241,7 @@ impl<R: Read> BinaryReader<R> {
                 thread: self.thread()?,
                 opcode: self.name_index()?,
                 operands: self.name_index()?,
+                place: self.name_index()?,
             },
             8 => Event::Execute {
                 pc: self.small()?,
@@ -254,6 +261,11 @@ impl<R: Read> BinaryReader<R> {
             },
             11 => Event::Stalled {
                 reason: self.name_index()?,
+            },
+            12 => Event::WaitsFor {
+                why: self.name_index()?,
+                color: self.small()?,
+                on: self.small()?,
             },
             tag => return Err(damaged(format!("a record with tag {tag}"))),
         })

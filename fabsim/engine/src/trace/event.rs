@@ -35,6 +35,8 @@ pub enum Event {
         thread: Thread,
         opcode: Name,
         operands: Name,
+        /// `file:line` in the program.
+        place: Name,
     },
     /// Another instruction than before is executed.
     Execute {
@@ -53,6 +55,8 @@ pub enum Event {
     },
     /// An operation waits for something else.
     Stalled { reason: Name },
+    /// Of a run that is stuck: it waits for PE `on`, because of a color.
+    WaitsFor { why: Name, color: u8, on: u32 },
 }
 
 /// A wavelet at a router.

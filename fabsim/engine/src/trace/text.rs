@@ -99,6 +99,7 @@ fn describe(event: &Event, names: &[String]) -> String {
             thread,
             opcode,
             operands,
+            ..
         } => format!(
             ": [IS OP] ^ 0x{pc:04x}: {} {} {}",
             thread_name(thread),
@@ -123,6 +124,7 @@ fn describe(event: &Event, names: &[String]) -> String {
              SIMD-{bits}"
         ),
         Event::Stalled { reason } => format!(": Pipe: 2, Msg: stall: {}", name(reason)),
+        Event::WaitsFor { why, .. } => format!(": Pipe: 2, Msg: stuck: {}", name(why)),
     }
 }
 

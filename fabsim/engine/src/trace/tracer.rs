@@ -2,7 +2,7 @@
 
 use super::code::{instruction_name, operands, operation_name, CodeMap};
 use super::element::{Element, Names, Output};
-use super::event::{Event, Record, Thread};
+use super::event::{Event, Name, Record, Thread};
 use super::filter::Filter;
 use super::flight::Flights;
 use super::options::TraceOptions;
@@ -13,15 +13,20 @@ use crate::pe::event::{Executed, Turn};
 use crate::pe::plan::PePlan;
 use crate::pe::Pe;
 use crate::probe::{Probe, RampPassage};
-use fabsim_program::program::{Direction, Directions, Inst};
+use crate::report::WaitsFor;
+use fabsim_program::program::{Direction, Directions, Inst, Span};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Writes a trace.
 #[derive(Debug)]
 pub struct Tracer {
     options: TraceOptions,
+    grid: Grid,
+    /// Names of the program's files, by number.
+    files: Vec<String>,
     output: Output,
     filter: Filter,
     names: Names,
@@ -39,12 +44,14 @@ pub struct Tracer {
 
 impl Tracer {
     /// Begins a file.
-    pub fn new(options: TraceOptions, grid: Grid) -> io::Result<Tracer> {
+    pub fn new(options: TraceOptions, grid: Grid, files: Vec<String>) -> io::Result<Tracer> {
         let output = Output::new(&options, grid)?;
         Ok(Tracer {
             output,
             filter: Filter::new(options.scope, grid),
             options,
+            grid,
+            files,
             names: Names::default(),
             flights: Flights::new(grid),
             elements: HashMap::new(),
@@ -62,7 +69,7 @@ impl Tracer {
         if std::mem::replace(&mut self.finished, true) {
             return Ok(());
         }
-        self.end_of_cycle();
+        self.end_of_cycles(self.now);
         self.write_before(u64::MAX);
         let (output, names) = (&mut self.output, &self.names.list);
         let pass = &mut |record: &Record| output.record(record, names);
@@ -88,20 +95,44 @@ impl Tracer {
         self.pending.entry(cycle).or_default().push(record);
     }
 
+    /// What is waited for at the end of a run that is stuck.
+    pub fn stuck(&mut self, cycle: u64, circle: &[WaitsFor]) {
+        self.advance(cycle);
+        for link in circle {
+            let event = Event::WaitsFor {
+                why: self.names.get(link.text.clone()),
+                color: link.color,
+                on: self.grid.at(link.on.0, link.on.1).0,
+            };
+            let pe = self.grid.at(link.pe.0, link.pe.1);
+            self.add(cycle, pe, event);
+        }
+    }
+
+    /// `file:line` of a span, without the folder: a trace says the same wherever a program lies.
+    fn place(&mut self, span: Span) -> Name {
+        let file = self.files.get(span.file as usize).map(Path::new);
+        let file = file.and_then(Path::file_name).unwrap_or_default();
+        let file = file.to_string_lossy();
+        self.names.get(format!("{file}:{}", span.line))
+    }
+
     /// Everything that happened before `cycle` is known.
     fn advance(&mut self, cycle: u64) {
         if cycle > self.now {
-            self.end_of_cycle();
+            // Wavelets may have landed in cycles in which nothing else happened.
+            self.end_of_cycles(cycle - 1);
             self.write_before(cycle);
             self.now = cycle;
         }
     }
 
-    fn end_of_cycle(&mut self) {
+    /// All that happened up to a cycle is known.
+    fn end_of_cycles(&mut self, last: u64) {
         let now = self.now;
         let mut visits = Vec::new();
         let see = |at, pe, visit| visits.push((at, pe, Event::Router(visit)));
-        self.flights.waiting(now, see);
+        self.flights.waiting(last, see);
         for &pe in &self.sending {
             let mut refused = Vec::new();
             if let Some(element) = self.elements.get_mut(&pe) {
@@ -266,6 +297,7 @@ impl Tracer {
                 thread,
                 opcode: self.names.get(operation_name(running.opcode)),
                 operands: self.names.get(operands(running, plan, &state.core)),
+                place: self.place(running.span),
             };
             self.add(cycle, pe, event);
         }

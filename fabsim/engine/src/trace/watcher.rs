@@ -9,7 +9,7 @@ use crate::pe::event::{Executed, Turn};
 use crate::pe::plan::PePlan;
 use crate::pe::Pe;
 use crate::probe::{Probe, RampPassage, Recorder};
-use crate::report::{HostFault, SimError};
+use crate::report::{HostFault, SimError, WaitsFor};
 use fabsim_program::program::{Direction, Directions};
 use std::any::Any;
 
@@ -29,10 +29,10 @@ pub struct Watcher {
 
 impl Watcher {
     /// Begins the trace's file, if one is wanted.
-    pub fn new(watched: &Watched, grid: Grid) -> Result<Watcher, SimError> {
+    pub fn new(watched: &Watched, grid: Grid, files: &[String]) -> Result<Watcher, SimError> {
         let tracer = watched.trace.clone().map(|options| {
             let path = options.path.display().to_string();
-            Tracer::new(options, grid).map_err(|error| {
+            Tracer::new(options, grid, files.to_vec()).map_err(|error| {
                 SimError::from(HostFault::Trace {
                     path: Some(path),
                     error: error.to_string(),
@@ -43,6 +43,13 @@ impl Watcher {
             tracer: tracer.transpose()?,
             usage: watched.usage.then(|| Usage::new(grid)),
         })
+    }
+
+    /// Notes a cycle of waits that a run is stuck in.
+    pub fn stuck(&mut self, cycle: u64, circle: &[WaitsFor]) {
+        if let Some(tracer) = &mut self.tracer {
+            tracer.stuck(cycle, circle);
+        }
     }
 
     /// Writes what is known of the trace.

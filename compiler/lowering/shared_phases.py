@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from collc.emit.ids import Ids
-from collc.emit.model import SharedPhase, shared_phase
-from collc.emit.names import combine_of
 from collc.lowering.configuration import (
     Configuration,
     configuration,
@@ -15,8 +12,38 @@ from collc.lowering.configuration import (
     setters,
     torn_down_by,
 )
-from collc.lowering.registers import vector_pairs
+from collc.lowering.ids import Ids
+from collc.lowering.registers import controls, copies, sends, stores, vector_pairs
+from collc.plan import Phase
 from collc.plan.program import ProgramPlan, Use
+from collc.spec.arithmetic import arithmetic_of
+
+
+@dataclass(frozen=True)
+class SharedPhase:
+    """What a phase of a program of several collectives is given: the positions of its colors among
+    the program's, those of them that are torn down, the first positions of the ids it takes,
+    whether it loads its registers when it begins, and whether its colors have registers by which
+    control wavelets are sent; `by_length` says that the length is the call's. It
+    `sets_routers` of the colors that are torn down if no other phase has code that sets them alike;
+    on those that are `switched` some phase changes switch positions. Those of the colors that are
+    `set_elsewhere` stay as another phase has them."""
+
+    positions: Mapping[str, int]
+    torn_down: frozenset[str]
+    first: Ids
+    late: bool
+    controls_ready: bool
+    by_length: bool = False
+    sets_routers: bool = False
+    switched: frozenset[str] = frozenset()
+    set_elsewhere: frozenset[str] = frozenset()
+
+
+def loads_at_start(phase: Phase, given: SharedPhase) -> bool:
+    """Whether a phase of a tree loads its registers in a function when it begins: they are those of
+    other phases, too, or as long as the vectors of the call."""
+    return phase.exchange is None and (given.late or given.by_length)
 
 
 def shared_of(plan: ProgramPlan) -> list[SharedPhase]:
@@ -124,9 +151,33 @@ def _bare(plan: ProgramPlan, use: Use, ready: bool) -> SharedPhase:
     )
 
 
+def is_quick(plan: ProgramPlan, use: Use, given: SharedPhase) -> bool:
+    """Whether PEs go on without waiting for their control wavelets: the next phase on the color
+    does so anyway. A call-back sends its vector within a call of the phase, which must end first.
+    """
+    all_are = set(given.torn_down) == set(given.positions)
+    return given.controls_ready and all_are and not _by_call_back(plan, use)
+
+
+def _by_call_back(plan: ProgramPlan, use: Use) -> bool:
+    """Whether the phase of a tree combines elements by a call-back."""
+    contract = plan.plans[use.collective].collective.contract
+    maps = arithmetic_of(contract.element, contract.operation).kind == "map"
+    return maps and plan.phase(use).exchange is None
+
+
 def _needs(plan: ProgramPlan, use: Use, given: SharedPhase) -> Ids:
     """How many ids of each kind a phase takes."""
-    of = plan.plans[use.collective]
-    ids = Ids()
-    shared_phase(of, combine_of(of.collective.contract), use.phase, given, ids)
-    return ids
+    phase = plan.phase(use)
+    if phase.exchange:
+        lanes = len(phase.exchange.lanes)
+        return Ids(tasks=lanes, pairs=2 * lanes, sources=2 * lanes)
+    has = {of: any(map(of, phase.roles)) for of in (stores, sends, copies, controls)}
+    waits = has[controls] and not is_quick(plan, use, given)
+    own_control = waits and not given.late  # else it is sent by the vector's, or by the color's
+    stored = has[stores] and not _by_call_back(plan, use)
+    return Ids(
+        tasks=stored + has[sends] + waits,
+        pairs=has[sends] + own_control,
+        sources=stored + (has[sends] or has[copies]) + own_control,
+    )

@@ -6,8 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from collc.base.cache import Kept
+from collc.driver.questions import Question
 from collc.spec import Considered
-from collc.tuning.lengths import Question
 
 
 class Remembered:

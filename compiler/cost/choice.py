@@ -1,0 +1,87 @@
+"""Of the plans of a schedule the fastest: within all budgets, or within a program's colors.
+
+`build_plan` plans one collective, `build_program_plan` several that run one after the other,
+`build_strands` several of which some are in flight at the same time.
+"""
+
+from __future__ import annotations
+
+from collc.cost.axis_shortcut import cycles_of
+from collc.cost.predict import predict
+from collc.lowering import candidate_plans, relays_need_fewer, resources
+from collc.lowering.concurrent_streams import planned_strands
+from collc.lowering.resources import left_by
+from collc.lowering.sharing import share, widest
+from collc.lowering.slots import with_shared_numbers
+from collc.plan import Advance, Plan
+from collc.plan.program import ProgramPlan
+from collc.schedule import Schedule
+from collc.spec import Program
+from collc.target import Target
+
+
+def build_plan(schedule: Schedule, target: Target) -> Plan:
+    """The best plan within all budgets, in which phases share numbers only if there is none in
+    which each has its own; if none is, the one with the fewest colors, which a check refuses.
+    """
+    candidates = candidate_plans(schedule, target)
+    first = next(candidates)
+    alone = not _has_control(first) and not any(
+        relays_need_fewer(phase, schedule.collective.path) for phase in schedule.phases
+    )
+    if resources.within_budget(first) and alone:
+        return first  # no other coloring is faster without control wavelets, and none needs fewer
+    plans = (first, *candidates)
+    possible = [plan for plan in plans if resources.within_budget(plan)]
+    if not possible:
+        plans = tuple(map(with_shared_numbers, plans))
+        possible = [plan for plan in plans if resources.within_budget(plan)]
+    if len(possible) <= 1:
+        return possible[0] if possible else min(plans, key=_colors)
+    return min(possible, key=lambda plan: (cycles_of(schedule, plan), _colors(plan)))
+
+
+def _has_control(plan: Plan) -> bool:
+    roles = (role for phase in plan.phases for role in phase.roles)
+    return any(op.advance is Advance.CONTROL for role in roles for op in role.ops)
+
+
+def _colors(plan: Plan) -> int:
+    return len(plan.colors)
+
+
+def build_program_plan(
+    schedules: tuple[Schedule, ...], program: Program, target: Target
+) -> ProgramPlan:
+    """The plan of a program, with what it leaves of the target. It may need more than that; a check
+    refuses it then."""
+    target = left_by(program.reserved, target)
+    return share(schedules, fastest_plans(schedules, program, target), program, target)
+
+
+def fastest_plans(
+    schedules: tuple[Schedule, ...], program: Program, target: Target
+) -> tuple[Plan, ...]:
+    """A plan for each collective by itself, within the program's limit of colors."""
+    most = len(target.colors) if program.colors is None else program.colors
+    return tuple(fastest(schedule, target, most) for schedule in schedules)
+
+
+def build_strands(schedules: tuple[Schedule, ...], program: Program, target: Target) -> ProgramPlan:
+    """The plan of a program some of whose calls are in flight at the same time. Where nothing fits,
+    it asks for more than there is, and a check refuses it."""
+    target = left_by(program.reserved, target)
+    chosen = fastest_plans(schedules, program, target)
+    return planned_strands(schedules, chosen, program, target)
+
+
+def fastest(schedule: Schedule, target: Target, most: int) -> Plan:
+    """Of the plans whose phases keep the limit of colors, each by itself, the one that takes the
+    fewest cycles; if none keeps it, the one with the fewest colors."""
+    plans = list(candidate_plans(schedule, target))
+    possible = [plan for plan in plans if widest(plan) <= most]
+    if not possible:
+        return min(plans, key=widest)
+    if len(possible) == 1:
+        return possible[0]
+    return min(possible, key=lambda plan: (predict(schedule, plan).cycles, widest(plan)))

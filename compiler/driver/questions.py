@@ -1,0 +1,55 @@
+"""A program whose steps are left open, for many lengths: what is chosen, and what it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_collective, of_one, proved
+from collc.language import parse_source
+from collc.schedule import build_schedule
+from collc.schedule.barrier_tokens import with_tokens
+from collc.spec import Collective, Considered, Spec
+from collc.target import TARGETS
+from collc.tuning.cost_terms import least_terms
+from collc.tuning.decide import decided
+
+
+@dataclass(frozen=True)
+class Question:
+    """A program whose steps are left open, and the parameter that its length follows from."""
+
+    text: str
+    file: str
+    definitions: Mapping[str, int]
+    target: str | None
+    name: str
+
+    def at(self, length: int) -> tuple[Spec, Collective]:
+        """The program for one length; raises CollcError."""
+        given = {**self.definitions, self.name: length}
+        spec = of_one(parse_source(self.text, given, self.target, file=self.file, leave_open=True))
+        return spec, spec.collectives[0]
+
+    def decide(self, length: int) -> Considered:
+        """The best plan for one length."""
+        spec, collective = self.at(length)
+        decision = decided(collective, TARGETS[spec.target]).decision
+        assert decision is not None, "all steps are left open"
+        return decision.chosen
+
+    def least(self, plan: str, length: int) -> int:
+        """What a plan takes at least."""
+        spec, collective = self.at(length)
+        assert collective.undecided is not None, "all steps are left open"
+        written = collective.undecided.write(plan)
+        schedule = with_tokens(build_schedule(written))
+        return least_terms(schedule, TARGETS[spec.target]).cycles
+
+    def bundle(self, plan: str, length: int) -> Bundle:
+        """A plan compiled for one length; raises CollcError."""
+        spec, collective = self.at(length)
+        assert collective.undecided is not None, "all steps are left open"
+        written = collective.undecided.write(plan)
+        return compile_collective(spec, proved(written, TARGETS[spec.target]))

@@ -1,0 +1,117 @@
+"""The contract of a collective, as its declaration says it; and what all collectives share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from collc.base.diagnostics import Span
+from collc.language import syntax
+from collc.language.algorithms import Algorithms
+from collc.language.contracts import Contracts
+from collc.language.expressions import Scope, number
+from collc.language.forest import Forest
+from collc.language.operations import find_operation
+from collc.language.orders import Orders
+from collc.language.parser import LATER, not_supported
+from collc.language.problems import KnownProblemError, problem, suggest
+from collc.language.syntax import Word
+from collc.spec import (
+    Contract,
+    ContractKind,
+    ElementType,
+    Operation,
+    OwnOperation,
+    RunLength,
+)
+from collc.target import Target
+
+
+@dataclass(frozen=True)
+class FileContext:
+    """What all collectives of a file share: what it declares, and the machine."""
+
+    scope: Scope
+    forest: Forest
+    algorithms: Algorithms
+    orders: Orders
+    operations: Mapping[str, OwnOperation | None]
+    contracts: Contracts
+    target: Target
+
+
+def contract_of(declaration: syntax.ContractDecl, context: FileContext) -> Contract:
+    """The contract that is declared; raises what is wrong with it."""
+    kind = _kind(declaration.kind, context)
+    buffer = declaration.buffer
+    if kind is not ContractKind.OWN and declaration.arguments:
+        message = f"{kind.value} takes a buffer and an operation, and no numbers"
+        raise problem("C114", message, declaration.arguments[0].span, help="leave it out")
+    if (kind is ContractKind.BARRIER) != (buffer is None):
+        if buffer is None:
+            message = f"{declaration.kind.text} needs a buffer"
+            help = f"write {declaration.kind.text}(x: f32[B]{', add' if kind.reduces else ''})"
+        else:
+            message, help = "a barrier moves no vectors, so it has no buffer", "write barrier()"
+        raise problem("C147", message, declaration.span, help=help)
+    if buffer is None:
+        return Contract(kind, "", ElementType.U32, 0, None, declaration.span)
+    elements = {element.value: element for element in ElementType}
+    element = elements.get(buffer.element.text)
+    if element is None:
+        word = buffer.element
+        if word.text == "bf16":
+            what = "the element type bf16, which NumPy lacks to verify results bit by bit"
+            raise not_supported(what, word.span)
+        message = f"there is no element type called {word.text}"
+        raise problem("C111", message, word.span, help=suggest(word.text, elements))
+    operation = _operation(kind, buffer, element, context, declaration.span)
+    length = number(buffer.length, context.scope)
+    if length < 1:
+        message = f"{buffer.name.text} has {length} elements; it needs at least 1"
+        raise problem("C125", message, buffer.length.span)
+    name, run_length = buffer.name.text, _run_length(buffer.run_length, length)
+    return Contract(kind, name, element, length, operation, declaration.span, run_length)
+
+
+def _run_length(declared: syntax.RunLengthDecl | None, longest: int) -> RunLength | None:
+    if declared is None:
+        return None
+    return RunLength(declared.name.text, declared.most, declared.span, declared.least, longest)
+
+
+def _kind(word: Word, context: FileContext) -> ContractKind:
+    kinds = {kind.value: kind for kind in ContractKind if kind.value != ContractKind.OWN.value}
+    kinds |= {name: ContractKind.OWN for name in context.contracts.declared}
+    if word.text in LATER:
+        raise not_supported(LATER[word.text], word.span)
+    if word.text not in kinds:
+        message = f"there is no contract called {word.text}"
+        raise problem("C111", message, word.span, help=suggest(word.text, kinds))
+    return kinds[word.text]
+
+
+def _operation(
+    kind: ContractKind,
+    buffer: syntax.BufferDecl,
+    element: ElementType,
+    context: FileContext,
+    at: Span,
+) -> Operation | OwnOperation | None:
+    word = buffer.operation
+    if kind is ContractKind.OWN and word is None:
+        return None  # whether it needs one depends on the line
+    if not kind.reduces and kind is not ContractKind.OWN:
+        if word is not None:
+            article = "an" if kind.value[0] == "a" else "a"
+            message = f"{article} {kind.value} combines nothing, so it has no operation"
+            raise problem("C147", message, word.span, help=f"leave `, {word.text}` out")
+        return None
+    if word is None:
+        message = f"{kind.value} needs an operation"
+        help = f"write {kind.value}({buffer.name.text}: {buffer.element.text}[...], add)"
+        raise problem("C147", message, at, help=help)
+    if word.text in context.operations and context.operations[word.text] is None:
+        raise KnownProblemError
+    own = {name: one for name, one in context.operations.items() if one is not None}
+    return find_operation(word, element, own)

@@ -1,0 +1,248 @@
+"""What the viewer shows of a program, as plain data: plan, prediction, and the account of a run.
+
+All coordinates are those of the whole grid; the form is described in docs/viewer.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from collc.base.diagnostics import Span
+from collc.base.grids import Grid, Lines
+from collc.base.version import __version__
+from collc.cost import Prediction
+from collc.cost.show import wait_words
+from collc.plan import ColorUse, Phase, Plan, Region, Role, Strided
+from collc.plan.program import ProgramPlan
+from collc.plan.show import show_lane
+from collc.run.collective import RunReport
+from collc.schedule import Schedule
+from collc.spec import Spec
+from collc.target import TARGETS
+from collc.tuning.cost_terms import terms_of
+from collc.view.routes import Placed, placed_on_path
+
+ViewData = dict[str, Any]
+VERSION = 1
+_ONCE = "1 times, 0 slices on"  # how a plan says that something is no loop
+
+
+class Viewed(Protocol):
+    """What a page shows of a program; every bundle is one."""
+
+    @property
+    def spec(self) -> Spec:
+        """What its file says."""
+
+    @property
+    def plan(self) -> Plan | ProgramPlan:
+        """How it is done."""
+
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """How each collective is done."""
+
+    @property
+    def schedules(self) -> tuple[Schedule, ...]:
+        """What each collective does."""
+
+    @property
+    def prediction(self) -> Prediction:
+        """What it is to take."""
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """What is emitted."""
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Columns and rows of PEs."""
+
+    @property
+    def memory_bytes(self) -> int:
+        """Memory of the largest PE class."""
+
+    def run(self, *, seed: int) -> RunReport:
+        """Run the emitted text on fabsim."""
+
+
+@dataclass(frozen=True)
+class Observed:
+    """A run as the viewer shows it: its report, or the `problem` that kept it from coming to an
+    end, and its binary trace. Where there was no run, `note` may say why."""
+
+    report: RunReport | None = None
+    problem: str = ""
+    trace: bytes = b""
+    note: str = ""
+
+
+def view_data(bundle: Viewed, source: str, seen: Observed) -> ViewData:
+    """One program for the viewer; `source` is the text of its file."""
+    width, height = bundle.size
+    collectives = list(zip(bundle.schedules, bundle.plans, strict=True))
+    phases = [
+        _phase(plan, phase, pattern.span)
+        for schedule, plan in collectives
+        for pattern, phase in zip(schedule.phases, plan.phases, strict=True)
+    ]
+    return {
+        "version": VERSION,
+        "generator": f"collc {__version__}",
+        "name": bundle.spec.file,
+        "target": bundle.spec.target,
+        "parameters": {p.name: p.value for p in bundle.spec.parameters},
+        "grid": [width, height],
+        "sources": _sources(bundle, source),
+        "phases": phases,
+        "calls": _calls(bundle),
+        "colors": _colors(bundle),
+        "memory_bytes": bundle.memory_bytes,
+        "prediction": _prediction(bundle),
+        "run": _run(seen),
+        "note": seen.note,
+    }
+
+
+def _sources(bundle: Viewed, source: str) -> dict[str, str]:
+    """The texts that places are in: the file, and the emitted CSL."""
+    emitted = {name: text for name, text in bundle.files.items() if name.endswith(".csl")}
+    return {bundle.spec.file: source, **emitted}
+
+
+def _calls(bundle: Viewed) -> list[int]:
+    """The phases of a round, in order, as indices."""
+    firsts, count = [], 0
+    for plan in bundle.plans:
+        firsts.append(range(count, count + len(plan.phases)))
+        count += len(plan.phases)
+    if not isinstance(bundle.plan, ProgramPlan):
+        return list(range(count))
+    return [phase for call in bundle.plan.calls for phase in firsts[call]]
+
+
+def _colors(bundle: Viewed) -> list[dict[str, Any]]:
+    """Every color by number, with the names it has in the plans."""
+    names: dict[int, list[str]] = {}
+    for plan in bundle.plans:
+        for name, number in plan.colors:
+            names.setdefault(number, []).append(f"{plan.collective.name}.{name}")
+    return [{"number": number, "names": found} for number, found in sorted(names.items())]
+
+
+def _phase(plan: Plan, phase: Phase, span: Span) -> dict[str, Any]:
+    numbers = dict(plan.colors)
+    grid = plan.collective.grid
+    placed = (
+        placed_on_path(phase, phase.path)
+        if phase.path is not None
+        else [Placed(role, phase.roles[role].colors, region) for region, role in phase.regions]
+    )
+    classes: dict[tuple[int, tuple[ColorUse, ...]], int] = {}
+    regions = [
+        {
+            "class": classes.setdefault((one.role, one.colors), len(classes)),
+            **_region(one.region, grid),
+        }
+        for one in placed
+    ]
+    return {
+        "name": phase.name,
+        "collective": plan.collective.name,
+        "about": phase.about,
+        "at": {"file": span.file, "line": span.line, "end_line": span.end_line},
+        "steps": phase.exchange is not None,
+        "classes": [_class(phase.roles[role], uses, numbers) for role, uses in classes],
+        "regions": regions,
+    }
+
+
+def _class(role: Role, uses: tuple[ColorUse, ...], numbers: dict[str, int]) -> dict[str, Any]:
+    return {
+        "name": role.name,
+        "about": role.about,
+        "text": _text(role),
+        "colors": [
+            {
+                "color": numbers[use.color],
+                "name": use.color,
+                "positions": [
+                    {"receive": route.receive.value, "send": [side.value for side in route.send]}
+                    for route in use.positions
+                ],
+            }
+            for use in uses
+        ],
+    }
+
+
+def _text(role: Role) -> list[str]:
+    """What a role does, line by line; the name of a lane where there are several."""
+    found = []
+    for lane in role.lanes:
+        found += [f"lane {lane.name}"] if len(role.lanes) > 1 else []
+        lines = show_lane(lane).splitlines()
+        found += [line.strip() for line in lines if line != _ONCE]
+    return found
+
+
+def _region(region: Region, grid: Grid) -> dict[str, list[int]]:
+    """A region on the whole grid; of a collective on each line, on all of them."""
+    x, y, site = region.x, region.y, grid.site
+    if site is not None:
+        x, y = x.shifted(site.x), y.shifted(site.y)
+    if site is not None and site.area is not None:
+        if site.lines is Lines.ROW:
+            y = Strided(site.y, site.y + site.area.height - 1)
+        else:
+            x = Strided(site.x, site.x + site.area.width - 1)
+    return {"x": _strided(x), "y": _strided(y)}
+
+
+def _strided(run: Strided) -> list[int]:
+    return [run.first, run.last, run.step, run.period, run.repeats]
+
+
+def _prediction(bundle: Viewed) -> dict[str, Any]:
+    found: Prediction = bundle.prediction
+    return {
+        "cycles": found.cycles,
+        "bound": found.bound,
+        "breakdown": list(found.breakdown.items()),
+        "terms": _terms(bundle),
+        "path": [
+            {
+                "phase": path.phase,
+                "at": {"file": path.at.file, "line": path.at.line, "end_line": path.at.end_line},
+                "waits": [
+                    {"rank": wait.rank, "what": wait.what, "text": wait_words(wait)}
+                    for wait in path.waits
+                ],
+            }
+            for path in found.critical_path
+        ],
+    }
+
+
+def _terms(bundle: Viewed) -> list[tuple[str, int]]:
+    """What predicted cycles go into; of programs of several collectives the model does not say."""
+    if isinstance(bundle.plan, ProgramPlan) or not bundle.schedules[0].phases:
+        return []
+    target = TARGETS[bundle.spec.target]
+    return list(terms_of(bundle.schedules[0], bundle.prediction.cycles, target).named())
+
+
+def _run(seen: Observed) -> dict[str, Any] | None:
+    """The account of a run; none where there was no run."""
+    if seen.report is None and not seen.problem:
+        return None
+    report = seen.report
+    return {
+        "cycles": report.cycles if report else None,
+        "start_cycle": report.start_cycle if report else 0,
+        "verified": bool(report and report.verified),
+        "problem": report.problem if report else seen.problem,
+        "tile_cycles": report.tile_cycles if report else None,
+    }

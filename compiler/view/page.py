@@ -1,0 +1,1 @@
+../../viewer/page.py

@@ -1,0 +1,93 @@
+"""A stage imports only earlier ones, and no file is so long that nobody reads it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+ORDER = (
+    "base",
+    "target",
+    "spec",
+    "language",
+    "schedule",
+    "proof",
+    "plan",
+    "lowering",
+    "checks",
+    "cost",
+    "emit",
+    "run",
+    "tuning",
+    "driver",
+    "patterns",
+    "backends",
+    "probe",
+    "explanations",
+    "format",
+    "lsp",
+    "commands",
+    "cli",
+)
+FRONT = {"__init__", "__main__"}  # what a user of the package, and of the command, imports
+LONGEST = 400
+
+
+def imported(text: str) -> Iterator[str]:
+    """The modules of collc that a text imports, in functions as well."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names if name.name.startswith("collc."))
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            inside = node.module == "collc" or node.module.startswith("collc.")
+            for name in node.names if inside else ():
+                yield f"{node.module}.{name.name}"
+
+
+def backward(room: str, text: str) -> list[str]:
+    """What a text in a room imports that stands later in the pipeline."""
+    found = []
+    for module in imported(text):
+        there = module.split(".")[1]
+        if there in ORDER and ORDER.index(there) > ORDER.index(room):
+            found.append(module)
+    return found
+
+
+def files() -> Iterator[tuple[str, Path]]:
+    """Each file of the compiler with the room that it is in."""
+    for path in sorted((ROOT / "compiler").rglob("*.py")):
+        inside = path.relative_to(ROOT / "compiler")
+        yield inside.parts[0].removesuffix(".py"), path
+
+
+def test_a_stage_imports_only_earlier_ones() -> None:
+    found = {
+        str(path.relative_to(ROOT)): wrong
+        for room, path in files()
+        if room not in FRONT and (wrong := backward(room, path.read_text(encoding="utf-8")))
+    }
+    assert found == {}
+
+
+def test_every_file_is_in_a_room() -> None:
+    assert {room for room, _ in files()} - FRONT <= set(ORDER)
+
+
+def test_an_import_of_a_later_stage_is_found_wherever_it_stands() -> None:
+    assert backward("lowering", "from collc.cost import predict") == ["collc.cost.predict"]
+    assert backward("lowering", "import collc.emit.model") == ["collc.emit.model"]
+    assert backward("spec", "def f():\n    from collc import plan") == ["collc.plan"]
+
+
+def test_an_import_of_an_earlier_stage_or_of_the_own_is_none() -> None:
+    text = "from collc.plan import Plan\nfrom collc.lowering import slots\nimport numpy\n"
+    assert backward("lowering", text) == []
+
+
+def test_no_file_is_longer_than_anyone_reads() -> None:
+    paths = [path for name in ("compiler", "research") for path in (ROOT / name).rglob("*.py")]
+    lengths = {path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in paths}
+    assert {name: length for name, length in lengths.items() if length > LONGEST} == {}
