@@ -33,7 +33,7 @@ def test_tasks_that_run_rows_take_what_their_pieces_take(target: str, pattern: s
     constants = constants_of(target)
     tasks = tasks_of(probe_of(pattern, 3, 6), target, TIMING, constants)
     later = [task for task in tasks if not task.is_first]
-    assert len(later) > 5
+    assert len(later) > 3
     for task in later:
         own = constants.rows[task.text]
         takes = sum(count * getattr(own, name) for name, count in task.counts)
