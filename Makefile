@@ -163,6 +163,15 @@ teaching: setup
 architecture: setup
 	$(BIN)/python tests/architecture.py
 
+# The site, into build/site; a dead link ends it. Wheels into dist/, tried where there is no Rust.
+.PHONY: site wheels
+site: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[site]'
+	$(BIN)/mkdocs build --strict
+
+wheels:
+	.ci/wheels
+
 # The table of patterns, docs/patterns.md, from the prelude, the examples and the compiler.
 .PHONY: patterns sweep
 patterns: setup

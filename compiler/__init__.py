@@ -5,22 +5,43 @@
     bundle.write("out/two_phase")
     report = bundle.run()
 
-`compile` raises `CollcError` with every problem found; `Bundle.run` needs fabsim.
+`compile` raises `CollcError` with every problem found; `Bundle.run` needs fabsim. What a name needs
+is imported when the name is first used, so that `import collc` takes no time.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import SupportsIndex
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
-from collc.base.diagnostics import CollcError, Diagnostic
+if find_spec("collc_evaluator") is None:
+    raise ModuleNotFoundError(
+        "collc needs its evaluator, which Rust builds: pip install ./evaluator",
+        name="collc_evaluator",
+    )
+
 from collc.base.version import __version__
-from collc.driver.bundle import Bundle, ProgramBundle
-from collc.driver.pipeline import compile_text
-from collc.driver.programs import compile_any
-from collc.driver.read_back import verify_text as read_back
-from collc.language import read_source
-from collc.run import RunError, RunReport
+
+if TYPE_CHECKING:
+    from collc.base.diagnostics import CollcError, Diagnostic
+    from collc.driver.api import compile
+    from collc.driver.bundle import Bundle, ProgramBundle
+    from collc.driver.pipeline import compile_text
+    from collc.driver.programs import compile_any
+    from collc.run import RunError, RunReport
+
+_HOMES = {
+    "Bundle": "collc.driver.bundle",
+    "CollcError": "collc.base.diagnostics",
+    "Diagnostic": "collc.base.diagnostics",
+    "ProgramBundle": "collc.driver.bundle",
+    "RunError": "collc.run",
+    "RunReport": "collc.run",
+    "compile": "collc.driver.api",
+    "compile_any": "collc.driver.programs",
+    "compile_text": "collc.driver.pipeline",
+}
 
 __all__ = [
     "Bundle",
@@ -36,21 +57,15 @@ __all__ = [
 ]
 
 
-def compile(
-    path: str | Path,
-    *,
-    target: str | None = None,
-    verify_text: bool = True,
-    **parameters: SupportsIndex,
-) -> Bundle | ProgramBundle:
-    """Compile a `.coll` file; keyword arguments set its parameters. A program of several
-    collectives becomes a `ProgramBundle`. Where fabsim is installed its front end reads the text,
-    unless `verify_text` is false.
+def __getattr__(name: str) -> object:
+    """A public name, from where it is; PEP 562."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'collc' has no attribute {name!r}")
+    value: object = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
 
-    Raises CollcError when the file cannot be read or the program is at fault, and TypeError for a
-    parameter that is no integer.
-    """
-    bundle = compile_any(read_source(Path(path)), str(path), parameters, target)
-    if verify_text:
-        read_back(bundle)
-    return bundle
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

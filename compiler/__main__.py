@@ -1,5 +1,5 @@
 """`python -m collc` is the same as `collc`."""
 
-from collc.cli import main
+from collc.start import main
 
 main()

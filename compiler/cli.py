@@ -16,29 +16,31 @@ from typing import Any, NoReturn
 
 import click
 
-from collc.base.diagnostics import Diagnostic
 from collc.base.version import __version__
-from collc.commands.output import FAULT, USAGE, print_data
-from collc.language.show import as_json
+from collc.commands.status import FAULT, USAGE
+from collc.start import INTERRUPTED
 
-COMMANDS = (
-    "build",
-    "check",
-    "cost",
-    "explain",
-    "export",
-    "fmt",
-    "list",
-    "lsp",
-    "plot",
-    "probe",
-    "reproduce",
-    "run",
-    "tune",
-    "view",
-)
+# Every command and what it does: `--help` imports none of them.
+COMMANDS = {
+    "build": "Compile files to CSL.",
+    "check": "Prove that files are right and within the machine's limits.",
+    "cost": "Predict a file's cycles, and say where they go.",
+    "example": "Print a program that comes with collc, or list them.",
+    "explain": "Say more about a message, or about a choice of plan.",
+    "export": "Write a file's schedule for other tools.",
+    "fmt": "Bring files into the one style.",
+    "list": "List the patterns and orders that come with collc.",
+    "lsp": "Serve an editor, by the language server protocol.",
+    "new": "Start a file.",
+    "plot": "Draw what patterns and files cost.",
+    "probe": "Find out which rules a machine or a simulator keeps.",
+    "reproduce": "Compute the numbers of the published sources anew, and compare.",
+    "run": "Compile a file, run the emitted CSL, compare with NumPy.",
+    "tune": "Find the best plan for every length.",
+    "view": "Show a file in a page: routes, motion, time lines, waits.",
+}
 _COLLECTED_AFTER = 200_000  # objects: a compiler makes many that stay, and hardly any cycles
-_INTERRUPTED, _PIPE_CLOSED = 130, 141  # what a shell says of SIGINT and SIGPIPE
+_PIPE_CLOSED = 141  # what a shell says of SIGPIPE
 
 
 def main() -> None:
@@ -49,8 +51,8 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     try:
         _run_commands()
-    except (click.exceptions.Abort, KeyboardInterrupt):
-        _stop("interrupted", _INTERRUPTED)
+    except (click.exceptions.Abort, KeyboardInterrupt, _InterruptedError):
+        _stop("interrupted", INTERRUPTED)
     except _PipeClosedError:
         _drop_output()  # `collc ... | head`: whoever read has seen enough
         sys.exit(_PIPE_CLOSED)
@@ -70,16 +72,25 @@ def _run_commands() -> None:
     except click.ClickException as error:
         if "--json" in sys.argv:
             # of a missing argument only the formatted message says which
-            print_data(
-                {"diagnostics": [as_json(Diagnostic("usage", error.format_message(), None))]}
-            )
+            _print_usage_as_data(error.format_message())
         error.show()
         sys.exit(USAGE)
+
+
+def _print_usage_as_data(message: str) -> None:
+    from collc.base.diagnostics import Diagnostic  # noqa: PLC0415 - start-up imports little
+    from collc.commands.output import report  # noqa: PLC0415
+
+    report([Diagnostic("usage", message, None)], {}, as_data=True)
 
 
 def _stop(message: str, status: int) -> NoReturn:
     click.echo(f"collc: {message}", err=True)
     sys.exit(status)
+
+
+class _InterruptedError(Exception):
+    """Ctrl-C."""
 
 
 class _PipeClosedError(Exception):
@@ -95,6 +106,11 @@ class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Their names, as `--help` lists them."""
         return list(COMMANDS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """What each does, whole."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command with this name."""
@@ -113,11 +129,20 @@ class _Commands(click.Group):
             ctx.fail(f"No such command '{args[0]}'. Did you mean '{near[0]}'?")
         return super().resolve_command(ctx, args)
 
+    def make_context(self, *given: Any, **settings: Any) -> click.Context:  # noqa: ANN401 - click's
+        """As click makes it; an interrupt meanwhile is like one later."""
+        try:
+            return super().make_context(*given, **settings)
+        except KeyboardInterrupt as error:
+            raise _InterruptedError from error
+
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as click declares it
         try:
             return super().invoke(ctx)
         except BrokenPipeError as error:
             raise _PipeClosedError from error
+        except KeyboardInterrupt as error:
+            raise _InterruptedError from error  # click itself would print an empty line first
 
 
 def _print_cmake_dir(context: click.Context, _: click.Parameter, value: bool) -> None:

@@ -117,6 +117,9 @@ class _Lanes(Protocol):
     @property
     def begins(self) -> _Ints: ...
 
+class StuckError(Exception):
+    """PEs whose entries never end: others send too little, or in another order."""
+
 @final
 class Timing:
     """By PE: when its code calls what follows the phase, and its last busy cycle. `looks` at a PE
@@ -148,8 +151,8 @@ class Line:
     def run(self, called: _Ints, deep: _Ints, most: int, enough: int) -> Timing:
         """Run all entries. By PE: the phase is called in cycle `called`, by code that takes `deep`
         cycles to return from all functions. At most so many looks at a PE are taken; repetition is
-        leapt over where operations have `enough` wavelets left. RuntimeError if the line gets
-        stuck; what a signal raises ends it."""
+        leapt over where operations have `enough` wavelets left. StuckError if the line gets stuck;
+        what a signal raises ends it."""
 
     def tasks(
         self, called: _Ints, deep: _Ints, most: int, enough: int
@@ -243,3 +246,73 @@ def lay(
     parts and they `may_turn`. Those between join whatever their slices are, unless a multiple of
     `most` elements has been passed since the first of them; `by_length` they are like all
     others."""
+
+class _StreamMachine(Protocol):
+    """Cycles and, of queues, wavelets."""
+
+    @property
+    def ramp_up(self) -> int: ...
+    @property
+    def ramp_down(self) -> int: ...
+    @property
+    def hop(self) -> int: ...
+    @property
+    def router_queue(self) -> int: ...
+    @property
+    def output_queue(self) -> int: ...
+    @property
+    def input_queue(self) -> int: ...
+
+class _StreamRouter(Protocol):
+    """What a router does with a color, position by position: the side it takes it from, and the
+    sides it hands it to, a bit for each (0 lower places, 1 higher places, 2 the PE); of a filter
+    the period, its first count, and how many wavelets pass."""
+
+    @property
+    def positions(self) -> list[tuple[int, int]]: ...
+    @property
+    def filter(self) -> tuple[int, int, int] | None: ...
+
+class _StreamOperation(Protocol):
+    """An operation: the colors it uses, its wavelets, the operation of the PE behind whose end it
+    begins, and the cycles from there, or from the common start; what follows its last wavelet."""
+
+    @property
+    def receives(self) -> int | None: ...
+    @property
+    def sends(self) -> int | None: ...
+    @property
+    def wavelets(self) -> int: ...
+    @property
+    def after(self) -> int | None: ...
+    @property
+    def begins(self) -> int: ...
+    @property
+    def advances(self) -> bool: ...
+    @property
+    def resets(self) -> bool: ...
+
+class _StreamPlace(Protocol):
+    @property
+    def routers(self) -> Sequence[_StreamRouter]: ...
+    @property
+    def operations(self) -> Sequence[_StreamOperation]: ...
+
+def stream_ends(
+    machine: _StreamMachine, places: Sequence[_StreamPlace]
+) -> list[list[int]]:
+    """The cycle in which the last wavelet of each operation is taken or sent, by place. Raises
+    StuckError where operations wait for ever."""
+
+def first_period(index: _Ints, values: _Ints, periods: Sequence[int]) -> int | None:
+    """The first of `periods`, which ascend, such that the numbers `values[i]` at `index[i]` are the
+    same wherever the remainders by it are; None if there is none."""
+
+def repeats(
+    entries: _Ints, longest: int, slices: int, out: int, into: int
+) -> tuple[_Ints, _Ints]:
+    """Of entries [place, entry, (kind, first slice out, count, first slice in, count)], for each
+    size of a group, up to the `longest`, less one: [size, place, entry], by how many slices an entry
+    goes on in the one that is `size` behind it (-1: whatever it is, -2: it does not); and [size,
+    entry], the first one behind it that does not go on by the same shift as all between do, at some
+    place, or 0. Entries with a bit of `out` and of `into` say which slices they put out and take."""

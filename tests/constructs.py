@@ -13,7 +13,7 @@ import re
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,6 +27,7 @@ DOCUMENTED = ROOT / "docs" / "csl-constructs-documented.txt"
 PAGE = ROOT / "docs" / "csl-constructs.md"
 EXAMPLES = sorted((ROOT / "examples").glob("*.coll"))
 TARGETS = ("wse2", "wse3")
+REMOVED = ("comptime_struct",)  # types that the front end takes for older releases' sake
 
 Table = dict[str, dict[str, dict[str, list[str]]]]
 
@@ -87,7 +88,17 @@ def constructs_of(example: Path, target: str) -> dict[str, str]:
     with tempfile.TemporaryDirectory() as folder:
         bundle.write(folder)
         compiled = fabsim.compile(f"{folder}/layout.csl", arch=target, constructs=True)
-        return {what: f"{Path(file).name}:{line}" for what, file, line in compiled.constructs}
+        found = {what: f"{Path(file).name}:{line}" for what, file, line in compiled.constructs}
+    return found | dict(removed_types(bundle.files))
+
+
+def removed_types(files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The types in some text that a release has removed, with a place of each."""
+    for name, text in files.items():
+        for number, line in enumerate(text.splitlines() if name.endswith(".csl") else (), 1):
+            code = line.partition("//")[0]
+            words = (word for word in REMOVED if re.search(rf"\b{word}\b", code))
+            yield from ((f"type {word}", f"{name}:{number}") for word in words)
 
 
 # Sections of the page: title, and what its constructs look like.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -116,3 +119,19 @@ def mirrored_minimum() -> Collective:
         BroadcastStep(6, 4, HERE),
     ]
     return collective(7, 5, steps, ContractKind.ALLREDUCE, 33, ElementType.F16, Operation.MIN)
+
+
+def by_commands(folder: Path) -> str:
+    """What the emitted commands of a bundle print, with stand-ins for the vendor's tools."""
+    shims = [sys.executable, "-m", "fabsim", "shims", "tools"]
+    subprocess.run(shims, cwd=folder, check=True, capture_output=True)
+    path = f"{folder / 'tools'}{os.pathsep}{os.environ['PATH']}"
+    ran = subprocess.run(
+        ["bash", "commands_wse2.sh"],
+        cwd=folder,
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return ran.stdout + ran.stderr

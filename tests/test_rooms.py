@@ -21,17 +21,19 @@ ORDER = (
     "emit",
     "run",
     "tuning",
+    "view",
     "driver",
     "patterns",
     "backends",
     "probe",
     "explanations",
+    "schemas",
     "format",
     "lsp",
     "commands",
     "cli",
 )
-FRONT = {"__init__", "__main__"}  # what a user of the package, and of the command, imports
+FRONT = {"__init__", "__main__", "start"}  # what a user of the package, and of the command, imports
 LONGEST = 400
 
 

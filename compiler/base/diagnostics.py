@@ -37,11 +37,17 @@ class CollcError(Exception):
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = tuple(sorted(diagnostics, key=_place))
-        super().__init__("; ".join(f"{d.code}: {d.message}" for d in self.diagnostics))
+        super().__init__("\n".join(map(_in_words, self.diagnostics)))
 
     def __reduce__(self) -> tuple[type[CollcError], tuple[object, ...]]:
         """How it gets from one process to another: by what it was made from."""
         return type(self), (self.diagnostics,)
+
+
+def _in_words(one: Diagnostic) -> str:
+    """Its place, code, message and help; what quotes the text is `collc.language.show`."""
+    at = f"{one.at.file}:{one.at.line}:{one.at.column}: " if one.at else ""
+    return f"{at}{one.code}: {one.message}" + (f"\n  help: {one.help}" if one.help else "")
 
 
 def _place(diagnostic: Diagnostic) -> tuple[str, int, int, str, str]:

@@ -30,6 +30,7 @@ from collc.checks.step_table_delivery import rows_delivery
 from collc.checks.step_table_entries import row_shapes
 from collc.checks.step_table_hazards import rows_hazards
 from collc.checks.steps import steps
+from collc.checks.streams import streams
 from collc.checks.switch_colors import switch_colors
 from collc.checks.switches_return import switches_return
 from collc.checks.task_ids import task_ids
@@ -66,6 +67,7 @@ CHECKS: dict[str, Check] = {
     "circuits": circuits,
     "rows_hazards": rows_hazards,
     "rows_delivery": rows_delivery,
+    "streams": streams,
 }
 
 BUDGETS = tuple(CHECKS)[: tuple(CHECKS).index("steps")]  # what is counted, not followed

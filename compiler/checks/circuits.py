@@ -22,6 +22,8 @@ def circuits(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
         if not isinstance(pattern, StepsPhase) or shape_problem(plan, phase, pattern):
             continue
+        if phase.streams:
+            continue  # `streams` follows these
         problem = connections(phase, pattern)[1] or _switched(phase)
         if problem:
             yield Diagnostic(

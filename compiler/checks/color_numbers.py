@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
-from collc.lowering.resources import colors_of
+from collc.checks.counted import colors_of
 from collc.plan import Plan
 from collc.schedule import Schedule
 

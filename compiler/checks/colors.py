@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
+from collc.checks.counted import colors_of
 from collc.checks.resource_report import left_beside, limit_clause, reservations
-from collc.lowering.resources import color_limit, colors_of
+from collc.lowering.resources import color_limit
 from collc.plan import Plan
 from collc.schedule import Schedule
 

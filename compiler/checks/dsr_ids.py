@@ -4,7 +4,8 @@ for two operands that are loaded before the program begins.
 What a phase takes is counted here by its operations, independently of the planner: a number serves
 the destination and the first source of one operation, so each operation to the fabric takes one,
 all operations to the vector in memory take one together, and each operand from the fabric, and each
-vector or control wavelet that is sent, takes a number of `dsr_src1`.
+vector or control wavelet that is sent, takes a number of `dsr_src1`. Where several vectors are
+stored by one operation, that has no numbers: its operands are DSDs.
 """
 
 from __future__ import annotations
@@ -56,11 +57,12 @@ def pairs(phase: Phase) -> int:
 
 
 def sources(phase: Phase) -> int:
-    """Numbers of `dsr_src1`: for the vectors that are stored, for the operation that sends or
-    copies one, for the control wavelet; for what a lane receives, and for what it sends."""
+    """Numbers of `dsr_src1`: for vectors that are stored one by one, for the operation that sends
+    or copies one, for the control wavelet; for what a lane receives, and for what it sends."""
     if phase.exchange:
         return 2 * len(phase.exchange.lanes)
-    return _any(phase, _stores) + _any(phase, _moves) + _any(phase, _controls)
+    one_by_one = _any(phase, _stores) and not _any(phase, _stores_several)
+    return one_by_one + _any(phase, _moves) + _any(phase, _controls)
 
 
 def _in_common(plan: Plan) -> int:
@@ -74,6 +76,10 @@ def _any(phase: Phase, has: Callable[[Role], bool]) -> int:
 
 def _stores(role: Role) -> bool:
     return any(op.stores for op in role.ops)
+
+
+def _stores_several(role: Role) -> bool:
+    return any(op.stores and op.vectors > 1 for op in role.ops)
 
 
 def _moves(role: Role) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from collc.base.diagnostics import Diagnostic
-from collc.lowering.resources import colors_of
+from collc.checks.counted import colors_of
 from collc.plan import Phase, Plan, Region
 from collc.schedule import Schedule
 

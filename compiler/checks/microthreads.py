@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
-from collc.lowering.resources import queues_of_phase
+from collc.checks.counted import queues_of_phase
 from collc.plan import Plan
 from collc.schedule import Schedule
 

@@ -10,13 +10,13 @@ from collc.base.diagnostics import Diagnostic
 from collc.checks import CHECKS
 from collc.checks.color_reuse import turns
 from collc.checks.concurrent_streams import strands
+from collc.checks.counted import switched_colors
 from collc.checks.dsr_ids import MEMCPY
 from collc.checks.memory import has_free
 from collc.checks.noncontiguous_routes import leaps
 from collc.checks.resource_report import kept_by, left_beside
 from collc.checks.teardown import teardown
 from collc.lowering.pe_masks import Mask, receiving, sending
-from collc.lowering.resources import switched_colors
 from collc.lowering.sharing import shared_dsrs, shared_tasks
 from collc.plan import Phase, Plan
 from collc.plan.placement import received_colors, sent_colors

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
+from collc.checks.counted import queues_of_phase
 from collc.checks.resource_report import by_phase, shortage
-from collc.lowering.resources import queues_of_phase
 from collc.lowering.slots import clashes, slots_of
 from collc.plan import Plan
 from collc.schedule import Schedule

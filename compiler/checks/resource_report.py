@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from collc.base.diagnostics import Diagnostic, Span
 from collc.base.number_ranges import consecutive
-from collc.lowering.resources import colors_of
+from collc.checks.counted import colors_of
 from collc.plan import Phase, Plan
 from collc.spec import Reserved
 from collc.target import Target

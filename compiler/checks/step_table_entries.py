@@ -62,12 +62,14 @@ def _shape_problem(
     for index, role in enumerate(phase.roles):
         if tuple(lane.name for lane in role.lanes) != exchange.lanes:
             return f"role `{role.name}` does not have the lanes of the phase"
+        if exchange.streams:
+            continue  # `stream_shapes` looks at these
         places = _places(phase, index, pattern)
         for lane in role.lanes if len(places) else ():
             problem = _lane_problem(lane, places, exchange, refused)
             if problem:
                 return f"lane `{lane.name}` of role `{role.name}` {problem}"
-    return _steps_problem(phase, pattern)
+    return "" if exchange.streams else _steps_problem(phase, pattern)
 
 
 def _refused_combining(
@@ -150,18 +152,18 @@ def _loop_problems(lane: Lane, turns: Ints, shift: Ints, slices: int) -> list[st
 def _op_problem(lane: Lane, places: Ints) -> str:
     """What is wrong with the operations of entries: a step table has those that move slices once,
     and at a place one that uses the output, one that takes what comes or is staged."""
-    for entry in entries_of(lane):
-        if not all(map(bits_of, entry.ops)):
-            return "has an operation that no step table has"
-        there = values_of([op.where for op in entry.ops], places)
-        out = np.array([puts_out(op) for op in entry.ops], dtype=np.bool_)
-        if there.min(initial=0) < 0 or there.max(initial=0) > 1:
-            return "has an operation that is there more or less than once"
-        if values_of([n for op in entry.ops for n in numbers_of(op)], places).min(initial=0) < 0:
-            return "has numbers of more than 16 bits"
-        if max(there[out].sum(axis=0).max(initial=0), there[~out].sum(axis=0).max(initial=0)) > 1:
-            return "does two things with one end at once"
-    return ""
+    entries = entries_of(lane)
+    ops = [(at, op) for at, entry in enumerate(entries) for op in entry.ops]
+    if not all(bits_of(op) for _, op in ops):
+        return "has an operation that no step table has"
+    there = values_of([op.where for _, op in ops], places)
+    if there.min(initial=0) < 0 or there.max(initial=0) > 1:
+        return "has an operation that is there more or less than once"
+    if values_of([n for _, op in ops for n in numbers_of(op)], places).min(initial=0) < 0:
+        return "has numbers of more than 16 bits"
+    at_once = np.zeros((2 * len(entries), len(places)), dtype=np.int64)
+    np.add.at(at_once, [2 * at + puts_out(op) for at, op in ops], there)
+    return "does two things with one end at once" if at_once.max(initial=0) > 1 else ""
 
 
 def _range_problem(rows: Ints, exchange: Exchange) -> str:

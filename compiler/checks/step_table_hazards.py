@@ -12,7 +12,7 @@ from itertools import permutations
 import numpy as np
 
 from collc.base.diagnostics import Diagnostic
-from collc.base.joins import pairs
+from collc.base.joins import Ranges
 from collc.base.memoize import remembered
 from collc.checks.step_table_entries import shape_problem
 from collc.plan import Phase, Plan, RowKind
@@ -31,6 +31,8 @@ def rows_hazards(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
         if not isinstance(pattern, StepsPhase) or phase.exchange is None:
             continue
+        if phase.streams:
+            continue  # `streams` looks at these
         if not shape_problem(plan, phase, pattern):  # else another check says so
             yield from _problems(*exchange_of_length(phase, pattern, pattern.slicing.count))
 
@@ -79,7 +81,6 @@ def _across_lanes(rows: Unrolled) -> Iterator[Ints]:
             (writes, rows.into_from, rows.into_to),
         ):
             beside = np.flatnonzero(touching & (lane % rows.lanes == other))
-            i, j = pairs(key[writing], key[beside])
-            i, j = writing[i], beside[j]
-            meets = (rows.into_from[i] < high[j]) & (low[j] < rows.into_to[i])
-            yield i[meets]
+            changed = Ranges(key[writing], rows.into_from[writing], rows.into_to[writing])
+            touched = Ranges(key[beside], low[beside], high[beside])
+            yield writing[changed.overlap(touched)]

@@ -16,13 +16,15 @@ from collc.spec.exchange import StepsPhase
 
 
 def steps(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
-    """C318: operations that no text of a phase does one after the other."""
+    """C318: operations that no text of a phase does one after the other, or vectors that some PEs
+    of a phase store by one operation and others by several."""
     for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
         if isinstance(pattern, StepsPhase):
             continue  # `row_shapes` looks at these
         reduces = isinstance(pattern, ReducePhase)
         for role in phase.roles:
             problem = _reduce_problem(role) if reduces else _broadcast_problem(role)
+            problem = problem or _mixed(role, phase)
             if problem:
                 yield _diagnostic(phase, role, problem, pattern.span)
 
@@ -35,6 +37,15 @@ def _reduce_problem(role: Role) -> str:
     received = {op.receives_on for op in role.ops if op.receives_on is not None}
     if len(received) > 1:
         return f"receives on {len(received)} colors, a phase has one input queue"
+    return ""
+
+
+def _mixed(role: Role, phase: Phase) -> str:
+    """Whether a role stores several vectors by one operation where one repeats its own."""
+    repeats = any(op.stores and turns > 1 for one in phase.roles for op, turns in one.repeated)
+    at_once = [op.vectors for op in role.ops if op.stores and op.vectors > 1]
+    if repeats and at_once:
+        return f"stores {at_once[0]} vectors by one operation, where others have one for each"
     return ""
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
+from collc.checks.counted import switched_colors
 from collc.checks.resource_report import limit_clause, reservations
-from collc.lowering.resources import switched_colors
 from collc.plan import Plan
 from collc.schedule import Schedule
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collc.base.diagnostics import Diagnostic
+from collc.checks.counted import tasks_of_phase
 from collc.checks.resource_report import by_phase, shortage
-from collc.lowering.resources import task_ids_of_phase
 from collc.lowering.sharing import shared_tasks
 from collc.plan import Plan
 from collc.schedule import Schedule
@@ -16,12 +16,12 @@ OWN = 2  # of phases that take turns: one is complete, colors are torn down
 
 def task_ids(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
     """C306: too few task ids, one used twice, or one that is a color in use."""
-    needed = sum(task_ids_of_phase(phase) for phase in plan.phases) + 1
+    needed = sum(tasks_of_phase(phase) for phase in plan.phases) + 1
     colors = {number for _, number in plan.colors}
     available = [number for number in plan.target.local_task_ids if number not in colors]
     used = plan.task_ids
     if needed > len(available):
-        counts = by_phase(plan, task_ids_of_phase) | {"done": 1}
+        counts = by_phase(plan, tasks_of_phase) | {"done": 1}
         what, resources = "local task ids", ("local_task_ids", "colors")
         beside = ("the colors in use",)
         in_turns = OWN + shared_tasks([plan])

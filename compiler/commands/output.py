@@ -11,13 +11,27 @@ import click
 
 from collc.base.diagnostics import Diagnostic
 from collc.commands.sarif import sarif_log
+from collc.commands.status import FAULT, USAGE, WRONG_RUN
 from collc.cost import Prediction, show_gap
 from collc.driver.bundle import Bundle, ProgramBundle
 from collc.language.show import as_json, headline, render
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.tuning.show import decision_as_data, show_decision
 
-FAULT, USAGE, WRONG_RUN = 1, 2, 3
+__all__ = [
+    "FAULT",
+    "USAGE",
+    "WRONG_RUN",
+    "Form",
+    "facts_of",
+    "predicted_facts",
+    "print_data",
+    "print_decisions",
+    "print_sarif",
+    "report",
+    "resources_of",
+    "warning_facts",
+]
 SCHEMA_VERSION = 1  # of every document that is printed; docs/json.md says when it changes
 
 

@@ -20,7 +20,14 @@ from collc.commands.source import definitions_of
 from collc.run import RunError
 from collc.target import TARGETS
 from collc_research.plot.draw import best_map, curves, ending_of, gap_map, picture, require
-from collc_research.plot.points import Point, Work, measured, refuse_sizes, subject_of
+from collc_research.plot.points import (
+    Point,
+    Work,
+    measured,
+    refuse_other_contracts,
+    refuse_sizes,
+    subject_of,
+)
 from collc_research.plot.table import as_csv, point_as_data
 
 Range = tuple[str, tuple[int, ...]]
@@ -134,9 +141,8 @@ def _refuse_sizes(what: str, over: list[str], given: dict[str, int]) -> None:
     """Wrong usage: too many sizes, too few, or one twice."""
     wanted = 1 if what == "cycles" else 2
     if len(over) != wanted:
-        raise click.UsageError(
-            f"{what} goes over {wanted} size{'s' * (wanted > 1)}: --over B=1..8192"
-        )
+        both = "--over P=2..512 --over B=1..8192" if wanted > 1 else "--over B=1..8192"
+        raise click.UsageError(f"{what} goes over {wanted} size{'s' * (wanted > 1)}: {both}")
     for name in over:
         if over.count(name) > 1 or name in given:
             raise click.UsageError(f"{name} is given twice")
@@ -162,6 +168,7 @@ def _measured(
 ) -> list[Point]:
     """All points, on all cores; raises CollcError if a subject has none, RunError."""
     subjects = list(map(subject_of, names))
+    refuse_other_contracts(subjects)
     over = [name for name, _ in ranges]
     for subject in subjects:
         refuse_sizes(subject, over, given)

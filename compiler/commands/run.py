@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from collc.commands.directory import directory, write
 from collc.commands.fabric import fabric_options
 from collc.commands.output import WRONG_RUN, facts_of, predicted_facts, print_data
+from collc.commands.run_input import Named, read_inputs, run_input_options, simulator_told
 from collc.commands.run_on import Asked, Runs, back_end_options, run_on
 from collc.commands.source import Source, reporting, source_options
-from collc.driver.bundle import ProgramBundle
+from collc.driver.bundle import Bundle, ProgramBundle
 from collc.plan.dynamic_lengths import checked_lengths
 from collc.run import RunError, RunReport
 from collc.run.program import NOTHING_KNOWN
@@ -72,6 +73,7 @@ def _lengths(
     metavar="[NAME=]N[,N...]",
     help="A length that FILE leaves to the run, one for all rounds or one for each; else random.",
 )
+@run_input_options
 @fabric_options
 @back_end_options
 @reporting
@@ -82,6 +84,9 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
     repeats: int,
     skew: int,
     lengths: tuple[tuple[str, tuple[int, ...]], ...],
+    inputs: Named,
+    trace: Path | None,
+    report: bool,
     wanted: Wanted,
     asked: Asked,
 ) -> None:
@@ -92,25 +97,27 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
     says what each made of it, and the status is 3 where results or cycles differ.
     """
     source = source.for_target(wanted.target)
+    if asked.names and (inputs or trace or report):
+        raise click.UsageError("--input, --trace and --report are of runs without --on")
     if asked.names:
         runs = Runs(seed, max(2, repeats), skew or None, lengths)
         run_on(source, asked, wanted, runs, output)
         return
     bundle = source.compile(skew).placed(wanted)
-    given = checked_lengths(bundle.spec.program, lengths)
-    report: RunReport | RunError
-    try:
-        with _progress(bundle.prediction.cycles) as progress:
-            how = {"seed": seed, "repeats": repeats}
-            if isinstance(bundle, ProgramBundle):
-                report = bundle.run(**how, lengths=given, progress=progress)
-            else:
-                report = bundle.run(**how, progress=progress)
-    except RunError as error:
-        report = error
+    how: dict[str, Any] = {
+        "seed": seed,
+        "repeats": repeats,
+        "inputs": read_inputs(inputs, _buffers(bundle)),
+    }
+    if isinstance(bundle, ProgramBundle):
+        how["lengths"] = checked_lengths(bundle.spec.program, lengths)
+    else:
+        checked_lengths(bundle.spec.program, lengths)
+    with simulator_told(trace, report):
+        made = _made(bundle, how)
     if output:
         write(bundle.files, output)
-    facts = facts_of(bundle) | _run_facts(report)
+    facts = facts_of(bundle) | _run_facts(made)
     if isinstance(bundle, ProgramBundle) and facts["lengths"]:
         facts |= predicted_facts(bundle.predicted(facts["lengths"]))
     if source.as_data:
@@ -119,6 +126,25 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
         _print_run(facts, output, skew)
     if not facts["verified"]:
         sys.exit(WRONG_RUN)
+
+
+def _buffers(bundle: Bundle | ProgramBundle) -> tuple[str, ...]:
+    """The buffers that can be given input."""
+    named = (one.collective.contract.buffer for one in bundle.plans)
+    return tuple(sorted({name for name in named if name}))
+
+
+def _made(bundle: Bundle | ProgramBundle, how: dict[str, Any]) -> RunReport | RunError:
+    """What came of the run; wrong usage where the input does not fit."""
+    try:
+        with _progress(bundle.prediction.cycles) as progress:
+            return bundle.run(**how, progress=progress)
+    except RunError as error:
+        return error
+    except (ValueError, TypeError) as error:
+        if how["inputs"] is None:
+            raise
+        raise click.UsageError(str(error)) from None
 
 
 @contextmanager
@@ -141,9 +167,10 @@ def _progress(predicted_cycles: int) -> Iterator[Callable[[int], None] | None]:
 
 def _run_facts(report: RunReport | RunError) -> dict[str, Any]:
     """The same keys for every run; one that did not come to its end has no measurements."""
+    told = [field.name for field in fields(RunReport) if field.name != "results"]
     if isinstance(report, RunReport):
-        return asdict(report)
-    unknown = dict.fromkeys(field.name for field in fields(RunReport))
+        return {name: getattr(report, name) for name in told}
+    unknown = dict.fromkeys(told)
     return unknown | {"verified": False, "problem": str(report)}
 
 

@@ -19,7 +19,7 @@ from collc.commands.directory import write
 from collc.commands.output import FAULT, WRONG_RUN, facts_of, predicted_facts, print_data
 from collc.commands.source import Source
 from collc.driver.bundle import Bundle, ProgramBundle
-from collc.emit.clock import HOP
+from collc.emit.clock import HOP, LATE_CYCLES
 from collc.plan.dynamic_lengths import Lengths, checked_lengths
 from collc.target import TARGETS
 from collc.target.fabric import MACHINES, Wanted, fabric_of, machine_of
@@ -115,9 +115,6 @@ _OPTIONS = (
 )
 
 
-_LATE_CYCLES = 200  # that PEs begin late at most, as run.py has it
-
-
 def run_on(source: Source, asked: Asked, wanted: Wanted, runs: Runs, output: Path | None) -> None:
     """Run a program on all back ends that are asked for, and print a table. Exits with 3 where
     results or cycles differ, with 1 where nothing could be run."""
@@ -130,7 +127,7 @@ def run_on(source: Source, asked: Asked, wanted: Wanted, runs: Runs, output: Pat
         prediction = bundle.predicted(lengths)
     trial = Trial(bundle.files, bundle.spec.target, prediction.cycles)
     # Where the program cannot let PEs begin late itself, the simulator does.
-    late = _LATE_CYCLES if runs.late is None else runs.late
+    late = LATE_CYCLES if runs.late is None else runs.late
     settings = replace(asked.settings, late_cycles=late if untimed else 0)
     rows = tried(trial, list(_places(asked, bundle, wanted, runs, lengths)), settings)
     wrong = differing(rows, asked.tolerance)

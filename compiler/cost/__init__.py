@@ -1,6 +1,6 @@
 """Predicted cycles of a plan, with a lower bound for its contract."""
 
-from collc.cost.axis_shortcut import cycles_of
+from collc.cost.axis_shortcut import cycles_of, cycles_or_never
 from collc.cost.expectations import unmet_expectations
 from collc.cost.predict import CriticalPath, Prediction, predict
 from collc.cost.show import show_gap, show_prediction
@@ -9,6 +9,7 @@ __all__ = [
     "CriticalPath",
     "Prediction",
     "cycles_of",
+    "cycles_or_never",
     "predict",
     "show_gap",
     "show_prediction",

@@ -15,6 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
+from collc_evaluator import StuckError
 
 from collc.cost.line import run_line
 from collc.cost.operations import Costs, Place, costs_of, costs_of_phase
@@ -25,19 +26,29 @@ from collc.schedule import BroadcastPhase, ReducePhase, Schedule, ascending
 
 Times = npt.NDArray[np.int64]
 
+NEVER = 1 << 62  # more cycles than any plan takes
 
-def cycles_of(schedule: Schedule, plan: Plan) -> int:
+
+def cycles_of(schedule: Schedule, plan: Plan, looks: int | None = None) -> int:
     """The cycles that `predict` says, found in less time where there are trees along axes."""
     costs = costs_of(plan)
     reductions = _along_axes(schedule)
     if not reductions or costs.negates:
-        return predict(schedule, plan).cycles
+        return predict(schedule, plan, looks).cycles
     axes = _Axes(costs, schedule, plan, reductions[0])
     for index, pattern in enumerate(reductions):
         axes.reduce(index, pattern, last=index == len(schedule.phases) - 1)
     last = len(schedule.phases) - 1
     multicast = schedule.phases[last]
     return axes.multicast(last, multicast) if isinstance(multicast, BroadcastPhase) else axes.done
+
+
+def cycles_or_never(schedule: Schedule, plan: Plan) -> int:
+    """The same of a plan that no check has let pass: one that gets stuck takes for ever."""
+    try:
+        return cycles_of(schedule, plan)
+    except StuckError:
+        return NEVER
 
 
 def _along_axes(schedule: Schedule) -> tuple[ReducePhase, ...]:

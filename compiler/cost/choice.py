@@ -6,9 +6,8 @@
 
 from __future__ import annotations
 
-from collc.cost.axis_shortcut import cycles_of
-from collc.cost.predict import predict
-from collc.lowering import candidate_plans, relays_need_fewer, resources
+from collc.cost.axis_shortcut import cycles_or_never
+from collc.lowering import candidate_plans, does_as_a_stream, relays_need_fewer, resources
 from collc.lowering.concurrent_streams import planned_strands
 from collc.lowering.resources import left_by
 from collc.lowering.sharing import share, widest
@@ -27,7 +26,8 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
     candidates = candidate_plans(schedule, target)
     first = next(candidates)
     alone = not _has_control(first) and not any(
-        relays_need_fewer(phase, schedule.collective.path) for phase in schedule.phases
+        relays_need_fewer(phase, schedule.collective.path) or does_as_a_stream(schedule, phase)
+        for phase in schedule.phases
     )
     if resources.within_budget(first) and alone:
         return first  # no other coloring is faster without control wavelets, and none needs fewer
@@ -38,7 +38,7 @@ def build_plan(schedule: Schedule, target: Target) -> Plan:
         possible = [plan for plan in plans if resources.within_budget(plan)]
     if len(possible) <= 1:
         return possible[0] if possible else min(plans, key=_colors)
-    return min(possible, key=lambda plan: (cycles_of(schedule, plan), _colors(plan)))
+    return min(possible, key=lambda plan: (cycles_or_never(schedule, plan), _colors(plan)))
 
 
 def _has_control(plan: Plan) -> bool:
@@ -56,32 +56,38 @@ def build_program_plan(
     """The plan of a program, with what it leaves of the target. It may need more than that; a check
     refuses it then."""
     target = left_by(program.reserved, target)
-    return share(schedules, fastest_plans(schedules, program, target), program, target)
+    chosen = fastest_plans(schedules, program, target)
+    shared = share(schedules, chosen, program, target)
+    if any(color.torn_down for color in shared.colors) and any(plan.streams for plan in chosen):
+        # the switches of streams are not set again behind a teardown
+        chosen = fastest_plans(schedules, program, target, streams=False)
+        return share(schedules, chosen, program, target)
+    return shared
 
 
 def fastest_plans(
-    schedules: tuple[Schedule, ...], program: Program, target: Target
+    schedules: tuple[Schedule, ...], program: Program, target: Target, *, streams: bool = True
 ) -> tuple[Plan, ...]:
     """A plan for each collective by itself, within the program's limit of colors."""
     most = len(target.colors) if program.colors is None else program.colors
-    return tuple(fastest(schedule, target, most) for schedule in schedules)
+    return tuple(fastest(schedule, target, most, streams=streams) for schedule in schedules)
 
 
 def build_strands(schedules: tuple[Schedule, ...], program: Program, target: Target) -> ProgramPlan:
     """The plan of a program some of whose calls are in flight at the same time. Where nothing fits,
     it asks for more than there is, and a check refuses it."""
     target = left_by(program.reserved, target)
-    chosen = fastest_plans(schedules, program, target)
+    chosen = fastest_plans(schedules, program, target, streams=False)
     return planned_strands(schedules, chosen, program, target)
 
 
-def fastest(schedule: Schedule, target: Target, most: int) -> Plan:
+def fastest(schedule: Schedule, target: Target, most: int, *, streams: bool = True) -> Plan:
     """Of the plans whose phases keep the limit of colors, each by itself, the one that takes the
     fewest cycles; if none keeps it, the one with the fewest colors."""
-    plans = list(candidate_plans(schedule, target))
+    plans = list(candidate_plans(schedule, target, streams=streams))
     possible = [plan for plan in plans if widest(plan) <= most]
     if not possible:
         return min(plans, key=widest)
     if len(possible) == 1:
         return possible[0]
-    return min(possible, key=lambda plan: (predict(schedule, plan).cycles, widest(plan)))
+    return min(possible, key=lambda plan: (cycles_or_never(schedule, plan), widest(plan)))

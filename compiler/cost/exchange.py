@@ -11,6 +11,7 @@ import numpy as np
 
 from collc.cost.evaluated_line import line_of
 from collc.cost.operations import Costs
+from collc.cost.streams import begun, run_streams, stream_line
 from collc.plan import Phase
 from collc.plan.unrolled import Ints
 from collc.spec.exchange import StepsPhase
@@ -27,18 +28,26 @@ class ExchangeRun:
     end: Ints
 
 
-def run_exchange(
-    costs: Costs, phase: Phase, pattern: StepsPhase, called: Ints, deep: Ints
+def run_exchange(  # noqa: PLR0913, PLR0917 - the phase, when it is called, how long to follow it
+    costs: Costs,
+    phase: Phase,
+    pattern: StepsPhase,
+    called: Ints,
+    deep: Ints,
+    looks: int | None = None,
 ) -> ExchangeRun:
-    """Evaluate a phase; `called` is [line, place], `deep` what returning behind it takes.
-    Lines that begin alike, sooner or later, are alike."""
+    """Evaluate a phase; `called` is [line, place], `deep` what returning behind it takes. After so
+    many `looks` at a PE of a line (`MOST`) the rest is taken to go on at the same pace. Lines that
+    begin alike, sooner or later, are alike."""
+    if phase.streams:
+        return ExchangeRun(*run_streams(costs, phase, pattern, called, deep))
     line = line_of(costs, phase, pattern)
     first = called.min(axis=1, keepdims=True)
     deep = deep - costs.code.returns  # what returns beside the task itself
     both = np.concatenate((called - first, deep), axis=1)
     different, which = np.unique(both, axis=0, return_inverse=True)
     places = pattern.ranks
-    runs = [line.run(one[:places], one[places:], MOST, ENOUGH) for one in different]
+    runs = [line.run(one[:places], one[places:], looks or MOST, ENOUGH) for one in different]
     which = which.reshape(-1)
     return ExchangeRun(
         np.stack([run.free for run in runs])[which] + first,
@@ -48,4 +57,6 @@ def run_exchange(
 
 def begun_by(costs: Costs, phase: Phase, pattern: StepsPhase) -> Ints:
     """By place: cycles of the code that begins a phase, from its call to its return."""
+    if phase.streams:
+        return begun(costs, stream_line(costs, phase, pattern))
     return line_of(costs, phase, pattern).code_of_beginning()

@@ -57,6 +57,7 @@ class LineRun:
     follows, `done[r]` when it is done if nothing does. Two tasks of r may be between
     operations, one behind storing and one behind sending: `late[r]` are the cycles by which they
     begin late, `due[r]` when they are due, -1 if there are none. `far` is how far ranks are apart.
+    `passing` is what an operation that stores several vectors takes more.
     """
 
     costs: Costs
@@ -77,6 +78,7 @@ class LineRun:
     late: Sequence[tuple[int, int]]
     due: list[tuple[int, int]]
     far: Distances
+    passing: int
 
     def sent(self, rank: int) -> int:
         """When a rank's first element leaves its pipeline, which takes longer to fill where nothing
@@ -135,6 +137,7 @@ def run_line(  # noqa: PLR0913, PLR0917 - what runs, and what holds it up
         late=late or [(0, 0)] * pattern.ranks,
         due=[(-1, -1)] * pattern.ranks,
         far=distances(phase, pattern, costs.length // costs.latency(1)),
+        passing=costs.code.store_passes * phase.passes,
     )
     for rank in reversed(range(pattern.ranks)):
         _run_rank(run, rank)
@@ -189,7 +192,7 @@ def _store(
     per_round, turns = rounds
     for number in range(turns):
         again = number and not costs.maps  # the task behind one operation issues the next
-        issued = place.time if again else costs.issued(place, "store")
+        issued = place.time if again else costs.issued(place, "store") + run.passing
         first = issued if costs.maps else costs.returned(place, issued)
         if loads_own and not number and not costs.maps:
             first += costs.code.own_vector_read

@@ -23,7 +23,9 @@ def code_of_start(plan: ProgramPlan, use: Use, costs: Costs) -> Times:
             _exchange(part, phase, pattern, costs)
             continue
         for region, number in phase.regions:
-            part[places_of(phase, region)] = _code(phase.roles[number], costs)
+            part[places_of(phase, region)] = _code(
+                phase.roles[number], costs, costs.code.store_passes * phase.passes
+            )
     return code
 
 
@@ -35,13 +37,14 @@ def _exchange(part: Times, phase: Phase, pattern: StepsPhase, costs: Costs) -> N
         lines_of(part, pattern)[:] = begun
 
 
-def _code(role: Role, costs: Costs) -> int:
-    """What a role does first, with the functions that lead there and their returns."""
+def _code(role: Role, costs: Costs, passing: int) -> int:
+    """What a role does first, with the functions that lead there and their returns; `passing` is
+    what it takes more to store several vectors by one operation."""
     if not role.ops:
         return _through(costs)
     first, *others = role.ops
     if first.stores:
-        issued = costs.issued(Place(0, 0), "store")
+        issued = costs.issued(Place(0, 0), "store") + passing
         return issued + (costs.code.own_vector_read if others and not costs.maps else 0)
     if first.copies:
         return costs.issued(Place(0, 0), "copy")

@@ -82,8 +82,8 @@ class _Progress:
     paths: list[CriticalPath]
 
 
-def predict(schedule: Schedule, plan: Plan) -> Prediction:
-    """Evaluate the plan phase by phase."""
+def predict(schedule: Schedule, plan: Plan, looks: int | None = None) -> Prediction:
+    """Evaluate the plan phase by phase; `looks` as in `collc.cost.exchange`."""
     costs = costs_of(plan)
     last = _last_reduce(schedule)
     progress = _started(schedule, plan, costs)
@@ -93,7 +93,7 @@ def predict(schedule: Schedule, plan: Plan) -> Prediction:
         if isinstance(pattern, ReducePhase):
             _reduce(progress, phase, pattern, goes_on)
         elif isinstance(pattern, StepsPhase):
-            _exchange(progress, phase, pattern, goes_on)
+            _exchange(progress, phase, pattern, goes_on, looks)
         else:
             _broadcast(progress, pattern)
         if pattern is last and costs.negates:
@@ -175,13 +175,15 @@ def _different(lines: Times) -> tuple[Times, Times]:
     return different, which.reshape(-1)
 
 
-def _exchange(progress: _Progress, phase: Phase, pattern: StepsPhase, goes_on: Mask) -> None:
+def _exchange(
+    progress: _Progress, phase: Phase, pattern: StepsPhase, goes_on: Mask, looks: int | None
+) -> None:
     """Evaluate a phase made of steps; PEs on none of its lines run through it."""
     costs = progress.costs
     time, depth, done, continued = (
         lines_of(of, pattern) for of in (progress.time, progress.depth, progress.done, goes_on)
     )
-    run = run_exchange(costs, phase, pattern, time, depth)
+    run = run_exchange(costs, phase, pattern, time, depth, looks)
     time[:], depth[:] = run.time, costs.code.returns
     done[:] = np.where(continued, 0, run.time + costs.done_by_code(Place(0, 0)))
     progress.end = max(progress.end, int(run.end.max()))

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from collc.base.diagnostics import Diagnostic
 from collc.base.files import write_files
 from collc.cost import Prediction, predict
 from collc.cost.program import predict_program
+from collc.driver.html import html_of
 from collc.emit.clock import MEMORY_BYTES
 from collc.emit.render import with_commands
 from collc.language.show import show_spec
@@ -21,6 +22,7 @@ from collc.plan import Plan
 from collc.plan.dynamic_lengths import Lengths
 from collc.plan.program import ProgramPlan
 from collc.run import Progress, RunReport, run_bundle
+from collc.run.inputs import Inputs
 from collc.run.program import run_program
 from collc.schedule import Schedule
 from collc.spec import Decision, Spec
@@ -28,11 +30,14 @@ from collc.target.fabric import Wanted
 from collc.tuning.warnings import warnings_of
 from collc.view import Observed, Page, Scope, page_of, watched_run
 
+if TYPE_CHECKING:
+    import networkx as nx  # type: ignore[import-untyped]
+
 AnyPlan = TypeVar("AnyPlan", Plan, ProgramPlan)
 Made = TypeVar("Made", bound="_Compiled[Any]")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _Compiled(ABC, Generic[AnyPlan]):
     """What one collective and several have in common."""
 
@@ -94,6 +99,23 @@ class _Compiled(ABC, Generic[AnyPlan]):
         files = with_commands(self.files, self.spec.target, self.size, wanted)
         return replace(self, files=files)
 
+    def graph(self) -> nx.MultiDiGraph:
+        """Who sends what to whom, for tools that take graphs: `collc.driver.graph`."""
+        from collc.driver.graph import graph_of  # noqa: PLC0415 - networkx takes long to import
+
+        return graph_of(self.schedules)
+
+    def __repr__(self) -> str:
+        """What it is, in a line."""
+        names = ", ".join(schedule.collective.name for schedule in self.schedules)
+        given = "".join(f", {p.name}={p.value}" for p in self.spec.parameters)
+        what = f"{names} on {self.spec.target}{given}: {self.prediction.cycles} cycles predicted"
+        return f"<{type(self).__name__} {what}, {len(self.files)} files>"
+
+    def _repr_html_(self) -> str:
+        """The same for notebooks, with where the cycles go."""
+        return html_of(self)
+
     def view(self, *, seed: int | None = 1) -> Page:
         """A page that shows the plan, what is predicted, and a run with this seed, none where it is
         None; a notebook shows the page itself. Raises as `run` does where fabsim is missing."""
@@ -102,7 +124,12 @@ class _Compiled(ABC, Generic[AnyPlan]):
 
     @abstractmethod
     def run(
-        self, *, seed: int = 1, repeats: int = 1, progress: Progress | None = None
+        self,
+        *,
+        inputs: Inputs | None = None,
+        seed: int = 1,
+        repeats: int = 1,
+        progress: Progress | None = None,
     ) -> RunReport:
         """Run the emitted text on fabsim and compare with NumPy."""
 
@@ -111,7 +138,7 @@ class _Compiled(ABC, Generic[AnyPlan]):
         write_files(Path(directory), self.files)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Bundle(_Compiled[Plan]):
     """A compiled program of one collective: the emitted files and every value on the way to
     them."""
@@ -133,19 +160,25 @@ class Bundle(_Compiled[Plan]):
         yield self.schedule, self.plan, self.prediction
 
     def run(
-        self, *, seed: int = 1, repeats: int = 1, progress: Progress | None = None
+        self,
+        *,
+        inputs: Inputs | None = None,
+        seed: int = 1,
+        repeats: int = 1,
+        progress: Progress | None = None,
     ) -> RunReport:
         """Run the emitted text on fabsim with random input and compare with NumPy, `repeats` times
-        on one load of the program.
+        on one load of the program. `inputs` are vectors of one's own by buffer, arrays [height,
+        width, length], where axes of size 1 may be left out; `results` of the report are such, too.
 
         `progress` is called now and then with the cycle the run has reached. Raises CollcError
         when fabsim is not installed and RunError when the run does not come to its end.
         """
         given = self.files, self.schedule, self.spec.target
-        return run_bundle(*given, seed=seed, repeats=repeats, progress=progress)
+        return run_bundle(*given, seed=seed, repeats=repeats, progress=progress, inputs=inputs)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ProgramBundle(_Compiled[ProgramPlan]):
     """A compiled program of several collectives: its files and every value on the way to them."""
 
@@ -174,12 +207,22 @@ class ProgramBundle(_Compiled[ProgramPlan]):
     def run(
         self,
         *,
+        inputs: Inputs | None = None,
         seed: int = 1,
         repeats: int = 1,
         lengths: Lengths | None = None,
         progress: Progress | None = None,
     ) -> RunReport:
         """Run the emitted text on fabsim with random input and compare with NumPy, `repeats` times
-        on one load of the program; `lengths` as in `run_program`. Raises as `Bundle.run` does."""
-        given = self.files, self.plan, self.spec.target
-        return run_program(*given, seed=seed, repeats=repeats, lengths=lengths, progress=progress)
+        on one load of the program; `lengths` as in `run_program`, `inputs` with a first axis for
+        the rounds. Raises as `Bundle.run` does."""
+        return run_program(
+            self.files,
+            self.plan,
+            self.spec.target,
+            seed=seed,
+            repeats=repeats,
+            lengths=lengths,
+            progress=progress,
+            inputs=inputs,
+        )

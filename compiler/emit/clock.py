@@ -22,6 +22,7 @@ MEMORY_BYTES = CODE_BYTES + 2 * (2 * WORDS + 3 + 1) + 4
 HOP = {"wse2": 1, "wse3": 2}
 RAMPS = 5
 SPIN = 100
+LATE_CYCLES = 200  # that PEs begin late at most where nothing else is asked for
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class ClockModel:
     """What the templates print: numbers of resources, the routes of the signal by conditions on x
     and y, how many turns of an empty loop PE (0, 0) lets go by before it, and the cycles of a hop
     unless the host says others; those that a signal takes beside its hops; the least that a PE
-    waits."""
+    waits, and by how many cycles PEs begin late at most unless the host says others."""
 
     color: int
     queue: int
@@ -42,6 +43,7 @@ class ClockModel:
     hop: int
     ramps: int
     spin: int
+    late: int
 
     @property
     def alone(self) -> bool:
@@ -127,6 +129,7 @@ def clock_model(spec: Spec, size: tuple[int, int]) -> ClockModel | None:
         hop=HOP[spec.target],
         ramps=RAMPS,
         spin=SPIN,
+        late=LATE_CYCLES,
     )
 
 

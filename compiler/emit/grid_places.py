@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from collc.base.grids import Grid, Lines, Site
 from collc.emit.conditions import conjunction, within
-from collc.plan import Strided
+from collc.plan import Phase, Strided
 
 
 @dataclass(frozen=True)
@@ -78,3 +78,15 @@ def where(grid: Grid) -> str:
     area = site.area or grid
     place = f"{area.width} x {area.height} PEs from PE ({site.x}, {site.y}) on"
     return f"each {site.lines.value} of {place}" if site.lines else place
+
+
+def coordinates(phase: Phase) -> tuple[str, str]:
+    """What the emitted code calls the coordinates that a phase's regions are of."""
+    return ("x", "y") if phase.path is None else ("p", "0")
+
+
+def places_at(phase: Phase, grid: Grid) -> tuple[str, str]:
+    """What the layout calls a PE's place on its line, and the line's coordinate."""
+    site = site_model(grid, (0, 0))
+    at = (site.x, site.y) if phase.axis == "x" else (site.y, site.x)
+    return ("p", "0") if phase.path else at

@@ -20,11 +20,11 @@ from collc.emit.arguments import (
 from collc.emit.conditions import Cases, cases_of
 from collc.emit.custom_contract import OwnModel, own_model
 from collc.emit.exchange import BitModel, row_bits
-from collc.emit.grid_places import SiteModel, site_model, where
+from collc.emit.grid_places import SiteModel, coordinates, site_model, where
 from collc.emit.names import NUMPY_TYPE, Combine, combine_of
 from collc.emit.order import numpy_combine, order_of, rounds
 from collc.emit.paths import PathModel, path_model
-from collc.emit.phases import PhaseModel, Surroundings, coordinates, entries_of, phase_model
+from collc.emit.phases import PhaseModel, Surroundings, entries_of, phase_model
 from collc.emit.reference import (
     numpy_callback,
     numpy_operands,
@@ -41,7 +41,7 @@ from collc.emit.registers import (
 from collc.emit.roles import Shape, shape_of
 from collc.lowering.ids import Ids
 from collc.lowering.registers import vector_pairs
-from collc.lowering.resources import switched_colors
+from collc.lowering.resources import resets, switched_colors
 from collc.lowering.shared_phases import SharedPhase
 from collc.plan import AREA_BITS, Plan, Registers
 from collc.schedule import Schedule, home_pe
@@ -103,6 +103,7 @@ class BundleModel:
     resets: bool
     tears_down: bool
     switched: bool
+    outputs: int
     shared: bool
     task: str
     root: tuple[int, int]
@@ -126,7 +127,7 @@ class BundleModel:
     @property
     def dummy(self) -> bool:
         """Whether descriptors are made before it is known where the vector is."""
-        return bool(self.buffer) or any(phase.exchange for phase in self.phases)
+        return bool(self.buffer) or any(phase.exchange or phase.stream for phase in self.phases)
 
     @property
     def got(self) -> tuple[GotModel, ...]:
@@ -160,7 +161,7 @@ def model_of(
     shapes = [shape_of(phase) for phase in plan.phases if phase.exchange is None]
     site, result = site_model(grid, root), _result_cases(plan)
     on_path = any(phase.path is not None for phase in plan.phases)
-    registers = _registers(plan, ids, phases, shapes, shared, bool(how.callback))
+    registers = _registers(plan, ids, phases, shapes, shared, how)
     return BundleModel(
         name=collective.name,
         type_name=type_name(collective.name),
@@ -205,9 +206,10 @@ def model_of(
         path=path_model(collective.path, grid) if collective.path else None,
         first=_entries(plan)[0],
         opens=any(shape.opens for shape in shapes),
-        resets=any(shape.resets for shape in shapes),
+        resets=any(shape.resets for shape in shapes) or any(map(resets, plan.phases)),
         tears_down=any(phase.multiplexed for phase in phases),
         switched=bool(switched_colors(plan.phases)),
+        outputs=max((given.outputs for given in shared or ()), default=1),
         shared=shared is not None,
         task="task" if shared is None else "fn",
         root=root,
@@ -220,13 +222,14 @@ def _registers(  # noqa: PLR0913, PLR0917 - what the registers depend on
     phases: tuple[PhaseModel, ...],
     shapes: Sequence[Shape],
     shared: tuple[SharedPhase, ...] | None,
-    by_call_back: bool,
+    how: Combine,
 ) -> tuple[RegisterModel, ...]:
     """The registers of the module: the vector's, then those of its phases. In a program of several
     collectives positions are those of the program."""
     vector = shared[0].first.vector if shared else ids.vector
     own = (one for phase in phases for one in phase.registers)
-    registers = (*registers_of_vector(shapes, by_call_back, vector), *own)
+    stored = any(phase.store and not phase.store.passes for phase in phases) and not how.callback
+    registers = (*registers_of_vector(shapes, stored, vector), *own)
     if shared is not None:
         return given_registers(registers, lambda at: at + 1, lambda at: at + 1)
     of = plan.registers or Registers(tuple(range(ids.pairs)), tuple(range(ids.sources)))
@@ -318,6 +321,7 @@ def _shared_phase(plan: Plan, how: Combine, index: int, given: SharedPhase) -> P
         by_length=given.by_length,
         sets_routers=given.sets_routers,
         switched=given.switched,
+        outputs=given.outputs,
         set_elsewhere=given.set_elsewhere,
         by_call_back=bool(how.callback),
         torn_down=given.torn_down,
@@ -345,7 +349,7 @@ def _result_cases(plan: Plan) -> Cases:
         (region, 1)
         for phase in reductions[-1:]
         for region, role in phase.regions
-        if not any(op.sends for op in phase.roles[role].ops)
+        if phase.exchange is not None or not any(op.sends for op in phase.roles[role].ops)
     ]
     names = coordinates(reductions[-1]) if reductions else ("x", "y")
     return cases_of(regions, (grid.width, grid.height), 0, "result_holders", names)

@@ -18,12 +18,13 @@ from collc.emit.exchange import (
     exchange_model,
     exchange_role,
 )
-from collc.emit.grid_places import site_model
+from collc.emit.grid_places import coordinates, places_at
 from collc.emit.names import Combine
 from collc.emit.registers import (
     RegisterModel,
     of_color,
     registers_of_lanes,
+    registers_of_stream,
     registers_of_tree,
 )
 from collc.emit.roles import (
@@ -32,6 +33,7 @@ from collc.emit.roles import (
     RoutersModel,
     RoutesModel,
     Shape,
+    command_of,
     fields_of,
     role_model,
     routers_models,
@@ -39,6 +41,7 @@ from collc.emit.roles import (
     shape_of,
 )
 from collc.emit.routes_between import WaysModel, ways_model
+from collc.emit.streams import StreamModel, stream_fields, stream_model, stream_role
 from collc.lowering.ids import Ids
 from collc.plan import Phase, Plan
 
@@ -47,11 +50,14 @@ from collc.plan import Phase, Plan
 class StoreSlot:
     """The operation that combines received vectors with this PE's own in memory.
 
-    `task` is the position of its task, -1 where a call-back does the work; `goes_on` is the
-    condition that this PE has something to do behind it, `next` that.
+    `passes` says that it goes over the vector once for each that comes, by a DSD of several
+    dimensions; otherwise there is an operation for each. `task` is the
+    position of its task, -1 where a call-back does the work; `goes_on` is the condition that this
+    PE has something to do behind it, `next` that.
     """
 
     name: str
+    passes: bool
     rounds: bool
     task: int
     goes_on: str
@@ -133,6 +139,7 @@ class PhaseModel:
     send: SendSlot | None
     copy: CopySlot | None
     exchange: ExchangeModel | None
+    stream: StreamModel | None
     goes_on: str
     end: str
     after: str
@@ -150,7 +157,8 @@ class PhaseModel:
     def loads(self) -> bool:
         """Whether a phase of a tree loads its registers when it begins: they are other phases',
         too, or as long as the vectors of the call."""
-        return self.exchange is None and (self.late or self.by_length)
+        in_lanes = self.exchange is not None or self.stream is not None
+        return not in_lanes and (self.late or self.by_length)
 
     @property
     def in_dsd(self) -> str:
@@ -175,7 +183,8 @@ class Surroundings:
     names, and whether a result's sign is turned back at its end. In a program of several
     collectives `shared` has the positions of its colors among the program's, and of those the
     ones that are `torn_down`, and those that are `switched` (as `SharedPhase` has them);
-    `controls_ready` says that every color has a register by which control wavelets are sent.
+    `controls_ready` says that every color has a register by which control wavelets are sent;
+    `outputs` are those of a router at most on the colors that are torn down.
     """
 
     after: str
@@ -190,6 +199,7 @@ class Surroundings:
     switched: frozenset[str] = frozenset()
     controls_ready: bool = False
     sets_routers: bool = False
+    outputs: int = 1
     set_elsewhere: frozenset[str] = frozenset()
 
 
@@ -208,7 +218,8 @@ def phase_model(
     goes_on = [f"params.{name}.takes_part" for name in around.later]
     copies = shape is not None and shape.copies
     quick = _is_quick(phase, shape, around)
-    exchange = None
+    exchange, stream = None, None
+    at_once = phase.passes
     registers: tuple[RegisterModel, ...] = ()
     if shape is not None:
         dest, source = (
@@ -217,9 +228,18 @@ def phase_model(
         )
         by_color = (dest, source) if quick else None
         found = registers_of_tree(
-            phase.name, shape, bool(how.callback), ids, by_color, in_turn=around.late
+            phase.name,
+            shape,
+            by_call_back=bool(how.callback),
+            stored_by_numbers=not at_once,
+            ids=ids,
+            control=by_color,
+            in_turn=around.late,
         )
         registers = tuple(found)
+    elif phase.streams:
+        stream = stream_model(phase, ids, by_color=around.shared is not None)
+        registers = tuple(registers_of_stream(stream))
     elif phase.exchange is not None:
         exchange = exchange_model(phase, phase.exchange, plan, ids, around.shared is not None)
         controls = {
@@ -233,8 +253,12 @@ def phase_model(
         about=phase.about,
         fields=fields,
         roles=roles,
-        routes=routes_models(phase, around.torn_down | around.set_elsewhere),
-        routers=routers_models(phase, around.torn_down) if around.torn_down else (),
+        routes=routes_models(
+            phase,
+            around.torn_down | around.set_elsewhere,
+            places_at(phase, plan.collective.grid)[0],
+        ),
+        routers=routers_models(phase, around.torn_down, around.outputs) if around.torn_down else (),
         multiplexed=tuple(_multiplexed(around)),
         sets_routers=around.sets_routers and bool(around.torn_down),
         cases=cases_of(
@@ -251,12 +275,15 @@ def phase_model(
         input=_queue(f"{phase.name}.queue_in", "inputs", ids, around)
         if shape and shape.receives
         else "",
-        store=_store_slot(phase.name, shape, how, ids, slots) if shape and shape.stores else None,
+        store=_store_slot(phase.name, shape, how, at_once, ids, slots)
+        if shape and shape.stores
+        else None,
         send=_send_slot(phase.name, shape, how, ids, slots, around, quick)
         if shape and shape.sends
         else None,
         copy=CopySlot(f"{phase.name}_copy") if copies else None,
         exchange=exchange,
+        stream=stream,
         goes_on=" or ".join(goes_on + ["params.restores"] * around.restores) or "false",
         end=end,
         after=around.after,
@@ -319,11 +346,6 @@ def _queue(field_name: str, kind: str, ids: Ids, around: Surroundings) -> str:
     return str(ids.take(kind)) if around.shared is None else field_name
 
 
-def coordinates(phase: Phase) -> tuple[str, str]:
-    """What the emitted code calls the coordinates that a phase's regions are of."""
-    return ("x", "y") if phase.path is None else ("p", "0")
-
-
 def _struct(
     phase: Phase, shape: Shape | None, queues: Mapping[str, int] | None, grid: Grid
 ) -> tuple[tuple[Field, ...], tuple[RoleModel, ...]]:
@@ -331,11 +353,14 @@ def _struct(
     if shape is None:
         assert phase.exchange, "only an exchange has no shape"
         any_color = min(use.color for role in phase.roles for use in role.colors)
-        fields = exchange_fields(phase, any_color, queues is not None)
-        site = site_model(grid, (0, 0))
-        at = (site.x, site.y) if phase.axis == "x" else (site.y, site.x)
-        at = ("p", "0") if phase.path else at
-        rows = (exchange_role(i, phase, fields, queues, at) for i in range(len(phase.roles)))
+        at = places_at(phase, grid)
+        if phase.streams:
+            fields = stream_fields(phase, any_color, by_color=queues is not None)
+            row_of = stream_role
+        else:
+            fields = exchange_fields(phase, any_color, queues is not None)
+            row_of = exchange_role
+        rows = (row_of(i, phase, fields, queues, at) for i in range(len(phase.roles)))
         return fields, tuple(rows)
     rows = (role_model(i, role, shape, queues) for i, role in enumerate(phase.roles))
     return fields_of(shape, queues is not None), tuple(rows)
@@ -352,26 +377,18 @@ def slot_names(name: str, shape: Shape) -> list[str]:
     return [f"{name}_{slot}" for slot, is_used in used if is_used]
 
 
-def _store_slot(name: str, shape: Shape, how: Combine, ids: Ids, slots: list[str]) -> StoreSlot:
+def _store_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
+    name: str, shape: Shape, how: Combine, passes: bool, ids: Ids, slots: list[str]
+) -> StoreSlot:
     goes_on = [f"({name}.rounds > 1)"] * shape.rounds + [f"{name}.sends"] * shape.sends
     return StoreSlot(
         name=slots[0],
+        passes=passes,
         rounds=shape.rounds,
         task=-1 if how.callback else ids.take("tasks"),
         goes_on=" or ".join([*goes_on, f"{name}_goes_on"]),
         next=slots[1],
     )
-
-
-def _command(name: str, shape: Shape) -> str:
-    """The control wavelet that goes behind a vector, as an expression of the PE's parameters."""
-    used = (shape.tears_down, shape.resets, shape.opens)
-    words = ("teardown", "reset", "advance")
-    fields = ("tears_down", "resets", "")
-    choices = [(w, f) for has, w, f in zip(used, words, fields, strict=True) if has]
-    *conditional, (otherwise, _) = choices or [("advance", "")]
-    chosen = [f"if ({name}.{field}) {word} else " for word, field in conditional]
-    return "".join(chosen) + otherwise
 
 
 def _send_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
@@ -389,7 +406,7 @@ def _send_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
         after_store=shape.combines and shape.stores and not how.callback,
         advances=shape.advances,
         controls=shape.controls,
-        command=_command(name, shape),
+        command=command_of(name, shape),
         output=_queue(f"{name}.queue_out", "outputs", ids, around),
         task=ids.take("tasks"),
         control_task=ids.take("tasks") if shape.controls and not quick else -1,

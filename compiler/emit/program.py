@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 
 from collc.base.version import __version__
 from collc.emit.length_choice import halved
-from collc.emit.model import BundleModel, model_of
+from collc.emit.model import BundleModel, model_of, type_name
 from collc.emit.phases import PhaseModel
 from collc.emit.program_colors import ColorModel, color_models
 from collc.emit.registers import GotModel, got
 from collc.lowering.configuration import setters
 from collc.lowering.resources import switched_colors
-from collc.lowering.shared_phases import SharedPhase, controls_ready, shared_of
+from collc.lowering.shared_phases import SharedPhase, controls_ready, most_outputs, shared_of
 from collc.plan.program import ProgramPlan
 
 STRANDS = ("collectives", "beside")  # what begins the names of their modules; then beside_2, ...
@@ -113,6 +113,7 @@ class ProgramModel:
     own_tasks: int
     controls_ready: bool
     switched: bool
+    outputs: int  # of a router at most, on a color that is torn down
     by_length: bool
     tasks: tuple[tuple[Part, ...], ...]
     buffers: tuple[BufferModel, ...]
@@ -153,21 +154,36 @@ class ProgramModel:
         return (*(buffer.name for buffer in self.buffers), *lengths, *skew)
 
     @property
+    def type_name(self) -> str:
+        """What its file is called, as a type."""
+        return type_name(self.file)
+
+    @property
+    def tx_of_outputs(self) -> Iterator[tuple[int, str]]:
+        """What `reset_routes` takes as outputs, by how many of `config.tx` there are."""
+        for count in range(1, self.outputs + 1):
+            sides = ", ".join(f"config.tx[{at}]" for at in range(count))
+            yield count, sides if count == 1 else f"[{count}]direction{{ {sides} }}"
+
+    @property
     def plain(self) -> bool:
         """Whether it calls one collective once, with a length of the run."""
         return len(self.calls) == 1 and self.rounds == 1 and not self.skew and bool(self.lengths)
 
 
-def program_model(
+def program_model(  # noqa: PLR0913, PLR0917 - what differs between strands
     plan: ProgramPlan,
     source: str,
     skew: int,
     file: str = STRANDS[0],
     others: tuple[str, ...] = (),
+    outputs: int | None = None,
 ) -> ProgramModel:
     """The model of a program. With a `skew` its PEs wait before each call, each differently long,
-    up to so many turns of an empty loop. One with `others` is a strand beside those."""
-    shared = shared_of(plan)
+    up to so many turns of an empty loop. One with `others` is a strand beside those, which have
+    the same most `outputs` of a router that they set."""
+    outputs = most_outputs(plan) if outputs is None else outputs
+    shared = [replace(given, outputs=outputs) for given in shared_of(plan)]
     models = [_module(plan, index, source, shared) for index in range(len(plan.plans))]
     steps = tuple(_steps(plan, models, shared))
     modules = tuple(
@@ -199,6 +215,7 @@ def program_model(
         own_tasks=plan.own_tasks,
         controls_ready=controls_ready(plan),
         switched=any(switched_colors(one.phases) for one in plan.plans),
+        outputs=outputs,
         by_length=bool(plan.program.selections),
         tasks=_tasks(plan, modules),
         buffers=tuple(_buffers(models)),
@@ -239,8 +256,9 @@ def strand_models(plan: ProgramPlan, source: str, skew: int) -> tuple[ProgramMod
     """A model for each strand of a program; of one without, its own."""
     strands = plan.strands or (plan,)
     names = tuple(strand_name(i) for i in range(len(strands)))
+    outputs = most_outputs(plan)
     return tuple(
-        program_model(one, source, skew, name, tuple(n for n in names if n != name))
+        program_model(one, source, skew, name, tuple(n for n in names if n != name), outputs)
         for one, name in zip(strands, names, strict=True)
     )
 
@@ -310,6 +328,18 @@ def _tasks(plan: ProgramPlan, modules: tuple[ModuleModel, ...]) -> tuple[tuple[P
 
 def _functions(phase: PhaseModel) -> Iterator[tuple[int, str, str]]:
     """Tasks of a phase: position, condition on the PE's parameters, function."""
+    if phase.stream:
+        yield phase.stream.task, "takes_part", f"{phase.name}_ended_all"
+        if phase.stream.reset_task >= 0:
+            yield phase.stream.reset_task, "resets", f"{phase.name}_reset"
+        for stream_lane in phase.stream.lanes:
+            if stream_lane.through_task >= 0:
+                yield (
+                    stream_lane.through_task,
+                    f"{stream_lane.field}_through",
+                    f"{stream_lane.name}_passed",
+                )
+        return
     if phase.exchange:
         for lane in phase.exchange.lanes:
             yield lane.task, f"{lane.field}_table > 0", f"{lane.name}_next"

@@ -2,7 +2,8 @@
 
 A number is got once for a file in a whole program [doc, page on DSRs], so no module gets one by
 itself: the file that imports it does, and may give phases that never run on one PE the same one.
-The operands of one operation in `dsr_dest` and `dsr_src0` have one number (D95).
+The operands of one operation in `dsr_dest` and `dsr_src0` have one number (D95). For an
+operation on DSDs the vendor's compiler takes registers that no file gets (D115).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from collc.emit.exchange import ExchangeModel
 from collc.emit.roles import Shape
+from collc.emit.streams import StreamModel
 from collc.lowering.ids import Ids
 
 SHORT = {"dsr_dest": "dest", "dsr_src0": "src0", "dsr_src1": "src1"}
@@ -82,11 +84,12 @@ def got(names: Iterable[str], number_of: Callable[[int], str]) -> tuple[GotModel
 
 
 def registers_of_vector(
-    shapes: Iterable[Shape], by_call_back: bool, position: int
+    shapes: Iterable[Shape], by_numbers: bool, position: int
 ) -> Iterator[RegisterModel]:
-    """The pair of the vector in memory, where operations of trees go to it."""
+    """The pair of the vector in memory, where operations of trees go to it; those that combine
+    vectors there may take registers `by_numbers`."""
     all_shapes = tuple(shapes)
-    stores = any(shape.stores for shape in all_shapes) and not by_call_back
+    stores = any(shape.stores for shape in all_shapes) and by_numbers
     if stores or any(shape.copies for shape in all_shapes):
         yield RegisterModel("vector_dest", "dsr_dest", position, "the vector, where it is written")
     if stores:
@@ -97,14 +100,16 @@ def registers_of_tree(  # noqa: PLR0913, PLR0917 - what the registers depend on
     name: str,
     shape: Shape,
     by_call_back: bool,
+    stored_by_numbers: bool,
     ids: Ids,
     control: tuple[str, str] | None = None,
     in_turn: bool = False,
 ) -> Iterator[RegisterModel]:
-    """The registers of a phase of a tree; takes the positions it needs from `ids`. `control` are
-    the registers that send control wavelets, if these are no registers of the phase. Where phases
+    """The registers of a phase of a tree; takes the positions it needs from `ids`. What combines
+    vectors in memory has its register `stored_by_numbers`, or from the compiler. `control` are the
+    registers that send control wavelets, if these are no registers of the phase. Where phases
     have registers `in_turn`, those of the control wavelet are the vector's, loaded behind it."""
-    if shape.stores and not by_call_back:
+    if shape.stores and stored_by_numbers and not by_call_back:
         about = "vectors that are combined in memory, as they come"
         yield RegisterModel(f"{name}_store_src1", SOURCE, ids.take("sources"), about)
     if shape.sends:
@@ -133,6 +138,24 @@ def registers_of_tree(  # noqa: PLR0913, PLR0917 - what the registers depend on
         about = "where the control wavelet goes"
         yield RegisterModel(f"{name}_control_dest", "dsr_dest", pair, about, dest)
         yield RegisterModel(f"{name}_control_src1", SOURCE, word, "the control wavelet", source)
+
+
+def registers_of_stream(stream: StreamModel) -> Iterator[RegisterModel]:
+    """The registers of the lanes of a stream, as far as some PE uses them."""
+    for lane in stream.lanes:
+        name, pair, source = lane.name, lane.pair, lane.source
+        if lane.receives:
+            yield RegisterModel(f"{name}_in_src1", SOURCE, source, "from the fabric")
+            yield RegisterModel(f"{name}_to_dest", "dsr_dest", pair, "the slices received")
+            if lane.combines:
+                about = "the same slices as a source"
+                yield RegisterModel(f"{name}_to_src0", "dsr_src0", pair, about)
+        if lane.sends:
+            yield RegisterModel(f"{name}_from_src1", SOURCE, source + 1, "the slices sent")
+            yield RegisterModel(f"{name}_out_dest", "dsr_dest", pair + 1, "to the fabric")
+            if lane.through_task >= 0:
+                about = "the slices sent, combined on their way"
+                yield RegisterModel(f"{name}_out_src0", "dsr_src0", pair + 1, about)
 
 
 def registers_of_lanes(

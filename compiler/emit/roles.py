@@ -6,17 +6,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from collc.emit.filters import filter_line
 from collc.plan import (
     BY_WAVELET,
     Advance,
     ColorUse,
     Direction,
+    Filter,
     Op,
     Phase,
     Role,
     Route,
+    filters_of,
 )
 from collc.plan.placement import received_colors
+
+Setting = tuple[ColorUse, Filter | None]  # of a color at a router
 
 # On a path the sides that a router has to the places before and behind it differ from PE to PE.
 SIDES_OF_PATH = {Direction.WEST: "back", Direction.EAST: "onward"}
@@ -101,6 +106,17 @@ def shape_of(phase: Phase) -> Shape:
     )
 
 
+def command_of(name: str, shape: Shape) -> str:
+    """The control wavelet that goes behind a vector, as an expression of the PE's parameters."""
+    used = (shape.tears_down, shape.resets, shape.opens)
+    words = ("teardown", "reset", "advance")
+    fields = ("tears_down", "resets", "")
+    choices = [(w, f) for has, w, f in zip(used, words, fields, strict=True) if has]
+    *conditional, (otherwise, _) = choices or [("advance", "")]
+    chosen = [f"if ({name}.{field}) {word} else " for word, field in conditional]
+    return "".join(chosen) + otherwise
+
+
 def fields_of(shape: Shape, by_color: bool) -> tuple[Field, ...]:
     """The fields of the phase's struct, in the order of its slots; with `by_color` the queues are
     those of the colors."""
@@ -167,31 +183,39 @@ def _op_values(op: Op, turns: int) -> dict[str, str]:
     }
 
 
-def routes_models(phase: Phase, torn_down: Set[str] = frozenset()) -> tuple[RoutesModel, ...]:
+def routes_models(
+    phase: Phase, torn_down: Set[str] = frozenset(), place: str = "p"
+) -> tuple[RoutesModel, ...]:
     """The distinct color settings of a phase, in the order of the roles, but for the colors that
-    are set while the program runs."""
+    are set while the program runs; `place` is what the layout calls a PE's place on its line."""
     words = SIDES_OF_PATH if phase.path else {}
     set_elsewhere = torn_down | {way.color for way in phase.ways}
     found = _by_setting(phase, lambda use: use.color not in set_elsewhere)
-    return tuple(routes_model(condition, colors, words) for condition, colors in found)
+    of = (phase.name, place)
+    return tuple(routes_model(condition, colors, words, of) for condition, colors in found)
 
 
 def routes_model(
     condition: str,
-    colors: Iterable[ColorUse],
+    colors: Iterable[Setting],
     words: Mapping[Direction, str] = MappingProxyType({}),
+    of: tuple[str, str] = ("", ""),
 ) -> RoutesModel:
-    """The settings of some colors where a condition holds; `words` are those of a path's sides."""
-    return RoutesModel(condition, tuple((use.color, _setting(use, words)) for use in colors))
+    """The settings of some colors where a condition holds; `words` are those of a path's sides,
+    `of` the phase and what a PE's place is called."""
+    return RoutesModel(
+        condition, tuple((use.color, _setting(use, counter, words, of)) for use, counter in colors)
+    )
 
 
 def _by_setting(
     phase: Phase, asked: Callable[[ColorUse], bool]
-) -> Iterator[tuple[str, tuple[ColorUse, ...]]]:
+) -> Iterator[tuple[str, tuple[Setting, ...]]]:
     """The distinct settings of the colors asked for, with the condition on the role."""
-    indices: dict[tuple[ColorUse, ...], list[int]] = {}
+    indices: dict[tuple[Setting, ...], list[int]] = {}
     for index, role in enumerate(phase.roles):
-        colors = tuple(use for use in role.colors if asked(use))
+        filters = filters_of(role)
+        colors = tuple((use, filters.get(use.color)) for use in role.colors if asked(use))
         if colors:
             indices.setdefault(colors, []).append(index)
     return ((_is_one_of("role", having), colors) for colors, having in indices.items())
@@ -206,43 +230,49 @@ class RoutersModel:
     settings: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def routers_models(phase: Phase, torn_down: Set[str]) -> tuple[RoutersModel, ...]:
-    """The distinct settings of the colors that are torn down, and last that of a PE without any."""
+def routers_models(phase: Phase, torn_down: Set[str], most: int) -> tuple[RoutersModel, ...]:
+    """The distinct settings of the colors that are torn down, and last that of a PE without any.
+    `most` are the outputs that a router of the program has at most on such a color."""
     words = SIDES_OF_PATH if phase.path else {}
     rows = [*_by_setting(phase, lambda use: use.color in torn_down), ("", ())]
     found = []
     for condition, colors in rows:
-        used = {use.color: use for use in colors}
-        settings = tuple((name, _router(name, used.get(name), words)) for name in sorted(torn_down))
+        used = {use.color: use for use, _ in colors}
+        settings = tuple(
+            (name, _router(name, used.get(name), words, most)) for name in sorted(torn_down)
+        )
         found.append(RoutersModel(condition, settings))
     return tuple(found)
 
 
-def _router(color: str, use: ColorUse | None, words: Mapping[Direction, str]) -> tuple[str, ...]:
+def _router(
+    color: str, use: ColorUse | None, words: Mapping[Direction, str], most: int
+) -> tuple[str, ...]:
     """The routes in the first position, and the side that changes in the second."""
     if use is None:
         return (
             f".used = false, .id = {color},",
-            f".routes = .{{ .rx = RAMP, .tx = {_directions(['RAMP'])} }},",
+            f".rx = RAMP, {_outputs(['RAMP'], most)},",
             ".pos1_changes_rx = false, .pos1_changes_tx = false, .pos1 = RAMP,",
         )
     first, last = use.positions[0], use.positions[-1]
-    outputs = _directions([_side(side, words) for side in first.send])
+    outputs = _outputs([_side(side, words) for side in first.send], most)
     changed = first.receive is not last.receive
     side = last.receive if changed else last.send[0]
     return (
         f".used = true, .id = {color},",
-        f".routes = .{{ .rx = {_side(first.receive, words)}, .tx = {outputs} }},",
+        f".rx = {_side(first.receive, words)}, {outputs},",
         f".pos1_changes_rx = {_bool(changed)}, "
         f".pos1_changes_tx = {_bool(first.send != last.send)}, .pos1 = {_side(side, words)},",
     )
 
 
-def _directions(sides: list[str]) -> str:
-    """One direction or an array of them, as `reset_routes` takes them."""
-    if len(sides) == 1:
-        return sides[0]
-    return f"[{len(sides)}]direction{{ {', '.join(sides)} }}"
+def _outputs(sides: list[str], most: int) -> str:
+    """The outputs of a router, in an array that is as long as any of the program needs it."""
+    if most == 1:
+        return f".tx = {sides[0]}"
+    padded = [*sides, *["RAMP"] * (most - len(sides))]
+    return f".outputs = {len(sides)}, .tx = [{most}]direction{{ {', '.join(padded)} }}"
 
 
 def _is_one_of(name: str, values: list[int]) -> str:
@@ -269,8 +299,10 @@ def _side(direction: Direction, words: Mapping[Direction, str]) -> str:
     return words.get(direction, direction.value)
 
 
-def _setting(use: ColorUse, words: Mapping[Direction, str]) -> tuple[str, ...]:
-    """The color configuration of `use`, line by line: routes, then the switch positions."""
+def _setting(
+    use: ColorUse, counter: Filter | None, words: Mapping[Direction, str], of: tuple[str, str]
+) -> tuple[str, ...]:
+    """The color configuration of `use`, line by line: routes, the switch positions, the filter."""
     lines = [f".routes = {_route(use.positions[0], words)},"]
     changes = [
         f".pos{i + 1} = .{{ {_change(before, route, words)} }}"
@@ -278,6 +310,8 @@ def _setting(use: ColorUse, words: Mapping[Direction, str]) -> tuple[str, ...]:
     ]
     if changes:
         lines.append(f".switches = .{{ {', '.join(changes)} }},")
+    if counter is not None:
+        lines.append(filter_line(counter, *of))
     return tuple(lines)
 
 

@@ -32,6 +32,8 @@ def ways_model(ways: tuple[Way, ...], grid: Grid) -> WaysModel | None:
     numbers: dict[tuple[ColorUse, ...], int] = {(): 0}
     table = tuple(numbers.setdefault(settings.get(pe, ()), len(numbers)) for pe in rows)
     models = (
-        routes_model(f"detour == {number}", uses) for uses, number in numbers.items() if number
+        routes_model(f"detour == {number}", [(use, None) for use in uses])
+        for uses, number in numbers.items()
+        if number
     )
     return WaysModel(table, tuple(models))

@@ -236,6 +236,8 @@ def _unexpected(
         return problem("C105", f"unexpected {quoted(token)} between declarations", at, help=help)
     if token.type == "STRAY":
         help = _INSTEAD.get(token, "")
+        if token == "/" and piece[0].type == "OPERATION":
+            help = "an operation has no division; multiply by a fraction instead: `0.5 * a`"
         return problem("C104", f"{quoted(token)} means nothing here", at, help=help)
     message = f"unexpected {quoted(token)}, expected {_spelled(accepted)}"
     return problem("C105", message, at, *opened, help=_help_for(token, accepted))

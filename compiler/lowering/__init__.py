@@ -19,7 +19,6 @@ from collc.lowering.colorings import by_parity, without_control
 from collc.lowering.jump import without_root
 from collc.lowering.line import LineTree, line_tree
 from collc.lowering.roles import reduce_phase
-from collc.lowering.rounds import one_by_one
 from collc.lowering.steps import (
     Traffic,
     circuits,
@@ -31,9 +30,11 @@ from collc.lowering.steps import (
     traffic_of,
 )
 from collc.lowering.steps.routes import Wired
+from collc.lowering.streams import recognised, stream_phase
 from collc.plan import Phase, Plan, Way
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.schedule import Phase as SchedulePhase
+from collc.schedule.own_slices import asks_own_slices
 from collc.spec.arithmetic import arithmetic_of
 from collc.spec.exchange import StepsPhase
 from collc.spec.simd import goes_in_pairs, slices_go_in_pairs
@@ -46,6 +47,13 @@ Coloring = Callable[[LineTree], tuple[int, ...]]
 COLORINGS: dict[str, Coloring] = {"by_parity": by_parity, "without_control": without_control}
 
 
+def does_as_a_stream(schedule: Schedule, phase: SchedulePhase) -> bool:
+    """Whether a phase does what some stream does."""
+    if not isinstance(phase, StepsPhase):
+        return False
+    return recognised(phase, own_only=asks_own_slices(schedule, phase)) is not None
+
+
 def relays_need_fewer(phase: SchedulePhase, path: Path | None) -> bool:
     """Whether circuits take more colors than relays, and so have to be faster to be worth it."""
     if not isinstance(phase, StepsPhase):
@@ -54,22 +62,32 @@ def relays_need_fewer(phase: SchedulePhase, path: Path | None) -> bool:
     return direct is not None and direct[0].color_count > by_relays[0].color_count
 
 
-def candidate_plans(schedule: Schedule, target: Target) -> Iterator[Plan]:
+def candidate_plans(schedule: Schedule, target: Target, *, streams: bool = True) -> Iterator[Plan]:
     """A plan for every choice of colorings and wirings, one per phase; of the colorings the first
-    has the fewest colors, of the wirings circuits come first."""
-    choices = [tuple(map(cache, _ways(schedule, phase, target))) for phase in schedule.phases]
+    has the fewest colors, of the wirings circuits come first, and `streams` last."""
+    choices = [
+        tuple(map(cache, _ways(schedule, phase, target, streams=streams)))
+        for phase in schedule.phases
+    ]
     for lowered in product(*choices):
         yield numbered_plan(schedule, tuple(lower() for lower in lowered), target)
 
 
 def _ways(
-    schedule: Schedule, phase: ReducePhase | BroadcastPhase | StepsPhase, target: Target
+    schedule: Schedule,
+    phase: ReducePhase | BroadcastPhase | StepsPhase,
+    target: Target,
+    *,
+    streams: bool,
 ) -> Iterator[Callable[[], Phase]]:
     """All ways to carry out a phase, each worked out when it is asked for."""
     if isinstance(phase, BroadcastPhase):
         yield partial(_multicast, schedule, phase, target)
     elif isinstance(phase, StepsPhase):
         yield from _exchanges(schedule, phase, target)
+        streamed = _streamed(schedule, phase, target) if streams else None
+        if streamed is not None:
+            yield lambda: streamed
     else:
         for coloring in COLORINGS.values():
             yield partial(_reduction, schedule, phase, coloring, target)
@@ -93,11 +111,24 @@ def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, targe
     if path is not None and path.leaps:
         received_on, ways = leaping_tree(phase, path, received_on)
     by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
-    how = Combining(contract.length, target.max_extent, by_call_back)
+    most = max(map(len, phase.children)) * contract.length
+    one_by_one = contract.run_length is not None or most > target.max_extent
+    how = Combining(by_call_back, by_call_back or one_by_one)
     done = behaviours(phase, received_on, how)
     paired = goes_in_pairs(contract, target, combines=True)
-    lowered = replace(reduce_phase(phase, done, path), ways=ways, paired=paired)
-    return lowered if contract.run_length is None else one_by_one(lowered)
+    return replace(reduce_phase(phase, done, path), ways=ways, paired=paired)
+
+
+def _streamed(schedule: Schedule, phase: StepsPhase, target: Target) -> Phase | None:
+    """A phase made of steps as a stream, if it is of a form that can be one."""
+    contract, path = schedule.collective.contract, schedule.collective.path
+    if contract.run_length is not None:
+        return None  # routers know only lengths that the compiler does
+    paired = slices_go_in_pairs(phase, contract, target)
+    own_only = asks_own_slices(schedule, phase)
+    if own_only and arithmetic_of(contract.element, contract.operation).kind == "map":
+        own_only = False  # a call-back combines in code, not on the way
+    return stream_phase(phase, target, path=path, paired=paired, own_only=own_only)
 
 
 def _exchanges(

@@ -21,8 +21,19 @@ from dataclasses import dataclass
 from collc.lowering.behaving import Behaviour
 from collc.lowering.jump import laid_out
 from collc.lowering.line import LineTree, line_tree, passing_colors
-from collc.lowering.rounds import rounds_for, stored
-from collc.plan import VECTOR, Action, Advance, ColorUse, Direction, Loop, Op, Route, once
+from collc.plan import (
+    VECTOR,
+    Action,
+    Advance,
+    ColorUse,
+    Direction,
+    Entry,
+    Loop,
+    Number,
+    Op,
+    Route,
+    once,
+)
 from collc.plan.placement import SIDES
 from collc.plan.root_bypass import jump_color
 from collc.schedule import ReducePhase
@@ -45,12 +56,11 @@ class ColoredLine:
 
 @dataclass(frozen=True)
 class Combining:
-    """How ranks combine vectors of a length, in elements: by operations of at most `max_extent`, or
-    by a call-back for each element."""
+    """How ranks combine vectors: by a call-back for each element or not, and with an operation for
+    each vector or one for all."""
 
-    length: int
-    max_extent: int
     by_call_back: bool
+    one_by_one: bool
 
 
 def behaviours(
@@ -102,8 +112,9 @@ def _loops(line: ColoredLine, rank: int, how: Combining) -> Iterator[Loop]:
     from_memory = how.by_call_back and advance is Advance.OWN_ROUTER
     first = received if send_color is None or from_memory else received - 1
     if first > 0:
-        rounds = first if how.by_call_back else rounds_for(first, how.length, how.max_extent)
-        yield stored(color, first, rounds)
+        turns, vectors = (first, 1) if how.one_by_one else (1, first)
+        stored = Op(color, Action.COMBINE, VECTOR, vectors=vectors)
+        yield Loop(Number(turns), Number(0), (Entry((stored,)),))
     if send_color is not None:
         combines = received and not from_memory
         from_, action = (color, Action.COMBINE) if combines else (VECTOR, Action.COPY)

@@ -12,7 +12,7 @@ from collc.base.grids import Grid
 from collc.base.paths import Path
 from collc.lowering.pe_masks import Mask, routing
 from collc.lowering.resources import switched_colors
-from collc.plan import Phase, Route
+from collc.plan import Phase, Route, filters_of
 from collc.plan.program import ProgramPlan, Use
 from collc.spec import Collective
 
@@ -21,7 +21,8 @@ from collc.spec import Collective
 class Configuration:
     """The routers of a color in one phase: the distinct settings, and for each PE, row by row,
     which of them it has, 0 for none. Of a grid that lies on another one `place` says where, and
-    `corner` where its first PE is; with a `path` PEs are places on it."""
+    `corner` where its first PE is; with a `path` PEs are places on it. `filters` are those of
+    streams, with the slices that they count."""
 
     place: tuple[object, ...]
     corner: tuple[int, int]
@@ -29,6 +30,7 @@ class Configuration:
     width: int
     settings: tuple[tuple[Route, ...], ...]
     of_pes: bytes
+    filters: tuple[object, ...] = ()
 
     def at(self, pe: int) -> tuple[Route, ...]:
         """The positions of one PE's router."""
@@ -53,7 +55,12 @@ def configuration(collective: Collective, phase: Phase, color: str) -> Configura
                 of_pes[np.ix_(list(region.y), list(region.x))] = number
     place, site = _place(collective.grid), collective.grid.site
     corner = (site.x, site.y) if site else (0, 0)
-    return Configuration(place, corner, phase.path, lined.width, settings, of_pes.tobytes())
+    of = (collective, phase.exchange and phase.exchange.slicing)
+    found = (filters_of(role).get(color) for role in phase.roles)
+    filters = tuple((*of, counter) for counter in found if counter)
+    return Configuration(
+        place, corner, phase.path, lined.width, settings, of_pes.tobytes(), filters
+    )
 
 
 def _settings(phase: Phase, color: str) -> Iterator[tuple[Route, ...]]:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from collc.base.memoize import remembered
-from collc.plan import BY_WAVELET, Exchange, Lane, Phase, Plan
+from collc.plan import BY_WAVELET, Exchange, Lane, Phase, Plan, stream_of
 from collc.plan.entries import Ints, entries_of, kinds_at, values_of
 from collc.plan.step_tables import places_of
 from collc.spec import ElementType
@@ -64,8 +64,20 @@ def _vector_bytes(element: ElementType, length: int) -> int:
 def _exchange_bytes(exchange: Exchange, phase: Phase, element: ElementType) -> int:
     """The stage, and the rows of all lanes."""
     cuts = 2 * (exchange.slicing.count + 1) if exchange.by_length else 0
+    cuts += _vector_bytes(element, stage_of(phase))
     stage = exchange.areas * _vector_bytes(element, exchange.slicing.length)
     return stage + 2 * len(exchange.lanes) * row_numbers(phase) + cuts
+
+
+def stage_of(phase: Phase) -> int:
+    """Elements that a stream stages: a slice, or the vector where PEs stage several."""
+    streams = (stream_of(lane) for role in phase.roles for lane in role.lanes)
+    staged = [stream for stream in streams if stream is not None and stream.staged]
+    if not staged or not phase.streams or phase.exchange is None:
+        return 0
+    slicing = phase.exchange.slicing
+    one = all(stream.combines for stream in staged)
+    return int(np.diff(slicing.bounds).max()) if one else slicing.length
 
 
 def lane_numbers(lane: Lane) -> int:

@@ -8,7 +8,8 @@ two files is two registers. Number 0 is memcpy's in every file (`Target.dsr_ids`
 Phases of trees have the vector's pair in common, loaded when an operation in memory begins. Each
 has a pair for where its vector goes, whose source is the vector, and one for the control wavelet
 behind it; a source for the vectors that are stored, one for what is sent or copied, and one for
-the control wavelet.
+the control wavelet. An operation that passes over the vector several times has DSDs, for which the
+compiler takes registers itself: a `mem4d_dsd` needs more of them than a `dsr_dest` (D115).
 """
 
 from __future__ import annotations
@@ -59,7 +60,12 @@ def sends_or_copies(role: Role) -> bool:
 
 # What roles have that take a register each, in the order in which the emitted code has them.
 PAIRS: tuple[Having, ...] = (sends, controls)
-SOURCES: tuple[Having, ...] = (stores, sends_or_copies, controls)
+_SOURCES: tuple[Having, ...] = (stores, sends_or_copies, controls)
+
+
+def sources_of_tree(phase: Phase) -> tuple[Having, ...]:
+    """What roles of a phase have that takes a source each."""
+    return _SOURCES[1:] if phase.passes else _SOURCES
 
 
 def pairs_of_phase(phase: Phase) -> int:
@@ -75,7 +81,7 @@ def sources_of_phase(phase: Phase) -> int:
     that it sends."""
     if phase.exchange:
         return 2 * len(phase.exchange.lanes)
-    return _count(phase, SOURCES)
+    return _count(phase, sources_of_tree(phase))
 
 
 def vector_pairs(phases: Sequence[Phase]) -> int:
@@ -94,7 +100,7 @@ def dsrs_in_turn(phase: Phase) -> int:
     begins, and those of its control wavelet, which are its vector's, behind that."""
     if phase.exchange:
         return dsrs_needed([phase])
-    return max(1 + _count(phase, (sends,)), _count(phase, (stores, sends_or_copies)))
+    return max(1 + _count(phase, (sends,)), _count(phase, sources_of_tree(phase)[:-1]))
 
 
 def number_dsr_ids(phases: Sequence[Phase], target: Target) -> tuple[int, ...]:

@@ -26,8 +26,9 @@ class SharedPhase:
     whether it loads its registers when it begins, and whether its colors have registers by which
     control wavelets are sent; `by_length` says that the length is the call's. It
     `sets_routers` of the colors that are torn down if no other phase has code that sets them alike;
-    on those that are `switched` some phase changes switch positions. Those of the colors that are
-    `set_elsewhere` stay as another phase has them."""
+    on those that are `switched` some phase changes switch positions, and a router has so many
+    `outputs` on them at most. Those of the colors that are `set_elsewhere` stay as another phase
+    has them."""
 
     positions: Mapping[str, int]
     torn_down: frozenset[str]
@@ -37,6 +38,7 @@ class SharedPhase:
     by_length: bool = False
     sets_routers: bool = False
     switched: frozenset[str] = frozenset()
+    outputs: int = 1
     set_elsewhere: frozenset[str] = frozenset()
 
 
@@ -44,6 +46,20 @@ def loads_at_start(phase: Phase, given: SharedPhase) -> bool:
     """Whether a phase of a tree loads its registers in a function when it begins: they are those of
     other phases, too, or as long as the vectors of the call."""
     return phase.exchange is None and (given.late or given.by_length)
+
+
+def most_outputs(plan: ProgramPlan) -> int:
+    """How many outputs a router has at most on a color that is torn down."""
+    return max(
+        (
+            len(use.positions[0].send)
+            for of in plan.uses
+            for role in plan.phase(of).roles
+            for use in role.colors
+            if use.color in torn_down_by(plan, of)
+        ),
+        default=1,
+    )
 
 
 def shared_of(plan: ProgramPlan) -> list[SharedPhase]:
@@ -179,5 +195,5 @@ def _needs(plan: ProgramPlan, use: Use, given: SharedPhase) -> Ids:
     return Ids(
         tasks=stored + has[sends] + waits,
         pairs=has[sends] + own_control,
-        sources=stored + (has[sends] or has[copies]) + own_control,
+        sources=(stored and not phase.passes) + (has[sends] or has[copies]) + own_control,
     )

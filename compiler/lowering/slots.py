@@ -17,13 +17,13 @@ from itertools import count
 
 from collc.lowering.registers import (
     PAIRS,
-    SOURCES,
     Having,
     dsrs_needed,
     pairs_of_phase,
     receives,
     sends,
     sources_of_phase,
+    sources_of_tree,
     stores,
     vector_pairs,
 )
@@ -136,7 +136,8 @@ def _slots_of_phase(at: int, phase: Phase, by_call_back: bool) -> Slots:
         """A slot for each condition that some role meets."""
         return tuple(_slot(at, phase, one) for one in having if any(map(one, phase.roles)))
 
-    sources = (having for having in SOURCES if not (by_call_back and having is stores))
+    of_tree = sources_of_tree(phase)
+    sources = (having for having in of_tree if not (by_call_back and having is stores))
     return Slots(
         inputs=slots(receives),
         outputs=slots(sends),

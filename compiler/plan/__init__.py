@@ -21,6 +21,7 @@ from collc.plan.ops import (
 )
 from collc.plan.regions import Region, Strided
 from collc.plan.routers import BY_WAVELET, Advance, ColorUse, Direction, Route
+from collc.plan.streams import Stream, filters_of, lane_of, stream_of
 
 __all__ = [
     "AREA_BITS",
@@ -50,8 +51,12 @@ __all__ = [
     "Route",
     "RowKind",
     "Slices",
+    "Stream",
     "Strided",
     "Way",
     "closing",
+    "filters_of",
+    "lane_of",
     "once",
+    "stream_of",
 ]

@@ -30,6 +30,8 @@ class Exchange:
 
     `by_length` says that the length is given when the program runs, up to that of `slicing`. Then
     rows count slices in what passes, too, and a PE looks up where they begin.
+
+    If it `streams`, routers put slices in order, and each lane goes its own way over the vectors.
     """
 
     slicing: Slicing
@@ -38,6 +40,7 @@ class Exchange:
     backward: bool = False
     blocks: Blocks | None = None
     by_length: bool = False
+    streams: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,16 @@ class Phase:
     paired: bool = False
     wide: bool = False
 
+    @property
+    def streams(self) -> bool:
+        """Whether it is an exchange that streams."""
+        return self.exchange is not None and self.exchange.streams
+
+    @property
+    def passes(self) -> bool:
+        """Whether some PE combines several vectors in memory by one operation."""
+        return any(op.stores and op.vectors > 1 for role in self.roles for op in role.ops)
+
 
 @dataclass(frozen=True)
 class Registers:
@@ -126,6 +139,11 @@ class Plan:
     code_bytes: int
     data_bytes: int
     registers: Registers | None = None
+
+    @property
+    def streams(self) -> bool:
+        """Whether some phase streams."""
+        return any(phase.streams for phase in self.phases)
 
     @property
     def element(self) -> ElementType:

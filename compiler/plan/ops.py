@@ -67,18 +67,24 @@ class Slices:
     count: Number = ONE
     backward: bool = False
 
+    def at(self, place: int) -> range:
+        """The slices of a place."""
+        first = self.first.at(place)
+        return range(first, first + self.count.at(place))
+
 
 WHOLE = Slices()
 
 
 @dataclass(frozen=True)
 class Filter:
-    """A counter filter between a router and its PE's queue: of every `period` slices that pass, in
-    the order in which they arrive, those from `first` on, `count` of them, reach the PE."""
+    """A counter filter between a router and its PE's queue: of as many wavelets as the slices of
+    `period` have, which pass again and again, those behind as many as `before` has reach the PE, as
+    many as `passes` has. What it keeps from the PE goes on to neighbours."""
 
-    period: Number
-    first: Number
-    count: Number
+    period: Slices
+    before: Slices
+    passes: Slices
 
 
 @dataclass(frozen=True)

@@ -142,6 +142,7 @@ def _exchange(text: str) -> Exchange:
         "backward" in words,
         _blocks(blocks[0]) if blocks else None,
         "by length" in words,
+        "streams" in words,
     )
 
 
@@ -255,8 +256,9 @@ def _slices(text: str) -> Slices:
 
 
 def _filter(text: str) -> Filter:
-    period, first, count = re.split(r" / (?!\d+\))| \.\. ", text.removeprefix("filter "))
-    return Filter(read_number(period), read_number(first), read_number(count))
+    parts = re.split(r" behind | of ", text.removeprefix("filter "))
+    passes, before, period = map(_slices, parts)
+    return Filter(period, before, passes)
 
 
 def read_number(text: str) -> Number:

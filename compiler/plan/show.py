@@ -66,6 +66,8 @@ def _exchange(exchange: Exchange) -> Iterator[str]:
         yield "backward"
     if exchange.by_length:
         yield "by length"
+    if exchange.streams:
+        yield "streams"
     if exchange.blocks:
         lines = " ".join(map(str, exchange.blocks.lines))
         yield f"blocks of {exchange.blocks.length} elements on lines {lines}"
@@ -123,8 +125,11 @@ def _place(place: Place) -> str:
 
 
 def _filter(counter: Filter) -> str:
-    of = (counter.period, counter.first, counter.count)
-    return "filter {} / {} .. {}".format(*map(show_number, of))
+    passes, before, period = (
+        f"{show_number(slices.first)} .. {show_number(slices.count)}"
+        for slices in (counter.passes, counter.before, counter.period)
+    )
+    return f"filter {passes} behind {before} of {period}"
 
 
 def show_number(number: Number) -> str:

@@ -3,19 +3,21 @@
 A reading is, near the constants in force, a sum of constants with whole factors. These are found by
 running fabsim with each constant one higher and one lower; a reading that answers the two
 differently bends there and only serves as a check. The equations are solved with fractions.
+Limits, of which no reading is a sum, are looked up (`limits`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
+
+from collc.probe.limits import Predict, error, limited
 
 _ROUNDS = 8
 _FURTHER = 4  # cycles: more than a number of a table is likely to be off
 
-Predict = Callable[[Mapping[str, int]], dict[str, int] | None]
 Row = dict[str, int]
 
 
@@ -35,7 +37,7 @@ class Fit:
     `determined` are the constants that the readings fix, with the readings that do; `table` has a
     value for every constant, for the others one that is as good as any that keeps `equations`.
     `untold` change no reading, `bounded` only some that bend. `unexplained` are readings that no
-    constants give, with what was measured and what fabsim says.
+    constants give, with what was measured and what fabsim says. Of `limits` 0 stands for none.
     """
 
     determined: dict[str, tuple[int, tuple[str, ...]]]
@@ -44,6 +46,7 @@ class Fit:
     bounded: list[str]
     unexplained: dict[str, tuple[int, int]]
     table: dict[str, int]
+    limits: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -56,22 +59,29 @@ class Slopes:
 
 
 def fit(
-    measured: Mapping[str, int], start: Mapping[str, int], free: Sequence[str], predict: Predict
+    measured: Mapping[str, int],
+    start: Mapping[str, int],
+    free: Sequence[str],
+    predict: Predict,
+    limits: Sequence[str] = (),
 ) -> Fit:
-    """Change the `free` constants, from `start` on, until the readings are those measured."""
+    """Change the `free` constants, from `start` on, until the readings are those measured. Those
+    that are `limits` are no part of sums."""
     table = dict(start)
     seen: list[Slopes] = []
     for _ in range(_ROUNDS):
         now = _of(predict(table), measured)
         slopes = slopes_at(table, free, now, predict)
         seen.append(slopes)
-        moved = _moved(table, _step(slopes, now, measured, table), predict)
-        if moved is None or _error(moved, measured, predict) >= _error(table, measured, predict):
+        step = _step(_without(slopes, limits), now, measured, table)
+        tried = [_moved(table, step, predict), limited(table, limits, measured, predict)]
+        best = min(tried, key=lambda one: error(one, measured, predict))
+        if error(best, measured, predict) >= error(table, measured, predict):
             break
-        table = moved
+        table = best
     further = _bent_further_on(start, free, seen[0], predict)
     bends = {name: further.get(name, set()) for name in _straight(seen)}
-    return _summed_up(measured, table, free, predict, bends)
+    return replace(_summed_up(measured, table, free, predict, bends), limits=tuple(limits))
 
 
 def _step(
@@ -87,9 +97,13 @@ def _step(
     return {name: round(by) for name, by in solved(rows, wrong).items()}
 
 
-def _error(table: Mapping[str, int], measured: Mapping[str, int], predict: Predict) -> int:
-    now = _of(predict(table), measured)
-    return sum(abs(measured[name] - now[name]) for name in now)
+def _without(slopes: Slopes, limits: Sequence[str]) -> Slopes:
+    """The slopes without those of the limits."""
+
+    def rows(every: dict[str, Row]) -> dict[str, Row]:
+        return {name: {c: row[c] for c in row if c not in limits} for name, row in every.items()}
+
+    return Slopes(rows(slopes.rows), rows(slopes.bent))
 
 
 def _straight(seen: Sequence[Slopes]) -> set[str]:
@@ -119,14 +133,14 @@ def _of(found: dict[str, int] | None, measured: Mapping[str, int]) -> dict[str, 
     return {name: found[name] for name in measured if name in found}
 
 
-def _moved(table: dict[str, int], step: Row, predict: Predict) -> dict[str, int] | None:
+def _moved(table: dict[str, int], step: Row, predict: Predict) -> dict[str, int]:
     """The constants after a step, or the part of it that a machine can have."""
     moved = dict(table)
     for name, by in step.items():
         tried = {**moved, name: moved[name] + by}
         if by and tried[name] >= 0 and predict(tried) is not None:
             moved = tried
-    return moved if moved != table else None
+    return moved
 
 
 def slopes_at(

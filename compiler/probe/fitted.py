@@ -11,8 +11,10 @@ from collections.abc import Iterator, Mapping
 from collc.probe.fabsim import Fabsim
 from collc.probe.fit import Fit
 from collc.probe.job import Job, Seen
+from collc.probe.model import Model
 
 _SHIFTS = (1, -1, 2, -2, 4)
+_LARGEST = max(map(abs, _SHIFTS))
 
 Table = dict[str, int]
 
@@ -23,6 +25,7 @@ class Fitted:
     def __init__(self, fits: Mapping[str, Fit]) -> None:
         self._fits = fits
         self._fabsim = Fabsim()
+        self._others: dict[str, list[Table]] = {}
 
     def shows(self, job: Job, seen: Seen) -> bool:
         """Whether a job comes to what was seen with the fitted constants, or now to one thing and
@@ -32,8 +35,16 @@ class Fitted:
             return False
         first = self._done(job, fit.table)
         return alike(first, seen) or any(
-            not alike(self._done(job, table), first) for table in others(fit)
+            not alike(self._done(job, table), first) for table in self._as_good(job.arch, fit)
         )
+
+    def _as_good(self, arch: str, fit: Fit) -> list[Table]:
+        """The other tables that give the same readings; what no machine can have gives none."""
+        if arch not in self._others:
+            model = Model(arch)
+            readings = model.readings(fit.table)
+            self._others[arch] = [one for one in others(fit) if model.readings(one) == readings]
+        return self._others[arch]
 
     def _done(self, job: Job, table: Table) -> Seen:
         return self._fabsim.with_constants({job.arch: table}).do(job)
@@ -46,7 +57,9 @@ def alike(one: Seen, other: Seen) -> bool:
 
 def others(fit: Fit) -> Iterator[Table]:
     """Tables in which every sum that is known is dealt out otherwise to its constants, and each
-    constant that is only bounded is another; as far as none is below nothing."""
+    constant that is only bounded is another; as far as none is below nothing. A limit that is none
+    stays so: the next number is the tightest."""
+    moving = [name for name in fit.bounded if name not in fit.limits or fit.table[name] > _LARGEST]
     for shift in _SHIFTS:
         for end in (0, -1):
             table = dict(fit.table)
@@ -57,5 +70,5 @@ def others(fit: Fit) -> Iterator[Table]:
                 moved = {one: table[one] + shift * of, other: table[other] - shift * its}
                 if min(moved.values()) >= 0:
                     table |= moved
-            table |= {name: max(0, table[name] + shift) for name in fit.bounded}
+            table |= {name: max(0, table[name] + shift) for name in moving}
             yield table

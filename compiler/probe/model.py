@@ -76,6 +76,11 @@ class Model:
         """The numbers that a fit may change."""
         return [name for name in self.base if name not in FORMS]
 
+    @property
+    def limits(self) -> list[str]:
+        """Those of them of which 0 stands for none: hundredths of an element a cycle."""
+        return [name for name in self.constants if name.endswith("_hundredths")]
+
     def readings(self, constants: Mapping[str, int]) -> Readings | None:
         """The readings with these constants; None if no machine has them together."""
         key = tuple(constants[name] for name in self.base)

@@ -78,7 +78,7 @@ def timed(tool: Tool, arch: str) -> Timed:
         model = Model(arch)
     except UnavailableError:
         return Timed(measured, None)
-    found = fit(measured.readings, model.base, model.constants, model.readings)
+    found = fit(measured.readings, model.base, model.constants, model.readings, model.limits)
     return Timed(measured, found)
 
 

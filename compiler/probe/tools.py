@@ -16,7 +16,7 @@ from collc.probe.job import Job, Seen, Status
 from collc.target import TARGETS
 from collc.target.fabric import Wanted, fabric_of, machine_of
 
-SCRIPT, JOB, MARK = "probe_host.py", "probe.json", "PROBE "
+SCRIPT, MARK, PLACE = "probe_host.py", "PROBE ", "@PROBE@"
 _LAST = 600  # characters of output that are kept where a script says nothing
 
 
@@ -42,7 +42,7 @@ class Tools:
             return Seen(Status.UNABLE, "the text does not tell the size of the rectangle")
         with tempfile.TemporaryDirectory(prefix="collc-probe-") as directory:
             folder = Path(directory)
-            write(folder, {**job.files, SCRIPT: _script(), JOB: _description(job)})
+            write(folder, {**job.files, SCRIPT: _script(job)})
             try:
                 compiled = self._back_end.compile(FolderJob(folder, self._options(job)))
                 if not job.launches and not job.reads:
@@ -87,8 +87,10 @@ class Tools:
         return Seen(status, shortened(said, place), seen.get("kind", ""), seen["words"])
 
 
-def _script() -> str:
-    return files("collc.probe").joinpath("host_script.txt").read_text()
+def _script(job: Job) -> str:
+    """The host's side, with what it does written in: a back end may take no other file there."""
+    text = files("collc.probe").joinpath("host_script.txt").read_text()
+    return text.replace(PLACE, repr(_description(job)))
 
 
 def _description(job: Job) -> str:

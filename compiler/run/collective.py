@@ -19,6 +19,7 @@ import numpy as np
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.files import write_files
 from collc.run.expected import make_input, mismatch, promised
+from collc.run.inputs import Inputs, with_inputs
 from collc.schedule import Schedule
 from collc.schedule.barrier_tokens import TOKEN
 from collc.spec.arrays import Array
@@ -38,7 +39,9 @@ class RunReport:
     over PEs of the cycles in which they were active; `wall_seconds` is compiling and simulating.
     `problem` is empty exactly when `verified`. `lengths` are those that were given when the program
     ran, by name, for each round; `compared` is how many elements of the buffers, those that the
-    contracts promise; `start_cycle` is the simulator's cycle at the common start.
+    contracts promise; `start_cycle` is the simulator's cycle at the common start. `results` are the
+    buffers of all PEs after the last launch, by name: arrays [height, width, length], or [round,
+    height, width, length] of a program.
     """
 
     verified: bool
@@ -49,17 +52,19 @@ class RunReport:
     lengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     compared: int = 0
     start_cycle: int = 0
+    results: Mapping[str, Array] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
 class Outcome:
     """What came of one launch: fabsim's account of it, what is wrong in words (empty if nothing
-    is), the lengths it was given, and how many elements were compared."""
+    is), the lengths it was given, how many elements were compared, and what the buffers hold."""
 
     launch: Any
     problem: str
     lengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     compared: int = 0
+    results: Mapping[str, Array] = field(default_factory=dict)
 
 
 def run_texts(
@@ -101,6 +106,7 @@ def run_texts(
         lengths=slowest.lengths,
         compared=slowest.compared,
         start_cycle=slowest.launch.start_cycle,
+        results=outcomes[-1].results,
     )
 
 
@@ -112,15 +118,21 @@ def run_bundle(  # noqa: PLR0913 - what to run, then how
     seed: int,
     repeats: int = 1,
     progress: Progress | None = None,
+    inputs: Inputs | None = None,
 ) -> RunReport:
-    """Run `texts` on random input and compare with NumPy; `repeats` runs follow each other on one
-    load of the program, each with input of its own. Raises as `run_texts`."""
+    """Run `texts` on random input, or that of `inputs` (see `with_inputs`), and compare with NumPy;
+    `repeats` runs follow each other on one load of the program, each with input of its own, unless
+    that is given. Raises as `run_texts`.
+    """
     collective = schedule.collective
     grid, contract = collective.grid, collective.contract
     area = (0, 0, grid.width, grid.height, contract.length)
 
     def turn(simulator: Any, number: int) -> Outcome:  # noqa: ANN401 - see `fabsim_module`
         given = make_input(collective, seed + number)
+        if contract.buffer or inputs:
+            drawn = {contract.buffer: given} if contract.buffer else {}
+            given = with_inputs(drawn, inputs)[contract.buffer]
         if contract.buffer:
             simulator.memcpy_h2d(contract.buffer, given.reshape(-1), *area)
         launch = simulator.launch("run", progress=progress)
@@ -128,8 +140,10 @@ def run_bundle(  # noqa: PLR0913 - what to run, then how
             found = simulator.memcpy_d2h(contract.buffer, given.dtype, *area)
         else:
             found = tokens_of(simulator, collective.name, given) if schedule.phases else given
-        wrong = mismatch(schedule, given, found.reshape(given.shape))
-        return Outcome(launch, wrong, compared=int(promised(schedule).sum()))
+        found = found.reshape(given.shape)
+        wrong = mismatch(schedule, given, found)
+        held = {contract.buffer: found} if contract.buffer else {}
+        return Outcome(launch, wrong, compared=int(promised(schedule).sum()), results=held)
 
     size = f"{grid.width} x {grid.height} PEs of {contract.length} elements"
     return run_texts(texts, arch, size, repeats, turn)

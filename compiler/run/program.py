@@ -13,6 +13,7 @@ from collc.plan.dynamic_lengths import Lengths, checked_lengths, lengths_of_run
 from collc.plan.program import ProgramPlan
 from collc.run import Outcome, Progress, RunReport, run_texts, tokens_of
 from collc.run.expected import NOT_KEPT, carry_on, carry_on_in_part, describe, make_input
+from collc.run.inputs import Inputs, with_inputs
 from collc.schedule.lengths import of_length
 from collc.spec import Collective
 from collc.spec.arrays import Array, Mask
@@ -43,8 +44,9 @@ def run_program(  # noqa: PLR0913 - what to run, then how
     repeats: int = 1,
     lengths: Lengths | None = None,
     progress: Progress | None = None,
+    inputs: Inputs | None = None,
 ) -> RunReport:
-    """Run `texts` on random input and compare with NumPy.
+    """Run `texts` on random input, or that of `inputs` (see `with_inputs`), and compare with NumPy.
 
     Each round has vectors of its own, all of which are compared as far as the contracts promise
     something. `lengths` are those of the run, by name, for each round or one for all of them;
@@ -54,16 +56,27 @@ def run_program(  # noqa: PLR0913 - what to run, then how
     fitting = checked_lengths(plan.program, [(n, tuple(of)) for n, of in (lengths or {}).items()])
 
     def turn(simulator: Any, number: int) -> Outcome:  # noqa: ANN401 - see `fabsim_module`
-        given = inputs_of(plan, seed + number)
+        given = with_inputs(inputs_of(plan, seed + number), inputs)
         of_run = lengths_of_run(plan.program, fitting, seed + number)
         copy_in(simulator, plan, given, seed + number)
         copy_lengths(simulator, plan, of_run)
         launch = simulator.launch("run", progress=progress)
         wanted = wanted_of(plan, given, of_run)
-        return Outcome(launch, compare(simulator, plan, wanted), of_run, wanted.compared)
+        wrong, held = compare(simulator, plan, wanted), _held(simulator, plan, given)
+        return Outcome(launch, wrong, of_run, wanted.compared, held)
 
     grid = plan.plans[0].collective.grid.whole
     return run_texts(texts, arch, f"{grid.width} x {grid.height} PEs", repeats, turn)
+
+
+def _held(simulator: Any, plan: ProgramPlan, given: dict[str, Array]) -> dict[str, Array]:  # noqa: ANN401 - see `fabsim_module`
+    """What the buffers hold after the run, as `inputs_of` has them."""
+    found = {}
+    for name, vectors in given.items():
+        rounds, height, width, length = vectors.shape
+        flat = simulator.memcpy_d2h(name, vectors.dtype, *_area(plan, vectors))
+        found[name] = flat.reshape(height, width, rounds, length).transpose(2, 0, 1, 3)
+    return found
 
 
 def _buffers(plan: ProgramPlan) -> dict[str, Collective]:

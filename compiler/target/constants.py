@@ -57,7 +57,8 @@ class Code:
     token_alone: int  # the same for a barrier, which has no buffer
 
     # phases of trees: in a function, from where it is entered
-    store: int  # vectors are combined in memory, their operand made from `base`
+    store: int  # a vector is combined with the own one in memory
+    store_passes: int  # more than that if one operation does so with several
     store_token: int  # the same in a barrier
     send: int  # the own vector is sent
     add: int  # what comes is combined with the own vector, whose register is loaded, and sent

@@ -35,6 +35,7 @@ class Target:
     one_by_one: frozenset[tuple[str, int]]
     pairs: bool  # whether two 16-bit elements may travel in a wavelet [doc]
     cycles: Constants  # measured by `make constants`; docs/machine.md, "Timing", has the rules
+    counter_filters: bool  # whether public programs withhold words by counters [ex]
     router_queue: int  # wavelets a router holds of one color [meas]
     input_queue_words: tuple[int, ...]  # wavelets that input queue i holds [doc]
     output_queue_words: tuple[int, ...]
@@ -87,6 +88,7 @@ WSE2 = Target(
     one_by_one=_PRODUCTS | _MAXIMA,
     pairs=True,
     cycles=constants_of("wse2"),
+    counter_filters=True,
     router_queue=4,
     input_queue_words=(6, 6, 4, 4, 2, 2, 2, 2),
     output_queue_words=(2, 2, 6, 6, 2, 2),
@@ -110,6 +112,7 @@ WSE3 = Target(
     one_by_one=_PRODUCTS,
     pairs=True,
     cycles=constants_of("wse3"),
+    counter_filters=False,
     router_queue=4,
     input_queue_words=(8, 8, 4, 4, 4, 4, 4, 4),
     output_queue_words=(8, 8, 8, 8, 8, 8, 8, 8),

@@ -67,6 +67,7 @@ ALGORITHMS: dict[ContractKind, tuple[Pattern, ...]] = {
         Pattern("recursive_halving_reduce_scatter", 1, doubling=True),
         Pattern("pairwise_reduce_scatter", 1),
         Pattern("direct_reduce_scatter", 0),
+        Pattern("chain_reduce_scatter", 0),
     ),
     ContractKind.ALLGATHER: (
         Pattern("ring_allgather", 1),

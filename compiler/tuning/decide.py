@@ -15,6 +15,8 @@ from itertools import pairwise, product
 from math import prod
 from typing import NamedTuple, TypeVar
 
+from collc_evaluator import StuckError
+
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.checks import BUDGETS, CHECKS, check_plan
 from collc.checks.memory import vector_fits
@@ -35,6 +37,8 @@ from collc.tuning.trees import with_chosen_trees
 
 T = TypeVar("T")
 
+# looks at a PE that a candidate gets, about a second; it takes longer only if it is chosen
+_LOOKS = 20_000_000
 _ALL_AT_ONCE = 256  # combinations of numbers that are all looked at
 
 
@@ -261,10 +265,14 @@ def predicted(
     cycles = colors = 0
     if not found:
         plan = build_plan(schedule, left_by(complete.limits.reserved, target))
-        cycles = cycles_of(schedule, plan)
         colors = len(plan.colors)
+        try:
+            cycles = cycles_of(schedule, plan, _LOOKS)
+        except StuckError:
+            cycles = 0  # a check says why
         slower = best is not None and cycles >= best
         found = list(check_plan(schedule, plan, BUDGETS if slower else CHECKS))
+        assert found or cycles, "a plan that gets stuck is refused by a check"
     if found:
         problems += [Refusal(problem, colors) for problem in found]
         refused = f"{found[0].code}: {found[0].message}"

@@ -24,7 +24,7 @@ def shared_links(trials: Trials, plan: Plan, cycles: int) -> Iterator[Diagnostic
     found = [
         (link, pattern)
         for pattern, phase in zip(schedule.phases, plan.phases, strict=True)
-        if isinstance(pattern, StepsPhase)
+        if isinstance(pattern, StepsPhase) and not phase.streams
         for link in [crowded_link(schedule, pattern, phase, target)]
         if link is not None
     ]

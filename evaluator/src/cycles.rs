@@ -10,8 +10,9 @@
 //! code comes to the end of an instruction, or something has happened in the cycle before. What
 //! happens in a cycle depends on no other PE, and is for others in a later one.
 
-use crate::state::{Due, Evaluation, Operation, Stock, Way, DUES, NEVER};
+use crate::state::{Due, Evaluation, Operation, Stock, Way, DUES};
 use crate::steady::Repetition;
+use crate::wakes::NEVER;
 
 /// Why there are no further cycles for now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +25,6 @@ pub enum End {
     Interrupted,
 }
 
-/// PEs that are asked whether they wake cost about what a look at one does.
-const ASKED: usize = 32;
 /// Looks between two questions whether to stop: some hundredths of a second.
 const ASK_AFTER: i64 = 1_000_000;
 
@@ -52,7 +51,7 @@ impl Evaluation<'_> {
                 }
             }
             let changed = self.cycle();
-            self.now = self.wakes.iter().copied().min().unwrap_or(NEVER);
+            self.now = self.wakes.first();
             repetition.look(self, changed);
         }
     }
@@ -72,11 +71,17 @@ impl Evaluation<'_> {
     /// One cycle; whether code has gone on, or an operation ended.
     fn cycle(&mut self) -> bool {
         let mut changed = false;
-        self.budget -= (self.wakes.len() / ASKED) as i64;
-        for pe in 0..self.wakes.len() {
-            if self.wakes[pe] <= self.now {
-                changed |= self.look(pe);
-                self.budget -= 1;
+        self.wakes.go_to(self.now);
+        self.budget -= 1;
+        for word in 0..self.wakes.words() {
+            let mut due = self.wakes.take(word);
+            while due > 0 {
+                let pe = word * 64 + due.trailing_zeros() as usize;
+                due &= due - 1;
+                if self.wakes.of(pe) == self.now {
+                    changed |= self.look(pe);
+                    self.budget -= 1;
+                }
             }
         }
         changed
@@ -110,44 +115,48 @@ impl Evaluation<'_> {
         if went_on {
             self.go_on(pe);
         }
-        self.wakes[pe] = if moved || went_on {
-            self.now + 1
-        } else {
-            self.next(pe)
-        };
+        let wakes = self.next(pe, moved || went_on);
+        self.wakes.set(pe, wakes);
         ended.is_some() || went_on
     }
 
-    /// The next cycle in which something may happen where nothing could in this one.
-    fn next(&self, pe: usize) -> i64 {
+    /// The next cycle in which something may happen at a PE. Where nothing has `moved` in this one,
+    /// nothing will before something is due, or the code has had its slots.
+    fn next(&self, pe: usize, moved: bool) -> i64 {
         let own = &self.pes[pe];
         let mut wakes = NEVER;
         if own.active {
             wakes = own.ready.max(self.now + 1) + (own.slots - 1).max(0);
         }
         for lane in &self.lanes[self.line.lanes_of(pe)] {
-            for due in &lane.dues {
-                wakes = due.front().map_or(wakes, |cycle| wakes.min(*cycle));
+            if moved && lane.may_go_on() {
+                return self.now + 1;
+            }
+            for due in DUES {
+                if let Some(&cycle) = lane.dues[due as usize].front() {
+                    if lane.waits_for(due) {
+                        wakes = wakes.min(cycle);
+                    }
+                }
             }
         }
         wakes
     }
 
-    /// What was due in this cycle is there.
+    /// What was due up to this cycle is there.
     fn arrive(&mut self, pe: usize) {
         let (now, group) = (self.now, self.line.machine.group);
         for lane in &mut self.lanes[self.line.lanes_of(pe)] {
             for due in DUES {
                 let cycles = &mut lane.dues[due as usize];
-                if cycles.front() != Some(&now) {
-                    continue;
-                }
-                cycles.pop_front();
-                match due {
-                    Due::Lands => lane.stock.landed += 1,
-                    Due::Freed => lane.stock.room += group,
-                    Due::Rises => lane.stock.leaving += group,
-                    Due::Usable => lane.stock.arrived += 1,
+                while cycles.front().is_some_and(|&cycle| cycle <= now) {
+                    cycles.pop_front();
+                    match due {
+                        Due::Lands => lane.stock.landed += 1,
+                        Due::Freed => lane.stock.room += group,
+                        Due::Rises => lane.stock.leaving += group,
+                        Due::Usable => lane.stock.arrived += 1,
+                    }
                 }
             }
         }

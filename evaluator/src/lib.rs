@@ -1,18 +1,21 @@
 //! Follows a line of PEs through the step tables of an exchange, for the compiler `collc`.
 //!
-//! In reading order: `line` (what is given), `state`, `cycles` (what a PE does in a cycle), `code`
+//! In reading order: `line` (what is given), `state`, `wakes` (when PEs are looked at), `cycles` (what a PE does in a cycle), `code`
 //! (what its code does), `links` (links that several PEs use), `steady` (long repetition is leapt
-//! over), `timing` (a whole run). `transfers` moves the data of the same tables without any clock,
-//! and `relays` lays out the tables of lanes that relay. `python` converts and calls.
+//! over), `timing` (a whole run). `streams` follows lines whose routers take turns. `transfers` moves the data of the same tables without any clock,
+//! `relays` lays out the tables of lanes that relay, and `patterns` finds what repeats in tables. `python` converts and calls.
 
 pub mod code;
 pub mod cycles;
 pub mod line;
 pub mod links;
+pub mod patterns;
 #[cfg(feature = "python")]
 mod python;
 pub mod relays;
 pub mod state;
 pub mod steady;
+pub mod streams;
 pub mod timing;
 pub mod transfers;
+pub mod wakes;

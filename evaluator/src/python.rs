@@ -2,18 +2,31 @@
 //!
 //! What is given are objects with attributes of the names that the structs here have.
 
-use numpy::ndarray::Array2;
+use std::array::from_fn;
+
+use numpy::ndarray::{Array2, Array3};
 use numpy::{
-    Element, IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray2,
+    Element, IntoPyArray, PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2,
+    PyReadonlyArray3, PyReadwriteArray2,
 };
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::line::{self, Action, Entry, Kind, Lane, Machine};
+use crate::patterns::{self, Meaning, Numbers, Shift};
 use crate::relays::{self, Joining, Part, Stop, Transfer};
 use crate::state::{Move, Task};
+use crate::streams;
 use crate::timing::{self, Budget, Failure};
 use crate::transfers::{self, Elements, Problem, Tables, Taking, Waiting};
+
+create_exception!(
+    collc_evaluator,
+    StuckError,
+    PyException,
+    "PEs whose entries never end."
+);
 
 type Ints<'py> = PyReadonlyArray1<'py, i64>;
 type Flags<'py> = PyReadonlyArray1<'py, bool>;
@@ -194,7 +207,7 @@ fn followed<T: Send>(
         })
     });
     found.map_err(|failure| match failure {
-        Failure::Stuck(pes) => PyRuntimeError::new_err(format!("PEs {pes:?} never end")),
+        Failure::Stuck(pes) => StuckError::new_err(format!("PEs {pes:?} never end")),
         Failure::Interrupted => raised.unwrap_or_else(|| PyRuntimeError::new_err("interrupted")),
     })
 }
@@ -506,6 +519,67 @@ fn stops(given: &PyReadonlyArray2<i64>) -> PyResult<Vec<Stop>> {
         .collect())
 }
 
+/// See `patterns::first_period`.
+#[pyfunction]
+fn first_period(index: Ints, values: Ints, periods: Vec<usize>) -> PyResult<Option<usize>> {
+    let (index, values) = (indexes(&index)?, column(&values));
+    same_length(&[index.len(), values.len()])?;
+    if periods.windows(2).any(|pair| pair[0] > pair[1]) || periods.contains(&0) {
+        return Err(PyValueError::new_err("periods ascend from 1 on"));
+    }
+    Ok(patterns::first_period(&index, &values, &periods))
+}
+
+type Repeated<'py> = (Bound<'py, PyArray3<i64>>, Bound<'py, PyArray2<i64>>);
+
+/// For groups of 1 to `longest` entries: shifts and `patterns::ends`.
+#[pyfunction]
+fn repeats<'py>(
+    py: Python<'py>,
+    entries: PyReadonlyArray3<i64>,
+    longest: usize,
+    slices: i64,
+    out: i64,
+    into: i64,
+) -> PyResult<Repeated<'py>> {
+    let entries = entries.as_array();
+    let (places, count, numbers) = entries.dim();
+    if numbers != 5 || slices < 1 {
+        return Err(PyValueError::new_err(
+            "an entry has five numbers, and there are some slices",
+        ));
+    }
+    let meaning = Meaning { out, into, slices };
+    let mut shifts = Array3::from_elem((longest, places, count), -1);
+    let mut ends = Array2::zeros((longest, count));
+    let own = |place: usize, at: usize| -> Numbers { from_fn(|n| entries[(place, at, n)]) };
+    let all: Vec<Vec<Numbers>> = (0..places)
+        .map(|place| (0..count).map(|at| own(place, at)).collect())
+        .collect();
+    for size in 1..=longest.min(count.saturating_sub(1)) {
+        let shift = |own: &Vec<Numbers>| -> Vec<Shift> {
+            own.iter()
+                .zip(&own[size..])
+                .map(|(one, other)| meaning.shift(one, other))
+                .collect()
+        };
+        let found: Vec<Vec<Shift>> = all.iter().map(shift).collect();
+        for (place, own) in found.iter().enumerate() {
+            for (at, shift) in own.iter().enumerate() {
+                shifts[(size - 1, place, at)] = match *shift {
+                    Shift::Any => -1,
+                    Shift::None => -2,
+                    Shift::By(by) => by,
+                };
+            }
+        }
+        for (at, end) in patterns::ends(&found, count - size).into_iter().enumerate() {
+            ends[(size - 1, at)] = end as i64;
+        }
+    }
+    Ok((shifts.into_pyarray(py), ends.into_pyarray(py)))
+}
+
 fn column<T: Element + Copy>(given: &PyReadonlyArray1<T>) -> Vec<T> {
     given.as_array().iter().copied().collect()
 }
@@ -547,11 +621,26 @@ fn matrix<T: Element>(
         .into_pyarray(py))
 }
 
+/// When each operation of each place of a stream ends.
+#[pyfunction]
+fn stream_ends(
+    py: Python,
+    machine: streams::Machine,
+    places: Vec<streams::Place>,
+) -> PyResult<Vec<Vec<i64>>> {
+    py.allow_threads(|| streams::ends(&machine, &places))
+        .map_err(|stuck| StuckError::new_err(format!("places {:?} wait for ever", stuck.0)))
+}
+
 #[pymodule]
 fn collc_evaluator(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("StuckError", module.py().get_type::<StuckError>())?;
     module.add_class::<Line>()?;
     module.add_class::<Timing>()?;
     module.add_function(wrap_pyfunction!(run_untimed, module)?)?;
     module.add_function(wrap_pyfunction!(deliver, module)?)?;
-    module.add_function(wrap_pyfunction!(lay, module)?)
+    module.add_function(wrap_pyfunction!(lay, module)?)?;
+    module.add_function(wrap_pyfunction!(stream_ends, module)?)?;
+    module.add_function(wrap_pyfunction!(first_period, module)?)?;
+    module.add_function(wrap_pyfunction!(repeats, module)?)
 }

@@ -4,9 +4,7 @@ use std::collections::VecDeque;
 
 use crate::line::Line;
 use crate::links::Links;
-
-/// A cycle that does not come.
-pub const NEVER: i64 = 1 << 62;
+use crate::wakes::{Wakes, NEVER};
 
 /// What is due at a lane in a later cycle: an element reaches its router, there is room for one
 /// again at the receiver, one may go up the ramp, one can be used.
@@ -132,9 +130,9 @@ pub struct Evaluation<'line> {
     pub under_way: usize,
     pub lanes: Vec<LaneState>,
     pub pes: Vec<PeState>,
-    /// By PE: the cycle in which something may happen there, and the one of the last look. The code
+    /// The cycle in which something may happen at each PE, and the one of the last look. The code
     /// has had the slots between.
-    pub wakes: Vec<i64>,
+    pub wakes: Wakes,
     pub seen: Vec<i64>,
     pub links: Links,
     /// The tasks that have started, if somebody wants to know.
@@ -146,10 +144,12 @@ impl<'line> Evaluation<'line> {
     /// cycles of returning lead to the task's end.
     pub fn new(line: &'line Line, called: &[i64], deep: &[i64]) -> Self {
         let begins = |pe| line.lanes_of(pe).any(|lane| line.has_entries(lane));
+        let now = called.iter().copied().min().unwrap_or(NEVER);
         let wakes = called.iter().enumerate();
+        let wakes = wakes.map(|(pe, &cycle)| if begins(pe) { cycle } else { NEVER });
         let mut made = Evaluation {
             line,
-            now: called.iter().copied().min().unwrap_or(NEVER),
+            now,
             budget: 0,
             enough: 1,
             under_way: 0,
@@ -159,9 +159,7 @@ impl<'line> Evaluation<'line> {
                 .map(|wire| LaneState::with_room(wire.room))
                 .collect(),
             pes: called.iter().map(|&cycle| PeState::called(cycle)).collect(),
-            wakes: wakes
-                .map(|(pe, &cycle)| if begins(pe) { cycle } else { NEVER })
-                .collect(),
+            wakes: Wakes::new(wakes.collect(), now),
             seen: called.iter().map(|cycle| cycle - 1).collect(),
             links: Links::default(),
             tasks: None,
@@ -173,13 +171,39 @@ impl<'line> Evaluation<'line> {
     /// Something is due at a lane so many cycles from now.
     pub fn enter(&mut self, due: Due, cycles: i64, lane: usize) {
         let cycle = self.now + cycles;
-        self.lanes[lane].dues[due as usize].push_back(cycle);
-        let wakes = &mut self.wakes[lane / self.line.lanes_each];
-        *wakes = cycle.min(*wakes);
+        let own = &mut self.lanes[lane];
+        own.dues[due as usize].push_back(cycle);
+        if own.waits_for(due) {
+            self.wakes.hurry(lane / self.line.lanes_each, cycle);
+        }
     }
 }
 
 impl LaneState {
+    /// Whether something may happen in the next cycle, whatever is due.
+    pub fn may_go_on(&self) -> bool {
+        let Stock {
+            landed,
+            room,
+            leaving,
+            arrived,
+            ..
+        } = self.stock;
+        landed > 0
+            || (leaving > 0 && room > 0)
+            || (self.to_take > 0 && arrived > 0)
+            || self.to_send > 0
+    }
+
+    /// Whether the lane can do something when this is due. Room on the way is counted whenever the
+    /// PE is looked at next, unless it is all that is missing.
+    pub fn waits_for(&self, due: Due) -> bool {
+        match due {
+            Due::Freed => self.stock.queued >= self.stock.room,
+            _ => true,
+        }
+    }
+
     fn with_room(room: i64) -> Self {
         LaneState {
             stock: Stock {

@@ -1,7 +1,7 @@
 //! Long entries move one element after the other, in the same way every few cycles: what repeats is
 //! leapt over.
 
-use crate::state::{Evaluation, LaneState, PeState, NEVER};
+use crate::state::{Evaluation, LaneState, PeState};
 
 /// The cycles in which repetition is seen.
 const PERIOD: i64 = 100;
@@ -49,14 +49,14 @@ impl Evaluation<'_> {
         if self.line.shares_links {
             return false; // links that are taken are not compared
         }
-        let waits = |(own, wakes): (&PeState, &i64)| {
-            !own.active || (own.ready <= self.now && *wakes == self.now)
+        let waits = |(pe, own): (usize, &PeState)| {
+            !own.active || (own.ready <= self.now && self.wakes.of(pe) == self.now)
         };
         let mut left = self
             .lanes
             .iter()
             .flat_map(|lane| [lane.to_take, lane.to_send]);
-        self.pes.iter().zip(&self.wakes).all(waits)
+        self.pes.iter().enumerate().all(waits)
             && left.clone().all(|left| left == 0 || left >= self.enough)
             && left.any(|left| left > 0)
     }
@@ -95,10 +95,7 @@ impl Evaluation<'_> {
                 .for_each(|cycle| *cycle += over);
         }
         self.seen.iter_mut().for_each(|cycle| *cycle += over);
-        self.wakes
-            .iter_mut()
-            .filter(|cycle| **cycle < NEVER)
-            .for_each(|cycle| *cycle += over);
+        self.wakes.delay(over);
     }
 }
 

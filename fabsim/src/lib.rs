@@ -5,6 +5,8 @@
 //! and runs tasks; `host` (fabsim-host) copies, launches and reports; fabsim-binding is the only part
 //! that knows Python.
 
+#![deny(missing_docs)]
+
 pub use fabsim_engine::{fabric, machine, pe, probe, report, timing, trace};
 pub use fabsim_frontend as csl;
 pub use fabsim_host as host;

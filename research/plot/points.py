@@ -13,6 +13,8 @@ from collc.driver.bundle import Bundle, ProgramBundle
 from collc.driver.pipeline import of_one
 from collc.driver.programs import compile_any
 from collc.language import read_source
+from collc.language.parser import parse_text
+from collc.language.syntax import CollectiveDecl
 from collc.patterns import Pattern, all_patterns, instance, uses
 from collc.patterns.facts import contracts_of
 from collc.run import RunError
@@ -70,6 +72,25 @@ def subject_of(name: str) -> Subject:
     if not re.search(r"\(.", name):
         return Subject(name, "", pattern, contract)
     return Subject(name, uses(pattern, name, contract), pattern, contract)
+
+
+def refuse_other_contracts(subjects: Sequence[Subject]) -> None:
+    """Raise CollcError for subjects that promise different things: their cycles do not compare."""
+    promised = {subject.name: _contract_of(subject) for subject in subjects}
+    if len(set(promised.values())) > 1:
+        said = ", ".join(f"{name} is for {contract}" for name, contract in promised.items())
+        help = "draw each contract by itself"
+        message = f"different contracts do not compare: {said}"
+        raise CollcError([Diagnostic("C702", message, None, help=help)])
+
+
+def _contract_of(subject: Subject) -> str:
+    """The contract of a pattern, or of a file's collectives."""
+    if subject.contract is not None:
+        return subject.contract.value
+    declared = parse_text(subject.name, subject.text)
+    found = (one.contract.kind.text for one in declared if isinstance(one, CollectiveDecl))
+    return " and ".join(dict.fromkeys(found))
 
 
 def refuse_sizes(subject: Subject, over: Sequence[str], given: Mapping[str, int]) -> None:

@@ -14,6 +14,9 @@ import pytest
 from collc.backends import CompileError, Job, Settings, UnavailableError, opened
 from collc.base.files import write_files
 from collc.driver.programs import compile_any
+from collc.probe.decide import Verdict, decide
+from collc.probe.program import programs
+from collc.probe.tools import Tools
 from collc.target import WSE2
 from collc.target.fabric import Wanted, fabric_of
 
@@ -200,3 +203,21 @@ def test_fabsim_runs_beside_the_clients_packages_and_hides_none_of_them(
     assert fabsim("python", str(script)).startswith("1.25.0 ")
     fabsim("cslc", "layout.csl", *OPTIONS, "-o", "out")
     assert "SUCCESS!" in fabsim("python", "run.py", "--name", "out")
+
+
+@pytest.mark.parametrize(
+    ("name", "jobs"),
+    [
+        ("dsd/halves_over_the_fabric", 2),  # what a program computes: compiled, then run
+        ("values/bitcast_needs_equal_widths", 2),  # that a line is refused, and nothing without it
+    ],
+)
+def test_a_probe_is_decided_on_an_appliance(
+    name: str, jobs: int, loopback: Start, use: Callable[..., Settings]
+) -> None:
+    server = loopback()
+    program = next(one for one in programs() if one.name == name)
+    with opened("appliance", use(server)) as back_end:
+        finding = decide(program, "wse2", Tools(back_end, None), None)
+    assert finding.verdict is Verdict.CONFIRMED, finding.seen
+    assert len(server.calls("job")) == jobs

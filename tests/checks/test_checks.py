@@ -242,14 +242,28 @@ def test_steps():
     assert set(codes("steps", schedule, backwards)) == {"C318"}
 
 
-def test_steps_takes_rounds_of_at_least_a_vector():
+def test_vectors_are_stored_by_one_operation_or_each_by_its_own():
     schedule, plan = planned(b.line_reduce(b.star(5), 10000))
     divided = (with_roles(plan, in_rounds(rounds)) for rounds in (1, 2, 4))
-    assert [codes("steps", schedule, one) for one in divided] == [[], [], []]
+    assert [codes("steps", schedule, one) for one in divided] == [[], ["C318"], []]
     without = with_roles(plan, in_rounds(8))
     never = with_roles(plan, lambda role: with_runs(role, ((op, 0) for op in role.ops)))
     assert codes("steps", schedule, without) == ["C318"]
     assert set(codes("steps", schedule, never)) == {"C318"}
+
+
+def test_roles_of_a_phase_do_not_store_in_different_ways():
+    schedule, plan = planned(b.line_reduce(b.binomial(16), 8))
+
+    def one_by_one(role):
+        runs = ((replace(op, vectors=1), op.vectors * n) for op, n in role.repeated)
+        return with_runs(role, runs)
+
+    assert codes("steps", schedule, with_roles(plan, one_by_one)) == []
+    root = plan.phases[0].roles[0]
+    assert root.ops[0].vectors > 1
+    mixed = with_roles(plan, lambda role: one_by_one(role) if role is root else role)
+    assert set(codes("steps", schedule, mixed)) == {"C318"}
 
 
 def test_steps_takes_whole_vectors_of_one_lane():

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import runpy
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import steps_patterns as s
 
 import accuracy
+import collc
 from collc.cost import exchange, predict
 from collc.cost.choice import build_plan
 from collc.cost.evaluated_line import line_of
@@ -165,3 +169,10 @@ def test_a_line_on_which_every_pe_has_rows_of_its_own_is_not_nested_too_deeply()
     outcome = accuracy.measure(point)
     assert outcome is not None
     assert outcome.is_good
+
+
+def test_without_the_evaluator_the_import_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "collc_evaluator", None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install \./evaluator"):
+        runpy.run_path(str(Path(collc.__file__)))

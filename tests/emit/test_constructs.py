@@ -22,6 +22,7 @@ from constructs import (
     constructs_of,
     page_of,
     programs,
+    removed_types,
 )
 
 from collc.emit.render import source_name
@@ -58,7 +59,7 @@ def of(target: str, entry: str) -> bool:
 def as_text(entries: dict[str, list[str]]) -> str:
     """The list, with a line for each construct."""
     lines = [f"  {json.dumps(one)}: {json.dumps(names)}" for one, names in entries.items()]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+    return "{\n" + ",\n".join(lines) + "\n}\n" if lines else "{}\n"
 
 
 def test_what_the_evidence_calls_wrong_is_not_attested() -> None:
@@ -70,9 +71,20 @@ def test_what_the_evidence_calls_wrong_is_not_attested() -> None:
         "@block(local_task_id of teardowns) in code",
         "fabout_dsd .advance_switch of @map",
         "@get_dsr of one register at several places",
+        "@load_to_dsr(dsr_src0, mem4d_dsd) in code",
+        "type comptime_struct",
         "<tile_config/switch_config>.get_switch_config_addr(color, type)",
     ):
         assert not any(attested(construct, target) for target in TARGETS), construct
+
+
+def test_a_type_that_a_release_has_removed_is_found_in_code_and_not_in_comments() -> None:
+    files = {
+        "a.csl": "param p: u16;\nparam config: comptime_struct;  // what\n",
+        "b.csl": "// no comptime_struct\nconst comptime_structs = 1;\n",
+        "run.py": "comptime_struct = 1\n",
+    }
+    assert dict(removed_types(files)) == {"type comptime_struct": "a.csl:2"}
 
 
 def test_what_ran_on_a_machine_is_attested_on_that_target() -> None:

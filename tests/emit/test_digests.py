@@ -16,7 +16,7 @@ RECORDED = digests.recorded()
 def test_the_emitted_text_is_as_recorded(part: int) -> None:
     made = digests.cases()
     found = {name: made[name]() for name in digests.quick()[part::8]}
-    assert digests.differences(found, {name: RECORDED[name] for name in found}) == []
+    assert digests.differences(found, {name: RECORDED.get(name, "none") for name in found}) == []
 
 
 def test_every_case_is_recorded_and_no_other() -> None:

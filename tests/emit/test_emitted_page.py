@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from collc.driver.programs import compile_any
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "emitted.md"
-BLOCK = re.compile(r"(<!-- excerpt: (\S+), (\w+) (\w+) -->\n```csl\n)(.*?)(```\n)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- excerpt: (\w+)/(\S+), (\w+) (\w+) -->\n```csl\n)(.*?)(```\n)", re.DOTALL)
 
 
 def excerpt(text: str, kind: str, name: str) -> str:
@@ -22,12 +24,18 @@ def excerpt(text: str, kind: str, name: str) -> str:
     return found[0]
 
 
+@cache
+def files_of(example: str) -> Mapping[str, str]:
+    """The emitted files of an example."""
+    text = (ROOT / "examples" / f"{example}.coll").read_text()
+    return compile_any(text, f"{example}.coll", {}).files
+
+
 def test_the_page_shows_what_is_emitted(request: pytest.FixtureRequest) -> None:
-    files = compile_any((ROOT / "examples" / "chain.coll").read_text(), "chain.coll", {}).files
     page = PAGE.read_text()
-    renewed = BLOCK.sub(lambda m: m[1] + excerpt(files[m[2]], m[3], m[4]) + m[6], page)
+    renewed = BLOCK.sub(lambda m: m[1] + excerpt(files_of(m[2])[m[3]], m[4], m[5]) + m[7], page)
     if request.config.getoption("--update-expect"):
         PAGE.write_text(renewed)
         return
-    assert len(BLOCK.findall(page)) == 2
+    assert len(BLOCK.findall(page)) == 6
     assert page == renewed

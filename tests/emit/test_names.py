@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import builtins
 import keyword
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +13,7 @@ from collc.driver.programs import compile_any
 from collc.driver.read_back import verify_text
 from collc.emit.reserved import KEYWORDS
 from collc.emit.spelling import PREFIX, _taken
+from emitting import by_commands
 
 # What broke programs, and what such names meet.
 FOUND = [
@@ -45,18 +43,7 @@ def executed(text: str, folder: Path) -> str:
     bundle = compile_any(text, "names.coll", {})
     verify_text(bundle)
     bundle.write(folder)
-    python = [sys.executable, "-m", "fabsim"]
-    subprocess.run([*python, "shims", folder / "tools"], check=True)
-    path = f"{folder / 'tools'}:{os.environ['PATH']}"
-    result = subprocess.run(
-        ["bash", "commands_wse2.sh"],
-        cwd=folder,
-        env=os.environ | {"PATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return result.stdout + result.stderr
+    return by_commands(folder)
 
 
 def usable(word: str) -> bool:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import collc
 from collc.driver.programs import compile_any
+from emitting import by_commands
 
 KINDS = {
     "allgather": ("", "run rows by {} then run columns by {}", "ring_allgather"),
@@ -61,22 +59,6 @@ def test_the_host_script_checks_the_same(
 ) -> None:
     bundle_of(kind, element, size, length, "wse2").write(tmp_path)
     assert "SUCCESS!" in by_commands(tmp_path)
-
-
-def by_commands(directory: Path) -> str:
-    """What the emitted commands print with stand-ins for the vendor's."""
-    shims = [sys.executable, "-m", "fabsim", "shims", "tools"]
-    subprocess.run(shims, cwd=directory, check=True, capture_output=True)
-    path = f"{directory / 'tools'}{os.pathsep}{os.environ['PATH']}"
-    ran = subprocess.run(
-        ["bash", "commands_wse2.sh"],
-        cwd=directory,
-        env=os.environ | {"PATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return ran.stdout + ran.stderr
 
 
 PROGRAM = """

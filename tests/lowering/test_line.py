@@ -97,8 +97,8 @@ def test_orders_are_mirrored():
     assert leaf.colors[0].positions[0].send == (EAST,)
 
 
-def test_stores_are_split_so_that_an_operation_fits():
-    roles = roles_of(b.line_reduce(b.star(9), length=10000))
+def test_vectors_are_stored_by_one_operation_if_it_fits_and_else_one_by_one():
+    roles = roles_of(b.line_reduce(b.star(4), length=10000))
+    assert roles[0].repeated[0][1] == 1
+    roles = roles_of(b.line_reduce(b.star(5), length=10000))
     assert roles[0].repeated[0][1] == 4
-    roles = roles_of(b.line_reduce(b.star(8), length=10000))
-    assert roles[0].repeated[0][1] == 7

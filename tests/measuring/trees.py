@@ -20,6 +20,7 @@ ALONE = row(1, f"reduce(x: {SUM}) on row {{ {EAST} reduce chain to 0 }}")
 THERE = row(2, f"allreduce(x: {SUM}) on row {{ {EAST} reduce chain to 0 then broadcast from 0 }}")
 DEEP = row(8, f"reduce(x: {SUM}) on row {{ {EAST} reduce binomial to 0 within colors <= 2 }}")
 ADDS = row(2, f"reduce(x: f32[{NEGATED}], add) on row {{ {EAST} reduce chain to 0 }}")
+STAR = row(3, f"reduce(x: {SUM}) on row {{ {EAST} reduce star to 0 }}")
 OF_LENGTH = row(2, f"reduce(x: f32[n <= 3], add) on row {{ {EAST} reduce star to 0 }}")
 BARRIER = row(2, f"barrier() on row {{ {EAST} reduce chain to 0 then broadcast from 0 }}")
 LATER = row(11, f"reduce(x: {SUM}) on row {{ {EAST} reduce two_phase(S = 5) to 0 }}")
@@ -85,6 +86,10 @@ def _buffer(of: Row) -> int:
 def _first(text: str, pe: int) -> Callable[[Row], int]:
     """What the operation that a PE begins with takes."""
     return lambda of: of.issued(text, pe) - _begin(of)
+
+
+def _store_passes(of: Row) -> int:
+    return of.issued(STAR, 0) - _begin(of) - of.known["store"]
 
 
 def _by_map(text: str, pe: int) -> Callable[[Row], int]:
@@ -168,6 +173,7 @@ PIECES: dict[str, tuple[Callable[[Row], int], str]] = {
     "copy": (_first(row(3, BROADCAST), 1), "the same of a broadcast's receiver"),
     "add_after_store": (lambda of: of.issued_in(DEEP, 4, 1), "the task behind storing to its own"),
     "control": (_control, "the task behind sending to the control wavelet"),
+    "store_passes": (_store_passes, "launch to a star's operation, but what is in front"),
     "negate": (_negate, "launch to the sending of a minimum, less that of a sum, less the pass"),
     "own_vector_read": (_own_vector_read, "storing to the return, where the own vector is read"),
     "store_one": (_store_one, "one vector of a length of the run, beside sending there"),

@@ -148,7 +148,12 @@ def test_pictures_are_the_same_every_time(tmp_path):
     ("arguments", "status", "words"),
     [
         (("cycles", "chain", "--over", "B=1..4"), 2, "say where to"),
-        (("gap", "chain", "--over", "B=1..4", "--csv", "x"), 2, "goes over 2 sizes"),
+        (("gap", "chain", "--over", "B=1..4", "--csv", "x"), 2, "--over P=2..512 --over B="),
+        (
+            ("cycles", "chain", "ring_allreduce", "--over", "B=1..4", "--csv", "x"),
+            1,
+            "chain is for reduce, ring_allreduce is for allreduce",
+        ),
         (("gap", "chain", "--over", "B=1", "--over", "B=2", "--csv", "x"), 2, "B is given twice"),
         (("cycles", "chain", "--over", "B=1", "-D", "B=2", "--csv", "x"), 2, "B is given twice"),
         (("cycles", "chain", "--over", "B=1", "-D", "P=1..4", "--csv", "x"), 2, "not NAME=INTEGER"),

@@ -54,3 +54,27 @@ def test_what_no_machine_can_have_is_not_tried():
     found = fit({"a": 9}, START, list(START), predict)
     assert found.table["a"] <= 4
     assert found.unexplained == {"a": (9, found.table["a"])}
+
+
+def rates(table):
+    return {"copy": 3200 // table["d"] if table["d"] else 8, "sum": 4 * table["a"]}
+
+
+def test_a_limit_far_from_none_is_looked_up_and_moves_nothing_else():
+    start = START | {"d": 0}
+    found = fit(rates(start | {"d": 2, "a": 4}), start, list(start), rates, ["d"])
+    assert found.table == start | {"d": 2, "a": 4}
+    assert found.determined == {"a": (4, ("sum",))}
+    assert found.bounded == ["d"] and not found.unexplained
+
+
+def test_a_limit_that_slows_nothing_down_stays_none():
+    start = START | {"d": 0}
+    found = fit(rates(start | {"a": 4}), start, list(start), rates, ["d"])
+    assert found.table["d"] == 0 and found.determined["a"][0] == 4
+
+
+def test_a_reading_that_is_faster_than_without_a_limit_is_not_explained_by_one():
+    start = START | {"d": 0}
+    found = fit({"copy": 5}, start, list(start), rates, ["d"])
+    assert found.table["d"] == 0 and found.unexplained == {"copy": (5, 8)}

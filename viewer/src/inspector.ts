@@ -146,13 +146,14 @@ function runOf(loaded: Loaded): (HTMLElement | null)[] {
 function phasesOf(app: App): HTMLElement | null {
   const { phases } = app.program;
   if (!phases.length) return null;
+  const several = new Set(phases.map((phase) => phase.collective)).size > 1;
   return section(
     "Phases",
     h(
       "ol",
       { class: "phases" },
       ...phases.map((phase) =>
-        h("li", {}, h("b", {}, phase.name), ` ${phase.about}`, h("span", { class: "dim" }, `  line ${phase.at.line}`)),
+        h("li", {}, h("b", {}, several ? `${phase.collective}.${phase.name}` : phase.name), ` ${phase.about}`, h("span", { class: "dim" }, `  line ${phase.at.line}`)),
       ),
     ),
   );

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from collc.lowering.steps.formulas import Formulas, formulas_of
+from collc.lowering.steps.formulas import Formulas
+from collc.lowering.steps.numbers import number_of
 from collc.lowering.steps.traffic import Bools, Ints
 from collc.plan import (
     AREA_BITS,
@@ -46,7 +47,7 @@ class Entries:
         ends = self._where((kinds & int(RowKind.ENDS)) > 0)
         ops = []
         for part, slices in ((OUT, numbers[1:3]), (INTO, numbers[3:5])):
-            for bits in np.unique(kinds & part).tolist():
+            for bits in sorted(set((kinds & part).tolist())):
                 if bits:
                     where = self._where((kinds & part) == bits)
                     ops.append(self._op(bits, Slices(slices[0], slices[1]), where))
@@ -56,9 +57,10 @@ class Entries:
         """1 at some places, 0 at the others."""
         if there.all() or not there.any():
             return ONE if there.all() else ZERO
-        column = there.astype(np.int64)[:, None]
-        used = np.ones(column.shape, dtype=np.bool_)
-        return formulas_of(self.places, column, used, self.slices, self.formulas)[0]
+        key = self.places.tobytes() + there.tobytes()
+        if key not in self.formulas:
+            self.formulas[key] = number_of(self.places, there.astype(np.int64), self.slices)
+        return self.formulas[key]
 
     def _op(self, bits: int, slices: Slices, where: Number) -> Op:
         if bits & RowKind.SENDS:

@@ -24,17 +24,11 @@ def formulas_of(
     varying = np.flatnonzero(least < most)
     if not len(varying):
         return found
-    used = used[:, varying]
-    values = np.where(used, columns[:, varying], 0)
-    _, first, index = np.unique(
-        np.concatenate((values, used)), axis=1, return_index=True, return_inverse=True
-    )
-    different = []
-    for column in first.tolist():
-        key = b"".join(part.tobytes() for part in (places, values[:, column], used[:, column]))
+    used = np.ascontiguousarray(used[:, varying].T)
+    values = np.where(used, columns[:, varying].T, 0)
+    for column, own, where in zip(varying.tolist(), values, used, strict=True):
+        key = places.tobytes() + own.tobytes() + where.tobytes()
         if key not in formulas:
-            formulas[key] = number_of(places, values[:, column], modulus, used[:, column])
-        different.append(formulas[key])
-    for column, at in zip(varying.tolist(), index.reshape(-1).tolist(), strict=True):
-        found[column] = different[at]
+            formulas[key] = number_of(places, own, modulus, where)
+        found[column] = formulas[key]
     return found

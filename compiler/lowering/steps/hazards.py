@@ -16,9 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from collc.base.joins import Ranges
 from collc.lowering.steps.traffic import Bools, Ints, Traffic
-
-WIDEST = 1 << 32  # more than there are slices
 
 
 def staged(traffic: Traffic, ranks: int, by_call_back: bool) -> tuple[Bools, Ints]:
@@ -26,9 +25,9 @@ def staged(traffic: Traffic, ranks: int, by_call_back: bool) -> tuple[Bools, Int
     the same slices that are listed before in the step."""
     receiving = traffic.step * ranks + traffic.target
     sending = traffic.step * ranks + traffic.source
-    into = _Ranges(receiving, traffic.into, traffic.count)
-    out = _Ranges(sending, traffic.first, traffic.count)
-    crowded = into.overlap_each_other()
+    into = Ranges(receiving, traffic.into, traffic.into + traffic.count)
+    out = Ranges(sending, traffic.first, traffic.first + traffic.count)
+    crowded = _overlap_each_other(into)
     listed = np.argsort(receiving, kind="stable")
     before: Ints = np.cumsum(crowded[listed]) - crowded[listed]
     begins = np.searchsorted(receiving[listed], receiving[listed])  # the first to the same place
@@ -38,28 +37,14 @@ def staged(traffic: Traffic, ranks: int, by_call_back: bool) -> tuple[Bools, Int
     return result, areas
 
 
-class _Ranges:
-    """Ranges of slices, each at a place in a step, as numbers that tell all places apart."""
-
-    def __init__(self, at: Ints, first: Ints, count: Ints) -> None:
-        self.low = at * WIDEST + first
-        self.high = self.low + count
-        self.order = np.argsort(self.low, kind="stable")
-        # by number of ranges in order, how far the farthest of them reaches
-        self.reach = np.maximum.accumulate(self.high[self.order])
-
-    def overlap(self, others: _Ranges) -> Bools:
-        """Whether each has slices of one of the others."""
-        before = np.searchsorted(others.low[others.order], self.high)
-        found: Bools = (before > 0) & (others.reach[before - 1] > self.low)
-        return found
-
-    def overlap_each_other(self) -> Bools:
-        """Whether each has slices of another one."""
-        low, high = self.low[self.order], self.high[self.order]
-        meets = low[1:] < high[:-1]
-        reached = self.reach[:-1] > low[1:]
-        found = np.zeros(len(low), dtype=np.bool_)
-        found[self.order[:-1]] = meets
-        found[self.order[1:]] |= reached
-        return found
+def _overlap_each_other(ranges: Ranges) -> Bools:
+    """Whether each has numbers of another one with its key."""
+    order = np.lexsort((ranges.low, ranges.key))
+    key, low, high = ranges.key[order], ranges.low[order], ranges.high[order]
+    base = key * int(ranges.high.max(initial=0))
+    reached = np.maximum.accumulate(base + high)[:-1] > (base + low)[1:]
+    follows = (key[1:] == key[:-1]) & (low[1:] < high[:-1])
+    found = np.zeros(len(low), dtype=np.bool_)
+    found[order[:-1]] = follows
+    found[order[1:]] |= reached
+    return found

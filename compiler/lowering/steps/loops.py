@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from collc_evaluator import repeats
 
 from collc.lowering.steps.parts import APPLIES, RECEIVES, SENDS
 from collc.lowering.steps.rows import FIELDS
@@ -16,7 +17,6 @@ from collc.lowering.steps.traffic import Ints
 
 LONGEST = 6  # rows of a group
 HEADER = 2  # numbers in front of a loop: turns and shift
-ANY, NONE = -1, -2  # shifts: whatever it is, there is none
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +33,7 @@ def loops_in(rows: Ints, slices: int, reads: int = SENDS) -> list[Stretch]:
     """The rows [places, rows, FIELDS] as stretches in order, greedily the longest repetition. Rows
     of the kinds `reads` say which slices they put out."""
     places, total, _ = rows.shape
-    by_size = np.full((LONGEST, places, total), ANY)
-    end = np.zeros((LONGEST, total), dtype=np.int64)
-    for size in range(1, min(LONGEST, total - 1) + 1):
-        by_size[size - 1, :, : total - size] = shift = _shifts(rows, size, slices, reads)
-        end[size - 1, : total - size] = _ends(shift)
+    by_size, end = repeats(rows, LONGEST, slices, reads, RECEIVES | APPLIES)
     sizes = np.arange(1, LONGEST + 1)[:, None]
     turns = 1 + np.maximum(end - np.arange(total), 0) // sizes
     # numbers saved, less the headers of the loop and of what follows
@@ -55,33 +51,6 @@ def loops_in(rows: Ints, slices: int, reads: int = SENDS) -> list[Stretch]:
         found.append(Stretch(at, size, times, shift))
         begin = at + size * times
     return [*found, *_once(begin, total, places)]
-
-
-def _shifts(rows: Ints, size: int, slices: int, reads: int) -> Ints:
-    """[place, row] by how many slices each row goes on in the one that is `size` behind it."""
-    one, other = rows[:, :-size], rows[:, size:]
-    out, into = ((other[..., field] - one[..., field]) % slices for field in (1, 3))
-    kind = one[..., 0]
-    shift = np.where(kind & (RECEIVES | APPLIES), into, ANY)
-    differs = (kind & reads > 0) & (shift != ANY) & (shift != out)
-    shift = np.where(kind & reads, out, shift)
-    differs |= (one[..., ::2] != other[..., ::2]).any(axis=-1)
-    return np.where(differs, NONE, shift)
-
-
-def _ends(shift: Ints) -> Ints:
-    """By row, the first one behind it that does not go on by the same shift as all between do, at
-    some place."""
-    places, total = shift.shape
-    at = np.arange(total)
-    known = np.where(shift >= 0, at, total)
-    known = np.minimum.accumulate(known[:, ::-1], axis=1)[:, ::-1]  # the first known from there on
-    behind = np.concatenate((known[:, 1:], np.full((places, 1), total)), axis=1)
-    following = np.take_along_axis(shift, np.minimum(behind, total - 1), axis=1)
-    # a known shift is broken by the next known one, if that is another
-    broken = (shift >= 0) & (behind < total) & (following != shift)
-    found = np.where(shift == NONE, at, np.where(broken, behind, total)).min(axis=0)
-    return np.minimum.accumulate(found[::-1])[::-1]
 
 
 def _once(first: int, end: int, places: int) -> Iterator[Stretch]:

@@ -11,6 +11,7 @@ from functools import reduce
 from math import gcd
 
 import numpy as np
+from collc_evaluator import first_period
 
 from collc.lowering.steps.traffic import Bools, Ints
 from collc.plan import Number
@@ -101,18 +102,10 @@ def _table(places: Ints, values: Ints) -> tuple[int, tuple[int, ...]]:
     index = places // every
     span = int(index[-1]) + 1
     periods = sorted({*range(2, min(span, 9)), *_sizes(span)})
-    period = next((one for one in periods if _has_period(index, values, one)), span)
+    period = first_period(index, values, [*periods, span]) or span
     table = np.zeros(period, dtype=np.int64)
     table[index % period] = values
     return every, tuple(table.tolist())
-
-
-def _has_period(index: Ints, values: Ints, period: int) -> bool:
-    """Whether values are the same wherever the remainders of their index by it are."""
-    entry = index % period
-    table = np.zeros(period, dtype=np.int64)
-    table[entry] = values
-    return bool((table[entry] == values).all())
 
 
 def _shared(places: Ints, values: Ints) -> int:

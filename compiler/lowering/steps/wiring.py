@@ -87,12 +87,14 @@ def circuits(
     need too many lanes."""
     if not len(traffic):
         return None
-    pairs = sorted(set(zip(traffic.source.tolist(), traffic.target.tolist(), strict=True)))
-    outs = _by_place(ranks, ((source, target) for source, target in pairs))
-    ins = _by_place(ranks, ((target, source) for source, target in pairs))
-    lanes = max(len(others) for others in (*outs, *ins))
+    both = np.unique(traffic.source * ranks + traffic.target)
+    sources, targets = both // ranks, both % ranks
+    lanes = int(max(np.bincount(sources).max(), np.bincount(targets).max()))
     if lanes > MOST_LANES:
         return None
+    pairs = list(zip(sources.tolist(), targets.tolist(), strict=True))
+    outs = _by_place(ranks, ((source, target) for source, target in pairs))
+    ins = _by_place(ranks, ((target, source) for source, target in pairs))
     routes: list[dict[str, Route]] = [{} for _ in range(ranks)]
     receives: list[list[str | None]] = [[None] * lanes for _ in range(ranks)]
     sends: list[list[str | None]] = [[None] * lanes for _ in range(ranks)]

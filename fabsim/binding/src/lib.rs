@@ -1,5 +1,7 @@
 //! The Python module `fabsim`. It converts and calls; it decides nothing.
 
+#![deny(missing_docs)]
+
 mod arguments;
 mod arrays;
 mod compilation;

@@ -33,7 +33,8 @@ macro_rules! timing {
             }
 
             /// Another number for one of them; false if there is none of that name, or if it
-            /// makes no sense: a link has one register at most, and the ramps have an end.
+            /// makes no sense: a link has one register at most, and the ramps have an end; what comes down one
+            /// is there in the next cycle at the earliest.
             pub fn set(&mut self, name: &str, cycles: u64) -> bool {
                 match name {
                     $(stringify!($name) => self.$name = cycles,)*
@@ -48,6 +49,7 @@ macro_rules! timing {
                     self.touched_words,
                 ];
                 (1..=2).contains(&self.hop_cycles)
+                    && self.offramp_cycles >= 1
                     && ramp <= RAMP_LIMIT
                     && parts.iter().all(|part| (1..=100).contains(part))
             }
@@ -336,5 +338,7 @@ mod tests {
         for (name, cycles) in [("hop_cycles", 0), ("hop_cycles", 3), ("offramp_cycles", 9)] {
             assert!(!{ table }.set(name, cycles), "{name} = {cycles}");
         }
+        assert!(!{ table }.set("offramp_cycles", 0));
+        assert!({ table }.set("onramp_cycles", 0));
     }
 }

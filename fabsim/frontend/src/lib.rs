@@ -10,6 +10,8 @@
 //! against each other (`strict`: in doubt), and of which `census` keeps a list; `layout`
 //! (with `root`) and `tile` (with `place` and `symbols`) drive the two halves of a program.
 
+#![deny(missing_docs)]
+
 mod access;
 mod assign;
 mod ast;
@@ -86,8 +88,11 @@ fn err<T>(span: Span, message: impl Into<String>) -> Res<T> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Fp16Format {
     #[default]
+    /// IEEE 754.
     F16,
+    /// The upper half of an f32.
     Bf16,
+    /// Six bits of exponent, nine of fraction.
     Cb16,
 }
 
@@ -125,6 +130,7 @@ pub const COMPTIME_STEPS: u64 = 4_000_000_000;
 /// What `cslc` takes on its command line.
 #[derive(Clone, Debug)]
 pub struct CompileOptions {
+    /// The target.
     pub arch: Arch,
     /// The release the program is written for; `None`: the newest that accepts it.
     pub sdk: Option<Sdk>,
@@ -136,6 +142,7 @@ pub struct CompileOptions {
     pub off: Vec<&'static Switch>,
     /// `None`: the smallest legal ones.
     pub fabric_dims: Option<(u16, u16)>,
+    /// Where the program's north-west PE is in the fabric.
     pub fabric_offsets: Option<(u16, u16)>,
     /// Values of the root file's parameters.
     pub params: Vec<(String, i64)>,
@@ -147,11 +154,15 @@ pub struct CompileOptions {
     pub comptime_func_depth_limit: Option<u32>,
     /// Where `<name>` modules are looked for that are not part of the standard library.
     pub import_paths: Vec<PathBuf>,
+    /// The most iterations of an `inline for`.
     pub max_inlined_iterations: u32,
     /// Steps of compile-time evaluation before the program is refused.
     pub comptime_step_limit: u64,
+    /// Whether memcpy is beside the program.
     pub memcpy: bool,
+    /// Channels between host and fabric.
     pub channels: u32,
+    /// The float format of 16 bits.
     pub fp16: Fp16Format,
     /// Rules that the sources leave in doubt are errors, not warnings.
     pub strict: bool,
@@ -160,6 +171,7 @@ pub struct CompileOptions {
 }
 
 impl CompileOptions {
+    /// The defaults for a target.
     pub fn new(arch: Arch) -> CompileOptions {
         CompileOptions {
             arch,
@@ -188,7 +200,9 @@ impl CompileOptions {
 /// Everything a compilation has to say.
 #[derive(Debug)]
 pub struct Compilation {
+    /// What was compiled, or every problem found.
     pub design: Result<Design, Vec<Diagnostic>>,
+    /// What is in doubt, but compiles.
     pub warnings: Vec<Diagnostic>,
     /// The lines of `@comptime_print`, with the places that print them.
     pub printed: Vec<Diagnostic>,

@@ -8,9 +8,13 @@ use fabsim_program::program::SymbolKind;
 /// The PEs a copy touches, in coordinates of the program, and how much of each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Area {
+    /// The first column.
     pub x: u16,
+    /// The first row.
     pub y: u16,
+    /// Columns.
     pub width: u16,
+    /// Rows.
     pub height: u16,
     /// Elements per PE.
     pub per_pe: usize,
@@ -60,6 +64,7 @@ impl Area {
 pub struct CopyFormat {
     /// An element is the low half of a word.
     pub is16: bool,
+    /// Elements come by columns of PEs, not by rows.
     pub col_major: bool,
 }
 

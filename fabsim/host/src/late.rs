@@ -4,7 +4,9 @@
 /// By how many cycles PEs begin a launch late at most, and from which seed it is drawn who how late.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LateStarts {
+    /// The latest start, in cycles after the first.
     pub most_cycles: u64,
+    /// Of the random numbers.
     pub seed: u64,
 }
 

@@ -3,6 +3,8 @@
 //! Commands take effect in the order they are given. A copy takes no cycles itself, but a host is slow:
 //! what is under way on the machine has time to finish before it.
 
+#![deny(missing_docs)]
+
 mod circle;
 mod copy;
 mod inspect;
@@ -93,6 +95,7 @@ pub struct LaunchReport {
 }
 
 impl LaunchReport {
+    /// What it took, in cycles.
     pub fn cycles(&self) -> u64 {
         self.end_cycle - self.start_cycle
     }
@@ -101,7 +104,9 @@ impl LaunchReport {
 /// What the whole run took.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunReport {
+    /// The cycle of the machine at the end.
     pub cycles: u64,
+    /// Active tile-cycles, see docs/performance.md.
     pub tile_cycles: u64,
     /// Undefined events that `lenient` let pass, and the first wavelet that was lost.
     pub warnings: Vec<String>,
@@ -181,10 +186,12 @@ impl Simulator {
         Ok(simulator)
     }
 
+    /// What is simulated.
     pub fn design(&self) -> &Design {
         &self.design
     }
 
+    /// The machine, to be looked at.
     pub fn machine(&self) -> &Machine {
         &self.machine
     }
@@ -200,10 +207,12 @@ impl Simulator {
         self.machine.recorder.take()
     }
 
+    /// The cycle that comes next.
     pub fn cycle(&self) -> u64 {
         self.machine.cycle
     }
 
+    /// Active tile-cycles so far.
     pub fn tile_cycles(&self) -> u64 {
         self.machine.tile_cycles
     }

@@ -128,7 +128,9 @@ impl Place {
 pub enum Effect {
     /// It neither reads nor writes it.
     None,
+    /// It reads there.
     Reads(Place),
+    /// It writes there.
     Writes(Place),
     /// Anything may be read and written.
     All,

@@ -15,9 +15,11 @@ pub struct Origin {
 /// How a block ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum End {
+    /// Goes on with a block.
     Jump(usize),
     /// To the first block if the condition is true, else to the second.
     Branch(Slot, usize, usize),
+    /// Leaves the function, with a value if it has one.
     Return(Option<Slot>),
 }
 
@@ -44,16 +46,22 @@ impl End {
 /// Straight code with one entry and one end.
 #[derive(Clone, Debug)]
 pub struct Block {
+    /// Its instructions, and where each was written.
     pub code: Vec<(Inst, Origin)>,
+    /// What follows them.
     pub end: End,
+    /// Where that was written.
     pub end_origin: Origin,
 }
 
 /// A function as blocks; execution begins at block 0.
 #[derive(Clone, Debug)]
 pub struct Cfg {
+    /// In the order of the text; the first one is entered.
     pub blocks: Vec<Block>,
+    /// How many slots hold arguments at entry.
     pub params: u16,
+    /// How many slots there are.
     pub slots: u16,
 }
 

@@ -20,6 +20,7 @@ pub struct Cost {
 /// A function ready to run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Code {
+    /// In the order in which they follow each other.
     pub insts: Vec<Inst>,
     /// One for each instruction.
     pub costs: Vec<Cost>,
@@ -29,6 +30,7 @@ pub struct Code {
     pub slots: u16,
     /// What the slots after those hold.
     pub constants: Vec<u64>,
+    /// How many slots hold arguments at entry.
     pub params: u16,
 }
 

@@ -49,8 +49,9 @@ scalar_timing! {
     /// From a load through a register to what needs its value. [fit] of seven kernels: a loop over an
     /// array has 2 cycles more than its instructions; a load from a fixed address has none [study].
     load_result_cycles,
-    /// A call of what was not inlined, and the return: jumps. [guess]
+    /// A call of what was not inlined: a jump. [guess]
     call_cycles,
+    /// The return from it: another one. [guess]
     return_cycles,
     /// The end of a task. [guess]
     task_return_cycles,
@@ -108,7 +109,9 @@ pub const PIPELINE_WSE2: ScalarTiming = ScalarTiming {
 /// Cycles until the next instruction, and until a result can be used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Latency {
+    /// Cycles until the next instruction.
     pub issue: u64,
+    /// Cycles until its result can be used.
     pub result: u64,
 }
 

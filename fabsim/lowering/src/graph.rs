@@ -23,7 +23,9 @@ impl Value {
 /// What makes a value.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Kind {
+    /// A number known in advance.
     Const(u64),
+    /// The argument of this number.
     Param(u16),
     /// One operand for each predecessor of its block, in their order.
     Phi,
@@ -34,17 +36,22 @@ pub enum Kind {
 /// A value's definition.
 #[derive(Clone, Debug)]
 pub struct Node {
+    /// What it does.
     pub kind: Kind,
+    /// The values it takes.
     pub args: Vec<Value>,
+    /// Where it was written.
     pub origin: Origin,
 }
 
 /// How a block of values ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Exit {
+    /// Goes on with a block.
     Jump(usize),
     /// To the first block if the condition is true, else to the second.
     Branch(Value, usize, usize),
+    /// Leaves the function, with a value if it has one.
     Return(Option<Value>),
 }
 
@@ -70,10 +77,15 @@ impl Exit {
 /// A block of values.
 #[derive(Clone, Debug)]
 pub struct Block {
+    /// Values that depend on where it is entered from.
     pub phis: Vec<Value>,
+    /// The others, in the order in which they are worked out.
     pub body: Vec<Value>,
+    /// What follows it.
     pub exit: Exit,
+    /// Where that was written.
     pub exit_origin: Origin,
+    /// The blocks it is entered from.
     pub predecessors: Vec<usize>,
 }
 
@@ -81,8 +93,11 @@ pub struct Block {
 /// are empty.
 #[derive(Clone, Debug)]
 pub struct Graph {
+    /// All values, by number.
     pub nodes: Vec<Node>,
+    /// All blocks; the first one is entered.
     pub blocks: Vec<Block>,
+    /// How many arguments the function takes.
     pub params: u16,
     constants: HashMap<u64, Value>,
 }

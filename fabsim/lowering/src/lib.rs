@@ -12,6 +12,8 @@
 //! that walk through arrays in place of indexes (a loop over one array has 8 instructions), and
 //! reordering for the pipeline.
 
+#![deny(missing_docs)]
+
 pub mod alias;
 pub mod cfg;
 pub mod code;

@@ -74,8 +74,11 @@ pub fn dominates(idom: &[Option<usize>], a: usize, b: usize) -> bool {
 /// A natural loop: its header, the blocks that jump back to it, and all its blocks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Loop {
+    /// The block it is entered by.
     pub header: usize,
+    /// The blocks that go back to it.
     pub latches: Vec<usize>,
+    /// All blocks of it.
     pub blocks: BTreeSet<usize>,
 }
 

@@ -10,6 +10,7 @@ type Range = (u32, u32);
 pub struct Slots {
     class: Vec<u32>,
     slot: Vec<u16>,
+    /// How many are in use.
     pub count: u16,
 }
 

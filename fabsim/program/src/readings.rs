@@ -3,15 +3,18 @@
 //! Each reading is written into the program, so that routers and compute elements know nothing of it:
 //! what they do with the program that comes out is what the other machine does with the one that went in.
 
+mod rewrite;
+
 use crate::direction::{Direction, Directions};
 use crate::opcode::Opcode;
 use crate::program::{
-    ColorSetup, Completion, Design, DsdOperation, DsdShape, Filter, Inst, OpOptions, PopMode,
-    SystemCall, TileProgram,
+    BinaryOp, Completion, Design, DsdShape, Filter, Inst, PopMode, Simd, SwitchPosition, SystemCall,
 };
 use crate::rules::Switch;
-use crate::scalar_type::ScalarType;
-use std::sync::Arc;
+use rewrite::{
+    colors, drop_calls, filters, first, instructions, mirrored, modes, opcodes, operations,
+    options, outputs, pops, programs, replace, shapes, sides, unsigned, without_index,
+};
 
 /// What a machine without a rule does.
 pub struct Other {
@@ -52,6 +55,13 @@ pub const READINGS: &[Switch] = &[
             });
         },
     ),
+    reading("M2.1-5", "'.advance_switch' does nothing", |design| {
+        shapes(design, |shape| {
+            if let DsdShape::FabOut { advance_switch, .. } = shape {
+                *advance_switch = false;
+            }
+        });
+    }),
     reading("M2.1-6", "every switch is in ring mode", |design| {
         colors(design, |setup| setup.ring_mode = true);
     }),
@@ -77,6 +87,18 @@ pub const READINGS: &[Switch] = &[
     reading("M2.2-11", "every switch starts at position 0", |design| {
         colors(design, |setup| setup.start_position = 0);
     }),
+    reading(
+        "M2.2-12",
+        "positions that are not declared are as the one before, and count",
+        |design| {
+            colors(design, |setup| {
+                let declared = setup.positions.iter().rposition(Option::is_some);
+                for position in &mut setup.positions[..declared.unwrap_or(0)] {
+                    position.get_or_insert(SwitchPosition { rx: None, tx: None });
+                }
+            });
+        },
+    ),
     reading("M2.3-1", "the period of a counter is its limit", |design| {
         filters(design, |filter| match filter {
             Filter::Counter { limit, .. } => *limit = limit.saturating_sub(1),
@@ -202,6 +224,13 @@ pub const READINGS: &[Switch] = &[
             program.shapes.iter_mut().for_each(without_index)
         });
     }),
+    reading("M3.2-7", "no color is looped back", |design| {
+        colors(design, |setup| {
+            if setup.rx.0 == Direction::Ramp.bit() {
+                setup.tx.0 &= !Direction::Ramp.bit();
+            }
+        });
+    }),
     Switch {
         rule: "M3.3-1",
         refusals: &["'.save_address' is for memory DSDs"],
@@ -238,6 +267,14 @@ pub const READINGS: &[Switch] = &[
             });
         },
     ),
+    reading(
+        "M3.3-4",
+        "what a loaded register holds does not change",
+        |design| {
+            drop_calls(design, SystemCall::SetDsrBase);
+            drop_calls(design, SystemCall::SetDsrLength);
+        },
+    ),
     reading("M3.4-3", "@fmacs is D = b + a * v", |design| {
         operations(design, |operation| {
             let multiplies = matches!(operation.opcode, Opcode::Fmacs | Opcode::Fmach);
@@ -267,6 +304,15 @@ pub const READINGS: &[Switch] = &[
         opcodes(design, Opcode::Fabss, Opcode::Fmovs);
         opcodes(design, Opcode::Fabsh, Opcode::Fmovh);
     }),
+    reading("M3.5-3", "no operation is asynchronous", |design| {
+        programs(design, |program| {
+            program
+                .dsrs
+                .iter_mut()
+                .for_each(|load| load.is_async = false);
+        });
+        options(design, |options| options.is_async = false);
+    }),
     Switch {
         rule: "M3.6-4",
         refusals: &[
@@ -285,6 +331,25 @@ pub const READINGS: &[Switch] = &[
             },
         }),
     },
+    reading("M3.8-1", "simd_32 takes an element a wavelet", |design| {
+        modes(design, Simd::Simd32, Simd::One);
+    }),
+    reading(
+        "M6.1-2",
+        "division and remainder are those of unsigned numbers",
+        |design| {
+            instructions(design, |inst| {
+                if let Inst::Binary {
+                    op: BinaryOp::Div | BinaryOp::Rem,
+                    ty,
+                    ..
+                } = inst
+                {
+                    *ty = unsigned(*ty);
+                }
+            });
+        },
+    ),
     Switch {
         rule: "M6.1-3",
         refusals: &["a shift count must be unsigned, *"],
@@ -293,7 +358,7 @@ pub const READINGS: &[Switch] = &[
             read: |design| {
                 instructions(design, |inst| {
                     if let Inst::Binary {
-                        op: crate::program::BinaryOp::Shr,
+                        op: BinaryOp::Shr,
                         ty,
                         ..
                     } = inst
@@ -308,138 +373,3 @@ pub const READINGS: &[Switch] = &[
         replace(design, |inst| matches!(inst, Inst::Assert { .. }));
     }),
 ];
-
-fn colors(design: &mut Design, change: impl Fn(&mut ColorSetup)) {
-    for router in &mut design.routers {
-        for (_, setup) in &mut Arc::make_mut(router).colors {
-            change(setup);
-        }
-    }
-}
-
-/// Changes the inputs and outputs of every position.
-fn sides(setup: &mut ColorSetup, change: impl Fn(Directions) -> Directions) {
-    setup.rx = change(setup.rx);
-    for position in setup.positions.iter_mut().flatten() {
-        position.rx = position.rx.map(&change);
-    }
-    outputs(setup, change);
-}
-
-fn outputs(setup: &mut ColorSetup, change: impl Fn(Directions) -> Directions) {
-    setup.tx = change(setup.tx);
-    for position in setup.positions.iter_mut().flatten() {
-        position.tx = position.tx.map(&change);
-    }
-}
-
-fn mirrored(sides: u8) -> u8 {
-    let (north, south) = (Direction::North.bit(), Direction::South.bit());
-    let kept = sides & !(north | south);
-    let has = |bit: u8| sides & bit != 0;
-    kept | if has(north) { south } else { 0 } | if has(south) { north } else { 0 }
-}
-
-fn first(outputs: Directions) -> Directions {
-    Directions(outputs.0 & outputs.0.wrapping_neg())
-}
-
-fn pops(design: &mut Design, from: PopMode, to: PopMode) {
-    colors(design, |setup| {
-        if setup.pop_mode == from {
-            setup.pop_mode = to;
-        }
-    });
-}
-
-fn filters(design: &mut Design, change: impl Fn(&mut Filter)) {
-    colors(design, |setup| setup.filter.iter_mut().for_each(&change));
-}
-
-fn programs(design: &mut Design, change: impl Fn(&mut TileProgram)) {
-    for program in &mut design.programs {
-        change(Arc::make_mut(program));
-    }
-}
-
-fn instructions(design: &mut Design, change: impl Fn(&mut Inst)) {
-    programs(design, |program| {
-        for function in &mut program.functions {
-            Arc::make_mut(function).code.iter_mut().for_each(&change);
-        }
-    });
-}
-
-fn operations(design: &mut Design, change: impl Fn(&mut DsdOperation)) {
-    instructions(design, |inst| {
-        if let Inst::Operation(operation) = inst {
-            change(operation);
-        }
-    });
-}
-
-/// What operations and loads say of how they run.
-fn options(design: &mut Design, change: impl Fn(&mut OpOptions)) {
-    instructions(design, |inst| match inst {
-        Inst::Operation(operation) => change(&mut operation.options),
-        Inst::LoadDsr(load) => change(&mut load.options),
-        _ => {}
-    });
-}
-
-fn opcodes(design: &mut Design, from: Opcode, to: Opcode) {
-    operations(design, |operation| {
-        if operation.opcode == from {
-            operation.opcode = to;
-        }
-    });
-}
-
-fn drop_calls(design: &mut Design, dropped: SystemCall) {
-    replace(
-        design,
-        |inst| matches!(inst, Inst::System { call, .. } if *call == dropped),
-    );
-}
-
-/// Puts jumps to what follows in place of instructions.
-fn replace(design: &mut Design, dropped: impl Fn(&Inst) -> bool) {
-    programs(design, |program| {
-        for function in &mut program.functions {
-            let code = &mut Arc::make_mut(function).code;
-            for (inst, next) in code.iter_mut().zip(1..) {
-                if dropped(inst) {
-                    *inst = Inst::Jump { to: next };
-                }
-            }
-        }
-    });
-}
-
-fn without_index(shape: &mut DsdShape) {
-    if let DsdShape::Mem1d {
-        wavelet_index_offset,
-        ..
-    }
-    | DsdShape::Mem4d {
-        wavelet_index_offset,
-        ..
-    }
-    | DsdShape::FabOut {
-        wavelet_index_offset,
-        ..
-    } = shape
-    {
-        *wavelet_index_offset = false;
-    }
-}
-
-fn unsigned(ty: ScalarType) -> ScalarType {
-    match ty {
-        ScalarType::I8 => ScalarType::U8,
-        ScalarType::I16 => ScalarType::U16,
-        ScalarType::I32 => ScalarType::U32,
-        ScalarType::I64 => ScalarType::U64,
-        other => other,
-    }
-}

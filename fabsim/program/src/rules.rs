@@ -126,7 +126,10 @@ const SWITCHES: &[Switch] = &[
             "this DSD wants color *, but output queue * has color *",
         ],
     ),
-    check("M3.5-2", &["@get_ut_id exists only on wse3"]),
+    check(
+        "M3.5-2",
+        &["the configuration of an operation has no field 'ut_id'*"],
+    ),
     check("M3.5-4", &["@*: wse3 allows one fabin_dsd in an operation"]),
     check(
         "M3.5-6",

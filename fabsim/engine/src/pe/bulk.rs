@@ -1,6 +1,6 @@
 //! Operations between lines of memory, all elements at once.
 
-use super::company::reach;
+use super::beside::reach;
 use super::memory::Memory;
 use super::opcode::{element, Sources};
 use super::operation::Running;

@@ -6,6 +6,7 @@
 
 use super::company::Alone;
 use super::event::Executed;
+use super::frames::{enter, refuse_deep_calls, Caller, Frame};
 use super::map::MapRun;
 use super::operation::Running;
 use super::plan::PePlan;
@@ -14,13 +15,10 @@ use super::{Env, Next};
 use crate::fault::{Fault, FaultKind};
 use fabsim_lowering::cfg::Origin;
 use fabsim_lowering::code::Code;
-use fabsim_program::program::{FunctionId, Slot, Span};
+use fabsim_program::program::{FunctionId, Span};
 
 /// Instructions run at once at most, so that a loop without end still lets cycles pass.
 const STRETCH: u32 = 4096;
-/// Deeper calls mean recursion, which the machine's small stack does not survive.
-const DEPTH: usize = 256;
-
 /// What the main thread is at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Doing {
@@ -34,29 +32,13 @@ pub enum Doing {
     Failing,
 }
 
-/// Where a function's result goes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Caller {
-    Task,
-    Function(Option<Slot>),
-    Map,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Frame {
-    function: u32,
-    pub(super) pc: u32,
-    base: u32,
-    caller: Caller,
-}
-
 /// The main thread.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Main {
     pub(super) system: super::system::SystemState,
     pub(super) frames: Vec<Frame>,
-    slots: Vec<u64>,
+    pub(super) slots: Vec<u64>,
     pub maps: Vec<MapRun>,
     // At the end: used every cycle.
     pub running: Option<Box<Running>>,
@@ -387,71 +369,6 @@ impl Main {
         Ok(())
     }
 
-    pub(super) fn refuse_deep_calls(&self) -> Result<(), Fault> {
-        refuse_deep_calls(self.frames.len())
-    }
-
-    /// The function on top, its program counter and its slots.
-    pub(super) fn top(&mut self) -> Option<(u32, u32, &mut [u64])> {
-        let frame = self.frames.last()?;
-        let slots = self.slots.get_mut(frame.base as usize..)?;
-        Some((frame.function, frame.pc, slots))
-    }
-
-    pub(super) fn advance(&mut self, pc: u32) {
-        if let Some(frame) = self.frames.last_mut() {
-            frame.pc = pc;
-        }
-    }
-
-    fn base(&self) -> usize {
-        self.frames.last().map_or(0, |frame| frame.base as usize)
-    }
-
-    #[inline]
-    pub(super) fn get(&self, slot: Slot) -> u64 {
-        let at = self.base() + usize::from(slot.0);
-        self.slots.get(at).copied().unwrap_or(0)
-    }
-
-    #[inline]
-    pub(super) fn set(&mut self, slot: Slot, bits: u64) {
-        let at = self.base() + usize::from(slot.0);
-        if at >= self.slots.len() {
-            self.slots.resize(at + 1, 0);
-        }
-        self.slots[at] = bits;
-    }
-
-    pub(super) fn args(&self, slots: &[Slot]) -> Vec<u64> {
-        slots.iter().map(|&slot| self.get(slot)).collect()
-    }
-
-    pub(super) fn current_slots(&self) -> &[u64] {
-        &self.slots[self.base()..]
-    }
-
-    pub(super) fn leave_function(&mut self, value: Option<u64>) -> Flow {
-        let Some(frame) = self.frames.pop() else {
-            self.doing = Doing::Nothing;
-            return Flow::Moved;
-        };
-        self.slots.truncate(frame.base as usize);
-        match frame.caller {
-            Caller::Task => self.doing = Doing::Nothing,
-            Caller::Function(Some(dst)) => self.set(dst, value.unwrap_or(0)),
-            Caller::Function(None) => {}
-            Caller::Map => {
-                self.doing = Doing::Map;
-                if let Some(map) = self.maps.last_mut() {
-                    map.returned(value.unwrap_or(0));
-                }
-                self.leave_map_if_done();
-            }
-        }
-        Flow::Moved
-    }
-
     /// Where the main thread is in the source.
     pub fn span(&self, plan: &PePlan) -> Option<Span> {
         let frame = self.frames.last()?;
@@ -468,35 +385,4 @@ impl Main {
             .span(),
         )
     }
-}
-
-fn refuse_deep_calls(depth: usize) -> Result<(), Fault> {
-    if depth < DEPTH {
-        return Ok(());
-    }
-    Err(FaultKind::CallDepth(DEPTH).into())
-}
-
-/// Puts a frame on top, with ready argument values.
-fn enter(
-    plan: &PePlan,
-    function: FunctionId,
-    args: &[u64],
-    caller: Caller,
-    (frames, slots): (&mut Vec<Frame>, &mut Vec<u64>),
-) {
-    let base = slots.len();
-    if let Some(code) = plan.code.get(function.0 as usize) {
-        let count = base + usize::from(code.slots);
-        slots.resize(count, 0);
-        slots.extend_from_slice(&code.constants);
-        let args = &args[..args.len().min(usize::from(code.slots))];
-        slots[base..base + args.len()].copy_from_slice(args);
-    }
-    frames.push(Frame {
-        function: function.0,
-        pc: 0,
-        base: base as u32,
-        caller,
-    });
 }

@@ -1,7 +1,8 @@
 //! `@map`: one call of a function per element, on the main thread.
 
 use super::company::Company;
-use super::issue::{Operands, Slots};
+use super::issue::Slots;
+use super::operands::Operands;
 use super::operation::INFINITE;
 use super::plan::PePlan;
 use super::port::{send, Port};

@@ -5,18 +5,23 @@
 //! before the main thread, low ones after it; among equals they take turns.
 
 mod ahead;
+mod beside;
 mod bulk;
+mod choose;
 mod clock_register;
 mod company;
 mod dash;
 pub mod event;
 mod execute;
 pub mod fifo;
+mod frames;
 mod interpret;
 pub mod issue;
 pub mod map;
 pub mod memory;
 pub mod opcode;
+mod operands;
+mod operate;
 pub mod operation;
 pub mod plan;
 pub mod port;
@@ -32,7 +37,8 @@ mod system;
 pub mod tasks;
 mod thread_priority;
 
-use self::company::Beside;
+use self::beside::Beside;
+use self::choose::Choice;
 use self::event::{Executed, Turn};
 pub use self::interpret::Doing;
 use self::interpret::Main;
@@ -117,12 +123,6 @@ impl Next {
             false => Next::Soon,
         }
     }
-}
-
-enum Choice {
-    Main,
-    Thread(usize),
-    Nothing,
 }
 
 /// One compute element. In memory order: what is used every cycle lies in the middle, where `main`
@@ -319,98 +319,6 @@ impl Pe {
             Next::At(_) if self.threads.is_empty() => wake,
             _ => Next::Soon,
         }
-    }
-
-    fn choose(&self, env: &Env) -> Choice {
-        if self.core.main_priority != MainPriority::MediumLow {
-            return self.choose_raised(env);
-        }
-        if self.threads.len() < 2 {
-            return self.choose_of_two(env);
-        }
-        if let Some(n) = self.ready_thread(env, Priority::High) {
-            return Choice::Thread(n);
-        }
-        if let Some(n) = self.ready_thread(env, Priority::Medium) {
-            return Choice::Thread(n);
-        }
-        if self.main.can_step(&self.core, env.now) {
-            return Choice::Main;
-        }
-        if self.is_held(env) {
-            return Choice::Nothing;
-        }
-        match self.ready_thread(env, Priority::Low) {
-            Some(n) => Choice::Thread(n),
-            None => Choice::Nothing,
-        }
-    }
-
-    /// Whether low microthreads have to wait for the main thread although it issues nothing.
-    #[inline]
-    fn is_held(&self, env: &Env) -> bool {
-        env.plan.timing.exclusive_main > 0 && self.main.holds(env.now)
-    }
-
-    /// `choose`, where there is one microthread at most.
-    #[inline]
-    fn choose_of_two(&self, env: &Env) -> Choice {
-        let ready = self.threads.first().filter(|running| {
-            self.core.blocked_threads >> (running.thread & 7) & 1 == 0
-                && running.can_step(&self.core, env.now)
-        });
-        match ready {
-            Some(running) if running.priority != Priority::Low => Choice::Thread(0),
-            _ if self.main.can_step(&self.core, env.now) => Choice::Main,
-            Some(_) if self.is_held(env) => Choice::Nothing,
-            Some(_) => Choice::Thread(0),
-            None => Choice::Nothing,
-        }
-    }
-
-    /// `choose` for a main thread of more than the usual priority. Among equals it takes turns with
-    /// all microthreads of that priority together.
-    #[cold]
-    fn choose_raised(&self, env: &Env) -> Choice {
-        let level = self.core.main_priority;
-        let main = self.main.can_step(&self.core, env.now);
-        let after = |priority| match level {
-            MainPriority::High => priority != Priority::High || self.core.main_turn,
-            MainPriority::MediumHigh => priority != Priority::High,
-            MainPriority::Medium => {
-                priority == Priority::Low || priority == Priority::Medium && self.core.main_turn
-            }
-            MainPriority::MediumLow => priority == Priority::Low,
-        };
-        let mut waiting = None;
-        for priority in [Priority::High, Priority::Medium, Priority::Low] {
-            let thread = self.ready_thread(env, priority);
-            match thread {
-                Some(_) if main && after(priority) => return Choice::Main,
-                Some(n) => {
-                    waiting = Some(n);
-                    break;
-                }
-                None => {}
-            }
-        }
-        match waiting {
-            Some(n) => Choice::Thread(n),
-            None if main => Choice::Main,
-            None => Choice::Nothing,
-        }
-    }
-
-    /// The microthread whose turn it is among those of a priority that can go on.
-    fn ready_thread(&self, env: &Env, priority: Priority) -> Option<usize> {
-        let count = self.threads.len().max(1);
-        let first = usize::from(self.turn) % count;
-        (first..self.threads.len()).chain(0..first).find(|&n| {
-            let running = &self.threads[n];
-            running.priority == priority
-                && self.core.blocked_threads >> (running.thread & 7) & 1 == 0
-                && running.can_step(&self.core, env.now)
-        })
     }
 
     fn step_thread(&mut self, n: usize, env: &mut Env) -> Result<(), Fault> {

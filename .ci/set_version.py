@@ -1,0 +1,59 @@
+"""Set the version wherever it is written, and close the changelog's unreleased section.
+
+An entry that begins with `Fixed:` or `Changed:` goes under that heading, without the word; all
+others are additions. Nothing else of the text changes.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PLACES = (
+    ("compiler/base/version.py", r'(__version__ = ")[^"]+(")'),
+    ("editors/vscode/package.json", r'("version": ")[^"]+(")'),
+)
+HEADINGS = ("Added", "Changed", "Fixed")
+
+
+def with_version(text: str, pattern: str, version: str) -> str:
+    """The text with another version in the one place where the pattern is."""
+    changed, count = re.subn(pattern, rf"\g<1>{version}\g<2>", text, count=1)
+    if not count:
+        raise SystemExit(f"set_version: nothing is like {pattern}")
+    return changed
+
+
+def released(changelog: str, version: str) -> str:
+    """The changelog with its first section, the unreleased one, in order under the version."""
+    found = re.search(
+        r"^## [^\n]*unreleased[^\n]*\n(.*?)(?=^## |\Z)", changelog, re.M | re.S | re.I
+    )
+    if found is None:
+        raise SystemExit("set_version: the changelog has nothing unreleased")
+    entries = re.findall(r"^- .*?(?=^- |^#|\Z)", found[1], re.M | re.S)
+    kinds: dict[str, list[str]] = {heading: [] for heading in HEADINGS}
+    for entry in entries:
+        kind = next((h for h in HEADINGS if entry.startswith(f"- {h}: ")), "Added")
+        kinds[kind].append(entry.replace(f"- {kind}: ", "- ", 1).rstrip("\n"))
+    parts = [f"### {kind}\n\n" + "\n".join(kinds[kind]) for kind in HEADINGS if kinds[kind]]
+    section = f"## {version}\n\n" + "\n\n".join(parts) + "\n\n"
+    before, after = changelog[: found.start()], changelog[found.end() :]
+    return (before + section + after).rstrip("\n") + "\n"
+
+
+def main(version: str) -> None:
+    """Write all of it."""
+    if not re.fullmatch(r"\d+\.\d+\.\d+", version):
+        raise SystemExit(f"set_version: {version} is not MAJOR.MINOR.PATCH")
+    for name, pattern in PLACES:
+        path = ROOT / name
+        path.write_text(with_version(path.read_text(encoding="utf-8"), pattern, version))
+    changelog = ROOT / "CHANGELOG.md"
+    changelog.write_text(released(changelog.read_text(encoding="utf-8"), version))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,307 @@
+"""The words of a stream on one line, run without any buffer.
+
+A slice moves only when every router on its way lets it in and every PE that it comes to takes it,
+through the PEs that combine it on the way, which is less than any fabric does: whatever comes to
+its end here does so with buffers, too. Every router lets a color in from one side at a time and
+every PE has one order, so the end does not depend on who goes first. Followed are slices that have
+elements; filters count wavelets.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
+
+from collc.plan import Advance, ColorUse, Direction, Filter, Route, Slices
+
+
+@dataclass
+class Router:
+    """A router on a color; `passed` counts what its filter has seen."""
+
+    use: ColorUse
+    filter: Filter | None = None
+    position: int = 0
+    passed: int = 0
+    was_reset: bool = False
+
+    @property
+    def route(self) -> Route | None:
+        """What is in force; nothing beyond the last position."""
+        there = self.position < len(self.use.positions)
+        return self.use.positions[self.position] if there else None
+
+
+@dataclass
+class Work:
+    """What a PE does on a lane: slices still to send, those that go through it, those that it
+    receives behind them, combined with its own or staged or neither; what follows its last word."""
+
+    receives_on: str | None
+    sends_on: str | None
+    sends: list[int]
+    through: list[int]
+    receives: list[int]
+    advance: Advance
+    combines: bool
+    staged: bool
+
+
+@dataclass
+class Place:
+    """The routers of a place by color, its PE's lanes, and what its slices hold, as numbers;
+    those that were `written` while others may have been sent."""
+
+    routers: dict[str, Router]
+    lanes: list[Work]
+    held: list[int]
+    staged: list[tuple[int, int, bool]] = field(default_factory=list)
+    written: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class Line:
+    """`sizes` are wavelets of the slices, `ahead` the direction of higher places."""
+
+    places: Sequence[Place]
+    sizes: Sequence[int]
+    ahead: Direction
+
+    @cached_property
+    def bounds(self) -> list[int]:
+        """Wavelets before each slice, and of all."""
+        return [0, *accumulate(self.sizes)]
+
+    def wavelets(self, slices: Slices, place: int) -> int:
+        """Of the slices of a place."""
+        found = slices.at(place)
+        return self.bounds[found.stop] - self.bounds[found.start]
+
+
+@dataclass(frozen=True)
+class Hop:
+    """A slice on its way over some routers of a color to the PEs of some of them."""
+
+    color: str
+    way: list[int]
+    slice: int
+    value: int
+
+
+class RefusedError(Exception):
+    """What no program may do, in words."""
+
+
+def combined(own: int, arriving: int) -> int:
+    """A number that depends on two others and on their order."""
+    return hash((own, arriving))
+
+
+def run(line: Line) -> str:
+    """Run all words; what no program may do, in words, else nothing."""
+    waiting = [
+        (place, work)
+        for place, one in enumerate(line.places)
+        for work in one.lanes
+        if work.sends or work.advance is Advance.RESET
+    ]
+    try:
+        while waiting:
+            left = [pair for pair in waiting if not _sent(line, *pair)]
+            if len(left) == len(waiting):
+                return f"place {left[0][0]} waits for ever to send"
+            waiting = left[::-1]  # what waits for another one is behind or in front of it
+    except RefusedError as refused:
+        return str(refused)
+    for one in line.places:
+        for into, value, combines in one.staged:
+            one.held[into] = combined(one.held[into], value) if combines else value
+    return next(_left_over(line), "")
+
+
+def _sent(line: Line, place: int, work: Work) -> bool:
+    """Whether a PE could send all it has on a lane, and what follows."""
+    color = work.sends_on
+    assert color is not None, "it sends"
+    way = _way(line, place, color)
+    if way is None:
+        return False
+    if any(_goes_through(line, at, color) for at in way):
+        return _sent_through(line, place, work, color)
+    block = [(slice_, line.places[place].held[slice_]) for slice_ in work.sends]
+    work.sends = []
+    for at in way:
+        _pass(line, at, color, block)
+    if work.advance is Advance.RESET:
+        for at in way:
+            router = line.places[at].routers[color]
+            router.position, router.was_reset = 0, True
+    elif work.advance is Advance.OWN_ROUTER:
+        router = line.places[place].routers[color]
+        router.position += 1
+        if router.route is None:
+            raise RefusedError(f"place {place} advances its switch beyond the last position")
+    return True
+
+
+def _goes_through(line: Line, at: int, color: str) -> bool:
+    """Whether a PE combines what comes on a color on its way."""
+    return any(work.through for work in line.places[at].lanes if work.receives_on == color)
+
+
+def _sent_through(line: Line, place: int, work: Work, color: str) -> bool:
+    """The same where PEs combine what is sent, slice by slice; no switch moves there."""
+    while work.sends:
+        slice_ = work.sends[0]
+        hops = _hops(line, place, color, slice_)
+        if hops is None:
+            return False
+        for hop in hops:
+            for at in hop.way:
+                _pass(line, at, hop.color, [(hop.slice, hop.value)])
+        work.sends.pop(0)
+    if work.advance is not Advance.NOTHING:
+        raise RefusedError(f"place {place} moves switches of a chain, which has none")
+    return True
+
+
+def _hops(line: Line, place: int, color: str, slice_: int) -> list[Hop] | None:
+    """Where a slice goes that a PE sends, through PEs that combine it; None if it has to wait."""
+    hops: list[Hop] = []
+    ahead = [(place, color, slice_, line.places[place].held[slice_])]
+    for at, on, number, carried in ahead:
+        way = _way(line, at, on)
+        if way is None or len(hops) > len(line.places):
+            return None
+        hops.append(Hop(on, way, number, carried))
+        for there in way:
+            work = next((w for w in line.places[there].lanes if w.receives_on == on), None)
+            if work is None or not work.through:
+                continue
+            own = work.through[0]
+            if line.sizes[own] != line.sizes[number] or work.sends_on is None:
+                raise RefusedError(f"place {there} combines slices of other lengths")
+            ahead.append(
+                (there, work.sends_on, own, combined(line.places[there].held[own], carried))
+            )
+    return hops
+
+
+def _way(line: Line, place: int, color: str) -> list[int] | None:
+    """The routers that words of a place come to; None if one does not let them in."""
+    way: list[int] = []
+    arrivals = [(place, Direction.RAMP)]
+    for at, source in arrivals:
+        there = line.places[at].routers.get(color) if 0 <= at < len(line.places) else None
+        if there is None or there.route is None or at in way:
+            return None
+        if there.route.receive is not source or there.was_reset:
+            return None  # words behind a reset are those of the next call
+        way.append(at)
+        for side in there.route.send:
+            if side is not Direction.RAMP:
+                step = 1 if side is line.ahead else -1
+                arrivals.append((at + step, side.opposite))
+    return way
+
+
+def _pass(line: Line, at: int, color: str, block: Sequence[tuple[int, int]]) -> None:
+    """Slices, each with its value, pass a router; its PE takes what it is let have."""
+    one = line.places[at]
+    router = one.routers[color]
+    assert router.route is not None, "a way leads over routers that are set"
+    seen = router.passed
+    router.passed += sum(line.sizes[slice_] for slice_, _ in block)
+    if Direction.RAMP not in router.route.send:
+        return
+    got = block if router.filter is None else _filtered(line, at, router.filter, block, seen)
+    lanes = [work for work in one.lanes if work.receives_on == color]
+    if got and len(lanes) != 1:
+        raise RefusedError(f"place {at} gets words that it does not receive")
+    for slice_, value in got:
+        _take(line, at, lanes[0], slice_, value)
+
+
+def _filtered(
+    line: Line, at: int, counter: Filter, block: Sequence[tuple[int, int]], seen: int
+) -> list[tuple[int, int]]:
+    """What a filter lets a PE have of slices; it has `seen` so many wavelets."""
+    period, before, passes = (
+        line.wavelets(part, at) for part in (counter.period, counter.before, counter.passes)
+    )
+    ends = list(accumulate(line.sizes[slice_] for slice_, _ in block))
+    if period < 1 or not ends:
+        return []
+    found: list[tuple[int, int]] = []
+    first = (before - seen) % period - period  # where a window begins
+    for window in range(first, ends[-1], period):
+        low, high = max(window, 0), min(window + passes, ends[-1])
+        if low >= high:
+            continue
+        begin, end = bisect_right(ends, low), bisect_left(ends, high) + 1
+        whole = ends[end - 1] == high and (ends[begin - 1] if begin else 0) == low
+        if not whole:
+            raise RefusedError(f"the filter of place {at} cuts a slice")
+        found += block[begin:end]
+    return found
+
+
+def _take(line: Line, at: int, work: Work, slice_: int, value: int) -> None:
+    """A PE takes a slice, or lets it through."""
+    one = line.places[at]
+    if work.through:
+        work.through.pop(0)
+        return
+    if not work.receives:
+        raise RefusedError(f"place {at} gets words that it does not receive")
+    into = work.receives.pop(0)
+    if line.sizes[into] != line.sizes[slice_]:
+        raise RefusedError(f"place {at} receives slices of other lengths")
+    if work.staged:
+        one.staged.append((into, value, work.combines))
+    else:
+        changed = combined(one.held[into], value) if work.combines else value
+        one.written |= {into} if changed != one.held[into] else set()
+        one.held[into] = changed
+
+
+def _left_over(line: Line) -> Iterator[str]:
+    """What has not come to its end, or does not begin the next call as this one."""
+    for place, one in enumerate(line.places):
+        if any(work.receives or work.through for work in one.lanes):
+            yield f"place {place} waits for ever to receive"
+        for router in one.routers.values():
+            if router.position:
+                yield f"nothing sets the router of place {place} back"
+            if router.filter is not None:
+                period = line.wavelets(router.filter.period, place)
+                if period < 1 or router.passed % period:
+                    yield f"the filter of place {place} begins the next call in another state"
+    yield from _overtaken(line)
+
+
+def _overtaken(line: Line) -> Iterator[str]:
+    """Words of the next call that may come before others of this one: where several PEs send on a
+    way, each but the one that sets the switches back has to find its own one closed."""
+    for color in sorted({color for one in line.places for color in one.routers}):
+        senders = [i for i, one in enumerate(line.places) if _sends_on(one, color)]
+        for place in senders:
+            router = line.places[place].routers[color]
+            work = next((w for w in line.places[place].lanes if w.sends_on == color), None)
+            resets = work is not None and work.advance is Advance.RESET
+            is_open = router.use.positions[-1].receive is Direction.RAMP
+            switched = any(
+                len(line.places[at].routers[color].use.positions) > 1
+                for at in range(len(line.places))
+                if color in line.places[at].routers
+            )
+            if is_open and switched and not resets:
+                yield f"words of the next call of place {place} may overtake those of others"
+
+
+def _sends_on(one: Place, color: str) -> bool:
+    routers = [router for name, router in one.routers.items() if name == color]
+    return any(r.receive is Direction.RAMP for router in routers for r in router.use.positions)

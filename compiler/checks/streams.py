@@ -1,0 +1,233 @@
+"""Streams come to their end, leave what the schedule says, and leave routers as they found them.
+
+A line is run slice by slice (`collc.checks.stream_run`); operations of a PE run beside each other
+and wait for nothing but their color, and for what goes through the PE before. What a PE sends is
+what it had at first, provided that nothing else is received over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from collc.base.diagnostics import Diagnostic
+from collc.base.memoize import remembered
+from collc.checks.step_table_entries import shape_problem
+from collc.checks.stream_run import Line, Place, Router, Work, combined, run
+from collc.plan import (
+    Advance,
+    Direction,
+    Lane,
+    Phase,
+    Plan,
+    Role,
+    Slices,
+    Stream,
+    filters_of,
+    lane_of,
+    stream_of,
+)
+from collc.plan.unrolled import roles_of_places
+from collc.schedule import Schedule
+from collc.schedule.own_slices import asks_own_slices
+from collc.spec.exchange import StepsPhase
+from collc.spec.simd import PAIR
+
+Roles = tuple[Role | None, ...]
+REPORT = "the stream does not follow the schedule; please report this"
+
+
+def streams(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
+    """C319: a lane that no text runs. C321: words that wait for ever, or that a PE gets without
+    receiving them. C322: other slices than the schedule says. C323: slices that are received over
+    what is sent. C339: a filter that the machine does not have."""
+    for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
+        if not isinstance(pattern, StepsPhase) or phase.exchange is None:
+            continue
+        if not phase.streams or shape_problem(plan, phase, pattern):
+            continue
+        own_only = asks_own_slices(schedule, pattern)
+        for code, problem in _problems(phase, pattern, own_only):
+            yield Diagnostic(code, f"in `{phase.name}` {problem}", pattern.span, help=REPORT)
+        if _filters(phase) and not plan.target.counter_filters:
+            what = f"`{phase.name}` filters by counters, which nobody attests for"
+            message = f"{what} {plan.target.name}"
+            yield Diagnostic("C339", message, pattern.span, help="compile for the other machine")
+
+
+def _filters(phase: Phase) -> bool:
+    return any(filters_of(role) for role in phase.roles)
+
+
+@remembered
+def _problems(phase: Phase, pattern: StepsPhase, own_only: bool) -> tuple[tuple[str, str], ...]:
+    """Codes and what is wrong."""
+    roles = roles_of_places(phase, pattern)
+    wrong = next(_shapes(roles, pattern), "")
+    if wrong:
+        return (("C319", wrong),)
+    line = _line(phase, pattern, roles)
+    wrong = run(line)
+    if wrong:
+        return (("C321", wrong),)
+    return tuple(_differing(pattern, roles, line, own_only=own_only))
+
+
+def _differing(
+    pattern: StepsPhase, roles: Roles, line: Line, *, own_only: bool
+) -> Iterator[tuple[str, str]]:
+    """C322 and C323, each for the first place and slice."""
+    due = _due(pattern)
+    there = [slice_ for slice_, size in enumerate(line.sizes) if size]
+    for place, one in enumerate(line.places):
+        for slice_ in there if not own_only else [place]:
+            if one.held[slice_] != due[place][slice_]:
+                what = f"place {place} ends with another slice {slice_} than the schedule says"
+                yield "C322", what
+                break
+    for place, role in enumerate(roles):
+        for lane in role.lanes if role else ():
+            stream = stream_of(lane)
+            sends = stream.sends if stream else None
+            for slice_ in sends.at(place) if sends else ():
+                if slice_ in line.places[place].written:
+                    yield "C323", f"place {place} receives over slice {slice_}, which it sends"
+                    return
+
+
+def _beginning(pattern: StepsPhase) -> list[list[int]]:
+    """What places hold at first: a number for each place and slice."""
+    count = pattern.slicing.count
+    return [[place * count + slice_ for slice_ in range(count)] for place in range(pattern.ranks)]
+
+
+def _due(pattern: StepsPhase) -> list[list[int]]:
+    """What places hold in the end by the schedule."""
+    held, places = _beginning(pattern), pattern.places
+    for moves in pattern.steps:
+        columns = (moves.source, moves.destination, moves.slice, moves.into, moves.count)
+        rows = zip(*(column.tolist() for column in (*columns, moves.combines)), strict=True)
+        arriving = []
+        for source, destination, slice_, into, count, combines in rows:
+            values = held[places[source]][slice_ : slice_ + count]
+            arriving.append((places[destination], into, values, combines))
+        for place, into, values, combines in arriving:
+            own = held[place]
+            for at, value in enumerate(values, into):
+                own[at] = combined(own[at], value) if combines else value
+    return held
+
+
+def _line(phase: Phase, pattern: StepsPhase, roles: Roles) -> Line:
+    """A line by what is planned for it."""
+    sizes = (np.diff(pattern.slicing.bounds) // (PAIR if phase.paired else 1)).tolist()
+    first = _beginning(pattern)
+    places = []
+    for place, role in enumerate(roles):
+        routers = (
+            {use.color: Router(use, filters_of(role).get(use.color)) for use in role.colors}
+            if role
+            else {}
+        )
+        streams = map(stream_of, role.lanes) if role else ()
+        lanes = [_work(stream, place, sizes) for stream in streams if stream]
+        places.append(Place(routers, lanes, first[place]))
+    ahead = Direction.EAST if pattern.axis == "x" else Direction.SOUTH
+    return Line(places, sizes, ahead)
+
+
+def _work(stream: Stream, place: int, sizes: list[int]) -> Work:
+    """What a lane does at a place, slices without elements left out."""
+    order = -1 if stream.backward else 1
+    sends, receives = (
+        [slice_ for slice_ in list(part.at(place))[::order] if sizes[slice_]] if part else []
+        for part in (stream.sends, stream.receives)
+    )
+    return Work(
+        stream.receives_on,
+        stream.sends_on,
+        [] if stream.through else sends,
+        sends if stream.through else [],
+        receives,
+        stream.advance,
+        stream.combines,
+        stream.staged,
+    )
+
+
+def _shapes(roles: Roles, pattern: StepsPhase) -> Iterator[str]:
+    """Lanes that the text cannot run."""
+    ways: dict[str, bool] = {}
+    for place, role in enumerate(roles):
+        if role is None:
+            continue
+        streams = [stream for stream in map(stream_of, role.lanes) if stream]
+        each = [stream.ends for stream in streams]
+        ends = sum(each)
+        if max(each, default=0) > 1:
+            yield f"place {place} waits for two operations of one lane"
+        if ends > MOST_ENDS:
+            yield f"place {place} waits for {ends} operations, the text for {MOST_ENDS}"
+        resets = [stream for stream in streams if stream.advance is Advance.RESET]
+        if len(resets) > 1:
+            yield f"place {place} sends control wavelets on two lanes, the text on one"
+        for lane in role.lanes:
+            stream = stream_of(lane)
+            if stream and ways.setdefault(lane.name, stream.backward) is not stream.backward:
+                yield f"lane `{lane.name}` goes the other way at place {place}"
+            problem = _lane_problem(lane, role, place, pattern.slicing.count)
+            if problem:
+                yield f"lane `{lane.name}` of place {place} {problem}"
+
+
+MOST_ENDS = 2  # one activates the task, the other unblocks it
+
+
+def _lane_problem(lane: Lane, role: Role, place: int, slices: int) -> str:
+    stream = stream_of(lane)
+    if stream is None:
+        return "has operations of another kind" if lane.loops else ""
+    parts = [part for part in (stream.sends, stream.receives) if part]
+    colors = {color for color in (stream.sends_on, stream.receives_on) if color}
+    needed = int(stream.sends is not None) + int(stream.receives is not None or stream.through)
+    ends = [stream.sends_on] * (stream.sends is not None)
+    ends += [stream.receives_on] * (stream.receives is not None or stream.through)
+    rules = (
+        (lane_of(lane.name, stream) == lane, "has other operations than a stream"),
+        (needed == len([color for color in ends if color]), "sends or receives without a color"),
+        (all(_are_there(part, place, slices) for part in parts), "has slices that are not there"),
+        (
+            len({part.backward for part in parts}) == 1,
+            "goes over the vector one way as it sends, the other way as it receives",
+        ),
+        (
+            colors <= {use.color for use in role.colors},
+            "uses a color that its router does not have",
+        ),
+        (
+            not stream.returns or _comes_back(stream, role, place),
+            "takes its own words for returned, which its router does not hand back",
+        ),
+        (
+            stream.advance in {Advance.NOTHING, Advance.OWN_ROUTER, Advance.RESET},
+            "moves switches as streams do not",
+        ),
+    )
+    return next((problem for holds, problem in rules if not holds), "")
+
+
+def _are_there(part: Slices, place: int, slices: int) -> bool:
+    found = part.at(place)
+    return 0 <= found.start < found.stop <= slices
+
+
+def _comes_back(stream: Stream, role: Role, place: int) -> bool:
+    """Whether receiving ends behind the last own word: those words come down the ramp again and
+    are received, or, where a filter keeps some back, others are received that come behind them."""
+    uses = [use for use in role.colors if use.color == stream.sends_on]
+    if not uses or stream.receives is None:
+        return False
+    first, moves = uses[0].positions[0], len(uses[0].positions) > 1
+    behind = stream.filter is None or (moves and len(stream.receives.at(place)) > 1)
+    return Direction.RAMP in first.send and behind

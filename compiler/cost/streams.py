@@ -1,0 +1,230 @@
+"""Predicted cycles of a phase that streams: its routers and operations, run cycle by cycle.
+
+`collc_evaluator.stream_ends` says when operations end; what is counted here is the code around
+them, as `templates/stream_pe.csl.j2` has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import collc_evaluator
+import numpy as np
+
+from collc.cost.operations import Costs
+from collc.plan import (
+    Advance,
+    Direction,
+    Filter,
+    Phase,
+    Role,
+    Slices,
+    Stream,
+    filters_of,
+    stream_of,
+)
+from collc.plan.unrolled import Ints, roles_of_places
+from collc.spec.exchange import StepsPhase
+
+VECTOR_OPERAND = 4  # a vector's offset and length are set
+FABRIC_OPERAND = 1  # a length is set
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the evaluator knows of the machine, in cycles and wavelets."""
+
+    ramp_up: int
+    ramp_down: int
+    hop: int
+    router_queue: int
+    output_queue: int
+    input_queue: int
+
+
+@dataclass(frozen=True)
+class Router:
+    """Sides as the evaluator numbers them: towards lower places, higher ones, the PE."""
+
+    positions: list[tuple[int, int]]
+    filter: tuple[int, int, int] | None
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operation of a PE; `after` another one `begins` so many cycles later."""
+
+    receives: int | None
+    sends: int | None
+    wavelets: int
+    after: int | None
+    begins: int
+    advances: bool = False
+    resets: bool = False
+
+
+@dataclass(frozen=True)
+class Place:
+    """The routers of all colors, and what the PE does."""
+
+    routers: list[Router]
+    operations: list[Operation]
+
+
+@dataclass(frozen=True)
+class StreamLine:
+    """A line of a phase: roles of places, wavelets of slices, colors by lane."""
+
+    phase: Phase
+    roles: tuple[Role | None, ...]
+    sizes: list[int]
+    lower: Direction
+
+    @property
+    def colors(self) -> list[str]:
+        """All colors of the phase."""
+        return sorted({use.color for role in self.phase.roles for use in role.colors})
+
+    def wavelets(self, slices: Slices | None, place: int) -> int:
+        """Of these slices."""
+        return 0 if slices is None else sum(self.sizes[i] for i in slices.at(place))
+
+
+def run_streams(
+    costs: Costs, phase: Phase, pattern: StepsPhase, called: Ints, deep: Ints
+) -> tuple[Ints, Ints]:
+    """By line and place: when the code calls what follows, and the last busy cycle."""
+    line = stream_line(costs, phase, pattern)
+    both = np.concatenate((called - called.min(axis=1, keepdims=True), deep), axis=1)
+    different, which = np.unique(both, axis=0, return_inverse=True)
+    ranks = pattern.ranks
+    runs = [_run(costs, line, one[:ranks], one[ranks:]) for one in different]
+    first = called.min(axis=1, keepdims=True)
+    free, end = (np.stack(part)[which.reshape(-1)] for part in zip(*runs, strict=True))
+    return free + first, end + first
+
+
+def stream_line(costs: Costs, phase: Phase, pattern: StepsPhase) -> StreamLine:
+    """What a line of the phase runs."""
+    sizes = np.diff(pattern.slicing.bounds) // costs.per_wavelet
+    lower = Direction.WEST if pattern.axis == "x" else Direction.NORTH
+    return StreamLine(phase, roles_of_places(phase, pattern), sizes.tolist(), lower)
+
+
+def begun(costs: Costs, line: StreamLine) -> Ints:
+    """By place: cycles of the code that begins the phase."""
+    return np.array([_code(costs, role) for role in line.roles], dtype=np.int64)
+
+
+def _run(costs: Costs, line: StreamLine, called: Ints, deep: Ints) -> tuple[Ints, Ints]:
+    """The same for one line."""
+    starts = called + begun(costs, line)
+    places = [
+        Place(
+            [_router(line, place, color) for color in line.colors],
+            list(_operations(costs, line, place, int(starts[place] + deep[place]))),
+        )
+        for place in range(len(line.roles))
+    ]
+    ends = collc_evaluator.stream_ends(_machine(costs), places)
+    last = np.array([max(found, default=0) for found in ends], dtype=np.int64)
+    waits = np.array([bool(place.operations) for place in places])
+    applied = np.array([_applied(costs, line, place) for place in range(len(places))])
+    free = np.where(waits, last + 1 + costs.task + applied, starts)
+    return free, np.where(waits, last, starts)
+
+
+def _applied(costs: Costs, line: StreamLine, place: int) -> int:
+    """Cycles in which what is staged is combined."""
+    role = line.roles[place]
+    streams = map(stream_of, role.lanes) if role else ()
+    staged = [s for s in streams if s is not None and s.staged]
+    words = sum(line.wavelets(s.receives, place) for s in staged) * costs.per_wavelet
+    three = VECTOR_OPERAND + 3 * costs.load + costs.issue
+    return three + -(-words // costs.apply_rate) if words else 0
+
+
+def _machine(costs: Costs) -> Machine:
+    return Machine(
+        costs.ramp_up,
+        costs.ramp_down,
+        costs.hop,
+        costs.router_queue,
+        costs.output_queue,
+        costs.input_queue,
+    )
+
+
+def _code(costs: Costs, role: Role | None) -> int:
+    """What a PE does to begin."""
+    streams = [one for one in map(stream_of, role.lanes) if one] if role else []
+    code = costs.code
+    takes = code.block * (sum(stream.ends for stream in streams) > 1)
+    for stream in streams:
+        takes += code.backward * stream.backward
+        if stream.sends is not None:
+            takes += VECTOR_OPERAND + FABRIC_OPERAND + 2 * costs.load + costs.issue
+        if stream.through:
+            takes += FABRIC_OPERAND + costs.load
+        elif stream.receives is not None:
+            takes += _receiving(costs, stream)
+    return takes
+
+
+def _receiving(costs: Costs, stream: Stream) -> int:
+    """What beginning to receive takes."""
+    operands = 2 + stream.combines
+    return VECTOR_OPERAND + FABRIC_OPERAND + operands * costs.load + costs.issue
+
+
+def _operations(costs: Costs, line: StreamLine, place: int, begins: int) -> Iterator[Operation]:
+    """What a PE does at a place of its line, in the order of the text."""
+    role = line.roles[place]
+    numbers: dict[str | None, int | None] = {name: i for i, name in enumerate(line.colors)}
+    numbers[None] = None
+    number = 0
+    for lane in role.lanes if role else ():
+        stream = stream_of(lane)
+        if stream is None:
+            continue
+        index, into = numbers[stream.sends_on], numbers[stream.receives_on]
+        count = line.wavelets(stream.sends, place)
+        if stream.sends is not None:
+            advances = stream.advance is Advance.OWN_ROUTER
+            through = into if stream.through else None
+            yield Operation(through, index, count, None, begins, advances)
+            number += 1
+        if stream.advance is Advance.RESET:
+            waits = 1 + costs.task + costs.load + costs.issue
+            yield Operation(None, index, 1, number - 1, waits, resets=True)
+            number += 1
+        if stream.receives is not None:
+            count = line.wavelets(stream.receives, place)
+            behind = number - 1 if stream.through else None
+            waits = 1 + costs.task + _receiving(costs, stream) if stream.through else begins
+            yield Operation(into, None, count, behind, waits)
+            number += 1
+
+
+def _router(line: StreamLine, place: int, color: str) -> Router:
+    """How a router is set on a color."""
+    role = line.roles[place]
+    use = next((use for use in role.colors if use.color == color), None) if role else None
+    if use is None:
+        return Router([], None)
+    sides = {line.lower: 0, line.lower.opposite: 1, Direction.RAMP: 2}
+    positions = [
+        (sides[route.receive], sum(1 << sides[side] for side in route.send))
+        for route in use.positions
+    ]
+    counter = filters_of(role).get(color) if role else None
+    return Router(positions, _filter(line, place, counter) if counter else None)
+
+
+def _filter(line: StreamLine, place: int, counter: Filter) -> tuple[int, int, int]:
+    """The period of a filter, its first count, and how many wavelets pass."""
+    period, before, passes = (
+        line.wavelets(part, place) for part in (counter.period, counter.before, counter.passes)
+    )
+    return period, (period - before) % period, passes

@@ -1,0 +1,79 @@
+"""What each place of a line does on the lanes of a stream, before places become roles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from collc.plan import Advance, Direction, Route
+
+Range = tuple[int, int]  # slices first to end - 1
+
+
+@dataclass(frozen=True)
+class Part:
+    """A place on a lane: the positions of its router, what its PE sends and receives, and what a
+    filter lets it have, as `collc.plan.streams` says, with slices of this place.
+
+    A chain takes words on one color and sends them on another: `hops` are these, by the parity of
+    the hop, each with its one route, in place of `positions`."""
+
+    positions: tuple[Route, ...] = ()
+    sends: Range | None = None
+    receives: Range | None = None
+    advance: Advance = Advance.NOTHING
+    filter: tuple[Range, Range, Range] | None = None
+    through: bool = False
+    combines: bool = False
+    staged: bool = False
+    hops: tuple[tuple[str, Route], ...] = ()
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A lane: a color that flows along the line from `comes` to `goes`, words `backward` or not,
+    and the part of every place that has one."""
+
+    name: str
+    backward: bool
+    comes: Direction
+    goes: Direction
+    parts: dict[int, Part] = field(default_factory=dict)
+
+    @property
+    def out(self) -> Route:
+        """The PE's own words."""
+        return Route(Direction.RAMP, (self.goes,))
+
+    @property
+    def out_and_back(self) -> Route:
+        """The PE's own words, also to the PE."""
+        return Route(Direction.RAMP, (self.goes, Direction.RAMP))
+
+    @property
+    def past(self) -> Route:
+        """Words from behind, not for this PE."""
+        return Route(self.comes, (self.goes,))
+
+    @property
+    def past_and_in(self) -> Route:
+        """Words from behind, for this PE as well."""
+        return Route(self.comes, (self.goes, Direction.RAMP))
+
+    @property
+    def into(self) -> Route:
+        """Words from behind that go no farther."""
+        return Route(self.comes, (Direction.RAMP,))
+
+
+def both_ways(axis: str) -> tuple[Flow, Flow]:
+    """A lane forward along the line and one back. Forward the slices of higher ranks come first,
+    so that words go from the last element to the first; back it is the other way round."""
+    ahead, behind = (
+        (Direction.EAST, Direction.WEST) if axis == "x" else (Direction.SOUTH, Direction.NORTH)
+    )
+    return Flow("forward", True, behind, ahead), Flow("backward", False, ahead, behind)
+
+
+def span(one: int, other: int) -> Range:
+    """The slices of two places and of all between, whichever is first."""
+    return min(one, other), max(one, other) + 1

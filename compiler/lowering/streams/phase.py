@@ -1,0 +1,183 @@
+"""From a recognised stream to the plan's phase: places of one form become a role."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from collc.base.paths import Path
+from collc.lowering.regions import compress
+from collc.lowering.roles import where
+from collc.lowering.steps.numbers import number_of
+from collc.lowering.streams.line import Flow, Part, Range, both_ways
+from collc.lowering.streams.recognition import recognised
+from collc.plan import (
+    Advance,
+    ColorUse,
+    Exchange,
+    Filter,
+    Lane,
+    Phase,
+    Region,
+    Role,
+    Slices,
+    Stream,
+    Strided,
+    lane_of,
+    stream_of,
+)
+from collc.spec import ContractKind
+from collc.spec.exchange import StepsPhase
+from collc.target import Target
+
+Places = list[int]
+
+# what a PE does behind its words
+_BEHIND = {
+    Advance.RESET: ", then sets the switches back",
+    Advance.OWN_ROUTER: ", then lets pass",
+}
+
+
+def stream_phase(
+    pattern: StepsPhase,
+    target: Target,
+    *,
+    path: Path | None = None,
+    paired: bool = False,
+    own_only: bool = False,
+) -> Phase | None:
+    """The plan's phase of `pattern` as a stream; None where it is none, or takes what the target is
+    not known to do. With a `path`, which is a row when unfolded, it goes along that. `own_only`
+    says that nothing but its own slice is asked of a rank afterwards."""
+    found = recognised(pattern, own_only=own_only)
+    if found is None or (path is not None and path.leaps):
+        return None
+    sizes = np.diff(pattern.slicing.bounds).tolist()
+    both = both_ways(pattern.axis)
+    for flow, root in zip(both, found.roots, strict=True):
+        found.form(flow, sizes, root)
+    flows = tuple(flow for flow in both if flow.parts)
+    filtered = any(part.filter for flow in flows for part in flow.parts.values())
+    if not flows or (filtered and not target.counter_filters):
+        return None
+    groups = _groups(flows, pattern.ranks)
+    names = tuple(flow.name for flow in flows)
+    return Phase(
+        name=pattern.name,
+        kind=ContractKind.ALLREDUCE if found.combines else ContractKind.BROADCAST,
+        axis=pattern.axis,
+        order=None,
+        about=f"{pattern.algorithm} along {where(pattern.axis, path)}, streamed",
+        roles=tuple(
+            _role(f"part_{index}", places, flows, pattern) for index, places in enumerate(groups)
+        ),
+        regions=_regions(pattern, groups),
+        exchange=Exchange(pattern.slicing, 0, names, blocks=pattern.blocks, streams=True),
+        path=path,
+        paired=paired,
+    )
+
+
+def _groups(flows: Sequence[Flow], ranks: int) -> list[Places]:
+    """The places that do the same, but with other slices; some may have no part in it."""
+    alike: dict[tuple[object, ...], Places] = {}
+    for place in range(ranks):
+        form = tuple(_form(flow.parts.get(place)) for flow in flows)
+        alike.setdefault(form, []).append(place)
+    return list(alike.values())
+
+
+def _form(part: Part | None) -> tuple[object, ...]:
+    """A part without the slices that it is about."""
+    if part is None:
+        return ()
+    does = (part.sends is not None, part.receives is not None, part.filter is not None)
+    takes = (part.through, part.combines, part.staged)
+    return (part.positions, part.hops, part.advance, *does, *takes)
+
+
+def _role(name: str, places: Places, flows: Sequence[Flow], pattern: StepsPhase) -> Role:
+    lanes, colors = [], []
+    for flow in flows:
+        parts = [flow.parts[place] for place in places if place in flow.parts]
+        color = f"{pattern.name}_{flow.name}"
+        if not parts:
+            lanes.append(Lane(flow.name, ()))
+            continue
+        if parts[0].hops:
+            colors += [ColorUse(color + hop, (route,)) for hop, route in parts[0].hops]
+        else:
+            colors.append(ColorUse(color, parts[0].positions))
+        lanes.append(lane_of(flow.name, _stream(flow, color, places, parts, pattern)))
+    return Role(name, _about(lanes), tuple(lanes), tuple(colors))
+
+
+def _stream(
+    flow: Flow, color: str, places: Places, parts: Sequence[Part], pattern: StepsPhase
+) -> Stream:
+    """What the places of a role do on a lane; they are of one form."""
+    first = parts[0]
+
+    def slices(ranges: Sequence[Range | None]) -> Slices | None:
+        """Formulas of the place."""
+        given = [one for one in ranges if one]
+        return _slices(places, given, pattern, backward=flow.backward) if given else None
+
+    sends, receives = slices([p.sends for p in parts]), slices([p.receives for p in parts])
+    filters = [
+        _slices(places, column, pattern, backward=False)
+        for column in zip(*(part.filter for part in parts if part.filter), strict=True)
+    ]
+    arrives, leaves = color, color
+    if first.hops:
+        arrives, leaves = color + first.hops[0][0], color + first.hops[-1][0]
+    return Stream(
+        arrives if receives or first.through else None,
+        leaves if sends else None,
+        sends,
+        receives,
+        first.advance,
+        Filter(*filters) if filters else None,
+        first.through,
+        first.combines,
+        first.staged,
+    )
+
+
+def _slices(
+    places: Places, ranges: Sequence[Range], pattern: StepsPhase, *, backward: bool
+) -> Slices:
+    """Slices of several places as formulas of the place."""
+    at = np.array(places, dtype=np.int64)
+    first, end = np.array(ranges, dtype=np.int64).T
+    most = pattern.slicing.count
+    return Slices(number_of(at, first, most), number_of(at, end - first, most), backward)
+
+
+def _about(lanes: Sequence[Lane]) -> str:
+    """What the lanes of a role do, in words."""
+    found = ((lane.name, stream_of(lane)) for lane in lanes)
+    parts = [f"{' and '.join(_words(one))} on lane `{name}`" for name, one in found if one]
+    return ", ".join(parts) or "lets slices pass"
+
+
+def _words(stream: Stream) -> Iterator[str]:
+    if stream.sends is not None:
+        yield "sends" + _BEHIND.get(stream.advance, "")
+    if stream.through:
+        yield "combines on the way"
+    if stream.receives is not None:
+        yield "receives" + (" to combine" if stream.combines or stream.staged else "")
+
+
+def _regions(pattern: StepsPhase, groups: Sequence[Places]) -> tuple[tuple[Region, int], ...]:
+    """The roles' places in grid coordinates, on all lines."""
+    across = Strided(*pattern.lines)
+    found = []
+    for role, places in enumerate(groups):
+        for along in compress(places):
+            region = Region(along, across) if pattern.axis == "x" else Region(across, along)
+            found.append((region, role))
+    return tuple(sorted(found))

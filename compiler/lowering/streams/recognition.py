@@ -1,0 +1,158 @@
+"""Which phases made of steps can be streams: what a phase does to the vectors says so.
+
+It has to leave exactly what the stream leaves, whatever its steps are, provided that every slice
+goes straight from the PE that held it at first: a ring, in which slices are handed on, stays one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from collc.base.memoize import remembered
+from collc.lowering.streams.forms import (
+    Form,
+    all_to_all,
+    allgather,
+    gather,
+    reduce_scatter,
+    scatter,
+)
+from collc.spec.exchange import Moves, StepsPhase
+
+Ints = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """A form, and the places of the root for the lane forward and for the lane backward."""
+
+    word: str
+    form: Form
+    roots: tuple[int, int]
+    combines: bool = False
+
+
+@remembered
+def recognised(phase: StepsPhase, *, own_only: bool = False) -> Recognised | None:
+    """The stream that does what a phase does; None if there is none. With `own_only` nothing but
+    the own slice of each rank counts."""
+    ranks, slicing = phase.ranks, phase.slicing
+    cut_by_rank = slicing.count == ranks and slicing.length > 0
+    if not cut_by_rank or phase.wide or phase.places != tuple(range(ranks)):
+        return None
+    if any(moves.combines.any() for moves in phase.steps):
+        return _reduce_scatter(phase) if own_only else None
+    held = _held_after(phase)
+    return None if held is None else _moved(held, np.diff(slicing.bounds) > 0)
+
+
+def _moved(held: Ints, there: npt.NDArray[np.bool_]) -> Recognised | None:
+    """The stream that leaves what is held, of the slices that are `there`."""
+    ranks, own = len(held), np.arange(len(held))
+    origin = own * ranks + own  # slice r of rank r
+    if bool((held == origin)[:, there].all()):
+        return Recognised("allgather", allgather, (ranks - 1, 0))
+    if there.all() and bool((held == own * ranks + own[:, None]).all()):
+        return Recognised("all_to_all", all_to_all, (ranks - 1, 0))
+    rows = np.flatnonzero((held != _beginning(ranks))[:, there].any(axis=1))
+    if len(rows) == 1 and bool((held[rows[0]] == origin)[there].all()):
+        return Recognised("gather", gather, (int(rows[0]), int(rows[0])))
+    return _scatter(held, there)
+
+
+def _scatter(held: Ints, there: npt.NDArray[np.bool_]) -> Recognised | None:
+    """A scatter, if every rank has its own slice of one rank and nothing else has changed."""
+    ranks = len(held)
+    own = np.arange(ranks)
+    others = held.copy()
+    others[own, own] = _beginning(ranks)[own, own]
+    roots = set((held[own, own] // ranks)[there].tolist())
+    root = next(iter(roots), 0)
+    alike = (others == _beginning(ranks))[:, there].all()
+    slices = (held[own, own] == root * ranks + own)[there].all()
+    if len(roots) == 1 and alike and slices:
+        return Recognised("scatter", scatter, (root, root))
+    return None
+
+
+def _reduce_scatter(phase: StepsPhase) -> Recognised | None:
+    """A reduce_scatter that combines what the chains combine, in their order."""
+    ranks = phase.ranks
+    if (np.diff(phase.slicing.bounds) == 0).any() or ranks < MANY:
+        return None
+    held = _folded(phase)
+    if held is None:
+        return None
+    first = _beginning(ranks).astype(np.uint64)
+    forward, backward = first[0].copy(), first[-1].copy()
+    lower, upper = np.zeros_like(forward), np.zeros_like(forward)
+    for rank in range(1, ranks):
+        lower[rank] = forward[rank]
+        forward = combined(first[rank], forward)
+    for rank in range(ranks - 2, -1, -1):
+        upper[rank] = backward[rank]
+        backward = combined(first[rank], backward)
+    own = np.diagonal(first)
+    wanted = combined(combined(own, lower), upper)
+    wanted[0], wanted[-1] = combined(own[:1], upper[:1])[0], combined(own[-1:], lower[-1:])[0]
+    if not (np.diagonal(held) == wanted).all():
+        return None
+    return Recognised("reduce_scatter", reduce_scatter, (ranks - 1, 0), combines=True)
+
+
+MANY = 3  # ranks from which on there is something to combine on the way
+
+
+def combined(own: Words, arriving: Words) -> Words:
+    """A number that depends on two others and on their order."""
+    return own * np.uint64(0x9E3779B97F4A7C15) ^ (arriving + np.uint64(0x632BE59BD9B4E019)) * (
+        np.uint64(0xD6E8FEB86659FD93)
+    )
+
+
+def _folded(phase: StepsPhase) -> Words | None:
+    """What ranks hold in the end, with numbers for what is combined; None if a step combines
+    several into one, or copies."""
+    held = _beginning(phase.ranks).astype(np.uint64)
+    for moves in phase.steps:
+        if not moves.combines.all():
+            return None
+        source, slices, destination, into = _slice_by_slice(moves)
+        if len(np.unique(destination * phase.ranks + into)) < len(into):
+            return None
+        held[destination, into] = combined(held[destination, into], held[source, slices])
+    return held
+
+
+def _beginning(ranks: int) -> Ints:
+    """What ranks hold at first: a number for each rank and slice."""
+    return np.arange(ranks * ranks, dtype=np.int64).reshape(ranks, ranks)
+
+
+def _held_after(phase: StepsPhase) -> Ints | None:
+    """What ranks hold in the end; None if something is handed on."""
+    held = _beginning(phase.ranks)
+    start = held.copy()
+    for moves in phase.steps:
+        source, slices, destination, into = _slice_by_slice(moves)
+        values = held[source, slices]
+        if (values != start[source, slices]).any():
+            return None
+        held[destination, into] = values
+    return held
+
+
+def _slice_by_slice(moves: Moves) -> tuple[Ints, Ints, Ints, Ints]:
+    """Source, slice, destination, and the slice there, of every slice that is moved."""
+    many = np.repeat(np.arange(len(moves)), moves.count)
+    step = np.arange(len(many)) - np.repeat(np.cumsum(moves.count) - moves.count, moves.count)
+    return (
+        moves.source[many].astype(np.int64),
+        moves.slice[many] + step,
+        moves.destination[many].astype(np.int64),
+        moves.into[many] + step,
+    )

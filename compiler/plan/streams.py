@@ -1,0 +1,118 @@
+"""Streams: slices that routers put in order by themselves, so that a PE has a few long operations.
+
+Of an exchange that streams, a lane is a color that flows along the line one way, or two that take
+turns from hop to hop. Its operations go over the vector in the order of the words on it. What a PE
+sends, and what it receives, is one operation each; `lane_of` makes a lane of what a PE does there,
+`stream_of` finds that in a lane again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from collc.plan.numbers import ONE, ZERO
+from collc.plan.ops import (
+    VECTOR,
+    Action,
+    Buffer,
+    Entry,
+    Filter,
+    Lane,
+    Loop,
+    Memory,
+    Op,
+    Role,
+    Slices,
+)
+from collc.plan.routers import Advance
+
+STAGE = Memory(Buffer.STAGE)
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What a PE does on a lane: the slices that it `sends`, what follows them, the slices that it
+    `receives`, as far as a `filter` lets it.
+
+    What a PE sends goes `through` it if each element is combined with one that arrives, as it
+    leaves; what it receives comes behind that. What is received `combines` with the PE's own, or
+    overwrites it; if it is `staged`, when all has ended."""
+
+    receives_on: str | None
+    sends_on: str | None
+    sends: Slices | None
+    receives: Slices | None
+    advance: Advance = Advance.NOTHING
+    filter: Filter | None = None
+    through: bool = False
+    combines: bool = False
+    staged: bool = False
+
+    @property
+    def backward(self) -> bool:
+        """Whether words go from the last element to the first."""
+        return any(slices.backward for slices in (self.sends, self.receives) if slices)
+
+    @property
+    def returns(self) -> bool:
+        """Whether the PE's router hands what it sends to the neighbour and back to the PE: it sends
+        and receives on one color. When those words have been received they have been sent."""
+        return not self.through and self.sends_on is not None and self.sends_on == self.receives_on
+
+    @property
+    def ends(self) -> int:
+        """How many ends the PE waits for: that of receiving, and that of sending unless the former
+        says it, too, or comes behind it."""
+        told = self.returns or (self.through and self.receives is not None)
+        return int(self.receives is not None) + int(self.sends is not None and not told)
+
+
+def filters_of(role: Role) -> dict[str, Filter]:
+    """The filters of a role's routers, by color."""
+    return {op.receives_on: op.filter for op in role.ops if op.receives_on and op.filter}
+
+
+def lane_of(name: str, stream: Stream) -> Lane:
+    """The operations of a stream: those that begin at once, what is received behind words that go
+    through, and what is taken from the stage when all lanes have ended."""
+    to = STAGE if stream.staged else VECTOR
+    combining = Action.COMBINE if stream.combines else Action.COPY
+    out = into = apply = None
+    if stream.sends is not None:
+        taken = stream.receives_on or "" if stream.through else VECTOR
+        does = Action.COMBINE if stream.through else Action.COPY
+        out = Op(taken, does, stream.sends_on or "", stream.sends, stream.advance)
+    if stream.receives is not None:
+        does = Action.COPY if stream.staged else combining
+        into = Op(stream.receives_on or "", does, to, stream.receives, filter=stream.filter)
+        apply = Op(STAGE, combining, VECTOR, stream.receives) if stream.staged else None
+    at_once = [out] if stream.through else [out, into]
+    groups = [at_once, [into] if stream.through else [], [apply]]
+    entries = [tuple(op for op in group if op is not None) for group in groups]
+    last = Entry(entries[2], ONE) if entries[2] else None
+    first = [ops for ops in entries[:2] if ops]
+    ended = [Entry(ops, ONE if ops is first[-1] else ZERO) for ops in first]
+    loops = Loop(ONE, ZERO, tuple([*ended, last] if last else ended))
+    return Lane(name, (loops,) if ended else ())
+
+
+def stream_of(lane: Lane) -> Stream | None:
+    """What a lane of an exchange that streams does; None if nothing."""
+    out = next((op for op in lane.ops if isinstance(op.send, str)), None)
+    into = next((op for op in lane.ops if op is not out and isinstance(op.receive, str)), None)
+    if out is None and into is None:
+        return None
+    apply = next((op for op in lane.ops if op.receive == STAGE), None)
+    staged = into is not None and into.send == STAGE
+    kept = apply if staged else into
+    return Stream(
+        into.receives_on if into else out.receives_on if out else None,
+        out.sends_on if out else None,
+        out.slices if out else None,
+        into.slices if into else None,
+        out.advance if out else Advance.NOTHING,
+        into.filter if into else None,
+        through=out is not None and isinstance(out.receive, str),
+        combines=kept is not None and kept.action is Action.COMBINE,
+        staged=staged,
+    )

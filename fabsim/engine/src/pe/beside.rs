@@ -1,0 +1,399 @@
+//! What a main thread that runs ahead owes the microthreads beside it: cycles and memory.
+//!
+//! What it does is done at once, and how long it takes is noted. As cycles pass, the notes are gone
+//! through: microthreads that go before the main thread take cycles from it, and those that come after it
+//! get the cycles it leaves.
+
+use super::company::Company;
+use super::operation::Running;
+use super::port::Port;
+use super::state::Core;
+use fabsim_program::program::Dsr;
+
+/// Notes taken at most before cycles pass.
+const NOTES: usize = 192;
+/// No register.
+const NONE: u8 = u8::MAX;
+const DSRS: usize = 64;
+
+/// What the main thread takes a turn for, or a part of a turn if it costs nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Note {
+    /// The next one follows so many cycles later.
+    Step(u32),
+    /// A turn in each of so many cycles.
+    Turns(u32),
+    /// A register is loaded, to be used so many cycles later.
+    Load { dsr: u8, cycles: u16, usable: u16 },
+    /// Elements of a `@map` are taken, in a turn that takes none of an operation.
+    Elements(u32),
+    /// A task ends, and the next one begins so many cycles later.
+    End(u32),
+    /// Operands are waited for: so many cycles, and until these registers can be used.
+    Wait { cycles: u16, dsrs: [u8; 4] },
+}
+
+/// Words of memory, the last one excluded, that a microthread reads or writes.
+#[derive(Clone, Copy, Debug)]
+struct Used {
+    from: i64,
+    to: i64,
+    written: bool,
+}
+
+/// Notes of what the main thread has done ahead.
+#[derive(Clone, Debug)]
+pub struct Beside {
+    notes: Vec<Note>,
+    used: Vec<Used>,
+    /// When registers can be used.
+    usable: [u64; DSRS],
+    loaded: u64,
+    place: Cursor,
+    /// Cycles until the end of the notes, if nobody takes any.
+    left: u64,
+    /// Cycles taken, which waits may make up for.
+    taken: u64,
+    /// Microthreads that come after the main thread have none of the cycles it leaves within a task.
+    exclusive: bool,
+    /// Operations noted, and the cycles in which those that have ended did so.
+    operations: usize,
+    ended: Vec<u64>,
+}
+
+/// How far the notes have been gone through.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cursor {
+    note: usize,
+    /// Turns of the note that have been had.
+    turns: u32,
+    /// The cycle of the next turn.
+    at: u64,
+    /// The cycle of the last turn that took elements of a `@map`.
+    mapped: u64,
+}
+
+impl Default for Beside {
+    fn default() -> Beside {
+        Beside {
+            notes: Vec::new(),
+            used: Vec::new(),
+            usable: [0; DSRS],
+            loaded: 0,
+            place: Cursor::default(),
+            left: 0,
+            taken: 0,
+            exclusive: false,
+            operations: 0,
+            ended: Vec::new(),
+        }
+    }
+}
+
+impl Beside {
+    /// Begins anew with these microthreads, the first turn being in cycle `at`; false if they depend on
+    /// when the main thread does what.
+    pub fn begin(&mut self, at: u64, threads: &[Running], core: &Core, exclusive: bool) -> bool {
+        self.exclusive = exclusive;
+        self.notes.clear();
+        self.used.clear();
+        self.ended.clear();
+        self.operations = 0;
+        (self.left, self.taken, self.loaded) = (0, 0, 0);
+        self.place = Cursor {
+            at,
+            ..Cursor::default()
+        };
+        for known in &core.dsrs {
+            self.usable[usize::from(known.dsr.number()) % DSRS] = known.usable;
+        }
+        threads.iter().all(|running| self.add(running))
+    }
+
+    fn add(&mut self, running: &Running) -> bool {
+        if running.saves.iter().any(Option::is_some) {
+            return false;
+        }
+        let sources = &running.sources[..usize::from(running.source_count)];
+        let read = sources
+            .iter()
+            .all(|port| self.use_port(port, running, false));
+        read && self.use_port(&running.dest, running, true)
+    }
+
+    fn use_port(&mut self, port: &Port, running: &Running, written: bool) -> bool {
+        match *port {
+            Port::Scalar { .. } | Port::Input { .. } | Port::Output(_) => true,
+            Port::Line { word, step, bytes } if !running.is_infinite() => {
+                let (from, to) = reach(word, step, bytes, running.remaining);
+                self.used.push(Used { from, to, written });
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Elements of a `@map` have been taken in so many cycles.
+    pub fn elements(&mut self, cycles: u64) {
+        self.notes.push(Note::Elements(cycles as u32));
+        self.left += cycles;
+    }
+
+    /// The task has ended, and the next one begins so many cycles later.
+    pub fn task_end(&mut self, cycles: u64) {
+        self.notes.push(Note::End(cycles as u32));
+        // Its turn is the last that anybody has to wait for.
+        self.left += if self.exclusive { 1 } else { cycles };
+    }
+
+    /// Whether the next turn goes on with one that took elements of a `@map`.
+    pub fn is_called(&self) -> bool {
+        self.place.mapped == self.place.at && self.place.at > 0
+    }
+
+    /// Whether microthreads that come after the main thread wait for the end.
+    pub fn is_exclusive(&self) -> bool {
+        self.exclusive
+    }
+
+    /// An operation takes a turn in each of so many cycles; which one it is.
+    pub fn turns(&mut self, cycles: u64) -> usize {
+        self.notes.push(Note::Turns(cycles as u32));
+        self.left += cycles;
+        self.operations += 1;
+        self.operations - 1
+    }
+
+    /// A register was loaded in so many cycles, and can be used some after it began.
+    pub fn load(&mut self, dsr: Dsr, cycles: u64, usable: u64) {
+        self.notes.push(Note::Load {
+            dsr: dsr.number(),
+            cycles: cycles as u16,
+            usable: usable as u16,
+        });
+        self.left += cycles;
+    }
+
+    /// Operands are waited for: so many cycles, and for registers to be usable; `all` cycles as it looks now.
+    pub fn wait(&mut self, all: u64, cycles: u64, dsrs: impl Iterator<Item = Dsr>) {
+        let mut numbers = [NONE; 4];
+        for (place, dsr) in numbers.iter_mut().zip(dsrs) {
+            *place = dsr.number();
+        }
+        self.notes.push(Note::Wait {
+            cycles: cycles as u16,
+            dsrs: numbers,
+        });
+        self.left += all;
+    }
+
+    /// The cycle of the next turn.
+    pub fn at(&self) -> u64 {
+        self.place.at
+    }
+
+    /// Nothing is left; the cycle of the next turn is that of something new.
+    pub fn is_done(&self) -> bool {
+        self.place.note == self.notes.len()
+    }
+
+    /// Another takes the cycle of the next turn.
+    pub fn delay(&mut self) {
+        self.place.at += 1;
+        self.taken += 1;
+    }
+
+    /// Goes through the turns before a cycle; how many they were.
+    pub fn advance(&mut self, until: u64) -> u64 {
+        let mut turns = 0;
+        while self.place.at < until && !self.is_done() {
+            turns += self.turn(until);
+        }
+        turns
+    }
+
+    /// One turn, or those of an operation before a cycle; how many they were.
+    fn turn(&mut self, until: u64) -> u64 {
+        let before = self.place.at;
+        let turns = self.pass(until);
+        self.left = self.left.saturating_sub(self.place.at - before);
+        turns
+    }
+
+    /// Notes up to one that takes time.
+    fn pass(&mut self, until: u64) -> u64 {
+        let begun = self.place.at;
+        while let Some(note) = self.notes.get(self.place.note) {
+            match *note {
+                Note::Turns(_) if self.place.turns == 0 && self.is_called() => {
+                    self.place.at += 1;
+                    return 1;
+                }
+                Note::Turns(all) => {
+                    let left = u64::from(all - self.place.turns);
+                    let had = left.min(until - self.place.at);
+                    self.place.at += had;
+                    self.place.turns += had as u32;
+                    if had == left {
+                        (self.place.note, self.place.turns) = (self.place.note + 1, 0);
+                        self.ended.push(self.place.at - 1);
+                    }
+                    return had;
+                }
+                Note::Step(cycles) | Note::End(cycles) => self.place.at += u64::from(cycles),
+                Note::Elements(cycles) => {
+                    self.place.mapped = self.place.at;
+                    self.place.at += u64::from(cycles);
+                }
+                Note::Load {
+                    dsr,
+                    cycles,
+                    usable,
+                } => {
+                    let number = usize::from(dsr) % DSRS;
+                    self.usable[number] = self.place.at + u64::from(usable);
+                    self.loaded |= 1 << number;
+                    self.place.at += u64::from(cycles);
+                }
+                Note::Wait { cycles, dsrs } => {
+                    let ready = self.place.at + u64::from(cycles);
+                    self.place.at = ready.max(self.last_usable(dsrs));
+                }
+            }
+            self.place.note += 1;
+            if self.place.at > begun {
+                return 1;
+            }
+        }
+        // Nothing more is known of this turn, which goes on with something new.
+        0
+    }
+
+    /// Whether the notes end within the turn of the cycle `now`, which then goes on with something new.
+    pub fn ends_in(&mut self, now: u64) -> bool {
+        let left = self.notes.get(self.place.note..).unwrap_or_default();
+        let free = |note: &Note| match *note {
+            Note::Step(cycles) | Note::Elements(cycles) => cycles == 0,
+            Note::Wait { cycles: 0, dsrs } => self.last_usable(dsrs) <= now,
+            _ => false,
+        };
+        let ends = left.is_empty() || self.place.at == now && left.iter().all(free);
+        if ends {
+            let elements = |note: &Note| matches!(note, Note::Elements(_));
+            if left.iter().any(elements) {
+                self.place.mapped = now;
+            }
+            self.place.note = self.notes.len();
+        }
+        ends
+    }
+
+    fn last_usable(&self, dsrs: [u8; 4]) -> u64 {
+        let used = dsrs.iter().filter(|dsr| **dsr != NONE);
+        let cycles = used.map(|dsr| self.usable[usize::from(*dsr) % DSRS]);
+        cycles.max().unwrap_or(0)
+    }
+
+    /// The first cycle from `now` on that has no turn, or an earlier one where that is not known yet.
+    pub fn next_free(&self, now: u64) -> u64 {
+        let (mut at, mut free) = (self.place.at, now);
+        let mut had = self.place.turns;
+        let mut mapped = self.place.mapped;
+        for note in &self.notes[self.place.note..] {
+            if at > free {
+                break;
+            }
+            let cycles = match *note {
+                Note::Turns(all) => {
+                    // The first one comes after a turn that took elements of a `@map`.
+                    let after = u64::from(had == 0 && mapped == at && at > 0);
+                    let turns = u64::from(all - std::mem::take(&mut had)) + after;
+                    free = free.max(at + turns);
+                    turns
+                }
+                Note::Step(cycles) | Note::End(cycles) => u64::from(cycles),
+                Note::Elements(cycles) => {
+                    mapped = at;
+                    u64::from(cycles)
+                }
+                Note::Load { cycles, .. } => u64::from(cycles),
+                Note::Wait { .. } => return free.max(at + 1),
+            };
+            if cycles > 0 {
+                free = free.max(at + 1);
+            }
+            at += cycles;
+        }
+        free
+    }
+
+    /// A cycle before which the notes do not end.
+    pub fn end_at_earliest(&self) -> u64 {
+        (self.place.at + self.left).saturating_sub(self.taken)
+    }
+
+    /// Registers that were loaded can be used, and results read, from the cycles on that it has come to.
+    pub fn write_back(&self, core: &mut Core) {
+        core.recent.settle(&self.ended);
+        for known in &mut core.dsrs {
+            let number = usize::from(known.dsr.number()) % DSRS;
+            if self.loaded >> number & 1 == 1 {
+                known.usable = self.usable[number];
+            }
+        }
+    }
+
+    /// Whether an operation of the main thread may read and write its operands now.
+    pub fn may_run(&self, running: &Running) -> bool {
+        let sources = &running.sources[..usize::from(running.source_count)];
+        let clear = |port: &Port, writes: bool| match *port {
+            Port::Line { word, step, bytes } => {
+                let (from, to) = reach(word, step, bytes, running.remaining);
+                self.is_clear(from, to, writes)
+            }
+            _ => true,
+        };
+        sources.iter().all(|port| clear(port, false)) && clear(&running.dest, true)
+    }
+
+    fn is_clear(&self, from: i64, to: i64, writes: bool) -> bool {
+        let mut used = self.used.iter();
+        !used.any(|used| (writes || used.written) && from < used.to && used.from < to)
+    }
+}
+
+impl Company for Beside {
+    #[inline]
+    fn step(&mut self, cycles: u64) {
+        self.notes.push(Note::Step(cycles as u32));
+        self.left += cycles;
+    }
+
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.notes.len() >= NOTES
+    }
+
+    fn may_read(&self, address: u64, bytes: u32) -> bool {
+        let (from, to) = words(address, bytes);
+        self.is_clear(from, to, false)
+    }
+
+    fn may_write(&self, address: u64, bytes: u32) -> bool {
+        let (from, to) = words(address, bytes);
+        self.is_clear(from, to, true)
+    }
+}
+
+fn words(address: u64, bytes: u32) -> (i64, i64) {
+    let address = (address & 0xffff) as i64;
+    (address / 2, (address + i64::from(bytes) + 1) / 2)
+}
+
+/// The words that a line touches, the last one excluded.
+pub fn reach(word: i32, step: i32, bytes: u8, count: u32) -> (i64, i64) {
+    let first = i64::from(word);
+    let last = first + i64::from(step) * (i64::from(count) - 1).max(0);
+    let width = i64::from(bytes / 2).max(1);
+    (first.min(last), first.max(last) + width)
+}

@@ -1,0 +1,238 @@
+"""What the checks of streams accept, what they refuse, and what is nearly refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import steps_patterns as s
+
+from collc.checks import check_plan
+from collc.lowering import candidate_plans
+from collc.plan import (
+    Advance,
+    ColorUse,
+    Direction,
+    Filter,
+    Lane,
+    Number,
+    Plan,
+    Role,
+    Slices,
+    Stream,
+    lane_of,
+    stream_of,
+)
+from collc.plan.read import read_plan
+from collc.plan.show import show_plan
+from collc.schedule import Schedule
+from collc.target import TARGETS
+
+Planned = tuple[Schedule, Plan]
+
+
+def planned(name: str = "gather", ranks: int = 5, length: int = 23) -> Planned:
+    """The stream of a line; roles are the root, those between, the farthest."""
+    schedule = s.Line(name, ranks, length).schedule()
+    plans = candidate_plans(schedule, TARGETS["wse2"])
+    return schedule, next(plan for plan in plans if plan.streams)
+
+
+def codes(schedule: Schedule, plan: Plan) -> set[str]:
+    return {problem.code for problem in check_plan(schedule, plan)}
+
+
+def with_role(plan: Plan, index: int, change: Callable[[Role], Role]) -> Plan:
+    phase = plan.phases[0]
+    roles = list(phase.roles)
+    roles[index] = change(roles[index])
+    return replace(plan, phases=(replace(phase, roles=tuple(roles)),))
+
+
+def with_stream(plan: Plan, index: int, **changes: object) -> Plan:
+    """The stream of the one lane of a role changed."""
+
+    def change(role: Role) -> Role:
+        (lane,) = role.lanes
+        stream = stream_of(lane)
+        assert stream is not None
+        return replace(role, lanes=(lane_of(lane.name, replace(stream, **changes)),))
+
+    return with_role(plan, index, change)
+
+
+def with_color(plan: Plan, index: int, **changes: object) -> Plan:
+    return with_role(
+        plan, index, lambda role: replace(role, colors=(replace(role.colors[0], **changes),))
+    )
+
+
+def between(first: int, end: int, *, backward: bool = False) -> Slices:
+    return Slices(Number(first), Number(end - first), backward)
+
+
+def turned(plan: Plan, index: int) -> Plan:
+    """The lane of a role goes over the vector the other way."""
+    stream = stream_of(plan.phases[0].roles[index].lanes[0])
+    assert stream is not None
+    ways = {
+        name: slices and replace(slices, backward=not slices.backward)
+        for name, slices in (("sends", stream.sends), ("receives", stream.receives))
+    }
+    return with_stream(plan, index, **ways)
+
+
+def filtered(plan: Plan, index: int, change: Callable[[Filter], Filter | None]) -> Plan:
+    """The filter of a role changed."""
+    stream = stream_of(plan.phases[0].roles[index].lanes[0])
+    assert stream is not None
+    assert stream.filter is not None
+    return with_stream(plan, index, filter=change(stream.filter))
+
+
+ROOT, INNER, FAR = 0, 1, 2
+
+
+@pytest.mark.parametrize("name", ["gather", "scatter"])
+@pytest.mark.parametrize(("ranks", "length"), [(2, 2), (2, 1), (3, 1), (8, 5), (9, 100)])
+def test_every_stream_passes_also_with_empty_slices(name, ranks, length):
+    schedule, plan = planned(name, ranks, length) if length >= ranks else (None, None)
+    if plan is not None:
+        assert check_plan(schedule, plan) == ()
+
+
+def test_a_switch_that_is_never_advanced_makes_others_wait_for_ever():
+    schedule, plan = planned()
+    assert codes(schedule, with_stream(plan, INNER, advance=Advance.NOTHING)) == {"C321"}
+
+
+def test_a_switch_that_is_not_set_back_is_refused():
+    schedule, plan = planned()
+    assert codes(schedule, with_stream(plan, FAR, advance=Advance.NOTHING)) == {"C321"}
+
+
+def test_a_switch_set_back_by_every_pe_is_refused():
+    schedule, plan = planned()
+    assert codes(schedule, with_stream(plan, INNER, advance=Advance.RESET)) == {"C321"}
+
+
+def test_a_receive_of_one_slice_less_is_refused():
+    schedule, plan = planned()
+    assert codes(schedule, with_stream(plan, ROOT, receives=between(1, 4))) == {"C321"}
+    assert codes(schedule, with_stream(plan, ROOT, receives=between(0, 5))) >= {"C321"}
+
+
+@pytest.mark.parametrize("index", [ROOT, INNER, FAR])
+def test_all_pes_of_a_lane_go_over_their_vectors_the_same_way(index):
+    schedule, plan = planned()
+    assert codes(schedule, turned(plan, index)) == {"C319"}
+
+
+def test_slices_that_arrive_the_other_way_round_are_refused():
+    schedule, plan = planned(length=25)
+    for index in (ROOT, INNER, FAR):
+        plan = turned(plan, index)
+    assert codes(schedule, plan) == {"C322"}
+
+
+def test_another_slice_is_refused():
+    schedule, plan = planned(length=25)
+    own = Slices(Number(0, 1))
+    assert codes(schedule, with_stream(plan, INNER, sends=own)) == set()
+    shifted = Slices(Number(-1, 1))
+    assert codes(schedule, with_stream(plan, INNER, sends=shifted)) == {"C322"}
+
+
+def test_slices_beyond_the_last_are_refused():
+    schedule, plan = planned()
+    assert codes(schedule, with_stream(plan, FAR, sends=between(4, 6))) == {"C319"}
+
+
+def test_a_router_that_passes_on_to_its_own_pe_is_refused():
+    schedule, plan = planned()
+    phase = plan.phases[0]
+    first, second = phase.roles[INNER].colors[0].positions
+    both = replace(second, send=(Direction.WEST, Direction.RAMP))
+    found = codes(schedule, with_color(plan, INNER, positions=(first, both)))
+    assert "C321" in found
+
+
+def test_a_filter_that_begins_a_slice_late_is_refused():
+    schedule, plan = planned("scatter")
+    late = filtered(plan, 1, lambda counter: replace(counter, before=between(0, 1)))
+    assert codes(schedule, late) & {"C321", "C322"}
+
+
+def test_a_filter_with_another_period_is_refused_even_if_the_first_call_is_right():
+    schedule, plan = planned("scatter", 5, 25)
+    longer = filtered(plan, 1, lambda counter: replace(counter, period=between(0, 5)))
+    assert codes(schedule, longer) == {"C321"}
+
+
+def test_no_filter_at_all_gives_a_pe_what_it_does_not_receive():
+    schedule, plan = planned("scatter")
+    assert codes(schedule, filtered(plan, 1, lambda _: None)) == {"C321"}
+
+
+def test_a_filter_on_a_machine_that_nobody_attests_it_for_is_refused():
+    schedule, plan = planned("scatter")
+    assert codes(schedule, replace(plan, target=TARGETS["wse3"])) == {"C339"}
+    schedule, plan = planned("gather")
+    assert codes(schedule, replace(plan, target=TARGETS["wse3"])) == set()
+
+
+def test_an_own_slice_that_does_not_come_back_has_to_be_waited_for():
+    """What is sent and received on one color counts as sent when it has been received."""
+    schedule, plan = planned()
+    color = plan.phases[0].roles[INNER].colors[0].color
+    both = with_stream(plan, INNER, receives=between(0, 1), receives_on=color)
+    assert codes(schedule, both) == {"C319"}
+
+
+def test_a_lane_has_a_stream_or_nothing():
+    schedule, plan = planned()
+    name = plan.phases[0].exchange.lanes[0]
+    silent = with_role(plan, FAR, lambda role: replace(role, lanes=(Lane(name, ()),)))
+    assert codes(schedule, silent) == {"C321"}
+
+    def twice(role: Role) -> Role:
+        return replace(role, lanes=(Lane(name, role.lanes[0].loops * 2),))
+
+    assert codes(schedule, with_role(plan, INNER, twice)) == {"C319"}
+
+
+def test_a_router_without_its_color_is_refused():
+    schedule, plan = planned()
+    found = codes(schedule, with_role(plan, INNER, lambda role: replace(role, colors=())))
+    assert found == {"C319"}
+
+
+def test_a_position_that_no_sender_can_take_is_refused():
+    schedule, plan = planned()
+    use: ColorUse = plan.phases[0].roles[INNER].colors[0]
+    first, second = use.positions
+    turned = replace(second, send=(Direction.EAST,), receive=first.receive)
+    assert "C311" in codes(schedule, with_color(plan, INNER, positions=(first, turned)))
+
+
+def test_a_stream_is_found_again_in_its_operations():
+    for name in ("gather", "scatter", "all_to_all"):
+        _, plan = planned(name, 5, 25)
+        for role in plan.phases[0].roles:
+            for lane in role.lanes:
+                stream = stream_of(lane)
+                assert stream is None or lane_of(lane.name, stream) == lane
+
+
+def test_a_plan_that_streams_is_read_back_from_its_text():
+    for name in ("gather", "scatter", "all_to_all"):
+        _, plan = planned(name, 5, 25)
+        assert read_plan(show_plan(plan), plan.collective, plan.target) == plan
+
+
+def test_what_a_pe_waits_for_is_counted_by_its_ends():
+    one = Stream("in", "out", between(0, 1), between(1, 2))
+    assert one.ends == 2
+    assert replace(one, receives_on="out").ends == 1  # its own words come back
+    assert replace(one, through=True).ends == 1  # what it receives comes behind

@@ -1,0 +1,104 @@
+"""What a release consists of: the version's places, the changelog in order, the site."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def script(name: str) -> ModuleType:
+    """A script of .ci as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / ".ci" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+CHANGES = """# Changelog
+
+## 0.1.0 (unreleased)
+
+- One thing
+  on two lines.
+- Fixed: a fault.
+- Changed: a habit.
+- Another thing.
+"""
+
+
+def test_the_unreleased_section_is_put_in_order_under_the_version() -> None:
+    wanted = """# Changelog
+
+## 0.2.0
+
+### Added
+
+- One thing
+  on two lines.
+- Another thing.
+
+### Changed
+
+- a habit.
+
+### Fixed
+
+- a fault.
+"""
+    released = script("set_version").released
+    assert released(CHANGES, "0.2.0") == wanted
+    with pytest.raises(SystemExit, match="nothing unreleased"):
+        released(wanted, "0.3.0")
+
+
+def test_the_version_is_where_the_script_looks_for_it() -> None:
+    module = script("set_version")
+    for name, pattern in module.PLACES:
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert "9.8.7" in module.with_version(text, pattern, "9.8.7")
+    with pytest.raises(SystemExit, match="MAJOR"):
+        module.main("0.2")
+
+
+def test_the_site_is_built_without_a_dead_link_and_has_every_page(tmp_path: Path) -> None:
+    if importlib.util.find_spec("mkdocs") is None:
+        pytest.skip("there is no mkdocs here")
+    build = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--strict",
+        "-q",
+        "-d",
+        str(tmp_path / "site"),
+    ]
+    done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    pages = {path.stem for path in (ROOT / "docs").glob("*.md")}
+    built = {path.parent.name for path in (tmp_path / "site").glob("*/index.html")} | {"index"}
+    assert pages <= built
+    shutil.rmtree(tmp_path / "site")
+
+
+def test_a_link_to_a_file_that_is_not_there_ends_the_site() -> None:
+    hook = script("site_links").on_page_markdown
+
+    class Page:
+        class file:  # noqa: N801 - as mkdocs has it
+            src_path = "a.md"
+
+    assert hook("[`LICENSE`](../LICENSE)", page=Page) == "`LICENSE`"
+    assert hook("see [this](../LICENSE)", page=Page) == "see this (`LICENSE`)"
+    with pytest.raises(SystemExit, match=r"there is no nothing\.md"):
+        hook("[a](../nothing.md)", page=Page)
