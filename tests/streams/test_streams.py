@@ -11,10 +11,10 @@ import steps_patterns as s
 import fabsim
 from collc.base.files import write_files
 from collc.checks import check_plan
+from collc.cost.choice import build_plan
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
 from collc.driver.programs import compile_any
-from collc.cost.choice import build_plan
 from collc.lowering import candidate_plans
 from collc.lowering.streams import recognised
 from collc.run.expected import make_input, mismatch
