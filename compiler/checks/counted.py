@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from collc.plan import Action, Phase
+from collc.plan import Action, Advance, Phase
 
 
 def colors_of(phases: Iterable[Phase]) -> tuple[str, ...]:
@@ -28,8 +28,22 @@ def queues_of_phase(phase: Phase) -> int:
 
 def tasks_of_phase(phase: Phase) -> int:
     """Local tasks: one for each lane of step tables; where vectors are combined three, behind
-    storing, sending and the control wavelet; behind a multicast one."""
+    storing, sending and the control wavelet; behind a multicast one. Of a stream one that joins
+    operations, one for control wavelets, and one for each lane whose words go through a PE."""
+    if phase.streams:
+        return 1 + _any_reset(phase) + _lanes_through(phase)
     if phase.exchange:
         return queues_of_phase(phase)
     ops = (op for role in phase.roles for op in role.ops)
     return 3 if any(op.action is Action.COMBINE for op in ops) else 1
+
+
+def _any_reset(phase: Phase) -> int:
+    """1 if some PE sets switches back."""
+    return int(any(op.advance is Advance.RESET for role in phase.roles for op in role.ops))
+
+
+def _lanes_through(phase: Phase) -> int:
+    """Lanes on which an operation goes from color to color."""
+    lanes = (lane for role in phase.roles for lane in role.lanes)
+    return len({lane.name for lane in lanes if any(op.combines_from for op in lane.ops)})

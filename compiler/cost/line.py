@@ -291,9 +291,7 @@ def _opened(run: LineRun, rank: int, source: int) -> tuple[int, int]:
 
 def _sending(run: LineRun, rank: int) -> Op:
     """How a rank that is not the root sends."""
-    op = run.roles[rank].ops[-1]
-    assert op.sends
-    return op
+    return run.roles[rank].ops[-1]
 
 
 def _settle(run: LineRun, source: int, rank: int, start: int, end: int) -> None:
@@ -361,17 +359,3 @@ def _open(run: LineRun, router: int, color: str, cycle: int) -> None:
     """A router that was closed for a color lets vectors pass from `cycle` on."""
     if color in run.opens[router]:
         run.opens[router][color] = cycle
-
-
-def critical_waits(run: LineRun) -> tuple[Wait, ...]:
-    """From the first cause to the end at rank 0: what each thing waited for."""
-    chain: list[Wait] = []
-    rank, index = 0, len(run.waits[0]) - 1
-    while index >= 0:
-        wait = run.waits[rank][index]
-        chain.append(wait)
-        if wait.what in ("previous", "start"):
-            index -= 1
-        else:
-            rank, index = wait.rank, len(run.waits[wait.rank]) - 1
-    return tuple(reversed(chain))

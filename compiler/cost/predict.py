@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from collc.base.diagnostics import Span
 from collc.cost.bound import bound_of
+from collc.cost.critical_waits import critical_waits
 from collc.cost.exchange import run_exchange
-from collc.cost.line import LineRun, Wait, critical_waits, run_line
+from collc.cost.line import LineRun, Wait, run_line
 from collc.cost.operations import Costs, Place, costs_of, costs_of_phase
 from collc.cost.tree_bound import tree_bound_of
 from collc.plan import Phase, Plan

@@ -19,6 +19,7 @@ from collc.emit.exchange import (
     exchange_role,
 )
 from collc.emit.grid_places import coordinates, places_at
+from collc.emit.multiplexed import MultiplexedColor, color_mask
 from collc.emit.names import Combine
 from collc.emit.registers import (
     RegisterModel,
@@ -41,69 +42,10 @@ from collc.emit.roles import (
     shape_of,
 )
 from collc.emit.routes_between import WaysModel, ways_model
+from collc.emit.slots import CopySlot, SendSlot, StoreSlot
 from collc.emit.streams import StreamModel, stream_fields, stream_model, stream_role
 from collc.lowering.ids import Ids
 from collc.plan import Phase, Plan
-
-
-@dataclass(frozen=True)
-class StoreSlot:
-    """The operation that combines received vectors with this PE's own in memory.
-
-    `passes` says that it goes over the vector once for each that comes, by a DSD of several
-    dimensions; otherwise there is an operation for each. `task` is the
-    position of its task, -1 where a call-back does the work; `goes_on` is the condition that this
-    PE has something to do behind it, `next` that.
-    """
-
-    name: str
-    passes: bool
-    rounds: bool
-    task: int
-    goes_on: str
-    next: str
-
-
-@dataclass(frozen=True)
-class SendSlot:
-    """The sending operation: positions of its queue and tasks (-1, or empty: none). `after_store`
-    says that some PEs store vectors before: their own is loaded to its register meanwhile, so that
-    sending can start at once.
-
-    `goes_on` is the condition that this PE has something to do behind it, `otherwise` the slot of a
-    PE that does not send. `commands` are the control wavelets that may follow.
-    """
-
-    name: str
-    combines: bool
-    after_store: bool
-    advances: bool
-    controls: bool
-    command: str
-    output: str
-    task: int
-    control_task: int
-    goes_on: str
-    otherwise: str
-
-
-@dataclass(frozen=True)
-class CopySlot:
-    """The operation that receives a broadcast. It shares the sending slot's task: a PE does one
-    or the other.
-    """
-
-    name: str
-
-
-@dataclass(frozen=True)
-class MultiplexedColor:
-    """A symbolic color of a phase that phases of a program use one after the other: its bit among
-    the program's colors, and whether some phase changes switch positions on it."""
-
-    name: str
-    mask: str
-    switched: str
 
 
 @dataclass(frozen=True)
@@ -157,8 +99,7 @@ class PhaseModel:
     def loads(self) -> bool:
         """Whether a phase of a tree loads its registers when it begins: they are other phases',
         too, or as long as the vectors of the call."""
-        in_lanes = self.exchange is not None or self.stream is not None
-        return not in_lanes and (self.late or self.by_length)
+        return not (self.exchange or self.stream) and (self.late or self.by_length)
 
     @property
     def in_dsd(self) -> str:
@@ -305,11 +246,6 @@ def _multiplexed(around: Surroundings) -> Iterator[MultiplexedColor]:
         assert around.shared is not None, "only programs of several collectives tear colors down"
         switched = "true" if name in around.switched else "false"
         yield MultiplexedColor(name, color_mask(around.shared[name]), switched)
-
-
-def color_mask(index: int) -> str:
-    """The bit of a color of a program, as CSL has it."""
-    return f"0x{1 << index:04x}"
 
 
 def _of_length(dsd: str, by_length: bool) -> str:

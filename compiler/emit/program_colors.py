@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from collc.emit.phases import color_mask
+from collc.emit.multiplexed import color_mask
 from collc.emit.registers import of_color
 from collc.lowering.configuration import is_switched
 from collc.plan import Phase

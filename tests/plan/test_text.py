@@ -47,6 +47,7 @@ memories = st.one_of(
     st.builds(Memory, st.just(Buffer.STAGE), small),
 )
 places = st.one_of(memories, st.sampled_from(["", "row_even", "exchange_forward_0"]))
+ranges = st.builds(Slices, numbers, numbers)
 slices = st.builds(Slices, numbers, numbers, st.booleans())
 ops = st.builds(
     Op,
@@ -55,7 +56,7 @@ ops = st.builds(
     send=places,
     slices=slices,
     advance=st.sampled_from(Advance),
-    filter=st.none() | st.builds(Filter, numbers, numbers, numbers),
+    filter=st.none() | st.builds(Filter, ranges, ranges, ranges),
     vectors=st.integers(1, 9),
     elements=st.none() | numbers,
     where=numbers,
