@@ -78,8 +78,9 @@ def allgather(flow: Flow, sizes: Sequence[int], root: int) -> None:
 
 
 def all_to_all(flow: Flow, sizes: Sequence[int], root: int) -> None:
-    """Everybody multicasts all slices but those for places behind it, in turns as in an allgather;
-    filters let every PE have its own of each block. `root` is the last place of the flow."""
+    """Each PE multicasts all slices but those for places behind it, one PE after the other as in an
+    allgather; filters let every PE have its own of each block. `root` is the last place of the
+    flow."""
     order = [root, *_away(flow, sizes, root, upstream=True)]
     head = order[-1]
     block = span(root, _next_to(head, root))
