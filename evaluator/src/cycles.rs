@@ -281,7 +281,11 @@ impl Evaluation<'_> {
             }
         }
         if writes {
-            let starts = if takes { 0 } else { self.line.machine.send_start };
+            let starts = if takes {
+                0
+            } else {
+                self.line.machine.send_start
+            };
             self.enter(Due::Rises, self.line.rise() + starts, lane);
         }
         is_over
