@@ -33,7 +33,8 @@ def elaborate_limits(clauses: tuple[WithinClause, ...], scope: Scope) -> Limits:
     most = number(clauses[0].most, scope)
     if most < 1:
         message = f"{most} colors are too few: moving data takes at least 1"
-        raise problem("C126", message, clauses[0].most.span)
+        help = "allow at least 1, or leave the limit out"
+        raise problem("C126", message, clauses[0].most.span, help=help)
     return Limits(most, clauses[0].span)
 
 
