@@ -1,6 +1,7 @@
 """Every pattern over many sizes, on both targets: verified on fabsim, or refused with a limit.
 
-    python tests/sweep.py [--quick] [--up-to PES] [--pes P ...] [--jobs N] [--seconds S] [--fresh]
+    python tests/sweep.py [--quick] [--up-to PES] [--pes P ...] [--lengths B ...] [--jobs N]
+        [--seconds S] [--fresh]
 
 Patterns are those of `collc list`. Progress is kept in build/sweep.jsonl, one line for each
 combination, so that a sweep may be interrupted and goes on where it was. At the end, and when
@@ -383,6 +384,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="a few sizes; no page is written")
     parser.add_argument("--up-to", type=int, default=max(PES), help="the most PEs")
     parser.add_argument("--pes", type=int, nargs="+", default=[], help="only these numbers of PEs")
+    parser.add_argument("--lengths", type=int, nargs="+", default=[], help="only these lengths")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("--seconds", type=int, default=600, help="for one combination")
     parser.add_argument("--fresh", action="store_true", help="forget what has been done")
@@ -398,7 +400,8 @@ def main() -> int:
     write_progress(PROGRESS, known.values())
     sizes, lengths = (QUICK_PES, QUICK_LENGTHS) if options.quick else (PES, LENGTHS)
     asked = [pes for pes in sizes if pes <= options.up_to and pes in (options.pes or sizes)]
-    wanted = list(combinations(asked, lengths))
+    long = [length for length in lengths if length in (options.lengths or lengths)]
+    wanted = list(combinations(asked, long))
     sweep(wanted, known, mark, options)
     if not options.quick:
         write_table(TABLE, known.values())

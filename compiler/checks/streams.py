@@ -54,7 +54,12 @@ def streams(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
         if _filters(phase) and not plan.target.counter_filters:
             what = f"`{phase.name}` filters by counters, which nobody attests for"
             message = f"{what} {plan.target.name}"
-            yield Diagnostic("C339", message, pattern.span, help="compile for the other machine")
+            yield Diagnostic(
+                "C339",
+                message,
+                pattern.span,
+                help="compile for the other machine, or say `within unattested`",
+            )
 
 
 def _filters(phase: Phase) -> bool:
