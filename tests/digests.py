@@ -100,8 +100,8 @@ def digest_of(files: Files) -> str:
     digest = hashlib.sha256()
     for name, text in sorted(files.items()):
         if name != "manifest.json":
-            text = text.replace(f"collc {__version__}", RECORDED_AS)
-            digest.update(f"{name}\0{text}\0".encode())
+            recorded = text.replace(f"collc {__version__}", RECORDED_AS)
+            digest.update(f"{name}\0{recorded}\0".encode())
     return digest.hexdigest()[:DIGITS]
 
 

@@ -1,4 +1,4 @@
-"""The gallery: programs for common needs, each run on both targets at its own size and at others."""
+"""The gallery: programs for common needs, each run on both targets, at two sizes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OTHERS = {
 @pytest.mark.parametrize("path", GALLERY, ids=lambda path: path.stem)
 def test_a_program_of_the_gallery_delivers(path: Path, target: str) -> None:
     for given in ({}, OTHERS[path.stem]):
-        report = collc.compile_any(path.read_text(), path.name, given, target).run()
+        report = collc.compile(path, target=target, **given).run()
         assert report.verified, (given, report.problem)
 
 
