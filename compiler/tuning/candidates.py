@@ -18,6 +18,7 @@ from collc.language.optimal_tree import optimum
 from collc.spec import Collective, Contract, ContractKind, Gap, Undecided
 from collc.spec.simd import WIDE, elements_of_wavelet, takes_several, wavelets
 from collc.target import Target
+from collc.tuning.compositions import compositions
 from collc.tuning.steps_model import step_begins
 
 
@@ -147,6 +148,8 @@ def _on_line(collective: Collective, undecided: Undecided, target: Target) -> It
             yield from _with_trees(text)
     if not commutes(collective):
         yield from _in_rank_order(collective, undecided)
+    elif collective.contract.run_length is None:
+        yield from (Written(text, 1, "start-up") for text in compositions(kind, place))
     at = "" if undecided.root is None else f" {kind.root_word} {place}"
     for name, at_least in _algorithms(collective, ranks, target):
         for order in _orders(collective, undecided, name):
