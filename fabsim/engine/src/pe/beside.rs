@@ -187,6 +187,11 @@ impl Beside {
         self.left += all;
     }
 
+    /// Whether so many more notes can be taken.
+    pub fn has_room_for(&self, notes: usize) -> bool {
+        self.notes.len() + notes <= NOTES
+    }
+
     /// The cycle of the next turn.
     pub fn at(&self) -> u64 {
         self.place.at

@@ -94,6 +94,19 @@ impl Memory {
         }
     }
 
+    /// Writes words to a line of words that `holds_line`, one after the other; nobody watches what is read.
+    pub fn write_words(&mut self, word: usize, step: i32, from: &[u16]) {
+        if step == 1 {
+            self.words[word..word + from.len()].copy_from_slice(from);
+            return;
+        }
+        let mut at = word;
+        for value in from {
+            self.words[at] = *value;
+            at = at.wrapping_add_signed(step as isize);
+        }
+    }
+
     /// Writes elements to a line that `holds_line`, one after the other; nobody watches what is read.
     pub fn write_line(&mut self, word: i64, step: i64, bytes: u8, values: &[u32]) {
         let mut at = word as usize;
