@@ -52,8 +52,9 @@ pub struct Beside {
     place: Cursor,
     /// Cycles until the end of the notes, if nobody takes any.
     left: u64,
-    /// Cycles taken, which waits may make up for.
+    /// Cycles taken, and how many of them waits may make up for.
     taken: u64,
+    waits: u64,
     /// Microthreads that come after the main thread have none of the cycles it leaves within a task.
     exclusive: bool,
     /// Operations noted, and the cycles in which those that have ended did so.
@@ -83,6 +84,7 @@ impl Default for Beside {
             place: Cursor::default(),
             left: 0,
             taken: 0,
+            waits: 0,
             exclusive: false,
             operations: 0,
             ended: Vec::new(),
@@ -99,7 +101,7 @@ impl Beside {
         self.used.clear();
         self.ended.clear();
         self.operations = 0;
-        (self.left, self.taken, self.loaded) = (0, 0, 0);
+        (self.left, self.taken, self.waits, self.loaded) = (0, 0, 0, 0);
         self.place = Cursor {
             at,
             ..Cursor::default()
@@ -185,6 +187,7 @@ impl Beside {
             dsrs: numbers,
         });
         self.left += all;
+        self.waits += all.saturating_sub(cycles);
     }
 
     /// Whether so many more notes can be taken.
@@ -231,6 +234,8 @@ impl Beside {
         while let Some(note) = self.notes.get(self.place.note) {
             match *note {
                 Note::Turns(_) if self.place.turns == 0 && self.is_called() => {
+                    // Nobody has counted it among those that are left.
+                    self.left += 1;
                     self.place.at += 1;
                     return 1;
                 }
@@ -334,7 +339,7 @@ impl Beside {
 
     /// A cycle before which the notes do not end.
     pub fn end_at_earliest(&self) -> u64 {
-        (self.place.at + self.left).saturating_sub(self.taken)
+        (self.place.at + self.left).saturating_sub(self.taken.min(self.waits))
     }
 
     /// Registers that were loaded can be used, and results read, from the cycles on that it has come to.
