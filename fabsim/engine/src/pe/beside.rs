@@ -5,6 +5,7 @@
 //! get the cycles it leaves.
 
 use super::company::Company;
+use super::memory::{reach, words};
 use super::operation::Running;
 use super::port::Port;
 use super::state::Core;
@@ -393,17 +394,4 @@ impl Company for Beside {
         let (from, to) = words(address, bytes);
         self.is_clear(from, to, true)
     }
-}
-
-fn words(address: u64, bytes: u32) -> (i64, i64) {
-    let address = (address & 0xffff) as i64;
-    (address / 2, (address + i64::from(bytes) + 1) / 2)
-}
-
-/// The words that a line touches, the last one excluded.
-pub fn reach(word: i32, step: i32, bytes: u8, count: u32) -> (i64, i64) {
-    let first = i64::from(word);
-    let last = first + i64::from(step) * (i64::from(count) - 1).max(0);
-    let width = i64::from(bytes / 2).max(1);
-    (first.min(last), first.max(last) + width)
 }

@@ -1,7 +1,6 @@
 //! Operations between lines of memory, all elements at once.
 
-use super::beside::reach;
-use super::memory::Memory;
+use super::memory::{reach, Memory};
 use super::opcode::{element, Sources};
 use super::operation::Running;
 use super::plan::PePlan;

@@ -4,7 +4,7 @@
 
 use super::ahead::{register, TURNS};
 use super::company::Company;
-use super::frames::{enter, Caller};
+use super::frames::{enter, refuse_deep_calls, Caller};
 use super::interpret::{Doing, Main};
 use super::issue::value;
 use super::map::MapRun;
@@ -51,7 +51,8 @@ impl Main {
             return;
         };
         let plain = map.output.is_none() && !core.memory.is_watched();
-        if !plain || count == 0 || !can_read(map, core, count) {
+        let too_deep = refuse_deep_calls(frames.len()).is_err();
+        if !plain || too_deep || count == 0 || !can_read(map, core, count) {
             return;
         }
         let Some(mut prepared) = core.prepared.take() else {

@@ -43,7 +43,10 @@ impl Written {
 
     /// The first of the elements that is at `word`.
     fn place(&self, word: i64) -> Option<u32> {
-        if let Port::Line { word: from, step, .. } = self.dest {
+        if let Port::Line {
+            word: from, step, ..
+        } = self.dest
+        {
             let (way, step) = (word - i64::from(from), i64::from(step));
             let before = if step == 0 { 0 } else { way / step };
             let is_there = before * step == way && (0..i64::from(self.elements)).contains(&before);
