@@ -102,6 +102,12 @@ clean:
 acceptance: setup
 	$(BIN)/python tests/acceptance.py
 
+# Programs of others beside collc's, docs/versus.md; FOLDERS are copies of them.
+.PHONY: versus
+MINUTES ?= 60
+versus: setup
+	$(BIN)/python tests/versus.py $(FOLDERS) --minutes $(MINUTES) --page
+
 # How far predictions are from the simulator, over random programs.
 accuracy: setup
 	$(BIN)/python tests/accuracy.py
@@ -109,7 +115,7 @@ accuracy: setup
 # What the machine and the emitted code take, into compiler/target/constants.json; TIMING is one of fabsim's
 # timing tables.
 .PHONY: constants
-TIMING ?= streams
+TIMING ?= simfabric
 constants: setup
 	$(BIN)/python tests/constants.py --timing $(TIMING) --jobs $(JOBS)
 

@@ -23,10 +23,6 @@ class _Code(Protocol):
     """Cycles of the pieces of code that belong to no entry."""
 
     @property
-    def call(self) -> int: ...
-    @property
-    def frame(self) -> int: ...
-    @property
     def own_bit_set(self) -> int: ...
     @property
     def own_bit_clear(self) -> int: ...
@@ -41,9 +37,9 @@ class _Code(Protocol):
     @property
     def counter(self) -> int: ...
     @property
-    def lane_begun(self) -> int: ...
-    @property
     def other_lane(self) -> int: ...
+    @property
+    def goes_on(self) -> int: ...
     @property
     def step_begun(self) -> int: ...
     @property
@@ -54,6 +50,8 @@ class _Machine(Protocol):
 
     @property
     def ramp_up(self) -> int: ...
+    @property
+    def send_start(self) -> int: ...
     @property
     def ramp_down(self) -> int: ...
     @property
@@ -69,7 +67,9 @@ class _Machine(Protocol):
     @property
     def task(self) -> int: ...
     @property
-    def load(self) -> int: ...
+    def between(self) -> int: ...
+    @property
+    def frame(self) -> int: ...
     @property
     def code(self) -> _Code: ...
 
@@ -101,7 +101,7 @@ class _Entries(Protocol):
 class _Lanes(Protocol):
     """By lane (PE * lanes of a PE + lane): where its entries start (and, last, where all end), the
     kind of what the code finds behind the last, the lane it sends to (negative if none), where its
-    links start, and the registers that are loaded when the phase begins. `links` are numbers of
+    links start, and the cycles until its first entry is prepared. `links` are numbers of
     links, those of a way one after the other."""
 
     @property
@@ -115,7 +115,7 @@ class _Lanes(Protocol):
     @property
     def links(self) -> _Ints: ...
     @property
-    def loads(self) -> _Ints: ...
+    def begins(self) -> _Ints: ...
 
 class StuckError(Exception):
     """PEs whose entries never end: others send too little, or in another order."""
@@ -298,9 +298,7 @@ class _StreamPlace(Protocol):
     @property
     def operations(self) -> Sequence[_StreamOperation]: ...
 
-def stream_ends(
-    machine: _StreamMachine, places: Sequence[_StreamPlace]
-) -> list[list[int]]:
+def stream_ends(machine: _StreamMachine, places: Sequence[_StreamPlace]) -> list[list[int]]:
     """The cycle in which the last wavelet of each operation is taken or sent, by place. Raises
     StuckError where operations wait for ever."""
 
@@ -308,9 +306,7 @@ def first_period(index: _Ints, values: _Ints, periods: Sequence[int]) -> int | N
     """The first of `periods`, which ascend, such that the numbers `values[i]` at `index[i]` are the
     same wherever the remainders by it are; None if there is none."""
 
-def repeats(
-    entries: _Ints, longest: int, slices: int, out: int, into: int
-) -> tuple[_Ints, _Ints]:
+def repeats(entries: _Ints, longest: int, slices: int, out: int, into: int) -> tuple[_Ints, _Ints]:
     """Of entries [place, entry, (kind, first slice out, count, first slice in, count)], for each
     size of a group, up to the `longest`, less one: [size, place, entry], by how many slices an entry
     goes on in the one that is `size` behind it (-1: whatever it is, -2: it does not); and [size,
