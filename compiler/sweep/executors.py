@@ -116,7 +116,8 @@ def on_slurm(
         if partition:
             executor.update_parameters(slurm_partition=partition)
         tries = dict.fromkeys(points, 1)
-        waiting, running = list(points), {}
+        waiting = list(points)
+        running: dict[int, Any] = {}
         while waiting or running:
             width = jobs - len(running) if cluster == "local" else len(waiting)
             asked, waiting = waiting[:width], waiting[width:]

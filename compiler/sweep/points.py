@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from collc.base.cache import tools
 from collc.base.diagnostics import CollcError
@@ -63,7 +64,7 @@ def points_of(
     """Every combination of values, the first parameter changing slowest, for each target. A file
     that cannot be read is an OSError."""
     text = hash_of(file)
-    for target, *values in product(tuple(targets), *over.values()):
+    for target, values in product(tuple(targets), product(*over.values())):
         named = {**given, **dict(zip(over, values, strict=True))}
         yield Point(str(file), tuple(sorted(named.items())), target, tools(), text, repeats)
 
@@ -85,8 +86,9 @@ def judge(point: Point) -> Verdict:
     file = Path(point.file)
     if (tools(), hash_of(file)) != (point.tools, point.text):
         raise OtherToolsError(f"this worker has another collc, fabsim or {file.name}")
+    values: dict[str, Any] = dict(point.values)
     try:
-        bundle = compile(file, target=point.target, **dict(point.values))
+        bundle = compile(file, target=point.target, **values)
     except CollcError as error:
         first = error.diagnostics[0]
         return Verdict(REFUSED, first.code, first.message)
