@@ -57,9 +57,10 @@ $(VENV)/.tests: setup.cfg | $(VENV)/.collc
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
 	@touch $@
 
-# A profile of Cargo.toml for both crates; `quick` runs nearly as fast as `release`.
+# A profile of Cargo.toml for both crates; `quick` runs nearly as fast as `release`. Their one
+# dependency comes with the compiler, so that nothing is installed twice at the same time.
 RUST_PROFILE ?= release
-WITH_RUST := MATURIN_PEP517_ARGS=--profile=$(RUST_PROFILE) $(BIN)/python -m pip install --quiet --disable-pip-version-check
+WITH_RUST = MATURIN_PEP517_ARGS=--profile=$(RUST_PROFILE) $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
 
 $(VENV)/.evaluator: $(EVALUATOR_SOURCES) | $(VENV)/.made
 	$(WITH_RUST) ./evaluator
