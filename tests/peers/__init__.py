@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ class Point:
 
     `run` compiles theirs in the folder that it is given, which is its own, runs it and compares the
     result. `pattern` is theirs; `ours` maps what the column of ours is called to its text.
-    `weight` is a guess of how long theirs takes to simulate, to begin with the short ones.
+    `runs` are columns of ours that are no `.coll` texts. `weight` is a guess of how long theirs takes to simulate, to begin with the short ones.
     """
 
     source: str
@@ -42,6 +42,7 @@ class Point:
     run: Callable[[Path], Measured]
     ours: Mapping[str, str]
     weight: int = 0
+    runs: Mapping[str, Callable[[Path], Measured]] = field(default_factory=dict)
 
 
 def copied(sources: Path, folder: Path) -> Path:
