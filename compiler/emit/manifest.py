@@ -10,6 +10,7 @@ from typing import Any
 
 from collc.base.files import MANIFEST
 from collc.cost import Prediction
+from collc.emit.attestation import forms_of
 from collc.emit.clock import MEMORY_BYTES
 from collc.emit.model import BundleModel
 from collc.emit.program import ProgramModel
@@ -41,6 +42,7 @@ def manifest_of(
             "breakdown": prediction.breakdown,
         },
         **(_decision(plan.plans[0].collective.decision) if plan.alone else {}),
+        **forms_of(plan),
         "sha256": _hashes(texts),
     }
     if spec.time_stamps is not None:
