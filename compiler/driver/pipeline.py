@@ -16,6 +16,7 @@ from collc.emit.render import render
 from collc.emit.spelling import spelled
 from collc.language import parse_source
 from collc.lowering.resources import left_by
+from collc.lowering.root_of_call import seen_from_the_root
 from collc.schedule import Schedule
 from collc.spec import Collective, Reserved, Spec
 from collc.target import TARGETS
@@ -47,7 +48,8 @@ def compile_text(  # noqa: PLR0913 - the text, then how
 def bundle_of(planned: Planned, skew: int = 0) -> Bundle:
     """The bundle of a program whose plan keeps all limits."""
     spec, program, prediction = planned
-    files = render(spec, program, prediction, architectures(program), skew)
+    emitted = seen_from_the_root(program)
+    files = render(spec, emitted, prediction, architectures(program), skew)
     return Bundle(spec, program, prediction, files)
 
 

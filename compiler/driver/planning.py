@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.checks.program import check_program
+from collc.checks.roots_of_call import roots_of_call
 from collc.cost import Prediction, predict, unmet_expectations
 from collc.cost.choice import build_call_streams, build_plan, build_program_plan
 from collc.cost.program import predict_program
@@ -118,6 +119,7 @@ def planned_program(
     """A plan that keeps all limits; raises CollcError if there is none."""
     plan = _built(schedules, program, target)
     refuse_if_any(with_remedies(check_program(plan), plan))
+    refuse_if_any(roots_of_call(plan))
     return plan
 
 

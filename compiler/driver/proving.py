@@ -50,7 +50,7 @@ def proved_together(spec: Spec, program: Program) -> tuple[Schedule, ...]:
     """What `prove_all` gives, with barriers as vectors, for collectives that can be in one program;
     raises CollcError."""
     refuse_if_any(unusable_in_program(spec.collectives))
-    refuse_if_any(unusable_lengths(program.selections, spec.collectives))
+    refuse_if_any(unusable_lengths(program, spec.collectives))
     schedules = tuple(map(with_tokens, prove_all(spec)))
     refuse_if_any(one_root(program, schedules))
     return schedules

@@ -18,6 +18,13 @@ from collc.spec.steps import JUMP
 LONGEST_NONCONTIGUOUS = 4096  # ranks of a tree that is carried out in steps
 
 
+def check_trees(clause: ReduceClause, around: StepContext) -> None:
+    """Raise `ProblemError` for a tree that there is none of, wherever the reduction ends."""
+    for use in (clause.tree, clause.upper):
+        if use is not None and use.name.text not in (OPTIMAL, JUMP):
+            around.forest.tree(use.name)
+
+
 def reduction_of(clause: ReduceClause, line: Line, around: StepContext) -> ReduceStep:
     """The step that reduces lines. Raises CollcError."""
     if line.ring and line.length > 1 and line.span is not None:
