@@ -30,7 +30,7 @@ def show_decision(decision: Decision) -> str:
     if other is not None:
         lines.append(f"  next: {other.text} with {other.cycles} cycles, most of them {other.term}")
     if decision.left_out:
-        plans = "; ".join(shortened(decision.left_out))
+        plans = "; ".join(shortened(list(decision.left_out)))
         lines.append(f"  not looked at, for lines of so many ranks: {plans}")
     return "\n".join(lines) + "\n"
 
