@@ -125,7 +125,7 @@ def planned_program(
 
 def _built(schedules: tuple[Schedule, ...], program: Program, target: Target) -> ProgramPlan:
     build = build_call_streams if program.together else build_program_plan
-    if program.selections:  # registers are shared by phases whose elements go one by one (D39)
+    if program.has_lengths:  # registers are shared by phases whose elements go one by one (D39)
         target = replace(target, pairs=False)
     return build(schedules, program, target)
 
