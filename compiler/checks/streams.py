@@ -18,6 +18,7 @@ from collc.checks.stream_run import Line, Place, Router, Work, combined, run
 from collc.plan import (
     Advance,
     Direction,
+    Filter,
     Lane,
     Phase,
     Plan,
@@ -53,7 +54,12 @@ def streams(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
         if _filters(phase) and not plan.target.counter_filters:
             what = f"`{phase.name}` filters by counters, which nobody attests for"
             message = f"{what} {plan.target.name}"
-            yield Diagnostic("C339", message, pattern.span, help="compile for the other machine")
+            yield Diagnostic(
+                "C339",
+                message,
+                pattern.span,
+                help="compile for the other machine, or say `within unattested`",
+            )
 
 
 def _filters(phase: Phase) -> bool:
@@ -197,6 +203,7 @@ def _lane_problem(lane: Lane, role: Role, place: int, slices: int) -> str:
         (lane_of(lane.name, stream) == lane, "has other operations than a stream"),
         (needed == len([color for color in ends if color]), "sends or receives without a color"),
         (all(_are_there(part, place, slices) for part in parts), "has slices that are not there"),
+        (_counts_slices(stream.filter, place, slices), "has a filter of slices that are not there"),
         (
             len({part.backward for part in parts}) == 1,
             "goes over the vector one way as it sends, the other way as it receives",
@@ -204,6 +211,10 @@ def _lane_problem(lane: Lane, role: Role, place: int, slices: int) -> str:
         (
             colors <= {use.color for use in role.colors},
             "uses a color that its router does not have",
+        ),
+        (
+            not (stream.staged and stream.combines and stream.backward),
+            "stages what it combines from the last element to the first",
         ),
         (
             not stream.returns or _comes_back(stream, role, place),
@@ -222,11 +233,19 @@ def _are_there(part: Slices, place: int, slices: int) -> bool:
     return 0 <= found.start < found.stop <= slices
 
 
+def _counts_slices(counter: Filter | None, place: int, slices: int) -> bool:
+    """Whether the numbers of a filter are of slices that are there; there may be none before."""
+    if counter is None:
+        return True
+    parts = (counter.period, counter.before, counter.passes)
+    return all(0 <= part.at(place).start <= part.at(place).stop <= slices for part in parts)
+
+
 def _comes_back(stream: Stream, role: Role, place: int) -> bool:
     """Whether receiving ends behind the last own word: those words come down the ramp again and
     are received, or, where a filter keeps some back, others are received that come behind them."""
     uses = [use for use in role.colors if use.color == stream.sends_on]
-    if not uses or stream.receives is None:
+    if not uses or not uses[0].positions or stream.receives is None:
         return False
     first, moves = uses[0].positions[0], len(uses[0].positions) > 1
     behind = stream.filter is None or (moves and len(stream.receives.at(place)) > 1)
