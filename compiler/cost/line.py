@@ -59,7 +59,8 @@ class LineRun:
     vector takes the last element; `after[r]` where it calls what follows, `done[r]` when it is done
     if nothing does. Two tasks of r may be between operations, one behind storing and one behind
     sending: `late[r]` are the cycles by which they begin late, `due[r]` when they are due, -1 if
-    there are none. `far` is how far ranks are apart. `passing` is what an operation that stores several vectors takes more.
+    there are none. `far` is how far ranks are apart. `passing` is what an operation that stores
+    several vectors takes more.
     """
 
     costs: Costs

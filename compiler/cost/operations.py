@@ -127,7 +127,7 @@ class Costs:
     @property
     def receives(self) -> int:
         """From the issue of an operation that receives until it may have an element."""
-        return 1
+        return self.code.receives
 
     def returned(self, place: Place, issued: int) -> int:
         """The first cycle that the code leaves to an operation issued at its end."""

@@ -53,6 +53,7 @@ class Code:
     # a collective by itself (`collective_pe.csl.j2`)
     launch: int  # from the launch to the call of the module's `run`
     returns: int  # from the issue of a task's last operation until that can have an element
+    receives: int  # the same of an operation that receives, which does not wait for the task's end
     buffer: int  # `run` sets `base` and `vector`, and calls the first phase
     token_alone: int  # the same for a barrier, which has no buffer
 

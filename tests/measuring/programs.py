@@ -226,6 +226,12 @@ def _control_sent(of: Programs) -> int:
     return of.trace(AGAIN).first(7, "code", "LD16", after=issued) - issued
 
 
+def _receives(of: Programs) -> int:
+    """A PE that begins a round late, its neighbor's vector waiting for it."""
+    issued = of.trace(AGAIN).cycles(6, "issue", "FADDS")[1]
+    return of.trace(AGAIN).first(6, "moves", "FADDS", after=issued) - issued
+
+
 def _awaited(of: Programs) -> int:
     task = of.task(AGAIN, 0, 0)
     return task.at("OR16") - task.at("AND16") + 1
@@ -330,6 +336,7 @@ PIECES: dict[str, tuple[Callable[[Programs], int], str]] = {
     "this_use": (_this_use, "from the test that holds to the next phase"),
     "ends": (_ends, "a PE without a part: the task is activated; the code goes on"),
     "control_sent": (_control_sent, "a control wavelet is issued; the next call's code begins"),
+    "receives": (_receives, "an operation for what waits is issued; its first element moves"),
     "awaited": (_awaited, "the colors in use are read; the phase's are noted"),
     "waits": (_waits, "the same up to the return, where one of them is not torn down"),
     "opened": (_opened, "they are noted; the first router is set"),
