@@ -90,6 +90,15 @@ def combining(plan: ProgramPlan, use: Use) -> Mask:
     return _where(plan, use, _combines)
 
 
+def sends_first(plan: ProgramPlan, use: Use) -> Mask:
+    """The PEs whose first operation of a phase sends and receives nothing."""
+    return _where(plan, use, _sends_first)
+
+
+def _sends_first(role: Role) -> bool:
+    return bool(role.ops) and role.ops[0].sends and role.ops[0].combines_from is None
+
+
 def _has_lane(number: int, role: Role) -> bool:
     return len(role.lanes) > number
 

@@ -132,19 +132,25 @@ class Processor:
             np.put_along_axis(begun, one, begin[None], axis=0)
         return list(begun)
 
-    def idle(self, time: Times, pieces: Sequence[Piece]) -> Times:
-        """From when on no code runs that is due in a cycle, nor that of these pieces. Operations
-        that only send wait for that."""
+    def sends(self, time: Times, length: Times, pieces: Sequence[Piece]) -> Times:
+        """When an operation that only sends, so many cycles long, would have to begin in an idle PE
+        to be over when it is: it waits for code, that of these pieces among it."""
         taken = [*self.others, *self.given]
         for piece, begin in zip(pieces, self.would_take(pieces) if pieces else [], strict=True):
             taken.append((begin, begin, begin + piece.length))
-        for _ in taken:
-            before = time
-            for due, start, end in taken:
-                time = np.where((due <= time) & (start <= time) & (time < end), end, time)
-            if (time == before).all():
-                break
-        return time
+        if not taken:
+            return time
+        starts, ends = (
+            np.stack([np.broadcast_to(one[n], time.shape) for one in taken]) for n in (1, 2)
+        )
+        begins, shifted = time, time
+        for one in np.argsort(starts, axis=0, kind="stable")[:, None]:
+            start, end = (np.take_along_axis(of, one, axis=0)[0] for of in (starts, ends))
+            holds = (start < np.maximum(shifted + length, begins + 1)) & (end > begins)
+            first = holds & (start <= begins)
+            late = np.where(first, end - begins, np.where(holds, end - start, 0))
+            begins, shifted = np.where(first, end, begins), shifted + late
+        return shifted
 
     def would_take(self, pieces: Sequence[Piece]) -> list[Times]:
         """The same, without taking it."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from collc.cost.calls import Calls, Routers
-from collc.cost.dispatch import Dispatch, combining, dispatches
+from collc.cost.dispatch import Dispatch, combining, dispatches, sends_first
 from collc.cost.operations import Costs, depth_of
 from collc.cost.phase_entry import code_of_start, places_of, work_of
 from collc.cost.phase_timing import Ends, Part, ends_of, parts_of
@@ -100,7 +100,8 @@ class CallStream:
             depth = np.where(waits, code.returns, depth)
             if self.processor is not None:
                 left = first + depth - code.returns
-                depth = depth + self.processor.idle(left, self.told) - left
+                length = np.where(sends_first(self.plan, use), call.costs.length, 0)
+                depth = depth + self.processor.sends(left, length, self.told) - left
             part = _part(self, position, use, call.costs, ready, depth)
             over = self._over(position, use, part)
             reached = over + code.next_phase
