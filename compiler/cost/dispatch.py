@@ -44,7 +44,7 @@ def dispatches(plan: ProgramPlan, given: list[SharedPhase]) -> list[Dispatch]:
             earlier = np.zeros(_shape(plan), dtype=np.int64)
             for before in tasks.setdefault(position, []):
                 earlier += before
-            asked = not plan.program.selections or often.count(position) > 1
+            asked = not plan.program.has_lengths or often.count(position) > 1
             times[name] = asked * (code.phase_read + code.other_use * earlier + code.this_use)
             tasks[position].append(mask)
         none = np.zeros(_shape(plan), dtype=np.int64)

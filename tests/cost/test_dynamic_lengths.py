@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from collc.cost.program import predict_program
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 
 CASES = [
     (4, 4, "i32", "add", "reduce star to 0"),
@@ -28,10 +28,10 @@ SELECTS = """{
 
 def check(target: str, declared: str, pes: int, most: int) -> None:
     text = f"target {target}\ngrid row = {pes} x 1\n{declared}\nprogram {{ c }}\n"
-    bundle = compile_any(text, "lengths.coll", {})
+    bundle = compile_text(text, "lengths.coll", {})
     for length in sorted({1, 2, min(7, most), most}):
         ran = bundle.run(lengths={"n": [length]}).cycles
-        predicted = predict_program(bundle.plan, {"n": (length,)}).cycles
+        predicted = predict_program(bundle.program, {"n": (length,)}).cycles
         assert abs(predicted - ran) <= 0.05 * ran + 60, (length, predicted, ran)
         if "f32" in declared and "add" in declared and "select" not in declared:
             assert abs(predicted - ran) <= 2, "without call-backs nothing is left open"
