@@ -1,7 +1,7 @@
 """What the machine and the emitted code take, measured on fabsim: `make constants`.
 
 Writes compiler/target/constants.json, and says of each number that has changed what it was, and how
-well what is fitted to tasks and programs fits.
+well what is fitted to tasks fits.
 
     python tests/constants.py [--timing TABLE] [--only trees|rows|programs] [--check] [--jobs N]
 
@@ -24,7 +24,7 @@ from typing import Any
 from measuring.engine import measured_engine
 from measuring.fitting import Fit, trimmed
 from measuring.probes import Probe, probes
-from measuring.programs import cases, fitted_programs
+from measuring.programs import measured_programs
 from measuring.rows import tasks_of
 from measuring.trees import measured_trees
 
@@ -47,11 +47,8 @@ def measured(target: str, timing: str, parts: Iterable[str], jobs: int) -> Value
         print(f"{target} tasks of rows: off by {fit.error:.1f} cycles, at most {fit.worst}")
         known = replace(known, rows=replace(known.rows, **fit.cycles))
     if "programs" in parts:
-        pieces, off = fitted_programs(cases(target), known)
-        print(f"{target} programs: off by {100 * off:.1f} % in the mean")
-        known = with_values(known, pieces)
-    found = asdict(known.engine) | asdict(known.code)
-    return dict(sorted(found.items())) | {"rows": asdict(known.rows)}
+        known = with_values(known, measured_programs(target, timing, values_of(known)))
+    return dict(sorted(values_of(known).items())) | {"rows": asdict(known.rows)}
 
 
 def rows_of(target: str, known: Constants, jobs: int) -> Fit:
@@ -66,6 +63,11 @@ def before(target: str, timing: str) -> Constants:
     """What is in the file, or else what there is for the usual table."""
     there = json.loads(FILE.read_text(encoding="utf-8"))
     return constants_of(target, timing if timing in there else TIMING)
+
+
+def values_of(constants: Constants) -> Values:
+    """The numbers of the machine and of code by name."""
+    return asdict(constants.engine) | asdict(constants.code)
 
 
 def with_values(constants: Constants, values: Mapping[str, int]) -> Constants:

@@ -63,8 +63,8 @@ class Costs:
     `depth` of a task's code, `dispatch` the part of it in which a
     task that several phases have finds out whose it is. `group` wavelets are taken by an
     instruction. `control_load` is what it takes to load the registers of a control wavelet behind
-    the vector. `code` is what pieces of the text take; `prepared` says by operation which of them
-    issues it.
+    the vector, `map_length` to set the length of what a round of call-backs takes. `code` is what
+    pieces of the text take; `prepared` says by operation which of them issues it.
     """
 
     length: int
@@ -95,6 +95,7 @@ class Costs:
     dispatch: int = 0
     group: int = 1
     control_load: int = 0
+    map_length: int = 0
 
     @property
     def per_wavelet(self) -> int:
@@ -125,9 +126,25 @@ class Costs:
         cycles: int = getattr(self.code, self.prepared[operation])
         return place.time + cycles + self.control_load * (operation == "control")
 
+    @property
+    def receives(self) -> int:
+        """From the issue of an operation that receives until it may have an element."""
+        return self.code.receives
+
     def returned(self, place: Place, issued: int) -> int:
         """The first cycle that the code leaves to an operation issued at its end."""
         return issued + place.depth
+
+    def held(self, issued: int, free: int, start: int, end: int) -> int:
+        """When code leaves the PE that would do so in cycle `free`, beside an operation that was
+        issued in a cycle and receives from `start` to `end`: elements that come go before code
+        (docs/machine.md, M3-9). What they meet is a jump, which waits for its target anyway, and
+        the return."""
+        if start >= free:
+            return free
+        if start == issued + self.receives:
+            return end + free - issued
+        return max(free, end + 1 + self.code.frame)
 
     def after(self, end: int, free: int = 0) -> Place:
         """The task that an operation activates with its last element in cycle `end`; the code that
@@ -198,6 +215,7 @@ def costs_of(plan: Plan) -> Costs:
         router_queue=target.router_queue,
         output_queue=0,
         input_queue=0,
+        map_length=target.code.map_length * (contract.run_length is not None),
     )
 
 
