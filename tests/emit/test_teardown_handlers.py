@@ -218,7 +218,7 @@ def switched_colors(text: str) -> dict[str, bool]:
 
 
 def plans_of(bundle):
-    return bundle.plan.plans
+    return bundle.program.plans
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -258,7 +258,7 @@ def test_a_setting_that_is_left_out_or_another_is_found(
     bundle = bundle_of("program_mixed")
     assert old in bundle.files["router.csl"]
     files = bundle.files | {"router.csl": bundle.files["router.csl"].replace(old, new, 1)}
-    changed = SimpleNamespace(files=files, plan=bundle.plan)
+    changed = SimpleNamespace(files=files, program=bundle.program)
     monkeypatch.setitem(globals(), "bundle_of", lambda _: changed)
     with pytest.raises(AssertionError):
         test_a_router_is_set_as_the_plan_has_it_and_leaves_the_teardown_last("program_mixed")
@@ -321,7 +321,7 @@ def _problem(
 def test_a_phase_begins_when_the_last_of_its_colors_is_torn_down_and_once(example: str) -> None:
     bundle = bundle_of(example)
     text = bundle.files["collectives_pe.csl"]
-    count = min(sum(color.torn_down for color in bundle.plan.colors), 3)
+    count = min(sum(color.torn_down for color in bundle.program.colors), 3)
     assert phases_of(text)
     assert not list(problems_of_handlers(text, count))
 
