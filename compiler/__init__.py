@@ -29,12 +29,15 @@ if TYPE_CHECKING:
     from collc.driver.bundle import Bundle, ProgramBundle
     from collc.driver.pipeline import compile_text
     from collc.driver.programs import compile_any
+    from collc.driver.written import Move, Program
     from collc.run import RunError, RunReport
 
 _HOMES = {
     "Bundle": "collc.driver.bundle",
     "CollcError": "collc.base.diagnostics",
     "Diagnostic": "collc.base.diagnostics",
+    "Move": "collc.driver.written",
+    "Program": "collc.driver.written",
     "ProgramBundle": "collc.driver.bundle",
     "RunError": "collc.run",
     "RunReport": "collc.run",
@@ -47,6 +50,8 @@ __all__ = [
     "Bundle",
     "CollcError",
     "Diagnostic",
+    "Move",
+    "Program",
     "ProgramBundle",
     "RunError",
     "RunReport",
