@@ -26,9 +26,8 @@ from collc.base.version import __version__
 if TYPE_CHECKING:
     from collc.base.diagnostics import CollcError, Diagnostic
     from collc.driver.api import compile
-    from collc.driver.bundle import Bundle, ProgramBundle
+    from collc.driver.bundle import Bundle
     from collc.driver.pipeline import compile_text
-    from collc.driver.programs import compile_any
     from collc.driver.written import Move, Program
     from collc.run import RunError, RunReport
 
@@ -38,11 +37,9 @@ _HOMES = {
     "Diagnostic": "collc.base.diagnostics",
     "Move": "collc.driver.written",
     "Program": "collc.driver.written",
-    "ProgramBundle": "collc.driver.bundle",
     "RunError": "collc.run",
     "RunReport": "collc.run",
     "compile": "collc.driver.api",
-    "compile_any": "collc.driver.programs",
     "compile_text": "collc.driver.pipeline",
 }
 
@@ -52,12 +49,10 @@ __all__ = [
     "Diagnostic",
     "Move",
     "Program",
-    "ProgramBundle",
     "RunError",
     "RunReport",
     "__version__",
     "compile",
-    "compile_any",
     "compile_text",
 ]
 

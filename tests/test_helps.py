@@ -8,7 +8,7 @@ import pytest
 from taking_help import EDITS, ERRORS, followed
 
 from collc.base.diagnostics import CollcError, Diagnostic
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 from tests.test_errors import CASES, definitions_and_target
 
 # Helps that list what there is, or name a limit, without saying what to write for it.
@@ -21,7 +21,7 @@ def found(text: str, path: Path, folder: Path) -> tuple[Diagnostic, ...]:
     changed.write_text(text, encoding="utf-8")
     definitions, target = definitions_and_target(changed)
     try:
-        compile_any(text, path.name, definitions, target)
+        compile_text(text, path.name, definitions, target)
     except CollcError as error:
         return error.diagnostics
     return ()

@@ -15,7 +15,7 @@ import math
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,19 +23,20 @@ from time import monotonic
 
 import fabsim
 from collc.base.diagnostics import CollcError
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 from collc.run import RunError
 from peers import (
     Measured,
     Point,
     collectives_2d,
+    gemm,
     spatial_collectives,
     transposition,
     vendor_allreduce,
     wafer_llm,
 )
 
-SOURCES = (collectives_2d, vendor_allreduce, transposition, wafer_llm, spatial_collectives)
+SOURCES = (collectives_2d, gemm, vendor_allreduce, transposition, wafer_llm, spatial_collectives)
 PAGE = Path(__file__).parents[1] / "docs" / "versus.md"
 SLOWER = 1.02  # of theirs: beyond, ours is named
 
@@ -110,19 +111,24 @@ def _described(point: Point) -> str:
 
 
 def _measured(point: Point) -> Row:
+    ours = {name: _of_ours(text) for name, text in point.ours.items()}
+    ours |= {name: _ran(run) for name, run in point.runs.items()}
+    return Row(point, _ran(point.run), ours)
+
+
+def _ran(run: Callable[[Path], Measured]) -> Measured:
     with tempfile.TemporaryDirectory(prefix="versus-") as scratch:
         try:
-            theirs = point.run(Path(scratch))
+            return run(Path(scratch))
         except (fabsim.CslError, fabsim.SimulationError) as error:
-            theirs = Measured(0, str(error).splitlines()[0])
-    return Row(point, theirs, {name: _of_ours(text) for name, text in point.ours.items()})
+            return Measured(0, str(error).splitlines()[0])
 
 
 @cache
 def _of_ours(text: str) -> Measured:
     """Ours, which several points may share."""
     try:
-        report = compile_any(text, "ours.coll", {}).run()
+        report = compile_text(text, "ours.coll", {}).run()
     except (CollcError, RunError) as error:
         return Measured(0, str(error).splitlines()[0])
     return Measured(report.cycles, report.problem)

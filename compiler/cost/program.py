@@ -16,7 +16,7 @@ import numpy as np
 from collc.cost.bound import bound_of
 from collc.cost.calls import finished
 from collc.cost.operations import costs_of
-from collc.cost.predict import Prediction, Times
+from collc.cost.predict import Prediction, Times, predict
 from collc.cost.stream import Call, CallStream, call_stream_of
 from collc.plan.dynamic_lengths import Lengths
 from collc.plan.program import ProgramPlan
@@ -59,8 +59,8 @@ class _Run:
         """What a call of a round runs: its index, and the collective with vectors of its length."""
         plan = self.plan
         index, length = plan.calls[call], None
-        for one in plan.program.selections:
-            if one.name == plan.program.calls[call]:
+        for one in plan.program.choices:
+            if one.name == plan.program.calls[call] and one.length is not None:
                 given = self.lengths.get(one.length.name, ())
                 length = given[number] if given else one.length.most
                 index = plan.index_of(one.name, length)
@@ -76,7 +76,10 @@ class _Run:
 def predict_program(plan: ProgramPlan, lengths: Lengths | None = None) -> Prediction:
     """All rounds; the breakdown has a part for each collective, by how much its calls put off the
     end of the last PE, and one for reconfiguration. `lengths` of the run are given by name, for
-    each round; else they are the most that they may be."""
+    each round; else they are the most that they may be. Of a collective that is alone, what
+    `predict` gives."""
+    if plan.alone:
+        return predict(plan.schedules[0], plan.plans[0])
     run = _begun(plan, lengths or {})
     rounds = plan.program.rounds
     ends = [0]

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from operator import index
 from typing import SupportsIndex
 
-from collc.driver.bundle import Bundle, ProgramBundle
-from collc.driver.programs import compile_any
+from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_text
 
 
 @dataclass(frozen=True)
@@ -146,9 +146,9 @@ class Program:
         self._called.append(name)
         return made
 
-    def compile(self, target: str | None = None) -> Bundle | ProgramBundle:
+    def compile(self, target: str | None = None) -> Bundle:
         """Compile it. Raises CollcError, whose places are lines of `str(program)`."""
-        return compile_any(str(self), f"{self.name}.coll", {}, target)
+        return compile_text(str(self), f"{self.name}.coll", {}, target)
 
     def __str__(self) -> str:
         called = f"program {{ {' '.join(self._called)} }}"

@@ -8,8 +8,8 @@ import pytest
 
 from collc.base.diagnostics import CollcError
 from collc.checks.roots_of_call import roots_of_call
-from collc.driver.bundle import ProgramBundle
-from collc.driver.programs import compile_any
+from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_text
 from collc.language import parse_source
 from collc.language.show import show_spec
 
@@ -45,9 +45,9 @@ def text(
     )
 
 
-def compiled(written: str, target: str = "wse2", skew: int = 0, **numbers: int) -> ProgramBundle:
-    bundle = compile_any(written, "test.coll", numbers, target, skew)
-    assert isinstance(bundle, ProgramBundle)
+def compiled(written: str, target: str = "wse2", skew: int = 0, **numbers: int) -> Bundle:
+    bundle = compile_text(written, "test.coll", numbers, target, skew)
+    assert not bundle.program.alone
     return bundle
 
 
@@ -83,6 +83,17 @@ def test_elements_of_any_type_travel(element: str) -> None:
     assert compiled(text(element=element)).run(seed=3, repeats=3).verified
 
 
+@pytest.mark.parametrize("element", ["f32", "i16"])
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+def test_a_length_may_be_given_as_well(element: str, target: str) -> None:
+    bundle = compiled(text(element=element).replace("[B]", "[n <= B]"), target)
+    given = {"r": (0, 4, 2, 1, 3), "n": (1, 7, 3, 6, 2)}
+    assert bundle.run(lengths=given).verified
+    assert bundle.run(seed=9, repeats=4).verified
+    once = compiled(text(element=element, rounds=1).replace("[B]", "[n <= B]"), target)
+    assert once.run(lengths={"r": (3,), "n": (4,)}).verified
+
+
 def test_on_a_part_of_a_grid_ranks_are_counted_from_its_corner() -> None:
     written = text("8 x 4", "part").replace(
         "collective", "grid part = row[2 .. 6, 3]\ncollective", 1
@@ -93,7 +104,7 @@ def test_on_a_part_of_a_grid_ranks_are_counted_from_its_corner() -> None:
 def test_other_collectives_share_the_program() -> None:
     bundle = compiled(text(other=TOTAL, calls="spread total spread"))
     assert bundle.run(repeats=3).verified
-    assert sum(color.torn_down for color in bundle.plan.colors) == 1
+    assert sum(color.torn_down for color in bundle.program.colors) == 1
 
 
 def test_pes_may_begin_late() -> None:
@@ -125,7 +136,7 @@ def test_a_root_is_a_rank_of_those_that_may_be_one() -> None:
         (text(steps="broadcast from P < 5"), "C174"),
         (text("P x 3"), "C106"),
         (text(steps="order ring broadcast from r < P"), "C106"),
-        (text().replace("[B]", "[n <= B]"), "C106"),
+        (text().replace("[B]", "[n < B]"), "C170"),
         (
             text(other="collective spread_root = broadcast(z: f32[B]) on row { broadcast from 0 }"),
             "C108",
@@ -149,7 +160,7 @@ def test_a_spec_is_read_as_it_is_shown() -> None:
 
 
 def test_what_pes_choose_is_held_against_the_plan_of_each_root() -> None:
-    plan = compiled(text()).plan
+    plan = compiled(text()).program
     assert not list(roots_of_call(plan))
     (choice,) = plan.program.rooted
     behind, own, before = choice.names
