@@ -35,7 +35,8 @@ class ExecutorError(Exception):
 def on_processes(points: Points, jobs: int, judged: Judge = judge) -> Answers:
     """On so many processes of this machine, each a pool of its own: which point a process died of
     is known, and no other suffers from it. Those that kill every time are named at the end."""
-    waiting, tries, dead = list(points), dict.fromkeys(points, 0), []
+    waiting, tries = list(points), dict.fromkeys(points, 0)
+    dead: list[int] = []
     running: dict[Future[Verdict], tuple[int, ProcessPoolExecutor]] = {}
     idle = [ProcessPoolExecutor(1) for _ in range(min(jobs, len(points)))]
     try:
