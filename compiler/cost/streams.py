@@ -159,7 +159,7 @@ def _machine(costs: Costs) -> Machine:
 def _code(costs: Costs, role: Role | None) -> int:
     """What a PE does to begin."""
     streams = [one for one in map(stream_of, role.lanes) if one] if role else []
-    code = costs.rows[0]
+    code = costs.rows
     takes = code.block * (sum(stream.ends for stream in streams) > 1)
     for stream in streams:
         takes += code.backward * stream.backward
