@@ -31,12 +31,12 @@ def sending(collective: Collective, phase: Phase) -> dict[str, Mask]:
 def routing(collective: Collective, phase: Phase) -> dict[str, Mask]:
     """The PEs whose routers a phase sets on each color, those on the way of a gap included."""
     found = _masks(collective, phase, lambda role: (use.color for use in role.colors))
-    for way in phase.ways:
+    for detour in phase.detours:
         passed = np.zeros((collective.grid.height, collective.grid.width), dtype=np.bool_)
-        for x, y in way.pes:
+        for x, y in detour.pes:
             passed[y, x] = True
         mask = _on_whole(collective, passed)
-        found[way.color] = found[way.color] | mask if way.color in found else mask
+        found[detour.color] = found[detour.color] | mask if detour.color in found else mask
     return found
 
 

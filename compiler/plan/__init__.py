@@ -1,7 +1,7 @@
 """Plan: what every PE class does and how its routers are set, ready to be printed."""
 
 from collc.plan.entries import AREA_BITS, RowKind
-from collc.plan.model import Exchange, Phase, Plan, Registers, Way
+from collc.plan.model import Detour, Exchange, Phase, Plan, Registers
 from collc.plan.numbers import ONE, ZERO, Number
 from collc.plan.ops import (
     VECTOR,
@@ -34,6 +34,7 @@ __all__ = [
     "Advance",
     "Buffer",
     "ColorUse",
+    "Detour",
     "Direction",
     "Entry",
     "Exchange",
@@ -53,7 +54,6 @@ __all__ = [
     "Slices",
     "Stream",
     "Strided",
-    "Way",
     "closing",
     "filters_of",
     "lane_of",

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from collc.base.paths import Path
-from collc.plan.model import Exchange, Phase, Plan, Registers, Way
+from collc.plan.model import Detour, Exchange, Phase, Plan, Registers
 from collc.plan.numbers import ONE, ZERO, Number
 from collc.plan.ops import (
     WHOLE,
@@ -112,7 +112,7 @@ def _phase(line: Line, path: Path | None) -> Phase:
     kind, axis, *words = first.text.split(", ")
     orders = [word.removeprefix("order ") for word in words if word.startswith("order ")]
     exchanges = [one for one in others if re.match(r"\d+ slices", one.text)]
-    ways = [one for one in others if one.text.startswith("way ")]
+    detours = [one for one in others if one.text.startswith("detour ")]
     played = [_role(one) for one in others if one.text.startswith("role ")]
     regions = [(region, at) for at, (_, own) in enumerate(played) for region in own]
     return Phase(
@@ -125,7 +125,7 @@ def _phase(line: Line, path: Path | None) -> Phase:
         regions=tuple(sorted(regions)),
         exchange=_exchange(exchanges[0].text) if exchanges else None,
         path=path if "along the path" in words else None,
-        ways=tuple(map(_way, ways)),
+        detours=tuple(map(_detour, detours)),
         paired="in pairs" in words,
         wide="two wide" in words,
     )
@@ -151,10 +151,10 @@ def _blocks(text: str) -> Blocks:
     return Blocks(length, tuple(lines))
 
 
-def _way(line: Line) -> Way:
-    color, pes = line.after("way ").split(": ")
+def _detour(line: Line) -> Detour:
+    color, pes = line.after("detour ").split(": ")
     found = (pe.split() for pe in re.findall(r"\((.*?)\)", pes))
-    return Way(color, tuple((int(x), int(y)) for x, y in found))
+    return Detour(color, tuple((int(x), int(y)) for x, y in found))
 
 
 def _role(line: Line) -> tuple[Role, list[Region]]:

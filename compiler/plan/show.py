@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collc.plan.model import Exchange, Phase, Plan, Registers, Way
+from collc.plan.model import Detour, Exchange, Phase, Plan, Registers
 from collc.plan.numbers import ONE, ZERO, Number
 from collc.plan.ops import WHOLE, Buffer, Entry, Filter, Lane, Loop, Op, Place, Role
 from collc.plan.regions import Region, Strided
@@ -48,7 +48,7 @@ def _phase(phase: Phase) -> Iterator[str]:
     yield f"    {', '.join(words)}"
     if phase.exchange:
         yield f"    {', '.join(_exchange(phase.exchange))}"
-    yield from (f"    {_way(way)}" for way in phase.ways)
+    yield from (f"    {_detour(detour)}" for detour in phase.detours)
     for index, role in enumerate(phase.roles):
         regions = [show_region(region) for region, number in phase.regions if number == index]
         yield f"    role {role.name}: {role.about}"
@@ -73,8 +73,8 @@ def _exchange(exchange: Exchange) -> Iterator[str]:
         yield f"blocks of {exchange.blocks.length} elements on lines {lines}"
 
 
-def _way(way: Way) -> str:
-    return f"way {way.color}: " + " ".join(f"({x} {y})" for x, y in way.pes)
+def _detour(detour: Detour) -> str:
+    return f"detour {detour.color}: " + " ".join(f"({x} {y})" for x, y in detour.pes)
 
 
 def _role(role: Role) -> Iterator[str]:
@@ -155,7 +155,7 @@ def show_color(use: ColorUse) -> str:
 
 def show_route(route: Route) -> str:
     """`EAST -> RAMP+WEST`."""
-    return f"{route.receive.value} -> {'+'.join(way.value for way in route.send)}"
+    return f"{route.receive.value} -> {'+'.join(side.value for side in route.send)}"
 
 
 def show_region(region: Region) -> str:
