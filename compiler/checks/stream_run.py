@@ -34,12 +34,20 @@ class Router:
         there = self.position < len(self.use.positions)
         return self.use.positions[self.position] if there else None
 
+    def advance(self) -> None:
+        """Take the next position."""
+        self.position += 1
+        if self.use.ring:
+            self.position %= len(self.use.positions)
+
 
 @dataclass
 class Work:
     """What a PE does on a lane: slices still to send, those that go through it, those that it
-    receives behind them, combined with its own or staged or neither; what follows its last word."""
+    receives behind them or `kept_first`, combined with its own or staged or neither; what follows
+    its last word; the lane `after` which it begins."""
 
+    lane: str
     receives_on: str | None
     sends_on: str | None
     sends: list[int]
@@ -48,6 +56,13 @@ class Work:
     advance: Advance
     combines: bool
     staged: bool
+    kept_first: bool = False
+    after: str = ""
+
+    @property
+    def passes_on(self) -> bool:
+        """Whether the next slice that arrives goes through."""
+        return bool(self.through) and not (self.kept_first and self.receives)
 
 
 @dataclass
@@ -60,6 +75,15 @@ class Place:
     held: list[int]
     staged: list[tuple[int, int, bool]] = field(default_factory=list)
     written: set[int] = field(default_factory=set)
+
+    def may_begin(self, work: Work, *, receives: bool) -> bool:
+        """Whether what a lane begins after has ended: receiving on another one, or sending."""
+        others = [other for other in self.lanes if other.lane == work.after]
+        if not work.after or work.kept_first is not receives:
+            return True
+        if receives:
+            return not any(other.through or other.receives for other in others)
+        return not any(other.sends or other.through for other in others)
 
 
 @dataclass(frozen=True)
@@ -127,10 +151,12 @@ def _sent(line: Line, place: int, work: Work) -> bool:
     color = work.sends_on
     assert color is not None, "it sends"
     way = _way(line, place, color)
-    if way is None:
+    if way is None or not line.places[place].may_begin(work, receives=False):
         return False
     if any(_goes_through(line, at, color) for at in way):
         return _sent_through(line, place, work, color)
+    if not all(_takes(line, at, color) for at in way):
+        return False
     block = [(slice_, line.places[place].held[slice_]) for slice_ in work.sends]
     work.sends = []
     for at in way:
@@ -141,10 +167,32 @@ def _sent(line: Line, place: int, work: Work) -> bool:
             router.position, router.was_reset = 0, True
     elif work.advance is Advance.OWN_ROUTER:
         router = line.places[place].routers[color]
-        router.position += 1
+        router.advance()
         if router.route is None:
             raise RefusedError(f"place {place} advances its switch beyond the last position")
+    elif work.advance is Advance.HAND_OVER:
+        _hand_over(line, way, color, place)
     return True
+
+
+def _hand_over(line: Line, way: Sequence[int], color: str, place: int) -> None:
+    """A control wavelet on its way: a command for the own router, if that takes turns, and one for
+    the next that does. A router takes off the command that moves it."""
+    commands = 1 + line.places[place].routers[color].use.ring
+    for at in way:
+        router = line.places[at].routers[color]
+        if commands and router.use.ring:
+            router.advance()
+            commands -= 1
+        elif commands and len(router.use.positions) > 1:
+            raise RefusedError(f"the router of place {at} does not take its command off")
+
+
+def _takes(line: Line, at: int, color: str) -> bool:
+    """Whether a PE has begun to receive what comes to it on a color."""
+    one = line.places[at]
+    lanes = (work for work in one.lanes if work.receives_on == color and work.receives)
+    return all(one.may_begin(work, receives=True) for work in lanes)
 
 
 def _goes_through(line: Line, at: int, color: str) -> bool:
@@ -176,10 +224,12 @@ def _hops(line: Line, place: int, color: str, slice_: int) -> list[Hop] | None:
         way = _way(line, at, on)
         if way is None or len(hops) > len(line.places):
             return None
+        if not all(_takes(line, there, on) for there in way):
+            return None
         hops.append(Hop(on, way, number, carried))
         for there in way:
             work = next((w for w in line.places[there].lanes if w.receives_on == on), None)
-            if work is None or not work.through:
+            if work is None or not work.passes_on:
                 continue
             own = work.through[0]
             if line.sizes[own] != line.sizes[number] or work.sends_on is None:
@@ -252,7 +302,7 @@ def _filtered(
 def _take(line: Line, at: int, work: Work, slice_: int, value: int) -> None:
     """A PE takes a slice, or lets it through."""
     one = line.places[at]
-    if work.through:
+    if work.passes_on:
         work.through.pop(0)
         return
     if not work.receives:
@@ -291,8 +341,9 @@ def _overtaken(line: Line) -> Iterator[str]:
         for place in senders:
             router = line.places[place].routers[color]
             work = next((w for w in line.places[place].lanes if w.sends_on == color), None)
-            resets = work is not None and work.advance is Advance.RESET
-            is_open = router.use.positions[-1].receive is Direction.RAMP
+            resets = work is not None and work.advance in _ORDERS
+            last = router.use.positions[0 if router.use.ring else -1]
+            is_open = last.receive is Direction.RAMP
             switched = any(
                 len(line.places[at].routers[color].use.positions) > 1
                 for at in range(len(line.places))
@@ -300,6 +351,9 @@ def _overtaken(line: Line) -> Iterator[str]:
             )
             if is_open and switched and not resets:
                 yield f"words of the next call of place {place} may overtake those of others"
+
+
+_ORDERS = (Advance.HAND_OVER, Advance.RESET)  # what others' words wait for comes behind their own
 
 
 def _sends_on(one: Place, color: str) -> bool:

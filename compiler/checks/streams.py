@@ -1,8 +1,8 @@
 """Streams come to their end, leave what the schedule says, and leave routers as they found them.
 
 A line is run slice by slice (`collc.checks.stream_run`); operations of a PE run beside each other
-and wait for nothing but their color, and for what goes through the PE before. What a PE sends is
-what it had at first, provided that nothing else is received over it.
+and wait for nothing but their color, and for what the plan says they come behind. What a PE sends
+is what it had at first, provided that nothing else is received over it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collc.base.memoize import remembered
 from collc.checks.step_table_entries import shape_problem
 from collc.checks.stream_run import Line, Place, Router, Work, combined, run
 from collc.plan import (
+    MOST_ENDS,
     Advance,
     Direction,
     Lane,
@@ -24,6 +25,7 @@ from collc.plan import (
     Role,
     Slices,
     Stream,
+    ends_of,
     filters_of,
     lane_of,
     stream_of,
@@ -130,14 +132,14 @@ def _line(phase: Phase, pattern: StepsPhase, roles: Roles) -> Line:
             if role
             else {}
         )
-        streams = map(stream_of, role.lanes) if role else ()
-        lanes = [_work(stream, place, sizes) for stream in streams if stream]
+        streams = [(lane, stream_of(lane)) for lane in role.lanes] if role else []
+        lanes = [_work(lane.name, stream, place, sizes) for lane, stream in streams if stream]
         places.append(Place(routers, lanes, first[place]))
     ahead = Direction.EAST if pattern.axis == "x" else Direction.SOUTH
     return Line(places, sizes, ahead)
 
 
-def _work(stream: Stream, place: int, sizes: list[int]) -> Work:
+def _work(name: str, stream: Stream, place: int, sizes: list[int]) -> Work:
     """What a lane does at a place, slices without elements left out."""
     order = -1 if stream.backward else 1
     sends, receives = (
@@ -145,6 +147,7 @@ def _work(stream: Stream, place: int, sizes: list[int]) -> Work:
         for part in (stream.sends, stream.receives)
     )
     return Work(
+        name,
         stream.receives_on,
         stream.sends_on,
         [] if stream.through else sends,
@@ -153,6 +156,8 @@ def _work(stream: Stream, place: int, sizes: list[int]) -> Work:
         stream.advance,
         stream.combines,
         stream.staged,
+        stream.kept_first,
+        stream.after,
     )
 
 
@@ -162,16 +167,9 @@ def _shapes(roles: Roles, pattern: StepsPhase) -> Iterator[str]:
     for place, role in enumerate(roles):
         if role is None:
             continue
-        streams = [stream for stream in map(stream_of, role.lanes) if stream]
-        each = [stream.ends for stream in streams]
-        ends = sum(each)
-        if max(each, default=0) > 1:
-            yield f"place {place} waits for two operations of one lane"
+        ends = ends_of(role)
         if ends > MOST_ENDS:
             yield f"place {place} waits for {ends} operations, the text for {MOST_ENDS}"
-        resets = [stream for stream in streams if stream.advance is Advance.RESET]
-        if len(resets) > 1:
-            yield f"place {place} sends control wavelets on two lanes, the text on one"
         for lane in role.lanes:
             stream = stream_of(lane)
             if stream and ways.setdefault(lane.name, stream.backward) is not stream.backward:
@@ -179,9 +177,6 @@ def _shapes(roles: Roles, pattern: StepsPhase) -> Iterator[str]:
             problem = _lane_problem(lane, role, place, pattern.slicing.count)
             if problem:
                 yield f"lane `{lane.name}` of place {place} {problem}"
-
-
-MOST_ENDS = 2  # one activates the task, the other unblocks it
 
 
 def _lane_problem(lane: Lane, role: Role, place: int, slices: int) -> str:
@@ -209,12 +204,25 @@ def _lane_problem(lane: Lane, role: Role, place: int, slices: int) -> str:
             not stream.returns or _comes_back(stream, role, place),
             "takes its own words for returned, which its router does not hand back",
         ),
+        (stream.advance in _ADVANCES, "moves switches as streams do not"),
         (
-            stream.advance in {Advance.NOTHING, Advance.OWN_ROUTER, Advance.RESET},
-            "moves switches as streams do not",
+            stream.advance is not Advance.HAND_OVER or stream.returns is _in_a_ring(stream, role),
+            "hands over a turn that its router does not have, or keeps one",
+        ),
+        (
+            not stream.after or any(other.name == stream.after for other in role.lanes),
+            "waits for a lane that is not there",
         ),
     )
     return next((problem for holds, problem in rules if not holds), "")
+
+
+_ADVANCES = {Advance.NOTHING, Advance.OWN_ROUTER, Advance.HAND_OVER, Advance.RESET}
+
+
+def _in_a_ring(stream: Stream, role: Role) -> bool:
+    """Whether the PE's own router takes turns on the color that it sends on."""
+    return any(use.ring for use in role.colors if use.color == stream.sends_on)
 
 
 def _are_there(part: Slices, place: int, slices: int) -> bool:
@@ -228,6 +236,7 @@ def _comes_back(stream: Stream, role: Role, place: int) -> bool:
     uses = [use for use in role.colors if use.color == stream.sends_on]
     if not uses or stream.receives is None:
         return False
-    first, moves = uses[0].positions[0], len(uses[0].positions) > 1
+    own = [route for route in uses[0].positions if route.receive is Direction.RAMP]
+    moves = len(uses[0].positions) > 1
     behind = stream.filter is None or (moves and len(stream.receives.at(place)) > 1)
-    return Direction.RAMP in first.send and behind
+    return bool(own) and Direction.RAMP in own[0].send and behind

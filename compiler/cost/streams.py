@@ -21,8 +21,12 @@ from collc.plan import (
     Role,
     Slices,
     Stream,
+    StreamOp,
+    ends_of,
     filters_of,
     stream_of,
+    streams_of,
+    thens_of,
 )
 from collc.plan.unrolled import Ints, roles_of_places
 from collc.spec.exchange import StepsPhase
@@ -49,11 +53,13 @@ class Router:
 
     positions: list[tuple[int, int]]
     filter: tuple[int, int, int] | None
+    ring: bool = False
 
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation of a PE; `after` another one `begins` so many cycles later."""
+    """An operation of a PE; `after` another one `begins` so many cycles later. It `resets` the
+    switches on its way, or has so many `commands` for those in a ring."""
 
     receives: int | None
     sends: int | None
@@ -62,6 +68,7 @@ class Operation:
     begins: int
     advances: bool = False
     resets: bool = False
+    commands: int = 0
 
 
 @dataclass(frozen=True)
@@ -85,6 +92,10 @@ class StreamLine:
     def colors(self) -> list[str]:
         """All colors of the phase."""
         return sorted({use.color for role in self.phase.roles for use in role.colors})
+
+    def in_a_ring(self, role: Role | None, color: str | None) -> bool:
+        """Whether the router of a role takes turns on a color."""
+        return any(use.ring for use in (role.colors if role else ()) if use.color == color)
 
     def wavelets(self, slices: Slices | None, place: int) -> int:
         """Of these slices."""
@@ -160,7 +171,7 @@ def _code(costs: Costs, role: Role | None) -> int:
     """What a PE does to begin."""
     streams = [one for one in map(stream_of, role.lanes) if one] if role else []
     code = costs.code
-    takes = code.block * (sum(stream.ends for stream in streams) > 1)
+    takes = code.block * (role is not None and ends_of(role) > 1)
     for stream in streams:
         takes += code.backward * stream.backward
         if stream.sends is not None:
@@ -172,6 +183,12 @@ def _code(costs: Costs, role: Role | None) -> int:
     return takes
 
 
+def _sending(costs: Costs, stream: Stream) -> int:
+    """What beginning to send takes."""
+    operands = 2 + stream.through
+    return VECTOR_OPERAND + FABRIC_OPERAND * (1 + stream.through) + operands * costs.load + costs.issue
+
+
 def _receiving(costs: Costs, stream: Stream) -> int:
     """What beginning to receive takes."""
     operands = 2 + stream.combines
@@ -181,30 +198,45 @@ def _receiving(costs: Costs, stream: Stream) -> int:
 def _operations(costs: Costs, line: StreamLine, place: int, begins: int) -> Iterator[Operation]:
     """What a PE does at a place of its line, in the order of the text."""
     role = line.roles[place]
-    numbers: dict[str | None, int | None] = {name: i for i, name in enumerate(line.colors)}
-    numbers[None] = None
-    number = 0
-    for lane in role.lanes if role else ():
-        stream = stream_of(lane)
-        if stream is None:
-            continue
-        index, into = numbers[stream.sends_on], numbers[stream.receives_on]
-        count = line.wavelets(stream.sends, place)
-        if stream.sends is not None:
-            advances = stream.advance is Advance.OWN_ROUTER
+    streams = streams_of(role) if role else {}
+    colors: dict[str | None, int | None] = {name: i for i, name in enumerate(line.colors)}
+    colors[None] = None
+    ops = [op for op in (thens_of(role) if role else ())]
+    number = {op: index for index, op in enumerate(ops)}
+    in_task = 1 + costs.task
+    for op in ops:
+        stream = streams[op.lane]
+        index, into = colors[stream.sends_on], colors[stream.receives_on]
+        behind = _behind(op, stream)
+        after = number[behind] if behind is not None else None
+        if op.name == "control":
+            ring = line.in_a_ring(role, stream.sends_on)
+            hands_over = stream.advance is Advance.HAND_OVER
+            commands = (1 + ring) * hands_over
+            waits = in_task + costs.load + costs.issue
+            yield Operation(None, index, 1, after, waits, False, not hands_over, commands)
+        elif op.name == "out":
             through = into if stream.through else None
-            yield Operation(through, index, count, None, begins, advances)
-            number += 1
-        if stream.advance is Advance.RESET:
-            waits = 1 + costs.task + costs.load + costs.issue
-            yield Operation(None, index, 1, number - 1, waits, resets=True)
-            number += 1
-        if stream.receives is not None:
-            count = line.wavelets(stream.receives, place)
-            behind = number - 1 if stream.through else None
-            waits = 1 + costs.task + _receiving(costs, stream) if stream.through else begins
-            yield Operation(into, None, count, behind, waits)
-            number += 1
+            advances = stream.advance is Advance.OWN_ROUTER
+            starts = begins if after is None else in_task + _sending(costs, stream)
+            yield Operation(
+                through, index, line.wavelets(stream.sends, place), after, starts, advances
+            )
+        else:
+            starts = begins if after is None else in_task + _receiving(costs, stream)
+            yield Operation(into, None, line.wavelets(stream.receives, place), after, starts)
+
+
+def _behind(op: StreamOp, stream: Stream) -> StreamOp | None:
+    """The operation behind which one begins, None if it begins with the phase."""
+    both = stream.through and stream.receives is not None
+    if op.name == "control" or (op.name == "into" and both and not stream.kept_first):
+        return StreamOp(op.lane, "out")
+    if op.name == "out" and both and stream.kept_first:
+        return StreamOp(op.lane, "into")
+    if stream.after and (op.name == "into") is stream.kept_first:
+        return StreamOp(stream.after, "into" if stream.kept_first else "out")
+    return None
 
 
 def _router(line: StreamLine, place: int, color: str) -> Router:
@@ -219,7 +251,8 @@ def _router(line: StreamLine, place: int, color: str) -> Router:
         for route in use.positions
     ]
     counter = filters_of(role).get(color) if role else None
-    return Router(positions, _filter(line, place, counter) if counter else None)
+    sieve = _filter(line, place, counter) if counter else None
+    return Router(positions, sieve, use.ring)
 
 
 def _filter(line: StreamLine, place: int, counter: Filter) -> tuple[int, int, int]:

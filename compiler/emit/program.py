@@ -330,15 +330,12 @@ def _functions(phase: PhaseModel) -> Iterator[tuple[int, str, str]]:
     """Tasks of a phase: position, condition on the PE's parameters, function."""
     if phase.stream:
         yield phase.stream.task, "takes_part", f"{phase.name}_ended_all"
-        if phase.stream.reset_task >= 0:
-            yield phase.stream.reset_task, "resets", f"{phase.name}_reset"
+        if phase.stream.join_task >= 0:
+            yield phase.stream.join_task, "waits_for > 2", f"{phase.name}_joined"
         for stream_lane in phase.stream.lanes:
-            if stream_lane.through_task >= 0:
-                yield (
-                    stream_lane.through_task,
-                    f"{stream_lane.field}_through",
-                    f"{stream_lane.name}_passed",
-                )
+            for op in stream_lane.ops:
+                if op.task >= 0:
+                    yield op.task, f"{op.then.partition('.')[2]} == 3", op.behind
         return
     if phase.exchange:
         for lane in phase.exchange.lanes:

@@ -146,14 +146,15 @@ def registers_of_stream(stream: StreamModel) -> Iterator[RegisterModel]:
         name, pair, source = lane.name, lane.pair, lane.source
         if lane.receives:
             yield RegisterModel(f"{name}_in_src1", SOURCE, source, "from the fabric")
-            yield RegisterModel(f"{name}_to_dest", "dsr_dest", pair, "the slices received")
+            if lane.keeps:
+                yield RegisterModel(f"{name}_to_dest", "dsr_dest", pair, "the slices received")
             if lane.combines:
                 about = "the same slices as a source"
                 yield RegisterModel(f"{name}_to_src0", "dsr_src0", pair, about)
         if lane.sends:
             yield RegisterModel(f"{name}_from_src1", SOURCE, source + 1, "the slices sent")
             yield RegisterModel(f"{name}_out_dest", "dsr_dest", pair + 1, "to the fabric")
-            if lane.through_task >= 0:
+            if lane.through:
                 about = "the slices sent, combined on their way"
                 yield RegisterModel(f"{name}_out_src0", "dsr_src0", pair + 1, about)
 

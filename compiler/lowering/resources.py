@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice
 
-from collc.plan import Advance, Phase, Plan, stream_of
+from collc.plan import Advance, Phase, Plan, joins_three, ops_with_tasks
 from collc.spec import ContractKind, Reserved
 from collc.target import Target
 
@@ -81,29 +81,21 @@ def task_ids_of_phase(phase: Phase) -> int:
 
     Reduce: three, for a task after storing, after sending, and after the control wavelet.
     Broadcast: one, after copying, or sending at the root. Exchange: one for each lane. Stream: one
-    when all operations of a PE have ended, one for the control wavelet, where there is any, and one
-    for each lane on which words go through PEs.
+    when all operations of a PE have ended, one more where a PE waits for three, and one for each
+    operation behind which others begin.
     """
     if phase.streams:
-        return 1 + int(resets(phase)) + len(lanes_through(phase))
+        return 1 + joins_three(phase) + len(ops_with_tasks(phase))
     if phase.exchange:
         return len(phase.exchange.lanes)
     return 1 if phase.kind is ContractKind.BROADCAST else 3
 
 
 def resets(phase: Phase) -> bool:
-    """Whether some PE sends a control wavelet behind the words of a stream."""
-    streams = (stream_of(lane) for role in phase.roles for lane in role.lanes)
-    found = any(stream is not None and stream.advance is Advance.RESET for stream in streams)
-    return phase.streams and found
-
-
-def lanes_through(phase: Phase) -> tuple[str, ...]:
-    """The lanes of a stream on which words go through some PE."""
-    lanes = (lane for role in phase.roles for lane in role.lanes)
-    found = ((lane.name, stream_of(lane)) for lane in lanes)
-    names = (name for name, stream in found if stream is not None and stream.through)
-    return tuple(dict.fromkeys(names))
+    """Whether some PE sets switches back behind the words of a stream."""
+    return phase.streams and any(
+        op.advance is Advance.RESET for role in phase.roles for op in role.ops
+    )
 
 
 def number_task_ids(

@@ -21,11 +21,22 @@ from collc.plan.ops import (
 )
 from collc.plan.regions import Region, Strided
 from collc.plan.routers import BY_WAVELET, Advance, ColorUse, Direction, Route
+from collc.plan.stream_ends import (
+    MOST_ENDS,
+    StreamOp,
+    Then,
+    ends_of,
+    joins_three,
+    ops_with_tasks,
+    streams_of,
+    thens_of,
+)
 from collc.plan.streams import Stream, filters_of, lane_of, stream_of
 
 __all__ = [
     "AREA_BITS",
     "BY_WAVELET",
+    "MOST_ENDS",
     "ONE",
     "VECTOR",
     "WHOLE",
@@ -52,11 +63,18 @@ __all__ = [
     "RowKind",
     "Slices",
     "Stream",
+    "StreamOp",
     "Strided",
+    "Then",
     "Way",
     "closing",
+    "ends_of",
     "filters_of",
+    "joins_three",
     "lane_of",
     "once",
+    "ops_with_tasks",
     "stream_of",
+    "streams_of",
+    "thens_of",
 ]
