@@ -109,7 +109,7 @@ accuracy: setup
 # What the machine and the emitted code take, into compiler/target/constants.json; TIMING is one of fabsim's
 # timing tables.
 .PHONY: constants
-TIMING ?= streams
+TIMING ?= simfabric
 constants: setup
 	$(BIN)/python tests/constants.py --timing $(TIMING) --jobs $(JOBS)
 

@@ -1,9 +1,9 @@
 """What the machine and the emitted code take, measured on fabsim: `make constants`.
 
-Writes compiler/target/constants.json, and says of each number that has changed what it was; of a
-piece of rows also by how much the differences that tell it disagree, if they do.
+Writes compiler/target/constants.json, and says of each number that has changed what it was, and how
+well what is fitted to tasks and programs fits.
 
-    python tests/constants.py [--timing TABLE] [--check] [--jobs N]
+    python tests/constants.py [--timing TABLE] [--only trees|rows|programs] [--check] [--jobs N]
 
 The table is one of fabsim's; those of other tables stay as they are in the file. With `--check`
 nothing is written, and the status is 1 if something has changed.
@@ -15,56 +15,75 @@ import argparse
 import json
 import os
 import sys
-import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from functools import partial
+from typing import Any
 
-os.environ["NUMBA_DISABLE_JIT"] = "1"  # tasks of rows are looked at while they are written down
-
-from measuring.differences import Piece, isolated
 from measuring.engine import measured_engine
+from measuring.fitting import Fit, fitted, trimmed
 from measuring.probes import Probe, probes
-from measuring.rows import PIECES, Stretch, stretches
+from measuring.programs import cases, fitted_programs
+from measuring.rows import FIRST, SIGNED, Task, tasks_of
 from measuring.trees import measured_trees
 
 from collc.target import TARGETS
-from collc.target.constants import FILE, TIMING, Code, Constants, Engine, constants_of
+from collc.target.constants import FILE, TEXTS, TIMING, Code, Constants, Engine, constants_of
 
-Values = dict[str, int]
-COUNTED = {"cuts", "cut", "bounds"}  # of rows, for dynamic lengths
-
-
-def measured(target: str, timing: str, jobs: int) -> tuple[Values, list[Piece]]:
-    """All that is measured of a target, and the pieces of rows with what tells them."""
-    engine = measured_engine(target, timing)
-    values = engine | measured_trees(target, timing, engine)
-    pieces = rows_of(target, timing, with_values(before(target, timing), values), probes(), jobs)
-    found = {piece.name: piece.cycles for piece in pieces}
-    missing = set(PIECES) - COUNTED - set(found)
-    assert not missing, f"no probe tells apart: {', '.join(sorted(missing))}"
-    return dict(sorted((values | found).items())), pieces
+Values = dict[str, Any]
+PARTS = ("trees", "rows", "programs")
+KINDS = len(TEXTS) // 2  # of texts with as many lanes
 
 
-def rows_of(
-    target: str, timing: str, known: Constants, of: Iterable[Probe], jobs: int
-) -> list[Piece]:
-    """The pieces of rows that some probes tell."""
-    stretch = partial(stretches, target=target, timing=timing, constants=known)
-    with ProcessPoolExecutor(jobs, initializer=_quiet) as pool:
-        found: list[Stretch] = [one for some in pool.map(stretch, of) for one in some]
-    return isolated((one.where, one.cycles, dict(one.counts)) for one in found)
+def measured(target: str, timing: str, parts: Iterable[str], jobs: int) -> Values:
+    """All that is in the file of a target, with these parts measured anew."""
+    known, values = before(target, timing), Values()
+    if "trees" in parts:
+        engine = measured_engine(target, timing)
+        values |= engine | measured_trees(target, timing, engine)
+        known = with_values(known, values)
+    rows = [asdict(one) for one in known.rows]
+    if "rows" in parts:
+        rows = [row | fit for row, fit in zip(rows, rows_of(target, known, jobs), strict=True)]
+    if "programs" in parts:
+        pieces, off = fitted_programs(cases(target), known)
+        print(f"{target} programs: off by {100 * off:.1f} % in the mean")
+        known = with_values(known, pieces)
+    found = asdict(known.engine) | asdict(known.code)
+    return dict(sorted(found.items())) | {"rows": dict(zip(TEXTS, rows, strict=True))}
 
 
-def _quiet() -> None:
-    """What Numba does with unsigned integers, NumPy warns of."""
-    warnings.simplefilter("ignore", RuntimeWarning)
+def rows_of(target: str, known: Constants, jobs: int) -> Iterable[Values]:
+    """The pieces of rows, of each of the texts."""
+    of_probe = partial(tasks_of, target=target, timing=TIMING, constants=known)
+    with ProcessPoolExecutor(jobs) as pool:
+        found: list[Task] = [
+            one for some in pool.map(of_probe, list[Probe](probes())) for one in some
+        ]
+    for number, name in enumerate(TEXTS):
+        alike = [task for task in found if task.text // KINDS == number // KINDS]  # as many lanes
+        tasks = [task for task in alike if task.text == number]
+        about = _fits(alike)
+        later, first = _fits(tasks, about[0].cycles, about[1].cycles)
+        for what, fit in (("tasks", later), ("beginnings", first)):
+            print(f"{target} {what} of {name}: off by {fit.error:.1f} cycles, at most {fit.worst}")
+        yield {**about[0].cycles, **about[1].cycles, **later.cycles, **first.cycles}
+
+
+def _fits(
+    tasks: Sequence[Task],
+    later: Mapping[str, int] | None = None,
+    first: Mapping[str, int] | None = None,
+) -> tuple[Fit, Fit]:
+    """What fits tasks, and then those that begin a phase; pieces are `about` what is given."""
+    behind = trimmed([task.pieces for task in tasks if not task.is_first], SIGNED, later)
+    begin = [task.pieces_but(behind.cycles, FIRST) for task in tasks if task.is_first]
+    return behind, fitted(begin, about=first)
 
 
 def before(target: str, timing: str) -> Constants:
-    """What is in the file, or else what there is for the usual table: a first guess of which way
-    is the longest."""
+    """What is in the file, or else what there is for the usual table."""
     there = json.loads(FILE.read_text(encoding="utf-8"))
     return constants_of(target, timing if timing in there else TIMING)
 
@@ -75,19 +94,27 @@ def with_values(constants: Constants, values: Mapping[str, int]) -> Constants:
         {field.name: values[field.name] for field in fields(kind) if field.name in values}
         for kind in (Engine, Code)
     )
-    changed = replace(constants.engine, **engine), replace(constants.code, **code)
-    return Constants(*changed)
+    return replace(
+        constants,
+        engine=replace(constants.engine, **engine),
+        code=replace(constants.code, **code),
+    )
 
 
-def text_of(tables: Mapping[str, Mapping[str, Values]]) -> str:
-    """The file."""
-    return json.dumps(tables, indent=1, sort_keys=True) + "\n"
+def differences(old: Mapping[str, Any], new: Mapping[str, Any], where: str) -> Iterable[str]:
+    """What has changed, a line for each number."""
+    for name, value in new.items():
+        if isinstance(value, dict):
+            yield from differences(old.get(name, {}), value, f"{where} {name}")
+        elif old.get(name) != value:
+            yield f"{where} {name}: {value}, was {old.get(name)}"
 
 
 def main() -> int:
     """Measure, compare, write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--timing", default=TIMING, help="one of fabsim's timing tables")
+    parser.add_argument("--only", choices=PARTS, help="leave the other parts as they are")
     parser.add_argument("--check", action="store_true", help="only compare")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     options = parser.parse_args()
@@ -95,16 +122,11 @@ def main() -> int:
     tables = json.loads(there)
     table = tables.setdefault(options.timing, {})
     for target in sorted(TARGETS):
-        values, pieces = measured(target, options.timing, options.jobs)
-        old = table.get(target, {})
-        for name, value in values.items():
-            if old.get(name) != value:
-                print(f"{target} {name}: {value}, was {old.get(name)}")
-        for piece in pieces:
-            if piece.spread:
-                print(f"{target} {piece.name}: {len(piece.found)} differ by {piece.spread}")
+        parts = (options.only,) if options.only else PARTS
+        values = measured(target, options.timing, parts, options.jobs)
+        print("\n".join(differences(table.get(target, {}), values, target)))
         table[target] = values
-    text = text_of(tables)
+    text = json.dumps(tables, indent=1, sort_keys=True) + "\n"
     if not options.check:
         FILE.write_text(text, encoding="utf-8")
     return int(options.check and text != there)

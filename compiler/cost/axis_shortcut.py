@@ -18,7 +18,7 @@ import numpy.typing as npt
 from collc_evaluator import StuckError
 
 from collc.cost.line import run_line
-from collc.cost.operations import SLOTS, Costs, Place, costs_of, costs_of_phase
+from collc.cost.operations import Costs, Place, costs_of, costs_of_phase
 from collc.cost.predict import predict
 from collc.plan import Phase, Plan, Role
 from collc.plan.placement import passes_on, roles_of_ranks
@@ -111,22 +111,18 @@ class _Axes:
         run = _run(
             _Line(_key(costs), _meaning(_Of(self.plan.phases[index], pattern)), ready, costs)
         )
-        self.time += SLOTS * costs.code.call
-        self.depth += SLOTS * costs.code.frame
         time[:], depth[:] = run.time + began, run.depth
-        self.latest += SLOTS * (costs.code.call + costs.code.frame)
         self.done = max(self.done, began + int(run.done[0 if last else 1 :].max()))
 
     def multicast(self, index: int, pattern: BroadcastPhase) -> int:
         """The cycle in which all are done to whom the root sends its vector."""
         costs = costs_of_phase(self.costs, self.plan, index)
-        root = costs.called(self._at_home())
+        root = self._at_home()
         first = costs.returned(root, costs.issued(root, "send"))
         across = max(pattern.x, pattern.width - 1 - pattern.x)
         farthest = across + max(pattern.y, pattern.height - 1 - pattern.y)
-        arrives = first + costs.latency(0) + costs.hop * farthest
-        through = SLOTS * (costs.code.call + costs.code.frame)
-        copies = self._latest() + costs.issued(Place(0, 0), "copy") + through
+        arrives = first + costs.send_start + costs.latency(0) + costs.hop * farthest
+        copies = self._latest() + costs.issued(Place(0, 0), "copy")
         end = max(arrives, copies) + costs.length - 1
         return costs.done(end)
 

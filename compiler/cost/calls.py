@@ -105,8 +105,8 @@ class Calls:
     def started(self, index: int) -> int:
         """From the end of the handler of the last color that a phase has waited for to what sets
         its routers."""
-        start, code = self.plan.target.cycles.engine.task_start, self.code
-        return code.activate + start + code.other_use * index + code.this_use
+        engine, code = self.plan.target.cycles.engine, self.code
+        return engine.scalar + engine.task_start + code.other_use * index + code.this_use
 
     def to_end(self, use: Use) -> int:
         """In the task that is told of the end of a part: which phase it was."""

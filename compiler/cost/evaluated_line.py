@@ -6,7 +6,7 @@ In reading order: the types, `line_of`, entries of the step tables, links.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import accumulate, chain, pairwise
 
 import numpy as np
@@ -19,7 +19,7 @@ from collc.cost.row_code import (
     Here,
     beginning,
     features_of,
-    loads_at_beginning,
+    lane_begun,
     prepared,
     start,
 )
@@ -28,12 +28,39 @@ from collc.plan.dynamic_lengths import exchange_of_length
 from collc.plan.step_tables import always
 from collc.plan.unrolled import NOWHERE, Ints, Unrolled, connections, roles_of_places, unrolled
 from collc.spec.exchange import StepsPhase
+from collc.target.constants import RowCode
 
 RECEIVES, SENT = int(RowKind.RECEIVES), int(RowKind.SENDS | RowKind.RELAYS)
 APPLIES, COMBINES = int(RowKind.APPLIES), int(RowKind.COMBINES)
 END = int(RowKind.ENDS)
 NO_MORE = int(RowKind.OVER) | END
 KINDS = 1 << AREA_BITS  # more than the bits of a row say
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the evaluator has to know of the machine, and of the code that belongs to no entry."""
+
+    ramp_up: int
+    send_start: int
+    ramp_down: int
+    hop: int
+    router_queue: int
+    output_queue: int
+    input_queue: int
+    group: int
+    task: int
+    between: int
+    frame: int
+    code: RowCode
+
+
+def machine_of(costs: Costs, text: Features) -> Machine:
+    """What it knows where a text runs."""
+    own = {
+        one.name: getattr(costs, one.name) for one in fields(Machine) if hasattr(costs, one.name)
+    }
+    return Machine(**own | {"frame": costs.code.frame, "code": text.code})
 
 
 @dataclass(frozen=True)
@@ -61,15 +88,15 @@ class Entries:
 @dataclass(frozen=True, eq=False)
 class Lanes:
     """By lane (place * lanes of a place + lane): where its entries start, the kind of what the code
-    finds behind the last, where it sends to, where the links of that way start, and how many
-    registers are loaded at the beginning."""
+    finds behind the last, where it sends to, where the links of that way start, and the
+    cycles until its first entry is prepared."""
 
     start: Ints
     beyond: Ints
     target: Ints
     links_start: Ints
     links: Ints
-    loads: Ints
+    begins: Ints
 
 
 def line_of(costs: Costs, phase: Phase, pattern: StepsPhase) -> Line:
@@ -92,10 +119,23 @@ def line_of(costs: Costs, phase: Phase, pattern: StepsPhase) -> Line:
         target=target,
         links_start=links_start,
         links=links,
-        loads=np.array([loads_at_beginning(text, one) for one in here], dtype=np.int64),
+        begins=_begins(text, here, there[kept], counts),
     )
     entries = _entries(costs, rows, kept, of_entry)
-    return Line(costs, rows.lanes, beginning(text), kinds, entries, lanes)
+    return Line(machine_of(costs, text), rows.lanes, beginning(text), kinds, entries, lanes)
+
+
+def _begins(text: Features, here: Sequence[Here], written: Ints, counts: Ints) -> Ints:
+    """What each lane's code does before its first entry; `written` are the bits of all entries, of
+    which each lane has so many."""
+    first = np.cumsum(counts) - counts
+    kinds = [
+        int(written[at]) if count else NO_MORE for at, count in zip(first, counts, strict=True)
+    ]
+    known: dict[tuple[Here, int], int] = {}
+    for key in dict.fromkeys(zip(here, kinds, strict=True)):
+        known[key] = lane_begun(text, *key)
+    return np.array([known[key] for key in zip(here, kinds, strict=True)], dtype=np.int64)
 
 
 def _here(rows: Unrolled, phase: Phase, pattern: StepsPhase) -> list[Here]:

@@ -16,7 +16,6 @@ from collc.plan import Phase
 from collc.plan.unrolled import Ints
 from collc.spec.exchange import StepsPhase
 
-FUNCTIONS = 2  # the task, and what begins steps and finds that there are no more
 MOST = 200_000_000  # looks at a PE that are taken; then the rest goes on at the same pace
 ENOUGH = 200  # wavelets that operations have left at least, when repetition is looked for
 
@@ -43,7 +42,8 @@ def run_exchange(  # noqa: PLR0913, PLR0917 - the phase, when it is called, how 
     if phase.streams:
         return ExchangeRun(*run_streams(costs, phase, pattern, called, deep))
     line = line_of(costs, phase, pattern)
-    first = called.min(axis=1, keepdims=True) - costs.code.call
+    first = called.min(axis=1, keepdims=True)
+    deep = deep - costs.code.returns  # what returns beside the task itself
     both = np.concatenate((called - first, deep), axis=1)
     different, which = np.unique(both, axis=0, return_inverse=True)
     places = pattern.ranks

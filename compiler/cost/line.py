@@ -1,6 +1,7 @@
 """Evaluation of a reduce along one line, by the first and the last element of every vector.
 
-An element sent in cycle t is used by the PE `d` hops on in cycle t + 2 ramp + d hop + 1. A PE takes
+An element sent in cycle t is used by the PE `d` hops on in cycle t + ramp_up + d hop + ramp_down
+(later by `send_start` where the sender receives nothing). A PE takes
 the vectors of its children one after the other and sends while it takes the last. That is the
 thesis' model; with no start-up costs and no routers' queues it is all there is (a chain of P ranks
 over B elements: 6 (P - 1) + B cycles for a ramp of 2). What is added here:
@@ -26,6 +27,8 @@ from collc.plan import BY_WAVELET, Advance, Op, Phase, Role
 from collc.plan.placement import passes_on, roles_of_ranks
 from collc.schedule import ReducePhase
 
+UNROLLED = 50  # rounds of call-backs, of three instructions each; in a loop beyond that
+
 
 @dataclass(frozen=True)
 class Wait:
@@ -50,12 +53,11 @@ class LineRun:
     nothing held it up, `end[r]` the last cycle in which r is busy; `opens[r][color]` the first
     cycle in which router r lets a vector pass (0: not known yet); `gate[r]` the last router that
     the vector of r waits at; `waits[r]` what held up each vector that r takes. `frame[r]` is where
-    the code of r sends; `after[r]` where it calls what follows, `done[r]` when it is done if
-    nothing does. Two tasks of r may be between operations, one behind storing and one behind
-    sending: `late[r]` are the cycles by which they begin late, `due[r]` when they are due, -1 if
-    there are none. `far` is how far ranks are apart. `loops` says that call-backs that store are in
-    a loop, for any number of rounds. `passing` is what an operation that stores several vectors
-    takes more.
+    the code of r sends, and `free[r]` when it has left the PE; `after[r]` where it calls what
+    follows, `done[r]` when it is done if nothing does. Two tasks of r may be between
+    operations, one behind storing and one behind sending: `late[r]` are the cycles by which they
+    begin late, `due[r]` when they are due, -1 if there are none. `far` is how far ranks are apart.
+    `passing` is what an operation that stores several vectors takes more.
     """
 
     costs: Costs
@@ -70,13 +72,23 @@ class LineRun:
     gate: list[int]
     waits: list[list[Wait]]
     frame: list[Place]
+    free: list[int]
     after: list[Place]
     done: list[int]
     late: Sequence[tuple[int, int]]
     due: list[tuple[int, int]]
     far: Distances
-    loops: bool
     passing: int
+
+    def sent(self, rank: int) -> int:
+        """When a rank's first element leaves its pipeline, which takes longer to fill where nothing
+        is received."""
+        return self.first[rank] + self.start(rank)
+
+    def start(self, rank: int) -> int:
+        """By how much longer that takes."""
+        receives = _sending(self, rank).combines_from is not None
+        return 0 if receives else self.costs.send_start
 
     def hops(self, source: int, rank: int) -> int:
         """How far a rank is from the one that receives its vector."""
@@ -119,12 +131,12 @@ def run_line(  # noqa: PLR0913, PLR0917 - what runs, and what holds it up
         gate=[0] * pattern.ranks,
         waits=[[] for _ in roles],
         frame=list(ready),
+        free=[0] * pattern.ranks,
         after=list(ready),
         done=[0] * pattern.ranks,
         late=late or [(0, 0)] * pattern.ranks,
         due=[(-1, -1)] * pattern.ranks,
         far=distances(phase, pattern, costs.length // costs.latency(1)),
-        loops=costs.maps and any(map(_has_rounds, roles)),
         passing=costs.code.store_passes * phase.passes,
     )
     for rank in reversed(range(pattern.ranks)):
@@ -139,7 +151,7 @@ def _closed(role: Role, pattern: ReducePhase) -> dict[str, int]:
 
 def _run_rank(run: LineRun, rank: int) -> None:
     """The operations of a rank, one after the other."""
-    place = run.costs.called(run.ready[rank])
+    place = run.ready[rank]
     children = iter(run.pattern.children[rank])
     sends = False
     for op, turns in run.roles[rank].repeated:
@@ -151,9 +163,9 @@ def _run_rank(run: LineRun, rank: int) -> None:
                 place = replace(place, time=place.time + run.late[rank][0])
         elif op.sends:
             sends = True
-            _send(run, rank, op, next(children, None), run.costs.called(place))
+            _send(run, rank, op, next(children, None), place)
     if not sends:
-        _end_at_root(run, rank, run.costs.called(place))
+        _end_at_root(run, rank, place)
 
 
 def _end_at_root(run: LineRun, rank: int, place: Place) -> None:
@@ -162,7 +174,8 @@ def _end_at_root(run: LineRun, rank: int, place: Place) -> None:
     costs = run.costs
     run.after[rank] = place
     told_by_code = costs.maps or _has_rounds(run.roles[rank])
-    run.done[rank] = costs.done_by_code(place) if told_by_code else costs.done(run.end[rank])
+    free = run.free[rank]
+    run.done[rank] = costs.done_by_code(place) if told_by_code else costs.done(run.end[rank], free)
 
 
 def _has_rounds(role: Role) -> bool:
@@ -177,75 +190,33 @@ def _store(
     costs = run.costs
     loads_own = len(run.roles[rank].ops) > 1
     per_round, turns = rounds
-    loops = turns > 1 or run.loops
-    if run.loops:
-        place = replace(place, time=place.time + costs.code.map_loop)
     for number in range(turns):
         again = number and not costs.maps  # the task behind one operation issues the next
         issued = place.time if again else costs.issued(place, "store") + run.passing
-        starts = _Starts(costs, place, issued, loads_own and not number and not costs.maps)
-        end = starts.first - 1
+        first = issued if costs.maps else costs.returned(place, issued)
+        if loads_own and not number and not costs.maps:
+            first += costs.code.own_vector_read
+        end = first - 1
         for index, source in enumerate(sources[number * per_round : (number + 1) * per_round]):
             start, last = _take(run, rank, source, end, "previous" if index else "start")
-            starts.first_turn(start, last)
-            start, last = starts.interrupted(start, last)
             _settle(run, source, rank, start, last)
             end = last + costs.answer
-        run.end[rank] = end
-        behind = _behind_storing(costs, place, starts, end)
-        place = _next_round(costs, behind, number, turns) if loops else behind
+        run.end[rank], run.free[rank] = end, first
+        behind = _behind_storing(costs, place, first, end)
+        place = _next_round(costs, behind, number, turns) if turns > 1 else behind
     return place
 
 
-class _Starts:
-    """How the operation that stores begins: `first` is the cycle it may take its first element in.
-
-    If the rank is going to send, its code loads the own vector's register beside the operation,
-    and then takes `pause` cycles from it to return. The operation goes before the code in every
-    cycle in which it has an element, so the load gets its turn in the first cycle without one.
-    """
-
-    def __init__(self, costs: Costs, place: Place, issued: int, loads_own: bool) -> None:
-        self.pause = 0 if costs.maps else place.depth
-        self.returns = issued + (costs.code.own_vector_read + costs.load if loads_own else 0)
-        self.free = self.returns + self.pause
-        if costs.maps:
-            self.first = issued
-        else:
-            self.first = issued + costs.code.own_vector_read + 1 if loads_own else self.free
-        self.costs = costs
-        self.waits_until = self.first if loads_own else 0
-
-    def first_turn(self, start: int, last: int) -> None:
-        """Put the load behind a vector that leaves the code no turn before it ends."""
-        if not self.waits_until or start > self.waits_until:
-            self.waits_until = 0
-            return
-        self.waits_until = last + 1
-        # an element counts in the cycle behind its instruction, code in that of its instruction
-        self.returns = last - 1 + self.costs.load
-        self.free = self.returns + self.pause
-
-    def interrupted(self, start: int, end: int) -> tuple[int, int]:
-        """First and last element of a vector, the code's return taken into account."""
-        if end < self.returns or start >= self.free:
-            return start, end
-        if start >= self.returns:
-            return self.free, end + self.free - start
-        return start, end + self.pause
-
-
-def _behind_storing(costs: Costs, place: Place, starts: _Starts, end: int) -> Place:
+def _behind_storing(costs: Costs, place: Place, free: int, end: int) -> Place:
     """Where the code goes on when storing has ended in cycle `end`."""
-    if costs.maps:
-        return Place(end + 1, place.depth)
-    return costs.after(max(end, starts.free - 1))
+    return Place(end, place.depth) if costs.maps else costs.after(end, free)
 
 
 def _next_round(costs: Costs, place: Place, number: int, rounds: int) -> Place:
     """Where the code goes on from there, the loop over rounds run through."""
     if costs.maps:
-        return Place(place.time + costs.code.map_round, place.depth)
+        jumps = costs.code.map_round * (rounds > UNROLLED)
+        return Place(place.time + jumps, place.depth)
     if number == rounds - 1:
         return Place(place.time + costs.code.next_round + costs.code.last_round, place.depth)
     return Place(place.time + costs.code.next_round, place.depth)
@@ -257,26 +228,28 @@ def _send(run: LineRun, rank: int, op: Op, source: int | None, place: Place) -> 
     run.frame[rank] = place
     stored = len(run.roles[rank].ops) > 1
     if source is None:
-        run.first[rank] = costs.returned(place, costs.issued(place, "send"))
+        issued = costs.issued(place, "send")
+        run.first[rank] = costs.returned(place, issued)
         run.last[rank] = run.first[rank] + costs.length - 1
     else:
         issued = costs.issued(place, "add_after_store" if stored else "add")
         before = (issued if costs.maps else costs.returned(place, issued)) - 1
         start, last = _take(run, rank, source, before, "start")
         run.first[rank], run.last[rank] = start + costs.answer, last + costs.answer
+    run.free[rank] = costs.returned(place, issued)
     if source is None or costs.combine == 1:  # slower vectors leave room for others
-        contended = run.crowd.delay(rank, op.sends_on or "", run.first[rank])
+        contended = run.crowd.delay(rank, op.sends_on or "", run.sent(rank))
         run.last[rank] = max(run.last[rank], run.first[rank] + costs.length - 1 + contended)
     shared = run.first[rank] + run.far.load[rank] * (costs.length - 1)
     run.last[rank] = max(run.last[rank], shared)
-    run.crowd.join(rank, op.sends_on or "", run.first[rank])
+    run.crowd.join(rank, op.sends_on or "", run.sent(rank))
 
 
 def _take(run: LineRun, rank: int, source: int, before: int, reason: str) -> tuple[int, int]:
     """When, after cycle `before`, `rank` uses the first and the last element of `source`."""
     costs = run.costs
     latency = costs.latency(run.hops(source, rank))
-    arrival = run.first[source] + latency
+    arrival = run.sent(source) + latency
     opened, router = _opened(run, rank, source)
     start = max(arrival, opened, before + 1)
     if start == arrival:
@@ -287,7 +260,9 @@ def _take(run: LineRun, rank: int, source: int, before: int, reason: str) -> tup
         wait = Wait(rank, reason, start - arrival, source)
     run.waits[rank].append(wait)
     run.gate[source] = router if opened > arrival else 0
-    end = max(start + costs.combine * (costs.length - 1), run.last[source] + latency)
+    end = max(
+        start + costs.combine * (costs.length - 1), run.last[source] + run.start(source) + latency
+    )
     return start, end
 
 
@@ -360,23 +335,22 @@ def _finish(run: LineRun, source: int, rank: int, end: int, op: Op) -> None:
     """The vector of `source` has left in cycle `end`; routers move on behind it."""
     costs = run.costs
     by_code = costs.maps and op.combines_from is not None
-    place = Place(end + 1, run.frame[source].depth) if by_code else costs.after(end)
-    if costs.maps:
-        place = costs.called(place)
-    run.done[source] = costs.done_by_code(place) if by_code else costs.done(end)
+    free = run.free[source]
+    place = Place(end, run.frame[source].depth) if by_code else costs.after(end, free)
+    run.done[source] = costs.done_by_code(place) if by_code else costs.done(end, free)
     if op.advance in BY_WAVELET:
         if not by_code:  # else the code that combines sends it itself
             run.due[source] = (run.due[source][0], place.time - costs.task)
         place = replace(place, time=place.time + run.late[source][1])
         end = costs.returned(place, costs.issued(place, "control"))
-        place = costs.after(end)
-        run.done[source] = costs.done(end)
-    color, left = op.sends_on or "", end + costs.ramp_up
+        place = costs.after(end, end)
+        run.done[source] = costs.done(end, end)
     if op.advance is Advance.CONTROL:
-        _open(run, rank, color, left + costs.hop * run.apart(source, rank))
-        _open(run, source, color, left + costs.hop)
+        left = end + costs.send_start + costs.ramp_up
+        _open(run, rank, op.sends_on or "", left + costs.hop * run.apart(source, rank))
+        _open(run, source, op.sends_on or "", left + costs.hop)
     elif op.advance is Advance.OWN_ROUTER:
-        _open(run, source, color, left)
+        _open(run, source, op.sends_on or "", end + run.start(source) + costs.ramp_up)
     run.end[source] = end
     run.after[source] = place
 

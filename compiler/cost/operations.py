@@ -18,7 +18,7 @@ from collc.spec import Contract, ContractKind
 from collc.spec.arithmetic import Arithmetic, arithmetic_of
 from collc.spec.simd import PAIR, WIDE
 from collc.target import Target
-from collc.target.constants import Code
+from collc.target.constants import Code, RowCode
 
 # By operation, which constant says what it takes to issue it. In a vector operation the fabric
 # operands are in registers since the program was loaded.
@@ -42,15 +42,11 @@ BY_TOKEN = BY_VECTOR | {"store": "store_token"}
 # Where the length is given at run time, each vector has an operation of its own.
 BY_LENGTH = BY_VECTOR | {"store": "store_one"}
 
-# functions that a PE without a part in a phase runs through: to store and to send, to send and to
-# copy
-SLOTS = 2
-
 
 @dataclass(frozen=True)
 class Place:
     """Where a PE's code is: the cycle of its next instruction, and how many cycles it takes from
-    there to return from all functions."""
+    the issue of its last operation until it has returned and the operation may begin."""
 
     time: int
     depth: int
@@ -63,7 +59,8 @@ class Costs:
 
     `combine` is the time of an element where two are combined, `answer` that from taking an
     element to sending the result on. `task` is the time from an activation to the task's first
-    instruction, `frames` what it takes to return from there, `dispatch` the part of it in which a
+    instruction, `between` that from the end of one task to the next, at least; `frames` is the
+    `depth` of a task's code, `dispatch` the part of it in which a
     task that several phases have finds out whose it is. `group` wavelets are taken by an
     instruction. `control_load` is what it takes to load the registers of a control wavelet behind
     the vector. `code` is what pieces of the text take; `prepared` says by operation which of them
@@ -79,12 +76,15 @@ class Costs:
     apply_rate: int
     move_rate: int
     code: Code
+    rows: tuple[RowCode, ...]
     prepared: Mapping[str, str]
     load: int
     issue: int
     task: int
+    between: int
     frames: int
     ramp_up: int
+    send_start: int
     ramp_down: int
     hop: int
     router_queue: int
@@ -110,16 +110,13 @@ class Costs:
         return self.arithmetic.kind == "negated_dsd"
 
     def latency(self, distance: int) -> int:
-        """From the cycle an element is sent to the cycle it is used, `distance` routers on."""
+        """From the cycle an element is sent to the cycle it is used, `distance` routers on; if the
+        operation that sends it receives nothing, `send_start` is to be added."""
         return self.ramp_up + self.hop * distance + self.ramp_down
 
     def buffered(self, distance: int) -> int:
         """Wavelets under way between two PEs when the receiver does not take any."""
         return self.router_queue * (distance + 1) + self.output_queue + self.input_queue
-
-    def called(self, place: Place) -> Place:
-        """In the function that the code at `place` calls."""
-        return Place(place.time + self.code.call, place.depth + self.code.frame)
 
     def issued(self, place: Place, operation: str) -> int:
         """The cycle in which an operation prepared at `place` is issued."""
@@ -130,9 +127,12 @@ class Costs:
         """The first cycle that the code leaves to an operation issued at its end."""
         return issued + place.depth
 
-    def after(self, end: int) -> Place:
-        """The task that an operation activates with its last element in cycle `end`."""
-        return Place(end + 1 + self.task, self.frames)
+    def after(self, end: int, free: int = 0) -> Place:
+        """The task that an operation activates with its last element in cycle `end`; the code that
+        issued it has left the PE in cycle `free`."""
+        dispatch = self.dispatch
+        start = max(end + 1 + self.task - dispatch, free + self.between)
+        return Place(start + dispatch, self.frames)
 
     @property
     def negated_cycles(self) -> int:
@@ -143,25 +143,24 @@ class Costs:
         """Behind such a pass."""
         return Place(place.time + self.negated_cycles, place.depth)
 
-    def done(self, end: int) -> int:
+    def done(self, end: int, free: int = 0) -> int:
         """The cycle in which a PE is done whose last operation ends in cycle `end`: the caller's
-        task starts and calls the host interface.
+        task starts and calls the host interface. `free` as in `after`.
         """
-        return self.after(end).time + self.code.done
+        return self.after(end, free).time + self.code.done
 
     def done_by_code(self, place: Place) -> int:
         """The same where code ends the PE's part: `finish` is called and activates the task,
         which starts when all has returned.
         """
-        inside = self.called(place)
-        return inside.time + self.code.tell + inside.depth + self.task + self.code.done
+        return place.time + self.code.tell + self.task + self.code.done
 
     def first_call(self, plan: Plan) -> Place:
         """Where the first phase is called; the launch is in cycle 0."""
         barrier = plan.collective.contract.kind is ContractKind.BARRIER
         begins = self.code.token_alone if barrier else self.code.buffer
         begun = self.code.launch + begins * bool(plan.phases)
-        place = Place(begun, self.code.launch_frames)
+        place = Place(begun, self.code.returns)
         return self.negated(place) if self.negates else place
 
 
@@ -181,12 +180,15 @@ def costs_of(plan: Plan) -> Costs:
         apply_rate=_combining_rate(contract, target),
         move_rate=engine.negate_words // (contract.element.bytes // 2),
         code=target.code,
+        rows=target.cycles.rows,
         prepared=_prepared(contract, arithmetic),
         load=engine.dsr_load,
         issue=engine.op_issue,
         task=engine.task_start,
-        frames=target.code.frame,
+        between=engine.between_tasks,
+        frames=target.code.returns,
         ramp_up=engine.ramp_up,
+        send_start=engine.send_start,
         ramp_down=engine.ramp_down,
         hop=engine.hop,
         router_queue=target.router_queue,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from collc.cost.exchange import begun_by
-from collc.cost.operations import SLOTS, Costs, Place
+from collc.cost.operations import Costs, Place
 from collc.cost.phase_timing import parts_of
 from collc.cost.predict import Times, lines_of
 from collc.plan import Phase, Region, Role
@@ -40,23 +40,21 @@ def _exchange(part: Times, phase: Phase, pattern: StepsPhase, costs: Costs) -> N
 def _code(role: Role, costs: Costs, passing: int) -> int:
     """What a role does first, with the functions that lead there and their returns; `passing` is
     what it takes more to store several vectors by one operation."""
-    through = SLOTS * (costs.code.call + costs.code.frame)
     if not role.ops:
         return _through(costs)
     first, *others = role.ops
     if first.stores:
         issued = costs.issued(Place(0, 0), "store") + passing
-        loads = costs.code.own_vector_read + costs.load if others and not costs.maps else 0
-        return issued + loads + 2 * costs.code.frame
+        return issued + (costs.code.own_vector_read if others and not costs.maps else 0)
     if first.copies:
-        return costs.issued(Place(0, 0), "copy") + through
+        return costs.issued(Place(0, 0), "copy")
     adds = first.combines_from is not None
-    return costs.issued(Place(0, 0), "add" if adds else "send") + through
+    return costs.issued(Place(0, 0), "add" if adds else "send")
 
 
 def _through(costs: Costs) -> int:
     """What a PE without a part in a phase does of it."""
-    return SLOTS * (costs.code.call + costs.code.frame) + costs.code.ends
+    return costs.code.ends
 
 
 def places_of(phase: Phase, region: Region) -> tuple[Times, Times]:

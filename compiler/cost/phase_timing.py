@@ -19,7 +19,7 @@ from collc.base.paths import Path
 from collc.checks.vector_order import passages
 from collc.cost.exchange import run_exchange
 from collc.cost.line import LineRun, run_line
-from collc.cost.operations import SLOTS, Costs, Place
+from collc.cost.operations import Costs, Place
 from collc.cost.predict import Mask, Times, lines_of, ranks_with_vectors
 from collc.plan import BY_WAVELET, Advance, Phase
 from collc.plan.placement import roles_of_ranks
@@ -120,7 +120,7 @@ def _ends_of_part(plan: ProgramPlan, use: Use, part: Part) -> Ends:
 def _idle(part: Part) -> Ends:
     """PEs without a part run through it; no router has been used."""
     code = part.costs.code
-    through = SLOTS * (code.call + code.frame) + code.ends + part.depth + code.frame
+    through = code.ends + part.depth
     over = part.begun + through + part.costs.task - part.costs.dispatch
     colors = {use.color for role in part.phase.roles for use in role.colors}
     return Ends(
@@ -220,7 +220,7 @@ def _end_of_rank(part: Part, run: LineRun, rank: int) -> tuple[int, bool]:
         return run.done[rank] - costs.dispatch, True
     if last.stores and turns > 1:
         # the task that counts the rounds calls what follows, or tells of the end
-        by_code = run.after[rank].time - costs.code.call
+        by_code = run.after[rank].time
         return (by_code, False) if part.quick else (run.done[rank] - costs.dispatch, True)
     if last.sends and last.advance in BY_WAVELET:
         return _sent(part, _control(run, rank) - 1)
@@ -239,7 +239,7 @@ def _exchange(part: Part, pattern: StepsPhase, ends: Ends) -> None:
     costs, phase = part.costs, part.phase
     starts = lines_of(part.begun, pattern)
     deep = lines_of(part.depth, pattern)
-    free = run_exchange(costs, phase, pattern, starts + costs.code.call, deep).time
+    free = run_exchange(costs, phase, pattern, starts, deep).time
     target, _ = connections(phase, pattern)
     closing = np.zeros(starts.shape[1], dtype=np.int64)
     torn = {name: lines_of(times, pattern) for name, times in ends.torn.items()}
@@ -267,15 +267,14 @@ def _broadcast(part: Part, pattern: BroadcastPhase) -> Ends:
     x, y = np.indices(begun.shape)
     distances = np.abs(x - pattern.x) + np.abs(y - pattern.y)
     at = (pattern.x, pattern.y)
-    root = costs.called(Place(int(begun[at]), int(part.depth[at])))
+    root = Place(int(begun[at]), int(part.depth[at]))
     first = costs.returned(root, costs.issued(root, "send"))
     way = begun.copy() if part.torn_down else np.zeros_like(begun)
-    way[at] = first + costs.ramp_up
+    way[at] = first + costs.send_start + costs.ramp_up
     row = way[:, pattern.y : pattern.y + 1]
     row[:] = _onward(row, pattern.x, costs.hop)
     way = _onward(way.T, pattern.y, costs.hop).T
-    through = SLOTS * (costs.code.call + costs.code.frame)
-    copies = begun + costs.issued(Place(0, 0), "copy") + through + part.depth
+    copies = begun + costs.issued(Place(0, 0), "copy") + part.depth
     start = np.maximum(way + costs.ramp_down, copies)
     start[at] = first
     sides = np.sign(x - pattern.x) + 3 * np.sign(y - pattern.y)

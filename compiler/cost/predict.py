@@ -16,9 +16,9 @@ import numpy.typing as npt
 from collc.base.diagnostics import Span
 from collc.cost.bound import bound_of
 from collc.cost.critical_waits import critical_waits
-from collc.cost.exchange import FUNCTIONS, run_exchange
+from collc.cost.exchange import run_exchange
 from collc.cost.line import LineRun, Wait, run_line
-from collc.cost.operations import SLOTS, Costs, Place, costs_of, costs_of_phase
+from collc.cost.operations import Costs, Place, costs_of, costs_of_phase
 from collc.cost.tree_bound import tree_bound_of
 from collc.plan import Phase, Plan
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule, ascending
@@ -151,8 +151,6 @@ def _reduce(progress: _Progress, phase: Phase, pattern: ReducePhase, goes_on: Ma
         run_line(costs, phase, pattern, list(map(Place, line[:ranks], line[ranks:])))
         for line in different.tolist()
     ]
-    progress.time += SLOTS * costs.code.call
-    progress.depth += SLOTS * costs.code.frame
     own = ranks_with_vectors(pattern)
     at = [places[rank] for rank in own]
     after = [[run.after[rank] for rank in own] for run in runs]
@@ -186,12 +184,9 @@ def _exchange(
     time, depth, done, continued = (
         lines_of(of, pattern) for of in (progress.time, progress.depth, progress.done, goes_on)
     )
-    run = run_exchange(costs, phase, pattern, time + costs.code.call, depth, looks)
-    progress.time += costs.code.call
-    progress.depth += costs.code.frame
-    returns = FUNCTIONS * costs.code.frame
-    time[:], depth[:] = run.time, returns
-    done[:] = np.where(continued, 0, run.time + costs.done_by_code(Place(0, returns)))
+    run = run_exchange(costs, phase, pattern, time, depth, looks)
+    time[:], depth[:] = run.time, costs.code.returns
+    done[:] = np.where(continued, 0, run.time + costs.done_by_code(Place(0, 0)))
     progress.end = max(progress.end, int(run.end.max()))
 
 
@@ -208,8 +203,6 @@ def lines_of(values: npt.NDArray[Any], pattern: ReducePhase | StepsPhase) -> npt
 def _negate_back(progress: _Progress, pattern: ReducePhase, goes_on: Mask) -> None:
     """All PEs run through one more function, in which those with the result pass over it."""
     costs = progress.costs
-    progress.time += costs.code.call
-    progress.depth += costs.code.frame
     time, done, depth = (
         lines_of(of, pattern)[:, pattern.bypass]
         for of in (progress.time, progress.done, progress.depth)
@@ -230,13 +223,10 @@ def _broadcast(progress: _Progress, pattern: BroadcastPhase) -> None:
     costs = progress.costs
     distances = np.abs(progress.x - pattern.x) + np.abs(progress.y - pattern.y)
     at = np.unravel_index(int(distances.argmin()), distances.shape)
-    root = costs.called(Place(int(progress.time[at]), int(progress.depth[at])))
+    root = Place(int(progress.time[at]), int(progress.depth[at]))
     first = costs.returned(root, costs.issued(root, "send"))
-    arrival = first + costs.latency(0) + costs.hop * distances
-    # the slot for sending, then the one for copying; what is prepared is the same for all
-    prepared = costs.issued(Place(0, 0), "copy")
-    through = SLOTS * (costs.code.call + costs.code.frame)
-    copies = progress.time + prepared + through + progress.depth
+    arrival = first + costs.send_start + costs.latency(0) + costs.hop * distances
+    copies = progress.time + costs.issued(Place(0, 0), "copy") + progress.depth
     start = np.maximum(arrival, copies)
     start[at] = first
     end = start + costs.length - 1

@@ -13,7 +13,7 @@ from collc.cost.operations import Costs
 from collc.plan import Phase, RowKind
 from collc.plan.step_tables import extent_of
 from collc.plan.unrolled import Unrolled
-from collc.target.constants import Code
+from collc.target.constants import RowCode
 
 SENDS, RELAYS, RECEIVES = int(RowKind.SENDS), int(RowKind.RELAYS), int(RowKind.RECEIVES)
 COMBINES, STAGES, APPLIES = int(RowKind.COMBINES), int(RowKind.STAGES), int(RowKind.APPLIES)
@@ -38,7 +38,7 @@ class Features:
     mixed_applying: bool
     load: int
     issue: int
-    code: Code
+    code: RowCode
 
     def bit(self, holds: object) -> int:
         """A bit of a row's kind is tested."""
@@ -62,25 +62,29 @@ def features_of(costs: Costs, rows: Unrolled, phase: Phase) -> Features:
     assert exchange is not None, "only exchanges have rows"
     kinds = {int(kind) for kind in set(rows.written.tolist())}
     received = [kind for kind in kinds if kind & RECEIVES]
+    passes = any(kind & RELAYS for kind in kinds)
+    mixed = any(kind & COMBINES for kind in received) and any(
+        not kind & (COMBINES | STAGES) for kind in received
+    )
+    text = 2 if exchange.areas else int(passes or mixed)
     return Features(
         lanes=rows.lanes,
         alike=extent_of(phase) > 0,
         backward=exchange.backward,
         cuts=exchange.slicing.count if exchange.dynamic_length else 0,
-        passes=any(kind & RELAYS for kind in kinds),
-        mixed=any(kind & COMBINES for kind in received)
-        and any(not kind & (COMBINES | STAGES) for kind in received),
+        passes=passes,
+        mixed=mixed,
         areas=exchange.areas,
         mixed_applying=any(kind & APPLIES and kind & COMBINES for kind in kinds),
         load=costs.load,
         issue=costs.issue,
-        code=costs.code,
+        code=costs.rows[3 * (rows.lanes - 1) + text],
     )
 
 
 def beginning(text: Features) -> int:
     """What a phase begins with, before any row is prepared."""
-    code, cycles = text.code, 0
+    code, cycles = text.code, text.code.begun
     if text.backward:
         cycles += code.backward
     if text.cuts:
@@ -88,15 +92,29 @@ def beginning(text: Features) -> int:
     return cycles
 
 
-def loads_at_beginning(text: Features, here: Here) -> int:
-    """The registers of a lane's fabric operands that are loaded before its first row."""
-    return (here.receives + here.sends) * text.alike
+def lane_begun(text: Features, here: Here, kind: int) -> int:
+    """What a lane begins with: the registers of its fabric operands, where all rows have as many
+    elements, and its first row prepared, whose numbers are known to the compiler."""
+    code, into, staged = text.code, kind & INTO, kind & (STAGES | APPLIES)
+    loads = text.load * (here.receives + here.sends) * text.alike
+    first = code.first_send * here.sends + code.first_receive * (into > 0)
+    if text.cuts:
+        first += code.bounds * ((kind & OUT > 0) + (into > 0))
+    return code.lane_begun + loads + first + code.first_stage * (staged > 0)
 
 
 def start(text: Features, here: Here, kind: int) -> tuple[Action, ...]:
     """The row is started, from the call to the return."""
     code = text.code
-    actions: list[Action] = [("code", code.call + code.row_begun)]
+    actions: list[Action] = [
+        (
+            "code",
+            code.row_begun
+            + code.row_staged * (text.areas > 0)
+            + code.row_mixed * text.mixed
+            + code.row_passed * text.passes,
+        )
+    ]
     if here.receives:
         actions += _receive(text, here, kind)
     if here.sends:
@@ -104,7 +122,7 @@ def start(text: Features, here: Here, kind: int) -> tuple[Action, ...]:
     if text.areas:
         applies = kind & APPLIES
         actions += [("code", text.bit(applies)), *(_apply(text, kind) if applies else ())]
-    return _joined([*actions, ("code", code.frame)])
+    return _joined(actions)
 
 
 def _joined(actions: list[Action]) -> tuple[Action, ...]:
@@ -124,22 +142,17 @@ def _receive(text: Features, here: Here, kind: int) -> Iterator[Action]:
     if not kind & RECEIVES:
         return
     if not text.alike:
-        yield from _loaded(text, text.code.operand_length)
+        yield "code", text.code.operand_length
     if text.areas:
         yield "code", text.bit(kind & STAGES)
-    yield from _loaded(text, text.code.operand)
+    yield "code", text.code.operand
     if text.mixed and not kind & STAGES:
         yield "code", text.bit(kind & COMBINES)
     if kind & COMBINES:
-        yield from _loaded(text, text.code.operand)
-    yield from (("wait", text.issue), ("receive", 0))
+        yield "code", text.code.operand
+    yield from (("code", text.issue), ("receive", 0))
     if kind & STAGES or (text.mixed and kind & COMBINES):
         yield "code", text.code.over_else
-
-
-def _loaded(text: Features, operand: int) -> tuple[Action, Action]:
-    """A register is loaded, whose descriptor takes so many instructions."""
-    return ("code", operand), ("wait", text.load)
 
 
 def _send(text: Features, here: Here, kind: int) -> Iterator[Action]:
@@ -149,15 +162,13 @@ def _send(text: Features, here: Here, kind: int) -> Iterator[Action]:
         return
     yield "code", text.code.block + (0 if here.always_receives else _activated(text, kind))
     if not text.alike:
-        yield from _loaded(text, text.code.operand_length)
+        yield "code", text.code.operand_length
     if text.passes:
         yield "code", text.bit(kind & SENDS)
     if kind & RELAYS:
-        yield from _loaded(text, text.code.operand_length)
-        yield from (("wait", text.issue), ("pass", 0))
+        yield from (("code", text.code.operand_length + text.issue), ("pass", 0))
         return
-    yield from _loaded(text, text.code.operand)
-    yield from (("wait", text.issue), ("send", 0))
+    yield from (("code", text.code.operand + text.issue), ("send", 0))
     if text.passes:
         yield "code", text.code.over_else
 
@@ -172,8 +183,8 @@ def _apply(text: Features, kind: int) -> Iterator[Action]:
     operands = 3 if kind & COMBINES else 2
     if text.mixed_applying:
         yield "code", text.bit(kind & COMBINES)
-    yield "code", operands * text.code.operand
-    yield from (("wait", operands * text.load + text.issue), ("apply", kind & COMBINES))
+    yield "code", operands * text.code.operand + text.issue
+    yield "apply", kind & COMBINES
     if text.mixed_applying and kind & COMBINES:
         yield "code", text.code.over_else
 

@@ -114,7 +114,7 @@ class CallStream:
         begun = reached + self.plan.target.code.awaited * (switched.routers.colors > 0)
         if waits.any():
             handled = self._handled(used, self._stopped(reached, depth))
-            due = handled + self.plan.target.code.activate
+            due = handled + self.plan.target.cycles.engine.scalar
             runs = due if self.processor is None else self.processor.first_free(due)
             begun = np.where(waits, handled + (runs - due) + self.calls.started(position), begun)
         return begun + self.calls.opened(switched.routers), waits
@@ -122,7 +122,7 @@ class CallStream:
     def _stopped(self, reached: Times, depth: Times) -> Times:
         """When the code has returned of PEs that have come to a phase and wait for a teardown."""
         code = self.plan.target.code
-        return reached + code.awaited - code.call + np.maximum(depth - code.frames_of_start, 0)
+        return reached + code.awaited + np.maximum(depth - code.frames_of_start, 0)
 
     def _handled(self, used: dict[int, Mask], free: Times) -> Times:
         """When the handlers of the colors that a phase uses have run, one behind the other, on PEs
@@ -349,7 +349,7 @@ def _costs(call_stream: CallStream, position: int, use: Use, costs: Costs) -> Co
         input_queue=min(depth_of(words.input_queue_words, c.input_queue) for c in received),
         task=costs.task + dispatch,
         dispatch=dispatch,
-        frames=2 * costs.code.frame,
+        frames=costs.code.returns,
         length=costs.elements // PAIR if phase.paired else costs.elements,
         group=WIDE if phase.wide else 1,
         control_load=2 * costs.load if given.late and not is_quick(plan, use, given) else 0,

@@ -170,7 +170,7 @@ def _machine(costs: Costs) -> Machine:
 def _code(costs: Costs, role: Role | None) -> int:
     """What a PE does to begin."""
     streams = [one for one in map(stream_of, role.lanes) if one] if role else []
-    code = costs.code
+    code = costs.rows[0]
     takes = code.block * (role is not None and ends_of(role) > 1)
     for stream in streams:
         takes += code.backward * stream.backward

@@ -42,7 +42,7 @@ def tree_bound_of(schedule: Schedule, costs: Costs, first_call: Place) -> int | 
             if isinstance(following, ReducePhase) and _meets(phase, following):
                 ranks.append(following.ranks)
             cycles = _sides(ranks, costs)
-            begins = _sent(costs, costs.called(place))
+            begins = _sent(costs, place)
             index += len(ranks)
         elif isinstance(phase, BroadcastPhase):
             cycles = costs.length + costs.latency(_farthest(phase)) - 1
@@ -63,8 +63,7 @@ def _meets(phase: ReducePhase, following: ReducePhase) -> bool:
 
 def _sent(costs: Costs, place: Place) -> int:
     """The cycle of the first element of a vector that is sent in the function called at `place`."""
-    inside = costs.called(place)
-    return costs.returned(inside, costs.issued(inside, "send"))
+    return costs.returned(place, costs.issued(place, "send")) + costs.send_start
 
 
 def _sides(ranks: Sequence[int], costs: Costs) -> int:

@@ -51,7 +51,11 @@ def csl_body(formula: Formula) -> tuple[str, ...]:
     lines, result = _lines(formula, _CSL, "const {name}: {type} = {text};")
     if len(result) == 3:
         condition, chosen, otherwise = result
-        return (*lines, f"if {condition} {{ return {chosen}; }}", f"return {otherwise};")
+        return (
+            *lines,
+            f"const result = if {condition} {chosen} else {otherwise};",
+            "return result;",
+        )
     return (*lines, f"return {result[0]};")
 
 

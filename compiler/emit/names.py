@@ -50,8 +50,8 @@ _INTEGER_BUILTIN = {
 _CALLBACK = {
     Operation.ADD: "return (own + received);",
     Operation.MUL: "return (own * received);",
-    Operation.MAX: "if (received > own) { return received; } return own;",
-    Operation.MIN: "if (received < own) { return received; } return own;",
+    Operation.MAX: "const chosen = if (received > own) received else own; return chosen;",
+    Operation.MIN: "const chosen = if (received < own) received else own; return chosen;",
     Operation.AND: "return (own & received);",
     Operation.OR: "return (own | received);",
     Operation.XOR: "return (own ^ received);",

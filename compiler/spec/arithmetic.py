@@ -13,46 +13,36 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from collc.spec import ElementType, Operation, OwnOperation
-from collc.spec.formula import instructions_of
+from collc.spec.formula import Work, work_of
 from collc.target import Target
 
 FLOATS = (ElementType.F32, ElementType.F16)
 _SIXTEEN_BIT = (ElementType.I16, ElementType.U16)
 
 
+NO_WORK = Work()
+
+
 @dataclass(frozen=True)
 class Arithmetic:
-    """`kind` is "dsd" (the vector unit), "negated_dsd" (it, on negated values) or "map".
-
-    `instructions` is the number of scalar instructions of the call-back (0 unless "map").
-    """
+    """`kind` is "dsd" (the vector unit), "negated_dsd" (it, on negated values) or "map", and `work`
+    what the call-back of that does."""
 
     kind: str
-    instructions: int = 0
+    work: Work = NO_WORK
 
     def cycles_per_element(self, target: Target) -> int:
-        """Cycles to combine one element with one that arrives.
-
-        A call-back's elements are taken from their operands, it runs, its result is written; the
-        next call begins when that has happened.
-        """
+        """Cycles to combine one element with one that arrives; the next call of a call-back begins
+        when the one before has returned."""
         if self.kind != "map":
             return 1
-        engine = target.cycles.engine
-        return 2 * engine.map_access + self.instructions * engine.scalar
-
-
-# Instructions of a call-back (`collc.emit.names`): the arithmetic one and the return, or a
-# comparison, a branch and the return of the one or the other. [guess] one for each, even on 32 bits
-_CALL_BACK = {
-    Operation.ADD: 2,
-    Operation.MUL: 2,
-    Operation.MAX: 3,
-    Operation.MIN: 3,
-    Operation.AND: 2,
-    Operation.OR: 2,
-    Operation.XOR: 2,
-}
+        engine, work = target.cycles.engine, self.work
+        return (
+            engine.map_element
+            + engine.scalar * work.scalars
+            + engine.float_wait * work.float_waits
+            + engine.wide_product * work.wide_products
+        )
 
 
 def arithmetic_of(element: ElementType, operation: Operation | OwnOperation | None) -> Arithmetic:
@@ -60,9 +50,16 @@ def arithmetic_of(element: ElementType, operation: Operation | OwnOperation | No
     if operation is None:
         return Arithmetic("dsd")
     if isinstance(operation, OwnOperation):
-        return Arithmetic("map", instructions_of(operation.formula))
+        return Arithmetic("map", work_of(operation.formula))
     if element in FLOATS:
         return Arithmetic("negated_dsd" if operation is Operation.MIN else "dsd")
     if element in _SIXTEEN_BIT and (operation is Operation.ADD or operation.bitwise):
         return Arithmetic("dsd")
-    return Arithmetic("map", _CALL_BACK[operation])
+    return Arithmetic("map", _work_of(element, operation))
+
+
+def _work_of(element: ElementType, operation: Operation) -> Work:
+    """Of the call-backs in `collc.emit.names`: a maximum is compared and chosen."""
+    if operation is Operation.MUL and element not in _SIXTEEN_BIT:
+        return Work(wide_products=1)
+    return Work(scalars=2 if operation in {Operation.MAX, Operation.MIN} else 1)

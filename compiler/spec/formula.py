@@ -153,19 +153,31 @@ def _computed(node: Node, of: list[Array]) -> Array:
 
 LEAVES = ("own", "received", "constant")
 CHOICES = ("min", "max", "choose")
-_INSTRUCTIONS = {"choose": 2, "min": 3, "max": 3, "and": 2, "or": 2}
 
 
-def instructions_of(formula: Formula) -> int:
-    """Scalar instructions of the call-back: one for each node that computes, two where there is a
-    branch, one more to keep each named value, and the return. A minimum or maximum has to compare
-    first; of a choice that is returned, each side returns."""
-    named = named_nodes(formula)
-    count = 1
-    for index, node in enumerate(formula):
-        if node.kind not in LEAVES:
-            count += _INSTRUCTIONS.get(node.kind, 1) + (index in named)
-    return count - (formula[-1].kind in CHOICES)
+@dataclass(frozen=True)
+class Work:
+    """Instructions of a call-back: those of a cycle, how many of them another one waits for, as
+    their result is a float, and products of whole numbers of 32 bits."""
+
+    scalars: int = 0
+    float_waits: int = 0
+    wide_products: int = 0
+
+
+def work_of(formula: Formula) -> Work:
+    """One instruction for each node that computes, two for a choice between two values, of which a
+    minimum or maximum has to compare them first. A choice takes no jump."""
+    scalars = waits = wide = 0
+    for node, used in zip(formula, uses(formula), strict=True):
+        if node.kind in LEAVES:
+            continue
+        if node.kind == "mul" and node.type in {"i32", "u32"}:
+            wide += 1
+            continue
+        scalars += 2 if node.kind in {"min", "max"} else 1
+        waits += node.type in FLOATS and used > 0
+    return Work(scalars, waits, wide)
 
 
 def named_nodes(formula: Formula) -> set[int]:

@@ -5,21 +5,20 @@ Those of the machine, of the phases of trees and of rows are measured. `make con
 or a difference of two such stretches; which they are stands in `tests/measuring`. The file has the
 numbers of each timing table of fabsim, by target; predictions are made with those of `TIMING`.
 
-What comes between the collectives of a program, and what a dynamic length is cut by, is not
-measured yet, but counted from the templates for the table `streams`: `counted.json`.
+Code is optimised before it runs, so pieces have no times of their own: those of rows and of
+programs are what fits the tasks and programs that were measured best (`tests/measuring`).
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 FILE = Path(__file__).parent / "constants.json"
-COUNTED = Path(__file__).parent / "counted.json"
-TIMING = "streams"  # the timing table that fabsim uses if it is told nothing
+TIMING = "simfabric"  # the timing table that fabsim uses if it is told nothing
 
 
 @dataclass(frozen=True)
@@ -28,12 +27,16 @@ class Engine:
 
     hop: int  # from a router to the next
     ramp_up: int  # from the cycle that executes an element until it is in the PE's own router
+    send_start: int  # more of it where the operation receives nothing: its pipeline fills
     ramp_down: int  # from there to the cycle that can use it
     dsr_load: int  # a DSD is copied into a register
-    op_issue: int  # an operation whose operands are in registers is issued
+    op_issue: int  # from the cycle behind the last load to the issue of an operation
     task_start: int  # from the activation of a task to its first instruction
+    between_tasks: int  # from the end of a task to the next one, at least
     scalar: int  # an instruction of a call-back
-    map_access: int  # `@map` takes the elements of a call, or writes its result
+    float_wait: int  # more of one whose result is a float that another one needs
+    wide_product: int  # one that multiplies whole numbers of 32 bits
+    map_element: int  # what else a call of a call-back takes
     negate_words: int  # 16-bit words of memory, not cycles: so many change their sign in one
 
 
@@ -43,14 +46,13 @@ class Code:
     operands loaded."""
 
     # functions and tasks
-    call: int  # the next function of a phase is called
-    frame: int  # and returns
+    frame: int  # a task returns
     tell: int  # the task is activated that tells of the end
     done: int  # what that task does until a collective by itself is done
 
     # a collective by itself (`collective_pe.csl.j2`)
     launch: int  # from the launch to the call of the module's `run`
-    launch_frames: int  # what returns behind the first phase
+    returns: int  # from the issue of a task's last operation until that can have an element
     buffer: int  # `run` sets `base` and `vector`, and calls the first phase
     token_alone: int  # the same for a barrier, which has no buffer
 
@@ -66,8 +68,7 @@ class Code:
     negate: int  # the vector changes its sign
     store_by_map: int  # the same by `@map`, whose operands are descriptors
     add_by_map: int
-    map_loop: int  # the loop around several `@map`, up to the first round
-    map_round: int  # and from one round to the next, or behind the last
+    map_round: int  # from one round of a loop around `@map` to the next
     store_one: int  # the same with a dynamic length, an operation for each vector
     own_vector_read: int  # behind storing the own vector is read, its register loaded
     next_round: int  # an operation of several that store is over: on to the next
@@ -123,7 +124,21 @@ class Code:
     between: int  # of a task between two operations of a phase
     ended: int  # behind the end of a part, where that of another is missing
 
-    # rows of an exchange (`exchange_pe.csl.j2`)
+
+# What is optimised together depends on how much text there is: rows are mixed where some let
+# pass, or some are combined and some are not.
+TEXTS = tuple(
+    f"{lanes}, {rows}"
+    for lanes in ("one lane", "two lanes")
+    for rows in ("plain", "mixed", "staged")
+)
+
+
+@dataclass(frozen=True)
+class RowCode:
+    """Pieces of the code that runs rows of an exchange (`exchange_pe.csl.j2`): what they add to the
+    time of a task in texts of one of `TEXTS`."""
+
     bit_set: int  # a bit of a row's kind is tested, and set
     bit_clear: int  # or not
     own_bit_set: int  # the same of the row under way, read first
@@ -134,11 +149,18 @@ class Code:
     loop_back: int
     counter: int  # a variable is read, changed, written
     row_begun: int  # a row's kind is read, and noted
-    operand: int  # a descriptor is read
-    operand_length: int  # one that is known but for its length
+    row_staged: int  # more where rows of the text are staged
+    row_mixed: int  # more where some are combined and some are not
+    row_passed: int  # more where rows of the text let pass
+    operand: int  # a descriptor is read, and its register loaded
+    operand_length: int  # the same of one that is known but for its length
     block: int  # a task is blocked
     activate: int  # a task is activated
-    lane_begun: int  # a phase's beginning for a lane, without preparing its first row
+    begun: int  # a phase's beginning
+    lane_begun: int  # more for each lane
+    first_send: int  # and for preparing its first row
+    first_receive: int
+    first_stage: int
     backward: int  # where slices go from their last element on
     cuts: int  # a vector of a dynamic length is cut into slices
     cut: int  # for each
@@ -151,6 +173,7 @@ class Code:
     stage_area: int  # more where there are several areas
     bounds: int  # where a slice begins and ends is looked up
     other_lane: int  # a second lane is looked at, too
+    goes_on: int  # of two lanes one goes on: a function is called, and returns
     step_begun: int  # how many lanes it has
     step_over: int  # what ends the phase is called
 
@@ -161,23 +184,28 @@ class Constants:
 
     engine: Engine
     code: Code
+    rows: tuple[RowCode, ...]  # of each of `TEXTS`
 
 
 @lru_cache
 def constants_of(target: str, timing: str = TIMING) -> Constants:
     """The constants of a target under one of fabsim's timing tables."""
-    values: dict[str, int] = read(COUNTED)[target] | read(FILE)[timing][target]
+    values: dict[str, Any] = read(FILE)[timing][target]
     engine, code = (
         {field.name: values[field.name] for field in fields(kind)} for kind in (Engine, Code)
     )
-    return Constants(Engine(**engine), Code(**code))
+    rows = tuple(RowCode(**values["rows"][text]) for text in TEXTS)
+    return Constants(Engine(**engine), Code(**code), rows)
 
 
-def read(file: Path) -> Any:  # noqa: ANN401 - what the two files hold differs in depth
-    """What is in one of the two files."""
+def read(file: Path) -> Any:  # noqa: ANN401 - JSON
+    """What is in the file."""
     return json.loads(file.read_text(encoding="utf-8"))
 
 
-def free_code() -> Code:
-    """Code that takes no time."""
-    return Code(**{field.name: 0 for field in fields(Code)})
+def without_code(constants: Constants) -> Constants:
+    """The same machine where code takes no time, and registers and tasks do not either."""
+    engine = replace(constants.engine, dsr_load=0, op_issue=0, task_start=0, scalar=0)
+    code = Code(**{field.name: 0 for field in fields(Code)})
+    rows = RowCode(**{field.name: 0 for field in fields(RowCode)})
+    return Constants(engine, code, (rows,) * len(TEXTS))

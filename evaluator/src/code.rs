@@ -21,12 +21,8 @@ impl Evaluation<'_> {
                 return;
             }
         }
-        let own = &mut self.pes[pe];
-        let waits = std::mem::take(&mut own.waits);
-        own.ready = self.now + 1 + waits;
-        if waits == 0 {
-            self.make_moves(pe);
-        }
+        self.pes[pe].ready = self.now + 1;
+        self.make_moves(pe);
     }
 
     /// What the code does at once, up to its next instruction; or its end.
@@ -37,10 +33,6 @@ impl Evaluation<'_> {
             match next {
                 Move::Code(cycles) => {
                     own.slots = cycles;
-                    return;
-                }
-                Move::Wait(cycles) => {
-                    (own.slots, own.waits) = (1, cycles - 1);
                     return;
                 }
                 Move::Leave => (own.free, own.ended) = (self.now, own.ended.max(self.now - 1)),
@@ -67,7 +59,9 @@ impl Evaluation<'_> {
                 }
             }
         }
-        self.pes[pe].active = false;
+        let own = &mut self.pes[pe];
+        own.active = false;
+        own.idle = self.now + 1 + self.line.machine.between;
         self.under_way -= 1;
         self.start_task(pe);
     }
@@ -97,8 +91,8 @@ impl Evaluation<'_> {
                 continue;
             }
             let own = &mut self.pes[pe];
-            (own.last, own.active, own.slots, own.waits) = (index, true, 0, 0);
-            own.ready = self.now + 1 + self.line.machine.task;
+            (own.last, own.active, own.slots) = (index, true, 0);
+            own.ready = own.idle.max(self.now + 1 + self.line.machine.task);
             own.next = 0;
             own.moves.clear();
             self.under_way += 1;
@@ -127,17 +121,14 @@ impl Evaluation<'_> {
             own.active = true;
             own.code(line.beginning);
             for &lane in &lanes {
-                for _ in 0..line.lanes[lane].loads {
-                    own.moves.push(Move::Wait(line.machine.load));
-                }
-                own.code(code.lane_begun + line.kind(lane, 0).prepared);
+                own.code(line.lanes[lane].begins);
             }
             if line.lanes_each == 1 {
                 self.entries(pe, lanes[0]);
             } else {
                 self.steps(pe);
             }
-            self.pes[pe].code(code.frame + returning);
+            self.pes[pe].code(line.machine.frame + returning);
         }
     }
 
@@ -159,7 +150,7 @@ impl Evaluation<'_> {
                 self.steps(pe);
             }
         }
-        self.pes[pe].code(code.frame);
+        self.pes[pe].code(self.line.machine.frame);
     }
 
     /// Whether the entry under way ends its lane's part in a step.
@@ -197,10 +188,9 @@ impl Evaluation<'_> {
         over
     }
 
-    /// Entries of a PE's only lane begin until one is under way, with call and return.
+    /// Entries of a PE's only lane begin until one is under way.
     fn entries(&mut self, pe: usize, lane: usize) {
         let code = &self.line.machine.code;
-        self.pes[pe].code(code.call);
         while !self.test_over(pe, lane) {
             self.start_entry(pe, lane);
             self.prepare_next(pe, lane);
@@ -211,16 +201,14 @@ impl Evaluation<'_> {
             }
             self.pes[pe].code(code.loop_back);
         }
-        self.pes[pe].code(code.frame);
     }
 
-    /// Steps begin until one is under way, with call and return.
+    /// Steps begin until one is under way.
     fn steps(&mut self, pe: usize) {
         let line = self.line;
         let code = &line.machine.code;
         let lanes = line.lanes_of(pe).filter(|&lane| line.has_entries(lane));
         let lanes: Vec<usize> = lanes.collect();
-        self.pes[pe].code(code.call);
         self.test_running(pe);
         while self.pes[pe].running == 0 {
             self.pes[pe].code(code.other_lane * (line.lanes_each as i64 - 1));
@@ -238,7 +226,6 @@ impl Evaluation<'_> {
             self.pes[pe].code(code.loop_back);
             self.test_running(pe);
         }
-        self.pes[pe].code(code.frame);
     }
 
     /// The prepared entry becomes the one under way.
@@ -261,7 +248,6 @@ impl Evaluation<'_> {
             match *action {
                 Action::Code(cycles) => own.code(cycles),
                 Action::Apply => own.code(entry.applying),
-                Action::Wait(cycles) => own.moves.push(Move::Wait(cycles)),
                 Action::Receive => own.moves.push(into(entry.into, false)),
                 Action::Pass => own.moves.push(into(entry.passed, true)),
                 Action::Send => own.moves.push(Move::Send {
@@ -281,7 +267,7 @@ impl Evaluation<'_> {
     /// Entries of a step begin until one is under way, with call and return.
     fn go_on_in_step(&mut self, pe: usize, lane: usize) {
         let code = &self.line.machine.code;
-        self.pes[pe].code(code.call);
+        self.pes[pe].code(code.goes_on);
         self.prepare_next(pe, lane);
         while self.lanes[lane].progress.runs == 0 {
             self.test_bit(pe, false);
@@ -297,7 +283,6 @@ impl Evaluation<'_> {
         if self.lanes[lane].progress.runs > 0 {
             self.test_bit(pe, true);
         }
-        self.pes[pe].code(code.frame);
     }
 }
 

@@ -8,6 +8,8 @@ use std::ops::Range;
 #[cfg_attr(feature = "python", derive(pyo3::FromPyObject))]
 pub struct Machine {
     pub ramp_up: i64,
+    /// More of it, where an operation sends that receives nothing.
+    pub send_start: i64,
     pub ramp_down: i64,
     pub hop: i64,
     pub router_queue: i64,
@@ -17,8 +19,10 @@ pub struct Machine {
     pub group: i64,
     /// From an activation to the task's first instruction.
     pub task: i64,
-    /// A descriptor into its register.
-    pub load: i64,
+    /// From the end of a task to the next one, at least.
+    pub between: i64,
+    /// The return of a task.
+    pub frame: i64,
     pub code: Code,
 }
 
@@ -26,8 +30,6 @@ pub struct Machine {
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "python", derive(pyo3::FromPyObject))]
 pub struct Code {
-    pub call: i64,
-    pub frame: i64,
     pub own_bit_set: i64,
     pub own_bit_clear: i64,
     pub is_true: i64,
@@ -35,8 +37,8 @@ pub struct Code {
     pub over_else: i64,
     pub loop_back: i64,
     pub counter: i64,
-    pub lane_begun: i64,
     pub other_lane: i64,
+    pub goes_on: i64,
     pub step_begun: i64,
     pub step_over: i64,
 }
@@ -44,10 +46,8 @@ pub struct Code {
 /// What the code that starts an entry does, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Instructions: each needs a slot of the PE.
+    /// Cycles of code, in which no operation has a slot.
     Code(i64),
-    /// A slot, and then cycles in which the code waits.
-    Wait(i64),
     Receive,
     Send,
     /// Let pass what others send.
@@ -96,8 +96,8 @@ pub struct Lane {
     pub target: Option<usize>,
     /// The links on the way there, one after the other.
     pub links: Vec<usize>,
-    /// Registers that are loaded when the phase begins.
-    pub loads: i64,
+    /// Cycles until the first entry is prepared.
+    pub begins: i64,
 }
 
 /// How the elements of a lane travel, worked out once.

@@ -58,7 +58,7 @@ struct LanesGiven<'py> {
     target: Ints<'py>,
     links_start: Ints<'py>,
     links: Ints<'py>,
-    loads: Ints<'py>,
+    begins: Ints<'py>,
 }
 
 impl FromPyObject<'_> for Action {
@@ -66,7 +66,6 @@ impl FromPyObject<'_> for Action {
         let (name, number): (String, i64) = given.extract()?;
         match name.as_str() {
             "code" => Ok(Action::Code(number)),
-            "wait" => Ok(Action::Wait(number)),
             "receive" => Ok(Action::Receive),
             "send" => Ok(Action::Send),
             "pass" => Ok(Action::Pass),
@@ -149,7 +148,6 @@ type TaskTold = (usize, isize, Vec<(&'static str, i64)>);
 fn told(task: &Task) -> TaskTold {
     let told = |next: &Move| match *next {
         Move::Code(cycles) => ("code", cycles),
-        Move::Wait(cycles) => ("wait", cycles),
         Move::Take {
             elements,
             passing: true,
@@ -264,11 +262,11 @@ fn entries_of(given: &EntriesGiven) -> PyResult<Vec<Entry>> {
 fn lanes_of(given: &LanesGiven) -> PyResult<Vec<Lane>> {
     let (start, links_start) = (indexes(&given.start)?, indexes(&given.links_start)?);
     let (beyond, links) = (indexes(&given.beyond)?, indexes(&given.links)?);
-    let (target, loads) = (targets(&given.target), column(&given.loads));
+    let (target, begins) = (targets(&given.target), column(&given.begins));
     same_length(&[
         beyond.len() + 1,
         target.len() + 1,
-        loads.len() + 1,
+        begins.len() + 1,
         start.len(),
         links_start.len(),
     ])?;
@@ -281,7 +279,7 @@ fn lanes_of(given: &LanesGiven) -> PyResult<Vec<Lane>> {
             beyond: beyond[at],
             target: target[at],
             links: links.to_vec(),
-            loads: loads[at],
+            begins: begins[at],
         })
     };
     (0..target.len()).map(lane).collect()

@@ -73,7 +73,6 @@ pub struct Operation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move {
     Code(i64),
-    Wait(i64),
     Take {
         lane: usize,
         elements: i64,
@@ -90,10 +89,11 @@ pub enum Move {
 /// A PE's code, and whose turn it is where two lanes could go on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PeState {
-    /// Slots that an instruction has left; when the code goes on, and how long it waits then.
+    /// Slots that the code has left up to its next move; when it begins, and when the PE may have
+    /// another task.
     pub slots: i64,
     pub ready: i64,
-    pub waits: i64,
+    pub idle: i64,
     pub active: bool,
     pub operations: Vec<Operation>,
     pub turn: usize,

@@ -83,7 +83,7 @@ fn timed(evaluation: &mut Evaluation, mut budget: Budget) -> Result<Timing, Fail
 pub fn code_of_beginning(line: &Line) -> Vec<i64> {
     let none = vec![0; line.pes()];
     let cycles = |next: &Move| match next {
-        Move::Code(cycles) | Move::Wait(cycles) => *cycles,
+        Move::Code(cycles) => *cycles,
         _ => 0,
     };
     let pes = Evaluation::new(line, &none, &none).pes;

@@ -5,7 +5,7 @@ mod csl_support;
 use csl_support::*;
 use fabsim::csl::CompileOptions;
 use fabsim::host::{SimOptions, Simulator};
-use fabsim::program::{Arch, Design};
+use fabsim::program::{Arch, Clock, Design};
 use std::sync::Arc;
 
 const HEAD: &str = r#"
@@ -55,7 +55,8 @@ fn compiled(arch: Arch, width: u16, colors: &str, pe: &str) -> Result<Design, St
          const sys = @import_module(\"<memcpy/memcpy>\", memcpy_params);\n{HEAD}\n{pe}\n\
          comptime {{ @export_symbol(ptr, \"note\"); @export_symbol(run); }}\n"
     );
-    let options = CompileOptions::new(arch);
+    let mut options = CompileOptions::new(arch);
+    options.clock = Clock::Streams; // rules of routers, at cycles that are written down below
     compile(&[("layout.csl", &layout), ("pe.csl", &pe)], &options)
 }
 

@@ -23,7 +23,7 @@ from collc.patterns.facts import contracts_of
 from collc.schedule import build_schedule
 from collc.spec import ContractKind, ElementType
 from collc.target import TARGETS, WSE2
-from collc.target.constants import Constants, free_code
+from collc.target.constants import without_code
 
 VISIT = 2 * WSE2.ramp + 1
 LENGTHS = (1, 2, 3, 7, 16, 40, 200)
@@ -143,8 +143,7 @@ def test_random_trees_are_above_the_bound_of_trees(ranks, seed, length, spread):
     tree = b.random_tree(ranks, seed)
     make = b.line_allreduce if spread else b.line_reduce
     schedule = build_schedule(make(tree, length))
-    engine = replace(WSE2.cycles.engine, dsr_load=0, op_issue=0, task_start=0, scalar=0)
-    free = replace(WSE2, cycles=Constants(engine, free_code()))
+    free = replace(WSE2, cycles=without_code(WSE2.cycles))
     for target in (WSE2, free):
         prediction = predict(schedule, build_plan(schedule, target))
         assert prediction.bound <= prediction.cycles

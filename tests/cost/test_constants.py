@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from dataclasses import fields
-from pathlib import Path
 
 import pytest
-from measuring.differences import isolated
 from measuring.engine import measured_engine
+from measuring.fitting import fitted, trimmed
+from measuring.probes import probe_of
+from measuring.rows import tasks_of
 from measuring.trees import measured_trees
 
 from collc.target import TARGETS
-from collc.target.constants import COUNTED, FILE, TIMING, Code, Engine, constants_of, read
-
-TESTS = Path(__file__).parents[1]
-SAMPLE = """
-from measuring.probes import probe_of
-from measuring.rows import stretches
-from collc.target.constants import TIMING, constants_of, read
-
-known = constants_of("{target}")
-found = stretches(probe_of("{pattern}", 3, 6), "{target}", TIMING, known)
-assert len(found) > 8, found
-for one in found:
-    takes = sum(count * getattr(known.code, name) for name, count in one.counts)
-    assert takes == one.cycles, one
-"""
+from collc.target.constants import FILE, TEXTS, TIMING, Code, Engine, RowCode, constants_of, read
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -45,42 +29,39 @@ def test_the_machine_and_the_phases_of_trees_are_as_measured(target: str) -> Non
     ("target", "pattern"),
     [("wse2", "two_pes"), ("wse3", "prefix_sum")],
 )
-def test_rows_take_what_their_pieces_take(target: str, pattern: str) -> None:
-    """In a process of its own, where nothing is compiled: tasks are looked at as they are written
-    down."""
-    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(TESTS)}
-    program = SAMPLE.format(target=target, pattern=pattern)
-    ran = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", program],
-        capture_output=True, text=True, env=environment, check=False,
-    )  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
+def test_tasks_that_run_rows_take_what_their_pieces_take(target: str, pattern: str) -> None:
+    constants = constants_of(target)
+    tasks = tasks_of(probe_of(pattern, 3, 6), target, TIMING, constants)
+    later = [task for task in tasks if not task.is_first]
+    assert len(later) > 3
+    for task in later:
+        own = constants.rows[task.text]
+        takes = sum(count * getattr(own, name) for name, count in task.counts)
+        assert abs(takes - task.cycles) <= 4, task
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_every_constant_is_in_one_of_the_two_files(target: str) -> None:
-    counted, measured = read(COUNTED)[target], read(FILE)[TIMING][target]
-    names = {field.name for kind in (Engine, Code) for field in fields(kind)}
-    assert not set(counted) & set(measured)
-    assert set(counted) | set(measured) == names
+def test_every_constant_is_in_the_file_and_nothing_else_is(target: str) -> None:
+    values = read(FILE)[TIMING][target]
+    rows = values.pop("rows")
+    assert set(values) == {field.name for kind in (Engine, Code) for field in fields(kind)}
+    assert set(rows) == set(TEXTS)
+    assert all(set(row) == {field.name for field in fields(RowCode)} for row in rows.values())
 
 
-def test_what_differs_in_one_piece_tells_what_that_takes() -> None:
-    stretches = [
-        ("a", 13, {"x": 1, "y": 2}),
-        ("b", 16, {"x": 2, "y": 2}),
-        ("c", 40, {"x": 1, "y": 1, "z": 4}),
-    ]
-    found = {piece.name: piece for piece in isolated(stretches)}
-    assert {name: piece.cycles for name, piece in found.items()} == {"x": 3, "y": 5, "z": 8}
-    assert (found["x"].found[0].more, found["x"].found[0].less) == ("b", "a")
+def test_pieces_are_what_fits_the_tasks_that_have_them() -> None:
+    tasks = [(13, {"x": 1, "y": 2}), (16, {"x": 2, "y": 2}), (40, {"x": 1, "y": 1, "z": 4})]
+    fit = fitted(tasks)
+    assert fit.cycles == {"x": 3, "y": 5, "z": 8}
+    assert fit.worst == 0
 
 
-def test_what_always_comes_together_is_not_told_apart() -> None:
-    assert isolated([("a", 3, {"x": 1, "y": 1}), ("b", 6, {"x": 2, "y": 2})]) == []
+def test_a_piece_takes_nothing_rather_than_less_unless_it_may() -> None:
+    tasks = [(10, {"x": 1}), (4, {"x": 1, "y": 1})]
+    assert fitted(tasks).cycles["y"] == 0
+    assert fitted(tasks, frozenset("y")).cycles == {"x": 10, "y": -6}
 
 
-def test_differences_that_disagree_give_the_one_in_the_middle_and_say_so() -> None:
-    stretches = [("a", 3, {"x": 1}), ("b", 8, {"x": 2}), ("c", 50, {"x": 5})]
-    (piece,) = isolated(stretches)
-    assert piece.cycles == 5 and piece.spread > 0
+def test_a_task_of_the_other_lane_does_not_count() -> None:
+    tasks = [(10 * n, {"x": n}) for n in range(1, 12)]
+    assert trimmed([*tasks, (300, {"x": 3})]).cycles == {"x": 10}

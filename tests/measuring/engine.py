@@ -7,14 +7,18 @@ from dataclasses import dataclass
 
 from measuring.traces import Trace, trace_of
 
-ELEMENTS = 3  # of a vector, one a cycle
+ELEMENTS = 8  # of a vector, one a cycle: a task is at its end before the operation is
 NEGATED = 64  # elements of 32 bits
 WORDS = 2  # of 16 bits in one
+CALL = 1  # cycles of `@map` beside the call-back: `map_element`
 
-BROADCAST = "broadcast(x: f32[3]) on row { broadcast from 0 }"
-CHAIN = "reduce(x: f32[3], add) on row { order west_to_east reduce chain to 0 }"
-BY_MAP = "reduce(x: u32[3], add) on row { order west_to_east reduce chain to 0 }"
+BROADCAST = f"broadcast(x: f32[{ELEMENTS}]) on row {{ broadcast from 0 }}"
+CHAIN = f"reduce(x: f32[{ELEMENTS}], add) on row {{ order west_to_east reduce chain to 0 }}"
+BY_MAP = f"reduce(x: u32[{ELEMENTS}], add) on row {{ order west_to_east reduce chain to 0 }}"
+PRODUCTS = f"reduce(x: u32[{ELEMENTS}], mul) on row {{ order west_to_east reduce chain to 0 }}"
 NEGATES = f"reduce(x: f32[{NEGATED}], min) on row {{ order west_to_east reduce chain to 0 }}"
+OWN = f"""operation own(a, b: f32) assume associative = a * b + a
+collective c = reduce(x: f32[{ELEMENTS}], own) on row {{ order west_to_east reduce chain to 0 }}"""
 
 
 def _hop(trace: Trace) -> int:
@@ -22,11 +26,16 @@ def _hop(trace: Trace) -> int:
 
 
 def _ramp_up(trace: Trace) -> int:
-    return trace.first(0, "lands", "R") - trace.first(0, "moves")
+    return trace.first(1, "lands", "R") - trace.first(1, "moves")
+
+
+def _send_start(trace: Trace) -> int:
+    return trace.first(2, "lands", "R") - trace.first(2, "moves") - _ramp_up(trace)
 
 
 def _ramp_down(trace: Trace) -> int:
-    return trace.first(1, "moves") - trace.first(1, "lands", "W")
+    """The wavelet in a router leaves it as late as one that goes down to the PE."""
+    return trace.first(1, "moves") - trace.first(0, "lands", "R") - _hop(trace)
 
 
 def _dsr_load(trace: Trace) -> int:
@@ -43,14 +52,34 @@ def _task_start(trace: Trace) -> int:
     return trace.begins(2, 1) - (trace.first(2, "moves") + ELEMENTS)
 
 
+def _between_tasks(trace: Trace) -> int:
+    """A task ends with a return; a cycle later the PE could have another one."""
+    returned = trace.first(1, "code", "RET")
+    return trace.first(1, "code", "IDLE", after=returned) - returned - 1
+
+
+def _map_element(trace: Trace) -> int:
+    return _call(trace) - _scalar(trace)
+
+
 def _scalar(trace: Trace) -> int:
     begins = trace.first(0, "code", "ADD32")
     return trace.first(0, "code", after=begins) - begins
 
 
-def _map_access(trace: Trace) -> int:
-    second = trace.first(0, "code", "MAP", after=trace.first(0, "code", "ADD32"))
-    return (trace.first(0, "code", "ADD32", after=second) - second) // 2
+def _call(trace: Trace) -> int:
+    """From one call of a call-back to the next."""
+    first, second = trace.cycles(0, "code", "MAP")[-2:]
+    return second - first
+
+
+def _float_wait(trace: Trace) -> int:
+    """Beside the two instructions and what the call takes."""
+    return _call(trace) - 2 - CALL
+
+
+def _wide_product(trace: Trace) -> int:
+    return _call(trace) - CALL
 
 
 def _negate_words(trace: Trace) -> int:
@@ -70,9 +99,14 @@ class Constant:
 
 
 CONSTANTS = (
-    Constant("hop", BROADCAST, 3, _hop, "the first wavelet lands in a router; and in the next"),
-    Constant("ramp_up", BROADCAST, 3, _ramp_up, "the sender's first element moves; it lands"),
-    Constant("ramp_down", BROADCAST, 3, _ramp_down, "it lands; the receiver's element moves"),
+    Constant("hop", BROADCAST, 3, _hop, "a wavelet lands in a router; and in the next"),
+    Constant("ramp_up", CHAIN, 3, _ramp_up, "an element is combined and sent on; it lands"),
+    Constant(
+        "send_start", CHAIN, 3, _send_start, "one is sent from memory; it lands; so much later"
+    ),
+    Constant(
+        "ramp_down", BROADCAST, 3, _ramp_down, "it leaves a router; the receiver's element moves"
+    ),
     Constant("dsr_load", CHAIN, 3, _dsr_load, "`@load_to_dsr` begins; what is behind it begins"),
     Constant("op_issue", CHAIN, 3, _op_issue, "an operation on registers begins; it is issued"),
     Constant(
@@ -82,15 +116,21 @@ CONSTANTS = (
         _task_start,
         "the cycle behind an operation's last element; the first instruction of its task",
     ),
+    Constant(
+        "between_tasks", CHAIN, 3, _between_tasks, "behind a task's end; the PE looks for work"
+    ),
     Constant("scalar", BY_MAP, 2, _scalar, "a call-back's first instruction; its second"),
-    Constant("map_access", BY_MAP, 2, _map_access, "half from one call of a call-back to the next"),
+    Constant("map_element", BY_MAP, 2, _map_element, "one call to the next, but for a sum"),
+    Constant("float_wait", OWN, 2, _float_wait, "one call to the next of a sum and product"),
+    Constant("wide_product", PRODUCTS, 2, _wide_product, "one call to the next of a product"),
     Constant("negate_words", NEGATES, 2, _negate_words, "a pass over a vector is issued; its end"),
 )
 
 
 def row(pes: int, body: str) -> str:
-    """A program of one collective on a row."""
-    return f"grid row = {pes} x 1\ncollective c = {body}\nprogram {{ c }}\n"
+    """A program of one collective on a row, `c` if it has no name."""
+    named = body if "collective c" in body else f"collective c = {body}"
+    return f"grid row = {pes} x 1\n{named}\nprogram {{ c }}\n"
 
 
 def measured_engine(target: str, timing: str) -> dict[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from collc.base.diagnostics import CollcError
 from collc.patterns import all_patterns, instance
 from collc.patterns.facts import contracts_of
 
@@ -18,40 +19,23 @@ class Probe:
     parameters: tuple[tuple[str, int], ...]
 
 
-# pattern, PEs in a row, elements
-ROWS = (
-    ("two_pes", 3, 6),
-    ("binary_blocks", 3, 1),
-    ("binary_tree_allreduce", 3, 1),
-    ("binary_tree_broadcast", 5, 6),
-    ("binary_tree_reduce", 3, 6),
-    ("binary_tree_reduce", 5, 5),
-    ("binary_tree_reduce", 5, 6),
-    ("binomial_gather", 5, 1),
-    ("binomial_gather", 5, 6),
-    ("bruck_all_to_all", 3, 6),
-    ("halo_exchange", 3, 1),
-    ("halving_doubling", 3, 1),
-    ("linear_scatter", 5, 1),
-    ("pipelined_broadcast", 5, 6),
-    ("prefix_sum", 3, 6),
-    ("recursive_doubling_allgather", 5, 1),
-    ("reduce_scatter_gather", 3, 1),
-    ("ring_allgather", 3, 6),
-    ("ring_reduce_scatter", 5, 6),
-    ("scatter_allgather", 3, 1),
-)
+SIZES = ((3, 1), (3, 6), (5, 6), (6, 7))  # PEs in a row, elements
 
 
 def probes() -> Iterator[Probe]:
-    """All of them."""
-    return (probe_of(*row) for row in ROWS)
+    """All patterns by steps that are made for these sizes, in two orders."""
+    for pattern in all_patterns():
+        for (pes, length), order in zip(SIZES, ("west_to_east", "ring") * 2, strict=True):
+            try:
+                yield probe_of(pattern.name, pes, length, order)
+            except CollcError:
+                continue
 
 
-def probe_of(name: str, pes: int, length: int) -> Probe:
-    """A pattern from west to east."""
+def probe_of(name: str, pes: int, length: int, order: str = "west_to_east") -> Probe:
+    """A pattern on a row."""
     pattern = next(one for one in all_patterns() if one.name == name)
     kind = contracts_of(pattern)[0]
-    choice, _, _ = instance(pattern, kind, pes, length, order="west_to_east")
+    choice, _, _ = instance(pattern, kind, pes, length, order=order)
     given = tuple(choice.parameters.items())
     return Probe(f"{name} on {pes} PEs with {length}", choice.text, given)

@@ -2,15 +2,16 @@
 
 An event of a PE is an instruction that begins ("code"), a task that is taken up ("task"), an
 operation that is issued ("issue") or begins to move elements ("moves"), or a wavelet that lands in
-its router ("lands").
+its router ("lands"). An operation that has to wait for its registers has a line of its own when it
+is issued; one that has not is issued when it is begun.
 """
 
 from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -19,12 +20,12 @@ from collc.base.files import write_files
 from collc.driver.bundle import Bundle, ProgramBundle
 from collc.driver.programs import compile_any
 from collc.run.program import copy_lengths
-from collc.target.constants import TIMING
 
-_CODE = re.compile(r"@(\d+) P(\d+)\.0: \[EX OP\] (?:\^ \S+ T\d+(\.ut)? (\S+)|(IDLE))")
+_CODE = re.compile(r"@(\d+) P(\d+)\.0: \[EX OP\] (?:\^ (\S+): T\d+(\.ut)? (\S+)|(IDLE))")
 _ISSUE = re.compile(r"@(\d+) P(\d+)\.0: \[IS OP\] \^ \S+ T\d+(\.ut)? (\S+)")
 _LANDS = re.compile(r"@(\d+) P(\d+)\.0 \(hwtile\) wavelet .*landing=([WESNR])")
 _TASK = "JMPT"
+_BEGUN = "LDDDS"  # what an operation is called until it is issued
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Event:
     pe: int
     kind: str
     of: str
+    at: str = ""  # where in the program, of an instruction
 
 
 @dataclass(frozen=True)
@@ -76,10 +78,9 @@ def trace_of(text: str, target: str, timing: str) -> Trace:
 def traced(bundle: Bundle | ProgramBundle, timing: str) -> Trace:
     """Run what was compiled; dynamic lengths are the most that they may be."""
     target = bundle.plan.target.name
-    clock = {} if timing == TIMING else {"timing": timing}
     with tempfile.TemporaryDirectory() as folder:
         write_files(Path(folder), bundle.files)
-        program = fabsim.compile(Path(folder) / "layout.csl", arch=target, **clock)
+        program = fabsim.compile(Path(folder) / "layout.csl", arch=target, timing=timing)
         log = Path(folder) / "run.log"
         simulator = fabsim.Simulator(program, trace=log)
         if isinstance(bundle, ProgramBundle):
@@ -88,14 +89,28 @@ def traced(bundle: Bundle | ProgramBundle, timing: str) -> Trace:
         simulator.launch("run")
         simulator.stop()
         lines = log.read_text(encoding="utf-8").splitlines()
-    return Trace(tuple(event for line in lines for event in _events(line)))
+    return Trace(tuple(_with_issues([event for line in lines for event in _events(line)])))
+
+
+def _with_issues(events: Sequence[Event]) -> Iterator[Event]:
+    """With the issue of operations that were begun and did not wait for their registers."""
+    operations = {(one.pe, one.at) for one in events if one.kind == "moves"}
+    begun: dict[int, Event] = {}
+    for event in events:
+        if event.kind not in {"lands", "moves"}:
+            before = begun.pop(event.pe, event)
+            if before.at != event.at and event.kind != "issue":
+                yield replace(before, kind="issue")
+        if event.of == _BEGUN and (event.pe, event.at) in operations:
+            begun[event.pe] = event
+        yield event
 
 
 def _events(line: str) -> Iterator[Event]:
     if found := _CODE.match(line):
-        cycle, pe, operation, opcode, idle = found.groups()
+        cycle, pe, at, operation, opcode, idle = found.groups()
         kind = "moves" if operation else "task" if opcode == _TASK else "code"
-        yield Event(int(cycle), int(pe), kind, opcode or idle)
+        yield Event(int(cycle), int(pe), kind, opcode or idle, at or "")
     elif found := _ISSUE.match(line):
         kind = "issue" if found[3] else "issue at once"
         yield Event(int(found[1]), int(found[2]), kind, found[4])

@@ -7,9 +7,9 @@
 pub enum Clock {
     /// Exact for streams of the oldest public measurements; code, register loads and hops as guessed
     /// before anything was published about them.
-    #[default]
     Streams,
     /// The vendor's simulator, as published studies of it have it.
+    #[default]
     Simfabric,
     /// Like `Simfabric`, with what is known to differ on a wafer.
     Silicon,
@@ -17,7 +17,7 @@ pub enum Clock {
 
 impl Clock {
     /// All of them, the default first.
-    pub const ALL: [Clock; 3] = [Clock::Streams, Clock::Simfabric, Clock::Silicon];
+    pub const ALL: [Clock; 3] = [Clock::Simfabric, Clock::Silicon, Clock::Streams];
 
     /// The name on command lines.
     pub fn name(self) -> &'static str {

@@ -231,7 +231,7 @@ def _parser() -> argparse.ArgumentParser:
         type=timing_table.name_or_file,
         default=_timing_of_environment(),
         metavar="|".join(TIMINGS) + "|FILE",
-        help="whose cycles the program counts (streams), or a file with a table such as"
+        help="whose cycles the program counts (simfabric), or a file with a table such as"
         " `fabsim timing` prints and `collc probe` fits; fabsim's own option",
     )
     parser.add_argument(

@@ -17,7 +17,7 @@ from typing import Any
 from fabsim._native import timing_numbers
 
 #: The tables that have a name, the default first.
-TIMINGS = ("streams", "simfabric", "silicon")
+TIMINGS = ("simfabric", "silicon", "streams")
 #: What a copy of a table is called in an output directory of `cslc`.
 COPY = "timing.json"
 _ARCHS = ("wse2", "wse3")

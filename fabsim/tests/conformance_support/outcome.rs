@@ -52,9 +52,8 @@ fn options(program: &Program, arch: Arch) -> Result<CompileOptions, String> {
     if let Some(name) = program.values("fp16", arch).next() {
         options.fp16 = Fp16Format::named(name).ok_or("fp16: f16, bf16 or cb16")?;
     }
-    if let Some(name) = program.values("timing", arch).next() {
-        options.clock = Clock::named(name).ok_or("timing: streams, simfabric or silicon")?;
-    }
+    let clock = program.values("timing", arch).next().unwrap_or("streams");
+    options.clock = Clock::named(clock).ok_or("timing: simfabric, silicon or streams")?;
     options.strict = program.values("strict", arch).next().is_some();
     for param in program.values("param", arch) {
         let (name, value) = param.split_once(" = ").ok_or("param: NAME = VALUE")?;

@@ -366,7 +366,7 @@ pub fn design(arch: Arch, width: u16, tiles: Vec<(Tile1, Colors)>) -> Arc<Design
     let count = programs.len() as u32;
     Arc::new(Design {
         arch,
-        clock: Clock::default(),
+        clock: Clock::Streams, // what a unit does in a cycle, whatever code around it takes
         constants: Vec::new(),
         older: false,
         width,
