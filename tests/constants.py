@@ -3,7 +3,7 @@
 Writes compiler/target/constants.json, and says of each number that has changed what it was, and how
 well what is fitted to tasks and programs fits.
 
-    python tests/constants.py [--timing TABLE] [--only trees|rows|programs] [--check] [--jobs N]
+    python tests/constants.py [--timing TABLE] [--only trees|streams|rows|programs] [--check] [--jobs N]
 
 The table is one of fabsim's; those of other tables stay as they are in the file. With `--check`
 nothing is written, and the status is 1 if something has changed.
@@ -26,13 +26,14 @@ from measuring.fitting import Fit, fitted, trimmed
 from measuring.probes import Probe, probes
 from measuring.programs import cases, fitted_programs
 from measuring.rows import FIRST, SIGNED, Task, tasks_of
+from measuring.streams import measured_streams
 from measuring.trees import measured_trees
 
 from collc.target import TARGETS
 from collc.target.constants import FILE, TEXTS, TIMING, Code, Constants, Engine, constants_of
 
 Values = dict[str, Any]
-PARTS = ("trees", "rows", "programs")
+PARTS = ("trees", "streams", "rows", "programs")
 KINDS = len(TEXTS) // 2  # of texts with as many lanes
 
 
@@ -50,7 +51,12 @@ def measured(target: str, timing: str, parts: Iterable[str], jobs: int) -> Value
         pieces, off = fitted_programs(cases(target), known)
         print(f"{target} programs: off by {100 * off:.1f} % in the mean")
         known = with_values(known, pieces)
-    found = asdict(known.engine) | asdict(known.code)
+    streams = asdict(known.streams)
+    if "streams" in parts:
+        fit = measured_streams(target, timing, known)
+        print(f"{target} streams: off by {fit.error:.1f} cycles, at most {fit.worst}")
+        streams |= fit.cycles
+    found = asdict(known.engine) | asdict(known.code) | {"streams": streams}
     return dict(sorted(found.items())) | {"rows": dict(zip(TEXTS, rows, strict=True))}
 
 

@@ -68,13 +68,15 @@ class Work:
 @dataclass
 class Place:
     """The routers of a place by color, its PE's lanes, and what its slices hold, as numbers;
-    those that were `written` while others may have been sent."""
+    those that were `written` while others may have been sent, and the colors on which own words
+    have `returned`."""
 
     routers: dict[str, Router]
     lanes: list[Work]
     held: list[int]
     staged: list[tuple[int, int, bool]] = field(default_factory=list)
     written: set[int] = field(default_factory=set)
+    returned: set[str] = field(default_factory=set)
 
     def may_begin(self, work: Work, *, receives: bool) -> bool:
         """Whether what a lane begins after has ended: receiving on another one, or sending."""
@@ -160,7 +162,8 @@ def _sent(line: Line, place: int, work: Work) -> bool:
     block = [(slice_, line.places[place].held[slice_]) for slice_ in work.sends]
     work.sends = []
     for at in way:
-        _pass(line, at, color, block)
+        if _pass(line, at, color, block) and at == place:
+            line.places[at].returned.add(color)
     if work.advance is Advance.RESET:
         for at in way:
             router = line.places[at].routers[color]
@@ -258,21 +261,22 @@ def _way(line: Line, place: int, color: str) -> list[int] | None:
     return way
 
 
-def _pass(line: Line, at: int, color: str, block: Sequence[tuple[int, int]]) -> None:
-    """Slices, each with its value, pass a router; its PE takes what it is let have."""
+def _pass(line: Line, at: int, color: str, block: Sequence[tuple[int, int]]) -> bool:
+    """Slices, each with its value, pass a router; its PE takes what it is let have, if anything."""
     one = line.places[at]
     router = one.routers[color]
     assert router.route is not None, "a way leads over routers that are set"
     seen = router.passed
     router.passed += sum(line.sizes[slice_] for slice_, _ in block)
     if Direction.RAMP not in router.route.send:
-        return
+        return False
     got = block if router.filter is None else _filtered(line, at, router.filter, block, seen)
     lanes = [work for work in one.lanes if work.receives_on == color]
     if got and len(lanes) != 1:
         raise RefusedError(f"place {at} gets words that it does not receive")
     for slice_, value in got:
         _take(line, at, lanes[0], slice_, value)
+    return bool(got)
 
 
 def _filtered(

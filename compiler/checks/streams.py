@@ -73,7 +73,19 @@ def _problems(phase: Phase, pattern: StepsPhase, own_only: bool) -> tuple[tuple[
     wrong = run(line)
     if wrong:
         return (("C321", wrong),)
+    wrong = next(_not_returned(roles, line), "")
+    if wrong:
+        return (("C319", wrong),)
     return tuple(_differing(pattern, roles, line, own_only=own_only))
+
+
+def _not_returned(roles: Roles, line: Line) -> Iterator[str]:
+    """Places that take their own words for returned, of which a filter keeps all back."""
+    for place, role in enumerate(roles):
+        for lane in role.lanes if role else ():
+            stream = stream_of(lane)
+            if stream and stream.returns and stream.sends_on not in line.places[place].returned:
+                yield f"lane `{lane.name}` of place {place} waits for its own words, which it is kept from"
 
 
 def _differing(
@@ -206,7 +218,8 @@ def _lane_problem(lane: Lane, role: Role, place: int, slices: int) -> str:
         ),
         (stream.advance in _ADVANCES, "moves switches as streams do not"),
         (
-            stream.advance is not Advance.HAND_OVER or stream.returns is _in_a_ring(stream, role),
+            stream.advance is not Advance.HAND_OVER
+            or (stream.receives_on == stream.sends_on) is _in_a_ring(stream, role),
             "hands over a turn that its router does not have, or keeps one",
         ),
         (
@@ -234,9 +247,9 @@ def _comes_back(stream: Stream, role: Role, place: int) -> bool:
     """Whether receiving ends behind the last own word: those words come down the ramp again and
     are received, or, where a filter keeps some back, others are received that come behind them."""
     uses = [use for use in role.colors if use.color == stream.sends_on]
-    if not uses or stream.receives is None:
+    if not uses or stream.receives is None or stream.sends_on != stream.receives_on:
         return False
     own = [route for route in uses[0].positions if route.receive is Direction.RAMP]
-    moves = len(uses[0].positions) > 1
+    moves = len(uses[0].positions) > 1 and not uses[0].ring
     behind = stream.filter is None or (moves and len(stream.receives.at(place)) > 1)
     return bool(own) and Direction.RAMP in own[0].send and behind

@@ -18,7 +18,7 @@ from collc.spec import Contract, ContractKind
 from collc.spec.arithmetic import Arithmetic, arithmetic_of
 from collc.spec.simd import PAIR, WIDE
 from collc.target import Target
-from collc.target.constants import Code, RowCode
+from collc.target.constants import Code, RowCode, StreamCode
 
 # By operation, which constant says what it takes to issue it. In a vector operation the fabric
 # operands are in registers since the program was loaded.
@@ -77,6 +77,7 @@ class Costs:
     move_rate: int
     code: Code
     rows: tuple[RowCode, ...]
+    streams: StreamCode
     prepared: Mapping[str, str]
     load: int
     issue: int
@@ -181,6 +182,7 @@ def costs_of(plan: Plan) -> Costs:
         move_rate=engine.negate_words // (contract.element.bytes // 2),
         code=target.code,
         rows=target.cycles.rows,
+        streams=target.cycles.streams,
         prepared=_prepared(contract, arithmetic),
         load=engine.dsr_load,
         issue=engine.op_issue,

@@ -98,6 +98,11 @@ def resets(phase: Phase) -> bool:
     )
 
 
+def hands_over(phase: Phase) -> bool:
+    """Whether some router's turn in a stream is handed over."""
+    return any(op.advance is Advance.HAND_OVER for role in phase.roles for op in role.ops)
+
+
 def number_task_ids(
     phases: Sequence[Phase], colors: Iterable[int], target: Target
 ) -> tuple[int, ...]:

@@ -227,6 +227,7 @@ def read_op(text: str) -> Op:
         slices=_slices(given["slices"]) if "slices" in given else WHOLE,
         advance=_ADVANCES[given.get("advance", "advance nothing").split()[1]],
         filter=_filter(given["filter"]) if "filter" in given else None,
+        returns="back" in given,
         after=given.get("after", "").removeprefix("after "),
         vectors=int(given.get("vectors", "1 vectors").split()[0]),
         elements=read_number(elements.removesuffix(" elements")) if elements else None,
@@ -234,7 +235,7 @@ def read_op(text: str) -> Op:
     )
 
 
-_KEYS = {"vectors", "slices", "elements", "advance", "filter", "after", "where"}
+_KEYS = {"vectors", "slices", "elements", "advance", "back", "filter", "after", "where"}
 
 
 def _key(word: str) -> str:

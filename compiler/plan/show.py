@@ -112,6 +112,7 @@ def show_op(op: Op) -> str:
         words.append(f"slices {first} .. {count}{' backward' if op.slices.backward else ''}")
     words += [f"{show_number(op.elements)} elements"] if op.elements is not None else []
     words += [f"advance {op.advance.value}"] if op.advance is not Advance.NOTHING else []
+    words += ["comes back"] if op.returns else []
     words += [_filter(op.filter)] if op.filter else []
     words += [f"after {op.after}"] if op.after else []
     words += [f"where {show_number(op.where)}"] if op.where != ONE else []

@@ -38,6 +38,9 @@ class Stream:
     leaves; what it receives comes behind that, or, `kept_first`, before. What is received
     `combines` with the PE's own, or overwrites it; if it is `staged`, when all has ended.
 
+    If it `returns`, the PE's router hands what it sends to the PE, too, on the same color: when
+    that has been received it has been sent.
+
     With `after`, the name of another lane, a chain whose own slice is kept first receives after
     that lane has received, and any other stream sends after that lane has sent."""
 
@@ -52,18 +55,12 @@ class Stream:
     staged: bool = False
     kept_first: bool = False
     after: str = ""
+    returns: bool = False
 
     @property
     def backward(self) -> bool:
         """Whether words go from the last element to the first."""
         return any(slices.backward for slices in (self.sends, self.receives) if slices)
-
-    @property
-    def returns(self) -> bool:
-        """Whether the PE's router hands what it sends to the neighbour and back to the PE: it sends
-        and receives on one color. When those words have been received they have been sent."""
-        return not self.through and self.sends_on is not None and self.sends_on == self.receives_on
-
 
 
 def filters_of(role: Role) -> dict[str, Filter]:
@@ -81,7 +78,9 @@ def lane_of(name: str, stream: Stream) -> Lane:
     if stream.sends is not None:
         taken = stream.receives_on or "" if stream.through else VECTOR
         does = Action.COMBINE if stream.through else Action.COPY
-        out = Op(taken, does, stream.sends_on or "", stream.sends, stream.advance, after=sends_after)
+        to_fabric = stream.sends_on or ""
+        advance, returns = stream.advance, stream.returns
+        out = Op(taken, does, to_fabric, stream.sends, advance, returns, after=sends_after)
     if stream.receives is not None:
         does = Action.COPY if stream.staged else combining
         of = stream.receives_on or ""
@@ -123,6 +122,7 @@ def stream_of(lane: Lane) -> Stream | None:
         staged=staged,
         kept_first=_keeps_first(lane, out, into),
         after=next((op.after for op in lane.ops if op.after), ""),
+        returns=out is not None and out.returns,
     )
 
 

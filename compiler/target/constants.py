@@ -179,12 +179,29 @@ class RowCode:
 
 
 @dataclass(frozen=True)
+class StreamCode:
+    """Pieces of the code of streams (`stream_pe.csl.j2`), up to the issue of an operation."""
+
+    begun: int  # a phase's beginning
+    joins: int  # for each task that is blocked
+    backward: int  # for each lane that goes from the last element on
+    sends: int  # an operation sends
+    through: int  # more where it combines what comes
+    receives: int  # an operation receives
+    combines: int  # more where it combines that with the own vector
+    staged: int  # more, or less, where that is staged
+    control: int  # a control wavelet is sent
+    applied: int  # in the end, for each lane that is staged: combined with the vector, or moved
+
+
+@dataclass(frozen=True)
 class Constants:
     """All of a target."""
 
     engine: Engine
     code: Code
     rows: tuple[RowCode, ...]  # of each of `TEXTS`
+    streams: StreamCode
 
 
 @lru_cache
@@ -195,7 +212,7 @@ def constants_of(target: str, timing: str = TIMING) -> Constants:
         {field.name: values[field.name] for field in fields(kind)} for kind in (Engine, Code)
     )
     rows = tuple(RowCode(**values["rows"][text]) for text in TEXTS)
-    return Constants(Engine(**engine), Code(**code), rows)
+    return Constants(Engine(**engine), Code(**code), rows, StreamCode(**values["streams"]))
 
 
 def read(file: Path) -> Any:  # noqa: ANN401 - JSON

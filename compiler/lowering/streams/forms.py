@@ -9,19 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from collc.lowering.streams.line import Flow, Part, flows, span
+from collc.lowering.streams.line import Flow, Part, Shape, flows, span
 from collc.plan import Advance
 
-# lengths of the slices, the root, the axis of the line
-Form = Callable[[Sequence[int], int, str], tuple[Flow, ...]]
+Form = Callable[[Shape], tuple[Flow, ...]]
 
 
-def gather(sizes: Sequence[int], root: int, axis: str) -> tuple[Flow, ...]:
+def gather(line: Shape) -> tuple[Flow, ...]:
     """Own, then farther: each router sends its PE's slice, then lets pass what comes from behind.
     So slices come to the root in the order of distance, without a gap."""
-    both = flows(axis)
+    both = flows(line.axis)
     for flow in both:
-        _gather(flow, sizes, root)
+        _gather(flow, line.sizes, line.root)
     return both
 
 
@@ -43,11 +42,11 @@ def _gather(flow: Flow, sizes: Sequence[int], root: int) -> None:
     flow.parts[root] = Part((flow.into,), receives=span(far, _next_to(root, far)))
 
 
-def scatter(sizes: Sequence[int], root: int, axis: str) -> tuple[Flow, ...]:
+def scatter(line: Shape) -> tuple[Flow, ...]:
     """One multicast of all slices, the farthest first; filters let every PE have its own."""
-    both = flows(axis)
+    both = flows(line.axis)
     for flow in both:
-        _scatter(flow, sizes, root)
+        _scatter(flow, line.sizes, line.root)
     return both
 
 
@@ -71,16 +70,19 @@ def _scatter(flow: Flow, sizes: Sequence[int], root: int) -> None:
             flow.parts[place] = Part((flow.past,))
 
 
-def allgather(sizes: Sequence[int], _: int, axis: str) -> tuple[Flow, ...]:
+def allgather(line: Shape) -> tuple[Flow, ...]:
     """Turns at multicasting: each router sends its PE's slice on and back to the PE, then passes on
     and delivers what comes from behind."""
-    both = flows(axis)
+    both = flows(line.axis)
     for flow in both:
-        _turns(flow, sizes)
+        _turns(flow, line.sizes)
     return both
 
 
-def _turns(flow: Flow, sizes: Sequence[int], after: str = "") -> None:
+def _turns(
+    flow: Flow, sizes: Sequence[int], *, filtered: bool = False, after: str = ""
+) -> None:
+    """Own, then farther; `filtered` keeps the own slice from the PE."""
     order = _towards_head(flow, sizes)
     root = order[0]
     senders = [place for place in order[1:] if sizes[place]]
@@ -95,76 +97,101 @@ def _turns(flow: Flow, sizes: Sequence[int], after: str = "") -> None:
             flow.parts[place] = Part((flow.out,), sends=own, advance=last)
             break
         if sizes[place]:
+            farther, to_own = span(head, _next_to(place, head)), span(head, place)
             flow.parts[place] = Part(
                 (flow.out_and_back, flow.past_and_in),
                 sends=own,
-                receives=span(head, place),
+                receives=farther if filtered else to_own,
                 advance=Advance.OWN_ROUTER,
+                filter=(to_own, own, farther) if filtered else None,
                 after=after,
+                returns=not filtered,
             )
         else:
             got = span(head, _next_to(place, head))
             flow.parts[place] = Part((flow.past_and_in,), receives=got)
 
 
-def chained_allgather(sizes: Sequence[int], _: int, axis: str) -> tuple[Flow, ...]:
+def chained_allgather(line: Shape) -> tuple[Flow, ...]:
     """Forward the slices that come from farther pass first, then a PE sends its own and hands its
     turn over to the next router; back it is as in `allgather`, once the PE has sent forward. So
-    each PE receives one word a cycle, first from behind, then from ahead."""
-    forward, backward = flows(axis)
+    each PE has one word a cycle to send or to receive, if its own do not come back."""
+    sizes = line.sizes
+    forward, backward = flows(line.axis)
     forward = replace(forward, backward=False)
     order = _towards_head(forward, sizes)
-    root = order[0]
     senders = [place for place in order[1:] if sizes[place]]
     if senders:
-        _handed_over(forward, order, senders[-1], sizes)
-    _turns(backward, sizes, after=forward.name)
+        _handed_over(forward, order, senders, line)
+    _turns(backward, sizes, filtered=line.target.counter_filters, after=forward.name)
     for place, part in backward.parts.items():
-        sends_forward = place != root and sizes[place] and bool(senders)
-        if part.after and not sends_forward:
+        if part.after and place not in senders:
             backward.parts[place] = replace(part, after="")
     return forward, backward
 
 
-def _handed_over(flow: Flow, order: Sequence[int], head: int, sizes: Sequence[int]) -> None:
-    """Farther, then own."""
-    root = order[0]
-    flow.parts[root] = Part((flow.into,), receives=span(head, _next_to(root, head)))
-    for place in order[1:]:
-        own = span(place, place)
-        if place == head:
-            last = Advance.HAND_OVER if sum(map(bool, sizes[:root])) > 1 else Advance.NOTHING
-            flow.parts[place] = Part((flow.out,), sends=own, advance=last)
-            break
-        if sizes[place]:
-            flow.parts[place] = Part(
-                (flow.past_and_in, flow.out_and_back),
-                ring=True,
-                sends=own,
-                receives=span(head, place),
-                advance=Advance.HAND_OVER,
-            )
-        else:
-            got = span(head, _next_to(place, head))
-            flow.parts[place] = Part((flow.past_and_in,), receives=got)
-
-
-def all_to_all(sizes: Sequence[int], _: int, axis: str) -> tuple[Flow, ...]:
-    """Each PE multicasts all slices but those for places behind it, one PE after the other as in an
-    allgather; filters let every PE have its own of each block."""
-    both = flows(axis)
+def turned_allgather(line: Shape) -> tuple[Flow, ...]:
+    """What comes from farther passes first on both colors, where no filter keeps own words from the
+    PE but positions can change both sides. A PE first sends where its turn comes first."""
+    forward, backward = flows(line.axis)
+    both = (replace(forward, backward=False), replace(backward, backward=True))
+    if line.target.counter_filters or not line.target.switch_both_sides:
+        return ()
     for flow in both:
-        _blocks(flow, _towards_head(flow, sizes), range(len(sizes)))
+        order = _towards_head(flow, line.sizes)
+        senders = [place for place in order[1:] if line.sizes[place]]
+        if senders:
+            _handed_over(flow, order, senders, line)
+    for place in range(len(line.sizes)):
+        first, second = both if 2 * place < len(line.sizes) else both[::-1]
+        parts = [flow.parts.get(place) for flow in (first, second)]
+        if all(part is not None and part.sends for part in parts):
+            second.parts[place] = replace(second.parts[place], after=first.name)
     return both
 
 
-def halved_all_to_all(sizes: Sequence[int], _: int, axis: str) -> tuple[Flow, ...]:
+def _handed_over(flow: Flow, order: Sequence[int], senders: Sequence[int], line: Shape) -> None:
+    """Farther, then own, which does not come back: a filter keeps it from the PE, if a position
+    cannot change both sides."""
+    root, head = order[0], senders[-1]
+    flow.parts[root] = Part((flow.into,), receives=span(head, _next_to(root, head)))
+    one_side = not line.target.switch_both_sides
+    for place in order[1:]:
+        own, to_own = span(place, place), span(head, place)
+        if place == head:
+            last = Advance.HAND_OVER if len(senders) > 1 else Advance.NOTHING
+            flow.parts[place] = Part((flow.out,), sends=own, advance=last)
+            break
+        farther = span(head, _next_to(place, head))
+        if line.sizes[place]:
+            flow.parts[place] = Part(
+                (flow.past_and_in, flow.out_and_back if one_side else flow.out),
+                ring=True,
+                sends=own,
+                receives=farther,
+                advance=Advance.HAND_OVER,
+                filter=(to_own, (head, head), farther) if one_side else None,
+            )
+        else:
+            flow.parts[place] = Part((flow.past_and_in,), receives=farther)
+
+
+def all_to_all(line: Shape) -> tuple[Flow, ...]:
+    """Each PE multicasts all slices but those for places behind it, one PE after the other as in an
+    allgather; filters let every PE have its own of each block."""
+    both = flows(line.axis)
+    for flow in both:
+        _blocks(flow, _towards_head(flow, line.sizes), range(len(line.sizes)))
+    return both
+
+
+def halved_all_to_all(line: Shape) -> tuple[Flow, ...]:
     """The same where the ranks of each half are served by colors of their own, whose blocks have
     the slices of that half and travel no farther: half the words."""
-    half, ranks = len(sizes) // 2, len(sizes)
+    half, ranks = len(line.sizes) // 2, len(line.sizes)
     found = []
     for served, suffix in ((range(half), "_low"), (range(half, ranks), "_high")):
-        for flow in flows(axis, suffix):
+        for flow in flows(line.axis, suffix):
             forward = range(served.stop - 1, -1, -1)  # from the last place that it comes to
             _blocks(flow, forward if flow.forward else range(served.start, ranks), served)
             _name_lanes(flow, served)
@@ -204,28 +231,29 @@ def _blocks(flow: Flow, order: Sequence[int], served: Sequence[int]) -> None:
                 advance=Advance.OWN_ROUTER,
                 filter=sieve,
                 staged=True,
+                returns=True,
             )
         else:
             both = (flow.out, flow.past)
             flow.parts[place] = Part(both, sends=block, advance=Advance.OWN_ROUTER)
 
 
-def reduce_scatter(sizes: Sequence[int], _: int, axis: str) -> tuple[Flow, ...]:
+def reduce_scatter(line: Shape) -> tuple[Flow, ...]:
     """Two chains that shrink: what is for places farther on is combined on its way, then comes what
     is for the place itself. What comes backward is staged, so that it is combined last."""
-    both = flows(axis)
+    both = flows(line.axis)
     for flow in both:
-        _chain(flow, sizes, staged=not flow.forward)
+        _chain(flow, line.sizes, staged=not flow.forward)
     return both
 
 
-def chained_reduce_scatter(sizes: Sequence[int], _: int, axis: str) -> tuple[Flow, ...]:
+def chained_reduce_scatter(line: Shape) -> tuple[Flow, ...]:
     """The same, one operation after the other: all that goes forward, then what comes backward, of
     which the PE's own slice comes first. So each PE combines one word a cycle."""
-    forward, backward = flows(axis)
+    forward, backward = flows(line.axis)
     backward = replace(backward, backward=True)
-    _chain(forward, sizes)
-    _chain(backward, sizes)
+    _chain(forward, line.sizes)
+    _chain(backward, line.sizes)
     for place, part in backward.parts.items():
         before = forward.parts.get(place)
         waits = part.receives is not None and before is not None and before.receives is not None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from collc.plan import Advance, Direction, Route
+from collc.target import Target
 
 Range = tuple[int, int]  # slices first to end - 1
 
@@ -30,6 +32,7 @@ class Part:
     kept_first: bool = False
     after: str = ""
     lane: str = ""
+    returns: bool = False
     hops: tuple[tuple[str, Route], ...] = ()
 
 
@@ -73,6 +76,17 @@ class Flow:
     def into(self) -> Route:
         """Words from behind that go no farther."""
         return Route(self.comes, (Direction.RAMP,))
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What forms are of: the lengths of a line's slices, the place of the root where there is one,
+    the axis, and the target."""
+
+    sizes: Sequence[int]
+    root: int
+    axis: str
+    target: Target
 
 
 def flows(axis: str, suffix: str = "") -> tuple[Flow, Flow]:

@@ -10,7 +10,7 @@ from collc.base.paths import Path
 from collc.lowering.regions import compress
 from collc.lowering.roles import where
 from collc.lowering.steps.numbers import number_of
-from collc.lowering.streams.line import Flow, Part, Range
+from collc.lowering.streams.line import Flow, Part, Range, Shape
 from collc.lowering.streams.recognition import recognised
 from collc.plan import (
     Advance,
@@ -57,8 +57,9 @@ def stream_phases(
         return
     sizes = np.diff(pattern.slicing.bounds).tolist()
     kind = ContractKind.ALLREDUCE if found.combines else ContractKind.BROADCAST
+    line = Shape(sizes, found.root, pattern.axis, target)
     for form in found.forms:
-        flows = tuple(flow for flow in form(sizes, found.root, pattern.axis) if flow.parts)
+        flows = tuple(flow for flow in form(line) if flow.parts)
         parts = [part for flow in flows for part in flow.parts.values()]
         if not flows or (any(part.filter for part in parts) and not target.counter_filters):
             continue
@@ -103,6 +104,7 @@ def _form(part: Part | None) -> tuple[object, ...]:
         return ()
     does = (part.sends is not None, part.receives is not None, part.filter is not None)
     takes = (part.through, part.combines, part.staged, part.kept_first, part.after, part.lane)
+    takes += (part.returns,)
     return (part.positions, part.ring, part.hops, part.advance, *does, *takes)
 
 
@@ -160,6 +162,7 @@ def _stream(
         first.staged,
         first.kept_first,
         first.after,
+        first.returns,
     )
 
 
