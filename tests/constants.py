@@ -3,10 +3,11 @@
 Writes compiler/target/constants.json, and says of each number that has changed what it was, and how
 well what is fitted to tasks and programs fits.
 
-    python tests/constants.py [--timing TABLE] [--only trees|streams|rows|programs] [--check] [--jobs N]
+    python tests/constants.py [--timing TABLE] [--only PART] [--check] [--jobs N]
 
-The table is one of fabsim's; those of other tables stay as they are in the file. With `--check`
-nothing is written, and the status is 1 if something has changed.
+The parts are trees, streams, rows and programs. The table is one of fabsim's; those of other tables
+stay as they are in the file. With `--check` nothing is written, and the status is 1 if something
+has changed.
 """
 
 from __future__ import annotations

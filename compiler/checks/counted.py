@@ -29,7 +29,8 @@ def queues_of_phase(phase: Phase) -> int:
 def tasks_of_phase(phase: Phase) -> int:
     """Local tasks: one for each lane of step tables; where vectors are combined three, behind
     storing, sending and the control wavelet; behind a multicast one. Of a stream one that joins
-    operations, one more where there are three, and one for each operation of a lane behind which another one begins."""
+    operations, one more where there are three, and one for each operation of a lane behind which
+    another one begins."""
     if phase.streams:
         return 1 + _joins_three(phase) + _followed(phase)
     if phase.exchange:

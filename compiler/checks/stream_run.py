@@ -164,6 +164,13 @@ def _sent(line: Line, place: int, work: Work) -> bool:
     for at in way:
         if _pass(line, at, color, block) and at == place:
             line.places[at].returned.add(color)
+    _advance(line, place, way, work)
+    return True
+
+
+def _advance(line: Line, place: int, way: Sequence[int], work: Work) -> None:
+    """What the words of a PE, or the wavelet behind them, do to the routers on their way."""
+    color = work.sends_on or ""
     if work.advance is Advance.RESET:
         for at in way:
             router = line.places[at].routers[color]
@@ -175,12 +182,11 @@ def _sent(line: Line, place: int, work: Work) -> bool:
             raise RefusedError(f"place {place} advances its switch beyond the last position")
     elif work.advance is Advance.HAND_OVER:
         _hand_over(line, way, color, place)
-    return True
 
 
 def _hand_over(line: Line, way: Sequence[int], color: str, place: int) -> None:
-    """A control wavelet on its way: a command for the own router, if that takes turns, and one for
-    the next that does. A router takes off the command that moves it."""
+    """A control wavelet on its way: a command for the own router, if its positions are a ring, and
+    one for the next such router. A router takes off the command that moves it."""
     commands = 1 + line.places[place].routers[color].use.ring
     for at in way:
         router = line.places[at].routers[color]

@@ -85,7 +85,8 @@ def _not_returned(roles: Roles, line: Line) -> Iterator[str]:
         for lane in role.lanes if role else ():
             stream = stream_of(lane)
             if stream and stream.returns and stream.sends_on not in line.places[place].returned:
-                yield f"lane `{lane.name}` of place {place} waits for its own words, which it is kept from"
+                where = f"lane `{lane.name}` of place {place}"
+                yield f"{where} waits for its own words, which it is kept from"
 
 
 def _differing(
@@ -234,7 +235,7 @@ _ADVANCES = {Advance.NOTHING, Advance.OWN_ROUTER, Advance.HAND_OVER, Advance.RES
 
 
 def _in_a_ring(stream: Stream, role: Role) -> bool:
-    """Whether the PE's own router takes turns on the color that it sends on."""
+    """Whether positions of the PE's own router are a ring on the color that it sends on."""
     return any(use.ring for use in role.colors if use.color == stream.sends_on)
 
 

@@ -21,7 +21,6 @@ from collc.plan import (
     Phase,
     Role,
     Slices,
-    Stream,
     StreamOp,
     ends_of,
     filters_of,
@@ -92,7 +91,7 @@ class StreamLine:
         return sorted({use.color for role in self.phase.roles for use in role.colors})
 
     def in_a_ring(self, role: Role | None, color: str | None) -> bool:
-        """Whether the router of a role takes turns on a color."""
+        """Whether positions of the router of a role are a ring on a color."""
         return any(use.ring for use in (role.colors if role else ()) if use.color == color)
 
     def wavelets(self, slices: Slices | None, place: int) -> int:

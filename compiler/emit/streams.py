@@ -26,15 +26,14 @@ from collc.plan import (
 )
 from collc.spec.simd import PAIR
 
-
 _BEHIND = {"out": "sent", "control": "controlled", "into": "received"}
 
 
 @dataclass(frozen=True)
 class StreamOpModel:
-    """An operation of a lane: the field that says what its end does, and of what occurs its value
-    there, and the option of the operation (`activate`, `unblock` or none) with its task. Behind it
-    runs the function `behind` in the task with the position `task`, -1 if nothing follows."""
+    """An operation of a lane: the field that says what its end does, and of what occurs the value
+    of that, and the option of the operation (`activate`, `unblock` or none) with its task. Behind
+    it runs the function `behind` in the task with the position `task`, -1 if nothing follows."""
 
     then: str
     ends: tuple[tuple[int, str, str], ...]
@@ -55,9 +54,10 @@ class FollowerModel:
 class StreamLaneModel:
     """A lane: `field` begins its parameters' names, `name` everything else; the positions of its
     queues, and of the first of its DSRs (sources, pairs). What any PE does on it: `receives` and
-    `keeps` what it receives, `sends`, `advances`, `resets`, `hands_over`, sends what goes `through` it, `combines`,
-    `overwrites` or stages, keeps its slice first; whether it begins after another lane, and what
-    begins after it; whether it is `backward`. Its operations are `out`, `control` and `into`."""
+    `keeps` what it receives, `sends`, `advances`, `resets`, `hands_over`, sends what goes `through`
+    it, `combines`, `overwrites` or stages, keeps its slice first; whether it begins after another
+    lane, and what begins after it; whether it is `backward`. Its operations are `out`, `control`
+    and `into`."""
 
     phase: str
     name: str

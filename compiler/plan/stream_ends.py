@@ -1,4 +1,4 @@
-"""What happens as the operations of a stream end: who waits for which, and what begins behind one."""
+"""What happens as the operations of a stream end: what the PE waits for, what begins behind one."""
 
 from __future__ import annotations
 

@@ -225,4 +225,5 @@ def without_code(constants: Constants) -> Constants:
     engine = replace(constants.engine, dsr_load=0, op_issue=0, task_start=0, scalar=0)
     code = Code(**{field.name: 0 for field in fields(Code)})
     rows = RowCode(**{field.name: 0 for field in fields(RowCode)})
-    return Constants(engine, code, (rows,) * len(TEXTS))
+    streams = StreamCode(**{field.name: 0 for field in fields(StreamCode)})
+    return Constants(engine, code, (rows,) * len(TEXTS), streams)

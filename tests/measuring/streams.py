@@ -7,50 +7,32 @@ what comes behind an operation that has ended. What an operation takes is the sa
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import fields
+from itertools import pairwise
 
+import numpy as np
 from measuring.fitting import Fit, Pieces, fitted
 from measuring.traces import Trace, traced
+from stream_forms import CONTRACTS, forms, text_of
 
+from collc.cost.operations import costs_of
 from collc.cost.streams import begins_behind, pieces_of
 from collc.driver.bundle import Bundle
-from collc.driver.pipeline import compile_text
-from collc.lowering import candidate_plans
-from collc.plan import Role, thens_of
+from collc.plan import Plan, Role, streams_of, thens_of
 from collc.plan.unrolled import roles_of_places
 from collc.spec.exchange import StepsPhase
-from collc.target import TARGETS
 from collc.target.constants import Constants, StreamCode
 
 PIECES = tuple(field.name for field in fields(StreamCode))
 SIGNED = frozenset(("staged",))
-OPCODES = {"control": "MOV"}
-TEXT = """target wse2
-param P = 5 where 2 <= P <= 750
-param B = 20 where 1 <= B <= 8192
-grid row = P x 1
-collective total = CONTRACT on row { run STEPS }
-program { total }
-"""
-CONTRACTS = {
-    "gather(x: f32[B])": "linear_gather",
-    "scatter(x: f32[B])": "linear_scatter",
-    "allgather(x: f32[B])": "direct_allgather",
-    "all_to_all(x: f32[B])": "linear_all_to_all",
-    "reduce_scatter(x: f32[B], add)": "chain_reduce_scatter",
-}
 SIZES = ((4, 16), (5, 25))
 
 
 def bundles(target: str) -> Iterator[Bundle]:
     """Every form of each collective, in two sizes."""
-    for contract, steps in CONTRACTS.items():
-        text = TEXT.replace("CONTRACT", contract).replace("STEPS", steps)
+    for name in CONTRACTS:
         for ranks, length in SIZES:
-            bundle = compile_text(text, "probe.coll", {"P": ranks, "B": length}, target)
-            for plan in candidate_plans(bundle.schedule, TARGETS[target]):
-                if plan.streams:
-                    yield replace(bundle, plan=plan)
+            yield from forms(text_of(name), {"P": ranks, "B": length}, target)
 
 
 def measured_streams(target: str, timing: str, known: Constants) -> Fit:
@@ -66,6 +48,22 @@ def _tasks(bundle: Bundle, trace: Trace, begun: int) -> Iterator[Pieces]:
     for place, role in enumerate(roles_of_places(phase, pattern)):
         if role is not None:
             yield from _tasks_of(role, trace, place, begun)
+            yield from _applied(bundle.plan, pattern, role, trace, place)
+
+
+def _applied(
+    plan: Plan, pattern: StepsPhase, role: Role, trace: Trace, pe: int
+) -> Iterator[Pieces]:
+    """What a PE's last task but one takes, where it combines what is staged, without its words."""
+    staged = [stream for stream in streams_of(role).values() if stream.staged and stream.receives]
+    if not staged:
+        return
+    sizes = np.diff(pattern.slicing.bounds)
+    slices = [slice_ for stream in staged if stream.receives for slice_ in stream.receives.at(pe)]
+    words = -(-int(sizes[slices].sum()) // costs_of(plan).apply_rate)
+    begins = trace.begins(pe, trace.tasks(pe) - 2)
+    ends = trace.first(pe, "code", "ACTV", after=begins - 1)
+    yield ends - begins - words, {"applied": len(staged)}
 
 
 def _tasks_of(role: Role, trace: Trace, pe: int, begun: int) -> Iterator[Pieces]:
@@ -74,8 +72,12 @@ def _tasks_of(role: Role, trace: Trace, pe: int, begun: int) -> Iterator[Pieces]
     later = [op for op in thens_of(role) if begins_behind(role, op) is not None]
     begins = [*trace.cycles(pe, "task"), 1 << 60]
     issues = [
-        [one for one in trace.events if one.pe == pe and one.kind == "issue" and first <= one.cycle < end]
-        for first, end in zip(begins, begins[1:], strict=False)
+        [
+            one
+            for one in trace.events
+            if one.pe == pe and one.kind == "issue" and first <= one.cycle < end
+        ]
+        for first, end in pairwise(begins)
     ]
     counts: dict[str, int] = pieces_of(role, None)
     for op, event in zip(at_once, issues[0], strict=True):

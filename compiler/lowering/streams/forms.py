@@ -79,9 +79,7 @@ def allgather(line: Shape) -> tuple[Flow, ...]:
     return both
 
 
-def _turns(
-    flow: Flow, sizes: Sequence[int], *, filtered: bool = False, after: str = ""
-) -> None:
+def _turns(flow: Flow, sizes: Sequence[int], *, filtered: bool = False, after: str = "") -> None:
     """Own, then farther; `filtered` keeps the own slice from the PE."""
     order = _towards_head(flow, sizes)
     root = order[0]

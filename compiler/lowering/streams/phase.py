@@ -103,9 +103,8 @@ def _form(part: Part | None) -> tuple[object, ...]:
     if part is None:
         return ()
     does = (part.sends is not None, part.receives is not None, part.filter is not None)
-    takes = (part.through, part.combines, part.staged, part.kept_first, part.after, part.lane)
-    takes += (part.returns,)
-    return (part.positions, part.ring, part.hops, part.advance, *does, *takes)
+    takes = (part.through, part.combines, part.staged, part.kept_first, part.after, part.returns)
+    return (part.positions, part.ring, part.hops, part.advance, part.lane, *does, *takes)
 
 
 def _role(
