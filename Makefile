@@ -102,6 +102,12 @@ clean:
 acceptance: setup
 	$(BIN)/python tests/acceptance.py
 
+# Programs of others beside collc's, docs/versus.md; FOLDERS are copies of them.
+.PHONY: versus
+MINUTES ?= 60
+versus: setup
+	$(BIN)/python tests/versus.py $(FOLDERS) --minutes $(MINUTES) --page
+
 # How far predictions are from the simulator, over random programs.
 accuracy: setup
 	$(BIN)/python tests/accuracy.py

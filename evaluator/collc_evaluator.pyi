@@ -298,9 +298,7 @@ class _StreamPlace(Protocol):
     @property
     def operations(self) -> Sequence[_StreamOperation]: ...
 
-def stream_ends(
-    machine: _StreamMachine, places: Sequence[_StreamPlace]
-) -> list[list[int]]:
+def stream_ends(machine: _StreamMachine, places: Sequence[_StreamPlace]) -> list[list[int]]:
     """The cycle in which the last wavelet of each operation is taken or sent, by place. Raises
     StuckError where operations wait for ever."""
 
@@ -308,9 +306,7 @@ def first_period(index: _Ints, values: _Ints, periods: Sequence[int]) -> int | N
     """The first of `periods`, which ascend, such that the numbers `values[i]` at `index[i]` are the
     same wherever the remainders by it are; None if there is none."""
 
-def repeats(
-    entries: _Ints, longest: int, slices: int, out: int, into: int
-) -> tuple[_Ints, _Ints]:
+def repeats(entries: _Ints, longest: int, slices: int, out: int, into: int) -> tuple[_Ints, _Ints]:
     """Of entries [place, entry, (kind, first slice out, count, first slice in, count)], for each
     size of a group, up to the `longest`, less one: [size, place, entry], by how many slices an entry
     goes on in the one that is `size` behind it (-1: whatever it is, -2: it does not); and [size,

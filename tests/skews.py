@@ -2,10 +2,10 @@
 
     python tests/skews.py [--seeds 200] [--rounds 100] [--skew 200] [EXAMPLE ...]
 
-Each program is compiled once for each target. Its vectors are the same in all runs; the numbers
-that say how long every PE waits before every call come from the seed. What is done is kept in
-build/skews, for each emitted text by itself, so that an interrupted command goes on; it
-prints a table of all that is kept for what is emitted now.
+Each program is compiled once for each target, by the simulator's strict rules. Its vectors are the
+same in all runs; the numbers that say how long every PE waits before every call come from the seed.
+What is done is kept in build/skews, for each emitted text by itself, so that an interrupted command
+goes on; it prints a table of all that is kept for what is emitted now.
 Run by hand; docs/programs.md keeps a result.
 """
 
@@ -75,7 +75,8 @@ def _prepared(example: str, target: str, rounds: int, skew: int) -> Prepared:
     assert isinstance(bundle, ProgramBundle)
     with tempfile.TemporaryDirectory() as directory:
         write_files(Path(directory), bundle.files)
-        program = fabsim_module().compile(str(Path(directory) / "layout.csl"), arch=target)
+        layout = str(Path(directory) / "layout.csl")
+        program = fabsim_module().compile(layout, arch=target, strict=True)
     given = inputs_of(bundle.plan, 1)
     return Prepared(bundle, program, given, wanted_of(bundle.plan, given))
 

@@ -1,6 +1,7 @@
 """Every pattern over many sizes, on both targets: verified on fabsim, or refused with a limit.
 
-    python tests/sweep.py [--quick] [--up-to PES] [--jobs N] [--seconds S] [--fresh]
+    python tests/sweep.py [--quick] [--up-to PES] [--pes P ...] [--lengths B ...] [--jobs N]
+        [--seconds S] [--fresh]
 
 Patterns are those of `collc list`. Progress is kept in build/sweep.jsonl, one line for each
 combination, so that a sweep may be interrupted and goes on where it was. At the end, and when
@@ -53,8 +54,8 @@ Made by `make sweep` (`python tests/sweep.py`), which goes on where it was inter
 [sweep.csv](sweep.csv) has every verdict. Every pattern of [patterns.md](patterns.md) on P PEs
 (grids: as many or a few fewer) with B elements of f32 (in an all_to_all: from each to each), on
 WSE-2 and WSE-3. Algorithms run in the orders `west_to_east` and `ring` in turn. Verified means: run
-on fabsim twice on one load, every element that the contract promises equal to NumPy's bit by bit.
-`collc explain CODE` says what a refusal means."""
+on fabsim twice on one load, compiled by its strict rules, every element that the contract promises
+equal to NumPy's bit by bit. `collc explain CODE` says what a refusal means."""
 
 
 CAUSE = """\
@@ -382,6 +383,8 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a few sizes; no page is written")
     parser.add_argument("--up-to", type=int, default=max(PES), help="the most PEs")
+    parser.add_argument("--pes", type=int, nargs="+", default=[], help="only these numbers of PEs")
+    parser.add_argument("--lengths", type=int, nargs="+", default=[], help="only these lengths")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("--seconds", type=int, default=600, help="for one combination")
     parser.add_argument("--fresh", action="store_true", help="forget what has been done")
@@ -396,7 +399,9 @@ def main() -> int:
     known = {} if options.fresh else read_table(TABLE) | read_progress(PROGRESS)
     write_progress(PROGRESS, known.values())
     sizes, lengths = (QUICK_PES, QUICK_LENGTHS) if options.quick else (PES, LENGTHS)
-    wanted = list(combinations((pes for pes in sizes if pes <= options.up_to), lengths))
+    asked = [pes for pes in sizes if pes <= options.up_to and pes in (options.pes or sizes)]
+    long = [length for length in lengths if length in (options.lengths or lengths)]
+    wanted = list(combinations(asked, long))
     sweep(wanted, known, mark, options)
     if not options.quick:
         write_table(TABLE, known.values())

@@ -67,14 +67,14 @@ class Work:
 
 @dataclass
 class Place:
-    """The routers of a place by color, its PE's lanes, and what its slices hold, as numbers;
-    those that were `written` while others may have been sent, and the colors on which own words
-    have `returned`."""
+    """The routers of a place by color, its PE's lanes, and what its slices hold, as numbers; what
+    is `staged` for them, and whether to combine it; those that were `written` while others may have
+    been sent, and the colors on which own words have `returned`."""
 
     routers: dict[str, Router]
     lanes: list[Work]
     held: list[int]
-    staged: list[tuple[int, int, bool]] = field(default_factory=list)
+    staged: dict[int, tuple[int, bool]] = field(default_factory=dict)
     written: set[int] = field(default_factory=set)
     returned: set[str] = field(default_factory=set)
 
@@ -143,7 +143,7 @@ def run(line: Line) -> str:
     except RefusedError as refused:
         return str(refused)
     for one in line.places:
-        for into, value, combines in one.staged:
+        for into, (value, combines) in one.staged.items():
             one.held[into] = combined(one.held[into], value) if combines else value
     return next(_left_over(line), "")
 
@@ -321,7 +321,8 @@ def _take(line: Line, at: int, work: Work, slice_: int, value: int) -> None:
     if line.sizes[into] != line.sizes[slice_]:
         raise RefusedError(f"place {at} receives slices of other lengths")
     if work.staged:
-        one.staged.append((into, value, work.combines))
+        if one.staged.setdefault(into, (value, work.combines)) != (value, work.combines):
+            raise RefusedError(f"place {at} stages two slices where there is room for one")
     else:
         changed = combined(one.held[into], value) if work.combines else value
         one.written |= {into} if changed != one.held[into] else set()

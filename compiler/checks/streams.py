@@ -19,6 +19,7 @@ from collc.plan import (
     MOST_ENDS,
     Advance,
     Direction,
+    Filter,
     Lane,
     Phase,
     Plan,
@@ -55,7 +56,12 @@ def streams(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
         if _filters(phase) and not plan.target.counter_filters:
             what = f"`{phase.name}` filters by counters, which nobody attests for"
             message = f"{what} {plan.target.name}"
-            yield Diagnostic("C339", message, pattern.span, help="compile for the other machine")
+            yield Diagnostic(
+                "C339",
+                message,
+                pattern.span,
+                help="compile for the other machine, or say `within unattested`",
+            )
 
 
 def _filters(phase: Phase) -> bool:
@@ -205,6 +211,7 @@ def _lane_problem(lane: Lane, role: Role, place: int, slices: int) -> str:
         (lane_of(lane.name, stream) == lane, "has other operations than a stream"),
         (needed == len([color for color in ends if color]), "sends or receives without a color"),
         (all(_are_there(part, place, slices) for part in parts), "has slices that are not there"),
+        (_counts_slices(stream.filter, place, slices), "has a filter of slices that are not there"),
         (
             len({part.backward for part in parts}) == 1,
             "goes over the vector one way as it sends, the other way as it receives",
@@ -212,6 +219,10 @@ def _lane_problem(lane: Lane, role: Role, place: int, slices: int) -> str:
         (
             colors <= {use.color for use in role.colors},
             "uses a color that its router does not have",
+        ),
+        (
+            not (stream.staged and stream.combines and stream.backward),
+            "stages what it combines from the last element to the first",
         ),
         (
             not stream.returns or _comes_back(stream, role, place),
@@ -242,6 +253,14 @@ def _in_a_ring(stream: Stream, role: Role) -> bool:
 def _are_there(part: Slices, place: int, slices: int) -> bool:
     found = part.at(place)
     return 0 <= found.start < found.stop <= slices
+
+
+def _counts_slices(counter: Filter | None, place: int, slices: int) -> bool:
+    """Whether the numbers of a filter are of slices that are there; there may be none before."""
+    if counter is None:
+        return True
+    parts = (counter.period, counter.before, counter.passes)
+    return all(0 <= part.at(place).start <= part.at(place).stop <= slices for part in parts)
 
 
 def _comes_back(stream: Stream, role: Role, place: int) -> bool:

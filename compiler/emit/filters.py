@@ -35,4 +35,6 @@ def _line(number: Number, place: str) -> str:
     term = index if abs(number.slope) == 1 else f"({index} * {abs(number.slope)})"
     if number.slope < 0:
         return f"({number.offset} - {term})"
-    return f"({term} + {number.offset})" if number.offset else term
+    if not number.offset:
+        return term
+    return f"({term} {'-' if number.offset < 0 else '+'} {abs(number.offset)})"

@@ -16,6 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from collc.base.files import MANIFEST
 from collc.cost import Prediction
+from collc.emit.attestation import forms_of
 from collc.emit.clock import HOP, MEMORY_BYTES, ClockModel, clock_model
 from collc.emit.model import BundleModel, model_of
 from collc.emit.program import ProgramModel, call_stream_models, program_model
@@ -201,6 +202,7 @@ def _manifest(
             "breakdown": prediction.breakdown,
         },
         **_decision(plan.collective.decision),
+        **forms_of((plan,)),
         "sha256": _hashes(texts),
     }
     return _as_text(record)
@@ -283,6 +285,7 @@ def _program_manifest(
             "bound": prediction.bound,
             "breakdown": prediction.breakdown,
         },
+        **forms_of(plan.plans, plan),
         "sha256": _hashes(texts),
     }
     return _as_text(record)

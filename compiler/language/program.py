@@ -41,8 +41,9 @@ def elaborate_program(
         help = "name the collective that it runs"
         raise problem("C150", "the program is empty", program.span, help=help)
     called, selections = _called(words, collectives)
-    limits = elaborate_limits(_of(program, syntax.WithinClause), scope)
-    reserved = elaborate_reserved(_of(program, syntax.ReserveClause), scope, target)
+    within = _of(program, syntax.WithinClause)
+    limits = elaborate_limits(within, scope)
+    reserved = elaborate_reserved(_of(program, syntax.ReserveClause), within, scope, target)
     way = _way(_of(program, syntax.ReconfigureClause))
     repeats = any(isinstance(item, RepeatDecl) for item in program.items)
     limited = limits.colors is not None or bool(reserved.clauses)

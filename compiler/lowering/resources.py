@@ -16,7 +16,8 @@ from collc.target import Target
 
 
 def left_by(reserved: Reserved, target: Target) -> Target:
-    """The target with what is left for a collective.
+    """The target with what is left for a collective, and with what it may do though nobody attests
+    it.
 
     A color may be a data task's, so its number is no task id; the numbers of queues are those of
     the microthreads on which operations run, so a queue's number is kept from both kinds.
@@ -33,6 +34,7 @@ def left_by(reserved: Reserved, target: Target) -> Target:
         dsr_ids=tuple(n for n in target.dsr_ids if n not in reserved.dsrs),
         kept_bytes=target.kept_bytes if reserved.kept_bytes is None else reserved.kept_bytes,
         memory_bytes=target.memory_bytes - reserved.memory_bytes,
+        counter_filters=target.counter_filters or reserved.unattested,
     )
 
 

@@ -93,6 +93,17 @@ class Moves:
     def __len__(self) -> int:
         return len(self.source)
 
+    def by_slice(self) -> Moves:
+        """The same transfers with one slice in each."""
+        many = np.repeat(np.arange(len(self)), self.count)
+        begin = np.repeat(np.cumsum(self.count) - self.count, self.count)
+        step = (np.arange(len(many)) - begin).astype(np.int32)
+        source, destination, slice_, into = (
+            part[many] for part in (self.source, self.destination, self.slice, self.into)
+        )
+        one = np.ones(len(many), np.int32)
+        return Moves(source, destination, slice_ + step, into + step, one, self.combines[many])
+
     def in_every_block(self, blocks: int, slices: int) -> Moves:
         """The same transfers in each of so many blocks of so many slices, block by block."""
         shift = np.repeat(np.arange(blocks, dtype=np.int32) * slices, len(self))

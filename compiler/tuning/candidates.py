@@ -7,10 +7,10 @@ contract, a test finds out by proof.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import isqrt, prod
+from math import prod
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from collc.language.optimal_tree import optimum
 from collc.spec import Collective, Contract, ContractKind, Gap, Undecided
 from collc.spec.simd import WIDE, elements_of_wavelet, takes_several, wavelets
 from collc.target import Target
+from collc.tuning.compositions import compositions
 from collc.tuning.steps_model import step_begins
 
 
@@ -130,11 +131,8 @@ def plans(collective: Collective, target: Target) -> Iterator[Written]:
         yield from _on_grid(collective, undecided, target)
 
 
-def _trees(ranks: int) -> tuple[str, ...]:
-    """The trees of the prelude, two-phase with the usual groups, and the best of all trees."""
-    groups = sorted({isqrt(ranks), isqrt(ranks) + 1} & set(range(2, ranks)))
-    named = tuple(f"two_phase(S = {group})" for group in groups)
-    return ("optimal", "chain", "star", "binomial", *named)
+# The best of all trees, and those of the prelude, their groups of a size that is looked for.
+_TREES = ("optimal", "chain", "star", "binomial", "two_phase(S = auto)", "chain_star(S = auto)")
 
 
 def _on_line(collective: Collective, undecided: Undecided, target: Target) -> Iterator[Written]:
@@ -143,13 +141,15 @@ def _on_line(collective: Collective, undecided: Undecided, target: Target) -> It
     if kind is ContractKind.BROADCAST:
         yield Written(f"broadcast from {place}")
     elif kind is ContractKind.REDUCE:
-        yield from _with_trees("reduce {tree} to " + place, _trees(ranks))
+        yield from _with_trees("reduce {tree} to " + place)
     elif kind in _TO_ALL:
         for root in _roots(collective, ranks, target):
             text = f"reduce {{tree}} to {root} then broadcast from auto"
-            yield from _with_trees(text, _trees(ranks))
+            yield from _with_trees(text)
     if not commutes(collective):
         yield from _in_rank_order(collective, undecided)
+    elif collective.contract.run_length is None:
+        yield from (Written(text, 1, "start-up") for text in compositions(kind, place))
     at = "" if undecided.root is None else f" {kind.root_word} {place}"
     for name, at_least in _algorithms(collective, ranks, target):
         for order in _orders(collective, undecided, name):
@@ -159,23 +159,23 @@ def _on_line(collective: Collective, undecided: Undecided, target: Target) -> It
 def _in_rank_order(collective: Collective, undecided: Undecided) -> Iterator[Written]:
     """By rank 0, for an operation that does not commute: what ends within the line would combine
     the ranks before that first, and slices by algorithms begin with their own rank."""
-    kind, trees = collective.contract.kind, _trees(undecided.extents[0])
+    kind = collective.contract.kind
     if kind is ContractKind.REDUCE and undecided.root is not None:
         place = _place(undecided)
         for chunks in (1, *_CHUNKS):
             back = f" then run pipelined_broadcast(c = {chunks}) to {place}"
-            yield from _with_trees(f"reduce {{tree}} to 0{back}", trees)
+            yield from _with_trees(f"reduce {{tree}} to 0{back}")
             yield Written(f"run pipelined_allreduce(c = {chunks}) to {place}")
     elif kind is ContractKind.REDUCE_SCATTER:
         for dealt in ("binomial_scatter", "linear_scatter"):
-            yield from _with_trees(f"reduce {{tree}} to 0 then run {dealt}", trees)
+            yield from _with_trees(f"reduce {{tree}} to 0 then run {dealt}")
             yield from (
                 Written(f"run pipelined_reduce(c = {chunks}) then run {dealt}")
                 for chunks in _CHUNKS
             )
 
 
-def _with_trees(text: str, trees: tuple[str, ...]) -> Iterator[Written]:
+def _with_trees(text: str, trees: Sequence[str] = _TREES) -> Iterator[Written]:
     """The same plan with each of these trees, of which the first is the best one."""
     best = text.format(tree=trees[0])
     yield Written(best)
@@ -347,13 +347,12 @@ def _along_both(
     columns_first = "reduce columns by {{down}} to {y} then reduce row by {{across}} to {x}"
     rows_first = "reduce rows by {{across}} to {x} then reduce column by {{down}} to {y}"
     text, mirrored = (order.format(x=x, y=y) + back for order in (columns_first, rows_first))
-    pairs = list(zip(*map(_trees, undecided.extents), strict=False))
-    best = text.format(across=pairs[0][0], down=pairs[0][1])
-    for across, down in pairs:
-        plan = text.format(across=across, down=down)
+    best = text.format(across=_TREES[0], down=_TREES[0])
+    for tree in _TREES:
+        plan = text.format(across=tree, down=tree)
         yield Written(plan, as_many_as="" if plan == best else best)
         if commutes(collective):
-            yield Written(mirrored.format(across=across, down=down), mirrors=plan)
+            yield Written(mirrored.format(across=tree, down=tree), mirrors=plan)
 
 
 def _along_path(

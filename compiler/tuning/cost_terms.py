@@ -18,10 +18,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 
+import numpy as np
+
 from collc.base.diagnostics import Span
 from collc.base.grids import Grid
 from collc.cost import predict
 from collc.cost.choice import build_plan
+from collc.lowering import does_as_a_stream
 from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule, build_schedule
 from collc.spec import (
     Collective,
@@ -37,7 +40,7 @@ from collc.spec import (
 )
 from collc.spec.arithmetic import arithmetic_of
 from collc.spec.exchange import StepsPhase
-from collc.spec.simd import wavelets
+from collc.spec.simd import PAIR, slices_go_in_pairs, wavelets
 from collc.target import Target
 from collc.tuning.steps_model import follow_steps, step_begins
 
@@ -82,6 +85,8 @@ def least_terms(schedule: Schedule, target: Target) -> Terms:
         first = group[0]
         if isinstance(first, BroadcastPhase):
             terms += _multicast(first, wavelets(contract, target, combines=False), target)
+        elif isinstance(first, StepsPhase) and does_as_a_stream(schedule, first):
+            terms += _stream(first, contract, target)
         elif isinstance(first, StepsPhase):
             terms += _exchange(first, contract, target)
         else:
@@ -175,6 +180,24 @@ def _exchange(phase: StepsPhase, contract: Contract, target: Target) -> Terms:
     start_up = min(int(steps.rows[last]) * step_begins(target), total - bandwidth)
     distance = min(steps.hops, total - bandwidth - start_up)
     return Terms(start_up, distance, total - bandwidth - start_up - distance, bandwidth)
+
+
+def _stream(phase: StepsPhase, contract: Contract, target: Target) -> Terms:
+    """What routers turn: no PE takes more than an element a cycle, and every slice that it ends
+    with another rank's has come to it once, over all hops."""
+    bounds = phase.slicing.bounds // (PAIR if slices_go_in_pairs(phase, contract, target) else 1)
+    places = np.array(phase.places)
+    taken = np.zeros((phase.ranks, phase.slicing.count), np.bool_)
+    far = 0
+    for moves in phase.steps:
+        each = moves.by_slice()
+        there = np.diff(bounds)[each.slice] > 0
+        source, destination = each.source[there], each.destination[there]
+        taken[destination, each.into[there]] = True
+        far = max(far, int(np.abs(places[source] - places[destination]).max(initial=0)))
+    most = int((taken * np.diff(bounds)).sum(axis=1).max())
+    hops = far * target.hop
+    return Terms(distance=max(hops - most, 0), bandwidth=most)
 
 
 def _start_up(schedule: Schedule, target: Target) -> int:

@@ -143,7 +143,7 @@ def _found(collective: Collective, search: _Search) -> Collective | None:
     if too_long := list(vector_fits(collective, search.target)):
         raise CollcError(too_long)
     if undecided.gaps:
-        _fill(search, collective, undecided)
+        _fill(search, collective)
     else:
         _write(search, undecided, list(plans(collective, search.target)))
     if search.best is None or search.chosen is None:
@@ -192,8 +192,14 @@ def _nothing_known(one: Written) -> bool:
 def _read(
     search: _Search, undecided: Undecided, texts: Sequence[str], read: dict[str, Candidate]
 ) -> None:
-    """Look at plans; `read` is told what each text became."""
-    _predict_all(search, _elaborated(search, undecided.write, texts, read))
+    """Look at plans; `read` is told what each text became. Of those that leave numbers open, which
+    come last, it is the fastest that was found."""
+    open_ones: dict[str, Collective] = {}
+    _predict_all(search, _elaborated(search, undecided.write, texts, read, open_ones))
+    for text, collective in open_ones.items():
+        found = _fill(search, collective)
+        if found is not None:
+            read[text] = found
 
 
 def _elaborated(
@@ -201,9 +207,11 @@ def _elaborated(
     elaborate: Callable[[T], Collective],
     given: Iterable[T],
     became: dict[T, Candidate] | None = None,
+    open_ones: dict[T, Collective] | None = None,
 ) -> list[Candidate]:
     """The candidates that have a meaning, those that take the fewest cycles at least first;
-    `became` is told what each of the given is."""
+    `became` is told what each of the given is, `open_ones` which of them still leave numbers open
+    and are no candidates therefore."""
     found: dict[str, Candidate] = {}
     for one in given:
         try:
@@ -214,6 +222,10 @@ def _elaborated(
         if search.colors is not None:
             limits = replace(collective.limits, colors=search.colors, colors_span=None)
             collective = replace(collective, limits=limits)
+        if collective.undecided is not None:
+            assert open_ones is not None, "numbers have been filled in"
+            open_ones[one] = collective
+            continue
         candidate = candidate_of(collective, search.target)
         found.setdefault(candidate.text, candidate)
         if became is not None:
@@ -286,8 +298,11 @@ def predicted(
     )
 
 
-def _fill(search: _Search, collective: Collective, undecided: Undecided) -> None:
-    """Find numbers for the gaps: of those that come into question, then of those between them."""
+def _fill(search: _Search, collective: Collective) -> Candidate | None:
+    """Find numbers for the gaps: of those that come into question, then of those between them.
+    Gives the fastest that was predicted."""
+    undecided = collective.undecided
+    assert undecided is not None
     domains = [values(gap, collective, search.target) for gap in undecided.gaps]
     numbers_of: dict[str, tuple[int, ...]] = {}
 
@@ -297,15 +312,25 @@ def _fill(search: _Search, collective: Collective, undecided: Undecided) -> None
         return filled
 
     if prod(map(len, domains)) <= _ALL_AT_ONCE:
-        first = _elaborated(search, fill, product(*domains))
+        looked_at = _elaborated(search, fill, product(*domains))
     else:
-        first = _one_after_the_other(search, fill, domains, numbers_of)
-    _predict_all(search, first)
+        looked_at = _one_after_the_other(search, fill, domains, numbers_of)
+    _predict_all(search, looked_at)
+    best = _fastest(search, looked_at)
     steps = [max((b - a for a, b in pairwise(domain)), default=0) for domain in domains]
-    while search.chosen is not None and any(step > 1 for step in steps):
+    while best is not None and any(step > 1 for step in steps):
         steps = [(step + 1) // 2 if step > 1 else 0 for step in steps]
-        near = _near(numbers_of[search.chosen.text], steps, domains)
-        _predict_all(search, _elaborated(search, fill, near))
+        near = _elaborated(search, fill, _near(numbers_of[best.text], steps, domains))
+        _predict_all(search, near)
+        best = _fastest(search, [best, *near])
+    return best
+
+
+def _fastest(search: _Search, candidates: Iterable[Candidate]) -> Candidate | None:
+    """The one that is predicted to take the fewest cycles; the first one of equals."""
+    found = ((search.considered[one.text].cycles, one) for one in candidates)
+    known = [(cycles, one) for cycles, one in found if cycles is not None]
+    return min(known, key=lambda one: one[0])[1] if known else None
 
 
 def _one_after_the_other(

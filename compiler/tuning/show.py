@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from collc.cost.show import shortened
@@ -13,6 +15,8 @@ from collc.spec.exchange import StepsPhase
 from collc.tuning.cost_terms import terms_of
 from collc.tuning.link_load import CrowdedLink, crowded_link
 from collc.tuning.steps_model import follow_steps
+
+_SIZE = re.compile(r"(?<=\(S = )\d+(?=\))")  # of the groups of a tree
 
 
 def show_decision(decision: Decision) -> str:
@@ -29,9 +33,19 @@ def show_decision(decision: Decision) -> str:
 
 
 def show_plans(decision: Decision) -> str:
-    """All plans that came into question, the chosen one first, as a table."""
-    rows = [("*", decision.chosen), *(("", one) for one in decision.lost)]
+    """All plans that came into question, the chosen one first, as a table; of those that differ in
+    the size of a tree's groups alone the first."""
+    alike: dict[tuple[str, bool], list[Considered]] = {}
+    for one in (decision.chosen, *decision.lost):
+        alike.setdefault((_SIZE.sub("", one.text), one.refused != ""), []).append(one)
+    rows = [("*" if ones[0] is decision.chosen else "", _best_of(ones)) for ones in alike.values()]
     return table_of(rows) + f"\n{_sum(decision.chosen)}\n"
+
+
+def _best_of(ones: Sequence[Considered]) -> Considered:
+    """The first of some plans, with a note how many there are."""
+    best, others = ones[0], len(ones) - 1
+    return replace(best, text=f"{best.text}, the best of {others + 1} sizes") if others else best
 
 
 def table_of(plans: Sequence[tuple[str, Considered]]) -> str:

@@ -11,7 +11,7 @@ from collc.lowering import candidate_plans
 from collc.plan import Advance
 from collc.schedule import build_schedule
 from collc.target import TARGETS
-from mutants import exchanges, judging, programs, trees
+from mutants import exchanges, judging, programs, streams, trees
 from mutants.judging import RIGHT, SAME, Subject
 
 # every how manieth mutant is looked at; `python tests/mutation.py` takes them all
@@ -38,6 +38,11 @@ def test_a_changed_tree_is_refused_or_delivers(run):
 @pytest.mark.parametrize("run", exchanges.RUNS)
 def test_a_changed_exchange_is_refused_or_delivers(run):
     check_mutants(judging.exchange(*run), 100)
+
+
+@pytest.mark.parametrize("run", streams.RUNS)
+def test_a_changed_stream_is_refused_or_delivers(run):
+    check_mutants(judging.stream(*run), 150)
 
 
 @pytest.mark.parametrize("name", programs.SUCCESSIONS)

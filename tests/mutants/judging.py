@@ -24,7 +24,7 @@ from collc.run import RunError, run_bundle
 from collc.run.program import run_program
 from collc.schedule import Schedule
 from collc.spec import Spec
-from mutants import exchanges, programs, trees
+from mutants import exchanges, programs, streams, trees
 from mutants.kinds import Mutant
 
 Texts = Mapping[str, str]
@@ -73,6 +73,19 @@ def exchange(name: str, target: str) -> Subject:
     )
 
 
+def stream(name: str, target: str) -> Subject:
+    """A plan of `mutants.streams`, of which what the contract promises is compared."""
+    schedule, plan = streams.plan_of(name, target)
+    return Subject(
+        f"{name} {target}",
+        plan,
+        streams.mutants,
+        lambda changed: check_plan(schedule, changed),
+        lambda changed: texts_of(schedule, changed),
+        lambda _, texts: run_bundle(texts, schedule, target, seed=1, repeats=3).problem,
+    )
+
+
 def program(name: str) -> Subject:
     """A plan of `mutants.programs`."""
     bundle = programs.bundle_of(name)
@@ -94,6 +107,7 @@ def all_subjects() -> Iterator[Subject]:
     """Every plan that is changed."""
     yield from (tree(*run) for run in trees.RUNS)
     yield from (exchange(*run) for run in exchanges.RUNS)
+    yield from (stream(*run) for run in streams.RUNS)
     yield from (program(name) for name in programs.SUCCESSIONS)
 
 

@@ -22,6 +22,7 @@ class Kind(Enum):
     MORE_ADVANCE = "switch advance doubled, or another one"
     EARLY_ADVANCE = "switch advance or teardown too early"
     ROUTE = "route side flipped"
+    FILTER = "filter off by one, dropped or another one"
     LENGTH = "length, count or slice off by one"
     QUEUE_DEPTH = "queue depth assumption broken"
     NUMBERS = "queue, task, register or color number wrong"

@@ -126,7 +126,7 @@ def _roles(role: Role, colors: list[str]) -> Iterator[Mutant[Role]]:
     for kind, what, runs in _sequences(role.repeated, colors):
         yield Mutant(kind, what, with_runs(role, runs))
     yield Mutant(Kind.DOUBLED, "with a lane twice", replace(role, lanes=role.lanes * 2))
-    for kind, what, uses in _color_uses(role.colors, colors):
+    for kind, what, uses in color_uses(role.colors, colors):
         yield Mutant(kind, what, replace(role, colors=uses))
 
 
@@ -144,7 +144,7 @@ def _sequences(runs: Runs, colors: list[str]) -> Iterator[tuple[Kind, str, Runs]
             yield kind, f"with operation {at} = {changed}", new
 
 
-def _color_uses(
+def color_uses(
     uses: tuple[ColorUse, ...], colors: list[str]
 ) -> Iterator[tuple[Kind, str, tuple[ColorUse, ...]]]:
     for at, use in enumerate(uses):

@@ -147,10 +147,8 @@ def test_what_keeps_their_order_is_found_for_a_place_within_and_for_slices(
     assert collc.compile_text(written, "test.coll", {}).run().verified
 
 
-@pytest.mark.parametrize("contract", ["reduce", "reduce_scatter"])
-def test_what_keeps_their_order_goes_by_rank_0_only_where_it_has_to(contract: str) -> None:
-    steps = "run auto to 4" if contract == "reduce" else "run auto"
-    schedule, _ = planned_text(text(contract, steps, "9 x 1", 24))
+def test_what_keeps_their_order_goes_by_rank_0_only_where_it_has_to() -> None:
+    schedule, _ = planned_text(text("reduce", "run auto to 4", "9 x 1", 24))
     decision = schedule.collective.decision
     assert not any("to 0 then run" in one.text for one in (decision.chosen, *decision.lost))
 

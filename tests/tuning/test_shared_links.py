@@ -137,11 +137,11 @@ def test_long_lines_are_tried_with_trees_only(monkeypatch: pytest.MonkeyPatch) -
 def test_no_more_hops_are_tried_than_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     """All plans together; those for which there is no room are left out."""
     sharing = compiled("reduce_scatter(x: f32[64], add)", "run pairwise_reduce_scatter", ROW)
-    chains = 2 * 7  # a hop over each link in both directions
+    halves = 4 + 2 * 2 + 4  # hops of a binomial scatter, which are fewer than others
     for most, told in (
-        (10_000, ["run chain_reduce_scatter"]),
-        (chains, ["run chain_reduce_scatter"]),
-        (chains - 1, []),
+        (10_000, ["reduce optimal to 0 then run linear_scatter"]),
+        (halves, ["reduce optimal to 0 then run binomial_scatter"]),
+        (halves - 1, []),
     ):
         monkeypatch.setattr(other_plans, "MOST_HOPS", most)
         trials = other_plans.Trials(sharing.schedule, sharing.plan.target)

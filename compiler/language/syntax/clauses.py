@@ -78,10 +78,10 @@ class RunClause:
 
 @dataclass(frozen=True, eq=False)
 class WithinClause:
-    """`within colors <= 3`."""
+    """`within colors <= 3`, or `within unattested`, which has no number."""
 
     quantity: Word
-    most: Expression
+    most: Expression | None
     span: Span
 
 

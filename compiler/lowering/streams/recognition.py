@@ -24,7 +24,7 @@ from collc.lowering.streams.forms import (
     scatter,
     turned_allgather,
 )
-from collc.spec.exchange import Moves, StepsPhase
+from collc.spec.exchange import StepsPhase
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
@@ -127,8 +127,9 @@ def _folded(phase: StepsPhase) -> Words | None:
     for moves in phase.steps:
         if not moves.combines.all():
             return None
-        source, slices, destination, into = _slice_by_slice(moves)
-        if len(np.unique(destination * phase.ranks + into)) < len(into):
+        one = moves.by_slice()
+        source, slices, destination, into = one.source, one.slice, one.destination, one.into
+        if len(np.unique(destination.astype(np.int64) * phase.ranks + into)) < len(into):
             return None
         held[destination, into] = combined(held[destination, into], held[source, slices])
     return held
@@ -144,21 +145,9 @@ def _held_after(phase: StepsPhase) -> Ints | None:
     held = _beginning(phase.ranks)
     start = held.copy()
     for moves in phase.steps:
-        source, slices, destination, into = _slice_by_slice(moves)
-        values = held[source, slices]
-        if (values != start[source, slices]).any():
+        one = moves.by_slice()
+        values = held[one.source, one.slice]
+        if (values != start[one.source, one.slice]).any():
             return None
-        held[destination, into] = values
+        held[one.destination, one.into] = values
     return held
-
-
-def _slice_by_slice(moves: Moves) -> tuple[Ints, Ints, Ints, Ints]:
-    """Source, slice, destination, and the slice there, of every slice that is moved."""
-    many = np.repeat(np.arange(len(moves)), moves.count)
-    step = np.arange(len(many)) - np.repeat(np.cumsum(moves.count) - moves.count, moves.count)
-    return (
-        moves.source[many].astype(np.int64),
-        moves.slice[many] + step,
-        moves.destination[many].astype(np.int64),
-        moves.into[many] + step,
-    )

@@ -1,0 +1,59 @@
+"""The forms in a bundle that no public program shows for its target, for the manifest.
+
+Some rest on the vendor's pages alone; those that nobody attests are emitted only where a program
+says `within unattested`. docs/csl-constructs.md has all forms and who attests them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from collc.plan import Action, Advance, Plan, filters_of
+from collc.plan.program import ProgramPlan
+from collc.spec.arithmetic import arithmetic_of
+from collc.target import TARGETS
+
+Forms = dict[str, list[str]]
+
+
+def forms_of(plans: Sequence[Plan], program: ProgramPlan | None = None) -> dict[str, Forms]:
+    """The manifest's entry about the plans of a bundle, and of a program of them; none if programs
+    show all that is emitted."""
+    pages = sorted({form for plan in plans for form in _by_pages(plan)} | set(_settings(program)))
+    unattested = sorted({form for plan in plans for form in _unattested(plan)})
+    found = {"by_pages_alone": pages, "unattested": unattested}
+    kept = {kind: forms for kind, forms in found.items() if forms}
+    return {"forms": kept} if kept else {}
+
+
+def _by_pages(plan: Plan) -> Iterator[str]:
+    advances = {op.advance for phase in plan.phases for role in phase.roles for op in role.ops}
+    wse3 = plan.target.name == "wse3"
+    if Advance.OWN_ROUTER in advances:
+        yield f".advance_switch of an asynchronous operation{' on WSE-3' if wse3 else ''}"
+    if Advance.RESET in advances and wse3:
+        yield "SWITCH_RST on WSE-3"
+    contract = plan.collective.contract
+    maps = arithmetic_of(contract.element, contract.operation).kind == "map"
+    trees = [phase for phase in plan.phases if phase.exchange is None]
+    combining = {op.action for phase in trees for role in phase.roles for op in role.ops}
+    if maps and Action.COMBINE in combining:
+        yield "@map with operands of the fabric"
+
+
+def _settings(program: ProgramPlan | None) -> Iterator[str]:
+    """Those of colors that several phases share over time."""
+    if program is None:
+        return
+    for use in program.uses:
+        torn_down = {name for name, k in use.positions if program.colors[k].torn_down}
+        settings = (color for role in program.phase(use).roles for color in role.colors)
+        for one in settings:
+            if one.color in torn_down and one.positions[0].send != one.positions[-1].send:
+                yield "set_tx_switch_pos1"
+
+
+def _unattested(plan: Plan) -> Iterator[str]:
+    filtered = any(filters_of(role) for phase in plan.phases for role in phase.roles)
+    if filtered and not TARGETS[plan.target.name].counter_filters:
+        yield f"counter filters on {plan.target.name}"

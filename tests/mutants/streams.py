@@ -1,0 +1,143 @@
+"""Changes of plans of streams: lanes, filters, switch positions, what sets switches back.
+
+A lane is changed as the stream that it is (`collc.plan.streams`); operations, loops and places are
+changed as those of any exchange.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from collc.driver.pipeline import compile_text
+from collc.plan import (
+    Advance,
+    Filter,
+    Lane,
+    Number,
+    Phase,
+    Plan,
+    Role,
+    Slices,
+    Stream,
+    lane_of,
+    stream_of,
+)
+from collc.schedule import Schedule
+from mutants import exchanges
+from mutants.kinds import Kind, Mutant
+from mutants.trees import advancing, color_uses
+
+TEXT = """target wse2
+grid row = {ranks} x 1
+algorithm inward(n) slices n {{ step {{ each r where r != 2 : slice r  r -> 2 }} }}
+collective total = {contract} on row {{ run {steps} }}
+program {{ total }}
+"""
+
+# by name: target, ranks, what is promised, and the steps; slices differ in length where they may
+STREAMS = {
+    "gather": ("wse2", 5, "gather(x: f32[23])", "linear_gather"),
+    "gather_inside": ("wse3", 5, "gather(x: f32[23])", "inward to 2"),
+    "stream_scatter": ("wse2", 5, "scatter(x: f32[23])", "linear_scatter"),
+    "allgather": ("wse2", 4, "allgather(x: f32[42])", "direct_allgather"),
+    "stream_all_to_all": ("wse2", 4, "all_to_all(x: f32[32])", "linear_all_to_all"),
+    "reduce_scatter": ("wse3", 4, "reduce_scatter(x: f32[42], add)", "chain_reduce_scatter"),
+}
+RUNS = [(name, target) for name, (target, *_) in STREAMS.items()]
+
+
+def plan_of(name: str, target: str) -> tuple[Schedule, Plan]:
+    """A plan to change."""
+    _, ranks, contract, steps = STREAMS[name]
+    text = TEXT.format(ranks=ranks, contract=contract, steps=steps)
+    bundle = compile_text(text, "test.coll", {}, target)
+    assert bundle.plan.streams, name
+    return bundle.schedule, bundle.plan
+
+
+def mutants(plan: Plan) -> Iterator[Mutant[Plan]]:
+    """Every plan that differs from `plan` in one thing."""
+    yield from exchanges.mutants(plan)
+    phase = plan.phases[0]
+    for one in _phases(phase):
+        yield Mutant(one.kind, one.what, replace(plan, phases=(one.changed,)))
+
+
+def _phases(phase: Phase) -> Iterator[Mutant[Phase]]:
+    colors = sorted({use.color for role in phase.roles for use in role.colors})
+    for at, role in enumerate(phase.roles):
+        for one in _roles(role, colors):
+            roles = (*phase.roles[:at], one.changed, *phase.roles[at + 1 :])
+            yield Mutant(one.kind, f"{role.name} {one.what}", replace(phase, roles=roles))
+
+
+def _roles(role: Role, colors: list[str]) -> Iterator[Mutant[Role]]:
+    for at, lane in enumerate(role.lanes):
+        for kind, what, changed in _lanes(lane):
+            lanes = (*role.lanes[:at], changed, *role.lanes[at + 1 :])
+            yield Mutant(kind, f"lane {lane.name} {what}", replace(role, lanes=lanes))
+    if len(role.lanes) > 1:
+        names = [lane.name for lane in role.lanes]
+        exchanged = [
+            replace(lane, name=name) for lane, name in zip(role.lanes, names[::-1], strict=True)
+        ]
+        changed = replace(role, lanes=tuple(exchanged))
+        yield Mutant(Kind.OTHER_WORK, "with its lanes' work exchanged", changed)
+    for kind, what, uses in color_uses(role.colors, colors):
+        yield Mutant(kind, what, replace(role, colors=uses))
+
+
+def _lanes(lane: Lane) -> Iterator[tuple[Kind, str, Lane]]:
+    stream = stream_of(lane)
+    for kind, changed in _streams(stream) if stream else ():
+        name = next(f for f in vars(changed) if getattr(changed, f) != getattr(stream, f))
+        yield kind, f"{name} {getattr(changed, name)}", lane_of(lane.name, changed)
+
+
+def _streams(stream: Stream) -> Iterator[tuple[Kind, Stream]]:
+    for part in ("sends", "receives"):
+        slices = getattr(stream, part)
+        if slices is None:
+            continue
+        yield Kind.DROPPED, replace(stream, **{part: None})
+        for kind, changed in _slices(slices):
+            yield kind, replace(stream, **{part: changed})
+    for how in Advance:
+        if how is not stream.advance and stream.sends is not None:
+            yield advancing(stream.advance, how), replace(stream, advance=how)
+    if stream.filter:
+        yield Kind.FILTER, replace(stream, filter=None)
+        for counter in _filters(stream.filter):
+            yield Kind.FILTER, replace(stream, filter=counter)
+    elif stream.receives is not None:
+        got = stream.receives
+        counter = Filter(got, replace(got, count=Number(0)), got)  # lets all pass
+        yield Kind.FILTER, replace(stream, filter=counter)
+    for field in ("through", "combines", "staged"):
+        yield Kind.OTHER_WORK, replace(stream, **{field: not getattr(stream, field)})
+
+
+def _slices(slices: Slices) -> Iterator[tuple[Kind, Slices]]:
+    yield Kind.REORDERED, replace(slices, backward=not slices.backward)
+    yield from moved(slices)
+
+
+def moved(slices: Slices) -> Iterator[tuple[Kind, Slices]]:
+    """The slices before and behind, one fewer and one more, and those of the place before."""
+    for field in ("first", "count"):
+        number = getattr(slices, field)
+        for more in (-1, 1):
+            other = replace(number, offset=number.offset + more)
+            yield Kind.LENGTH, replace(slices, **{field: other})
+        if number.slope:
+            yield Kind.LENGTH, replace(slices, **{field: replace(number, slope=-number.slope)})
+
+
+def _filters(counter: Filter) -> Iterator[Filter]:
+    """Its limits off by a slice, and two of them exchanged."""
+    for part in ("period", "before", "passes"):
+        for _, changed in moved(getattr(counter, part)):
+            yield replace(counter, **{part: changed})
+    yield replace(counter, before=counter.passes, passes=counter.before)
+    yield replace(counter, period=counter.passes, passes=counter.period)
