@@ -266,6 +266,8 @@ def _chain(flow: Flow, sizes: Sequence[int], *, staged: bool = False) -> None:
     order = _towards_head(flow, sizes)[::-1]
     ends = next(i for i in range(len(order), 0, -1) if sizes[order[i - 1]])
     order = order[:ends]
+    if len(order) == 1:
+        return
     root = order[-1]
     for index, place in enumerate(order):
         first, last = index == 0, place == root
