@@ -48,14 +48,13 @@ def _joins_three(phase: Phase) -> bool:
 def _waited(role: Role) -> Iterator[tuple[str, str]]:
     for lane in role.lanes:
         followed = {kind for _, kind in _followed_in(role, lane)}
-        received = {op.receives_on for op in lane.ops if op.stores or op.copies}
         for op in lane.ops:
             if isinstance(op.receive, Memory) and isinstance(op.send, Memory):
                 continue
             kind = "receives" if not op.sends_on else "sends"
             if kind == "sends" and op.advance in BY_WAVELET:
                 kind = "control"
-            if kind not in followed and not (kind == "sends" and op.sends_on in received):
+            if kind not in followed and not op.returns:
                 yield lane.name, kind
 
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 
 import pytest
 import steps_patterns as s
+from stream_forms import CONTRACTS, plans, text_of
 
 from collc.checks import check_plan
+from collc.checks.counted import tasks_of_phase
+from collc.driver.pipeline import prove_text
 from collc.lowering import candidate_plans
+from collc.lowering.resources import task_ids_of_phase
 from collc.plan import (
     Advance,
     ColorUse,
@@ -260,3 +265,12 @@ def test_the_end_of_a_chain_is_that_of_its_last_operation():
     second = replace(first, kept_first=True, after="a")
     thens = thens_of(role_of(("a", first), ("b", second)))
     assert list(thens.values()) == [Then.GOES_ON, Then.GOES_ON, Then.ENDS, Then.GOES_ON]
+
+
+def test_tasks_are_counted_by_operations():
+    for name, target in product(CONTRACTS, TARGETS):
+        _, schedule = prove_text(text_of(name), "t", {"P": 6, "B": 36}, target)
+        for plan in plans(schedule, target):
+            (phase,) = plan.phases
+            assert tasks_of_phase(phase) == task_ids_of_phase(phase)
+            assert len(plan.task_ids) == tasks_of_phase(phase) + 1
