@@ -50,7 +50,7 @@ def recognised(phase: StepsPhase, *, own_only: bool = False) -> Recognised | Non
         return None
     if any(moves.combines.any() for moves in phase.steps):
         return _reduce_scatter(phase) if own_only else None
-    held = _held_after(phase)
+    held = held_after(phase)
     return None if held is None else _moved(held, np.diff(slicing.bounds) > 0)
 
 
@@ -140,7 +140,7 @@ def _beginning(ranks: int) -> Ints:
     return np.arange(ranks * ranks, dtype=np.int64).reshape(ranks, ranks)
 
 
-def _held_after(phase: StepsPhase) -> Ints | None:
+def held_after(phase: StepsPhase) -> Ints | None:
     """What ranks hold in the end; None if something is handed over."""
     held = _beginning(phase.ranks)
     start = held.copy()
