@@ -14,13 +14,20 @@ ROOT = Path(__file__).resolve().parents[1]
 PLACES = (
     ("compiler/base/version.py", r'(__version__ = ")[^"]+(")'),
     ("editors/vscode/package.json", r'("version": ")[^"]+(")'),
+    ("evaluator/Cargo.toml", r'(^version = ")[^"]+(")'),
+    ("fabsim/Cargo.toml", r'(^version = ")[^"]+(")'),
 )
+# The same version any number of times: of our crates in a lock file, and in recorded emitted text.
+LOCKS = ("evaluator/Cargo.lock", "fabsim/Cargo.lock")
+LOCKED = r'(name = "(?:fabsim|fabsim-\w+|collc-evaluator|collc_evaluator)"\nversion = ")[^"]+(")'
+RECORDED = ROOT / "tests" / "emit" / "golden"
+IN_TEXT = r"(\bcollc )\d+\.\d+\.\d+()"
 HEADINGS = ("Added", "Changed", "Fixed")
 
 
 def with_version(text: str, pattern: str, version: str) -> str:
     """The text with another version in the one place where the pattern is."""
-    changed, count = re.subn(pattern, rf"\g<1>{version}\g<2>", text, count=1)
+    changed, count = re.subn(pattern, rf"\g<1>{version}\g<2>", text, count=1, flags=re.M)
     if not count:
         raise SystemExit(f"set_version: nothing is like {pattern}")
     return changed
@@ -51,6 +58,11 @@ def main(version: str) -> None:
     for name, pattern in PLACES:
         path = ROOT / name
         path.write_text(with_version(path.read_text(encoding="utf-8"), pattern, version))
+    recorded = (path for path in RECORDED.rglob("*") if path.is_file())
+    everywhere = [(ROOT / name, LOCKED) for name in LOCKS] + [(path, IN_TEXT) for path in recorded]
+    for path, pattern in everywhere:
+        text = path.read_text(encoding="utf-8")
+        path.write_text(re.sub(pattern, rf"\g<1>{version}\g<2>", text), encoding="utf-8")
     changelog = ROOT / "CHANGELOG.md"
     changelog.write_text(released(changelog.read_text(encoding="utf-8"), version))
 

@@ -32,10 +32,11 @@ ALLOWED = 0.01
 
 @dataclass(frozen=True)
 class Point:
-    """A collective on a line of PEs."""
+    """A collective on a line of PEs; the root is that of a reduction."""
 
     kind: str
     ranks: int
+    root: int
     length: int
     element: str
     target: str
@@ -43,7 +44,7 @@ class Point:
     @property
     def text(self) -> str:
         """The program, its steps left open."""
-        at = " to 0" if self.kind == "reduce" else ""
+        at = f" to {self.root}" if self.kind == "reduce" else ""
         return (
             f"target {self.target}\ngrid line = {self.ranks} x 1\n"
             f"collective it = {self.kind}(x: {self.element}[{self.length}], add) on line {{\n"
@@ -54,9 +55,12 @@ class Point:
 def point(case: int, most: int) -> Point:
     """A random point; small and large ranks and lengths are equally frequent."""
     draw = random.Random(case)
+    kind = draw.choice(("reduce", "allreduce"))
+    ranks = round(2 ** draw.uniform(1, most.bit_length() - 1))
     return Point(
-        draw.choice(("reduce", "allreduce")),
-        round(2 ** draw.uniform(1, most.bit_length() - 1)),
+        kind,
+        ranks,
+        draw.choice((0, ranks // 3, ranks // 2)),
         round(2 ** draw.uniform(0, 12)),
         draw.choice(("f32", "f32", "f16", "i32")),
         draw.choice(tuple(TARGETS)),
@@ -69,15 +73,15 @@ def texts(it: Point) -> Iterator[str]:
     trees += [
         f"{name}(S = {s})" for name in ("two_phase", "chain_star") for s in range(2, it.ranks)
     ]
-    roots = (
-        sorted({0, it.ranks // 4, it.ranks // 3, it.ranks // 2}) if it.kind == "allreduce" else [0]
-    )
+    trees += [f"root_bypass({tree})" for tree in trees]
+    halfway = {0, it.ranks // 4, it.ranks // 3, it.ranks // 2}
+    roots = sorted(halfway) if it.kind == "allreduce" else [it.root]
     back = " then broadcast from auto" if it.kind == "allreduce" else ""
     yield from (f"reduce {tree} to {root}{back}" for tree in trees for root in roots)
     for pattern in ALGORITHMS[ContractKind(it.kind)]:
         for order in ("", "order ring ") if it.kind == "allreduce" else ("",):
             named = {pattern.text.format(chunks=n, group=n) for n in PARTS}
-            at = " to 0" if it.kind == "reduce" else ""
+            at = f" to {it.root}" if it.kind == "reduce" else ""
             yield from (f"{order}run {text}{at}" for text in sorted(named))
 
 

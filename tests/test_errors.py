@@ -18,7 +18,7 @@ from collc.language.show import render
 from tests.conftest import Golden
 
 ERRORS = Path(__file__).parent / "errors"
-CASES = sorted(ERRORS.glob("*.coll"))
+CASES = sorted(ERRORS.rglob("*.coll"))
 
 
 def definitions_and_target(path: Path) -> tuple[dict[str, int], str | None]:
@@ -51,4 +51,6 @@ def test_a_wrong_program_is_refused_with_located_messages(path: Path, golden: Go
 
 
 def test_every_expectation_has_its_program() -> None:
-    assert {p.stem for p in ERRORS.glob("*.expect")} == {p.stem for p in CASES}
+    assert {p.with_suffix("") for p in ERRORS.rglob("*.expect")} == {
+        p.with_suffix("") for p in CASES
+    }

@@ -98,7 +98,7 @@ class InProgram:
         """The uses after this one, in the order of calls, up to its own in the next round."""
         program = self.plan.program
         own = self.plan.plans[self.use.collective].collective.name
-        alternatives = {one.name: one.names for one in program.selections}
+        alternatives = program.alternatives
         called = [
             self.use.collective if own in alternatives.get(call, (call,)) else longest
             for call, longest in zip(program.calls, self.plan.calls, strict=True)

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from importlib.abc import Traversable
+
+_GALLERY = "gallery/"
 
 
 @click.command()
@@ -13,7 +19,8 @@ import click
 def command(name: str | None) -> None:
     """Print the example called NAME, or list all of them with their first sentences.
 
-    `collc example two_phase > two_phase.coll`, then `collc run two_phase.coll`.
+    `collc example two_phase > two_phase.coll`, then `collc run two_phase.coll`. Those of the
+    gallery, programs for common needs, may be named without `gallery/`.
     """
     texts = _examples()
     if name is None:
@@ -22,6 +29,8 @@ def command(name: str | None) -> None:
             click.echo(f"{one:<{width}}  {_first_sentence(text)}")
         return
     wanted = name.removesuffix(".coll")
+    if wanted not in texts and _GALLERY + wanted in texts:
+        wanted = _GALLERY + wanted
     if wanted not in texts:
         near = get_close_matches(wanted, texts, n=1)
         hint = f"did you mean {near[0]}?" if near else "`collc example` lists them"
@@ -31,9 +40,14 @@ def command(name: str | None) -> None:
 
 def _examples() -> dict[str, str]:
     """The texts of all examples that are a file each, by name."""
-    found = (path for path in files("collc.examples").iterdir() if path.name.endswith(".coll"))
+    folder = files("collc.examples")
+    return _texts(folder, "") | _texts(folder / "gallery", _GALLERY)
+
+
+def _texts(folder: Traversable, prefix: str) -> dict[str, str]:
+    found = (path for path in folder.iterdir() if path.name.endswith(".coll"))
     return {
-        path.name.removesuffix(".coll"): path.read_text(encoding="utf-8")
+        prefix + path.name.removesuffix(".coll"): path.read_text(encoding="utf-8")
         for path in sorted(found, key=lambda path: path.name)
     }
 

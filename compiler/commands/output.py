@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from collc.base.diagnostics import Diagnostic
+from collc.commands.color import echo_painted
 from collc.commands.sarif import sarif_log
 from collc.commands.status import FAULT, USAGE, WRONG_RUN
 from collc.cost import Prediction, show_gap
@@ -67,9 +68,9 @@ def report(
     elif form is Form.SARIF:
         print_sarif(diagnostics)
     elif form is Form.SHORT:
-        click.echo("".join(f"{headline(d)}\n" for d in diagnostics), err=True, nl=False)
+        echo_painted("".join(f"{headline(d)}\n" for d in diagnostics))
     else:
-        click.echo("\n".join(render(d, sources) for d in diagnostics), err=True, nl=False)
+        echo_painted("\n".join(render(d, sources) for d in diagnostics))
 
 
 def print_sarif(diagnostics: Iterable[Diagnostic]) -> None:

@@ -67,11 +67,13 @@ def _lengths(
 )
 @click.option(
     "--length",
+    "--root",
     "lengths",
     multiple=True,
     callback=_lengths,
     metavar="[NAME=]N[,N...]",
-    help="A length that FILE leaves to the run, one for all rounds or one for each; else random.",
+    help="A length or a root that FILE leaves to the run, one for all rounds or one for each; else "
+    "random.",
 )
 @run_input_options
 @fabric_options

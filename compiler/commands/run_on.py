@@ -155,7 +155,8 @@ def _with_time_stamps(source: Source) -> tuple[Bundle | ProgramBundle, str]:
 
 
 def _lengths(bundle: Bundle | ProgramBundle, runs: Runs) -> Lengths:
-    """One length of each name for all rounds, as run.py takes it: the longest, if none is given.
+    """One length or root of each name for all rounds, as run.py takes it: the longest and the first
+    rank if none is given.
     Raises UsageError where rounds differ, and CollcError as `checked_lengths`."""
     program = bundle.spec.program
     given = checked_lengths(program, runs.lengths)
@@ -163,7 +164,8 @@ def _lengths(bundle: Bundle | ProgramBundle, runs: Runs) -> Lengths:
         raise click.UsageError("--on takes one length for all rounds")
     if program is None:
         return given
-    return {name: given.get(name, (most,) * program.rounds) for name, most in program.lengths}
+    most = dict(program.lengths) | dict.fromkeys(dict(program.roots), 0)
+    return {name: given.get(name, (n,) * program.rounds) for name, n in most.items()}
 
 
 def _places(

@@ -32,7 +32,10 @@ Answer = TypeVar("Answer")
 def _over(_: click.Context, __: click.Parameter, value: str) -> tuple[str, range]:
     """`B=1..8192`."""
     found = re.fullmatch(r" *([A-Za-z_]\w*) *= *([0-9]{1,6}) *\.\. *([0-9]{1,6}) *", value)
-    if not found or not 0 < int(found[2]) <= int(found[3]):
+    if found and int(found[3]) < int(found[2]):
+        name, first, last = found.groups()
+        raise click.BadParameter(f"{value!r} ends before it begins: write {name}={last}..{first}")
+    if not found or not int(found[2]):
         raise click.BadParameter(f"{value!r} is not NAME=FIRST..LAST, such as B=1..8192")
     return found[1], range(int(found[2]), int(found[3]) + 1)
 

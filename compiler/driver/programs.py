@@ -9,6 +9,7 @@ from typing import SupportsIndex
 from collc.base.diagnostics import CollcError
 from collc.checks.choices import one_root
 from collc.checks.program import check_program
+from collc.checks.roots_of_call import roots_of_call
 from collc.cost import Prediction, unmet_expectations
 from collc.cost.choice import build_call_streams, build_program_plan
 from collc.cost.predict import predict
@@ -28,6 +29,7 @@ from collc.emit.reserved import unusable_in_program, unusable_lengths, unusable_
 from collc.emit.spelling import spelled
 from collc.language import parse_source
 from collc.language.show import show_steps
+from collc.lowering.root_of_call import seen_from_the_root
 from collc.plan.program import ProgramPlan
 from collc.proof import prove
 from collc.schedule import Schedule, build_schedule
@@ -145,7 +147,7 @@ def _bundle(
     architectures = tuple(
         t.name for t in TARGETS.values() if t is machine or _fits(plan, program, t)
     )
-    files = render_program(spec, plan, prediction, architectures, skew)
+    files = render_program(spec, seen_from_the_root(plan), prediction, architectures, skew)
     return ProgramBundle(spec, plan, prediction, files)
 
 
@@ -153,7 +155,7 @@ def proved_together(spec: Spec, program: Program) -> tuple[Schedule, ...]:
     """What `prove_all` gives, with barriers as vectors, for collectives that can be in one program;
     raises CollcError."""
     refuse_if_any(unusable_in_program(spec.collectives))
-    refuse_if_any(unusable_lengths(program.selections, spec.collectives))
+    refuse_if_any(unusable_lengths(program, spec.collectives))
     schedules = tuple(map(with_tokens, prove_all(spec)))
     refuse_if_any(one_root(program, schedules))
     return schedules
@@ -165,6 +167,7 @@ def planned_program(
     """A plan that keeps all limits; raises CollcError if there is none."""
     plan = _planned(schedules, program, target)
     refuse_if_any(with_remedies(check_program(plan), plan))
+    refuse_if_any(roots_of_call(plan))
     return plan
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from collc.base.version import __version__
-from collc.emit.length_choice import halved
+from collc.emit.calls import CallModel, ModuleModel, Step, entries_of
 from collc.emit.model import BundleModel, model_of, type_name
 from collc.emit.phases import PhaseModel
 from collc.emit.program_colors import ColorModel, color_models
@@ -26,43 +26,12 @@ STRANDS = ("collectives", "beside")  # what begins the names of their modules; t
 
 
 @dataclass(frozen=True)
-class Step:
-    """A phase of the program: `module` is its collective, `name` its own name, `begins` what
-    begins it, `sets` what names of the code that sets its routers begin with; `first` and `last`
-    are said of its collective."""
-
-    index: int
-    module: str
-    name: str
-    begins: str
-    sets: str
-    torn_down: bool
-    first: bool
-    last: bool
-
-
-@dataclass(frozen=True)
 class Part:
     """What a task does in one phase: the function to call, if the PE is one that has it."""
 
     step: int
     condition: str
     function: str
-
-
-@dataclass(frozen=True)
-class ModuleModel:
-    """A collective of the program: its modules' model, its phases as steps, and what completes each
-    of them; `colors` are the positions of its symbolic colors."""
-
-    m: BundleModel
-    steps: tuple[Step, ...]
-    colors: tuple[tuple[str, int], ...]
-
-    @property
-    def step_of(self) -> dict[str, int]:
-        """The index of each of its phases."""
-        return {step.name: step.index for step in self.steps}
 
 
 @dataclass(frozen=True)
@@ -74,19 +43,6 @@ class BufferModel:
     numpy_type: str
     bits: int
     length: int
-
-
-@dataclass(frozen=True)
-class CallModel:
-    """What a call runs: a collective, or a choice by length of several. `m` is the collective, or
-    one of the choice; `names` are its alternatives, `limits` the most elements of all but the last,
-    `choice` the statements that run the one for n elements."""
-
-    name: str
-    m: BundleModel
-    names: tuple[str, ...] = ()
-    limits: tuple[int, ...] = ()
-    choice: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -107,6 +63,7 @@ class ProgramModel:
     calls: tuple[CallModel, ...]
     entries: tuple[CallModel, ...]
     lengths: tuple[tuple[str, int], ...]
+    roots: tuple[tuple[str, int], ...]  # with how many ranks may be one
     turns: tuple[tuple[tuple[int, int], ...], ...]
     rounds: int
     colors: tuple[ColorModel, ...]
@@ -150,7 +107,7 @@ class ProgramModel:
     @property
     def exported(self) -> tuple[str, ...]:
         """The symbols that run.py copies to and from, beside those of time stamps."""
-        lengths = (name for name, _ in self.lengths)
+        lengths = (name for name, _ in (*self.lengths, *self.roots))
         skew = ("dice",) if self.skew else ()
         return (*(buffer.name for buffer in self.buffers), *lengths, *skew)
 
@@ -196,7 +153,7 @@ def program_model(  # noqa: PLR0913, PLR0917 - what differs between call streams
         for index, model in enumerate(models)
     )
     grid = plan.plans[0].collective.grid.whole
-    entries = {call.name: call for call in _entries(plan, modules)}
+    entries = {call.name: call for call in entries_of(plan, modules)}
     return ProgramModel(
         file=file,
         others=others,
@@ -209,6 +166,7 @@ def program_model(  # noqa: PLR0913, PLR0917 - what differs between call streams
         calls=tuple(entries[name] for name in plan.program.calls),
         entries=tuple(entries.values()),
         lengths=plan.program.lengths,
+        roots=plan.program.roots,
         turns=_turns(plan),
         rounds=plan.program.rounds,
         colors=tuple(color_models(plan)),
@@ -226,31 +184,6 @@ def program_model(  # noqa: PLR0913, PLR0917 - what differs between call streams
         dsr_ids=plan.dsr_ids,
         skew=skew,
     )
-
-
-def _entries(plan: ProgramPlan, modules: tuple[ModuleModel, ...]) -> Iterator[CallModel]:
-    """What can be called: every collective, and every choice of several."""
-    of_name = {module.m.name: module for module in modules}
-    for name, module in of_name.items():
-        yield CallModel(name, module.m)
-    for one in plan.program.selections:
-        if one.names != (one.name,):
-            most = [one.lengths(i)[1] for i in range(len(one.names))]
-            begins = [tuple(_beginning(of_name[name])) for name in one.names]
-            choice = tuple(halved("n", list(zip(most, begins, strict=True))))
-            first = of_name[one.names[0]].m
-            yield CallModel(one.name, first, one.names, tuple(most[:-1]), choice)
-
-
-def _beginning(module: ModuleModel) -> Iterator[str]:
-    """The statements of a collective's `run`, since a call less is sooner done."""
-    if not module.steps:
-        yield f"{module.m.name}_run(buffer, n);"
-        return
-    first = module.steps[0]
-    yield f"{module.m.name}.prepare(buffer, n);"
-    yield f"begin_{first.index}();" if first.torn_down else f"{module.m.name}.{first.begins}();"
-    yield from (f"phase = {first.index};", "return;")  # for tasks, which come later
 
 
 def call_stream_models(plan: ProgramPlan, source: str, skew: int) -> tuple[ProgramModel, ...]:
@@ -285,8 +218,11 @@ def _turns(plan: ProgramPlan) -> tuple[tuple[tuple[int, int], ...], ...]:
 def _module(plan: ProgramPlan, index: int, source: str, shared: list[SharedPhase]) -> BundleModel:
     """The model of one collective; its lists of ids are those of the whole program."""
     given = tuple(shared[i] for i, _ in plan.uses_of(index))
+    model = model_of(plan.schedules[index], plan.plans[index], source, given)
+    if any(model.name in one.names for one in plan.program.rooted):
+        model = replace(model, site=replace(model.site, root="the root of the call"))
     return replace(
-        model_of(plan.schedules[index], plan.plans[index], source, given),
+        model,
         switched=any(switched_colors(one.phases) for one in plan.plans),
         input_queues=tuple(color.input_queue for color in plan.colors),
         output_queues=tuple(color.output_queue for color in plan.colors),

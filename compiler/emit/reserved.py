@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from collc.base.diagnostics import Diagnostic, Span
-from collc.spec import Collective, Selection
+from collc.spec import Collective, Program
 
 # Keywords and type names of CSL (docs/csl-constructs.md, "Names").
 KEYWORDS = frozenset(
@@ -190,24 +190,23 @@ _STANDALONE = frozenset(
 )
 
 
-def unusable_lengths(
-    selections: Sequence[Selection], collectives: Sequence[Collective]
-) -> Iterator[Diagnostic]:
-    """The same for the names of choices by length, and of the lengths, which are arrays."""
+def unusable_lengths(program: Program, collectives: Sequence[Collective]) -> Iterator[Diagnostic]:
+    """The same for the names of choices by length or by root, and of these, which are arrays."""
     buffers = {collective.contract.buffer for collective in collectives}
     names = {collective.name for collective in collectives}
-    for one in selections:
+    lengths = (("length", one.length.name, one.length.span) for one in program.selections)
+    given = (*lengths, *(("root", one.root, one.span) for one in program.rooted))
+    for one, (what, name, at) in zip(program.choices, given, strict=True):
         if one.name in KEYWORDS:
             yield _refused(one.name, "is a word of CSL", one.span)
         elif one.name in _MODULE or _NUMBERED.fullmatch(one.name) or one.name in _PROGRAM:
             yield _refused(one.name, "is declared by the modules of every program", one.span)
-        name, at = one.length.name, one.length.span
         if name in KEYWORDS:
             yield _refused(name, "is a word of CSL", at)
         elif name in _STANDALONE | _HOST or name.removesuffix("_ptr") in _STANDALONE:
             yield _refused(name, "is declared by every program", at)
         elif name in buffers or name in names or name.removesuffix("_ptr") in buffers:
-            yield _refused(name, "would be a length and a buffer or a collective", at)
+            yield _refused(name, f"would be a {what} and a buffer or a collective", at)
 
 
 def unusable_in_program(collectives: Sequence[Collective]) -> Iterator[Diagnostic]:

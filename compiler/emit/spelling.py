@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 
 from collc.emit.reserved import KEYWORDS
-from collc.spec import Collective, Program, Selection, Spec
+from collc.spec import Collective, Program, RootChoice, Selection, Spec
 
 PREFIX = "my_"
 
@@ -54,9 +54,13 @@ def spelled(spec: Spec) -> Spec:
     """A Spec with the names that emitted text can carry."""
     program = spec.program
     selections = program.selections if program else ()
-    names = _renamer((*(one.name for one in spec.collectives), *(s.name for s in selections)), True)
+    rooted = program.rooted if program else ()
+    choices = (*(one.name for one in selections), *(one.name for one in rooted))
+    calls = (*(one.name for one in spec.collectives), *choices)
+    names = _renamer(calls, True)
     held = (one.contract.buffer for one in spec.collectives)
-    buffers = _renamer((*filter(None, held), *(s.length.name for s in selections)), False)
+    given = (*(one.length.name for one in selections), *(one.root for one in rooted))
+    buffers = _renamer((*filter(None, held), *given), False)
     if not names and not buffers:
         return spec
 
@@ -109,10 +113,21 @@ def _program(
             fill=lambda *sizes: renamed(one.fill(*sizes)),
         )
 
+    def choice(one: RootChoice) -> RootChoice:
+        behind, root, before = (names.get(name, name) for name in one.names)
+        return replace(
+            one,
+            name=names.get(one.name, one.name),
+            root=buffers.get(one.root, one.root),
+            names=(behind, root, before),
+            fill=lambda root: renamed(one.fill(root)),
+        )
+
     return replace(
         program,
         calls=tuple(names.get(name, name) for name in program.calls),
         selections=tuple(map(selection, program.selections)),
+        rooted=tuple(map(choice, program.rooted)),
     )
 
 

@@ -31,5 +31,6 @@ def check_words(words: tuple[Word, ...]) -> Iterator[ProblemError]:
         yield from reserved(word)
         if word.text in seen:
             first = (seen[word.text].span, "first declared here")
-            yield problem("C108", f"{word.text} is declared twice", word.span, first)
+            message, help = f"{word.text} is declared twice", "give one of them another name"
+            yield problem("C108", message, word.span, first, help=help)
         seen.setdefault(word.text, word)

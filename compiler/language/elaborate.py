@@ -41,6 +41,7 @@ from collc.language.orders import Orders
 from collc.language.parser import not_supported
 from collc.language.problems import KnownProblemError, Problems, problem, suggest
 from collc.language.program import elaborate_program
+from collc.language.root_of_call import RootOfCall, elaborate_root_of_call, has_root_of_call
 from collc.language.step_places import StepContext, direction_of, pe_of, rank_of
 from collc.language.steps import combines, elaborate_steps, root_of
 from collc.language.syntax import CollectiveDecl
@@ -187,9 +188,20 @@ def _any_collective(
     context: FileContext,
     problems: Problems,
     taken: Collection[str],
-) -> Collective | DynamicLength | None:
-    """A collective, or a choice of several by their length."""
+) -> Collective | DynamicLength | RootOfCall | None:
+    """A collective, or a choice of several by their length or by their root."""
     elaborate_one = partial(_collective, grids=grids, context=context, problems=problems)
+    if has_root_of_call(declaration):
+
+        def lines_of(one: CollectiveDecl) -> Lines | None:
+            grid = problems.attempt(elaborate_place, one.place, grids)
+            orders = _clauses(one, syntax.OrderClause)
+            if grid is None:
+                return None
+            return elaborate_lines(grid, orders, context.orders, context.scope, problems)
+
+        given = (declaration, context.scope, taken, lines_of, elaborate_one)
+        return problems.attempt(elaborate_root_of_call, *given)
     if not has_dynamic_length(declaration):
         return elaborate_one(declaration)
     anew = partial(_elaborated_anew, grids=grids, context=context)

@@ -177,7 +177,8 @@ def bounded(value: int, span: Span) -> int:
     """The value, if it is a number of 64 bits."""
     if fits_64_bits(value):
         return value
-    raise problem("C116", "this number does not fit into 64 bits", span)
+    help = f"numbers are {_LEAST} to {_MOST}"
+    raise problem("C116", "this number does not fit into 64 bits", span, help=help)
 
 
 def named(name: syntax.Name, scope: Scope) -> int:

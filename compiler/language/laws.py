@@ -105,8 +105,11 @@ def _not_associative(operation: OwnOperation, a: Any, b: Any, c: Any) -> Problem
     right = _result(operation, a, _result(operation, b, c))
     message = f"{name} is not associative: {name}({name}({a}, {b}), {c}) = {left}, "
     message += f"{name}({a}, {name}({b}, {c})) = {right}"
-    help = "if the vectors never hold such elements, or results may depend on the tree, write "
-    help += "`assume associative` before the `=`"
+    help = (
+        "combine by an operation whose result does not depend on the grouping (for a mean `add`, "
+    )
+    help += "and scale the result); if the vectors never hold such elements, or results may depend "
+    help += "on the tree, write `assume associative` before the `=`"
     return problem("C163", message, operation.span, help=help)
 
 

@@ -38,7 +38,8 @@ def elaborate_limits(clauses: tuple[WithinClause, ...], scope: Scope) -> Limits:
     most = number(clause.most, scope)
     if most < 1:
         message = f"{most} colors are too few: moving data takes at least 1"
-        raise problem("C126", message, clause.most.span)
+        help = "allow at least 1, or leave the limit out"
+        raise problem("C126", message, clause.most.span, help=help)
     return Limits(most, clause.span)
 
 

@@ -203,7 +203,8 @@ def _is_free(word: Word, taken: dict[str, Word], problems: Problems) -> bool:
         problems.add(problem("C109", message, word.span, place, help="choose another name"))
     else:
         place = (before.span, "first declared here")
-        problems.add(problem("C108", f"{word.text} is declared twice", word.span, place))
+        message, help = f"{word.text} is declared twice", "give one of them another name"
+        problems.add(problem("C108", message, word.span, place, help=help))
     return False
 
 

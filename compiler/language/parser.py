@@ -220,12 +220,13 @@ def _unexpected(
 ) -> ProblemError:
     token = error.token
     accepted: set[str] = state.accepts()  # type: ignore[no-untyped-call]
-    opened = _left_open(file, piece) if token.type == "$END" else ()
+    opened = _left_open(piece) if token.type == "$END" else []
     if token.type == "$END" and following is None:
         end = span_of_token(file, piece[-1])
         at = Span(file, end.end_line, end.end_column, end.end_line, end.end_column + 1)
         message = f"the file ends here, expected {_spelled(accepted)}"
-        return problem("C105", message, at, *opened)
+        places = ((span_of_token(file, brace), "this is not closed") for brace in opened)
+        return problem("C105", message, at, *places)
     if token.type == "$END" and following is not None:
         token = following
     at = span_of_token(file, token)
@@ -237,16 +238,23 @@ def _unexpected(
     if token.type == "STRAY":
         help = _INSTEAD.get(token, "")
         if token == "/" and piece[0].type == "OPERATION":
-            help = "an operation has no division; multiply by a fraction instead: `0.5 * a`"
+            help = "an operation has no division: multiply a float by a fraction, `0.5 * a`, or "
+            help += "shift a whole number, `shift_right(a, 1)`"
+        elif token.isalpha():
+            help = "names are made of ASCII letters, digits and `_`"
         return problem("C104", f"{quoted(token)} means nothing here", at, help=help)
     message = f"unexpected {quoted(token)}, expected {_spelled(accepted)}"
-    return problem("C105", message, at, *opened, help=_help_for(token, accepted))
+    help = _help_for(token, accepted) or _help_after(piece, token)
+    if not help and opened and (closing := _CLOSED_BY[opened[0].type]) in accepted:
+        help = f"close it with {_spelling(closing)}"
+    places = ((span_of_token(file, brace), "this is not closed") for brace in opened)
+    return problem("C105", message, at, *places, help=help)
 
 
 _CLOSED_BY = {"LBRACE": "RBRACE", "LPAR": "RPAR", "LSQB": "RSQB"}
 
 
-def _left_open(file: str, piece: list[Token]) -> tuple[tuple[Span, str], ...]:
+def _left_open(piece: list[Token]) -> list[Token]:
     """The innermost brace or parenthesis of a declaration that nothing closes, if there is one."""
     opened: list[Token] = []
     for token in piece:
@@ -254,7 +262,17 @@ def _left_open(file: str, piece: list[Token]) -> tuple[tuple[Span, str], ...]:
             opened.append(token)
         elif opened and token.type == _CLOSED_BY[opened[-1].type]:
             opened.pop()
-    return tuple((span_of_token(file, token), "this is not closed") for token in opened[-1:])
+    return opened[-1:]
+
+
+def _help_after(piece: list[Token], token: Token) -> str:
+    """What is meant by a token that cannot follow the one before it."""
+    before = next((a.type for a, b in pairwise(piece) if b is token), "")
+    if token.type == "NAME" and before == "IMPORT":
+        return f'write `import "{token[:40]}.coll"`'
+    if token.type == "LPAR" and before in ("REDUCE", "RUN"):
+        return "leave the parentheses out: `reduce chain to 0`, `run ring_allreduce`"
+    return ""
 
 
 def _help_for(token: Token, accepted: set[str]) -> str:

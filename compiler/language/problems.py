@@ -86,13 +86,32 @@ class Problems:
             raise CollcError(self._found)
 
 
+# What other languages call the operations and element types of this one.
+ELSEWHERE = {
+    "sum": "add",
+    "plus": "add",
+    "prod": "mul",
+    "product": "mul",
+    "times": "mul",
+    "maximum": "max",
+    "minimum": "min",
+    "float": "f32",
+    "half": "f16",
+    "int": "i32",
+    "unsigned": "u32",
+    "short": "i16",
+}
+
+
 def suggest(word: str, known: Iterable[str]) -> str:
     """Help text that names the nearest known word, then all of them."""
     choices = sorted(known)
     if not choices:
         return ""
     by_lower = {choice.lower(): choice for choice in reversed(choices)}
+    elsewhere = ELSEWHERE.get(word.lower())
     near = [by_lower[close] for close in get_close_matches(word[:80].lower(), by_lower, n=1)]
+    near = [elsewhere] if elsewhere in choices else near
     shown = ", ".join(choices[:24]) + (", ..." if len(choices) > 24 else "")
     return f"did you mean `{near[0]}`? Known here: {shown}" if near else f"known here: {shown}"
 

@@ -13,8 +13,9 @@ from collc.language.limits import elaborate_limits, elaborate_reserved
 from collc.language.names import Names
 from collc.language.parser import WHOLE_ROUNDS, not_supported
 from collc.language.problems import KnownProblemError, problem, suggest
+from collc.language.root_of_call import RootOfCall
 from collc.language.syntax import RepeatDecl, TogetherDecl, Word
-from collc.spec import Collective, Program, Reconfigure, Selection
+from collc.spec import Collective, Program, Reconfigure, RootChoice, Selection
 from collc.target import Target
 
 MAX_CALLS = 128  # of a program: each is code in every PE
@@ -22,7 +23,7 @@ MAX_ROUNDS = 65_535  # counted in 16 bits
 
 C = TypeVar("C")
 Call = Word | TogetherDecl
-Collectives = Mapping[str, Collective | DynamicLength | None]
+Collectives = Mapping[str, Collective | DynamicLength | RootOfCall | None]
 
 
 def elaborate_program(
@@ -40,7 +41,7 @@ def elaborate_program(
     if not words:
         help = "name the collective that it runs"
         raise problem("C150", "the program is empty", program.span, help=help)
-    called, selections = _called(words, collectives)
+    called, selections, rooted = _called(words, collectives)
     within = _of(program, syntax.WithinClause)
     limits = elaborate_limits(within, scope)
     reserved = elaborate_reserved(_of(program, syntax.ReserveClause), within, scope, target)
@@ -48,16 +49,16 @@ def elaborate_program(
     repeats = any(isinstance(item, RepeatDecl) for item in program.items)
     limited = limits.colors is not None or bool(reserved.clauses)
     plain = not repeats and not limited and way is Reconfigure.AUTO
-    if len(words) == 1 and plain and not selections:
+    if len(words) == 1 and plain and not (selections or rooted):
         return called, None
     _check_alike(called)
-    _check_lengths(items, selections)
+    _check_given(items, selections, rooted)
     _check_together(items, {collective.name: collective for collective in called})
     calls = tuple(word.text for word in words)
     most = (limits.colors, limits.colors_span)
     together = _beside(items)
     program_of_all = Program(
-        calls, rounds, *most, way, program.span, reserved, selections, together
+        calls, rounds, *most, way, program.span, reserved, selections, together, rooted
     )
     return called, program_of_all
 
@@ -77,9 +78,15 @@ def _beside(items: tuple[Call, ...]) -> tuple[int, ...]:
     return tuple(call for call in range(sum(sizes)) if call not in firsts)
 
 
-def _check_lengths(items: tuple[Call, ...], selections: tuple[Selection, ...]) -> None:
-    """Refuse collectives in flight at the same time where one is chosen by a dynamic length."""
+def _check_given(
+    items: tuple[Call, ...], selections: tuple[Selection, ...], rooted: tuple[RootChoice, ...]
+) -> None:
+    """Refuse collectives in flight at the same time where one is chosen by a dynamic length or a
+    root of the call."""
     joined = next((item for item in items if isinstance(item, TogetherDecl)), None)
+    if joined is not None and rooted:
+        what = f"collectives in flight at the same time beside {rooted[0].name}, whose root"
+        raise not_supported(f"{what} is given when the program runs", joined.span)
     if joined is not None and selections:
         what = f"collectives in flight at the same time beside {selections[0].name}, whose length"
         raise not_supported(f"{what} is given when the program runs", joined.span)
@@ -132,9 +139,10 @@ def _few(words: tuple[Word, ...]) -> tuple[Word, ...]:
 
 def _called(
     words: tuple[Word, ...], collectives: Collectives
-) -> tuple[tuple[Collective, ...], tuple[Selection, ...]]:
+) -> tuple[tuple[Collective, ...], tuple[Selection, ...], tuple[RootChoice, ...]]:
     """The collectives of the calls, each once, those that a choice is made of one by one."""
     found: dict[str, Collective] = {}
+    rooted: dict[str, RootChoice] = {}
     selections: dict[str, Selection] = {}
     for word in words:
         if word.text not in collectives:
@@ -146,9 +154,12 @@ def _called(
         if isinstance(collective, DynamicLength):
             selections[word.text] = collective.selection
             found |= {one.name: one for one in collective.alternatives}
+        elif isinstance(collective, RootOfCall):
+            rooted[word.text] = collective.choice
+            found |= {one.name: one for one in collective.alternatives}
         else:
             found[word.text] = collective
-    return tuple(found.values()), tuple(selections.values())
+    return tuple(found.values()), tuple(selections.values()), tuple(rooted.values())
 
 
 def _way(clauses: tuple[syntax.ReconfigureClause, ...]) -> Reconfigure:

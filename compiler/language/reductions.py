@@ -10,12 +10,18 @@ from collc.language.problems import KnownProblemError, ProblemError, problem
 from collc.language.shapes import children_of
 from collc.language.step_places import StepContext, end_of
 from collc.language.syntax import Call, Name, ReduceClause, TreeUse, Word
-from collc.language.undecided import is_auto
 from collc.spec import ReduceStep, Tree
 from collc.spec.simd import wavelets
 from collc.spec.steps import JUMP
 
 LONGEST_NONCONTIGUOUS = 4096  # ranks of a tree that is carried out in steps
+
+
+def check_trees(clause: ReduceClause, around: StepContext) -> None:
+    """Raise `ProblemError` for a tree that there is none of, wherever the reduction ends."""
+    for use in (clause.tree, clause.upper):
+        if use is not None and use.name.text not in (OPTIMAL, JUMP):
+            around.forest.tree(use.name)
 
 
 def reduction_of(clause: ReduceClause, line: Line, around: StepContext) -> ReduceStep:
@@ -77,21 +83,11 @@ def _base_of(clause: ReduceClause) -> TreeUse:
         )
     base = use.arguments[0].value
     if isinstance(base, Call):
-        _check_numbers(base)
         return TreeUse(base.name, base.arguments, base.span)
     if not isinstance(base, Name):
         message = f"{JUMP} takes a tree, and this is none"
         raise problem("C113", message, base.span, help=f"write {JUMP}(chain)")
     return TreeUse(Word(base.text, base.span), (), base.span)
-
-
-def _check_numbers(base: Call) -> None:
-    """C113: nothing of a tree in a root bypass is left to the compiler."""
-    left_open = next((a.value for a in base.arguments if is_auto(a.value)), None)
-    if left_open is not None:
-        message = f"this is left to the compiler, and no number in a {JUMP} can be"
-        help = f"write a number; `auto` stands for those of a tree that is not in {JUMP}(...)"
-        raise problem("C113", message, left_open.span, help=help)
 
 
 def _tree(use: TreeUse, ranks: int, around: StepContext) -> Tree:

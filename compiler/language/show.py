@@ -32,6 +32,7 @@ from collc.spec import (
     Reconfigure,
     ReduceStep,
     Reserved,
+    RootChoice,
     RunStep,
     Selection,
     Spec,
@@ -92,10 +93,18 @@ def show_spec(spec: Spec) -> str:
     lines += show_contracts([c.contract.own for c in spec.collectives if c.contract.own])
     selections = spec.program.selections if spec.program else ()
     chosen = {name: one for one in selections for name in one.names}
+    rooted = {
+        name: one for one in (spec.program.rooted if spec.program else ()) for name in one.names
+    }
     alternatives = {collective.name: collective for collective in spec.collectives}
     for collective in spec.collectives:
-        one = chosen.get(collective.name)
-        if one is None:
+        one, with_root = chosen.get(collective.name), rooted.get(collective.name)
+        if with_root is not None:
+            if collective.name == with_root.names[0]:
+                lines += _collective(
+                    collective, with_root.name, _rooted_step(collective, with_root)
+                )
+        elif one is None:
             lines += _collective(collective, collective.name, _steps(collective))
         elif collective.name == one.names[0]:
             steps = _steps(collective)
@@ -103,6 +112,11 @@ def show_spec(spec: Spec) -> str:
                 steps = _choice(one, [alternatives[name] for name in one.names])
             lines += _collective(collective, one.name, steps)
     return "\n".join([*lines, _program(spec)]) + "\n"
+
+
+def _rooted_step(collective: Collective, choice: RootChoice) -> Iterator[str]:
+    yield from (line for line in _steps(collective) if line.lstrip().startswith("order "))
+    yield f"    broadcast from {choice.root} < {choice.ranks}"
 
 
 def _grids(grid: Grid) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collc.language.lines import Line
 from collc.language.problems import Problems, problem
-from collc.language.reductions import reduction_of
+from collc.language.reductions import check_trees, reduction_of
 from collc.language.simd import is_wide
 from collc.language.step_places import (
     StepClause,
@@ -73,6 +73,7 @@ def elaborate_steps(
             broadcast = problems.attempt(_broadcast, clause, around, results)
             steps += [broadcast] if broadcast else []
         elif clause in lines:
+            problems.attempt(check_trees, clause, around)
             reduction = problems.attempt(reduction_of, clause, lines[clause], around)
             steps += [reduction] if reduction else []
     return _without_idle(tuple(steps))

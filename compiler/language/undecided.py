@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from collc.base.diagnostics import Span
 from collc.language.expressions import AUTO
@@ -19,6 +19,7 @@ from collc.language.problems import problem
 from collc.language.syntax import (
     Argument,
     BroadcastClause,
+    Call,
     Clause,
     CollectiveDecl,
     Expression,
@@ -34,6 +35,7 @@ from collc.language.syntax import (
 from collc.spec import Collective, Contract, ContractKind, Gap, Undecided
 
 StepClause = ReduceClause | BroadcastClause | RunClause
+Use = TypeVar("Use", TreeUse, Call)
 
 
 def is_auto(expression: Expression | PeDecl | None) -> bool:
@@ -194,8 +196,10 @@ def _autos(clause: Clause) -> Iterator[tuple[Gap, Span]]:
             yield Gap("root", "root", 0), clause.root.span
 
 
-def _of_use(use: TreeUse, what: str) -> Iterator[tuple[Gap, Span]]:
+def _of_use(use: TreeUse | Call, what: str) -> Iterator[tuple[Gap, Span]]:
     for argument in use.arguments:
+        if isinstance(argument.value, Call):  # the tree of a root bypass
+            yield from _of_use(argument.value, what)
         if is_auto(argument.value):
             name = argument.name.text if argument.name else use.name.text
             yield Gap(what, name, 0), argument.span
@@ -222,11 +226,16 @@ def _filled_clause(clause: Clause, left: Iterator[int]) -> Clause:
     return clause
 
 
-def _filled_use(use: TreeUse, left: Iterator[int]) -> TreeUse:
+def _filled_use(use: Use, left: Iterator[int]) -> Use:
     def filled(argument: Argument) -> Argument:
-        if not is_auto(argument.value):
-            return argument
-        return replace(argument, value=Number(next(left), argument.span))
+        value = argument.value
+        if isinstance(value, Call):
+            return replace(argument, value=_filled_use(value, left))
+        return (
+            replace(argument, value=Number(next(left), argument.span))
+            if is_auto(value)
+            else argument
+        )
 
     return replace(use, arguments=tuple(map(filled, use.arguments)))
 

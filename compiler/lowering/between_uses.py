@@ -87,5 +87,5 @@ def _stays(plan: ProgramPlan, uses: list[Use], alike: bool) -> str:
 def _calls(plan: ProgramPlan, use: Use) -> int:
     """How often a use is called in a run, at most: a choice by length may always take another."""
     program, name = plan.program, plan.plans[use.collective].collective.name
-    called = next((one.name for one in program.selections if name in one.names), name)
+    called = next((call for call, names in program.alternatives.items() if name in names), name)
     return program.rounds * program.calls.count(called)

@@ -8,7 +8,7 @@ that were used longest ago, so that their teardown is over when it begins.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, count
 
@@ -39,7 +39,7 @@ def share(
 ) -> ProgramPlan:
     """The plan of a program whose collectives have these plans and run one after the other."""
     most = len(target.colors) if program.colors is None else program.colors
-    if program.reconfigure is Reconfigure.AUTO:
+    if program.reconfigure is Reconfigure.AUTO and not program.rooted:
         for alike in (False, True):
             unchanged = apart(schedules, chosen, program, target, alike)
             if fits(unchanged, most):
@@ -190,7 +190,8 @@ def _time_multiplexed(
     able = sum(color in target.switch_colors for color in target.colors)
     kept = max(most_at_once, min(most, _pairs_of_queues(target)))
     # on fewer colors positions fall on fewer of them
-    laid = [(n, _longest_unused(named, order, n)) for n in range(kept, most_at_once - 1, -1)]
+    same = _same_colors(named, plans, program)
+    laid = [(n, _longest_unused(named, order, n, same)) for n in range(kept, most_at_once - 1, -1)]
     with_switches = (one for one in laid if len(_switched(named, one[1])) <= able)
     kept, positions = next(with_switches, laid[0])
     uses = tuple(
@@ -267,18 +268,36 @@ def _pairs_of_queues(target: Target) -> int:
 def _order(named: Sequence[_Named], plans: Sequence[Plan], program: Program) -> list[int]:
     """The phases in the order of a round's calls, each at its first."""
     first = [plan.collective.name for plan in plans]
-    called = {name: one.name for one in program.selections for name in one.names}
+    called = {name: call for call, names in program.alternatives.items() for name in names}
     place = {name: program.calls.index(called.get(name, name)) for name in first}
     return sorted(range(len(named)), key=lambda i: (place[first[named[i].collective]], i))
 
 
+def _same_colors(
+    named: Sequence[_Named], plans: Sequence[Plan], program: Program
+) -> dict[int, int]:
+    """The phases that have the colors of another one: what PEs do for a root of the call meets on
+    the same links, wherever it is."""
+    index = {(plans[one.collective].collective.name, one.index): i for i, one in enumerate(named)}
+    return {
+        i: index[choice.names[0], phase]
+        for choice in program.rooted
+        for (name, phase), i in index.items()
+        if name in choice.names[1:]
+    }
+
+
 def _longest_unused(
-    named: Sequence[_Named], order: Sequence[int], kept: int
+    named: Sequence[_Named], order: Sequence[int], kept: int, same: Mapping[int, int]
 ) -> list[tuple[int, ...]]:
-    """For each phase the positions of its colors: those that were used longest ago."""
+    """For each phase the positions of its colors: those that were used longest ago, or, in `same`,
+    those of another phase."""
     waiting = list(range(kept))
     taken: list[tuple[int, ...]] = [()] * len(named)
     for i in order:
+        if i in same:
+            taken[i] = taken[same[i]]
+            continue
         needed = len(named[i].colors)
         taken[i] = tuple(waiting[:needed])
         waiting = waiting[needed:] + waiting[:needed]

@@ -17,13 +17,15 @@ Lengths = Mapping[str, Sequence[int]]  # by name, one for each round
 
 
 def lengths_of_run(program: Program, given: Lengths, seed: int) -> dict[str, tuple[int, ...]]:
-    """A length of each name for each round: as given, or random. Each order of magnitude is as
-    likely as any other, so that all alternatives come to be run."""
+    """A length or root of each name for each round: as given, or random. Each order of magnitude of
+    lengths is as likely as any other, so that all alternatives come to be run."""
     dice = np.random.default_rng(seed)
     found = {}
     for name, most in program.lengths:
         random = np.exp(dice.uniform(0, log(most + 1), program.rounds))
         found[name] = tuple(given.get(name, (min(int(n), most) for n in random)))
+    for name, ranks in program.roots:
+        found[name] = tuple(given.get(name, dice.integers(0, ranks, program.rounds).tolist()))
     return found
 
 
@@ -32,7 +34,7 @@ def checked_lengths(
 ) -> Lengths:
     """What a user gives, of which no name need be said where there is only one, and one length may
     stand for all rounds. Raises CollcError where a program has no use for it."""
-    known = dict(program.lengths) if program else {}
+    known = {name: limits for name, *limits in program.given} if program else {}
     rounds = program.rounds if program else 1
     found: dict[str, tuple[int, ...]] = {}
     for said, lengths in given:
@@ -46,14 +48,15 @@ def checked_lengths(
                 else f"{rounds} rounds: give one, or one for each"
             )
             raise _refused(f"{len(lengths)} lengths for {what}")
-        wrong = next((n for n in lengths if not 1 <= n <= known[name]), None)
+        least, most = known[name]
+        wrong = next((n for n in lengths if not least <= n <= most), None)
         if wrong is not None:
-            raise _refused(f"{name} = {wrong}: it is 1 to {known[name]}")
+            raise _refused(f"{name} = {wrong}: it is {least} to {most}")
         found[name] = lengths * rounds if len(lengths) == 1 else lengths
     return found
 
 
-def _why_not(name: str, known: Mapping[str, int], found: Mapping[str, object]) -> str:
+def _why_not(name: str, known: Mapping[str, object], found: Mapping[str, object]) -> str:
     if name in found:
         return f"the length {name} is given twice"
     if not known:

@@ -80,7 +80,8 @@ class ProgramPlan:
 
     @cached_property
     def calls(self) -> tuple[int, ...]:
-        """The collectives of a round, in order; of a choice by length the one for the longest."""
+        """The collectives of a round, in order; of a choice by length the one for the longest, by
+        root the one that starts at the first rank."""
         most = {one.name: one.length.most for one in self.program.selections}
         return tuple(self.index_of(name, most.get(name, 0)) for name in self.program.calls)
 
@@ -88,7 +89,8 @@ class ProgramPlan:
         """The collective that a call runs, for vectors of a length."""
         index = {plan.collective.name: i for i, plan in enumerate(self.plans)}
         chosen = {one.name: one for one in self.program.selections}
-        return index[chosen[call].chosen(length) if call in chosen else call]
+        rooted = {one.name: one.names[0] for one in self.program.rooted}
+        return index[chosen[call].chosen(length) if call in chosen else rooted.get(call, call)]
 
     def phase(self, use: Use) -> Phase:
         """The phase of a use."""

@@ -14,6 +14,7 @@ from collc.plan.program import ProgramPlan
 from collc.run import Outcome, Progress, RunReport, run_texts, tokens_of
 from collc.run.expected import NOT_KEPT, carry_on, carry_on_in_part, describe, make_input
 from collc.run.inputs import Inputs, with_inputs
+from collc.schedule import build_schedule
 from collc.schedule.lengths import of_length
 from collc.spec import Collective
 from collc.spec.arrays import Array, Mask
@@ -160,11 +161,14 @@ def _carried_out(
     call that its schedule does not keep the contract of."""
     state = {name: (vectors, np.ones(vectors.shape, np.bool_)) for name, vectors in given.items()}
     selections = {one.name: one for one in plan.program.selections}
+    rooted = {one.name: one for one in plan.program.rooted}
     broken = ""
     for call in plan.program.calls:
         chosen = selections.get(call)
         length = lengths[chosen.length.name] if chosen else 0
         schedule = plan.schedules[plan.index_of(call, length)]
+        if call in rooted:
+            schedule = build_schedule(rooted[call].fill(lengths[rooted[call].root]))
         name = schedule.collective.contract.buffer
         if not name:
             continue

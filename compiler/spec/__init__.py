@@ -16,7 +16,7 @@ from collc.spec.contract import (
 )
 from collc.spec.decision import Considered, Decision, Gap
 from collc.spec.limits import Expectation, Limits, Reserved, TimeStamps
-from collc.spec.program import Parameter, Program, Reconfigure, Selection, Spec
+from collc.spec.program import Parameter, Program, Reconfigure, RootChoice, Selection, Spec
 from collc.spec.steps import (
     Algorithm,
     BroadcastStep,
@@ -48,6 +48,7 @@ __all__ = [
     "Reconfigure",
     "ReduceStep",
     "Reserved",
+    "RootChoice",
     "RunLength",
     "RunStep",
     "Selection",

@@ -50,6 +50,26 @@ class Selection:
         return limits[index] + 1, limits[index + 1]
 
 
+@dataclass(frozen=True)
+class RootChoice:
+    """A collective with a root that is given when the program runs: `broadcast from r < P`.
+
+    `root` is its name; it is a rank below `ranks`. `names` are collectives of the Spec, for PEs
+    behind the root in the order of the ranks, for the root, and for PEs before it: their roots are
+    the first rank, one within the line, and the last. `places[r]` is where rank r stands on the
+    line, `axis` its axis. `fill` gives the collective with a root.
+    """
+
+    name: str
+    root: str
+    ranks: int
+    names: tuple[str, str, str]
+    axis: str
+    places: tuple[int, ...]
+    span: Span
+    fill: Callable[[int], Collective] = field(compare=False, repr=False)
+
+
 class Reconfigure(Enum):
     """How a color gets from one use of a program to the next, spelled as in the language."""
 
@@ -60,7 +80,7 @@ class Reconfigure(Enum):
 @dataclass(frozen=True)
 class Program:
     """What a program of several calls runs: `rounds` times the collectives of `calls`, by name;
-    those of `selections` stand for their alternatives.
+    those of `selections` and `rooted` stand for their alternatives.
 
     `colors` is the most that all of them may use together; None is the target's own limit.
     `reserved` is what the program around them uses. The calls whose indices are in `together` are
@@ -76,6 +96,32 @@ class Program:
     reserved: Reserved = field(default_factory=Reserved)
     selections: tuple[Selection, ...] = ()
     together: tuple[int, ...] = ()
+    rooted: tuple[RootChoice, ...] = ()
+
+    @property
+    def choices(self) -> tuple[Selection | RootChoice, ...]:
+        """What stands for several collectives."""
+        return (*self.selections, *self.rooted)
+
+    @property
+    def alternatives(self) -> dict[str, tuple[str, ...]]:
+        """What the calls that stand for several collectives stand for."""
+        return {one.name: one.names for one in self.choices}
+
+    @property
+    def roots(self) -> tuple[tuple[str, int], ...]:
+        """The roots that are given when the program runs, each with how many ranks may be one."""
+        ranks: dict[str, int] = {}
+        for one in self.rooted:
+            ranks[one.root] = min(one.ranks, ranks.get(one.root, one.ranks))
+        return tuple(sorted(ranks.items()))
+
+    @property
+    def given(self) -> tuple[tuple[str, int, int], ...]:
+        """All numbers that are given when the program runs, each with the least and the most that
+        it can be."""
+        lengths = ((name, 1, most) for name, most in self.lengths)
+        return (*lengths, *((name, 0, ranks - 1) for name, ranks in self.roots))
 
     @property
     def lengths(self) -> tuple[tuple[str, int], ...]:

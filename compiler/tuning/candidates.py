@@ -110,8 +110,8 @@ _MANY_ROOTS = 64  # ranks tried as the root of an algorithm where none is said: 
 class Written:
     """A plan as text, and what is known before it is read: that it takes at least so many cycles,
     most of them for `term`, or at least as many as another plan, which has the best trees of the
-    model; or that it does the same as another plan, the other axis first, and is worth a look only
-    if that one is the best."""
+    model; or that it does the same as another plan, the other axis first or by another root, and is
+    worth a look only if that one is the best."""
 
     text: str
     at_least: int = 0
@@ -133,6 +133,8 @@ def plans(collective: Collective, target: Target) -> Iterator[Written]:
 
 # The best of all trees, and those of the prelude, their groups of a size that is looked for.
 _TREES = ("optimal", "chain", "star", "binomial", "two_phase(S = auto)", "chain_star(S = auto)")
+_BACK = " then broadcast from auto"
+_BYPASSING = tuple(f"root_bypass({tree})" for tree in _TREES)
 
 
 def _on_line(collective: Collective, undecided: Undecided, target: Target) -> Iterator[Written]:
@@ -141,11 +143,10 @@ def _on_line(collective: Collective, undecided: Undecided, target: Target) -> It
     if kind is ContractKind.BROADCAST:
         yield Written(f"broadcast from {place}")
     elif kind is ContractKind.REDUCE:
-        yield from _with_trees("reduce {tree} to " + place)
+        yield from _to_root(collective, f"reduce {{tree}} to {place}", place)
     elif kind in _TO_ALL:
         for root in _roots(collective, ranks, target):
-            text = f"reduce {{tree}} to {root} then broadcast from auto"
-            yield from _with_trees(text)
+            yield from _and_back(collective, root)
     if not commutes(collective):
         yield from _in_rank_order(collective, undecided)
     elif collective.contract.run_length is None:
@@ -173,6 +174,22 @@ def _in_rank_order(collective: Collective, undecided: Undecided) -> Iterator[Wri
                 Written(f"run pipelined_reduce(c = {chunks}) then run {dealt}")
                 for chunks in _CHUNKS
             )
+
+
+def _and_back(collective: Collective, root: int) -> Iterator[Written]:
+    """A sum at some rank, and back from there; the best of these with any other root, too."""
+    for one in _to_root(collective, f"reduce {{tree}} to {root}{_BACK}", str(root)):
+        yield one
+        if commutes(collective):
+            yield Written(one.text.replace(f" to {root} ", " to auto "), mirrors=one.text)
+
+
+def _to_root(collective: Collective, text: str, root: str) -> Iterator[Written]:
+    """A reduction of a line to a root: by each tree on either side of it, or by a single one that
+    passes it by, which takes it one vector instead of two."""
+    yield from _with_trees(text)
+    if root != "0" and commutes(collective):
+        yield from _with_trees(text, _BYPASSING)
 
 
 def _with_trees(text: str, trees: Sequence[str] = _TREES) -> Iterator[Written]:
@@ -279,11 +296,10 @@ def _on_grid(collective: Collective, undecided: Undecided, target: Target) -> It
         yield from _along_both(collective, undecided, place, place, "")
         yield from _along_path(collective, undecided, place, "")
     elif kind in _TO_ALL:
-        back = " then broadcast from auto"
         for x, y in _places(collective, undecided.extents, target):
-            yield from _along_both(collective, undecided, str(x), str(y), back)
+            yield from _along_both(collective, undecided, str(x), str(y), _BACK)
         for root in (0, collective.grid.width * collective.grid.height // 2):
-            yield from _along_path(collective, undecided, str(root), back)
+            yield from _along_path(collective, undecided, str(root), _BACK)
     if not commutes(collective):
         yield from _grid_in_rank_order(collective, undecided)
     if max(undecided.extents) <= _LONGEST_OF_STEPS:
@@ -343,16 +359,18 @@ def _places(
 def _along_both(
     collective: Collective, undecided: Undecided, x: str, y: str, back: str
 ) -> Iterator[Written]:
-    """Reductions of both axes by the same kind of tree, either of them first."""
+    """Reductions of both axes by the same kind of tree, either of them first; as `_to_root`."""
     columns_first = "reduce columns by {{down}} to {y} then reduce row by {{across}} to {x}"
     rows_first = "reduce rows by {{across}} to {x} then reduce column by {{down}} to {y}"
     text, mirrored = (order.format(x=x, y=y) + back for order in (columns_first, rows_first))
-    best = text.format(across=_TREES[0], down=_TREES[0])
-    for tree in _TREES:
-        plan = text.format(across=tree, down=tree)
-        yield Written(plan, as_many_as="" if plan == best else best)
-        if commutes(collective):
-            yield Written(mirrored.format(across=tree, down=tree), mirrors=plan)
+    inside = (x, y) != ("0", "0") and commutes(collective)
+    for trees in (_TREES, _BYPASSING) if inside else (_TREES,):
+        best = text.format(across=trees[0], down=trees[0])
+        for tree in trees:
+            plan = text.format(across=tree, down=tree)
+            yield Written(plan, as_many_as="" if plan == best else best)
+            if commutes(collective):
+                yield Written(mirrored.format(across=tree, down=tree), mirrors=plan)
 
 
 def _along_path(

@@ -339,15 +339,18 @@ def _one_after_the_other(
     domains: Sequence[tuple[int, ...]],
     numbers_of: Mapping[str, tuple[int, ...]],
 ) -> list[Candidate]:
-    """Vary one number at a time, twice; the others stay at what took the fewest cycles at least."""
+    """Vary one number at a time, twice; the others stay at what is predicted to be the fastest, or
+    takes the fewest cycles at least where nothing is predicted."""
     found: dict[str, Candidate] = {}
     best = tuple(domain[len(domain) // 2] for domain in domains)
     for index in (*range(len(domains)), *range(len(domains))):
         varied = ((*best[:index], number, *best[index + 1 :]) for number in domains[index])
         candidates = _elaborated(search, fill, varied)
+        _predict_all(search, candidates)
         found |= {candidate.text: candidate for candidate in candidates}
-        best = numbers_of[candidates[0].text] if candidates else best
-    return sorted(found.values(), key=lambda candidate: candidate.at_least)
+        fastest = _fastest(search, found.values()) or next(iter(candidates), None)
+        best = numbers_of[fastest.text] if fastest else best
+    return list(found.values())
 
 
 def _near(
