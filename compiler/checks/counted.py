@@ -21,9 +21,22 @@ def switched_colors(phases: Sequence[Phase]) -> frozenset[str]:
     return frozenset(use.color for use in uses if len(use.positions) > 1)
 
 
-def queues_of_phase(phase: Phase) -> int:
-    """Input queues, and output queues, that a PE has bound at a time: one for each lane."""
-    return len({lane.name for role in phase.roles for lane in role.lanes})
+def input_queues_of(phase: Phase) -> int:
+    """Input queues that a PE has bound at a time: one for each lane, of a stream for each on which
+    some PE receives."""
+    lanes = (lane for role in phase.roles for lane in role.lanes)
+    return len({lane.name for lane in lanes if lane.receives or not phase.streams})
+
+
+def output_queues_of(phase: Phase) -> int:
+    """The same of output queues, and of sending."""
+    lanes = (lane for role in phase.roles for lane in role.lanes)
+    return len({lane.name for lane in lanes if lane.sends or not phase.streams})
+
+
+def lane_sides_of(phase: Phase) -> int:
+    """Registers of a kind that the lanes of an exchange take: one for each of these queues."""
+    return input_queues_of(phase) + output_queues_of(phase)
 
 
 def tasks_of_phase(phase: Phase) -> int:
@@ -34,7 +47,7 @@ def tasks_of_phase(phase: Phase) -> int:
     if phase.streams:
         return 1 + _joins_three(phase) + _followed(phase)
     if phase.exchange:
-        return queues_of_phase(phase)
+        return input_queues_of(phase)
     ops = (op for role in phase.roles for op in role.ops)
     return 3 if any(op.action is Action.COMBINE for op in ops) else 1
 

@@ -160,9 +160,10 @@ def _sent(line: Line, place: int, work: Work) -> bool:
     if not all(_takes(line, at, color) for at in way):
         return False
     block = [(slice_, line.places[place].held[slice_]) for slice_ in work.sends]
+    ends = list(accumulate(line.sizes[slice_] for slice_ in work.sends))
     work.sends = []
     for at in way:
-        if _pass(line, at, color, block) and at == place:
+        if _pass(line, at, color, block, ends) and at == place:
             line.places[at].returned.add(color)
     _advance(line, place, way, work)
     return True
@@ -218,7 +219,7 @@ def _sent_through(line: Line, place: int, work: Work, color: str) -> bool:
             return False
         for hop in hops:
             for at in hop.way:
-                _pass(line, at, hop.color, [(hop.slice, hop.value)])
+                _pass(line, at, hop.color, [(hop.slice, hop.value)], [line.sizes[hop.slice]])
         work.sends.pop(0)
     if work.advance is not Advance.NOTHING:
         raise RefusedError(f"place {place} moves switches of a chain, which has none")
@@ -267,16 +268,19 @@ def _way(line: Line, place: int, color: str) -> list[int] | None:
     return way
 
 
-def _pass(line: Line, at: int, color: str, block: Sequence[tuple[int, int]]) -> bool:
-    """Slices, each with its value, pass a router; its PE takes what it is let have, if anything."""
+def _pass(
+    line: Line, at: int, color: str, block: Sequence[tuple[int, int]], ends: Sequence[int]
+) -> bool:
+    """Slices, each with its value, and with the wavelets up to its end, pass a router; its PE takes
+    what it is let have, if anything."""
     one = line.places[at]
     router = one.routers[color]
     assert router.route is not None, "a way leads over routers that are set"
     seen = router.passed
-    router.passed += sum(line.sizes[slice_] for slice_, _ in block)
+    router.passed += ends[-1] if ends else 0
     if Direction.RAMP not in router.route.send:
         return False
-    got = block if router.filter is None else _filtered(line, at, router.filter, block, seen)
+    got = block if router.filter is None else _filtered(line, at, router.filter, block, ends, seen)
     lanes = [work for work in one.lanes if work.receives_on == color]
     if got and len(lanes) != 1:
         raise RefusedError(f"place {at} gets words that it does not receive")
@@ -285,14 +289,18 @@ def _pass(line: Line, at: int, color: str, block: Sequence[tuple[int, int]]) -> 
     return bool(got)
 
 
-def _filtered(
-    line: Line, at: int, counter: Filter, block: Sequence[tuple[int, int]], seen: int
+def _filtered(  # noqa: PLR0913, PLR0917 - a filter, what comes to it, what it has seen
+    line: Line,
+    at: int,
+    counter: Filter,
+    block: Sequence[tuple[int, int]],
+    ends: Sequence[int],
+    seen: int,
 ) -> list[tuple[int, int]]:
     """What a filter lets a PE have of slices; it has `seen` so many wavelets."""
     period, before, passes = (
         line.wavelets(part, at) for part in (counter.period, counter.before, counter.passes)
     )
-    ends = list(accumulate(line.sizes[slice_] for slice_, _ in block))
     if period < 1 or not ends:
         return []
     found: list[tuple[int, int]] = []

@@ -20,6 +20,7 @@ from collc.plan import (
     filters_of,
     joins_three,
     ops_with_tasks,
+    sides_of,
     stream_of,
     streams_of,
     thens_of,
@@ -176,6 +177,13 @@ def _lane_model(
     behind = {stream.advance for stream in streams}
     thens = [thens_of(role) for role in phase.roles]
 
+    sides = sides_of(phase)[index]
+
+    def queue(way: str, *, there: bool) -> str:
+        if not there:
+            return ""
+        return f"{phase.name}.{field}_queue_{way}" if by_color else str(ids.take(f"{way}puts"))
+
     def op(name: str) -> StreamOpModel:
         of, behind = StreamOp(field, name), f"{phase.name}_{field}_{_BEHIND[name]}"
         options = {
@@ -195,10 +203,10 @@ def _lane_model(
         phase=phase.name,
         name=f"{phase.name}_{field}",
         field=field,
-        input=f"{phase.name}.{field}_queue_in" if by_color else str(ids.take("inputs")),
-        output=f"{phase.name}.{field}_queue_out" if by_color else str(ids.take("outputs")),
-        source=ids.take("sources", count=2),
-        pair=ids.take("pairs", count=2),
+        input=queue("in", there=sides.receives),
+        output=queue("out", there=sides.sends),
+        source=ids.take("sources", count=sides.count),
+        pair=ids.take("pairs", count=sides.count),
         backward=any(stream.backward for stream in streams),
         receives=any(s.receives or s.through for s in streams),
         keeps=any(stream.receives for stream in streams),

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice
 
-from collc.plan import Advance, Phase, Plan, joins_three, ops_with_tasks
+from collc.plan import Advance, Phase, Plan, joins_three, ops_with_tasks, sides_of
 from collc.spec import ContractKind, Reserved
 from collc.target import Target
 
@@ -118,9 +118,13 @@ def number_task_ids(
     return take(free, sum(task_ids_of_phase(phase) for phase in phases) + 1)
 
 
-def queues_of_phase(phase: Phase) -> int:
-    """Input queues of a phase, and output queues: one, or one for each lane of an exchange."""
-    return len(phase.exchange.lanes) if phase.exchange else 1
+def queues_of_phase(phase: Phase) -> tuple[int, int]:
+    """Input queues of a phase, and output queues: one, or one for each lane of an exchange on which
+    some PE receives, or sends."""
+    if phase.exchange is None:
+        return 1, 1
+    sides = sides_of(phase)
+    return sum(side.receives for side in sides), sum(side.sends for side in sides)
 
 
 @dataclass(frozen=True)
@@ -137,7 +141,7 @@ def number_queues(
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The numbers of the input and of the output queues, phase by phase."""
     counts = ((queues_of_phase(phase), phase.exchange is not None) for phase in phases)
-    dealt = deal_queues([QueueNeed(count, count, beside) for count, beside in counts], target)
+    dealt = deal_queues([QueueNeed(*count, beside) for count, beside in counts], target)
     inputs = tuple(number for queues, _ in dealt for number in queues)
     return inputs, tuple(number for _, queues in dealt for number in queues)
 

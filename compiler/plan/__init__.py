@@ -23,11 +23,13 @@ from collc.plan.regions import Region, Strided
 from collc.plan.routers import BY_WAVELET, Advance, ColorUse, Direction, Route
 from collc.plan.stream_ends import (
     MOST_ENDS,
+    Sides,
     StreamOp,
     Then,
     ends_of,
     joins_three,
     ops_with_tasks,
+    sides_of,
     streams_of,
     thens_of,
 )
@@ -61,6 +63,7 @@ __all__ = [
     "Role",
     "Route",
     "RowKind",
+    "Sides",
     "Slices",
     "Stream",
     "StreamOp",
@@ -74,6 +77,7 @@ __all__ = [
     "lane_of",
     "once",
     "ops_with_tasks",
+    "sides_of",
     "stream_of",
     "streams_of",
     "thens_of",

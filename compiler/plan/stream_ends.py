@@ -89,6 +89,37 @@ def ends_of(role: Role) -> int:
     return sum(then in _WAITED for then in thens_of(role).values())
 
 
+@dataclass(frozen=True)
+class Sides:
+    """Whether some PE receives on a lane of an exchange, and whether some PE sends."""
+
+    receives: bool
+    sends: bool
+
+    @property
+    def count(self) -> int:
+        """How many of the two."""
+        return self.receives + self.sends
+
+
+def sides_of(phase: Phase) -> tuple[Sides, ...]:
+    """Of the lanes of an exchange, each in turn; those of step tables have both."""
+    lanes = phase.exchange.lanes if phase.exchange else ()
+    if not phase.streams:
+        return (Sides(receives=True, sends=True),) * len(lanes)
+    found = []
+    for name in lanes:
+        ops = [
+            op
+            for role in phase.roles
+            for lane in role.lanes
+            if lane.name == name
+            for op in lane.ops
+        ]
+        found.append(Sides(any(op.receives_on for op in ops), any(op.sends_on for op in ops)))
+    return tuple(found)
+
+
 def joins_three(phase: Phase) -> bool:
     """Whether some PE of a stream waits for three ends."""
     return phase.streams and any(ends_of(role) == MOST_ENDS for role in phase.roles)

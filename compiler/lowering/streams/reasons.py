@@ -44,5 +44,5 @@ def _unrecognised(phase: StepsPhase, *, own_only: bool, in_code: bool) -> Iterat
     if combines:
         yield "slices are combined in another order than along the line, from both ends"
     if held_after(phase) is None:
-        yield "slices are handed on by ranks that have received them"
+        yield "slices are passed on by ranks that have received them"
     yield "what it leaves is not what a gather, scatter, allgather or all_to_all leaves"
