@@ -90,7 +90,8 @@ def _roles(role: Role, colors: list[str]) -> Iterator[Mutant[Role]]:
 
 def _lanes(lane: Lane) -> Iterator[tuple[Kind, str, Lane]]:
     stream = stream_of(lane)
-    for kind, changed in _streams(stream) if stream else ():
+    changes = _streams(stream) if stream else ()
+    for kind, changed in (one for one in changes if one[1] != stream):
         name = next(f for f in vars(changed) if getattr(changed, f) != getattr(stream, f))
         yield kind, f"{name} {getattr(changed, name)}", lane_of(lane.name, changed)
 
