@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice
 
-from collc.plan import Advance, Phase, Plan, joins_three, ops_with_tasks, sides_of
+from collc.plan import Advance, Phase, Plan, filters_of, joins_three, ops_with_tasks, sides_of
 from collc.spec import ContractKind, Reserved
 from collc.target import Target
 
@@ -175,6 +175,12 @@ def color_limit(plan: Plan) -> int:
     return len(plan.target.colors) if own is None else min(own, len(plan.target.colors))
 
 
+def most_filters(phases: Iterable[Phase]) -> int:
+    """Filters that a PE has at most, if it plays the role with most of them in each phase."""
+    each = (max(len(filters_of(role)) for role in phase.roles) for phase in phases if phase.streams)
+    return sum(each)
+
+
 def within_budget(plan: Plan) -> bool:
     """Whether the plan uses only numbers that the target has and keeps the limit of colors."""
     target = plan.target
@@ -188,6 +194,7 @@ def within_budget(plan: Plan) -> bool:
     numbers = dict(plan.colors)
     return (
         len(plan.colors) <= color_limit(plan)
+        and most_filters(plan.phases) <= target.filters
         and all(numbers[name] in target.switch_colors for name in switched_colors(plan.phases))
         and all(taken <= set(available) for available, taken in used)
     )

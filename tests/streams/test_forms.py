@@ -6,6 +6,7 @@ import random
 from itertools import product
 
 import pytest
+from constructs import attested, constructs_in
 from stream_forms import CONTRACTS, forms, plans, text_of
 
 import fabsim
@@ -141,6 +142,13 @@ def test_a_turn_is_handed_over_by_one_command_for_each_router():
         for role in bundles("allgather", 5, 100, "wse2")[1].plan.phases[0].roles
         for op in role.ops
     )
+
+
+@pytest.mark.parametrize(("name", "target"), list(product(CONTRACTS, TARGETS)))
+def test_every_construct_of_a_form_is_attested(name, target):
+    for bundle in bundles(name, 6, 36, target):
+        places = constructs_in(bundle, target)
+        assert not [one for one in places if not attested(one, target)]
 
 
 def test_all_forms_pass_the_checks_on_many_lines():
