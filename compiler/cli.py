@@ -36,6 +36,7 @@ COMMANDS = {
     "probe": "Find out which rules a machine or a simulator keeps.",
     "reproduce": "Compute the numbers of the published sources anew, and compare.",
     "run": "Compile a file, run the emitted CSL, compare with NumPy.",
+    "sweep": "Run a file at many sizes, here or on a cluster.",
     "tune": "Find the best plan for every length.",
     "view": "Show a file in a page: routes, motion, time lines, waits.",
 }

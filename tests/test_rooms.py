@@ -23,6 +23,7 @@ ORDER = (
     "tuning",
     "view",
     "driver",
+    "sweep",
     "patterns",
     "backends",
     "probe",

@@ -40,7 +40,7 @@ def test_a_difference_names_its_place_and_rounding_is_none():
 
 def test_a_source_that_no_folder_has_is_left_out_with_a_line(tmp_path):
     points, notes = versus._points([tmp_path])
-    assert {point.source for point in points} == {collectives_2d.NAME}
+    assert {point.source for point in points} == {collectives_2d.NAME}  # which needs none
     assert len(notes) == len(versus.SOURCES) - 1
     assert all("skipped" in note for note in notes)
 

@@ -15,7 +15,7 @@ import math
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -29,13 +29,14 @@ from peers import (
     Measured,
     Point,
     collectives_2d,
+    gemm,
     spatial_collectives,
     transposition,
     vendor_allreduce,
     wafer_llm,
 )
 
-SOURCES = (collectives_2d, vendor_allreduce, transposition, wafer_llm, spatial_collectives)
+SOURCES = (collectives_2d, gemm, vendor_allreduce, transposition, wafer_llm, spatial_collectives)
 PAGE = Path(__file__).parents[1] / "docs" / "versus.md"
 SLOWER = 1.02  # of theirs: beyond, ours is named
 
@@ -110,12 +111,17 @@ def _described(point: Point) -> str:
 
 
 def _measured(point: Point) -> Row:
+    ours = {name: _of_ours(text) for name, text in point.ours.items()}
+    ours |= {name: _ran(run) for name, run in point.runs.items()}
+    return Row(point, _ran(point.run), ours)
+
+
+def _ran(run: Callable[[Path], Measured]) -> Measured:
     with tempfile.TemporaryDirectory(prefix="versus-") as scratch:
         try:
-            theirs = point.run(Path(scratch))
+            return run(Path(scratch))
         except (fabsim.CslError, fabsim.SimulationError) as error:
-            theirs = Measured(0, str(error).splitlines()[0])
-    return Row(point, theirs, {name: _of_ours(text) for name, text in point.ours.items()})
+            return Measured(0, str(error).splitlines()[0])
 
 
 @cache

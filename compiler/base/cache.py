@@ -26,7 +26,7 @@ class Kept:
     them; `what` is the name of the folder for questions of this kind."""
 
     def __init__(self, what: str, question: object, folder: Path | None = None) -> None:
-        key = hashlib.sha256(f"{_tools()} {json.dumps(question)}".encode()).hexdigest()
+        key = hashlib.sha256(f"{tools()} {json.dumps(question)}".encode()).hexdigest()
         self._file = (folder or cache_folder()) / what / f"{key[:32]}.jsonl"
         self._answers: dict[str, Any] = {}
         self._read()
@@ -89,7 +89,7 @@ def cache_folder() -> Path:
 
 
 @lru_cache(maxsize=1)
-def _tools() -> str:
+def tools() -> str:
     """A hash of all that answers follow from: compiler, language, templates, evaluator,
     simulator."""
     digest = hashlib.sha256()

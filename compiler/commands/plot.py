@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import product
@@ -16,6 +15,7 @@ from rich.progress import track
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.commands.directory import write
 from collc.commands.output import FAULT, WRONG_RUN, print_data, report
+from collc.commands.over import MOST_POINTS, Range, over_of
 from collc.commands.source import definitions_of
 from collc.run import RunError
 from collc.target import TARGETS
@@ -29,30 +29,6 @@ from collc_research.plot.points import (
     subject_of,
 )
 from collc_research.plot.table import as_csv, point_as_data
-
-Range = tuple[str, tuple[int, ...]]
-_RANGE = re.compile(r"(\w+)=(?:(\d{1,9})\.\.(\d{1,9})(?::(\d{1,9}))?|(\d{1,9}(?:,\d{1,9})*))")
-_MOST_POINTS = 100_000
-
-
-def over_of(text: str) -> Range:
-    """`B=1..8192` (doubling, the last included), `B=1..100:10` (in steps), `B=1,5,9`."""
-    found = _RANGE.fullmatch(text.replace(" ", ""))
-    if not found:
-        raise click.BadParameter(f"{text!r} is not NAME=FIRST..LAST, such as B=1..8192")
-    name, first, last, step, listed = found.groups()
-    if listed:
-        return name, tuple(sorted({int(number) for number in listed.split(",")}))
-    low, high = int(first), int(last)
-    if not 0 < low <= high or step == "0":
-        raise click.BadParameter(f"{text!r} has to go from a number above 0 to a larger one")
-    if step:
-        values = range(low, high + 1, int(step))
-        if len(values) > _MOST_POINTS:
-            raise click.BadParameter(f"{text!r} has {len(values)} values")
-        return name, tuple(values)
-    doubling = [low << count for count in range((high // low).bit_length())]
-    return name, tuple(sorted({*doubling, high}))
 
 
 def _ranges(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[Range]:
@@ -177,8 +153,8 @@ def _measured(
         for subject in subjects
         for values in product(*(values for _, values in ranges))
     ]
-    if len(work) > _MOST_POINTS:
-        raise click.UsageError(f"these are {len(work)} points; {_MOST_POINTS} are the most")
+    if len(work) > MOST_POINTS:
+        raise click.UsageError(f"these are {len(work)} points; {MOST_POINTS} are the most")
     points = list(_shown(work))
     for name in names:
         _refuse_if_empty(name, [point for point in points if point.subject == name])

@@ -59,8 +59,8 @@ class _Run:
         """What a call of a round runs: its index, and the collective with vectors of its length."""
         plan = self.plan
         index, length = plan.calls[call], None
-        for one in plan.program.selections:
-            if one.name == plan.program.calls[call]:
+        for one in plan.program.choices:
+            if one.name == plan.program.calls[call] and one.length is not None:
                 given = self.lengths.get(one.length.name, ())
                 length = given[number] if given else one.length.most
                 index = plan.index_of(one.name, length)

@@ -334,9 +334,7 @@ def _costs(call_stream: CallStream, position: int, use: Use, costs: Costs) -> Co
     sent = {plan.colors[positions[c]] for role in phase.roles for c in sent_colors(role)}
     words = plan.target
     earlier = sum(_has_first_task(plan.phase(other)) for other in plan.uses[:position])
-    dynamic_length = bool(
-        plan.program.selections
-    )  # then there are tasks for each phase, if they suffice
+    dynamic_length = plan.program.has_lengths  # then phases have tasks of their own if they suffice
     own_tasks = dynamic_length and (
         len(plan.uses) == 1 or any(g.first.tasks for g in call_stream.given)
     )

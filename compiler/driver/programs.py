@@ -198,6 +198,6 @@ def _paired(plan: ProgramPlan) -> list[bool]:
 
 def _planned(schedules: tuple[Schedule, ...], program: Program, target: Target) -> ProgramPlan:
     build = build_call_streams if program.together else build_program_plan
-    if program.selections:  # registers are shared by phases whose elements go one by one (D39)
+    if program.has_lengths:  # registers are shared by phases whose elements go one by one (D39)
         target = replace(target, pairs=False)
     return build(schedules, program, target)

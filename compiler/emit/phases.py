@@ -53,13 +53,13 @@ class PhaseModel:
     """A phase: everything its text declares; positions point into the module's id lists.
 
     `input` is the position of its input queue (empty: none). `goes_on` is the condition that this
-    PE takes part in a later phase; `first` is the first slot, `end` what follows the last, `behind`
-    what follows that, `after` the next phase. `done` is the task that is activated at the end, and
-    `late` says that its registers are those of other phases, too, `dynamic_length` that the length
-    is the call's, `quick` that a function is called at the end of a PE that sends a control wavelet
-    last, by the register that its color has for that. `multiplexed` are its colors that are torn
-    down behind it, `routers` how they are set before it, which the phase has code for if it
-    `sets_routers`. `simd` is the mode of its fabric operands.
+    PE takes part in a later phase (empty: there is none); `first` is the first slot, `end` what
+    follows the last, `behind` what follows that, `after` the next phase. `done` is the task that is
+    activated at the end, and `late` says that its registers are those of other phases, too,
+    `dynamic_length` that the length is the call's, `quick` that a function is called at the end of
+    a PE that sends a control wavelet last, by the register that its color has for that.
+    `multiplexed` are its colors that are torn down behind it, `routers` how they are set before it,
+    which the phase has code for if it `sets_routers`. `simd` is the mode of its fabric operands.
     """
 
     name: str
@@ -100,6 +100,18 @@ class PhaseModel:
         """Whether a phase of a tree loads its registers when it begins: they are other phases',
         too, or as long as the vectors of the call."""
         return not (self.exchange or self.stream) and (self.late or self.dynamic_length)
+
+    @property
+    def copy_end(self) -> str:
+        """The task that the end of a copy activates."""
+        task = self.send.task if self.send else -1
+        return _end([f"{self.name}_goes_on"] * bool(self.goes_on), task, self.done)
+
+    @property
+    def stored_last(self) -> str:
+        """The condition that a PE of the phase has nothing to do behind what it stores."""
+        goes_on = [f"{self.name}.sends"] * bool(self.send)
+        return _any(goes_on + [f"{self.name}_goes_on"] * bool(self.goes_on))
 
     @property
     def in_dsd(self) -> str:
@@ -157,6 +169,8 @@ def phase_model(
     slots = [*entries_of(phase), end]
     covered = sum(len(region.x) * len(region.y) for region, _ in phase.regions)
     goes_on = [f"params.{name}.takes_part" for name in around.later]
+    goes_on += ["params.restores"] * around.restores
+    follows = [f"{phase.name}_goes_on"] * bool(goes_on)
     copies = shape is not None and shape.copies
     quick = _is_quick(phase, shape, around)
     exchange, stream = None, None
@@ -216,16 +230,16 @@ def phase_model(
         input=_queue(f"{phase.name}.queue_in", "inputs", ids, around)
         if shape and shape.receives
         else "",
-        store=_store_slot(phase.name, shape, how, at_once, ids, slots)
+        store=_store_slot(phase.name, shape, how, at_once, ids, slots, follows, around)
         if shape and shape.stores
         else None,
-        send=_send_slot(phase.name, shape, how, ids, slots, around, quick)
+        send=_send_slot(phase.name, shape, how, ids, slots, around, quick, follows)
         if shape and shape.sends
         else None,
         copy=CopySlot(f"{phase.name}_copy") if copies else None,
         exchange=exchange,
         stream=stream,
-        goes_on=" or ".join(goes_on + ["params.restores"] * around.restores) or "false",
+        goes_on=_any(goes_on),
         end=end,
         after=around.after,
         restores=around.restores,
@@ -314,17 +328,37 @@ def slot_names(name: str, shape: Shape) -> list[str]:
 
 
 def _store_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
-    name: str, shape: Shape, how: Combine, passes: bool, ids: Ids, slots: list[str]
+    name: str,
+    shape: Shape,
+    how: Combine,
+    passes: bool,
+    ids: Ids,
+    slots: list[str],
+    follows: list[str],
+    around: Surroundings,
 ) -> StoreSlot:
-    goes_on = [f"({name}.rounds > 1)"] * shape.rounds + [f"{name}.sends"] * shape.sends
+    goes_on = [f"({name}.rounds > 1)"] * shape.rounds + [f"{name}.sends"] * shape.stores_first
+    goes_on += follows
+    task = -1 if how.callback else ids.take("tasks")
     return StoreSlot(
         name=slots[0],
         passes=passes,
         rounds=shape.rounds,
-        task=-1 if how.callback else ids.take("tasks"),
-        goes_on=" or ".join([*goes_on, f"{name}_goes_on"]),
+        task=task,
+        end=_end(goes_on, task, around.done),
+        has_task=task >= 0 and (bool(goes_on) or around.shared is not None),
         next=slots[1],
     )
+
+
+def _any(conditions: list[str]) -> str:
+    """Whether one of them holds; empty if there is none."""
+    return " or ".join(conditions)
+
+
+def _end(goes_on: list[str], task: int, done: str) -> str:
+    """What an operation activates: a task where one of some conditions holds, else `done`."""
+    return f"if ({_any(goes_on)}) task_ids[{task}] else {done}" if goes_on else done
 
 
 def _send_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
@@ -335,7 +369,12 @@ def _send_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
     slots: list[str],
     around: Surroundings,
     quick: bool,
+    follows: list[str],
 ) -> SendSlot:
+    task = ids.take("tasks")
+    control_task = ids.take("tasks") if shape.controls and not quick else -1
+    goes_on = [f"{name}.controls"] * shape.controls + follows
+    is_last = not follows and around.shared is None
     return SendSlot(
         name=f"{name}_send",
         combines=shape.combines,
@@ -344,8 +383,12 @@ def _send_slot(  # noqa: PLR0913, PLR0917 - what a slot is made of
         controls=shape.controls,
         command=command_of(name, shape),
         output=_queue(f"{name}.queue_out", "outputs", ids, around),
-        task=ids.take("tasks"),
-        control_task=ids.take("tasks") if shape.controls and not quick else -1,
-        goes_on=" or ".join([f"{name}.controls"] * shape.controls + [f"{name}_goes_on"]),
+        task=task,
+        control_task=control_task,
+        end=_end(goes_on, task, around.done),
+        control_end=_end(follows, control_task, around.done),
+        has_task=bool(goes_on) or not is_last,
+        control_has_task=control_task >= 0 and not is_last,
+        by_code=shape.combines and bool(how.callback),
         otherwise=slots[slots.index(f"{name}_send") + 1],
     )

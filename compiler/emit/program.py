@@ -175,7 +175,7 @@ def program_model(  # noqa: PLR0913, PLR0917 - what differs between call streams
         controls_ready=controls_ready(plan),
         switched=any(switched_colors(one.phases) for one in plan.plans),
         outputs=outputs,
-        dynamic_length=bool(plan.program.selections),
+        dynamic_length=plan.program.has_lengths,
         tasks=_tasks(plan, modules),
         buffers=tuple(_buffers(models)),
         input_queues=tuple(color.input_queue for color in plan.colors),

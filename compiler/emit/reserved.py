@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from collc.base.diagnostics import Diagnostic, Span
-from collc.spec import Collective, Program
+from collc.spec import Collective, Program, RootChoice, Selection
 
 # Keywords and type names of CSL (docs/csl-constructs.md, "Names").
 KEYWORDS = frozenset(
@@ -194,9 +194,7 @@ def unusable_lengths(program: Program, collectives: Sequence[Collective]) -> Ite
     """The same for the names of choices by length or by root, and of these, which are arrays."""
     buffers = {collective.contract.buffer for collective in collectives}
     names = {collective.name for collective in collectives}
-    lengths = (("length", one.length.name, one.length.span) for one in program.selections)
-    given = (*lengths, *(("root", one.root, one.span) for one in program.rooted))
-    for one, (what, name, at) in zip(program.choices, given, strict=True):
+    for one, what, name, at in _given(program):
         if one.name in KEYWORDS:
             yield _refused(one.name, "is a word of CSL", one.span)
         elif one.name in _MODULE or _NUMBERED.fullmatch(one.name) or one.name in _PROGRAM:
@@ -207,6 +205,15 @@ def unusable_lengths(program: Program, collectives: Sequence[Collective]) -> Ite
             yield _refused(name, "is declared by every program", at)
         elif name in buffers or name in names or name.removesuffix("_ptr") in buffers:
             yield _refused(name, f"would be a {what} and a buffer or a collective", at)
+
+
+def _given(program: Program) -> Iterator[tuple[Selection | RootChoice, str, str, Span]]:
+    """Every choice with each number that is given when the program runs: what it is, its name."""
+    for one in program.choices:
+        if one.length is not None:
+            yield one, "length", one.length.name, one.length.span
+        if isinstance(one, RootChoice):
+            yield one, "root", one.root, one.span
 
 
 def unusable_in_program(collectives: Sequence[Collective]) -> Iterator[Diagnostic]:

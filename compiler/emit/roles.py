@@ -65,10 +65,12 @@ class RoutesModel:
 class Shape:
     """What any role of a phase does, so that the text declares no more than is used.
 
-    `rounds` says whether some PE's vectors take more than one operation to store.
+    `rounds` says whether some PE's vectors take more than one operation to store, `stores_first`
+    whether some PE stores vectors and sends then.
     """
 
     stores: bool
+    stores_first: bool
     rounds: bool
     receives: bool
     sends: bool
@@ -93,6 +95,10 @@ def shape_of(phase: Phase) -> Shape:
     sends = [op for op, _ in runs if op.sends]
     return Shape(
         stores=bool(stores),
+        stores_first=any(
+            any(op.stores for op in role.ops) and any(op.sends for op in role.ops)
+            for role in phase.roles
+        ),
         rounds=any(turns > 1 for turns in stores),
         receives=any(receive_color(role) for role in phase.roles),
         sends=bool(sends),

@@ -11,15 +11,17 @@ class StoreSlot:
 
     `passes` says that it goes over the vector once for each that comes, by a DSD of several
     dimensions; otherwise there is an operation for each. `task` is the
-    position of its task, -1 where a call-back does the work; `goes_on` is the condition that this
-    PE has something to do behind it, `next` that.
+    position of its task, -1 where a call-back does the work; `end` is the task that it activates,
+    its own, if it `has_task`, or, on PEs that have nothing to do behind it, that of the end; `next`
+    is what follows.
     """
 
     name: str
     passes: bool
     rounds: bool
     task: int
-    goes_on: str
+    end: str
+    has_task: bool
     next: str
 
 
@@ -29,8 +31,10 @@ class SendSlot:
     says that some PEs store vectors before: their own is loaded to its register meanwhile, so that
     sending can start at once.
 
-    `goes_on` is the condition that this PE has something to do behind it, `otherwise` the slot of a
-    PE that does not send. `commands` are the control wavelets that may follow.
+    `end` is the task that it activates, its own, if it `has_task`, or that of the end;
+    `control_end` is that of the control wavelet behind it, its own if `control_has_task`. Vectors
+    that are combined `by_code` go on without a task. `otherwise` is the slot of a PE that does not
+    send, `command` the control wavelet that may follow.
     """
 
     name: str
@@ -42,7 +46,11 @@ class SendSlot:
     output: str
     task: int
     control_task: int
-    goes_on: str
+    end: str
+    control_end: str
+    has_task: bool
+    control_has_task: bool
+    by_code: bool
     otherwise: str
 
 

@@ -59,7 +59,8 @@ def spelled(spec: Spec) -> Spec:
     calls = (*(one.name for one in spec.collectives), *choices)
     names = _renamer(calls, True)
     held = (one.contract.buffer for one in spec.collectives)
-    given = (*(one.length.name for one in selections), *(one.root for one in rooted))
+    lengths = (name for name, _ in program.lengths) if program else ()
+    given = (*lengths, *(one.root for one in rooted))
     buffers = _renamer((*filter(None, held), *given), False)
     if not names and not buffers:
         return spec
@@ -113,12 +114,16 @@ def _program(
             fill=lambda *sizes: renamed(one.fill(*sizes)),
         )
 
+    def spelling(given: str) -> str:
+        return buffers.get(given, given)
+
     def choice(one: RootChoice) -> RootChoice:
         behind, root, before = (names.get(name, name) for name in one.names)
         return replace(
             one,
             name=names.get(one.name, one.name),
             root=buffers.get(one.root, one.root),
+            length=one.length and replace(one.length, name=spelling(one.length.name)),
             names=(behind, root, before),
             fill=lambda root: renamed(one.fill(root)),
         )

@@ -155,7 +155,7 @@ def _select_clauses(declaration: CollectiveDecl) -> tuple[SelectClause, ...]:
 
 def _choice(declaration: CollectiveDecl, context: FileContext) -> _Choice:
     clauses = _select_clauses(declaration)
-    length = _length(declaration, context.scope)
+    length = length_of(declaration, context.scope)
     if len(clauses) > 1:
         first = (clauses[0].span, "the first is here")
         raise problem("C108", "`select` is given twice", clauses[1].span, first)
@@ -173,7 +173,7 @@ def _choice(declaration: CollectiveDecl, context: FileContext) -> _Choice:
     return _Choice(declaration, length, names, clauses[0].alternatives)
 
 
-def _length(declaration: CollectiveDecl, scope: Scope) -> RunLengthDecl:
+def length_of(declaration: CollectiveDecl, scope: Scope) -> RunLengthDecl:
     """`n <= B` in the contract."""
     buffer, clauses = declaration.contract.buffer, _select_clauses(declaration)
     if buffer is None or not isinstance(buffer.length, Comparison):

@@ -11,12 +11,21 @@ from dataclasses import dataclass, replace
 
 from collc.language import syntax
 from collc.language.declared_names import reserved
+from collc.language.dynamic_length import has_dynamic_length, length_of
 from collc.language.expressions import Scope, number
 from collc.language.lines import Lines
 from collc.language.parser import not_supported
 from collc.language.problems import problem
-from collc.language.syntax import BroadcastClause, Clause, CollectiveDecl, Comparison, Number, Word
-from collc.spec import BroadcastStep, Collective, ContractKind, RootChoice
+from collc.language.syntax import (
+    BroadcastClause,
+    Clause,
+    CollectiveDecl,
+    Comparison,
+    Number,
+    RunLengthDecl,
+    Word,
+)
+from collc.spec import BroadcastStep, Collective, ContractKind, RootChoice, RunLength
 
 SUFFIXES = ("behind", "root", "before")  # where a PE is, seen from the root
 
@@ -66,9 +75,10 @@ def elaborate_root_of_call(
         if name in taken:
             message = f"{name} would be a part of {declaration.name.text}, and a collective"
             raise problem("C108", message, declaration.name.span, help="choose another name")
+    length = length_of(declaration, scope) if has_dynamic_length(declaration) else None
     roots = (0, line.length // 2, line.length - 1)
     found = [
-        elaborate(_written(declaration, clause, name, root))
+        elaborate(_written(declaration, clause, name, root, length))
         for name, root in zip(names, roots, strict=True)
     ]
     alternatives = tuple(one for one in found if one is not None)
@@ -84,19 +94,22 @@ def elaborate_root_of_call(
         axis=axis,
         places=line.places,
         span=clause.root.span,
+        length=_length(length),
         fill=lambda root: _filled(alternatives[0], axis, line.places[root]),
     )
     return RootOfCall(choice, alternatives)
+
+
+def _length(said: RunLengthDecl | None) -> RunLength | None:
+    if said is None:
+        return None
+    return RunLength(said.name.text, said.most, said.span, 1, said.most)
 
 
 def _only_step(declaration: CollectiveDecl) -> BroadcastClause:
     """The step whose root is given when the program runs; there is no other."""
     kinds = BroadcastClause | syntax.ReduceClause | syntax.RunClause | syntax.SelectClause
     steps = [clause for clause in declaration.clauses if isinstance(clause, kinds)]
-    buffer = declaration.contract.buffer
-    if buffer is not None and isinstance(buffer.length, Comparison):
-        what = "a length and a root that are both given when the program runs"
-        raise not_supported(what, buffer.length.span)
     rooted = next(one for one in steps if isinstance(_place(one), Comparison))
     if not isinstance(rooted, BroadcastClause) or len(steps) > 1:
         what = "a root that is given when the program runs, of anything but a single `broadcast`"
@@ -129,12 +142,22 @@ def _check_contract(one: Collective, clause: BroadcastClause) -> None:
 
 
 def _written(
-    declaration: CollectiveDecl, clause: BroadcastClause, name: str, root: int
+    declaration: CollectiveDecl,
+    clause: BroadcastClause,
+    name: str,
+    root: int,
+    length: RunLengthDecl | None,
 ) -> CollectiveDecl:
     """The collective with this root, under another name."""
     fixed = replace(clause, root=Number(root, clause.root.span))
     clauses = tuple(fixed if one is clause else one for one in declaration.clauses)
-    return replace(declaration, name=Word(name, declaration.name.span), clauses=clauses)
+    written = replace(declaration, name=Word(name, declaration.name.span), clauses=clauses)
+    buffer = declaration.contract.buffer
+    if length is None or buffer is None:
+        return written
+    most = Number(length.most, length.span)
+    buffer = replace(buffer, length=most, run_length=length)
+    return replace(written, contract=replace(declaration.contract, buffer=buffer))
 
 
 def _filled(one: Collective, axis: str, place: int) -> Collective:

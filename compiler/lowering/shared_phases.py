@@ -87,7 +87,7 @@ def shared_of(plan: ProgramPlan) -> list[SharedPhase]:
     if max(pairs, sources) > room:
         in_turn = _widest(_needs_in_turn(plan, bare))
     apart = sum(need.tasks for need in needs) <= len(plan.task_ids) - plan.own_tasks
-    apart = apart and bool(plan.program.selections)
+    apart = apart and plan.program.has_lengths
     found = []
     for given, need, exchange in zip(bare, needs, exchanges, strict=True):
         pairs, sources = used.pairs + need.pairs, used.sources + need.sources
@@ -171,7 +171,7 @@ def _bare(plan: ProgramPlan, use: Use, ready: bool) -> SharedPhase:
         first=Ids(),
         late=False,
         controls_ready=ready,
-        dynamic_length=bool(plan.program.selections),
+        dynamic_length=plan.program.has_lengths,
     )
 
 

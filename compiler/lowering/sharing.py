@@ -374,7 +374,7 @@ def _tasks(plans: Sequence[Plan], program: Program, free: int) -> int:
     """Task ids for the phases: where collectives are chosen by length as many as there are, so that
     no task need ask which phase is under way."""
     shared = shared_tasks(plans)
-    if not program.selections:
+    if not program.has_lengths:
         return shared
     all_apart = sum(task_ids_of_phase(phase) for plan in plans for phase in plan.phases)
     return max(shared, min(all_apart, free))

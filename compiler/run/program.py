@@ -160,19 +160,19 @@ def _carried_out(
     """The buffers after a round, which of their elements the contracts make known, and the first
     call that its schedule does not keep the contract of."""
     state = {name: (vectors, np.ones(vectors.shape, np.bool_)) for name, vectors in given.items()}
-    selections = {one.name: one for one in plan.program.selections}
+    choices = {one.name: one for one in plan.program.choices}
     rooted = {one.name: one for one in plan.program.rooted}
     broken = ""
     for call in plan.program.calls:
-        chosen = selections.get(call)
-        length = lengths[chosen.length.name] if chosen else 0
+        of_call = choices[call].length if call in choices else None
+        length = lengths[of_call.name] if of_call else 0
         schedule = plan.schedules[plan.index_of(call, length)]
         if call in rooted:
             schedule = build_schedule(rooted[call].fill(lengths[rooted[call].root]))
         name = schedule.collective.contract.buffer
         if not name:
             continue
-        if chosen:
+        if of_call:
             carried = carry_on_in_part(of_length(schedule, length), *state[name])
         else:
             carried = carry_on(schedule, *state[name])

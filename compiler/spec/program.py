@@ -57,7 +57,8 @@ class RootChoice:
     `root` is its name; it is a rank below `ranks`. `names` are collectives of the Spec, for PEs
     behind the root in the order of the ranks, for the root, and for PEs before it: their roots are
     the first rank, one within the line, and the last. `places[r]` is where rank r stands on the
-    line, `axis` its axis. `fill` gives the collective with a root.
+    line, `axis` its axis. With a `length` that is given as well. `fill` gives the collective with a
+    root.
     """
 
     name: str
@@ -68,6 +69,7 @@ class RootChoice:
     places: tuple[int, ...]
     span: Span
     fill: Callable[[int], Collective] = field(compare=False, repr=False)
+    length: RunLength | None = None
 
 
 class Reconfigure(Enum):
@@ -127,10 +129,15 @@ class Program:
     def lengths(self) -> tuple[tuple[str, int], ...]:
         """The lengths that are given when the program runs, each with the most that it can be."""
         most: dict[str, int] = {}
-        for one in self.selections:
-            given = one.length
-            most[given.name] = min(given.most, most.get(given.name, given.most))
+        for given in (one.length for one in self.choices):
+            if given is not None:
+                most[given.name] = min(given.most, most.get(given.name, given.most))
         return tuple(sorted(most.items()))
+
+    @property
+    def has_lengths(self) -> bool:
+        """Whether vectors have lengths that are given when the program runs."""
+        return any(one.length is not None for one in self.choices)
 
     @property
     def turns(self) -> tuple[tuple[int, ...], ...]:

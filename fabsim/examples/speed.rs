@@ -263,7 +263,7 @@ fn run(job: Job, options: SimOptions) -> Result<String, Box<dyn Error>> {
 
 /// A task that starts itself again; its loop is of the kind that kernels spend their time in.
 const CODE: &str = "
-param memcpy_params: comptime_struct;
+param memcpy_params;
 const sys = @import_module(\"<memcpy/memcpy>\", memcpy_params);
 param turns: u16;
 const step_id = @get_local_task_id(9);

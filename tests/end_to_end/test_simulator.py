@@ -77,7 +77,7 @@ def test_every_second_element_and_no_absurd_count_is_copied(tmp_path: Path) -> N
 
 
 DIVIDES = """
-param memcpy_params: comptime_struct;
+param memcpy_params;
 const sys = @import_module("<memcpy/memcpy>", memcpy_params);
 var zero: i16 = 0;
 fn run() void {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +30,9 @@ class Point:
     """One program of others at one size, and a `.coll` text that keeps the same contract.
 
     `run` compiles theirs in the folder that it is given, which is its own, runs it and compares the
-    result. `pattern` is theirs; `ours` maps what the column of ours is called to its text.
-    `weight` is a guess of how long theirs takes to simulate, to begin with the short ones.
+    result. `what` is their pattern; `ours` maps what a column of ours is called to its text, and
+    `runs` are columns that are no `.coll` texts. `weight` is a guess of how long theirs takes to
+    simulate, to begin with the short ones.
     """
 
     source: str
@@ -42,6 +43,7 @@ class Point:
     run: Callable[[Path], Measured]
     ours: Mapping[str, str]
     weight: int = 0
+    runs: Mapping[str, Callable[[Path], Measured]] = field(default_factory=dict)
 
 
 def copied(sources: Path, folder: Path) -> Path:

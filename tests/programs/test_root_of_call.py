@@ -83,6 +83,17 @@ def test_elements_of_any_type_travel(element: str) -> None:
     assert compiled(text(element=element)).run(seed=3, repeats=3).verified
 
 
+@pytest.mark.parametrize("element", ["f32", "i16"])
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+def test_a_length_may_be_given_as_well(element: str, target: str) -> None:
+    bundle = compiled(text(element=element).replace("[B]", "[n <= B]"), target)
+    given = {"r": (0, 4, 2, 1, 3), "n": (1, 7, 3, 6, 2)}
+    assert bundle.run(lengths=given).verified
+    assert bundle.run(seed=9, repeats=4).verified
+    once = compiled(text(element=element, rounds=1).replace("[B]", "[n <= B]"), target)
+    assert once.run(lengths={"r": (3,), "n": (4,)}).verified
+
+
 def test_on_a_part_of_a_grid_ranks_are_counted_from_its_corner() -> None:
     written = text("8 x 4", "part").replace(
         "collective", "grid part = row[2 .. 6, 3]\ncollective", 1
@@ -125,7 +136,7 @@ def test_a_root_is_a_rank_of_those_that_may_be_one() -> None:
         (text(steps="broadcast from P < 5"), "C174"),
         (text("P x 3"), "C106"),
         (text(steps="order ring broadcast from r < P"), "C106"),
-        (text().replace("[B]", "[n <= B]"), "C106"),
+        (text().replace("[B]", "[n < B]"), "C170"),
         (
             text(other="collective spread_root = broadcast(z: f32[B]) on row { broadcast from 0 }"),
             "C108",

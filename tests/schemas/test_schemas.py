@@ -49,6 +49,8 @@ DOCUMENTS: dict[str, tuple[str | Path, ...]] = {
     "run": ("run", CHAIN, *SMALL, "--json"),
     "view": ("view", CHAIN, *SMALL, "--json"),
     "tune": ("tune", CHAIN, "-D", "P=4", "--over", "B=1..8", "--json"),
+    "sweep": ("sweep", CHAIN, "-D", "P=4", "--over", "B=1,4", "--jobs", "1", "--json"),
+    "sweep without a file": ("sweep", CHAIN, "--over", "P=0,4", "--jobs", "1", "--json"),
     "explain a code": ("explain", "C101", "--json"),
     "explain a plan": ("explain", "plan", CHAIN, *SMALL, "--json"),
     "list": ("list", "chain", "snake", "--json"),

@@ -95,7 +95,7 @@ layout {
 }
 """
 PE = """
-param memcpy_params: comptime_struct;
+param memcpy_params;
 param x: u16;
 const sys = @import_module("<memcpy/memcpy>", memcpy_params);
 const mine = @get_color(if (x == 0) 3 else 4);

@@ -34,7 +34,10 @@ impl Compiler {
             "range_start" | "range_stop" | "range_step" => self.range_part(f, name, args, span)?,
             "field" => return self.field_builtin(f, args, span).map(Some),
             "has_field" => self.has_field(f, args)?,
-            "concat_structs" => self.concat_structs(f, args, span)?,
+            "concat_structs" => {
+                self.require_of_user(Form::ConcatStructs, f.module, span)?;
+                self.concat_structs(f, args, span)?
+            }
             "strlen" | "strcat" | "get_array" | "get_string_from_byte" => {
                 self.string_builtin(f, name, args, span)?
             }

@@ -3,6 +3,7 @@
 use super::ast::ExprId;
 use super::builtin_run::block_target;
 use super::compiler::{Compiler, Ev, Frame};
+use super::dialect::Form;
 use super::dsd_op::{Controlled, Options};
 use super::types::Ty;
 use super::value::{DsdValue, Value};
@@ -83,11 +84,22 @@ impl Compiler {
         }
         let mut loaded = vec![args[0], args[3]];
         loaded.extend(args.get(4));
-        self.load_to_dsr(f, &loaded, span)
+        self.load_register(f, &loaded, true, span)
     }
 
     /// `@load_to_dsr(dsr, dsd[, config])`
     pub fn load_to_dsr(&mut self, f: &mut Frame, args: &[ExprId], span: Span) -> Res<Ev> {
+        self.load_register(f, args, false, span)
+    }
+
+    /// `strides`: there are stride registers for a DSD of several dimensions.
+    fn load_register(
+        &mut self,
+        f: &mut Frame,
+        args: &[ExprId],
+        strides: bool,
+        span: Span,
+    ) -> Res<Ev> {
         let Value::Dsr(dsr) = self.value(f, args[0])? else {
             let text = "@load_to_dsr does not load a register that is known to hold a FIFO";
             return err(span, text);
@@ -95,6 +107,9 @@ impl Compiler {
         let at = f.ast.span(args[1]);
         let dsd = self.eval(f, args[1])?;
         let ty = self.type_of_ev(&dsd);
+        if ty == Ty::MEM4D && !strides {
+            self.require_of_user(Form::TensorLoad, f.module, at)?;
+        }
         let wrong = matches!(
             (dsr.file, ty),
             (DsrFile::Dest, Ty::FABIN) | (DsrFile::Src0 | DsrFile::Src1, Ty::FABOUT)

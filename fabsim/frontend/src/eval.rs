@@ -2,6 +2,7 @@
 
 use super::ast::{Arith, Expr, ExprId, Unary};
 use super::compiler::{Compiler, Ev, Frame};
+use super::dialect::Form;
 use super::stmt::Flow;
 use super::types::Ty;
 use super::value::Value;
@@ -52,7 +53,10 @@ impl Compiler {
             Expr::Str(bytes) => Ev::Val(Value::Str(bytes.clone())),
             Expr::Bool(value) => Ev::Val(Value::Bool(*value)),
             Expr::Void => Ev::Val(Value::Void),
-            Expr::TypeName(ty) => Ev::Val(Value::Type(*ty)),
+            Expr::TypeName(ty) => {
+                self.require_type(f, *ty, span)?;
+                Ev::Val(Value::Type(*ty))
+            }
             Expr::Direction(value) => Ev::Val(Value::Handle(u16::from(*value), Ty::DIRECTION)),
             Expr::Name(_) | Expr::Field(..) | Expr::Index(..) | Expr::Deref(_) => {
                 let access = self.access(f, e)?;
@@ -136,8 +140,17 @@ impl Compiler {
         }
     }
 
+    /// Refuses the name of a type that the release has no longer.
+    fn require_type(&self, f: &Frame, ty: Ty, span: Span) -> Res<()> {
+        match ty {
+            Ty::COMPTIME_STRUCT => self.require_of_user(Form::ComptimeStruct, f.module, span),
+            _ => Ok(()),
+        }
+    }
+
     pub fn type_value(&mut self, f: &mut Frame, e: ExprId) -> Res<Ty> {
         if let (Expr::TypeName(ty), true) = (f.ast.expr(e), f.wanted.is_empty()) {
+            self.require_type(f, *ty, f.ast.span(e))?;
             return Ok(*ty);
         }
         let span = f.ast.span(e);

@@ -18,7 +18,7 @@ use fabsim_lowering::code::Cost;
 use fabsim_program::program::{Dsr, Inst, Operand, SystemCall};
 
 /// Turns taken in one visit at most, so that a loop without end still lets cycles pass.
-const TURNS: u64 = 4096;
+pub(super) const TURNS: u64 = 4096;
 
 /// Whether what an instruction does concerns its own PE alone, whatever its operands are.
 pub(super) fn is_private(inst: &Inst) -> bool {
@@ -40,11 +40,17 @@ fn ends_command(inst: &Inst) -> bool {
     call == SystemCall::UnblockCmdStream
 }
 
-fn register(operand: &Operand) -> Option<Dsr> {
+pub(super) fn register(operand: &Operand) -> Option<Dsr> {
     match operand {
         Operand::Dsr(dsr) => Some(*dsr),
         _ => None,
     }
+}
+
+/// What comes next has to wait for its cycle: a turn that is not over.
+fn held(env: &mut Env) -> u64 {
+    env.held = true;
+    0
 }
 
 impl Main {
@@ -187,13 +193,18 @@ impl Main {
         }
         match self.doing {
             Doing::Operation => Ok(self.finish_in_memory(core, env)),
-            Doing::Map if self.may_map(env) => self.map_ahead(core, threads, env),
+            Doing::Map => {
+                self.repeat_calls(core, env);
+                match self.doing {
+                    // The last call has its return before it.
+                    Doing::Code => self.turns_ahead(core, threads, env),
+                    _ if self.may_map(env) => self.map_ahead(core, threads, env),
+                    _ => Ok(held(env)),
+                }
+            }
             // What comes next has its turn in the next cycle at the earliest.
             Doing::Code | Doing::Nothing if !env.held => Ok(1),
-            _ => {
-                env.held = true;
-                Ok(0)
-            }
+            _ => Ok(held(env)),
         }
     }
 
@@ -242,8 +253,7 @@ impl Main {
             clear && running.is_safe_in_memory(core)
         };
         let Some(running) = self.running.as_mut().filter(|running| may_run(running)) else {
-            env.held = true;
-            return 0;
+            return held(env);
         };
         let cycles = running.run_in_memory(core, env.plan);
         let after = env.plan.timing.memory_result_cycles;

@@ -5,6 +5,7 @@
 //! get the cycles it leaves.
 
 use super::company::Company;
+use super::memory::{reach, words};
 use super::operation::Running;
 use super::port::Port;
 use super::state::Core;
@@ -52,8 +53,9 @@ pub struct Beside {
     place: Cursor,
     /// Cycles until the end of the notes, if nobody takes any.
     left: u64,
-    /// Cycles taken, which waits may make up for.
+    /// Cycles taken, and how many of them waits may make up for.
     taken: u64,
+    waits: u64,
     /// Microthreads that come after the main thread have none of the cycles it leaves within a task.
     exclusive: bool,
     /// Operations noted, and the cycles in which those that have ended did so.
@@ -83,6 +85,7 @@ impl Default for Beside {
             place: Cursor::default(),
             left: 0,
             taken: 0,
+            waits: 0,
             exclusive: false,
             operations: 0,
             ended: Vec::new(),
@@ -99,7 +102,7 @@ impl Beside {
         self.used.clear();
         self.ended.clear();
         self.operations = 0;
-        (self.left, self.taken, self.loaded) = (0, 0, 0);
+        (self.left, self.taken, self.waits, self.loaded) = (0, 0, 0, 0);
         self.place = Cursor {
             at,
             ..Cursor::default()
@@ -185,6 +188,12 @@ impl Beside {
             dsrs: numbers,
         });
         self.left += all;
+        self.waits += all.saturating_sub(cycles);
+    }
+
+    /// Whether so many more notes can be taken.
+    pub fn has_room_for(&self, notes: usize) -> bool {
+        self.notes.len() + notes <= NOTES
     }
 
     /// The cycle of the next turn.
@@ -226,6 +235,8 @@ impl Beside {
         while let Some(note) = self.notes.get(self.place.note) {
             match *note {
                 Note::Turns(_) if self.place.turns == 0 && self.is_called() => {
+                    // Nobody has counted it among those that are left.
+                    self.left += 1;
                     self.place.at += 1;
                     return 1;
                 }
@@ -329,7 +340,7 @@ impl Beside {
 
     /// A cycle before which the notes do not end.
     pub fn end_at_earliest(&self) -> u64 {
-        (self.place.at + self.left).saturating_sub(self.taken)
+        (self.place.at + self.left).saturating_sub(self.taken.min(self.waits))
     }
 
     /// Registers that were loaded can be used, and results read, from the cycles on that it has come to.
@@ -383,17 +394,4 @@ impl Company for Beside {
         let (from, to) = words(address, bytes);
         self.is_clear(from, to, true)
     }
-}
-
-fn words(address: u64, bytes: u32) -> (i64, i64) {
-    let address = (address & 0xffff) as i64;
-    (address / 2, (address + i64::from(bytes) + 1) / 2)
-}
-
-/// The words that a line touches, the last one excluded.
-pub fn reach(word: i32, step: i32, bytes: u8, count: u32) -> (i64, i64) {
-    let first = i64::from(word);
-    let last = first + i64::from(step) * (i64::from(count) - 1).max(0);
-    let width = i64::from(bytes / 2).max(1);
-    (first.min(last), first.max(last) + width)
 }

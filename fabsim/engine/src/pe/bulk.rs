@@ -1,7 +1,6 @@
 //! Operations between lines of memory, all elements at once.
 
-use super::beside::reach;
-use super::memory::Memory;
+use super::memory::{reach, Memory};
 use super::opcode::{element, Sources};
 use super::operation::Running;
 use super::plan::PePlan;
@@ -15,6 +14,8 @@ use half::slice::{HalfBitsSliceExt, HalfFloatSliceExt};
 
 /// Elements worked out at once.
 const RUN: usize = 64;
+/// Or so many, where there are no more.
+const FEW: usize = 16;
 
 impl Running {
     /// Whether it goes between scalars and lines that memory holds, so that it cannot fail and nobody
@@ -40,6 +41,13 @@ impl Running {
 
     /// Does what is left of it and completes it; the cycles that takes.
     pub fn run_in_memory(&mut self, core: &mut Core, plan: &PePlan) -> u64 {
+        let cycles = self.all_in_memory(core, plan);
+        self.complete(core, plan);
+        cycles
+    }
+
+    /// Does what is left of it; the cycles that takes.
+    pub fn all_in_memory(&mut self, core: &mut Core, plan: &PePlan) -> u64 {
         let cycles = self.cycles_in_memory(plan.timing.bank_conflict_cycles);
         let at_once = if self.feeds_itself() { 1 } else { RUN };
         while self.remaining > 0 {
@@ -47,7 +55,6 @@ impl Running {
             self.elements_in_memory(&mut core.memory, count);
             self.remaining -= count as u32;
         }
-        self.complete(core, plan);
         cycles
     }
 
@@ -107,75 +114,78 @@ impl Running {
 
     /// The next elements, fewer than feed each other.
     fn elements_in_memory(&mut self, memory: &mut Memory, count: usize) {
-        let mut results = [0; RUN];
-        let results = &mut results[..count];
-        if !self.floats_in_memory(memory, results) {
-            self.any_in_memory(memory, results);
+        match (self.width_of_floats(), count <= FEW) {
+            (None, _) => self.any_in_memory(memory, count),
+            (Some(bytes), true) => self.floats_in_memory::<FEW>(bytes, memory, count),
+            (Some(bytes), false) => self.floats_in_memory::<RUN>(bytes, memory, count),
         }
         let used = usize::from(self.source_count);
-        let ports = self.sources[..used].iter_mut();
+        let ports = self.sources[..used].iter_mut().chain([&mut self.dest]);
         ports.for_each(|port| advance(port, count as i32));
-        if let Port::Line { word, step, bytes } = self.dest {
-            memory.write_line(i64::from(word), i64::from(step), bytes, results);
-        }
-        advance(&mut self.dest, count as i32);
     }
 
     /// Elements by the table of operations.
-    fn any_in_memory(&self, memory: &Memory, results: &mut [u32]) {
+    fn any_in_memory(&self, memory: &mut Memory, count: usize) {
         let mut values = [[0; RUN]; 3];
+        let mut results = [0; RUN];
         let mut sources = Sources {
             half: self.half,
             ..Sources::default()
         };
         for (n, port) in self.used().iter().enumerate() {
             sources.bytes[n] = port.bytes();
-            read(port, memory, &mut values[n][..results.len()]);
+            read(port, memory, &mut values[n][..count]);
         }
-        for (at, result) in results.iter_mut().enumerate() {
+        for (at, result) in results[..count].iter_mut().enumerate() {
             sources.bits = [values[0][at], values[1][at], values[2][at]];
             *result = element(self.opcode, &sources);
         }
+        if let Port::Line { word, step, bytes } = self.dest {
+            memory.write_line(i64::from(word), i64::from(step), bytes, &results[..count]);
+        }
     }
 
-    /// Elements of the commonest arithmetic of one format; false if it is none of that.
-    fn floats_in_memory(&self, memory: &Memory, results: &mut [u32]) -> bool {
+    /// The width of its elements, if it is of the commonest arithmetic of one format.
+    fn width_of_floats(&self) -> Option<u8> {
         let bytes = match self.opcode {
             Opcode::Fadds | Opcode::Fsubs | Opcode::Fmuls => 4,
             Opcode::Faddh | Opcode::Fsubh | Opcode::Fmulh | Opcode::Fmach => 2,
-            _ => return false,
+            _ => return None,
         };
-        let fits = self.used().iter().all(|port| port.bytes() == bytes);
-        if !fits || bytes == 2 && self.half != ScalarType::F16 {
-            return false;
-        }
-        let count = results.len();
-        let mut values = [[0.0; RUN]; 3];
+        let mut ports = self.used().iter().chain([&self.dest]);
+        let fits = ports.all(|port| port.bytes() == bytes);
+        (fits && (bytes == 4 || self.half == ScalarType::F16)).then_some(bytes)
+    }
+
+    /// Elements of that, `N` at most.
+    fn floats_in_memory<const N: usize>(&self, bytes: u8, memory: &mut Memory, count: usize) {
+        let mut values = [[0.0; N]; 3];
         for (port, values) in self.used().iter().zip(&mut values) {
-            read_floats(port, memory, &mut values[..count]);
+            read_floats(port, memory, values, count);
         }
-        let mut made = [0.0; RUN];
-        match self.opcode {
-            Opcode::Fadds | Opcode::Faddh => combine(&values, &mut made, |a, b, _| a + b),
-            Opcode::Fsubs | Opcode::Fsubh => combine(&values, &mut made, |a, b, _| a - b),
-            Opcode::Fmuls | Opcode::Fmulh => combine(&values, &mut made, |a, b, _| a * b),
+        let made = match self.opcode {
+            Opcode::Fadds | Opcode::Faddh => combine(&values, |a, b, _| a + b),
+            Opcode::Fsubs | Opcode::Fsubh => combine(&values, |a, b, _| a - b),
+            Opcode::Fmuls | Opcode::Fmulh => combine(&values, |a, b, _| a * b),
             // The product of two halves is exact in an f32.
-            _ => combine(&values, &mut made, |a, b, c| odd_sum(b * c, a)),
+            _ => combine(&values, |a, b, c| odd_sum(b * c, a)),
+        };
+        if let Port::Line { word, step, .. } = self.dest {
+            write_floats(&made, memory, (word, step, bytes), count);
         }
-        put_floats(bytes, &made[..count], results);
-        true
     }
 }
 
 #[inline(always)]
-fn combine(
-    [a, b, c]: &[[f32; RUN]; 3],
-    made: &mut [f32; RUN],
+fn combine<const N: usize>(
+    [a, b, c]: &[[f32; N]; 3],
     arithmetic: impl Fn(f32, f32, f32) -> f32,
-) {
+) -> [f32; N] {
+    let mut made = [0.0; N];
     for (n, value) in made.iter_mut().enumerate() {
         *value = arithmetic(a[n], b[n], c[n]);
     }
+    made
 }
 
 /// The step of a line that walks.
@@ -202,37 +212,40 @@ fn read(port: &Port, memory: &Memory, into: &mut [u32]) {
     }
 }
 
-fn read_floats(port: &Port, memory: &Memory, into: &mut [f32]) {
-    if port.bytes() == 2 {
-        let mut bits = [0; RUN];
-        let bits = &mut bits[..into.len()];
-        match *port {
-            Port::Line { word, step, .. } => memory.read_words(word as usize, step, bits),
-            Port::Scalar { bits: all, .. } => bits.fill(all as u16),
-            _ => {}
-        }
+fn read_floats<const N: usize>(port: &Port, memory: &Memory, into: &mut [f32; N], count: usize) {
+    if let Port::Scalar { bits, bytes } = *port {
+        *into = match bytes {
+            2 => [f16::from_bits(bits as u16).to_f32(); N],
+            _ => [f32::from_bits(bits); N],
+        };
+        return;
+    }
+    let Port::Line { word, step, bytes } = *port else {
+        return;
+    };
+    if bytes == 2 {
+        let mut bits = [0; N];
+        memory.read_words(word as usize, step, &mut bits[..count]);
         bits.reinterpret_cast::<f16>().convert_to_f32_slice(into);
         return;
     }
-    let mut bits = [0; RUN];
-    let bits = &mut bits[..into.len()];
-    read(port, memory, bits);
-    for (value, bits) in into.iter_mut().zip(bits) {
-        *value = f32::from_bits(*bits);
-    }
+    let mut bits = [0; N];
+    memory.read_line(i64::from(word), i64::from(step), bytes, &mut bits[..count]);
+    *into = bits.map(f32::from_bits);
 }
 
-fn put_floats(bytes: u8, made: &[f32], results: &mut [u32]) {
+fn write_floats<const N: usize>(
+    made: &[f32; N],
+    memory: &mut Memory,
+    (word, step, bytes): (i32, i32, u8),
+    count: usize,
+) {
     if bytes == 2 {
-        let mut halves = [f16::ZERO; RUN];
-        let halves = &mut halves[..made.len()];
+        let mut halves = [f16::ZERO; N];
         halves.convert_from_f32_slice(made);
-        for (result, half) in results.iter_mut().zip(halves) {
-            *result = u32::from(half.to_bits());
-        }
+        memory.write_words(word as usize, step, &halves.reinterpret_cast()[..count]);
         return;
     }
-    for (result, value) in results.iter_mut().zip(made) {
-        *result = value.to_bits();
-    }
+    let bits = made.map(f32::to_bits);
+    memory.write_line(i64::from(word), i64::from(step), bytes, &bits[..count]);
 }

@@ -6,7 +6,6 @@ use super::operands::Operands;
 use super::operation::INFINITE;
 use super::plan::PePlan;
 use super::port::{send, Port};
-use super::prepared::Prepared;
 use super::state::Core;
 use crate::fault::Fault;
 use fabsim_program::program::{FunctionId, MapOperation, Operand, ScalarType, Span};
@@ -25,8 +24,6 @@ pub struct MapRun {
     result: Option<u64>,
     /// The arguments of the last call.
     args: Vec<u64>,
-    /// The last operation that a call has carried out ahead of its cycle.
-    pub(super) prepared: Option<Box<Prepared>>,
 }
 
 impl MapRun {
@@ -65,7 +62,6 @@ impl MapRun {
             length: remaining.unwrap_or(INFINITE),
             result: None,
             args: Vec::new(),
-            prepared: None,
         })
     }
 

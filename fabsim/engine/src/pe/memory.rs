@@ -11,6 +11,20 @@ pub struct Memory {
     unwritten: Option<Box<[u64]>>,
 }
 
+/// The words that bytes from an address on lie in, the last one excluded.
+pub fn words(address: u64, bytes: u32) -> (i64, i64) {
+    let address = (address & 0xffff) as i64;
+    (address / 2, (address + i64::from(bytes) + 1) / 2)
+}
+
+/// The words that a line touches, the last one excluded.
+pub fn reach(word: i32, step: i32, bytes: u8, count: u32) -> (i64, i64) {
+    let first = i64::from(word);
+    let last = first + i64::from(step) * (i64::from(count) - 1).max(0);
+    let width = i64::from(bytes / 2).max(1);
+    (first.min(last), first.max(last) + width)
+}
+
 /// The word at a byte address; elements of 16 bits and more begin at even ones.
 pub fn word_address(address: u64) -> Result<i64, Fault> {
     if address & 1 == 1 {
@@ -91,6 +105,19 @@ impl Memory {
         for value in into {
             *value = self.words[at as usize];
             at += i64::from(step);
+        }
+    }
+
+    /// Writes words to a line of words that `holds_line`, one after the other; nobody watches what is read.
+    pub fn write_words(&mut self, word: usize, step: i32, from: &[u16]) {
+        if step == 1 {
+            self.words[word..word + from.len()].copy_from_slice(from);
+            return;
+        }
+        let mut at = word;
+        for value in from {
+            self.words[at] = *value;
+            at = at.wrapping_add_signed(step as isize);
         }
     }
 

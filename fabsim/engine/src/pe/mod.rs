@@ -7,6 +7,7 @@
 mod ahead;
 mod beside;
 mod bulk;
+mod calls;
 mod choose;
 mod clock_register;
 mod company;

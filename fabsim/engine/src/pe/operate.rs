@@ -14,7 +14,7 @@ use crate::fault::{Fault, FaultKind, Queue};
 use fabsim_program::program::{Dsd, DsdOperation, DsdShape, MapOperation, Operand, Span};
 
 /// Beside microthreads, a result that an operation may have to wait for is at most so many cycles old.
-const SLACK: u64 = 40;
+pub(super) const SLACK: u64 = 40;
 
 impl Main {
     /// Cycles from `time` until the operands of an operation are in registers that can be used.
@@ -120,14 +120,17 @@ impl Main {
         env: &mut Env,
     ) -> Result<Flow, Fault> {
         let place = (site.function, site.at);
-        let mut kept = self.maps.last_mut().and_then(|map| map.prepared.take());
+        let mut kept = match self.maps.is_empty() {
+            true => None,
+            false => core.prepared.take(),
+        };
         let slots = self.current_slots();
         let usable = kept.as_mut().is_some_and(|kept| {
             kept.again(op, place, core, slots) && concerns_memory(&kept.running, core, env)
         });
         if let Some(again) = kept.as_mut().filter(|_| usable) {
             let flow = self.run_ahead_of(op, &mut again.running, time, core, env);
-            self.keep(kept);
+            core.prepared = kept;
             return Ok(flow);
         }
         let Issued {
@@ -139,15 +142,9 @@ impl Main {
             return Ok(Flow::Again(0));
         }
         if !self.maps.is_empty() {
-            self.keep(Prepared::of(op, place, &running, core).map(Box::new));
+            core.prepared = Prepared::of(op, place, &running, core).map(Box::new);
         }
         Ok(self.run_ahead_of(op, &mut running, time, core, env))
-    }
-
-    fn keep(&mut self, prepared: Option<Box<Prepared>>) {
-        if let Some(map) = self.maps.last_mut() {
-            map.prepared = prepared;
-        }
     }
 
     /// All of an operation that concerns nobody but the main thread.
@@ -270,10 +267,10 @@ pub(super) fn load_cycles(dsd: u64, plan: &PePlan) -> u64 {
 }
 
 /// Cycles from `now` until what operations before this one have written can be read.
-fn until_written(running: &Running, now: u64, core: &Core, env: &Env) -> u64 {
+pub(super) fn until_written(running: &Running, now: u64, core: &Core, env: &Env) -> u64 {
     let after = env.plan.timing.memory_result_cycles;
-    let at = core.recent.readable(running, after);
-    at.saturating_sub(now)
+    let at = core.recent.readable(running, now, after);
+    at.map_or(0, |at| at.saturating_sub(now))
 }
 
 /// Whether the queues and the microthread of an operation are free.

@@ -128,6 +128,16 @@ impl Running {
                 })
     }
 
+    /// The words that its operands are at, destination first; 0 for those that are no lines of memory.
+    pub fn words(&self) -> [i32; 4] {
+        let word = |port: &Port| match port {
+            Port::Line { word, .. } => *word,
+            _ => 0,
+        };
+        let [a, b, c] = &self.sources;
+        [&self.dest, a, b, c].map(word)
+    }
+
     /// Whether it goes on until something stops it.
     #[inline]
     pub fn is_infinite(&self) -> bool {

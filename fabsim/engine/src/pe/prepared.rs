@@ -79,7 +79,8 @@ impl Prepared {
     }
 }
 
-fn operands(op: &DsdOperation) -> impl Iterator<Item = &Operand> {
+/// Destination first.
+pub(super) fn operands(op: &DsdOperation) -> impl Iterator<Item = &Operand> {
     std::iter::once(&op.dest).chain(&op.sources)
 }
 

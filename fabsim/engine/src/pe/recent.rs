@@ -37,14 +37,27 @@ impl Written {
 
     /// When the element at `word` was taken, if it is one of these.
     fn taken(&self, word: i64) -> Option<u64> {
-        let mut walk = self.dest.clone();
-        let mut before = 0;
-        while before < self.elements && walk.word() != Some(word) {
-            walk.skip();
-            before += 1;
-        }
-        let behind = (before < self.elements).then(|| self.elements - 1 - before)?;
+        let behind = self.elements - 1 - self.place(word)?;
         Some(self.last - u64::from(behind * PARTS / self.parts).min(self.last))
+    }
+
+    /// The first of the elements that is at `word`.
+    fn place(&self, word: i64) -> Option<u32> {
+        if let Port::Line {
+            word: from, step, ..
+        } = self.dest
+        {
+            let (way, step) = (word - i64::from(from), i64::from(step));
+            let before = if step == 0 { 0 } else { way / step };
+            let is_there = before * step == way && (0..i64::from(self.elements)).contains(&before);
+            return is_there.then_some(before as u32);
+        }
+        let mut walk = self.dest.clone();
+        (0..self.elements).find(|_| {
+            let is_there = walk.word() == Some(word);
+            walk.skip();
+            is_there
+        })
     }
 }
 
@@ -94,17 +107,13 @@ impl Recent {
         }
     }
 
-    /// From which cycle on an operation can take its first elements.
-    pub fn readable(&self, running: &Running, after: u64) -> u64 {
-        let Some(known) = &self.known else {
-            return 0;
-        };
+    /// From which cycle on an operation can take its first elements, if that is later than `now`.
+    pub fn readable(&self, running: &Running, now: u64, after: u64) -> Option<u64> {
+        let done = self.known.iter().flat_map(|known| &known.done);
+        let late = done.filter(|written| written.last + after > now);
         let sources = &running.sources[..usize::from(running.source_count)];
-        let words = sources.iter().filter_map(Port::word);
-        let taken = |word| known.done.iter().filter_map(move |w| w.taken(word)).max();
-        words
-            .filter_map(taken)
-            .max()
-            .map_or(0, |taken| taken + after)
+        let words = || sources.iter().filter_map(Port::word);
+        let taken = late.flat_map(|written| words().filter_map(|word| written.taken(word)));
+        taken.max().map(|taken| taken + after)
     }
 }

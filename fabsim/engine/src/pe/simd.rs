@@ -18,6 +18,8 @@ pub struct Lanes {
     pub wavelets: u8,
     /// It does not begin with fewer wavelets than it can take.
     pub waits: bool,
+    /// A result is the first source as it is.
+    pub copies: bool,
 }
 
 /// Wavelets that an operation has, those its next instruction needs, and the bits of that.
@@ -56,6 +58,10 @@ pub fn lanes(
         elements: if bytes == 2 { 2 } else { 1 },
         wavelets: if mode == Simd::Simd32 { 1 } else { 2 },
         waits: mode == Simd::Simd64,
+        copies: matches!(
+            opcode,
+            Opcode::Mov16 | Opcode::Mov32 | Opcode::Fmovh | Opcode::Fmovs
+        ),
     };
     let group = lanes.elements * lanes.wavelets;
     let width = documented_rate(arch, opcode, ports);
@@ -150,7 +156,7 @@ impl Running {
         let count = self.remaining.min(u32::from(lanes.elements));
         for n in 0..count {
             self.remaining -= u32::from(!self.is_infinite());
-            let value = self.value_of_lane(core, &arrived, 16 * n)?;
+            let value = self.value_of_lane(core, &arrived, (16 * n, lanes.copies))?;
             match self.dest {
                 Port::Output(Sender { bytes: 2, .. }) => sent |= (value & 0xffff) << (16 * n),
                 Port::Output(_) => sent = value,
@@ -171,8 +177,15 @@ impl Running {
         &mut self,
         core: &mut Core,
         arrived: &[u32; 3],
-        shift: u32,
+        (shift, copies): (u32, bool),
     ) -> Result<u32, Fault> {
+        if copies {
+            return match &mut self.sources[0] {
+                Port::Input { bytes: 2, .. } => Ok(arrived[0] >> shift & 0xffff),
+                Port::Input { .. } => Ok(arrived[0]),
+                port => port.read(&core.memory, &mut core.inputs),
+            };
+        }
         let mut sources = Sources {
             half: self.half,
             ..Sources::default()

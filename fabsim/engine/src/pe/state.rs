@@ -3,6 +3,7 @@
 use super::fifo::Fifo;
 use super::memory::Memory;
 use super::plan::PePlan;
+use super::prepared::Prepared;
 use super::queues::{InputQueue, OutputQueue, Ring};
 use super::recent::Recent;
 use super::settings::{MainPriority, Settings};
@@ -59,6 +60,8 @@ pub struct Core {
     pub dsrs: Vec<LoadedDsr>,
     pub settings: Settings,
     pub recent: Recent,
+    /// The last operation that a call of a `@map` has carried out ahead of its cycle.
+    pub(super) prepared: Option<Box<Prepared>>,
 }
 
 impl Core {
@@ -81,6 +84,7 @@ impl Core {
             main_turn: false,
             settings: Settings::at_start(program.high_tasks),
             recent: Recent::default(),
+            prepared: None,
         };
         for &id in &program.active_at_start {
             core.activate(id);

@@ -1,0 +1,31 @@
+"""The sizes that `--over` gives: a parameter and its values."""
+
+from __future__ import annotations
+
+import re
+
+import click
+
+Range = tuple[str, tuple[int, ...]]
+_RANGE = re.compile(r"(\w+)=(?:(\d{1,9})\.\.(\d{1,9})(?::(\d{1,9}))?|(\d{1,9}(?:,\d{1,9})*))")
+MOST_POINTS = 100_000
+
+
+def over_of(text: str) -> Range:
+    """`B=1..8192` (doubling, the last included), `B=1..100:10` (in steps), `B=1,5,9`."""
+    found = _RANGE.fullmatch(text.replace(" ", ""))
+    if not found:
+        raise click.BadParameter(f"{text!r} is not NAME=FIRST..LAST, such as B=1..8192")
+    name, first, last, step, listed = found.groups()
+    if listed:
+        return name, tuple(sorted({int(number) for number in listed.split(",")}))
+    low, high = int(first), int(last)
+    if not 0 < low <= high or step == "0":
+        raise click.BadParameter(f"{text!r} has to go from a number above 0 to a larger one")
+    if step:
+        values = range(low, high + 1, int(step))
+        if len(values) > MOST_POINTS:
+            raise click.BadParameter(f"{text!r} has {len(values)} values")
+        return name, tuple(values)
+    doubling = [low << count for count in range((high // low).bit_length())]
+    return name, tuple(sorted({*doubling, high}))
