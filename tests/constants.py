@@ -16,26 +16,25 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, fields, replace
 from functools import partial
 from typing import Any
 
 from measuring.engine import measured_engine
-from measuring.fitting import Fit, fitted, trimmed
+from measuring.fitting import Fit, trimmed
 from measuring.probes import Probe, probes
 from measuring.programs import cases, fitted_programs
-from measuring.rows import FIRST, SIGNED, Task, tasks_of
+from measuring.rows import tasks_of
 from measuring.streams import measured_streams
 from measuring.trees import measured_trees
 
 from collc.target import TARGETS
-from collc.target.constants import FILE, TEXTS, TIMING, Code, Constants, Engine, constants_of
+from collc.target.constants import FILE, TIMING, Code, Constants, Engine, constants_of
 
 Values = dict[str, Any]
 PARTS = ("trees", "streams", "rows", "programs")
-KINDS = len(TEXTS) // 2  # of texts with as many lanes
 
 
 def measured(target: str, timing: str, parts: Iterable[str], jobs: int) -> Values:
@@ -45,9 +44,10 @@ def measured(target: str, timing: str, parts: Iterable[str], jobs: int) -> Value
         engine = measured_engine(target, timing)
         values |= engine | measured_trees(target, timing, engine)
         known = with_values(known, values)
-    rows = [asdict(one) for one in known.rows]
     if "rows" in parts:
-        rows = [row | fit for row, fit in zip(rows, rows_of(target, known, jobs), strict=True)]
+        fit = rows_of(target, known, jobs)
+        print(f"{target} tasks of rows: off by {fit.error:.1f} cycles, at most {fit.worst}")
+        known = replace(known, rows=replace(known.rows, **fit.cycles))
     if "programs" in parts:
         pieces, off = fitted_programs(cases(target), known)
         print(f"{target} programs: off by {100 * off:.1f} % in the mean")
@@ -58,35 +58,15 @@ def measured(target: str, timing: str, parts: Iterable[str], jobs: int) -> Value
         print(f"{target} streams: off by {fit.error:.1f} cycles, at most {fit.worst}")
         streams |= fit.cycles
     found = asdict(known.engine) | asdict(known.code) | {"streams": streams}
-    return dict(sorted(found.items())) | {"rows": dict(zip(TEXTS, rows, strict=True))}
+    return dict(sorted(found.items())) | {"rows": asdict(known.rows)}
 
 
-def rows_of(target: str, known: Constants, jobs: int) -> Iterable[Values]:
-    """The pieces of rows, of each of the texts."""
+def rows_of(target: str, known: Constants, jobs: int) -> Fit:
+    """The pieces of rows."""
     of_probe = partial(tasks_of, target=target, timing=TIMING, constants=known)
     with ProcessPoolExecutor(jobs) as pool:
-        found: list[Task] = [
-            one for some in pool.map(of_probe, list[Probe](probes())) for one in some
-        ]
-    for number, name in enumerate(TEXTS):
-        alike = [task for task in found if task.text // KINDS == number // KINDS]  # as many lanes
-        tasks = [task for task in alike if task.text == number]
-        about = _fits(alike)
-        later, first = _fits(tasks, about[0].cycles, about[1].cycles)
-        for what, fit in (("tasks", later), ("beginnings", first)):
-            print(f"{target} {what} of {name}: off by {fit.error:.1f} cycles, at most {fit.worst}")
-        yield {**about[0].cycles, **about[1].cycles, **later.cycles, **first.cycles}
-
-
-def _fits(
-    tasks: Sequence[Task],
-    later: Mapping[str, int] | None = None,
-    first: Mapping[str, int] | None = None,
-) -> tuple[Fit, Fit]:
-    """What fits tasks, and then those that begin a phase; pieces are `about` what is given."""
-    behind = trimmed([task.pieces for task in tasks if not task.is_first], SIGNED, later)
-    begin = [task.pieces_but(behind.cycles, FIRST) for task in tasks if task.is_first]
-    return behind, fitted(begin, about=first)
+        found = [one for some in pool.map(of_probe, list[Probe](probes())) for one in some]
+    return trimmed([task.pieces for task in found])
 
 
 def before(target: str, timing: str) -> Constants:

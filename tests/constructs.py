@@ -19,8 +19,8 @@ from functools import cache
 from pathlib import Path
 
 import fabsim
-from collc.driver.bundle import Bundle, ProgramBundle
-from collc.driver.programs import compile_any
+from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_text
 
 ROOT = Path(__file__).parents[1]
 PROGRAMS = ROOT / "docs" / "csl-constructs.json"
@@ -85,10 +85,10 @@ def attested(construct: str, target: str) -> bool:
 
 def constructs_of(example: Path, target: str) -> dict[str, str]:
     """The constructs of an example's bundle for a target, with the first place of each."""
-    return constructs_in(compile_any(example.read_text(), example.name, {}, target), target)
+    return constructs_in(compile_text(example.read_text(), example.name, {}, target), target)
 
 
-def constructs_in(bundle: Bundle | ProgramBundle, target: str) -> dict[str, str]:
+def constructs_in(bundle: Bundle, target: str) -> dict[str, str]:
     """The same of what was compiled."""
     with tempfile.TemporaryDirectory() as folder:
         bundle.write(folder)

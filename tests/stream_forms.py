@@ -12,6 +12,7 @@ from collc.emit.render import render
 from collc.lowering import candidate_plans
 from collc.lowering.slots import with_shared_numbers
 from collc.plan import Plan
+from collc.plan.program import of_one_call
 from collc.schedule import Schedule
 from collc.target import TARGETS
 
@@ -51,5 +52,6 @@ def forms(text: str, parameters: Mapping[str, int], target: str = "wse2") -> Ite
         assert all(one.code in {"C304", "C305", "C306", "C307"} for one in problems), problems
         if not problems:
             prediction = predict(schedule, plan)
-            files = render(spec, schedule, plan, prediction, (target,))
-            yield Bundle(spec, plan, prediction, files, schedule)
+            program = of_one_call(schedule, plan)
+            files = render(spec, program, prediction, (target,))
+            yield Bundle(spec, program, prediction, files)

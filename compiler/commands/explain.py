@@ -11,7 +11,8 @@ from collc.commands.output import print_data
 from collc.commands.source import Source, reporting, source_options
 from collc.cost.choice import build_plan
 from collc.cost.streaming import streaming
-from collc.driver.pipeline import of_one, proved
+from collc.driver.pipeline import of_one
+from collc.driver.proving import proved
 from collc.explanations.pages import explained_codes, explanation
 from collc.lowering.resources import left_by
 from collc.spec import Collective, Spec

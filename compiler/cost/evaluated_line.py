@@ -28,13 +28,23 @@ from collc.plan.dynamic_lengths import exchange_of_length
 from collc.plan.step_tables import always
 from collc.plan.unrolled import NOWHERE, Ints, Unrolled, connections, roles_of_places, unrolled
 from collc.spec.exchange import StepsPhase
-from collc.target.constants import RowCode
 
 RECEIVES, SENT = int(RowKind.RECEIVES), int(RowKind.SENDS | RowKind.RELAYS)
 APPLIES, COMBINES = int(RowKind.APPLIES), int(RowKind.COMBINES)
 END = int(RowKind.ENDS)
 NO_MORE = int(RowKind.OVER) | END
 KINDS = 1 << AREA_BITS  # more than the bits of a row say
+
+
+@dataclass(frozen=True)
+class LineCode:
+    """Cycles of the pieces of code that belong to no entry."""
+
+    jump: int
+    no_jump: int
+    counter: int
+    step_begun: int
+    step_over: int
 
 
 @dataclass(frozen=True)
@@ -52,7 +62,7 @@ class Machine:
     task: int
     between: int
     frame: int
-    code: RowCode
+    code: LineCode
 
 
 def machine_of(costs: Costs, text: Features) -> Machine:
@@ -60,7 +70,14 @@ def machine_of(costs: Costs, text: Features) -> Machine:
     own = {
         one.name: getattr(costs, one.name) for one in fields(Machine) if hasattr(costs, one.name)
     }
-    return Machine(**own | {"frame": costs.code.frame, "code": text.code})
+    code = LineCode(
+        jump=costs.jump,
+        no_jump=costs.no_jump,
+        counter=text.code.counter,
+        step_begun=text.code.step_begun,
+        step_over=text.code.step_over,
+    )
+    return Machine(**own | {"frame": costs.code.frame, "code": code})
 
 
 @dataclass(frozen=True)

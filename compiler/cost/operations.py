@@ -77,11 +77,13 @@ class Costs:
     apply_rate: int
     move_rate: int
     code: Code
-    rows: tuple[RowCode, ...]
+    rows: RowCode
     streams: StreamCode
     prepared: Mapping[str, str]
     load: int
     issue: int
+    jump: int
+    no_jump: int
     task: int
     between: int
     frames: int
@@ -187,6 +189,8 @@ def costs_of(plan: Plan) -> Costs:
         prepared=_prepared(contract, arithmetic),
         load=engine.dsr_load,
         issue=engine.op_issue,
+        jump=engine.jump,
+        no_jump=engine.no_jump,
         task=engine.task_start,
         between=engine.between_tasks,
         frames=target.code.returns,

@@ -25,6 +25,17 @@ Action = tuple[str, int]  # what the code does, and a number (`collc_evaluator`)
 
 
 @dataclass(frozen=True)
+class Here:
+    """What is known of a lane of a PE when its text is compiled: whether it receives and sends, and
+    whether it does so in every row."""
+
+    receives: bool
+    sends: bool
+    always_receives: bool
+    always_sends: bool
+
+
+@dataclass(frozen=True)
 class Features:
     """What the text has to tell apart, and what it costs."""
 
@@ -38,22 +49,22 @@ class Features:
     mixed_applying: bool
     load: int
     issue: int
+    jump: int
+    no_jump: int
     code: RowCode
+
+    def calls_prepare(self, here: Here) -> bool:
+        """Whether a function that prepares a row is too long to be put where it is called."""
+        return here.sends and self.areas > 0 and (self.areas > 1 or not self.alike)
+
+    def calls_start(self, here: Here) -> bool:
+        """The same of one that starts a row. A PE's only lane has one call of it."""
+        both = here.receives and here.sends and self.lanes > 1
+        return both and self.areas > 0 and (self.mixed or not self.alike)
 
     def bit(self, holds: object) -> int:
         """A bit of a row's kind is tested."""
-        return self.code.bit_set if holds else self.code.bit_clear
-
-
-@dataclass(frozen=True)
-class Here:
-    """What is known of a lane of a PE when its text is compiled: whether it receives and sends, and
-    whether it does so in every row."""
-
-    receives: bool
-    sends: bool
-    always_receives: bool
-    always_sends: bool
+        return 2 + (self.no_jump if holds else self.jump)
 
 
 def features_of(costs: Costs, rows: Unrolled, phase: Phase) -> Features:
@@ -66,7 +77,6 @@ def features_of(costs: Costs, rows: Unrolled, phase: Phase) -> Features:
     mixed = any(kind & COMBINES for kind in received) and any(
         not kind & (COMBINES | STAGES) for kind in received
     )
-    text = 2 if exchange.areas else int(passes or mixed)
     return Features(
         lanes=rows.lanes,
         alike=extent_of(phase) > 0,
@@ -78,7 +88,9 @@ def features_of(costs: Costs, rows: Unrolled, phase: Phase) -> Features:
         mixed_applying=any(kind & APPLIES and kind & COMBINES for kind in kinds),
         load=costs.load,
         issue=costs.issue,
-        code=costs.rows[3 * (rows.lanes - 1) + text],
+        jump=costs.jump,
+        no_jump=costs.no_jump,
+        code=costs.rows,
     )
 
 
@@ -94,27 +106,24 @@ def beginning(text: Features) -> int:
 
 def lane_begun(text: Features, here: Here, kind: int) -> int:
     """What a lane begins with: the registers of its fabric operands, where all rows have as many
-    elements, and its first row prepared, whose numbers are known to the compiler."""
+    elements, and its first row prepared, whose numbers the compiler knows unless it is prepared by
+    a function that is called."""
     code, into, staged = text.code, kind & INTO, kind & (STAGES | APPLIES)
-    loads = text.load * (here.receives + here.sends) * text.alike
-    first = code.first_send * here.sends + code.first_receive * (into > 0)
+    cycles = text.load * (here.receives + here.sends) * text.alike
+    if text.calls_prepare(here):
+        return cycles + prepared(text, here, kind)
+    cycles += code.lane_begun + code.first_send * here.sends + text.bit(into)
+    if into:
+        cycles += code.first_receive + text.bit(staged) * (text.areas > 0)
     if text.cuts:
-        first += code.bounds * ((kind & OUT > 0) + (into > 0))
-    return code.lane_begun + loads + first + code.first_stage * (staged > 0)
+        cycles += code.bounds * ((kind & OUT > 0) + (into > 0))
+    return cycles + code.first_stage * (staged > 0)
 
 
 def start(text: Features, here: Here, kind: int) -> tuple[Action, ...]:
     """The row is started, from the call to the return."""
-    code = text.code
-    actions: list[Action] = [
-        (
-            "code",
-            code.row_begun
-            + code.row_staged * (text.areas > 0)
-            + code.row_mixed * text.mixed
-            + code.row_passed * text.passes,
-        )
-    ]
+    call = text.jump * text.calls_start(here)
+    actions: list[Action] = [("code", call + text.code.row_begun)]
     if here.receives:
         actions += _receive(text, here, kind)
     if here.sends:
@@ -122,6 +131,7 @@ def start(text: Features, here: Here, kind: int) -> tuple[Action, ...]:
     if text.areas:
         applies = kind & APPLIES
         actions += [("code", text.bit(applies)), *(_apply(text, kind) if applies else ())]
+    actions.append(("code", call))
     return _joined(actions)
 
 
@@ -152,7 +162,7 @@ def _receive(text: Features, here: Here, kind: int) -> Iterator[Action]:
         yield "code", text.code.operand
     yield from (("code", text.issue), ("receive", 0))
     if kind & STAGES or (text.mixed and kind & COMBINES):
-        yield "code", text.code.over_else
+        yield "code", text.jump
 
 
 def _send(text: Features, here: Here, kind: int) -> Iterator[Action]:
@@ -170,7 +180,7 @@ def _send(text: Features, here: Here, kind: int) -> Iterator[Action]:
         return
     yield from (("code", text.code.operand + text.issue), ("send", 0))
     if text.passes:
-        yield "code", text.code.over_else
+        yield "code", text.jump
 
 
 def _activated(text: Features, kind: int) -> int:
@@ -186,13 +196,13 @@ def _apply(text: Features, kind: int) -> Iterator[Action]:
     yield "code", operands * text.code.operand + text.issue
     yield "apply", kind & COMBINES
     if text.mixed_applying and kind & COMBINES:
-        yield "code", text.code.over_else
+        yield "code", text.jump
 
 
 def prepared(text: Features, here: Here, kind: int) -> int:
     """What it takes to prepare a row, with call and return."""
     code = text.code
-    cycles = code.prepare
+    cycles = code.prepare + 2 * text.jump * text.calls_prepare(here)
     if here.sends:
         cycles += _prepared_to_send(text, kind)
     cycles += text.bit(kind & INTO)

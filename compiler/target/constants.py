@@ -34,6 +34,8 @@ class Engine:
     task_start: int  # from the activation of a task to its first instruction
     between_tasks: int  # from the end of a task to the next one, at least
     scalar: int  # an instruction of a call-back
+    jump: int  # a conditional jump that is taken
+    no_jump: int  # and one that is not
     float_wait: int  # more of one whose result is a float that another one needs
     wide_product: int  # one that multiplies whole numbers of 32 bits
     map_element: int  # what else a call of a call-back takes
@@ -125,33 +127,13 @@ class Code:
     ended: int  # behind the end of a part, where that of another is missing
 
 
-# What is optimised together depends on how much text there is: rows are mixed where some let
-# pass, or some are combined and some are not.
-TEXTS = tuple(
-    f"{lanes}, {rows}"
-    for lanes in ("one lane", "two lanes")
-    for rows in ("plain", "mixed", "staged")
-)
-
-
 @dataclass(frozen=True)
 class RowCode:
-    """Pieces of the code that runs rows of an exchange (`exchange_pe.csl.j2`): what they add to the
-    time of a task in texts of one of `TEXTS`."""
+    """Pieces of the code that runs rows of an exchange (`exchange_pe.csl.j2`) between its jumps:
+    what they add to the time of a task."""
 
-    bit_set: int  # a bit of a row's kind is tested, and set
-    bit_clear: int  # or not
-    own_bit_set: int  # the same of the row under way, read first
-    own_bit_clear: int
-    is_true: int  # a variable is compared, and the condition holds
-    is_false: int  # or not
-    over_else: int  # the other branch is jumped over
-    loop_back: int
     counter: int  # a variable is read, changed, written
     row_begun: int  # a row's kind is read, and noted
-    row_staged: int  # more where rows of the text are staged
-    row_mixed: int  # more where some are combined and some are not
-    row_passed: int  # more where rows of the text let pass
     operand: int  # a descriptor is read, and its register loaded
     operand_length: int  # the same of one that is known but for its length
     block: int  # a task is blocked
@@ -172,8 +154,6 @@ class RowCode:
     prepare_stage: int
     stage_area: int  # more where there are several areas
     bounds: int  # where a slice begins and ends is looked up
-    other_lane: int  # a second lane is looked at, too
-    goes_on: int  # of two lanes one goes on: a function is called, and returns
     step_begun: int  # how many lanes it has
     step_over: int  # what ends the phase is called
 
@@ -200,7 +180,7 @@ class Constants:
 
     engine: Engine
     code: Code
-    rows: tuple[RowCode, ...]  # of each of `TEXTS`
+    rows: RowCode
     streams: StreamCode
 
 
@@ -211,8 +191,8 @@ def constants_of(target: str, timing: str = TIMING) -> Constants:
     engine, code = (
         {field.name: values[field.name] for field in fields(kind)} for kind in (Engine, Code)
     )
-    rows = tuple(RowCode(**values["rows"][text]) for text in TEXTS)
-    return Constants(Engine(**engine), Code(**code), rows, StreamCode(**values["streams"]))
+    rows, streams = RowCode(**values["rows"]), StreamCode(**values["streams"])
+    return Constants(Engine(**engine), Code(**code), rows, streams)
 
 
 def read(file: Path) -> Any:  # noqa: ANN401 - JSON
@@ -222,8 +202,9 @@ def read(file: Path) -> Any:  # noqa: ANN401 - JSON
 
 def without_code(constants: Constants) -> Constants:
     """The same machine where code takes no time, and registers and tasks do not either."""
-    engine = replace(constants.engine, dsr_load=0, op_issue=0, task_start=0, scalar=0)
+    none = dict.fromkeys(("dsr_load", "op_issue", "task_start", "scalar", "jump", "no_jump"), 0)
+    engine = replace(constants.engine, **none)
     code = Code(**{field.name: 0 for field in fields(Code)})
     rows = RowCode(**{field.name: 0 for field in fields(RowCode)})
     streams = StreamCode(**{field.name: 0 for field in fields(StreamCode)})
-    return Constants(engine, code, (rows,) * len(TEXTS), streams)
+    return Constants(engine, code, rows, streams)

@@ -124,8 +124,11 @@ impl Evaluation<'_> {
                 own.code(line.lanes[lane].begins);
             }
             if line.lanes_each == 1 {
-                self.entries(pe, lanes[0]);
+                if self.entries(pe, lanes[0]) {
+                    self.pes[pe].code(code.jump);
+                }
             } else {
+                self.test(pe, 1, false);
                 self.steps(pe);
             }
             self.pes[pe].code(line.machine.frame + returning);
@@ -138,81 +141,91 @@ impl Evaluation<'_> {
         if self.line.lanes_each == 1 {
             self.entries(pe, lane);
         } else {
-            if self.test_end_of_step(pe, lane) {
-                self.pes[pe].code(code.counter + code.over_else);
-                self.pes[pe].running -= 1;
-            } else {
+            if !self.ends_step(pe, lane) {
                 self.start_entry(pe, lane);
                 self.go_on_in_step(pe, lane);
             }
-            self.test_running(pe);
-            if self.pes[pe].running == 0 {
+            let goes_on = self.pes[pe].running > 0;
+            self.test(pe, 1, goes_on);
+            if !goes_on {
+                self.pes[pe].code(code.no_jump);
                 self.steps(pe);
             }
         }
         self.pes[pe].code(self.line.machine.frame);
     }
 
-    /// Whether the entry under way ends its lane's part in a step.
-    fn test_end_of_step(&mut self, pe: usize, lane: usize) -> bool {
+    /// What is in memory is compared: so many loads, as many instructions more, and a jump that is
+    /// taken or not.
+    fn test(&mut self, pe: usize, loads: i64, jumps: bool) {
+        let code = &self.line.machine.code;
+        let jump = if jumps { code.jump } else { code.no_jump };
+        self.pes[pe].code(2 * loads + jump);
+    }
+
+    /// A bit of what is in memory is compared, which takes an instruction more.
+    fn test_bit(&mut self, pe: usize, jumps: bool) {
+        self.pes[pe].code(1);
+        self.test(pe, 1, jumps);
+    }
+
+    /// Whether the entry under way ends its lane's part in a step. One lane less is in it then, and
+    /// what else there is to do is jumped over.
+    fn ends_step(&mut self, pe: usize, lane: usize) -> bool {
         let ends = self.line.ends(lane, self.lanes[lane].progress.begun - 1);
-        self.test_bit(pe, ends);
+        self.test_bit(pe, !ends);
+        if ends {
+            let code = &self.line.machine.code;
+            self.pes[pe].code(code.counter + code.jump);
+            self.pes[pe].running -= 1;
+        }
         ends
     }
 
-    fn test_bit(&mut self, pe: usize, is_set: bool) {
-        let code = &self.line.machine.code;
-        self.pes[pe].code(if is_set {
-            code.own_bit_set
-        } else {
-            code.own_bit_clear
-        });
-    }
-
-    /// Whether no lane is within the step any more.
-    fn test_running(&mut self, pe: usize) {
-        let code = &self.line.machine.code;
-        let none = self.pes[pe].running == 0;
-        self.pes[pe].code(if none { code.is_true } else { code.is_false });
-    }
-
-    /// Whether there is a further entry; if not, what follows the phase is called.
-    fn test_over(&mut self, pe: usize, lane: usize) -> bool {
+    /// Whether there is no further entry at a lane.
+    fn is_over(&self, lane: usize) -> bool {
         let begun = self.lanes[lane].progress.begun;
-        let over = self.line.entry(lane, begun).is_none();
-        self.test_bit(pe, over);
-        if over {
-            self.pes[pe].code(self.line.machine.code.step_over);
-            self.pes[pe].moves.push(Move::Leave);
-        }
-        over
+        self.line.entry(lane, begun).is_none()
     }
 
-    /// Entries of a PE's only lane begin until one is under way.
-    fn entries(&mut self, pe: usize, lane: usize) {
-        let code = &self.line.machine.code;
-        while !self.test_over(pe, lane) {
+    /// What follows the phase is called.
+    fn leave(&mut self, pe: usize) {
+        self.pes[pe].code(self.line.machine.code.step_over);
+        self.pes[pe].moves.push(Move::Leave);
+    }
+
+    /// Entries of a PE's only lane begin until one is under way; whether there is one.
+    fn entries(&mut self, pe: usize, lane: usize) -> bool {
+        let mut over = self.is_over(lane);
+        self.test_bit(pe, over);
+        while !over {
             self.start_entry(pe, lane);
             self.prepare_next(pe, lane);
             let waits = self.lanes[lane].progress.runs > 0;
-            self.test_bit(pe, waits);
+            self.test_bit(pe, !waits);
             if waits {
-                break;
+                return true;
             }
-            self.pes[pe].code(code.loop_back);
+            over = self.is_over(lane);
+            self.test_bit(pe, !over);
         }
+        self.leave(pe);
+        false
     }
 
-    /// Steps begin until one is under way.
+    /// Steps begin until one is under way; no lane is within a step.
     fn steps(&mut self, pe: usize) {
         let line = self.line;
         let code = &line.machine.code;
         let lanes = line.lanes_of(pe).filter(|&lane| line.has_entries(lane));
         let lanes: Vec<usize> = lanes.collect();
-        self.test_running(pe);
-        while self.pes[pe].running == 0 {
-            self.pes[pe].code(code.other_lane * (line.lanes_each as i64 - 1));
-            if self.test_over(pe, lanes[0]) {
+        loop {
+            let over = self.is_over(lanes[0]);
+            self.pes[pe].code(1); // kinds are compared by one bit
+            self.test(pe, line.lanes_each as i64, !over);
+            if over {
+                self.leave(pe);
+                self.pes[pe].code(code.jump);
                 break;
             }
             self.pes[pe].code(code.step_begun);
@@ -223,8 +236,11 @@ impl Evaluation<'_> {
             for &lane in &lanes {
                 self.go_on_in_step(pe, lane);
             }
-            self.pes[pe].code(code.loop_back);
-            self.test_running(pe);
+            let again = self.pes[pe].running == 0;
+            self.test(pe, 1, again);
+            if !again {
+                break;
+            }
         }
     }
 
@@ -264,24 +280,19 @@ impl Evaluation<'_> {
         self.pes[pe].code(self.line.kind(lane, begun).prepared);
     }
 
-    /// Entries of a step begin until one is under way, with call and return.
+    /// Entries of a step begin until one is under way.
     fn go_on_in_step(&mut self, pe: usize, lane: usize) {
-        let code = &self.line.machine.code;
-        self.pes[pe].code(code.goes_on);
         self.prepare_next(pe, lane);
+        let waits = self.lanes[lane].progress.runs > 0;
+        self.test_bit(pe, waits);
         while self.lanes[lane].progress.runs == 0 {
-            self.test_bit(pe, false);
-            if self.test_end_of_step(pe, lane) {
-                self.pes[pe].code(code.counter);
-                self.pes[pe].running -= 1;
+            if self.ends_step(pe, lane) {
                 break;
             }
             self.start_entry(pe, lane);
             self.prepare_next(pe, lane);
-            self.pes[pe].code(code.loop_back);
-        }
-        if self.lanes[lane].progress.runs > 0 {
-            self.test_bit(pe, true);
+            let again = self.lanes[lane].progress.runs == 0;
+            self.test_bit(pe, again);
         }
     }
 }

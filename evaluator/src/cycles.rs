@@ -1,9 +1,10 @@
 //! The cycles of a line.
 //!
-//! A PE has one slot in a cycle. While a task runs, its code has them all; else what receives or lets
-//! pass goes first, then what only sends, and of two operations each goes in turn. What is written waits in the lane's output
-//! queue for the ramp, which all lanes of a PE share, and for room on its way, which comes back when
-//! the receiver takes an element. A latency later it is at the other end's ramp, goes down it as
+//! A PE has one slot in a cycle. What receives or lets pass goes first, as the microthreads of input
+//! queues have the high priority (docs/machine.md, M3-9), then the code, then what only sends, which
+//! waits for the end of a task (M4-14); of two operations each goes in turn. What is written waits
+//! in the lane's output queue for the ramp, which all lanes of a PE share, and for room on its way,
+//! which comes back when the receiver takes an element. A latency later it is at the other end's ramp, goes down it as
 //! soon as the lane's input queue has room, and can be used.
 //!
 //! A PE is looked at only in cycles in which something may happen there: something arrives, its
@@ -216,11 +217,6 @@ impl Evaluation<'_> {
     }
 
     fn slot(&mut self, pe: usize) -> Slot {
-        let own = &mut self.pes[pe];
-        if own.active && own.ready <= self.now {
-            own.slots -= 1;
-            return Slot::Code;
-        }
         let (machine, lanes) = (&self.line.machine, &self.lanes[self.line.lanes_of(pe)]);
         let (mut takes, mut sends) = (0, 0);
         for (index, lane) in lanes.iter().enumerate() {
@@ -237,6 +233,11 @@ impl Evaluation<'_> {
         }
         if takes > 0 {
             return Slot::Operation(self.in_turn(pe, takes, Way::Takes));
+        }
+        let own = &mut self.pes[pe];
+        if own.active && own.ready <= self.now {
+            own.slots -= 1;
+            return Slot::Code;
         }
         if sends > 0 {
             return Slot::Operation(self.in_turn(pe, sends, Way::Sends));
@@ -281,7 +282,11 @@ impl Evaluation<'_> {
             }
         }
         if writes {
-            let starts = if takes { 0 } else { self.line.machine.send_start };
+            let starts = if takes {
+                0
+            } else {
+                self.line.machine.send_start
+            };
             self.enter(Due::Rises, self.line.rise() + starts, lane);
         }
         is_over

@@ -30,15 +30,10 @@ pub struct Machine {
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "python", derive(pyo3::FromPyObject))]
 pub struct Code {
-    pub own_bit_set: i64,
-    pub own_bit_clear: i64,
-    pub is_true: i64,
-    pub is_false: i64,
-    pub over_else: i64,
-    pub loop_back: i64,
+    /// A jump that is taken, and one that is not.
+    pub jump: i64,
+    pub no_jump: i64,
     pub counter: i64,
-    pub other_lane: i64,
-    pub goes_on: i64,
     pub step_begun: i64,
     pub step_over: i64,
 }

@@ -99,7 +99,8 @@ pub struct PeState {
     pub turn: usize,
     pub down_first: usize,
     pub up_first: usize,
-    /// Lanes that are within a step; the one whose task ran last.
+    /// Lanes that are within a step; the one whose task ran last, at first the last one: tasks take
+    /// turns by their numbers, and begin with the lowest (docs/machine.md, M3-8).
     pub running: usize,
     pub last: usize,
     pub moves: Vec<Move>,
@@ -158,7 +159,10 @@ impl<'line> Evaluation<'line> {
                 .iter()
                 .map(|wire| LaneState::with_room(wire.room))
                 .collect(),
-            pes: called.iter().map(|&cycle| PeState::called(cycle)).collect(),
+            pes: called
+                .iter()
+                .map(|&cycle| PeState::called(cycle, line.lanes_each))
+                .collect(),
             wakes: Wakes::new(wakes.collect(), now),
             seen: called.iter().map(|cycle| cycle - 1).collect(),
             links: Links::default(),
@@ -216,8 +220,9 @@ impl LaneState {
 }
 
 impl PeState {
-    fn called(cycle: i64) -> Self {
+    fn called(cycle: i64, lanes: usize) -> Self {
         PeState {
+            last: lanes - 1,
             ready: cycle,
             free: cycle,
             ended: cycle,

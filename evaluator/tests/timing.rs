@@ -12,6 +12,7 @@ const MANY: i64 = 1 << 40;
 fn machine() -> Machine {
     Machine {
         ramp_up: 2,
+        send_start: 0,
         ramp_down: 3,
         hop: 1,
         router_queue: 4,
@@ -19,10 +20,11 @@ fn machine() -> Machine {
         input_queue: 8,
         group: 1,
         task: 5,
-        load: 1,
+        between: 0,
+        frame: 1,
         code: Code {
-            call: 1,
-            frame: 1,
+            jump: 1,
+            no_jump: 1,
             ..Code::default()
         },
     }
@@ -31,7 +33,7 @@ fn machine() -> Machine {
 fn kinds() -> Vec<Kind> {
     let kind = |action| Kind {
         prepared: 0,
-        actions: vec![Action::Wait(1), action],
+        actions: vec![Action::Code(1), action],
         ends: true,
     };
     let beyond = Kind {
@@ -65,7 +67,7 @@ fn line(machine: Machine, entries: &[Entry], ways: &[Option<(usize, Vec<usize>)>
         beyond: BEYOND,
         target: way.as_ref().map(|(target, _)| *target),
         links: way.as_ref().map_or(vec![], |(_, links)| links.clone()),
-        loads: 0,
+        begins: 0,
     };
     let lanes = ways.iter().enumerate().map(lane).collect();
     Line::new(machine, 1, 0, kinds(), entries.to_vec(), lanes).unwrap()
@@ -185,7 +187,7 @@ fn a_budget_that_is_spent_is_told_and_the_rest_goes_on_at_the_same_pace() {
         beyond: BEYOND,
         target,
         links,
-        loads: 0,
+        begins: 0,
     };
     let lanes = vec![
         lane(0..count, Some(1), vec![0]),
@@ -241,7 +243,7 @@ fn numbers_that_lead_nowhere_are_refused() {
         beyond,
         target,
         links: vec![],
-        loads: 0,
+        begins: 0,
     };
     let made = |lanes| Line::new(machine(), 1, 0, kinds(), vec![], lanes).map(|line| line.pes());
     assert_eq!(made(vec![lane(BEYOND, None)]), Ok(1));

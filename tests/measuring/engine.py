@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from measuring.traces import Trace, trace_of
@@ -17,6 +17,7 @@ CHAIN = f"reduce(x: f32[{ELEMENTS}], add) on row {{ order west_to_east reduce ch
 BY_MAP = f"reduce(x: u32[{ELEMENTS}], add) on row {{ order west_to_east reduce chain to 0 }}"
 PRODUCTS = f"reduce(x: u32[{ELEMENTS}], mul) on row {{ order west_to_east reduce chain to 0 }}"
 NEGATES = f"reduce(x: f32[{NEGATED}], min) on row {{ order west_to_east reduce chain to 0 }}"
+STEPS = f"reduce(x: f32[{ELEMENTS}], add) on row {{ order ring run ring_reduce }}"
 OWN = f"""operation own(a, b: f32) assume associative = a * b + a
 collective c = reduce(x: f32[{ELEMENTS}], own) on row {{ order west_to_east reduce chain to 0 }}"""
 
@@ -65,6 +66,20 @@ def _map_element(trace: Trace) -> int:
 def _scalar(trace: Trace) -> int:
     begins = trace.first(0, "code", "ADD32")
     return trace.first(0, "code", after=begins) - begins
+
+
+def _jump(trace: Trace) -> int:
+    return max(_jumps(trace))
+
+
+def _no_jump(trace: Trace) -> int:
+    return min(_jumps(trace))
+
+
+def _jumps(trace: Trace) -> Iterator[int]:
+    """From a jump to the instruction behind it."""
+    for jump in trace.cycles(1, "code", "JMP"):
+        yield trace.first(1, "code", after=jump) - jump
 
 
 def _call(trace: Trace) -> int:
@@ -120,6 +135,8 @@ CONSTANTS = (
         "between_tasks", CHAIN, 3, _between_tasks, "behind a task's end; the PE looks for work"
     ),
     Constant("scalar", BY_MAP, 2, _scalar, "a call-back's first instruction; its second"),
+    Constant("jump", STEPS, 3, _jump, "a jump that is taken; the instruction behind it"),
+    Constant("no_jump", STEPS, 3, _no_jump, "the same of one that is not"),
     Constant("map_element", BY_MAP, 2, _map_element, "one call to the next, but for a sum"),
     Constant("float_wait", OWN, 2, _float_wait, "one call to the next of a sum and product"),
     Constant("wide_product", PRODUCTS, 2, _wide_product, "one call to the next of a product"),

@@ -12,7 +12,6 @@ import numpy as np
 
 ROUNDS = 3000
 TIE = 1e-3  # what pulls a piece towards nothing where no task tells
-PULL = 3.0  # what pulls it towards what it is about, in tasks
 TRIMS = 3
 FAR_OFF = 12  # cycles
 
@@ -29,30 +28,23 @@ class Fit:
     worst: int
 
 
-def fitted(
-    tasks: Sequence[Pieces],
-    signed: frozenset[str] = frozenset(),
-    about: Mapping[str, int] | None = None,
-) -> Fit:
-    """The fit to tasks that took so many cycles and have so many of each piece; only `signed` ones
-    may take less than nothing. Where tasks leave it open, pieces take what they are `about`."""
+def fitted(tasks: Sequence[Pieces]) -> Fit:
+    """The fit to tasks that took so many cycles and have so many of each piece. No piece takes less
+    than nothing, and nothing where tasks leave it open."""
     names = sorted({name for _, counts in tasks for name in counts})
     counts = np.array([[of.get(name, 0) for name in names] for _, of in tasks], dtype=np.float64)
     cycles = np.array([took for took, _ in tasks], dtype=np.float64)
-    least = np.array([-np.inf if name in signed else 0 for name in names])
-    start = np.array([about.get(name, 0) if about else 0 for name in names], dtype=np.float64)
-    tie = PULL if about else TIE
-    square = counts.T @ counts + tie * np.eye(len(names))
-    aim = counts.T @ cycles + tie * start
-    found = _descended(square, aim, least, start, whole=False)
-    found = _descended(square, aim, least, np.round(found), whole=True)
+    square = counts.T @ counts + TIE * np.eye(len(names))
+    aim = counts.T @ cycles
+    found = _descended(square, aim, np.zeros(len(names)), whole=False)
+    found = _by_pairs(square, aim, _descended(square, aim, np.round(found), whole=True))
     off = counts @ found - cycles
     values = dict(zip(names, found.astype(int).tolist(), strict=True))
     return Fit(values, float(np.sqrt((off**2).mean())), round(float(np.abs(off).max())))
 
 
 def _descended(
-    square: np.ndarray, aim: np.ndarray, least: np.ndarray, start: np.ndarray, *, whole: bool
+    square: np.ndarray, aim: np.ndarray, start: np.ndarray, *, whole: bool
 ) -> np.ndarray:
     """One number after the other made as good as it can be, until nothing changes."""
     found = start.copy()
@@ -60,25 +52,36 @@ def _descended(
         before = found.copy()
         for index in range(len(found)):
             best = found[index] + (aim[index] - square[index] @ found) / square[index, index]
-            found[index] = max(least[index], round(best) if whole else best)
+            found[index] = max(0, round(best) if whole else best)
         if np.abs(found - before).max() < 1e-6:
             break
     return found
 
 
-def trimmed(
-    tasks: Sequence[Pieces],
-    signed: frozenset[str] = frozenset(),
-    about: Mapping[str, int] | None = None,
-) -> Fit:
-    """The fit without tasks that are far off: which of two lanes is next is taken from the model,
-    and may be the other one in a run."""
+def _by_pairs(square: np.ndarray, aim: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """Whole numbers moved by one, alone and two at a time, as long as that makes it better."""
+    steps = np.concatenate((np.eye(len(start)), -np.eye(len(start))))
+    moves = np.concatenate((steps, *(steps + one for one in steps)))
+    found, curve = start.copy(), np.einsum("ij,jk,ik->i", moves, square, moves) / 2
+    for _ in range(ROUNDS):
+        gain = moves @ (aim - square @ found) - curve
+        gain[((found + moves) < 0).any(axis=1)] = 0
+        best = int(gain.argmax())
+        if gain[best] < 1e-9:
+            break
+        found = found + moves[best]
+    return found
+
+
+def trimmed(tasks: Sequence[Pieces]) -> Fit:
+    """The fit without tasks that are far off: what one has to do depends on how far the other lane
+    is, which is taken from the model, and may be otherwise in a run."""
     kept = list(tasks)
     for _ in range(TRIMS):
-        fit = fitted(kept, signed, about)
+        fit = fitted(kept)
         limit = max(FAR_OFF, 3 * fit.error)
         kept = [task for task in tasks if abs(_off(fit, task)) < limit]
-    return fitted(kept, signed, about)
+    return fitted(kept)
 
 
 def _off(fit: Fit, task: Pieces) -> int:

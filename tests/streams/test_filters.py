@@ -9,8 +9,7 @@ from stream_forms import plans, text_of
 from collc.checks import check_plan
 from collc.checks.program import check_program
 from collc.cost.choice import build_plan, build_program_plan
-from collc.driver.pipeline import prove_text
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text, prove_text
 from collc.lowering.resources import within_budget
 from collc.target import TARGETS
 
@@ -27,7 +26,7 @@ def program(count: int):
     names = [f"c{number}" for number in range(count)]
     collectives = (ONE.format(name=name, length=6 * (i + 1)) for i, name in enumerate(names))
     text = PROGRAM.format(collectives="\n".join(collectives), names=" ".join(names))
-    return compile_any(text, "t", {})
+    return compile_text(text, "t", {})
 
 
 def codes(schedule, plan, filters: int) -> set[str]:
@@ -57,15 +56,15 @@ def test_a_machine_with_too_few_goes_by_steps():
 
 def test_collectives_of_a_program_have_their_filters_at_the_same_time():
     two = program(2)
-    assert all(plan.streams for plan in two.plan.plans)
+    assert all(plan.streams for plan in two.plans)
     assert two.run(seed=1, repeats=2).verified
     fewer = replace(WSE2, filters=1)
-    changed = build_program_plan(two.plan.schedules, two.plan.program, fewer)
+    changed = build_program_plan(two.schedules, two.program.program, fewer)
     assert not any(plan.streams for plan in changed.plans)
 
 
 def test_filters_of_a_program_are_counted():
-    plan = program(2).plan
+    plan = program(2).program
     for filters, found in ((1, {"C340"}), (2, set())):
         changed = replace(plan, target=replace(plan.target, filters=filters))
         assert {problem.code for problem in check_program(changed)} == found
