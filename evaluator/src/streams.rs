@@ -418,6 +418,38 @@ mod tests {
         assert_eq!(ends(&MACHINE, &line), Err(Stuck(vec![0, 2])));
     }
 
+    /// The first of three PEs sends, then the one between, whose router first lets pass; `commands`
+    /// are in the wavelet behind the first one's words.
+    fn handed_over(own: i64, commands: u8) -> Vec<Place> {
+        let control = Operation {
+            sends: Some(0),
+            wavelets: 1,
+            after: Some(0),
+            commands,
+            ..Operation::default()
+        };
+        let receives = |wavelets| Operation {
+            receives: Some(0),
+            wavelets,
+            ..Operation::default()
+        };
+        let mut first = place(&[(RAMP, 1 << HIGHER)], sends(own, false));
+        first.operations.push(control);
+        let ring = [(LOWER, 1 << HIGHER | 1 << RAMP), (RAMP, 1 << HIGHER)];
+        let mut second = place(&ring, sends(own, false));
+        second.routers[0].ring = true;
+        second.operations.push(receives(own));
+        let third = place(&[(LOWER, 1 << RAMP)], receives(2 * own));
+        vec![first, second, third]
+    }
+
+    #[test]
+    fn a_turn_is_handed_over_by_a_command() {
+        let found = ends(&MACHINE, &handed_over(8, 1)).expect("it comes to its end");
+        assert!(found[2][0] > found[1][0]);
+        assert_eq!(ends(&MACHINE, &handed_over(8, 0)), Err(Stuck(vec![1, 2])));
+    }
+
     #[test]
     fn a_filter_lets_a_pe_have_its_part() {
         let mut line = vec![

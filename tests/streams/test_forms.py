@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from itertools import product
 
@@ -20,6 +21,7 @@ from collc.plan.show import show_plan
 from collc.run.expected import make_input, mismatch
 from collc.target import TARGETS
 
+LINES = int(os.environ.get("COLLC_LINES", "12"))  # random ones
 COUNTS = {  # forms by target
     "gather": (1, 1),
     "scatter": (1, 0),
@@ -92,7 +94,7 @@ def test_pes_may_begin_late(name, target, tmp_path):
             simulator.stop()
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(LINES))
 def test_random_lines_are_delivered(seed):
     draw = random.Random(seed)
     name, target = draw.choice(list(CONTRACTS)), draw.choice(list(TARGETS))
