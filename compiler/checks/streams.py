@@ -235,11 +235,20 @@ def _lane_problem(lane: Lane, role: Role, place: int, slices: int) -> str:
             "hands over a turn that its router does not have, or keeps one",
         ),
         (
-            not stream.after or any(other.name == stream.after for other in role.lanes),
-            "waits for a lane that is not there",
+            not stream.after or _follows(lane, stream, role),
+            "waits for another lane that does nothing of the kind",
         ),
     )
     return next((problem for holds, problem in rules if not holds), "")
+
+
+def _follows(lane: Lane, stream: Stream, role: Role) -> bool:
+    """Whether there is what a lane begins after: that another one receives, or sends."""
+    others = (stream_of(other) for other in role.lanes if other.name == stream.after != lane.name)
+    part = "receives" if stream.kept_first else "sends"
+    return getattr(stream, part) is not None and any(
+        other is not None and getattr(other, part) is not None for other in others
+    )
 
 
 _ADVANCES = {Advance.NOTHING, Advance.OWN_ROUTER, Advance.HAND_OVER, Advance.RESET}

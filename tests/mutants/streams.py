@@ -84,6 +84,12 @@ def _roles(role: Role, colors: list[str]) -> Iterator[Mutant[Role]]:
         ]
         changed = replace(role, lanes=tuple(exchanged))
         yield Mutant(Kind.OTHER_WORK, "with its lanes' work exchanged", changed)
+    for at, use in enumerate(role.colors):
+        turned = replace(use, ring=not use.ring)
+        uses = (*role.colors[:at], turned, *role.colors[at + 1 :])
+        yield Mutant(
+            Kind.ROUTE, f"{use.color} in a ring: {turned.ring}", replace(role, colors=uses)
+        )
     for kind, what, uses in color_uses(role.colors, colors):
         yield Mutant(kind, what, replace(role, colors=uses))
 
@@ -115,8 +121,14 @@ def _streams(stream: Stream) -> Iterator[tuple[Kind, Stream]]:
         got = stream.receives
         counter = Filter(got, replace(got, count=Number(0)), got)  # lets all pass
         yield Kind.FILTER, replace(stream, filter=counter)
-    for field in ("through", "combines", "staged"):
-        yield Kind.OTHER_WORK, replace(stream, **{field: not getattr(stream, field)})
+    yield from ((Kind.OTHER_WORK, changed) for changed in _other_work(stream))
+
+
+def _other_work(stream: Stream) -> Iterator[Stream]:
+    for field in ("through", "combines", "staged", "kept_first", "returns"):
+        yield replace(stream, **{field: not getattr(stream, field)})
+    for after in sorted({"", "forward", "backward"} - {stream.after}):
+        yield replace(stream, after=after)
 
 
 def _slices(slices: Slices) -> Iterator[tuple[Kind, Slices]]:

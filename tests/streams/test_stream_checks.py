@@ -274,3 +274,19 @@ def test_tasks_are_counted_by_operations():
             (phase,) = plan.phases
             assert tasks_of_phase(phase) == task_ids_of_phase(phase)
             assert len(plan.task_ids) == tasks_of_phase(phase) + 1
+
+
+@pytest.mark.parametrize("after", ["backward", "forward", "nowhere"])
+def test_what_a_lane_begins_after_has_to_be_there(after):
+    """The first PE sends forward and receives backward."""
+    _, schedule = prove_text(text_of("allgather"), "t", {"P": 5, "B": 50})
+    chained = plans(schedule)[1]
+
+    def change(role: Role) -> Role:
+        first, second = role.lanes
+        stream = stream_of(first)
+        assert stream is not None
+        return replace(role, lanes=(lane_of(first.name, replace(stream, after=after)), second))
+
+    assert codes(schedule, chained) == set()
+    assert codes(schedule, with_role(chained, 0, change)) == {"C319"}
