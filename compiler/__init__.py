@@ -26,20 +26,17 @@ from collc.base.version import __version__
 if TYPE_CHECKING:
     from collc.base.diagnostics import CollcError, Diagnostic
     from collc.driver.api import compile
-    from collc.driver.bundle import Bundle, ProgramBundle
+    from collc.driver.bundle import Bundle
     from collc.driver.pipeline import compile_text
-    from collc.driver.programs import compile_any
     from collc.run import RunError, RunReport
 
 _HOMES = {
     "Bundle": "collc.driver.bundle",
     "CollcError": "collc.base.diagnostics",
     "Diagnostic": "collc.base.diagnostics",
-    "ProgramBundle": "collc.driver.bundle",
     "RunError": "collc.run",
     "RunReport": "collc.run",
     "compile": "collc.driver.api",
-    "compile_any": "collc.driver.programs",
     "compile_text": "collc.driver.pipeline",
 }
 
@@ -47,12 +44,10 @@ __all__ = [
     "Bundle",
     "CollcError",
     "Diagnostic",
-    "ProgramBundle",
     "RunError",
     "RunReport",
     "__version__",
     "compile",
-    "compile_any",
     "compile_text",
 ]
 

@@ -40,7 +40,9 @@ from collc.emit.render import render
 from collc.patterns import Kind, Pattern, all_patterns, instance
 from collc.patterns.facts import contracts_of
 from collc.plan import Plan
-from collc.run import RunError, RunReport, run_bundle
+from collc.plan.program import of_one_call
+from collc.run import RunError, RunReport
+from collc.run.program import run_program
 from collc.schedule import Schedule, build_schedule
 from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import (
@@ -232,8 +234,8 @@ def _broadcast(pick: random.Random, shape: str) -> tuple[str, Collective]:
 def simulate(schedule: Schedule, plan: Plan, prediction: Prediction) -> RunReport:
     """Emit a plan and run the text."""
     spec = Spec("test.coll", plan.target.name, (), (schedule.collective,))
-    files = render(spec, schedule, plan, prediction, tuple(TARGETS))
-    return run_bundle(files, schedule, plan.target.name, seed=1)
+    files = render(spec, of_one_call(schedule, plan), prediction, tuple(TARGETS))
+    return run_program(files, of_one_call(schedule, plan), plan.target.name, seed=1)
 
 
 def measure(chosen: Point | PatternPoint) -> Outcome | None:

@@ -16,7 +16,7 @@ from itertools import product
 
 import click
 
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 
 ROWS, COLUMNS = "west_to_east, north_to_south", "north_to_south, west_to_east"
 OTHER_AXIS = {"rows": "columns", "columns": "rows", "column": "row"}
@@ -89,7 +89,7 @@ def _collective(name: str, contract: str, length: int, axes: Sequence[str], orde
 
 def _cycles(text: str, target: str) -> tuple[int, int]:
     """Simulated and predicted cycles of a program whose results are right."""
-    bundle = compile_any(text, "both_axes.coll", {}, target)
+    bundle = compile_text(text, "both_axes.coll", {}, target)
     report = bundle.run()
     if not report.verified:
         sys.exit(f"{text}\n{report.problem}")

@@ -16,9 +16,8 @@ from pathlib import Path
 
 import click
 
-from collc.driver.bundle import Bundle, ProgramBundle
+from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
-from collc.driver.programs import choices_of, compile_any
 from collc.language.show import show_spec
 from collc.spec import Selection, Spec
 
@@ -51,9 +50,9 @@ def main(
 ) -> None:
     """Compare the first choice of FILE with what it chooses from, and with patterns BESIDE it."""
     values = {name: int(value) for name, _, value in (d.partition("=") for d in definitions)}
-    bundle = compile_any(file.read_text(), file.name, values, target)
-    assert isinstance(bundle, ProgramBundle)
-    ((selection, ranges), *_) = choices_of(bundle)
+    bundle = compile_text(file.read_text(), file.name, values, target)
+    assert not bundle.program.alone
+    ((selection, ranges), *_) = bundle.choices()
     patterns = [*dict.fromkeys(one.text for one in ranges), *beside]
     print(f"{file.name} {' '.join(definitions)} {bundle.spec.target}, {bundle.color_count} colors")
     for one in ranges:
@@ -83,7 +82,7 @@ def _lengths(selection: Selection) -> Iterable[int]:
 
 
 def _compare(
-    bundle: ProgramBundle, selection: Selection, length: int, patterns: Sequence[str]
+    bundle: Bundle, selection: Selection, length: int, patterns: Sequence[str]
 ) -> Compared:
     report = bundle.run(lengths={selection.length.name: (length,)})
     if not report.verified:

@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 
 import fabsim
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 
 ROOT = Path(__file__).parents[1]
 PROGRAMS = ROOT / "docs" / "csl-constructs.json"
@@ -84,7 +84,7 @@ def attested(construct: str, target: str) -> bool:
 
 def constructs_of(example: Path, target: str) -> dict[str, str]:
     """The constructs of an example's bundle for a target, with the first place of each."""
-    bundle = compile_any(example.read_text(), example.name, {}, target)
+    bundle = compile_text(example.read_text(), example.name, {}, target)
     with tempfile.TemporaryDirectory() as folder:
         bundle.write(folder)
         compiled = fabsim.compile(f"{folder}/layout.csl", arch=target, constructs=True)

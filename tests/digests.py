@@ -26,7 +26,7 @@ from sweep import TARGETS, Combination
 
 from collc.base.diagnostics import CollcError
 from collc.base.version import __version__
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 from collc.patterns import Kind, instance
 from emitting import every_kind_of_bundle
 
@@ -79,7 +79,7 @@ def _patterns() -> list[str]:
 
 def _example(path: Path, target: str | None, skew: int = 0, *, timed: bool = False) -> Files:
     text = path.read_text(encoding="utf-8")
-    return compile_any(text, path.name, {}, target, skew, timed=timed).files
+    return compile_text(text, path.name, {}, target, skew, timed=timed).files
 
 
 def _sample(name: str, pes: int, target: str) -> Files:
@@ -87,7 +87,7 @@ def _sample(name: str, pes: int, target: str) -> Files:
     order = sweep.order_of(pattern, Combination(name, target, _listed(pes), sweep.LENGTHS[1]))
     contract = sweep.contract_of(name)
     choice, _, _ = instance(pattern, contract, pes, LENGTH, order=order, target=target)
-    return compile_any(choice.text, choice.use, choice.parameters, target).files
+    return compile_text(choice.text, choice.use, choice.parameters, target).files
 
 
 def _listed(pes: int) -> int:

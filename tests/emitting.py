@@ -25,10 +25,11 @@ from building import (
     star,
     two_phase,
 )
-from collc.cost import predict
 from collc.cost.choice import build_plan
-from collc.driver.programs import compile_any
+from collc.cost.program import predict_program
+from collc.driver.pipeline import compile_text
 from collc.emit.render import render
+from collc.plan.program import ProgramPlan, of_one_call
 from collc.schedule import build_schedule
 from collc.spec import BroadcastStep, Collective, ContractKind, ElementType, Operation, Order, Spec
 from collc.target import TARGETS
@@ -36,10 +37,15 @@ from collc.target import TARGETS
 
 def files_of(what: Collective, target: str = "wse2") -> dict[str, str]:
     """The bundle of a collective, as if it came from `test.coll`."""
-    schedule = build_schedule(what)
-    plan = build_plan(schedule, TARGETS[target])
+    plan = plan_of(what, target)
     spec = Spec("test.coll", target, (), (what,))
-    return render(spec, schedule, plan, predict(schedule, plan), tuple(TARGETS))
+    return render(spec, plan, predict_program(plan), tuple(TARGETS))
+
+
+def plan_of(what: Collective, target: str = "wse2") -> ProgramPlan:
+    """The plan of a collective that is alone."""
+    schedule = build_schedule(what)
+    return of_one_call(schedule, build_plan(schedule, TARGETS[target]))
 
 
 def every_kind_of_collective() -> dict[str, Collective]:
@@ -83,18 +89,18 @@ PROGRAMS = {"program": "within colors <= 3", "program_apart": ""}
 def files_of_program(limits: str) -> dict[str, str]:
     """The bundle of a program of several collectives."""
     text = program_of(["two_phase", "broadcast from the middle"], limits, rounds=2)
-    return dict(compile_any(text, "test.coll", {"P": 9}).files)
+    return dict(compile_text(text, "test.coll", {"P": 9}).files)
 
 
 def dynamic_length_files() -> dict[str, str]:
     """The bundle of a choice by a length that is given at run time."""
-    return dict(compile_any(dynamic_length("chain", 2), "test.coll", {"P": 9, "B": 40}).files)
+    return dict(compile_text(dynamic_length("chain", 2), "test.coll", {"P": 9, "B": 40}).files)
 
 
 def files_of_example(name: str) -> dict[str, str]:
     """The bundle of a program among the examples."""
     text = (Path(__file__).parents[1] / "examples" / f"{name}.coll").read_text()
-    return dict(compile_any(text, f"{name}.coll", {}).files)
+    return dict(compile_text(text, f"{name}.coll", {}).files)
 
 
 EXCHANGES = (

@@ -25,7 +25,8 @@ from collc.base.diagnostics import CollcError
 from collc.cost import Prediction
 from collc.cost.row_model import cycles as model_cycles
 from collc.cost.tree_bound import least_cycles
-from collc.driver.pipeline import planned, prove_text
+from collc.driver.pipeline import prove_text
+from collc.driver.planning import planned
 from collc.language.optimal_tree import optimum
 from collc.schedule import ReducePhase, Schedule
 from collc.spec import ReduceStep

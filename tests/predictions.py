@@ -23,7 +23,7 @@ from typing import Any
 import sweep
 
 from collc.base.diagnostics import CollcError
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 from collc.patterns import Kind, instance
 
 ROOT = Path(__file__).parents[1]
@@ -60,7 +60,7 @@ def points(quick: bool) -> Iterator[tuple[str, str, Mapping[str, int], str, int]
 def outcome(text: str, parameters: Mapping[str, int], target: str, skew: int) -> Any:
     """Cycles by phase and a digest of the files, or why there are none."""
     try:
-        bundle = compile_any(text, "sample.coll", parameters, target, skew)
+        bundle = compile_text(text, "sample.coll", parameters, target, skew)
     except CollcError as error:
         return [error.diagnostics[0].code, error.diagnostics[0].message]
     digest = hashlib.sha256(repr(sorted(bundle.files.items())).encode()).hexdigest()[:16]

@@ -22,8 +22,8 @@ import click
 import fingerprint
 
 from collc.base.files import write_files
-from collc.driver.bundle import ProgramBundle
-from collc.driver.programs import compile_any
+from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_text
 from collc.run import fabsim_module
 from collc.run.expected import Array
 from collc.run.program import Wanted, compare, copy_in, inputs_of, wanted_of
@@ -37,7 +37,7 @@ EXAMPLES = ("program_mixed", "program_grid")
 class Prepared:
     """A program that fabsim has compiled, its input, and what has to come out."""
 
-    bundle: ProgramBundle
+    bundle: Bundle
     program: Any  # fabsim's
     given: dict[str, Array]
     wanted: Wanted
@@ -71,22 +71,22 @@ def main(
 
 def _prepared(example: str, target: str, rounds: int, skew: int) -> Prepared:
     text = (ROOT / "examples" / f"{example}.coll").read_text()
-    bundle = compile_any(text, f"{example}.coll", {"R": rounds}, target, skew)
-    assert isinstance(bundle, ProgramBundle)
+    bundle = compile_text(text, f"{example}.coll", {"R": rounds}, target, skew)
+    assert not bundle.program.alone
     with tempfile.TemporaryDirectory() as directory:
         write_files(Path(directory), bundle.files)
         layout = str(Path(directory) / "layout.csl")
         program = fabsim_module().compile(layout, arch=target, strict=True)
-    given = inputs_of(bundle.plan, 1)
-    return Prepared(bundle, program, given, wanted_of(bundle.plan, given))
+    given = inputs_of(bundle.program, 1)
+    return Prepared(bundle, program, given, wanted_of(bundle.program, given))
 
 
 def _run(prepared: Prepared, seed: int, key: str) -> int:
     """The cycles of one run, from loading the program on."""
     simulator = fabsim_module().Simulator(prepared.program, threads=1)
-    copy_in(simulator, prepared.bundle.plan, prepared.given, seed)
+    copy_in(simulator, prepared.bundle.program, prepared.given, seed)
     launch = simulator.launch("run")
-    problem = compare(simulator, prepared.bundle.plan, prepared.wanted)
+    problem = compare(simulator, prepared.bundle.program, prepared.wanted)
     simulator.stop()
     if problem:
         raise click.ClickException(f"{key}, seed {seed}: {problem}")

@@ -16,6 +16,7 @@ from collc.base.grids import Grid
 from collc.cost import Prediction
 from collc.emit.render import render
 from collc.plan import Plan
+from collc.plan.program import of_one_call
 from collc.run.expected import _reduce, make_input
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.spec import Collective, Contract, ContractKind, ElementType, Limits, Operation, Spec
@@ -277,4 +278,4 @@ def run(texts: Mapping[str, str], what: Schedule, arch: str, runs: int) -> tuple
 def texts_of(what: Schedule, plan: Plan) -> dict[str, str]:
     """The emitted text of a plan."""
     spec = Spec("test.coll", plan.target.name, (), (what.collective,))
-    return render(spec, what, plan, Prediction(0, 0, {}, ()), (plan.target.name,))
+    return render(spec, of_one_call(what, plan), Prediction(0, 0, {}, ()), (plan.target.name,))

@@ -24,7 +24,7 @@ from programs.texts import PATTERNS, program_of
 
 from collc.checks.program import check_program
 from collc.cost.choice import fastest
-from collc.driver.pipeline import refuse_if_any
+from collc.driver.proving import refuse_if_any
 from collc.lowering.sharing import apart
 from collc.plan.program import ProgramPlan
 from collc.run.program import NOTHING_KNOWN

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from collc.base.diagnostics import CollcError
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 from collc.language import read_source
 from collc.language.show import render
 from tests.conftest import Golden
@@ -36,7 +36,7 @@ def messages(path: Path) -> str:
     sources = {path.name: text, str(path): text}
     try:
         read_source(path)
-        compile_any(text, path.name, definitions, target)
+        compile_text(text, path.name, definitions, target)
     except CollcError as error:
         shown = "\n".join(render(diagnostic, sources) for diagnostic in error.diagnostics)
         return shown.replace(f"{path.parent}/", "")

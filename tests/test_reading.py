@@ -14,8 +14,8 @@ import collc
 import fabsim
 from collc.cli import commands
 from collc.driver import read_back as reading
-from collc.driver.bundle import Bundle, ProgramBundle
-from collc.driver.programs import compile_any
+from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_text
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 # A grid, a chain with strided roles, a path, one that gaps, parts of a grid, call streams.
@@ -29,9 +29,9 @@ SIZES = {
 }
 
 
-def compiled(name: str) -> Bundle | ProgramBundle:
+def compiled(name: str) -> Bundle:
     given = SIZES[name]
-    return compile_any((EXAMPLES / f"{name}.coll").read_text(), f"{name}.coll", given)
+    return compile_text((EXAMPLES / f"{name}.coll").read_text(), f"{name}.coll", given)
 
 
 def roles(files: dict[str, str], into: Path, arch: str) -> set[tuple[tuple[str, int], ...]]:
@@ -69,7 +69,7 @@ def test_text_that_does_not_compile_is_collcs_fault(
 ) -> None:
     monkeypatch.setattr(reading, "PES", most)
     bundle = compiled("two_phase")
-    assert isinstance(bundle, Bundle)
+    assert bundle.program.alone
     reading.verify_text(bundle)
     with pytest.raises(collc.CollcError, match="collc is at fault") as refused:
         reading.verify_text(broken(bundle, lambda text: text.replace("@fadds(", "@fadd(", 1)))
@@ -83,9 +83,9 @@ def test_nothing_is_written_that_does_not_compile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = compiled("two_phase")
-    assert isinstance(plain, Bundle)
+    assert plain.program.alone
     wrong = broken(plain, lambda text: text + "\nfn x( void {}\n")
-    monkeypatch.setattr("collc.commands.source.compile_any", lambda *_, **__: wrong)
+    monkeypatch.setattr("collc.commands.source.compile_text", lambda *_, **__: wrong)
     arguments = ["build", str(EXAMPLES / "two_phase.coll"), "-o", str(tmp_path / "out")]
     result = CliRunner().invoke(commands, arguments)
     assert result.exit_code == 1
@@ -101,13 +101,13 @@ def test_without_fabsim_text_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch) 
         raise ImportError(name)
 
     bundle = compiled("two_phase")
-    assert isinstance(bundle, Bundle)
+    assert bundle.program.alone
     monkeypatch.setattr("collc.driver.read_back.importlib.import_module", missing)
     reading.verify_text(broken(bundle, lambda _: "nonsense"))
 
 
 def test_python_reads_its_text_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[Bundle | ProgramBundle] = []
+    seen: list[Bundle] = []
     monkeypatch.setattr("collc.driver.api.read_back", seen.append)
     collc.compile(EXAMPLES / "chain.coll", verify_text=False)
     assert not seen

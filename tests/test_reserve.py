@@ -8,7 +8,6 @@ import pytest
 
 from collc.base.diagnostics import CollcError
 from collc.driver.pipeline import compile_text
-from collc.driver.programs import compile_any
 from collc.language import parse_source
 from collc.language.show import show_spec
 
@@ -84,7 +83,7 @@ BESIDE = "reserve colors 0 .. 2, colors 5, input_queues 5, output_queues 5, task
 @pytest.mark.parametrize("calls", ["repeat 2 { total most }", "total"])
 def test_a_program_takes_nothing_that_it_reserves_and_delivers(calls, target):
     text = SEVERAL.format(target=target, calls=calls, limits=f"within colors <= 3 {BESIDE}")
-    bundle = compile_any(text, "test.coll", {})
+    bundle = compile_text(text, "test.coll", {})
     plan = bundle.plan
     assert not {0, 1, 2, 5} & {color.number for color in plan.colors}
     assert not {5} & {q for color in plan.colors for q in (color.input_queue, color.output_queue)}
@@ -98,9 +97,9 @@ def test_a_program_that_reserves_too_much_says_so():
         SEVERAL.format(target="wse2", calls="total most", limits=f"reserve tasks 8 .. {last}")
         for last in (19, 20)  # of 16 task ids four are left, and three
     )
-    compile_any(fits, "test.coll", {})
+    compile_text(fits, "test.coll", {})
     with pytest.raises(CollcError) as caught:
-        compile_any(lacks, "test.coll", {})
+        compile_text(lacks, "test.coll", {})
     (problem,) = caught.value.diagnostics
     assert problem.code == "C306"
     assert problem.also[0][1] == "`reserve` keeps tasks 8 .. 20"
@@ -112,9 +111,9 @@ def test_a_program_that_leaves_too_few_dsrs_says_so():
         SEVERAL.format(target="wse2", calls="total most", limits=f"reserve dsrs 1 .. {last}")
         for last in (5, 6)
     )
-    assert compile_any(fits, "test.coll", {}).run().verified
+    assert compile_text(fits, "test.coll", {}).run().verified
     with pytest.raises(CollcError) as caught:
-        compile_any(lacks, "test.coll", {})
+        compile_text(lacks, "test.coll", {})
     assert {problem.code for problem in caught.value.diagnostics} == {"C307"}
 
 
@@ -125,7 +124,7 @@ def test_exchanges_that_only_move_slices_tear_down_with_what_their_lanes_have(ta
     collective deal = scatter(x: f32[10]) on row {{ run binomial_scatter }}
     collective all = allgather(y: i16[10]) on row {{ order ring run ring_allgather }}
     program {{ repeat 2 {{ deal all }} reserve tasks {tasks}, dsrs 3 .. 7 {way} }}"""
-    report = compile_any(text, "test.coll", {}, None, 30).run()
+    report = compile_text(text, "test.coll", {}, None, 30).run()
     assert report.verified, report.problem
 
 
@@ -139,7 +138,7 @@ def test_a_shown_reservation_of_a_program_reads_as_the_same():
 
 def test_pes_that_start_late_keep_what_the_collective_reserves():
     text = program("reserve colors 0 .. 2, tasks 8")
-    bundle = compile_any(text, "test.coll", {}, skew=20)
+    bundle = compile_text(text, "test.coll", {}, skew=20)
     assert not {0, 1, 2} & {color.number for color in bundle.plan.colors}
     assert 8 not in bundle.plan.task_ids
     assert bundle.run(seed=2).verified
@@ -191,7 +190,7 @@ def test_a_shortage_says_who_needs_what_and_what_helps(
     limit = re.search("(within colors <= [0-9]+)", problem.help)
     assert limit is not None and problem.help.endswith("or reserve less")
     turns = IN_TURNS.format(limit=limit[1], reserved=f"reserve {reserved}")
-    compile_any(turns, "turns.coll", {})
+    compile_text(turns, "turns.coll", {})
 
 
 def test_a_shortage_names_no_numbers_that_the_machine_does_not_have() -> None:
@@ -204,7 +203,7 @@ def test_a_shortage_names_no_numbers_that_the_machine_does_not_have() -> None:
 
 def test_phases_take_turns_on_as_few_colors_as_have_switches() -> None:
     """Three colors are left, of which two have switches."""
-    bundle = compile_any(
+    bundle = compile_text(
         """
 target wse3
 grid g = 1 x 28

@@ -189,6 +189,6 @@ def test_csl_that_does_not_compile_is_a_run_error(
     def spoiled(directory: Any, texts: Any) -> None:
         write_files(directory, {**texts, "layout.csl": "layout {"})
 
-    monkeypatch.setattr("collc.run.collective.write_files", spoiled)
+    monkeypatch.setattr("collc.run.launching.write_files", spoiled)
     with pytest.raises(RunError, match=r"layout\.csl"):
         bundle.run()

@@ -23,7 +23,7 @@ from time import monotonic
 
 import fabsim
 from collc.base.diagnostics import CollcError
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 from collc.run import RunError
 from peers import (
     Measured,
@@ -128,7 +128,7 @@ def _ran(run: Callable[[Path], Measured]) -> Measured:
 def _of_ours(text: str) -> Measured:
     """Ours, which several points may share."""
     try:
-        report = compile_any(text, "ours.coll", {}).run()
+        report = compile_text(text, "ours.coll", {}).run()
     except (CollcError, RunError) as error:
         return Measured(0, str(error).splitlines()[0])
     return Measured(report.cycles, report.problem)

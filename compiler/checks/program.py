@@ -1,4 +1,4 @@
-"""Checks of a program of several collectives: each collective by itself, then what they share."""
+"""Checks of a program: each collective by itself, then what they share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from collc.base.diagnostics import Diagnostic
-from collc.checks import CHECKS
+from collc.checks import CHECKS, check_plan
 from collc.checks.color_reuse import turns
 from collc.checks.concurrent_streams import call_streams
 from collc.checks.counted import switched_colors
@@ -45,6 +45,8 @@ SHORTAGES = frozenset(("C303", "C304", "C305", "C306", "C307", "C324"))  # of nu
 
 def check_program(plan: ProgramPlan) -> tuple[Diagnostic, ...]:
     """Everything that is wrong with the plan of a program; one that passes can be emitted."""
+    if plan.alone:
+        return check_plan(plan.schedules[0], plan.plans[0])
     alone = (
         problem
         for schedule, one in zip(plan.schedules, plan.plans, strict=True)

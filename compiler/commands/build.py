@@ -15,11 +15,10 @@ from collc.commands.directory import directory, write
 from collc.commands.fabric import fabric_options
 from collc.commands.output import facts_of, print_decisions, resources_of, warning_facts
 from collc.commands.source import Source, Told, print_warnings, reporting_each, sources_options
-from collc.driver.bundle import Bundle, ProgramBundle
+from collc.driver.bundle import Bundle
 from collc.driver.read_back import verify_text
 from collc.language.show import show_spec
 from collc.lowering.show_program import show_program
-from collc.plan.show import show_plan
 from collc.schedule import Schedule
 from collc.schedule.data import schedule_as_data
 from collc.schedule.show import show_schedule
@@ -122,7 +121,7 @@ def command(source: Source, alone: bool, wanted: Wanted, **options: Any) -> Told
     return _built(bundle, source, asked, asked.directory(source, alone))
 
 
-def _built(bundle: Bundle | ProgramBundle, source: Source, asked: _Wanted, directory: Path) -> Told:
+def _built(bundle: Bundle, source: Source, asked: _Wanted, directory: Path) -> Told:
     """Write the files, and say so."""
     if not asked.unread:
         verify_text(bundle)
@@ -142,14 +141,14 @@ def _built(bundle: Bundle | ProgramBundle, source: Source, asked: _Wanted, direc
     return facts | {"directory": str(directory), "outputs": sorted(bundle.files)}, bundle.warnings
 
 
-def _listed(bundle: Bundle | ProgramBundle, directory: Path, source: Source) -> dict[str, Any]:
+def _listed(bundle: Bundle, directory: Path, source: Source) -> dict[str, Any]:
     """Print which files there would be."""
     if source.is_read_by_people:
         click.echo("".join(f"{directory / name}\n" for name in bundle.files), nl=False)
     return {"directory": str(directory), "outputs": sorted(bundle.files)}
 
 
-def _dumped(bundle: Bundle | ProgramBundle, stage: str, source: Source) -> dict[str, Any]:
+def _dumped(bundle: Bundle, stage: str, source: Source) -> dict[str, Any]:
     """Print a stage."""
     text = _text_of(bundle, stage).rstrip("\n") + "\n"
     if source.is_read_by_people:
@@ -160,9 +159,7 @@ def _dumped(bundle: Bundle | ProgramBundle, stage: str, source: Source) -> dict[
     return facts
 
 
-def _text_of(bundle: Bundle | ProgramBundle, stage: str) -> str:
+def _text_of(bundle: Bundle, stage: str) -> str:
     if stage != "plan":
         return _FRONT[stage](bundle.spec, bundle.schedules)
-    if isinstance(bundle, ProgramBundle):
-        return show_program(bundle.plan)
-    return show_plan(bundle.plan)
+    return show_program(bundle.program)

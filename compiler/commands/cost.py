@@ -12,13 +12,12 @@ import click
 from collc.commands.output import facts_of, print_data, print_decisions, warning_facts
 from collc.commands.source import Source, print_warnings, reporting, source_options
 from collc.cost import show_prediction
-from collc.driver.bundle import Bundle, ProgramBundle
+from collc.driver.bundle import Bundle
 from collc.driver.cycles_by_colors import by_colors, program_by_colors, show_by_colors
-from collc.driver.programs import choices_of
-from collc.driver.time_multiplexed import program_of_one
 from collc.lowering.between_uses import between_uses
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.plan.program import ProgramPlan
+from collc.spec.program import program_of_one
 from collc.target import TARGETS
 from collc.tuning.dynamic_length import show_ranges
 from collc.tuning.show import show_terms
@@ -65,37 +64,37 @@ def command(source: Source, counts: range | None, network: Path | None) -> None:
         return
     bundle = source.compile()
     if source.as_data:
-        of_program = _data_of_program(bundle) if isinstance(bundle, ProgramBundle) else {}
+        of_program = {} if bundle.program.alone else _data_of_program(bundle)
         facts = facts_of(bundle) | warning_facts(bundle) | of_program
         print_data(facts | {"prediction": asdict(bundle.prediction)})
         return
     click.echo(show_prediction(bundle.prediction), nl=False)
-    if isinstance(bundle, Bundle) and bundle.schedule.phases:
+    if not bundle.program.alone:
+        _print_program(bundle)
+    elif bundle.schedule.phases:
         cycles = bundle.prediction.cycles
         click.echo(show_terms(bundle.schedule, bundle.plan, cycles), nl=False)
-    if isinstance(bundle, ProgramBundle):
-        _print_program(bundle)
     print_decisions(bundle)
     print_warnings(bundle.warnings, source)
 
 
-def _data_of_program(bundle: ProgramBundle) -> dict[str, Any]:
+def _data_of_program(bundle: Bundle) -> dict[str, Any]:
     """What there is to say of a program only."""
-    choices = {one.name: list(map(asdict, found)) for one, found in choices_of(bundle)}
-    colors = [color.as_data() for color in between_uses(bundle.plan)]
+    choices = {one.name: list(map(asdict, found)) for one, found in bundle.choices()}
+    colors = [color.as_data() for color in between_uses(bundle.program)]
     return ({"choices": choices} if choices else {}) | {"between_uses": colors}
 
 
-def _print_program(bundle: ProgramBundle) -> None:
+def _print_program(bundle: Bundle) -> None:
     """The same as text."""
-    for selection, found in choices_of(bundle):
+    for selection, found in bundle.choices():
         click.echo(show_ranges(selection, found), nl=False)
-    if reconfiguration_bytes(bundle.plan):
-        size = f"{reconfiguration_bytes(bundle.plan)} bytes a PE"
+    if reconfiguration_bytes(bundle.program):
+        size = f"{reconfiguration_bytes(bundle.program)} bytes a PE"
         click.echo(f"memory for reconfiguration: {size}")
-    if _exchange_together(bundle.plan):
+    if _exchange_together(bundle.program):
         click.echo(f"steps in flight at the same time: {ROUGHLY_TOGETHER}")
-    for color in between_uses(bundle.plan):
+    for color in between_uses(bundle.program):
         click.echo(color.show())
 
 

@@ -14,7 +14,7 @@ from collc.commands.color import echo_painted
 from collc.commands.sarif import sarif_log
 from collc.commands.status import FAULT, USAGE, WRONG_RUN
 from collc.cost import Prediction, show_gap
-from collc.driver.bundle import Bundle, ProgramBundle
+from collc.driver.bundle import Bundle
 from collc.language.show import as_json, headline, render
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.tuning.show import decision_as_data, show_decision
@@ -78,7 +78,7 @@ def print_sarif(diagnostics: Iterable[Diagnostic]) -> None:
     click.echo(json.dumps(sarif_log(diagnostics), indent=2))
 
 
-def facts_of(bundle: Bundle | ProgramBundle) -> dict[str, Any]:
+def facts_of(bundle: Bundle) -> dict[str, Any]:
     """What every command says of a program in its JSON object."""
     decisions = [decision_as_data(decision) for decision in bundle.decisions]
     chosen = {"decision": decisions[0] if len(decisions) == 1 else decisions} if decisions else {}
@@ -105,14 +105,14 @@ def predicted_facts(prediction: Prediction) -> dict[str, Any]:
     }
 
 
-def _reconfiguration(bundle: Bundle | ProgramBundle) -> dict[str, int]:
+def _reconfiguration(bundle: Bundle) -> dict[str, int]:
     """Of a program: the memory that handing colors on takes."""
-    if isinstance(bundle, Bundle):
+    if bundle.program.alone:
         return {}
-    return {"reconfiguration_bytes": reconfiguration_bytes(bundle.plan)}
+    return {"reconfiguration_bytes": reconfiguration_bytes(bundle.program)}
 
 
-def warning_facts(bundle: Bundle | ProgramBundle) -> dict[str, Any]:
+def warning_facts(bundle: Bundle) -> dict[str, Any]:
     """What could be better, for the commands that say so."""
     return {"warnings": [as_json(warning) for warning in bundle.warnings]}
 
@@ -121,13 +121,13 @@ def _rounded(ratio: float | None) -> float | None:
     return None if ratio is None else round(ratio, 4)
 
 
-def print_decisions(bundle: Bundle | ProgramBundle) -> None:
+def print_decisions(bundle: Bundle) -> None:
     """What was chosen where the program left something to the compiler."""
     for decision in bundle.decisions:
         click.echo(show_decision(decision), nl=False)
 
 
-def resources_of(bundle: Bundle | ProgramBundle) -> str:
+def resources_of(bundle: Bundle) -> str:
     """What a program takes, and its prediction, in a line."""
     facts = facts_of(bundle)
     colors = "1 color" if facts["colors"] == 1 else f"{facts['colors']} colors"

@@ -20,7 +20,7 @@ from collc.commands.output import WRONG_RUN, facts_of, predicted_facts, print_da
 from collc.commands.run_input import Named, read_inputs, run_input_options, simulator_told
 from collc.commands.run_on import Asked, Runs, back_end_options, run_on
 from collc.commands.source import Source, reporting, source_options
-from collc.driver.bundle import Bundle, ProgramBundle
+from collc.driver.bundle import Bundle
 from collc.plan.dynamic_lengths import checked_lengths
 from collc.run import RunError, RunReport
 from collc.run.program import NOTHING_KNOWN
@@ -110,17 +110,14 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
         "seed": seed,
         "repeats": repeats,
         "inputs": read_inputs(inputs, _buffers(bundle)),
+        "lengths": checked_lengths(bundle.spec.program, lengths),
     }
-    if isinstance(bundle, ProgramBundle):
-        how["lengths"] = checked_lengths(bundle.spec.program, lengths)
-    else:
-        checked_lengths(bundle.spec.program, lengths)
     with simulator_told(trace, report):
         made = _made(bundle, how)
     if output:
         write(bundle.files, output)
     facts = facts_of(bundle) | _run_facts(made)
-    if isinstance(bundle, ProgramBundle) and facts["lengths"]:
+    if facts["lengths"]:
         facts |= predicted_facts(bundle.predicted(facts["lengths"]))
     if source.as_data:
         print_data(facts)
@@ -130,13 +127,13 @@ def command(  # noqa: PLR0913, PLR0917 - as many as there are options
         sys.exit(WRONG_RUN)
 
 
-def _buffers(bundle: Bundle | ProgramBundle) -> tuple[str, ...]:
+def _buffers(bundle: Bundle) -> tuple[str, ...]:
     """The buffers that can be given input."""
     named = (one.collective.contract.buffer for one in bundle.plans)
     return tuple(sorted({name for name in named if name}))
 
 
-def _made(bundle: Bundle | ProgramBundle, how: dict[str, Any]) -> RunReport | RunError:
+def _made(bundle: Bundle, how: dict[str, Any]) -> RunReport | RunError:
     """What came of the run; wrong usage where the input does not fit."""
     try:
         with _progress(bundle.prediction.cycles) as progress:

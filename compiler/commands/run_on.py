@@ -18,7 +18,7 @@ from collc.base.diagnostics import CollcError
 from collc.commands.directory import write
 from collc.commands.output import FAULT, WRONG_RUN, facts_of, predicted_facts, print_data
 from collc.commands.source import Source
-from collc.driver.bundle import Bundle, ProgramBundle
+from collc.driver.bundle import Bundle
 from collc.emit.clock import HOP, LATE_CYCLES
 from collc.plan.dynamic_lengths import Lengths, checked_lengths
 from collc.target import TARGETS
@@ -122,9 +122,7 @@ def run_on(source: Source, asked: Asked, wanted: Wanted, runs: Runs, output: Pat
     if output:
         write(bundle.placed(wanted).files, output)
     lengths = _lengths(bundle, runs)
-    prediction = bundle.prediction
-    if isinstance(bundle, ProgramBundle) and lengths:
-        prediction = bundle.predicted(lengths)
+    prediction = bundle.predicted(lengths)
     trial = Trial(bundle.files, bundle.spec.target, prediction.cycles)
     # Where the program cannot let PEs begin late itself, the simulator does.
     late = LATE_CYCLES if runs.late is None else runs.late
@@ -146,7 +144,7 @@ def run_on(source: Source, asked: Asked, wanted: Wanted, runs: Runs, output: Pat
         sys.exit(FAULT)
 
 
-def _with_time_stamps(source: Source) -> tuple[Bundle | ProgramBundle, str]:
+def _with_time_stamps(source: Source) -> tuple[Bundle, str]:
     """The program with time stamps; without, and why, where nothing is left for them."""
     try:
         return source.compile(timed=True), ""
@@ -154,7 +152,7 @@ def _with_time_stamps(source: Source) -> tuple[Bundle | ProgramBundle, str]:
         return source.compile(), error.diagnostics[0].message
 
 
-def _lengths(bundle: Bundle | ProgramBundle, runs: Runs) -> Lengths:
+def _lengths(bundle: Bundle, runs: Runs) -> Lengths:
     """One length or root of each name for all rounds, as run.py takes it: the longest and the first
     rank if none is given.
     Raises UsageError where rounds differ, and CollcError as `checked_lengths`."""
@@ -169,7 +167,7 @@ def _lengths(bundle: Bundle | ProgramBundle, runs: Runs) -> Lengths:
 
 
 def _places(
-    asked: Asked, bundle: Bundle | ProgramBundle, wanted: Wanted, runs: Runs, lengths: Lengths
+    asked: Asked, bundle: Bundle, wanted: Wanted, runs: Runs, lengths: Lengths
 ) -> Iterator[Place]:
     """The back ends, each with its fabric, for a system that of the machine, and with what run.py
     is told there."""
@@ -182,7 +180,7 @@ def _places(
         yield Place(name, fabric, tuple(told))
 
 
-def _wanted(name: str, bundle: Bundle | ProgramBundle, wanted: Wanted) -> Wanted:
+def _wanted(name: str, bundle: Bundle, wanted: Wanted) -> Wanted:
     """The fabric of a back end: `--machine` is for those that may be one."""
     if name in {"fabsim", "simfabric"}:
         return replace(wanted, machine=None)
@@ -191,7 +189,7 @@ def _wanted(name: str, bundle: Bundle | ProgramBundle, wanted: Wanted) -> Wanted
     return wanted
 
 
-def _timed(name: str, bundle: Bundle | ProgramBundle, runs: Runs) -> Iterator[str]:
+def _timed(name: str, bundle: Bundle, runs: Runs) -> Iterator[str]:
     """What run.py is told about time stamps: a hop of fabsim's own clock is one cycle."""
     own_clock = name == "fabsim" and os.environ.get("FABSIM_TIMING", "streams") == "streams"
     yield from ("--hop", str(1 if own_clock else HOP[bundle.spec.target]))

@@ -15,9 +15,8 @@ import click
 
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.commands.output import FAULT, Form, print_data, print_sarif, report
-from collc.driver.bundle import Bundle, ProgramBundle
-from collc.driver.pipeline import prove_text, read
-from collc.driver.programs import compile_any, prove_program
+from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_text, prove_program, prove_text, read
 from collc.language import read_source
 from collc.language.names import PRELUDE_FILE
 from collc.language.show import as_json, headline, render
@@ -135,12 +134,10 @@ class Source:
         """The same for a target, where the command line names none."""
         return replace(self, target=self.target or target)
 
-    def compile(
-        self, skew: int = 0, *, timed: bool = False, name: str | None = None
-    ) -> Bundle | ProgramBundle:
+    def compile(self, skew: int = 0, *, timed: bool = False, name: str | None = None) -> Bundle:
         """The file's bundle; raises as `text` does, and CollcError for a program at fault."""
         given = self.text, self.label, self.definitions, self.target, skew
-        return compile_any(*given, timed=timed, name=name)
+        return compile_text(*given, timed=timed, name=name)
 
     def parse(self, *, leave_open: bool = False) -> Spec:
         """What the file says, with `leave_open` as if all steps were `auto`; raises likewise."""

@@ -13,7 +13,7 @@ import click
 from collc.base.diagnostics import CollcError
 from collc.commands.output import FAULT, WRONG_RUN, print_data, report
 from collc.commands.source import Source, definitions_of, reporting, source_options
-from collc.driver.bundle import Bundle, ProgramBundle
+from collc.driver.bundle import Bundle
 from collc.view import VIEWS, Observed, Page, PictureError, Scope, page_of, picture, watched_run
 
 _MOST_PROGRAMS = 36  # that a page chooses from
@@ -150,7 +150,7 @@ def _sources(
 
 def _observed(
     source: Source, seed: int | None, scope: Scope, first: Source
-) -> tuple[Bundle | ProgramBundle, Observed]:
+) -> tuple[Bundle, Observed]:
     """A program and its run, if it is run; of one at fault the messages, and no return."""
     try:
         bundle = source.compile()
@@ -165,7 +165,7 @@ def _observed(
     return bundle, Observed(note=too_many) if too_many else watched_run(bundle, seed, scope)
 
 
-def _too_many(bundle: Bundle | ProgramBundle, scope: Scope) -> str:
+def _too_many(bundle: Bundle, scope: Scope) -> str:
     """Why a run is not recorded; empty where it can be."""
     width, height = scope.region[2:] if scope.region else bundle.size
     cycles = bundle.prediction.cycles
@@ -192,7 +192,7 @@ def _write(made: Page, output: Path | None, png: Path | None, shown: str, dark: 
 
 def _report(
     source: Source,
-    seen: list[tuple[Bundle | ProgramBundle, Observed]],
+    seen: list[tuple[Bundle, Observed]],
     output: Path | None,
     png: Path | None,
 ) -> None:

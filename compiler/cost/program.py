@@ -16,7 +16,7 @@ import numpy as np
 from collc.cost.bound import bound_of
 from collc.cost.calls import finished
 from collc.cost.operations import costs_of
-from collc.cost.predict import Prediction, Times
+from collc.cost.predict import Prediction, Times, predict
 from collc.cost.stream import Call, CallStream, call_stream_of
 from collc.plan.dynamic_lengths import Lengths
 from collc.plan.program import ProgramPlan
@@ -76,7 +76,10 @@ class _Run:
 def predict_program(plan: ProgramPlan, lengths: Lengths | None = None) -> Prediction:
     """All rounds; the breakdown has a part for each collective, by how much its calls put off the
     end of the last PE, and one for reconfiguration. `lengths` of the run are given by name, for
-    each round; else they are the most that they may be."""
+    each round; else they are the most that they may be. Of a collective that is alone, what
+    `predict` gives."""
+    if plan.alone:
+        return predict(plan.schedules[0], plan.plans[0])
     run = _begun(plan, lengths or {})
     rounds = plan.program.rounds
     ends = [0]

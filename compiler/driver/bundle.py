@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 from collc.base.diagnostics import Diagnostic
 from collc.base.files import write_files
@@ -16,50 +15,83 @@ from collc.cost.program import predict_program
 from collc.driver.html import html_of
 from collc.emit.clock import MEMORY_BYTES
 from collc.emit.render import with_commands
-from collc.language.show import show_spec
+from collc.language.show import show_spec, show_steps
 from collc.lowering.resources import colors_of
 from collc.plan import Plan
 from collc.plan.dynamic_lengths import Lengths
 from collc.plan.program import ProgramPlan
-from collc.run import Progress, RunReport, run_bundle
+from collc.run import Progress, RunReport
 from collc.run.inputs import Inputs
 from collc.run.program import run_program
 from collc.schedule import Schedule
-from collc.spec import Decision, Spec
+from collc.spec import Decision, Selection, Spec
 from collc.target.fabric import Wanted
+from collc.tuning.dynamic_length import Planned, Range, ranges
 from collc.tuning.warnings import warnings_of
 from collc.view import Observed, Page, Scope, page_of, watched_run
 
 if TYPE_CHECKING:
     import networkx as nx  # type: ignore[import-untyped]
 
-AnyPlan = TypeVar("AnyPlan", Plan, ProgramPlan)
-Made = TypeVar("Made", bound="_Compiled[Any]")
-
 
 @dataclass(frozen=True, repr=False)
-class _Compiled(ABC, Generic[AnyPlan]):
-    """What one collective and several have in common."""
+class Bundle:
+    """A compiled program: the emitted files and every value on the way to them.
+
+    `program` is the plan of all that is called, `schedules` and `plans` are those of the
+    collectives, in order of first calls; of one collective also `schedule` and `plan`.
+    """
 
     spec: Spec
-    plan: AnyPlan
+    program: ProgramPlan
     prediction: Prediction
     files: Mapping[str, str]
 
     @property
-    @abstractmethod
     def schedules(self) -> tuple[Schedule, ...]:
         """What each collective does."""
+        return self.program.schedules
 
     @property
-    @abstractmethod
     def plans(self) -> tuple[Plan, ...]:
         """How each collective does it."""
+        return self.program.plans
 
-    @abstractmethod
+    @property
+    def schedule(self) -> Schedule:
+        """What the one collective does; ValueError where there are several."""
+        (schedule,) = self.schedules
+        return schedule
+
+    @property
+    def plan(self) -> Plan:
+        """How the one collective does it; ValueError where there are several."""
+        (plan,) = self.plans
+        return plan
+
     def by_themselves(self) -> Iterator[tuple[Schedule, Plan, Prediction]]:
         """The collectives that could be by themselves as they are here, each with what it takes
-        then."""
+        then: those that have colors of their own for each phase within the program's limit. What
+        phases take that share no colors says nothing of those that do."""
+        most = self.program.program.colors
+        for schedule, plan in zip(self.schedules, self.plans, strict=True):
+            if self.program.alone:
+                yield schedule, plan, self.prediction
+            elif most is None or len(colors_of(plan.phases)) <= most:
+                yield schedule, plan, predict(schedule, plan)
+
+    def choices(self) -> Iterator[tuple[Selection, list[Range]]]:
+        """Every choice by length, with what each of its alternatives takes."""
+        made = zip(self.schedules, self.plans, strict=True)
+        of_name = {plan.collective.name: Planned(schedule, plan) for schedule, plan in made}
+        for one in self.program.program.selections:
+            planned = [of_name[name] for name in one.names]
+            texts = [show_steps(alternative.plan.collective) for alternative in planned]
+            yield one, ranges(one, planned, texts)
+
+    def predicted(self, lengths: Lengths) -> Prediction:
+        """What a run takes with these lengths."""
+        return predict_program(self.program, lengths) if lengths else self.prediction
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -70,22 +102,22 @@ class _Compiled(ABC, Generic[AnyPlan]):
     @cached_property
     def warnings(self) -> tuple[Diagnostic, ...]:
         """What is right and could be better."""
-        target = self.plan.target
+        target = self.program.target
         costs: Iterator[Diagnostic] = (
-            told for one in self.by_themselves() for told in warnings_of(*one, target)
+            warning for one in self.by_themselves() for warning in warnings_of(*one, target)
         )
         return (*self.spec.notices, *costs)
 
     @property
     def color_count(self) -> int:
         """Colors that the program uses."""
-        return len(self.plan.colors) + (self.spec.time_stamps is not None)
+        return len(self.program.color_numbers) + (self.spec.time_stamps is not None)
 
     @property
     def memory_bytes(self) -> int:
         """Estimated memory of the largest PE class."""
         stamps = MEMORY_BYTES if self.spec.time_stamps else 0
-        return self.plan.code_bytes + self.plan.data_bytes + stamps
+        return self.program.code_bytes + self.program.data_bytes + stamps
 
     @property
     def size(self) -> tuple[int, int]:
@@ -93,7 +125,7 @@ class _Compiled(ABC, Generic[AnyPlan]):
         grid = self.plans[0].collective.grid.whole
         return grid.width, grid.height
 
-    def placed(self: Made, wanted: Wanted) -> Made:
+    def placed(self, wanted: Wanted) -> Bundle:
         """The same with commands files for another fabric; raises CollcError where the program has
         no place there."""
         files = with_commands(self.files, self.spec.target, self.size, wanted)
@@ -110,7 +142,7 @@ class _Compiled(ABC, Generic[AnyPlan]):
         names = ", ".join(schedule.collective.name for schedule in self.schedules)
         given = "".join(f", {p.name}={p.value}" for p in self.spec.parameters)
         what = f"{names} on {self.spec.target}{given}: {self.prediction.cycles} cycles predicted"
-        return f"<{type(self).__name__} {what}, {len(self.files)} files>"
+        return f"<Bundle {what}, {len(self.files)} files>"
 
     def _repr_html_(self) -> str:
         """The same for notebooks, with where the cycles go."""
@@ -122,88 +154,6 @@ class _Compiled(ABC, Generic[AnyPlan]):
         seen = Observed() if seed is None else watched_run(self, seed, Scope())
         return page_of([(self, seen, show_spec(self.spec))])
 
-    @abstractmethod
-    def run(
-        self,
-        *,
-        inputs: Inputs | None = None,
-        seed: int = 1,
-        repeats: int = 1,
-        progress: Progress | None = None,
-    ) -> RunReport:
-        """Run the emitted text on fabsim and compare with NumPy."""
-
-    def write(self, directory: str | Path) -> None:
-        """Write the files into `directory`, all or none. Raises OSError."""
-        write_files(Path(directory), self.files)
-
-
-@dataclass(frozen=True, repr=False)
-class Bundle(_Compiled[Plan]):
-    """A compiled program of one collective: the emitted files and every value on the way to
-    them."""
-
-    schedule: Schedule
-
-    @property
-    def schedules(self) -> tuple[Schedule, ...]:
-        """What the collective does."""
-        return (self.schedule,)
-
-    @property
-    def plans(self) -> tuple[Plan, ...]:
-        """How it does it."""
-        return (self.plan,)
-
-    def by_themselves(self) -> Iterator[tuple[Schedule, Plan, Prediction]]:
-        """The collective, and what it takes."""
-        yield self.schedule, self.plan, self.prediction
-
-    def run(
-        self,
-        *,
-        inputs: Inputs | None = None,
-        seed: int = 1,
-        repeats: int = 1,
-        progress: Progress | None = None,
-    ) -> RunReport:
-        """Run the emitted text on fabsim with random input and compare with NumPy, `repeats` times
-        on one load of the program. `inputs` are vectors of one's own by buffer, arrays [height,
-        width, length], where axes of size 1 may be left out; `results` of the report are such, too.
-
-        `progress` is called now and then with the cycle the run has reached. Raises CollcError
-        when fabsim is not installed and RunError when the run does not come to its end.
-        """
-        given = self.files, self.schedule, self.spec.target
-        return run_bundle(*given, seed=seed, repeats=repeats, progress=progress, inputs=inputs)
-
-
-@dataclass(frozen=True, repr=False)
-class ProgramBundle(_Compiled[ProgramPlan]):
-    """A compiled program of several collectives: its files and every value on the way to them."""
-
-    @property
-    def schedules(self) -> tuple[Schedule, ...]:
-        """What each collective does."""
-        return self.plan.schedules
-
-    @property
-    def plans(self) -> tuple[Plan, ...]:
-        """How each collective does it."""
-        return self.plan.plans
-
-    def by_themselves(self) -> Iterator[tuple[Schedule, Plan, Prediction]]:
-        """Each of them that has colors of its own for each phase within the program's limit. What
-        phases take that have no turns to wait for says nothing of those that have."""
-        most = self.plan.program.colors
-        for schedule, plan in zip(self.schedules, self.plans, strict=True):
-            if most is None or len(colors_of(plan.phases)) <= most:
-                yield schedule, plan, predict(schedule, plan)
-
-    def predicted(self, lengths: Lengths) -> Prediction:
-        """What a run takes with these lengths."""
-        return predict_program(self.plan, lengths)
-
     def run(
         self,
         *,
@@ -214,11 +164,16 @@ class ProgramBundle(_Compiled[ProgramPlan]):
         progress: Progress | None = None,
     ) -> RunReport:
         """Run the emitted text on fabsim with random input and compare with NumPy, `repeats` times
-        on one load of the program; `lengths` as in `run_program`, `inputs` with a first axis for
-        the rounds. Raises as `Bundle.run` does."""
+        on one load of the program. `inputs` are vectors of one's own by buffer, arrays [height,
+        width, length], with a first axis for the rounds of a program; axes of size 1 may be left
+        out. `results` of the report are such, too. `lengths` are as in `run_program`.
+
+        `progress` is called now and then with the cycle the run has reached. Raises CollcError
+        when fabsim is not installed and RunError when the run does not come to its end.
+        """
         return run_program(
             self.files,
-            self.plan,
+            self.program,
             self.spec.target,
             seed=seed,
             repeats=repeats,
@@ -226,3 +181,7 @@ class ProgramBundle(_Compiled[ProgramPlan]):
             progress=progress,
             inputs=inputs,
         )
+
+    def write(self, directory: str | Path) -> None:
+        """Write the files into `directory`, all or none. Raises OSError."""
+        write_files(Path(directory), self.files)

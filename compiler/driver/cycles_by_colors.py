@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from collc.base.diagnostics import CollcError
 from collc.cost import Prediction
 from collc.cost.program import predict_program
-from collc.driver.pipeline import planned, proved
-from collc.driver.programs import planned_program, proved_together
+from collc.driver.planning import planned, planned_program
+from collc.driver.proving import proved, proved_together
 from collc.driver.time_multiplexed import time_multiplexed
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.plan.program import ProgramPlan
 from collc.schedule import Schedule
-from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import Collective, Program, Spec
 from collc.target import TARGETS, Target
 from collc.tuning.dynamic_length import with_limits
@@ -60,11 +59,11 @@ def _alone_or_time_multiplexed(schedule: Schedule, target: Target, count: int) -
     limits = replace(schedule.collective.limits, colors=count, colors_span=None)
     schedule = replace(schedule, collective=replace(schedule.collective, limits=limits))
     try:
-        plan, prediction = planned(with_tokens(schedule), target)
+        plan, prediction = planned(schedule, target)
     except CollcError as error:
         found = time_multiplexed(schedule, target, count)
         return _refused(count, error) if found is None else _allowed(count, *found)
-    return Allowed(count, len(plan.colors), prediction.cycles, "", (), 0)
+    return _allowed(count, plan, prediction)
 
 
 def program_by_colors(spec: Spec, program: Program, counts: Iterable[int]) -> Iterator[Allowed]:
@@ -93,7 +92,7 @@ def _program_within(
 def _allowed(count: int, plan: ProgramPlan, prediction: Prediction) -> Allowed:
     torn_down = tuple(sorted(color.number for color in plan.colors if color.torn_down))
     size = reconfiguration_bytes(plan)
-    return Allowed(count, len(plan.colors), prediction.cycles, "", torn_down, size)
+    return Allowed(count, len(plan.color_numbers), prediction.cycles, "", torn_down, size)
 
 
 def _refused(count: int, error: CollcError) -> Allowed:

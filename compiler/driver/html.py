@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collc.driver.bundle import _Compiled
+    from collc.driver.bundle import Bundle
 
 _WIDTH, _BAR = 420, 18  # pixels
 _COLORS = ("#4878a8", "#e49444", "#6a9f58", "#d1615d", "#85b6b2", "#a87c9f", "#967662")
 
 
-def html_of(bundle: _Compiled[Any]) -> str:
+def html_of(bundle: Bundle) -> str:
     """A table, and the parts of the prediction as a bar."""
     prediction = bundle.prediction
     gap = f" ({prediction.gap:.2f} times the bound)" if prediction.gap else ""

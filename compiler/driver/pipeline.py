@@ -2,41 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import SupportsIndex
 
 from collc.base.diagnostics import CollcError, Diagnostic
-from collc.checks import check_plan
 from collc.checks.memory import vector_fits
-from collc.cost import Prediction, predict, unmet_expectations
-from collc.cost.choice import build_plan
 from collc.driver.bundle import Bundle
+from collc.driver.planning import Planned, architectures, planned_spec
+from collc.driver.proving import prove_all, refuse_if_any
+from collc.emit.clock import with_time_stamps
 from collc.emit.render import render
-from collc.emit.reserved import unusable_names
 from collc.emit.spelling import spelled
 from collc.language import parse_source
 from collc.lowering.resources import left_by
-from collc.plan import Plan
-from collc.proof import prove
-from collc.schedule import Schedule, build_schedule
-from collc.schedule.barrier_tokens import with_tokens
+from collc.lowering.root_of_call import seen_from_the_root
+from collc.schedule import Schedule
 from collc.spec import Collective, Reserved, Spec
-from collc.target import TARGETS, Target
+from collc.target import TARGETS
 from collc.tuning import decided_for_time_multiplexing
-from collc.tuning.trees import with_chosen_trees
+from collc.tuning.dynamic_length import with_limits
 
 
-def compile_text(
-    text: str, file: str, parameters: Mapping[str, SupportsIndex], target: str | None = None
+def compile_text(  # noqa: PLR0913 - the text, then how
+    text: str,
+    file: str,
+    parameters: Mapping[str, SupportsIndex],
+    target: str | None = None,
+    skew: int = 0,
+    *,
+    timed: bool = False,
+    name: str | None = None,
 ) -> Bundle:
-    """Compile a `.coll` text whose program is one collective to a bundle, or raise CollcError with
-    every problem found. `collc.driver.programs.compile_any` takes all programs.
+    """Compile a `.coll` text to a bundle, or raise CollcError with every problem found.
 
-    `file` is the name used in messages and in the emitted comments; `target` overrides the
-    file's own.
+    `file` is the name used in messages and in the emitted comments; `target` overrides the file's
+    own, `name` the one collective's. With a `skew` PEs wait before each call, up to so many turns
+    of an empty loop. A program that is `timed` has time stamps.
     """
-    return compile_collective(*_proved_alone(read(text, file, parameters, target)))
+    spec = read(text, file, parameters, target, name=name)
+    spec = with_limits(with_time_stamps(spec) if timed else spec)
+    return bundle_of(planned_spec(spec, skew), skew)
+
+
+def bundle_of(planned: Planned, skew: int = 0) -> Bundle:
+    """The bundle of a program whose plan keeps all limits."""
+    spec, program, prediction = planned
+    emitted = seen_from_the_root(program)
+    files = render(spec, emitted, prediction, architectures(program), skew)
+    return Bundle(spec, program, prediction, files)
 
 
 def read(  # noqa: PLR0913 - the text, then how
@@ -75,35 +89,23 @@ def _reserved(spec: Spec, one: Collective) -> Reserved:
     return spec.program.reserved if spec.program else one.limits.reserved
 
 
-def compile_collective(spec: Spec, schedule: Schedule) -> Bundle:
-    """Compile the one collective of a Spec, whose schedule is proved, to a bundle."""
-    grid = schedule.collective.grid
-    if grid.site is not None:
-        message = f"a collective on a part of {grid.whole.name} is compiled as a program"
-        help = "compile it with `collc.compile`, or `collc build`; or run it on a grid of its own"
-        raise CollcError([Diagnostic("C107", message, schedule.collective.span, help=help)])
-    schedule = with_tokens(schedule)
-    plan, prediction = planned(schedule, TARGETS[spec.target])
-    refuse_if_any(unmet_expectations(schedule.collective.expectations, plan, prediction))
-    architectures = tuple(
-        t.name for t in TARGETS.values() if t.name == spec.target or fits(schedule, plan, t)
-    )
-    files = render(spec, schedule, plan, prediction, architectures)
-    return Bundle(spec, plan, prediction, files, schedule)
+def prove_program(
+    text: str, file: str, parameters: Mapping[str, SupportsIndex], target: str | None = None
+) -> tuple[Spec, tuple[Schedule, ...]]:
+    """The first half of `compile_text`: what a `.coll` text says, and schedules that are proved to
+    do it."""
+    spec = with_limits(spelled(parse_source(text, parameters, target, file=file)))
+    return spec, prove_all(spec)
 
 
 def prove_text(
     text: str, file: str, parameters: Mapping[str, SupportsIndex], target: str | None = None
 ) -> tuple[Spec, Schedule]:
-    """The first half of `compile_text`: what a `.coll` text says, and a schedule that is proved to
-    do it."""
-    return _proved_alone(spelled(parse_source(text, parameters, target, file=file)))
-
-
-def _proved_alone(spec: Spec) -> tuple[Spec, Schedule]:
-    machine = TARGETS[of_one(spec).target]
-    one = decided_for_time_multiplexing(spec.collectives[0], machine)
-    return replace(spec, collectives=(one,)), proved(one, machine)
+    """The same of a text whose program is one collective."""
+    spec = of_one(spelled(parse_source(text, parameters, target, file=file)))
+    one = decided_for_time_multiplexing(spec.collectives[0], TARGETS[spec.target])
+    spec = replace(spec, collectives=(one,))
+    return spec, prove_all(spec)[0]
 
 
 def of_one(spec: Spec) -> Spec:
@@ -118,32 +120,3 @@ def of_one(spec: Spec) -> Spec:
         help = "name one of them in `program { ... }`"
         raise CollcError([Diagnostic("C107", message, spec.program.span, help=help)])
     return spec
-
-
-def proved(collective: Collective, machine: Target) -> Schedule:
-    """A schedule that is proved to do what a collective says; raises CollcError."""
-    schedule = build_schedule(with_chosen_trees(collective, machine))
-    refuse_if_any(unusable_names(collective))
-    refuse_if_any(prove(schedule))
-    return schedule
-
-
-def planned(schedule: Schedule, target: Target) -> tuple[Plan, Prediction]:
-    """A plan that keeps all limits, and its prediction; raises CollcError if there is none."""
-    machine = left_by(schedule.collective.limits.reserved, target)
-    plan = build_plan(schedule, machine)
-    refuse_if_any(check_plan(schedule, plan))
-    return plan, predict(schedule, plan)
-
-
-def refuse_if_any(diagnostics: Iterable[Diagnostic]) -> None:
-    """Raise CollcError if there is any diagnostic."""
-    found = list(diagnostics)
-    if found:
-        raise CollcError(found)
-
-
-def fits(schedule: Schedule, plan: Plan, target: Target) -> bool:
-    """Whether the plan, made for one target, keeps the limits of another as well."""
-    left = left_by(schedule.collective.limits.reserved, target)
-    return not check_plan(schedule, replace(plan, target=left))

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from collc.driver.bundle import Bundle
-from collc.driver.pipeline import compile_collective, of_one, proved
+from collc.driver.pipeline import bundle_of, of_one
+from collc.driver.planning import planned_alone
+from collc.driver.proving import proved
 from collc.language import parse_source
 from collc.schedule import build_schedule
 from collc.schedule.barrier_tokens import with_tokens
@@ -52,4 +54,4 @@ class Question:
         spec, collective = self.at(length)
         assert collective.undecided is not None, "all steps are left open"
         written = collective.undecided.write(plan)
-        return compile_collective(spec, proved(written, TARGETS[spec.target]))
+        return bundle_of(planned_alone(spec, proved(written, TARGETS[spec.target])))

@@ -17,7 +17,7 @@ from typing import Any
 
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.files import write_files
-from collc.driver.bundle import Bundle, ProgramBundle
+from collc.driver.bundle import Bundle
 from collc.plan import Phase, Plan, Strided
 
 # Steps of compile-time evaluation that take about two seconds, and PEs that take as long by far the
@@ -30,7 +30,7 @@ _COLUMNS = "for (@range(u16, {})) |x_coordinate| {{"
 _ROWS = "for (@range(u16, {})) |y_coordinate| {{"
 
 
-def verify_text(bundle: Bundle | ProgramBundle) -> None:
+def verify_text(bundle: Bundle) -> None:
     """Compile the text for every target it has commands for; without fabsim nothing is done.
 
     Raises CollcError with the front end's messages where it does not take the text.
@@ -58,7 +58,7 @@ def _internal(problem: str, arch: str) -> Diagnostic:
     return Diagnostic("C506", message, None, help=help)
 
 
-def _problem(fabsim: Any, bundle: Bundle | ProgramBundle, arch: str) -> str:  # noqa: ANN401
+def _problem(fabsim: Any, bundle: Bundle, arch: str) -> str:  # noqa: ANN401
     """What the front end says; nothing if it takes the text."""
     layout = bundle.files["layout.csl"]
     rectangle = re.search(r"@set_rectangle\((\d+), (\d+)\);", layout)

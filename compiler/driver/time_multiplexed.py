@@ -16,7 +16,8 @@ from collc.lowering.resources import left_by
 from collc.plan.program import ProgramPlan
 from collc.schedule import Schedule
 from collc.schedule.barrier_tokens import with_tokens
-from collc.spec import Collective, Program, Reconfigure
+from collc.spec import Collective
+from collc.spec.program import program_of_one
 from collc.target import Target
 
 
@@ -25,13 +26,6 @@ class TimeMultiplexed(NamedTuple):
 
     plan: ProgramPlan
     prediction: Prediction
-
-
-def program_of_one(collective: Collective) -> Program:
-    """The program that calls one collective once, within the limits of that."""
-    limits, way = collective.limits, Reconfigure.AUTO
-    most = (limits.colors, limits.colors_span)
-    return Program((collective.name,), 1, *most, way, collective.span, limits.reserved)
 
 
 def without_limits(collective: Collective) -> Collective:

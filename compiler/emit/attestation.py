@@ -6,7 +6,7 @@ says `within unattested`. docs/csl-constructs.md has all forms and who attests t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from collc.plan import Action, Advance, Plan, filters_of
 from collc.plan.program import ProgramPlan
@@ -16,11 +16,12 @@ from collc.target import TARGETS
 Forms = dict[str, list[str]]
 
 
-def forms_of(plans: Sequence[Plan], program: ProgramPlan | None = None) -> dict[str, Forms]:
-    """The manifest's entry about the plans of a bundle, and of a program of them; none if programs
-    show all that is emitted."""
-    pages = sorted({form for plan in plans for form in _by_pages(plan)} | set(_settings(program)))
-    unattested = sorted({form for plan in plans for form in _unattested(plan)})
+def forms_of(program: ProgramPlan) -> dict[str, Forms]:
+    """The manifest's entry about the plan of a bundle; none if programs show all that is
+    emitted."""
+    by_pages = {form for plan in program.plans for form in _by_pages(plan)}
+    pages = sorted(by_pages | set(_settings(program)))
+    unattested = sorted({form for plan in program.plans for form in _unattested(plan)})
     found = {"by_pages_alone": pages, "unattested": unattested}
     kept = {kind: forms for kind, forms in found.items() if forms}
     return {"forms": kept} if kept else {}
@@ -41,10 +42,8 @@ def _by_pages(plan: Plan) -> Iterator[str]:
         yield "@map with operands of the fabric"
 
 
-def _settings(program: ProgramPlan | None) -> Iterator[str]:
+def _settings(program: ProgramPlan) -> Iterator[str]:
     """Those of colors that several phases share over time."""
-    if program is None:
-        return
     for use in program.uses:
         torn_down = {name for name, k in use.positions if program.colors[k].torn_down}
         settings = (color for role in program.phase(use).roles for color in role.colors)

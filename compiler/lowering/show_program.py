@@ -10,7 +10,10 @@ from collc.plan.show import show_plan
 
 
 def show_program(plan: ProgramPlan) -> str:
-    """The colors of the program, how each gets from one use to the next and why, then the plans."""
+    """The colors of the program, how each gets from one use to the next and why, then the plans; of
+    a collective that is alone its plan."""
+    if plan.alone:
+        return show_plan(plan.plans[0])
     program = plan.program
     head = [
         f"program on {plan.target.name}: {' '.join(program.calls)}, {program.rounds} rounds",

@@ -14,13 +14,12 @@ import numpy as np
 
 from collc.base.diagnostics import CollcError
 from collc.cost.formulas import FORMULAS
-from collc.driver.pipeline import planned
+from collc.driver.planning import planned
 from collc.lowering import candidate_plans
 from collc.patterns.instances import ORDERS, Choice, contract_of_example, instance
 from collc.patterns.sources import Kind, Pattern
 from collc.run.expected import carry_out, promised
 from collc.schedule import Phase, ReducePhase, Schedule
-from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import ContractKind, ReduceStep, RunStep
 from collc.spec.exchange import StepsPhase
 from collc.target import TARGETS
@@ -193,11 +192,11 @@ def _planned(pattern: Pattern, contract: ContractKind) -> tuple[Choice, Schedule
             pattern, contract, PLANNED_ON, PLANNED_LENGTH, order=order, target=machine.name
         )
         try:
-            plan, prediction = planned(with_tokens(schedule), machine)
+            plan, prediction = planned(schedule, machine)
         except CollcError as error:
             refusal = error.diagnostics[0]
             return choice, schedule, 0, 0, f"{refusal.code}: {refusal.message}"
-        found.append((prediction.cycles, len(found), choice, schedule, len(plan.colors)))
+        found.append((prediction.cycles, len(found), choice, schedule, len(plan.color_numbers)))
     _, _, choice, schedule, colors = min(found)
     fewest = min(len(plan.colors) for plan in candidate_plans(schedule, machine))
     return choice, schedule, colors, fewest, ""

@@ -1,6 +1,7 @@
-"""The plan of a program of several collectives: a Plan for each, and what they share.
+"""The plan of a program: a Plan for each of its collectives, and what they share.
 
-Made by `collc.lowering.sharing`, judged by `collc.checks`, read by `collc.cost` and `collc.emit`.
+Made by `collc.lowering.sharing`, or by `of_one_call`; judged by `collc.checks`, read by
+`collc.cost` and `collc.emit`.
 A *use* of a color is one phase of one collective. Where several uses share a color, its routers are
 torn down behind every use and configured anew before the next (docs/decisions.md, D35).
 """
@@ -15,6 +16,7 @@ from collc.plan import Phase, Plan
 from collc.schedule import Phase as Pattern
 from collc.schedule import Schedule
 from collc.spec import Program
+from collc.spec.program import program_of_one
 from collc.target import Target
 
 
@@ -58,6 +60,10 @@ class ProgramPlan:
     Where calls are in flight at the same time, `call_streams` are programs whose calls may be so,
     each with calls of its own one after the other, and with numbers that no other call stream has;
     the plan is all of them put together.
+
+    A program that calls one collective once can be `alone`: its files are specialised to the
+    collective's own plan, with the numbers of that; nothing is shared, so `uses`, `colors`,
+    `task_ids` and `dsr_ids` are empty.
     """
 
     target: Target
@@ -72,6 +78,14 @@ class ProgramPlan:
     data_bytes: int
     skewed: bool = False
     call_streams: tuple[ProgramPlan, ...] = ()
+    alone: bool = False
+
+    @property
+    def color_numbers(self) -> tuple[int, ...]:
+        """The colors that the program uses."""
+        if self.alone:
+            return tuple(number for _, number in self.plans[0].colors)
+        return tuple(color.number for color in self.colors)
 
     @property
     def own_tasks(self) -> int:
@@ -107,3 +121,11 @@ class ProgramPlan:
     def label(self, use: Use) -> str:
         """How messages name a use: `largest.columns`."""
         return f"{self.plans[use.collective].collective.name}.{self.phase(use).name}"
+
+
+def of_one_call(schedule: Schedule, plan: Plan) -> ProgramPlan:
+    """The plan of the program that calls one collective once, and is `alone`."""
+    program, size = program_of_one(plan.collective), (plan.code_bytes, plan.data_bytes)
+    return ProgramPlan(
+        plan.target, program, (schedule,), (plan,), (), (), (), (), *size, alone=True
+    )

@@ -9,6 +9,9 @@ block. Together these two keep it on the grid if they follow each other as their
     reduce_scatter, scatter  a PE gets its line's block of the vector, then its slice of the block
     all_to_all               blocks among the lines, and slices of every block within a line
 
+An allgather may also be a gather and a multicast from where that ends, a reduce_scatter a reduction
+to where a scatter begins: then each of the two contracts is proved by itself.
+
 A line may work on the first element of the next block as well (`collc.spec.exchange.Blocks`).
 Nobody has that right before blocks are gathered, and nobody needs it after they have been
 scattered.
@@ -24,9 +27,10 @@ import numpy as np
 
 from collc.base.diagnostics import Diagnostic, Span
 from collc.base.grids import Grid
+from collc.proof.grid import prove_contract
 from collc.proof.line import prove_line
 from collc.proof.steps import order_of, out_of_order
-from collc.schedule import Schedule, home_pe
+from collc.schedule import BroadcastPhase, Phase, ReducePhase, Schedule, corner_of, home_pe
 from collc.spec import Collective, ContractKind, RunStep
 from collc.spec.exchange import Blocks, Moves, Slicing, StepsPhase
 from collc.spec.slice_ownership import places_along
@@ -51,6 +55,10 @@ class _Axis:
 
 def prove_blocks(schedule: Schedule) -> Iterator[Diagnostic]:
     """What keeps the contract from being kept; nothing if it is."""
+    parts = _by_way_of_a_root(schedule)
+    if parts:
+        yield from (problem for part in parts for problem in _of_part(part))
+        return
     problem = _problem(schedule)
     if problem is not None:
         yield problem
@@ -60,6 +68,42 @@ def prove_blocks(schedule: Schedule) -> Iterator[Diagnostic]:
         yield from found
         if found:
             return
+
+
+def _by_way_of_a_root(schedule: Schedule) -> tuple[Schedule, ...]:
+    """The two contracts that phases keep one after the other, if there is a tree or a multicast
+    where it may be: each with its own phases; nothing if there is none."""
+    kind, phases = schedule.collective.contract.kind, schedule.phases
+    if kind is ContractKind.ALLGATHER and isinstance(phases[-1], BroadcastPhase):
+        root = (phases[-1].x, phases[-1].y)
+        kinds, cut = (ContractKind.GATHER, ContractKind.BROADCAST), len(phases) - 1
+    elif kind is ContractKind.REDUCE_SCATTER and isinstance(phases[0], ReducePhase):
+        root = corner_of(schedule.collective)
+        kinds = (ContractKind.REDUCE, ContractKind.SCATTER)
+        cut = sum(isinstance(phase, ReducePhase) for phase in phases)
+    else:
+        return ()
+    parts = (phases[:cut], phases[cut:])
+    return tuple(
+        _with_kind(schedule, kind, of, root) for kind, of in zip(kinds, parts, strict=True)
+    )
+
+
+def _with_kind(
+    schedule: Schedule, kind: ContractKind, phases: tuple[Phase, ...], root: tuple[int, int]
+) -> Schedule:
+    """Some phases of a schedule, with a contract that starts or ends at a PE."""
+    collective = schedule.collective
+    operation = collective.contract.operation if kind.reduces else None
+    contract = replace(collective.contract, kind=kind, operation=operation)
+    return Schedule(replace(collective, contract=contract, root=root), phases)
+
+
+def _of_part(part: Schedule) -> Iterator[Diagnostic]:
+    """What one of the two contracts is not kept by."""
+    yield from (
+        prove_blocks(part) if part.collective.contract.kind.by_slices else prove_contract(part)
+    )
 
 
 def _axes(schedule: Schedule) -> tuple[_Axis, ...]:

@@ -1,12 +1,11 @@
 """Running a bundle on fabsim, and what its result has to be."""
 
-from collc.run.collective import (
+from collc.run.launching import (
     Outcome,
     Progress,
     RunError,
     RunReport,
     fabsim_module,
-    run_bundle,
     run_texts,
     tokens_of,
 )
@@ -17,7 +16,6 @@ __all__ = [
     "RunError",
     "RunReport",
     "fabsim_module",
-    "run_bundle",
     "run_texts",
     "tokens_of",
 ]

@@ -1,4 +1,4 @@
-"""Running a program of several collectives on fabsim and judging all its rounds."""
+"""Running a program on fabsim and judging all its rounds."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def run_program(  # noqa: PLR0913 - what to run, then how
     fitting = checked_lengths(plan.program, [(n, tuple(of)) for n, of in (lengths or {}).items()])
 
     def turn(simulator: Any, number: int) -> Outcome:  # noqa: ANN401 - see `fabsim_module`
-        given = with_inputs(inputs_of(plan, seed + number), inputs)
+        given = _given(plan, seed + number, inputs)
         of_run = lengths_of_run(plan.program, fitting, seed + number)
         copy_in(simulator, plan, given, seed + number)
         copy_lengths(simulator, plan, of_run)
@@ -67,16 +67,30 @@ def run_program(  # noqa: PLR0913 - what to run, then how
         return Outcome(launch, wrong, of_run, wanted.compared, held)
 
     grid = plan.plans[0].collective.grid.whole
-    return run_texts(texts, arch, f"{grid.width} x {grid.height} PEs", repeats, turn)
+    elements = plan.program.rounds * sum(c.contract.length for c in _buffers(plan).values())
+    size = f"{grid.width} x {grid.height} PEs of {elements} elements"
+    return run_texts(texts, arch, size, repeats, turn)
+
+
+def _given(plan: ProgramPlan, seed: int, inputs: Inputs | None) -> dict[str, Array]:
+    """The vectors of a run as `inputs_of` has them, the caller's among them; of a collective that
+    is alone these are without an axis for rounds."""
+    drawn = inputs_of(plan, seed)
+    if not plan.alone:
+        return with_inputs(drawn, inputs)
+    given = with_inputs({name: vectors[0] for name, vectors in drawn.items()}, inputs)
+    return {name: vectors[None] for name, vectors in given.items()}
 
 
 def _held(simulator: Any, plan: ProgramPlan, given: dict[str, Array]) -> dict[str, Array]:  # noqa: ANN401 - see `fabsim_module`
-    """What the buffers hold after the run, as `inputs_of` has them."""
+    """What the buffers hold after the run, as `inputs_of` has them; of a collective that is alone
+    without an axis for rounds."""
     found = {}
     for name, vectors in given.items():
         rounds, height, width, length = vectors.shape
         flat = simulator.memcpy_d2h(name, vectors.dtype, *_area(plan, vectors))
-        found[name] = flat.reshape(height, width, rounds, length).transpose(2, 0, 1, 3)
+        by_round = flat.reshape(height, width, rounds, length).transpose(2, 0, 1, 3)
+        found[name] = by_round[0] if plan.alone else by_round
     return found
 
 
@@ -138,7 +152,7 @@ def wanted_of(plan: ProgramPlan, given: dict[str, Array], lengths: Lengths | Non
 def compare(simulator: Any, plan: ProgramPlan, wanted: Wanted) -> str:  # noqa: ANN401 - see `fabsim_module`
     """What is not as wanted in the machine, in words; empty when all is right."""
     if wanted.broken:
-        return f"`{wanted.broken}`: {NOT_KEPT}"
+        return NOT_KEPT if plan.alone else f"`{wanted.broken}`: {NOT_KEPT}"
     if wanted.buffers and not wanted.compared:
         return NOTHING_KNOWN
     for name, states in wanted.buffers.items():
@@ -150,7 +164,7 @@ def compare(simulator: Any, plan: ProgramPlan, wanted: Wanted) -> str:  # noqa: 
         for round_, (vectors, known) in enumerate(states):
             wrong = describe(vectors, by_round[:, :, round_], known)
             if wrong:
-                return f"`{name}` after round {round_ + 1}: {wrong}"
+                return wrong if plan.alone else f"`{name}` after round {round_ + 1}: {wrong}"
     return _tokens(simulator, plan)
 
 
@@ -183,6 +197,8 @@ def _carried_out(
 
 def _module_of(plan: ProgramPlan, name: str) -> str:
     """The path of a collective's module in the PE program."""
+    if plan.alone:
+        return name
     call_streams = enumerate(plan.call_streams or (plan,))
     own = next(i for i, s in call_streams if any(one.collective.name == name for one in s.plans))
     return f"{call_stream_name(own)}.{name}"

@@ -40,10 +40,11 @@ class Considered:
 @dataclass(frozen=True)
 class Decision:
     """What was chosen for a collective, and what lost: first what was predicted, the fastest
-    first, then what was ruled out."""
+    first, then what was ruled out. `left_out` are plans that the search had no budget left for."""
 
     chosen: Considered
     lost: tuple[Considered, ...]
+    left_out: tuple[str, ...] = ()
 
     @property
     def runner_up(self) -> Considered | None:

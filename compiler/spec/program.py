@@ -149,6 +149,13 @@ class Program:
         return tuple(turns)
 
 
+def program_of_one(collective: Collective) -> Program:
+    """The program that calls one collective once, within the limits of that."""
+    limits = collective.limits
+    most = (limits.colors, limits.colors_span, Reconfigure.AUTO)
+    return Program((collective.name,), 1, *most, collective.span, limits.reserved)
+
+
 @dataclass(frozen=True)
 class Spec:
     """A whole file: target name ("wse2" or "wse3"), parameters, the collectives it runs in order of

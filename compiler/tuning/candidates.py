@@ -18,7 +18,7 @@ from collc.language.optimal_tree import optimum
 from collc.spec import Collective, Contract, ContractKind, Gap, Undecided
 from collc.spec.simd import WIDE, elements_of_wavelet, takes_several, wavelets
 from collc.target import Target
-from collc.tuning.compositions import compositions
+from collc.tuning.compositions import compositions, lines_of_steps, on_grid
 from collc.tuning.steps_model import step_begins
 
 
@@ -303,16 +303,24 @@ def _on_grid(collective: Collective, undecided: Undecided, target: Target) -> It
     if not commutes(collective):
         yield from _grid_in_rank_order(collective, undecided)
     if max(undecided.extents) <= _LONGEST_OF_STEPS:
-        across, down = (
-            dict(_algorithms(collective, extent, target)) for extent in undecided.extents
-        )
-        at = "" if undecided.root is None else f" {kind.root_word} {_place(undecided)}"
-        for name in (name for name in across if name in down):
-            for order in _orders(collective, undecided, name):
-                first, last = _lines_of_steps(collective)
-                text = f"{order}run {first} by {name}{at} then run {last} by {name}{at}"
-                cycles, term = (across[name][0] + down[name][0], across[name][1])
-                yield Written(text, cycles, term)
+        yield from _steps_on_grid(collective, undecided, target)
+
+
+def _steps_on_grid(
+    collective: Collective, undecided: Undecided, target: Target
+) -> Iterator[Written]:
+    """Compositions by way of the corner, and the same algorithm along both axes."""
+    kind = collective.contract.kind
+    if commutes(collective):
+        yield from (Written(text, 1, "start-up") for text in on_grid(collective))
+    across, down = (dict(_algorithms(collective, extent, target)) for extent in undecided.extents)
+    at = "" if undecided.root is None else f" {kind.root_word} {_place(undecided)}"
+    for name in (name for name in across if name in down):
+        for order in _orders(collective, undecided, name):
+            first, last = lines_of_steps(collective)
+            text = f"{order}run {first} by {name}{at} then run {last} by {name}{at}"
+            cycles, term = (across[name][0] + down[name][0], across[name][1])
+            yield Written(text, cycles, term)
 
 
 def _grid_in_rank_order(collective: Collective, undecided: Undecided) -> Iterator[Written]:
@@ -327,20 +335,6 @@ def _grid_in_rank_order(collective: Collective, undecided: Undecided) -> Iterato
     if kind is ContractKind.REDUCE_SCATTER and short and not undecided.ordered:
         dealt = "order row_major reduce {tree} to 0 then run binomial_scatter"
         yield from _with_trees(dealt, ("optimal", "chain", "binomial"))
-
-
-def _lines_of_steps(collective: Collective) -> tuple[str, str]:
-    """The lines of algorithms along both axes, in their order. Where a contract is about slices it
-    is theirs, and among the lines of a rooted one there is only that of the root."""
-    kind = collective.contract.kind
-    within, among = ("rows", "column") if collective.counts_along == "x" else ("columns", "row")
-    if kind is ContractKind.GATHER:
-        return within, among
-    if kind is ContractKind.SCATTER:
-        return among, within
-    if kind is ContractKind.ALLGATHER:
-        return within, f"{among}s"
-    return (f"{among}s", within) if kind.by_slices else ("columns", "rows")
 
 
 def _places(

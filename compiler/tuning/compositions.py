@@ -7,7 +7,7 @@ that have been combined where they belong go to everybody, or to the root.
 
 from __future__ import annotations
 
-from collc.spec import ContractKind
+from collc.spec import Collective, ContractKind
 
 COMPOSITIONS: dict[ContractKind, tuple[str, ...]] = {
     ContractKind.ALLGATHER: ("run linear_gather then broadcast from 0",),
@@ -24,3 +24,31 @@ def compositions(kind: ContractKind, place: str) -> tuple[str, ...]:
     """Those of a contract along a line; `place` is where it ends, which is rank 0 or there are
     none."""
     return COMPOSITIONS.get(kind, ()) if place == "0" else ()
+
+
+def on_grid(collective: Collective) -> tuple[str, ...]:
+    """Those on a grid, by way of its corner."""
+    kind, along = collective.contract.kind, collective.counts_along
+    within, among = ("rows", "column") if along == "x" else ("columns", "row")
+    if kind is ContractKind.ALLGATHER:
+        gathered = f"run {within} by linear_gather then run {among} by linear_gather"
+        return (f"{gathered} then broadcast from 0",)
+    if kind is ContractKind.REDUCE_SCATTER:
+        summed = "reduce columns by optimal to 0 then reduce row by optimal to 0"
+        dealt = f"run {among} by linear_scatter then run {within} by linear_scatter"
+        return (f"{summed} then {dealt}",)
+    return ()
+
+
+def lines_of_steps(collective: Collective) -> tuple[str, str]:
+    """The lines of algorithms along both axes, in their order. Where a contract is about slices it
+    is theirs, and among the lines of a rooted one there is only that of the root."""
+    kind = collective.contract.kind
+    within, among = ("rows", "column") if collective.counts_along == "x" else ("columns", "row")
+    if kind is ContractKind.GATHER:
+        return within, among
+    if kind is ContractKind.SCATTER:
+        return among, within
+    if kind is ContractKind.ALLGATHER:
+        return within, f"{among}s"
+    return (f"{among}s", within) if kind.by_slices else ("columns", "rows")

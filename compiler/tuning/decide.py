@@ -31,6 +31,7 @@ from collc.schedule import Schedule, build_schedule
 from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import Collective, Considered, Decision, Undecided
 from collc.target import Target
+from collc.tuning.budget import Budget
 from collc.tuning.candidates import Written, plans, values
 from collc.tuning.cost_terms import Terms, least_terms, terms_of
 from collc.tuning.trees import with_chosen_trees
@@ -94,6 +95,7 @@ class _Search:
     chosen: Considered | None = None
     considered: dict[str, Considered] = field(default_factory=dict)
     problems: list[Refusal] = field(default_factory=list)
+    budget: Budget = field(default_factory=Budget)
 
 
 def decided(collective: Collective, target: Target, colors: int | None = None) -> Collective:
@@ -145,12 +147,15 @@ def _found(collective: Collective, search: _Search) -> Collective | None:
     if undecided.gaps:
         _fill(search, collective)
     else:
-        _write(search, undecided, list(plans(collective, search.target)))
+        written = list(plans(collective, search.target))
+        search.budget.at_least_one((one.text for one in written), undecided)
+        _write(search, undecided, written)
     if search.best is None or search.chosen is None:
         return None
     lost = [one for one in search.considered.values() if one is not search.chosen]
     lost.sort(key=lambda one: (one.refused != "", one.cycles is None, one.cycles or one.at_least))
-    return replace(search.best, decision=Decision(search.chosen, tuple(lost)))
+    decision = Decision(search.chosen, tuple(lost), tuple(search.budget.left_out))
+    return replace(search.best, decision=decision)
 
 
 def _nearest(search: _Search) -> CollcError:
@@ -195,6 +200,7 @@ def _read(
     """Look at plans; `read` is told what each text became. Of those that leave numbers open, which
     come last, it is the fastest that was found."""
     open_ones: dict[str, Collective] = {}
+    texts = list(search.budget.affordable(texts, undecided))
     _predict_all(search, _elaborated(search, undecided.write, texts, read, open_ones))
     for text, collective in open_ones.items():
         found = _fill(search, collective)
@@ -311,16 +317,19 @@ def _fill(search: _Search, collective: Collective) -> Candidate | None:
         numbers_of.setdefault(show_steps(filled), numbers)
         return filled
 
+    budget = search.budget
+    budget.at_least_one([()], undecided)
     if prod(map(len, domains)) <= _ALL_AT_ONCE:
-        looked_at = _elaborated(search, fill, product(*domains))
+        looked_at = _elaborated(search, fill, budget.affordable(product(*domains), undecided))
     else:
-        looked_at = _one_after_the_other(search, fill, domains, numbers_of)
+        looked_at = _one_after_the_other(search, fill, domains, numbers_of, undecided)
     _predict_all(search, looked_at)
     best = _fastest(search, looked_at)
     steps = [max((b - a for a, b in pairwise(domain)), default=0) for domain in domains]
     while best is not None and any(step > 1 for step in steps):
         steps = [(step + 1) // 2 if step > 1 else 0 for step in steps]
-        near = _elaborated(search, fill, _near(numbers_of[best.text], steps, domains))
+        next_to = _near(numbers_of[best.text], steps, domains)
+        near = _elaborated(search, fill, budget.affordable(next_to, undecided))
         _predict_all(search, near)
         best = _fastest(search, [best, *near])
     return best
@@ -338,6 +347,7 @@ def _one_after_the_other(
     fill: Callable[[tuple[int, ...]], Collective],
     domains: Sequence[tuple[int, ...]],
     numbers_of: Mapping[str, tuple[int, ...]],
+    undecided: Undecided,
 ) -> list[Candidate]:
     """Vary one number at a time, twice; the others stay at what is predicted to be the fastest, or
     takes the fewest cycles at least where nothing is predicted."""
@@ -345,7 +355,7 @@ def _one_after_the_other(
     best = tuple(domain[len(domain) // 2] for domain in domains)
     for index in (*range(len(domains)), *range(len(domains))):
         varied = ((*best[:index], number, *best[index + 1 :]) for number in domains[index])
-        candidates = _elaborated(search, fill, varied)
+        candidates = _elaborated(search, fill, search.budget.affordable(varied, undecided))
         _predict_all(search, candidates)
         found |= {candidate.text: candidate for candidate in candidates}
         fastest = _fastest(search, found.values()) or next(iter(candidates), None)

@@ -29,6 +29,9 @@ def show_decision(decision: Decision) -> str:
         lines[-1] += f"; {ruled_out} cannot take fewer"
     if other is not None:
         lines.append(f"  next: {other.text} with {other.cycles} cycles, most of them {other.term}")
+    if decision.left_out:
+        plans = "; ".join(shortened(list(decision.left_out)))
+        lines.append(f"  not looked at, for lines of so many ranks: {plans}")
     return "\n".join(lines) + "\n"
 
 
@@ -124,4 +127,5 @@ def decision_as_data(decision: Decision) -> dict[str, Any]:
         "chosen": plan_as_data(decision.chosen),
         "runner_up": plan_as_data(other) if other else None,
         "plans": len(decision.lost) + 1,
+        "left_out": list(decision.left_out),
     }

@@ -17,7 +17,7 @@ from collc.cost.show import wait_words
 from collc.plan import ColorUse, Phase, Plan, Region, Role, Strided
 from collc.plan.program import ProgramPlan
 from collc.plan.show import show_lane
-from collc.run.collective import RunReport
+from collc.run.launching import RunReport
 from collc.schedule import Schedule
 from collc.spec import Spec
 from collc.target import TARGETS
@@ -37,7 +37,7 @@ class Viewed(Protocol):
         """What its file says."""
 
     @property
-    def plan(self) -> Plan | ProgramPlan:
+    def program(self) -> ProgramPlan:
         """How it is done."""
 
     @property
@@ -118,9 +118,7 @@ def _calls(bundle: Viewed) -> list[int]:
     for plan in bundle.plans:
         firsts.append(range(count, count + len(plan.phases)))
         count += len(plan.phases)
-    if not isinstance(bundle.plan, ProgramPlan):
-        return list(range(count))
-    return [phase for call in bundle.plan.calls for phase in firsts[call]]
+    return [phase for call in bundle.program.calls for phase in firsts[call]]
 
 
 def _colors(bundle: Viewed) -> list[dict[str, Any]]:
@@ -228,7 +226,7 @@ def _prediction(bundle: Viewed) -> dict[str, Any]:
 
 def _terms(bundle: Viewed) -> list[tuple[str, int]]:
     """What predicted cycles go into; of programs of several collectives the model does not say."""
-    if isinstance(bundle.plan, ProgramPlan) or not bundle.schedules[0].phases:
+    if not bundle.program.alone or not bundle.schedules[0].phases:
         return []
     target = TARGETS[bundle.spec.target]
     return list(terms_of(bundle.schedules[0], bundle.prediction.cycles, target).named())

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from collc.base.cache import Kept, on_all_cores
 from collc.base.diagnostics import CollcError, Diagnostic
-from collc.driver.bundle import Bundle, ProgramBundle
-from collc.driver.pipeline import of_one
-from collc.driver.programs import compile_any
+from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_text, of_one
 from collc.language import read_source
 from collc.language.parser import parse_text
 from collc.language.syntax import CollectiveDecl
@@ -144,7 +143,7 @@ def measure(work: Work) -> Point:
     subject, parameters, target = work.subject, work.parameters, work.target
     try:
         text, given = _program(subject, parameters, target)
-        bundle = compile_any(text, subject.name, given, target)
+        bundle = compile_text(text, subject.name, given, target)
         if bundle.spec.program is not None and bundle.spec.program.selections:
             of_one(bundle.spec)  # a run has lengths of its own
     except CollcError as error:
@@ -160,12 +159,11 @@ def measure(work: Work) -> Point:
     return Point(subject.name, target, parameters, cycles, *_bounds(bundle), simulated)
 
 
-def _bounds(bundle: Bundle | ProgramBundle) -> tuple[int, int]:
+def _bounds(bundle: Bundle) -> tuple[int, int]:
     """The bound and that of trees; 0 where there is none, as of several calls, which overlap."""
-    if isinstance(bundle, ProgramBundle):
-        program = bundle.plan.program
-        if len(program.calls) * program.rounds > 1:
-            return 0, 0
+    program = bundle.program.program
+    if len(program.calls) * program.rounds > 1:
+        return 0, 0
     return bundle.prediction.bound, bundle.prediction.tree_bound or 0
 
 

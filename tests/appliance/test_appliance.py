@@ -13,7 +13,7 @@ import pytest
 
 from collc.backends import CompileError, Job, Settings, UnavailableError, opened
 from collc.base.files import write_files
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 from collc.probe.decide import Verdict, decide
 from collc.probe.program import programs
 from collc.probe.tools import Tools
@@ -32,7 +32,7 @@ Start = Callable[..., Loopback]
 def job(tmp_path: Path) -> Job:
     """A small program that is right."""
     text = (EXAMPLES / "chain.coll").read_text()
-    write_files(tmp_path / "job", compile_any(text, "chain.coll", {"P": 4, "B": 3}).files)
+    write_files(tmp_path / "job", compile_text(text, "chain.coll", {"P": 4, "B": 3}).files)
     (tmp_path / "job" / "note.csl").write_text(f"// {tmp_path}\n")  # so each test compiles anew
     return Job(tmp_path / "job", OPTIONS)
 
@@ -185,7 +185,7 @@ def test_fabsim_runs_beside_the_clients_packages_and_hides_none_of_them(
         "print(numpy.__version__, SdkRuntime.__init__.__globals__['__name__'])\n"
     )
     text = (EXAMPLES / "chain.coll").read_text()
-    write_files(tmp_path / "job", compile_any(text, "chain.coll", {"P": 4, "B": 3}).files)
+    write_files(tmp_path / "job", compile_text(text, "chain.coll", {"P": 4, "B": 3}).files)
     environment = {"PYTHONPATH": str(tmp_path / "alone"), "PATH": "/usr/bin:/bin"}
 
     def fabsim(*words: str) -> str:

@@ -13,7 +13,8 @@ from collc.cost.choice import build_plan
 from collc.language import parse_source
 from collc.lowering.slots import Slot, slots_of, with_shared_numbers
 from collc.plan import Plan, Registers, Role
-from collc.run import run_bundle
+from collc.plan.program import of_one_call
+from collc.run.program import run_program
 from collc.schedule import Schedule, build_schedule
 from collc.target import TARGETS
 from mutants import judging, trees
@@ -59,7 +60,9 @@ def subject_of(
         mutants,
         lambda changed: check_plan(schedule, changed),
         lambda changed: judging.texts_of(schedule, changed),
-        lambda _, texts: run_bundle(texts, schedule, target, seed=1, repeats=2).problem,
+        lambda changed, texts: (
+            run_program(texts, of_one_call(schedule, changed), target, seed=1, repeats=2).problem
+        ),
     )
 
 

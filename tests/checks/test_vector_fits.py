@@ -9,9 +9,8 @@ from click.testing import CliRunner
 
 from collc.base.diagnostics import CollcError
 from collc.cli import commands
-from collc.driver import pipeline, programs
+from collc.driver import proving
 from collc.driver.pipeline import compile_text
-from collc.driver.programs import compile_any
 from collc.tuning import decide
 
 MOST = (49152 - 8272) // 4
@@ -44,7 +43,7 @@ def planning(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: object) -> None:
         raise AssertionError
 
-    for module in (pipeline, programs, decide):
+    for module in (proving, decide):
         monkeypatch.setattr(module, "build_schedule", never)
     monkeypatch.setattr(decide, "plans", never)
 
@@ -57,7 +56,7 @@ def test_nothing_is_planned_whatever_the_steps_and_the_program(
     steps: str, calls: str, target: str
 ) -> None:
     with pytest.raises(CollcError, match="needs 40884 bytes for `x` alone") as caught:
-        compile_any(text(steps, MOST + 1, calls, target), "test.coll", {})
+        compile_text(text(steps, MOST + 1, calls, target), "test.coll", {})
     assert [problem.code for problem in caught.value.diagnostics] == ["C308"]
 
 
@@ -65,7 +64,7 @@ def test_nothing_is_planned_whatever_the_steps_and_the_program(
 def test_nothing_is_planned_of_one_collective_or_of_a_choice_by_length() -> None:
     for refuse in (
         lambda: compile_text(text(RING, MOST + 1), "test.coll", {}),
-        lambda: compile_any(BY_LENGTH.format(length=MOST + 1, tree=TREE), "test.coll", {}),
+        lambda: compile_text(BY_LENGTH.format(length=MOST + 1, tree=TREE), "test.coll", {}),
     ):
         with pytest.raises(CollcError, match="needs 40884 bytes for `x` alone"):
             refuse()
@@ -83,7 +82,7 @@ def test_nothing_is_planned_for_tables(words: tuple[str, ...], tmp_path: Path) -
 @pytest.mark.parametrize("steps", [RING, TREE])
 def test_a_vector_that_leaves_nothing_for_code_is_planned(steps: str) -> None:
     with pytest.raises(CollcError, match=r"\(data \d+, code about \d+\)"):
-        compile_any(text(steps, MOST), "test.coll", {})
+        compile_text(text(steps, MOST), "test.coll", {})
 
 
 def test_a_schedule_needs_no_machine(tmp_path: Path) -> None:
@@ -99,14 +98,14 @@ def test_memory_is_kept_for_memcpy_and_the_stack_unless_said_otherwise(
 ) -> None:
     longer = text(f"{TREE}\n    {kept}", most + 1)
     with pytest.raises(CollcError, match="alone") as refused:
-        compile_any(longer, "long.coll", {})
+        compile_text(longer, "long.coll", {})
     said = refused.value.diagnostics[0].message
     assert ("beside 8272 for memcpy and the stack" in said) == (not kept)
-    compile_any(text(f"{TREE}\n    {kept}", most - 1200), "long.coll", {})
+    compile_text(text(f"{TREE}\n    {kept}", most - 1200), "long.coll", {})
 
 
 @pytest.mark.parametrize("wrong", ["memory 0 .. 3", "memory 49153"])
 def test_memory_is_reserved_as_a_number_of_bytes(wrong: str) -> None:
     with pytest.raises(CollcError) as refused:
-        compile_any(text(f"{TREE}\n    reserve {wrong}", 4), "wrong.coll", {})
+        compile_text(text(f"{TREE}\n    reserve {wrong}", 4), "wrong.coll", {})
     assert refused.value.diagnostics[0].code == "C162"

@@ -9,7 +9,7 @@ import pytest
 from programs.test_random_parts import random_program
 
 from collc.cost.processor import Piece, Processor
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 
 EVERYWHERE = np.ones((1, 1), dtype=np.bool_)
 
@@ -64,7 +64,7 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES)
 def test_joined_calls_are_predicted_within_a_few_percent(case: int) -> None:
-    bundle = compile_any(random_program(random.Random(case), steps=0), "random.coll", {})
+    bundle = compile_text(random_program(random.Random(case), steps=0), "random.coll", {})
     report = bundle.run(seed=case)
     assert report.verified and abs(bundle.prediction.cycles / report.cycles - 1) < 0.06
 
@@ -79,5 +79,5 @@ collective columns = allreduce(y: f32[6], add) on each column of pes {
 }
 program { rows and columns }
 """
-    bundle = compile_any(text, "rings.coll", {})
+    bundle = compile_text(text, "rings.coll", {})
     assert abs(bundle.prediction.cycles / bundle.run().cycles - 1) < 0.1

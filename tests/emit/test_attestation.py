@@ -8,7 +8,6 @@ import re
 import pytest
 
 from collc.driver.pipeline import compile_text
-from collc.driver.programs import compile_any
 from collc.language import parse_source
 from collc.language.show import show_spec
 
@@ -24,7 +23,7 @@ BEYOND = ("scatter(x: f32[64])", "run linear_scatter within unattested")
 
 def bundle_of(target: str, contract: str, steps: str, program: str = "total"):
     text = TEXT.format(target=target, contract=contract, steps=steps, program=program)
-    return compile_any(text, "test.coll", {})
+    return compile_text(text, "test.coll", {})
 
 
 def forms_in(bundle) -> dict[str, list[str]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "emitted.md"
@@ -28,7 +28,7 @@ def excerpt(text: str, kind: str, name: str) -> str:
 def files_of(example: str) -> Mapping[str, str]:
     """The emitted files of an example."""
     text = (ROOT / "examples" / f"{example}.coll").read_text()
-    return compile_any(text, f"{example}.coll", {}).files
+    return compile_text(text, f"{example}.coll", {}).files
 
 
 def test_the_page_shows_what_is_emitted(request: pytest.FixtureRequest) -> None:

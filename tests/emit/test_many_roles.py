@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import fabsim
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 from collc.emit.conditions import MOST_CONDITIONS, Cases
 from collc.patterns import Kind, Pattern, all_patterns, instance
 from collc.patterns.facts import contracts_of
@@ -47,7 +47,7 @@ def compiles(
         r"\bf32(\[.*?\]), add\b", rf"{element.value}\1, {operation.value}", choice.text
     )
     assert count == 1, choice.text
-    bundle = compile_any(text, "many.coll", choice.parameters)
+    bundle = compile_text(text, "many.coll", choice.parameters)
     bundle.write(into)
     fabsim.compile(str(into / "layout.csl"), arch="wse2")
     return dict(bundle.files)

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from collc.driver.pipeline import read
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text, read
 from collc.driver.read_back import verify_text
 from collc.emit.reserved import KEYWORDS
 from collc.emit.spelling import PREFIX, _taken
@@ -40,7 +39,7 @@ def program(names: list[str], buffers: list[str]) -> str:
 
 def executed(text: str, folder: Path) -> str:
     """What run.py says, run on fabsim's stand-ins."""
-    bundle = compile_any(text, "names.coll", {})
+    bundle = compile_text(text, "names.coll", {})
     verify_text(bundle)
     bundle.write(folder)
     return by_commands(folder)

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from collc.cost.choice import build_plan
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 from collc.plan import Advance
 from collc.target import TARGETS
 from emitting import every_kind_of_bundle
@@ -57,7 +57,7 @@ def test_a_call_back_never_moves_the_switch_behind_what_it_sends(target: str) ->
     text = f"""target {target} grid g = 16 x 1
     collective c = reduce(x: i32[6], max) on g {{ order west_to_east reduce binomial to 0 }}
     program {{ c }}"""
-    bundle = compile_any(text, "test.coll", {})
+    bundle = compile_text(text, "test.coll", {})
     ops = [op for phase in bundle.plan.phases for role in phase.roles for op in role.ops]
     moving = [op for op in ops if op.advance is Advance.OWN_ROUTER]
     assert moving and all(op.combines_from is None for op in moving)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ("program_mixed", "program_grid", "program_together")
@@ -30,7 +30,7 @@ Setting = tuple[str, frozenset[str], str, str]  # input, outputs, what position 
 
 @cache
 def bundle_of(example: str):
-    return compile_any((ROOT / "examples" / f"{example}.coll").read_text(), example, {}, "wse3")
+    return compile_text((ROOT / "examples" / f"{example}.coll").read_text(), example, {}, "wse3")
 
 
 def printed(text: str) -> dict[tuple[str, int, str], Setting]:
@@ -98,12 +98,12 @@ def differences(files: Mapping[str, str], plan) -> Iterator[str]:
 def test_the_text_sets_routers_as_the_plan_has_them(example: str) -> None:
     bundle = bundle_of(example)
     files = dict(bundle.files)
-    assert not list(differences(files, bundle.plan))
+    assert not list(differences(files, bundle.program))
 
 
 def test_many_settings_are_compared() -> None:
     bundle = bundle_of("program_mixed")
-    names = [one.collective.name for one in bundle.plan.plans]
+    names = [one.collective.name for one in bundle.program.plans]
     assert sum(len(printed(bundle.files[f"{name}_layout.csl"])) for name in names) > 50
 
 
@@ -124,7 +124,7 @@ def test_one_side_switch_output_or_handler_that_is_another_is_found(
     bundle = bundle_of("program_mixed")
     assert old in bundle.files[file]
     changed = {**bundle.files, file: bundle.files[file].replace(old, new, 1)}
-    assert list(differences(changed, bundle.plan))
+    assert list(differences(changed, bundle.program))
 
 
 def test_what_a_comment_or_an_unused_router_says_makes_no_difference() -> None:
@@ -133,4 +133,4 @@ def test_what_a_comment_or_an_unused_router_says_makes_no_difference() -> None:
     unused = re.sub(r"(\.used = false, [^\n]*\n *)\.rx = RAMP", r"\1.rx = WEST", text)
     assert unused != text
     changed = {**bundle.files, "along_layout.csl": f"// .rx = NORTH\n{unused}"}
-    assert not list(differences(changed, bundle.plan))
+    assert not list(differences(changed, bundle.program))

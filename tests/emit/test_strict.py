@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 
 fabsim = pytest.importorskip("fabsim")
 
@@ -24,7 +24,7 @@ CODE = re.compile(r"\[([a-z-]+)\](?:;|$)", re.MULTILINE)
 
 def rules_broken(example: Path, folder: Path) -> list[str]:
     """The codes of the rules that the text of an example breaks."""
-    bundle = compile_any(example.read_text(), example.name, {})
+    bundle = compile_text(example.read_text(), example.name, {})
     bundle.write(folder)
     layout = str(folder / "layout.csl")
     program = fabsim.compile(layout, arch=bundle.spec.target, strict=False)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from collc.backends import Job, Outcome, Settings, opened
 from collc.base.files import write_files
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 from collc.target import WSE2
 from collc.target.fabric import fabric_of
 
@@ -31,7 +31,7 @@ def ran(
 ) -> Outcome:
     """What run.py says of a program whose modules were edited."""
     text = (EXAMPLES / f"{example}.coll").read_text()
-    bundle = compile_any(text, example, parameters, "wse2", timed=timed)
+    bundle = compile_text(text, example, parameters, "wse2", timed=timed)
     files = {name: edit(text) for name, text in bundle.files.items()}
     assert files != bundle.files
     write_files(folder, files)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from collc.run import run_bundle
-from collc.schedule import build_schedule
-from emitting import every_kind_of_collective, files_of
+from collc.run.program import run_program
+from emitting import every_kind_of_collective, files_of, plan_of
 
 
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
 @pytest.mark.parametrize(("name", "what"), every_kind_of_collective().items())
 def test_every_kind_of_collective_delivers(name: str, what: object, target: str) -> None:
-    report = run_bundle(files_of(what, target), build_schedule(what), target, seed=7)
+    report = run_program(files_of(what, target), plan_of(what, target), target, seed=7)
     assert report.verified, report.problem

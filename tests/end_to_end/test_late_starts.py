@@ -10,7 +10,7 @@ import pytest
 import fabsim
 from collc.backends import Job, Settings, opened
 from collc.base.files import write_files
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 from collc.target import WSE2
 from collc.target.fabric import fabric_of
 
@@ -22,7 +22,7 @@ PES, LENGTH = 6, 8
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sum along a row."""
     made = tmp_path_factory.mktemp("chain")
-    bundle = compile_any(CHAIN.read_text(), "chain.coll", {"P": PES, "B": LENGTH}, "wse2")
+    bundle = compile_text(CHAIN.read_text(), "chain.coll", {"P": PES, "B": LENGTH}, "wse2")
     write_files(made, bundle.files)
     return made
 

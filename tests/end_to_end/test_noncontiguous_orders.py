@@ -9,7 +9,8 @@ import pytest
 
 from collc.checks import CHECKS
 from collc.cost import predict
-from collc.driver.pipeline import Bundle, compile_text
+from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_text
 from collc.language import parse_source
 from collc.plan import Plan, Way
 from collc.schedule import Phase, ReducePhase, build_schedule

@@ -159,7 +159,7 @@ def test_an_example_delivers_what_its_contract_says(name: str, target: str) -> N
 
 def run_py(text: str, tmp_path: Path) -> None:
     """Build a program for five PEs and let its own run.py judge it."""
-    collc.compile_any(text, "own.coll", {}).write(tmp_path)
+    collc.compile_text(text, "own.coll", {}).write(tmp_path)
     command = [sys.executable, "-m", "fabsim"]
     arguments = ["--arch=wse2", "layout.csl", "--fabric-dims=12,3", "--fabric-offsets=4,1"]
     arguments += ["-o", "out", "--memcpy", "--channels=1"]
@@ -206,7 +206,7 @@ collective most = evens(y: i32[7], largest) on row { run direct }
 )
 def test_the_emitted_script_computes_what_is_due(program: str, tmp_path: Path) -> None:
     run_py(HALO + program, tmp_path)
-    report = collc.compile_any(HALO + program, "own.coll", {}).run()
+    report = collc.compile_text(HALO + program, "own.coll", {}).run()
     assert report.verified, report.problem
 
 

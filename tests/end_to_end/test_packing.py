@@ -6,7 +6,8 @@ from itertools import cycle
 
 import pytest
 
-from collc.driver.pipeline import Bundle, compile_text
+from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_text
 
 CONTRACTS = (
     ("allreduce(x: f16[B], add)", "wse2"),

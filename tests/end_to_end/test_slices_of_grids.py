@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import collc
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 from emitting import by_commands
 
 KINDS = {
@@ -79,7 +79,7 @@ PROGRAM = """
 
 
 def test_slices_of_a_part_of_a_grid_follow_others_in_a_program(tmp_path: Path) -> None:
-    bundle = compile_any(PROGRAM, "test.coll", {})
+    bundle = compile_text(PROGRAM, "test.coll", {})
     report = bundle.run()
     assert report.verified, report.problem
     bundle.write(tmp_path)

@@ -18,8 +18,8 @@ from collc.base.files import write_files
 from collc.cli import commands
 from collc.cost.exchange import run_exchange
 from collc.cost.operations import costs_of, costs_of_phase
-from collc.driver.bundle import Bundle, ProgramBundle
-from collc.driver.programs import compile_any
+from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_text
 from collc.emit.clock import MEMORY_BYTES, RAMPS, SPIN
 from collc.spec.exchange import StepsPhase
 from collc.target import TARGETS
@@ -37,12 +37,12 @@ program { total }
 """
 
 
-def compiled(example: str, parameters: dict[str, int], target: str) -> Bundle | ProgramBundle:
+def compiled(example: str, parameters: dict[str, int], target: str) -> Bundle:
     text = (EXAMPLES / f"{example}.coll").read_text()
-    return compile_any(text, example, parameters, target, timed=True)
+    return compile_text(text, example, parameters, target, timed=True)
 
 
-def ran(bundle: Bundle | ProgramBundle, target: str, *words: str) -> Row:
+def ran(bundle: Bundle, target: str, *words: str) -> Row:
     """What run.py says on fabsim."""
     place = Place("fabsim", fabric_of(bundle.size, TARGETS[target]), words)
     (row,) = tried(Trial(bundle.files, target, bundle.prediction.cycles), [place], Settings())
@@ -61,7 +61,7 @@ def ran(bundle: Bundle | ProgramBundle, target: str, *words: str) -> Row:
 def test_the_cycles_are_those_of_a_run_without_a_host(example, parameters, target) -> None:
     bundle = compiled(example, parameters, target)
     row = ran(bundle, target, "--hop", "1")
-    untimed = compile_any(
+    untimed = compile_text(
         (EXAMPLES / f"{example}.coll").read_text(), example, parameters, target
     ).run()
     assert row.cycles is not None
@@ -96,7 +96,7 @@ def test_steps_take_what_they_are_predicted_to_with_these_starts(
     that are apart cost more than they are apart, so they are predicted with them."""
     text, parameters = (EXAMPLES / "ring_allreduce.coll").read_text(), {"P": 5, "B": 20}
     bundle = compiled("ring_allreduce", parameters, target)
-    assert isinstance(bundle, Bundle)
+    assert bundle.program.alone
     begins, ends = stamped(bundle, target, tmp_path)
     row = ran(bundle, target, "--hop", "1")
     assert (row.cycles, row.starts_within) == (ends.max(), begins.max())
@@ -108,7 +108,7 @@ def test_steps_take_what_they_are_predicted_to_with_these_starts(
         int(run_exchange(costs, phase, pattern, starts[None, :], none[None, :]).time.max())
         for starts in (none, begins)
     )
-    untimed = compile_any(text, "ring_allreduce", parameters, target).run().cycles
+    untimed = compile_text(text, "ring_allreduce", parameters, target).run().cycles
     assert untimed + apart - together <= ends.max() <= untimed + apart - together + OVERHEAD
 
 
@@ -123,7 +123,7 @@ def test_the_vendors_clock_on_a_wse3_has_hops_of_two(monkeypatch: pytest.MonkeyP
 
 
 def test_one_pe_needs_no_signal() -> None:
-    bundle = compile_any(ALONE, "alone.coll", {}, timed=True)
+    bundle = compile_text(ALONE, "alone.coll", {}, timed=True)
     assert "clock_layout.csl" not in bundle.files
     assert ran(bundle, "wse2").cycles is not None
 
@@ -131,7 +131,7 @@ def test_one_pe_needs_no_signal() -> None:
 @pytest.mark.parametrize("example", ["two_phase", "program_mixed"])
 def test_what_they_take_is_counted_and_nobody_elses(example: str) -> None:
     timed = compiled(example, {"P": 8}, "wse2")
-    untimed = compile_any((EXAMPLES / f"{example}.coll").read_text(), example, {"P": 8})
+    untimed = compile_text((EXAMPLES / f"{example}.coll").read_text(), example, {"P": 8})
     taken = json.loads(timed.files["manifest.json"])["resources"]["time_stamps"]
     assert taken["bytes"] == MEMORY_BYTES
     assert timed.memory_bytes >= untimed.memory_bytes + MEMORY_BYTES
@@ -149,7 +149,7 @@ def test_where_nothing_is_left_for_them_that_is_said_and_the_program_runs_withou
     text = (EXAMPLES / "chain.coll").read_text()
     full = text.replace("reduce chain to 0", "reduce chain to 0\n    reserve tasks 24 .. 26")
     with pytest.raises(CollcError, match="time stamps need a task id"):
-        compile_any(full, "full.coll", {"P": 4}, timed=True)
+        compile_text(full, "full.coll", {"P": 4}, timed=True)
     (tmp_path / "full.coll").write_text(full)
     result = CliRunner().invoke(
         commands, ["run", str(tmp_path / "full.coll"), "-D", "P=4", "--on", "fabsim"]
@@ -159,6 +159,6 @@ def test_where_nothing_is_left_for_them_that_is_said_and_the_program_runs_withou
 
 
 def test_a_program_without_them_is_as_it_was() -> None:
-    files = compile_any((EXAMPLES / "chain.coll").read_text(), "chain", {"P": 4}).files
+    files = compile_text((EXAMPLES / "chain.coll").read_text(), "chain", {"P": 4}).files
     assert not [name for name in files if "clock" in name]
     assert "time_stamps" not in "".join(files.values())

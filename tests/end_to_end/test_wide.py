@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from collc.driver.pipeline import Bundle, compile_text
-from collc.driver.programs import compile_any
+from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_text
 from collc.language import parse_source
 from collc.language.show import show_steps
 from collc.target import TARGETS
@@ -90,5 +90,5 @@ def test_phases_that_take_turns_on_colors_each_have_their_mode(target: str) -> N
     collective odd = reduce(y: f16[7], add) on row {{ order west_to_east reduce chain to 0 }}
     collective twos = allreduce(z: f32[8], add) on row {{ order ring run ring_allreduce in simd }}
     program {{ halves odd twos reconfigure teardown }}"""
-    report = compile_any(text, "test.coll", {}).run(repeats=2)
+    report = compile_text(text, "test.coll", {}).run(repeats=2)
     assert report.verified, report.problem

@@ -19,7 +19,7 @@ from collc.cost.evaluated_line import line_of
 from collc.cost.exchange import ENOUGH, MOST
 from collc.cost.operations import costs_of, costs_of_phase
 from collc.driver.bundle import Bundle
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 from collc.spec import ContractKind
 from collc.spec.exchange import StepsPhase
 from collc.target.constants import Constants, RowCode
@@ -80,8 +80,8 @@ def _is_new(event: Event, before: Event | None) -> bool:
 
 def tasks_of(probe: Probe, target: str, timing: str, constants: Constants) -> list[Task]:
     """The tasks of a probe. Which lane's task is next must not depend on what they take."""
-    bundle = compile_any(probe.text, "probe.coll", dict(probe.parameters), target)
-    if not isinstance(bundle, Bundle) or not _is_a_row_of_steps(bundle):
+    bundle = compile_text(probe.text, "probe.coll", dict(probe.parameters), target)
+    if not bundle.program.alone or not _is_a_row_of_steps(bundle):
         return []
     trace = traced(bundle, timing)
     as_it_is = written(bundle, constants)

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import fabsim
 from collc.base.files import write_files
-from collc.driver.bundle import Bundle, ProgramBundle
-from collc.driver.programs import compile_any
+from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_text
 from collc.run.program import copy_lengths
 
 _CODE = re.compile(r"@(\d+) P(\d+)\.0: \[EX OP\] (?:\^ (\S+): T\d+(\.ut)? (\S+)|(IDLE))")
@@ -72,20 +72,20 @@ class Trace:
 @lru_cache(maxsize=32)
 def trace_of(text: str, target: str, timing: str) -> Trace:
     """Run a program of collectives on a row."""
-    return traced(compile_any(text, "probe.coll", {}, target), timing)
+    return traced(compile_text(text, "probe.coll", {}, target), timing)
 
 
-def traced(bundle: Bundle | ProgramBundle, timing: str) -> Trace:
+def traced(bundle: Bundle, timing: str) -> Trace:
     """Run what was compiled; dynamic lengths are the most that they may be."""
-    target = bundle.plan.target.name
+    target = bundle.program.target.name
     with tempfile.TemporaryDirectory() as folder:
         write_files(Path(folder), bundle.files)
         program = fabsim.compile(Path(folder) / "layout.csl", arch=target, timing=timing)
         log = Path(folder) / "run.log"
         simulator = fabsim.Simulator(program, trace=log)
-        if isinstance(bundle, ProgramBundle):
-            lengths = bundle.plan.program.lengths
-            copy_lengths(simulator, bundle.plan, {name: (most,) for name, most in lengths})
+        if not bundle.program.alone:
+            lengths = bundle.program.program.lengths
+            copy_lengths(simulator, bundle.program, {name: (most,) for name, most in lengths})
         simulator.launch("run")
         simulator.stop()
         lines = log.read_text(encoding="utf-8").splitlines()

@@ -18,9 +18,10 @@ from collc.checks import check_plan
 from collc.checks.program import check_program
 from collc.cost import Prediction
 from collc.cost.program import predict_program
-from collc.emit.render import render, render_program
+from collc.emit.render import render
 from collc.plan import Plan
-from collc.run import RunError, run_bundle
+from collc.plan.program import of_one_call
+from collc.run import RunError
 from collc.run.program import run_program
 from collc.schedule import Schedule
 from collc.spec import Spec
@@ -56,7 +57,9 @@ def tree(name: str, target: str, which: int) -> Subject:
         trees.mutants,
         lambda changed: check_plan(schedule, changed),
         lambda changed: texts_of(schedule, changed),
-        lambda _, texts: run_bundle(texts, schedule, target, seed=1, repeats=2).problem,
+        lambda changed, texts: (
+            run_program(texts, of_one_call(schedule, changed), target, seed=1, repeats=2).problem
+        ),
     )
 
 
@@ -82,7 +85,9 @@ def stream(name: str, target: str) -> Subject:
         streams.mutants,
         lambda changed: check_plan(schedule, changed),
         lambda changed: texts_of(schedule, changed),
-        lambda _, texts: run_bundle(texts, schedule, target, seed=1, repeats=3).problem,
+        lambda changed, texts: (
+            run_program(texts, of_one_call(schedule, changed), target, seed=1, repeats=3).problem
+        ),
     )
 
 
@@ -91,11 +96,11 @@ def program(name: str) -> Subject:
     bundle = programs.bundle_of(name)
 
     def texts(changed: Any) -> Texts:
-        return render_program(bundle.spec, changed, predict_program(changed), (), programs.SKEW)
+        return render(bundle.spec, changed, predict_program(changed), (), programs.SKEW)
 
     return Subject(
         f"program of {name}",
-        bundle.plan,
+        bundle.program,
         programs.mutants,
         check_program,
         texts,
@@ -115,7 +120,7 @@ def texts_of(schedule: Schedule, plan: Plan) -> dict[str, str]:
     """The emitted text of a plan, whatever it takes."""
     name = plan.target.name
     spec = Spec("test.coll", name, (), (schedule.collective,))
-    return render(spec, schedule, plan, Prediction(0, 0, {}, ()), (name,))
+    return render(spec, of_one_call(schedule, plan), Prediction(0, 0, {}, ()), (name,))
 
 
 def judge(subject: Subject, mutant: Mutant[Any]) -> tuple[tuple[str, ...], str]:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from changing import advancing_by, with_runs
 from programs.texts import program_of
 
-from collc.driver.bundle import ProgramBundle
-from collc.driver.programs import compile_any
+from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_text
 from collc.lowering.teardown import with_teardown
 from collc.plan import Advance, Phase, Role, closing, once
 from collc.plan.program import ProgramPlan, Use
@@ -23,12 +23,12 @@ SUCCESSIONS = {
 SKEW = 40
 
 
-def bundle_of(name: str, target: str = "wse2", skew: int = SKEW) -> ProgramBundle:
+def bundle_of(name: str, target: str = "wse2", skew: int = SKEW) -> Bundle:
     """A program to change."""
     *calls, colors = SUCCESSIONS[name]
     text = program_of([str(call) for call in calls], f"within colors <= {colors}", rounds=2)
-    bundle = compile_any(text, "test.coll", {"P": 6, "B": 12}, target, skew)
-    assert isinstance(bundle, ProgramBundle)
+    bundle = compile_text(text, "test.coll", {"P": 6, "B": 12}, target, skew)
+    assert not bundle.program.alone
     return bundle
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 from peers import Measured, Point, compiled, copied, difference, numbers
 
 NAME = "vendor's gemm-collectives_2d, its communication"
@@ -79,7 +79,7 @@ def install(theirs: Path, target: str, pes: int) -> None:
     for lines, folder in (("row", "rows"), ("column", "columns")):
         order = "west_to_east" if lines == "row" else "north_to_south"
         said = text.replace("each row", f"each {lines}").replace("west_to_east", order)
-        compile_any(said, "line.coll", {"P": pes}, target).write(library / folder)
+        compile_text(said, "line.coll", {"P": pes}, target).write(library / folder)
     for name in ("layout.csl", "pe.csl"):
         given = (theirs / name).read_text()
         for part in ("params", "pe"):

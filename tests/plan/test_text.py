@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collc.cost.choice import build_plan
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 from collc.lowering import candidate_plans
 from collc.plan import (
     VECTOR,
@@ -90,7 +90,7 @@ def test_the_plan_of_a_tree_or_a_multicast_is_read_back(name: str) -> None:
 
 @pytest.mark.parametrize("path", EXAMPLES[::4], ids=lambda path: path.stem)
 def test_the_plans_of_examples_are_read_back(path: Path) -> None:
-    assert all(map(same, compile_any(path.read_text(), path.name, {}).plans))
+    assert all(map(same, compile_text(path.read_text(), path.name, {}).plans))
 
 
 def test_a_text_that_says_something_else_is_another_plan() -> None:

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from collc.base.diagnostics import CollcError
 from collc.cli import commands
 from collc.commands.plot import over_of
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 from collc_research.plot import points
 from collc_research.plot.draw import ending_of
 
@@ -97,7 +97,7 @@ def test_a_file_that_compiles_is_drawn(tmp_path, given, has_bound, simulate):
     printed = plot("cycles", file, "--over", "B=8", "--json", *simulate)
     assert printed.exit_code == 0, printed.output
     (point,) = json.loads(printed.stdout)["points"]
-    bundle = compile_any(file.read_text(), str(file), {"B": 8})
+    bundle = compile_text(file.read_text(), str(file), {"B": 8})
     assert point["predicted"] == bundle.prediction.cycles
     assert point["simulated"] == (bundle.run().cycles if simulate else None)
     assert point["bound"] == (bundle.prediction.bound if has_bound else None)

@@ -8,9 +8,9 @@ from dataclasses import replace
 from collc.checks.program import check_program
 from collc.cost import Prediction
 from collc.cost.choice import build_program_plan
-from collc.driver.pipeline import refuse_if_any
-from collc.driver.programs import prove_program
-from collc.emit.render import render_program
+from collc.driver.pipeline import prove_program
+from collc.driver.proving import refuse_if_any
+from collc.emit.render import render
 from collc.plan.program import ProgramPlan
 from collc.run import RunReport
 from collc.run.program import run_program
@@ -34,5 +34,5 @@ def planned(
 def run_planned(spec: Spec, plan: ProgramPlan, skew: int = 0, seed: int = 1) -> RunReport:
     """Emit a plan and run it; raises as `collc.run.run_texts`."""
     nothing = Prediction(0, 0, {}, ())  # nobody reads it
-    texts = render_program(spec, plan, nothing, (), skew)
+    texts = render(spec, plan, nothing, (), skew)
     return run_program(texts, plan, spec.target, seed=seed)

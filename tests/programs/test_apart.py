@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from collc.checks.program import check_program
-from collc.driver.bundle import ProgramBundle
-from collc.driver.programs import compile_any
+from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_text
 from collc.lowering.pe_masks import routing
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.lowering.show_program import show_program
@@ -39,10 +39,10 @@ program {{ {calls} }}
 STEPS = "reduce columns by chain then reduce row by chain then broadcast from 0"
 
 
-def compiled(calls: str, target: str = "wse2", skew: int = 0) -> ProgramBundle:
+def compiled(calls: str, target: str = "wse2", skew: int = 0) -> Bundle:
     text = TEXT.format(target=target, steps=STEPS, calls=calls)
-    bundle = compile_any(text, "test.coll", {}, None, skew)
-    assert isinstance(bundle, ProgramBundle)
+    bundle = compile_text(text, "test.coll", {}, None, skew)
+    assert not bundle.program.alone
     return bundle
 
 
@@ -59,25 +59,25 @@ def test_nothing_is_done_between_collectives_on_pes_apart(
     calls: str, colors: int, target: str
 ) -> None:
     bundle = compiled(calls, target, skew=80)
-    assert len(bundle.plan.colors) <= colors
-    assert reconfiguration_bytes(bundle.plan) == 0
-    assert "have none in common" in show_program(bundle.plan)
+    assert len(bundle.program.colors) <= colors
+    assert reconfiguration_bytes(bundle.program) == 0
+    assert "have none in common" in show_program(bundle.program)
     report = bundle.run(seed=colors)
     assert report.verified, report.problem
 
 
 def test_one_pe_in_common_is_enough_to_be_torn_down() -> None:
     bundle = compiled("repeat 2 { around across } within colors <= 3", skew=80)
-    assert all(color.torn_down for color in bundle.plan.colors)
+    assert all(color.torn_down for color in bundle.program.colors)
     report = bundle.run(seed=3)
     assert report.verified, report.problem
 
 
 def test_colors_that_are_not_torn_down_between_uses_that_meet_are_refused() -> None:
-    plan = compiled("around across within colors <= 3").plan
+    plan = compiled("around across within colors <= 3").program
     kept = tuple(replace(color, torn_down=False) for color in plan.colors)
     assert "C333" in {problem.code for problem in check_program(replace(plan, colors=kept))}
-    apart = compiled("around beyond within colors <= 3").plan
+    apart = compiled("around beyond within colors <= 3").program
     assert not check_program(apart)
 
 
@@ -85,9 +85,9 @@ def test_colors_that_are_not_torn_down_between_uses_that_meet_are_refused() -> N
 def test_four_parts_in_flight_at_the_same_time_need_what_one_needs(target: str) -> None:
     joined = compiled("repeat 2 { one and two and three and four }", target, skew=50)
     alone = compiled("repeat 2 { one }", target)
-    assert not joined.plan.call_streams
-    assert len(joined.plan.colors) == len(alone.plan.colors)
-    assert joined.plan.task_ids == alone.plan.task_ids
+    assert not joined.program.call_streams
+    assert len(joined.program.colors) == len(alone.program.colors)
+    assert joined.program.task_ids == alone.program.task_ids
     report = joined.run(seed=2)
     assert report.verified, report.problem
 
@@ -96,11 +96,11 @@ def test_of_joined_calls_only_those_that_meet_have_call_streams() -> None:
     bundle = compiled("repeat 2 { one and rows and over and three }", skew=50)
     names = [
         [one.collective.name for one in call_stream.plans]
-        for call_stream in bundle.plan.call_streams
+        for call_stream in bundle.program.call_streams
     ]
     assert names == [["one", "rows"], ["over", "three"]]
-    assert bundle.plan.program.turns == ((0, 1), (2, 3))
-    assert bundle.plan.program.calls == ("one", "over", "rows", "three")
+    assert bundle.program.program.turns == ((0, 1), (2, 3))
+    assert bundle.program.program.calls == ("one", "over", "rows", "three")
     report = bundle.run(seed=5)
     assert report.verified, report.problem
 
@@ -117,9 +117,9 @@ def test_a_leap_is_where_it_passes() -> None:
         "collective turn = reduce(x: f32[4], add) on pes { order row_major reduce chain to 0 }\n"
         "program { turn turn }"
     )
-    bundle = compile_any(text, "test.coll", {})
-    assert isinstance(bundle, ProgramBundle)
-    (plan,) = bundle.plan.plans
+    bundle = compile_text(text, "test.coll", {})
+    assert not bundle.program.alone
+    (plan,) = bundle.program.plans
     (phase,) = plan.phases
     (way,) = phase.ways
     mask = routing(plan.collective, phase)[way.color]

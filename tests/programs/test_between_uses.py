@@ -15,7 +15,7 @@ from programs.texts import program_of
 from collc.base.diagnostics import CollcError
 from collc.cli import commands
 from collc.driver.cycles_by_colors import program_by_colors
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 from collc.language import parse_source
 from collc.lowering.between_uses import BetweenUses, between_uses
 
@@ -70,15 +70,15 @@ def test_a_color_may_be_torn_down_only_since_its_neighbor_is() -> None:
 def test_an_alternative_of_a_choice_has_the_calls_of_the_choice() -> None:
     text = SELECT.read_text(encoding="utf-8").replace("within colors <= 2", "within colors <= 9")
     text = text.replace("    total\n", "    repeat 5 { total total }\n")
-    first = next(between_uses(compile_any(text, "select.coll", {}).plan))
+    first = next(between_uses(compile_text(text, "select.coll", {}).program))
     assert first.why == "it has one use, whose 10 calls set its routers alike"
 
 
 def test_the_command_the_dump_and_the_manifest_say_the_same(tmp_path: Path) -> None:
     text = program_of(WAYS, "within colors <= 2")
-    bundle = compile_any(text, "several.coll", SIZES)
-    lines = [color.show() for color in between_uses(bundle.plan)]
-    data = [color.as_data() for color in between_uses(bundle.plan)]
+    bundle = compile_text(text, "several.coll", SIZES)
+    lines = [color.show() for color in between_uses(bundle.program)]
+    data = [color.as_data() for color in between_uses(bundle.program)]
     assert any("torn down behind each use, since" in line for line in lines)
     cost, dump = (
         asked(tmp_path, text, *words) for words in (["cost"], ["build", "--dump", "plan"])
@@ -96,8 +96,8 @@ def test_every_limit_has_its_cycles_and_what_is_torn_down(tmp_path: Path) -> Non
     assert rows[0]["refused"].startswith("C302: ") and rows[0]["torn_down"] is None
     for row in rows[1:]:
         limited = program_of(WAYS, f"within colors <= {row['allowed']}")
-        bundle = compile_any(limited, "limited.coll", SIZES)
-        torn = [color.number for color in bundle.plan.colors if color.torn_down]
+        bundle = compile_text(limited, "limited.coll", SIZES)
+        torn = [color.number for color in bundle.program.colors if color.torn_down]
         assert row["cycles"] == bundle.prediction.cycles
         assert row["colors"] == bundle.color_count and row["torn_down"] == sorted(torn)
     assert rows[1]["torn_down"] and rows[1]["reconfiguration_bytes"]

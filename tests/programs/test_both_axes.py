@@ -13,8 +13,8 @@ import collc
 from collc.checks.concurrent_streams import call_streams
 from collc.cli import commands
 from collc.commands.cost import ROUGHLY_TOGETHER
-from collc.driver.bundle import ProgramBundle
-from collc.driver.programs import compile_any
+from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_text
 
 ALL_TO_ALL = """target wse2
 grid pes = 3 x 3
@@ -26,9 +26,9 @@ program { one and other }
 """
 
 
-def compiled(contract: str, width: int, height: int, length: int, target: str) -> ProgramBundle:
-    bundle = compile_any(halves_of(contract, width, height, length), "test.coll", {}, target, 30)
-    assert isinstance(bundle, ProgramBundle)
+def compiled(contract: str, width: int, height: int, length: int, target: str) -> Bundle:
+    bundle = compile_text(halves_of(contract, width, height, length), "test.coll", {}, target, 30)
+    assert not bundle.program.alone
     return bundle
 
 
@@ -56,25 +56,25 @@ def test_halves_on_both_axes_deliver(
 def test_joined_exchanges_have_registers_of_their_own() -> None:
     """Two for each, which its phases have in turn."""
     bundle = compiled("allreduce", 4, 3, 48, "wse2")
-    first = replace(bundle.plan.call_streams[0], dsr_ids=bundle.plan.call_streams[1].dsr_ids)
-    sharing = replace(bundle.plan, call_streams=(first, *bundle.plan.call_streams[1:]))
+    first = replace(bundle.program.call_streams[0], dsr_ids=bundle.program.call_streams[1].dsr_ids)
+    sharing = replace(bundle.program, call_streams=(first, *bundle.program.call_streams[1:]))
     assert "C334" in [diagnostic.code for diagnostic in call_streams(sharing)]
     text = halves_of("allreduce", 4, 3, 48).replace("program {", "program { reserve dsrs 1 .. 3 ")
-    assert compile_any(text, "test.coll", {}, "wse2", 30)
+    assert compile_text(text, "test.coll", {}, "wse2", 30)
     with pytest.raises(collc.CollcError) as refused:
-        compile_any(text.replace("1 .. 3", "1 .. 4"), "test.coll", {}, "wse2", 30)
+        compile_text(text.replace("1 .. 3", "1 .. 4"), "test.coll", {}, "wse2", 30)
     assert "C334" in {diagnostic.code for diagnostic in refused.value.diagnostics}
 
 
 @pytest.mark.parametrize("target", ["wse2", "wse3"])
 def test_two_all_to_alls_at_once_need_more_microthreads_than_there_are(target: str) -> None:
     with pytest.raises(collc.CollcError) as refused:
-        compile_any(ALL_TO_ALL, "test.coll", {}, target)
+        compile_text(ALL_TO_ALL, "test.coll", {}, target)
     assert {diagnostic.code for diagnostic in refused.value.diagnostics} == {"C334"}
 
 
 def test_the_same_all_to_alls_one_after_the_other_deliver() -> None:
-    report = compile_any(ALL_TO_ALL.replace(" and ", " "), "test.coll", {}).run()
+    report = compile_text(ALL_TO_ALL.replace(" and ", " "), "test.coll", {}).run()
     assert report.verified, report.problem
 
 

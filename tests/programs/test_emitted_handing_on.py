@@ -15,7 +15,7 @@ from functools import cache
 import pytest
 
 import collc
-from collc.driver.bundle import ProgramBundle
+from collc.driver.bundle import Bundle
 from mutants import programs
 
 SKEWS = (0, 40, 200)
@@ -71,7 +71,7 @@ each_change = pytest.mark.parametrize(
 bundle_of = cache(programs.bundle_of)
 
 
-def changed(bundle: ProgramBundle, change: Change) -> ProgramBundle:
+def changed(bundle: Bundle, change: Change) -> Bundle:
     files = {
         name: change(text) if name.endswith(".csl") else text for name, text in bundle.files.items()
     }

@@ -14,7 +14,7 @@ from programs.texts import dynamic_length, program_of
 import fabsim
 from collc.base.files import write_files
 from collc.cost import Prediction
-from collc.emit.render import render_program
+from collc.emit.render import render
 from collc.lowering.memory import INSTRUCTION_BYTES
 from collc.lowering.reconfiguration import reconfiguration_bytes
 from collc.plan.program import ProgramPlan
@@ -31,7 +31,7 @@ SEVERAL = ["chain", "two_phase", "binomial", "broadcast from the middle", "optim
 
 
 def compiled(spec: Spec, plan: ProgramPlan) -> Any:
-    texts = render_program(spec, plan, Prediction(0, 0, {}, ()), ())
+    texts = render(spec, plan, Prediction(0, 0, {}, ()), ())
     with tempfile.TemporaryDirectory() as directory:
         write_files(Path(directory), texts)
         return fabsim.compile(str(Path(directory) / "layout.csl"), arch=spec.target)

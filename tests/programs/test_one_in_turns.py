@@ -13,11 +13,10 @@ from click.testing import CliRunner
 
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.cli import commands
-from collc.driver import pipeline, programs
-from collc.driver.bundle import Bundle, ProgramBundle
+from collc.driver import planning, proving
+from collc.driver.bundle import Bundle
 from collc.driver.cycles_by_colors import by_colors
-from collc.driver.pipeline import prove_text
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text, prove_text
 from collc.driver.time_multiplexed import TimeMultiplexed, fastest_time_multiplexed
 from collc.language import parse_source
 from collc.language.show import show_steps
@@ -38,8 +37,8 @@ program {{ total {whole} }}
 """
 
 
-def compiled(own: str, whole: str = "", target: str = "wse2") -> Bundle | ProgramBundle:
-    return compile_any(TEXT.format(target=target, own=own, whole=whole), "total.coll", {})
+def compiled(own: str, whole: str = "", target: str = "wse2") -> Bundle:
+    return compile_text(TEXT.format(target=target, own=own, whole=whole), "total.coll", {})
 
 
 def refused(own: str) -> CollcError:
@@ -63,11 +62,11 @@ def test_the_table_says_what_is_compiled_and_more_colors_never_cost_cycles(targe
 
 def test_the_limit_is_the_same_wherever_it_is_written() -> None:
     own, whole = compiled("within colors <= 2"), compiled("", "within colors <= 2")
-    assert isinstance(own, ProgramBundle) and isinstance(whole, ProgramBundle)
+    assert not own.program.alone and not whole.program.alone
     assert own.prediction == whole.prediction
     pe = "collectives_pe.csl"
     assert [n for n in own.files if n.endswith(pe)] == [n for n in whole.files if n.endswith(pe)]
-    assert own.plan.colors == whole.plan.colors
+    assert own.program.colors == whole.program.colors
 
 
 def test_phases_that_take_turns_deliver() -> None:
@@ -111,7 +110,7 @@ def test_nothing_is_said_of_phases_by_themselves_if_they_take_turns(
 ) -> None:
     steps = "reduce columns by star to 0 then reduce row by star to 0 then broadcast from 0"
     text = left_open(steps, own, whole, grid="12 x 12")
-    bundle = compile_any(text.replace("f32[8]", "f32[64]"), "total.coll", {})
+    bundle = compile_text(text.replace("f32[8]", "f32[64]"), "total.coll", {})
     assert [warning.code for warning in bundle.warnings] == ["C801"] * warned
 
 
@@ -124,8 +123,7 @@ def proofs(monkeypatch: pytest.MonkeyPatch) -> list[Schedule]:
         found.append(schedule)
         return tuple(prove(schedule))
 
-    monkeypatch.setattr(pipeline, "prove", noted)
-    monkeypatch.setattr(programs, "prove", noted)
+    monkeypatch.setattr(proving, "prove", noted)
     return found
 
 
@@ -138,10 +136,10 @@ def test_what_takes_turns_is_proved_and_planned_once(
         found.append(fastest_time_multiplexed(*given))
         return found[-1]
 
-    monkeypatch.setattr(programs, "fastest_time_multiplexed", fastest)
+    monkeypatch.setattr(planning, "fastest_time_multiplexed", fastest)
     bundle = compiled("within colors <= 2")
     assert len(proofs) == 1
-    assert bundle.plan is found[0].plan and bundle.prediction is found[0].prediction
+    assert bundle.program is found[0].plan and bundle.prediction is found[0].prediction
 
 
 def test_for_all_numbers_of_colors_there_is_one_proof(proofs: list[Schedule]) -> None:
@@ -167,55 +165,57 @@ def left_open(steps: str, own: str, whole: str = "", **more: str) -> str:
     return AUTO.format(steps=steps, own=own, whole=whole, **known)
 
 
-def chosen(bundle: Bundle | ProgramBundle) -> str:
+def chosen(bundle: Bundle) -> str:
     (decision,) = bundle.decisions
     return decision.chosen.text
 
 
 def test_auto_takes_turns_where_no_plan_has_colors_of_its_own_for_each_phase() -> None:
-    own = compile_any(left_open("run auto", "within colors <= 2"), "total.coll", {})
-    whole = compile_any(left_open("run auto", "", "within colors <= 2"), "total.coll", {})
-    assert isinstance(own, ProgramBundle) and own.color_count == 2
+    own = compile_text(left_open("run auto", "within colors <= 2"), "total.coll", {})
+    whole = compile_text(left_open("run auto", "", "within colors <= 2"), "total.coll", {})
+    assert not own.program.alone and own.color_count == 2
     assert own.prediction == whole.prediction and chosen(own) == chosen(whole)
     assert own.run(seed=3).verified
-    assert isinstance(compile_any(left_open("run auto", "within colors <= 3"), "", {}), Bundle)
+    assert isinstance(compile_text(left_open("run auto", "within colors <= 3"), "", {}), Bundle)
 
 
 @pytest.mark.parametrize("most", [1, 2])
 @pytest.mark.parametrize("whose", ["own", "whole"])
 def test_auto_leaves_out_plans_that_cannot_even_take_turns(whose: str, most: int) -> None:
     limits = {"own": "", "whole": ""} | {whose: f"within colors <= {most}"}
-    bundle = compile_any(left_open("run auto", **limits), "total.coll", {})
+    bundle = compile_text(left_open("run auto", **limits), "total.coll", {})
     assert bundle.color_count == most and ("star" in chosen(bundle)) == (most == 1)
     assert bundle.run(seed=3).verified
 
 
 def test_numbers_that_are_left_open_are_found_for_turns() -> None:
     steps = "reduce two_phase(S = auto) to auto then broadcast from auto"
-    bundle = compile_any(left_open(steps, "within colors <= 2", grid="8 x 3", where="line"), "", {})
+    bundle = compile_text(
+        left_open(steps, "within colors <= 2", grid="8 x 3", where="line"), "", {}
+    )
     assert bundle.color_count == 2 and bundle.run(seed=3).verified
 
 
 def test_auto_on_a_part_of_a_grid_takes_turns() -> None:
-    bundle = compile_any(left_open("run auto", "within colors <= 2", where="part"), "", {})
+    bundle = compile_text(left_open("run auto", "within colors <= 2", where="part"), "", {})
     assert bundle.color_count == 2 and bundle.run(seed=3).verified
 
 
 def test_auto_is_refused_with_the_fewest_colors_that_a_plan_has_if_none_can_take_turns() -> None:
     text = left_open("run auto", "within colors <= 1", contract="allgather(x: f32[30])")
     with pytest.raises(CollcError) as caught:
-        compile_any(text, "total.coll", {})
+        compile_text(text, "total.coll", {})
     (problem,) = caught.value.diagnostics
     found = re.match(r"allow (\d+) colors, or", problem.help)
     assert problem.code == "C302" and found
     enough = text.replace("<= 1", f"<= {found[1]}")
-    assert isinstance(compile_any(enough, "total.coll", {}), Bundle)
+    assert isinstance(compile_text(enough, "total.coll", {}), Bundle)
 
 
 def test_a_program_is_refused_for_what_the_fastest_plan_lacks_if_none_can_take_turns() -> None:
     text = left_open("run auto", "", "within colors <= 1", contract="allgather(x: f32[30])")
     with pytest.raises(CollcError) as caught:
-        compile_any(text, "total.coll", {})
+        compile_text(text, "total.coll", {})
     (problem,) = caught.value.diagnostics
     assert problem.code == "C302" and "the program's limit is 1" in problem.message
 
@@ -224,7 +224,7 @@ def test_schedules_of_plans_that_take_turns_are_shown_too() -> None:
     text = left_open("run auto", "within colors <= 1")
     _, schedule = prove_text(text, "total.coll", {})
     assert schedule.collective.limits.colors == 1
-    assert show_steps(schedule.collective) == chosen(compile_any(text, "total.coll", {}))
+    assert show_steps(schedule.collective) == chosen(compile_text(text, "total.coll", {}))
 
 
 def test_plans_that_take_turns_are_listed(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from programs.texts import program_of
 
 import collc
 from collc.base.grids import Grid
-from collc.driver.bundle import ProgramBundle
-from collc.driver.programs import compile_any
+from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_text
 from collc.language import parse_source
 from collc.run.expected import on_site
 from collc.run.program import NOTHING_KNOWN
@@ -31,9 +31,9 @@ grid last = pes[W - 1, 0 .. H - 1]
 """
 
 
-def compiled(text: str, skew: int = 0, target: str = "wse2", **parameters: int) -> ProgramBundle:
-    bundle = compile_any(HEAD + text, "test.coll", parameters, target, skew)
-    assert isinstance(bundle, ProgramBundle)
+def compiled(text: str, skew: int = 0, target: str = "wse2", **parameters: int) -> Bundle:
+    bundle = compile_text(HEAD + text, "test.coll", parameters, target, skew)
+    assert not bundle.program.alone
     return bundle
 
 
@@ -43,7 +43,7 @@ def compiled(text: str, skew: int = 0, target: str = "wse2", **parameters: int) 
 )
 def test_the_example_runs_on_all_its_parts(target: str, skew: int, width: int, height: int) -> None:
     text, sizes = EXAMPLE.read_text(), {"W": width, "H": height}
-    report = compile_any(text, EXAMPLE.name, sizes, target, skew).run(repeats=2)
+    report = compile_text(text, EXAMPLE.name, sizes, target, skew).run(repeats=2)
     assert report.verified, report.problem
 
 
@@ -67,10 +67,9 @@ def test_pes_off_a_part_keep_what_they_have_whatever_the_length() -> None:
     assert report.verified, report.problem
 
 
-def test_a_collective_on_a_part_is_refused_where_one_is_compiled_by_itself() -> None:
+def test_a_collective_on_a_part_is_compiled_as_a_program() -> None:
     text = "collective c = broadcast(x: f32[1]) on last { broadcast from 0 } program { c }"
-    with pytest.raises(collc.CollcError, match="compiled as a program"):
-        collc.compile_text(HEAD + text, "test.coll", {})
+    assert not collc.compile_text(HEAD + text, "test.coll", {}).program.alone
 
 
 def test_a_part_may_have_a_path_of_its_own_and_steps_another() -> None:
@@ -108,7 +107,7 @@ def test_a_wrong_result_on_one_line_is_found() -> None:
     wrong = "const role = if (y == 2) 4 else reduce_role(x);"
     assert right in bundle.files[name]
     files = {**bundle.files, name: bundle.files[name].replace(right, wrong, 1)}  # its routes
-    broken = ProgramBundle(bundle.spec, bundle.plan, bundle.prediction, files)
+    broken = Bundle(bundle.spec, bundle.program, bundle.prediction, files)
     with pytest.raises((collc.RunError, AssertionError)):
         assert broken.run().verified
 
@@ -164,7 +163,7 @@ def host_script(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[],
 def test_the_host_script_compares_what_each_part_promises(
     tmp_path: Path, host_script: Callable[[], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    bundle = compile_any(EXAMPLE.read_text(), EXAMPLE.name, {"W": 5, "H": 4})
+    bundle = compile_text(EXAMPLE.read_text(), EXAMPLE.name, {"W": 5, "H": 4})
     bundle.write(tmp_path)
     host_script()
     assert "SUCCESS!" in capsys.readouterr().out
@@ -174,7 +173,7 @@ def test_the_host_script_does_not_succeed_where_nothing_can_be_compared(
     tmp_path: Path, host_script: Callable[[], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A second sum over what a first one has left behind promises nothing."""
-    bundle = compile_any(program_of(["chain", "chain"], ""), "test.coll", {"P": 4, "B": 3})
+    bundle = compile_text(program_of(["chain", "chain"], ""), "test.coll", {"P": 4, "B": 3})
     bundle.write(tmp_path)
     with pytest.raises(AssertionError, match=NOTHING_KNOWN):
         host_script()
@@ -190,6 +189,6 @@ def test_the_host_script_of_barriers_has_nothing_to_compare_and_succeeds(
     collective all = barrier() on row { run dissemination_barrier }
     program { all all }
     """
-    compile_any(text, "test.coll", {}).write(tmp_path)
+    compile_text(text, "test.coll", {}).write(tmp_path)
     host_script()
     assert "SUCCESS!" in capsys.readouterr().out

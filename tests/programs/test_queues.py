@@ -11,7 +11,7 @@ from programs.bare import planned, run_planned
 
 import collc
 from collc.checks.program import check_program
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 from collc.plan.program import ProgramPlan
 
 TEXT = """target {target}
@@ -100,7 +100,7 @@ def test_a_queue_of_two_colors_of_a_pe_is_refused_and_of_two_parts_is_not() -> N
 def test_too_few_queues_are_refused_and_no_limit_is_named_that_does_not_help() -> None:
     calls = "ring half reserve input_queues 5 .. 7, output_queues 5"
     with pytest.raises(collc.CollcError) as caught:
-        compile_any(text(calls), "test.coll", {})
+        compile_text(text(calls), "test.coll", {})
     problems = caught.value.diagnostics
     assert {problem.code for problem in problems} == {"C305"}
     assert not any("within colors" in problem.help for problem in problems)
@@ -109,7 +109,7 @@ def test_too_few_queues_are_refused_and_no_limit_is_named_that_does_not_help() -
 def test_enough_queues_with_the_wrong_numbers_are_not_called_too_few() -> None:
     """An exchange receives while it sends, and a queue's number is its microthread."""
     with pytest.raises(collc.CollcError) as caught:
-        compile_any(text("ring half late wait reserve output_queues 5"), "test.coll", {})
+        compile_text(text("ring half late wait reserve output_queues 5"), "test.coll", {})
     inputs, outputs = (problem.message for problem in caught.value.diagnostics)
     beside = "beside memcpy and what is reserved"
     assert inputs.endswith(
@@ -117,7 +117,7 @@ def test_enough_queues_with_the_wrong_numbers_are_not_called_too_few() -> None:
     )
     assert outputs == f"the program needs 4 output queues for its colors, wse2 has 3 {beside}"
     with pytest.raises(collc.CollcError) as caught:
-        compile_any(text("ring half reserve input_queues 5 .. 7"), "test.coll", {})
+        compile_text(text("ring half reserve input_queues 5 .. 7"), "test.coll", {})
     inputs = caught.value.diagnostics[0].message
     assert inputs == f"the program needs 4 input queues for its colors, wse2 has 3 {beside}"
 
@@ -126,10 +126,10 @@ def test_a_limit_that_is_named_helps() -> None:
     """Colors and task ids have one table on this machine, and fewer colors leave more ids."""
     calls = "twop half reserve colors 0 .. 7, tasks 14 .. 20"
     with pytest.raises(collc.CollcError) as caught:
-        compile_any(text(calls), "test.coll", {})
+        compile_text(text(calls), "test.coll", {})
     (problem,) = caught.value.diagnostics
     assert problem.code == "C306"
     limit = re.search(r"within colors <= \d+", problem.help)
     assert limit
-    report = compile_any(text(f"{calls} {limit[0]}"), "test.coll", {}).run()
+    report = compile_text(text(f"{calls} {limit[0]}"), "test.coll", {}).run()
     assert report.verified, report.problem

@@ -14,7 +14,7 @@ import pytest
 from programs.test_random_programs import STEPS, collective_on
 
 from collc.base.diagnostics import CollcError
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 
 BATCHES = 5
 CASES = int(os.environ.get("COLLC_PROGRAMS", "10"))
@@ -66,7 +66,7 @@ def test_random_programs_on_parts_deliver(batch: int) -> None:
         rng = random.Random(case)
         text = random_program(rng)
         try:
-            bundle = compile_any(text, "random.coll", {}, None, rng.choice((0, 30, 200)))
+            bundle = compile_text(text, "random.coll", {}, None, rng.choice((0, 30, 200)))
         except CollcError as error:
             codes = {diagnostic.code for diagnostic in error.diagnostics}
             assert codes <= {"C302", "C305", "C334", "C335"}, f"{case}: {error}\n{text}"

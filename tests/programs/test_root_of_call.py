@@ -8,8 +8,8 @@ import pytest
 
 from collc.base.diagnostics import CollcError
 from collc.checks.roots_of_call import roots_of_call
-from collc.driver.bundle import ProgramBundle
-from collc.driver.programs import compile_any
+from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_text
 from collc.language import parse_source
 from collc.language.show import show_spec
 
@@ -45,9 +45,9 @@ def text(
     )
 
 
-def compiled(written: str, target: str = "wse2", skew: int = 0, **numbers: int) -> ProgramBundle:
-    bundle = compile_any(written, "test.coll", numbers, target, skew)
-    assert isinstance(bundle, ProgramBundle)
+def compiled(written: str, target: str = "wse2", skew: int = 0, **numbers: int) -> Bundle:
+    bundle = compile_text(written, "test.coll", numbers, target, skew)
+    assert not bundle.program.alone
     return bundle
 
 
@@ -104,7 +104,7 @@ def test_on_a_part_of_a_grid_ranks_are_counted_from_its_corner() -> None:
 def test_other_collectives_share_the_program() -> None:
     bundle = compiled(text(other=TOTAL, calls="spread total spread"))
     assert bundle.run(repeats=3).verified
-    assert sum(color.torn_down for color in bundle.plan.colors) == 1
+    assert sum(color.torn_down for color in bundle.program.colors) == 1
 
 
 def test_pes_may_begin_late() -> None:
@@ -160,7 +160,7 @@ def test_a_spec_is_read_as_it_is_shown() -> None:
 
 
 def test_what_pes_choose_is_held_against_the_plan_of_each_root() -> None:
-    plan = compiled(text()).plan
+    plan = compiled(text()).program
     assert not list(roots_of_call(plan))
     (choice,) = plan.program.rooted
     behind, own, before = choice.names

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from collc.base.diagnostics import CollcError
-from collc.driver.bundle import ProgramBundle
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 from collc.language import parse_source
 from collc.plan.dynamic_lengths import checked_lengths
 from collc.spec import Program
@@ -91,8 +90,8 @@ def test_lengths_that_do_not_fit_are_refused(
 def test_a_run_from_python_refuses_them_too(
     given: dict[str, tuple[int, ...]], message: str
 ) -> None:
-    bundle = compile_any(text("n <= 30", rounds=3), "test.coll", {})
-    assert isinstance(bundle, ProgramBundle)
+    bundle = compile_text(text("n <= 30", rounds=3), "test.coll", {})
+    assert not bundle.program.alone
     with pytest.raises(CollcError) as caught:
         bundle.run(lengths=given)
     (problem,) = caught.value.diagnostics

@@ -16,8 +16,8 @@ from collc.base.diagnostics import CollcError
 from collc.checks.program import check_program
 from collc.cli import commands
 from collc.commands.tune import clause_of
-from collc.driver.bundle import ProgramBundle
-from collc.driver.programs import choices_of, compile_any
+from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_text
 from collc.language import parse_source
 from collc.language.show import show_spec
 from collc.plan.dynamic_lengths import lengths_of_run
@@ -61,9 +61,9 @@ OTHERS = {
 }
 
 
-def bundle(text: str, target: str | None = None, skew: int = 0, **given: int) -> ProgramBundle:
-    compiled = compile_any(text, "test.coll", given, target, skew)
-    assert isinstance(compiled, ProgramBundle)
+def bundle(text: str, target: str | None = None, skew: int = 0, **given: int) -> Bundle:
+    compiled = compile_text(text, "test.coll", given, target, skew)
+    assert not compiled.program.alone
     return compiled
 
 
@@ -107,14 +107,14 @@ def test_elements_behind_the_length_stay_as_they_are() -> None:
 
 def test_all_alternatives_use_the_same_colors() -> None:
     made = bundle(dynamic_length("binomial", 2))
-    assert len(made.plan.plans) == 3
+    assert len(made.program.plans) == 3
     assert made.color_count == 2
-    assert not check_program(made.plan)
+    assert not check_program(made.program)
 
 
 @pytest.mark.parametrize("index", range(3))
 def test_an_alternative_whose_colors_are_not_torn_down_is_refused(index: int) -> None:
-    plan = bundle(dynamic_length("binomial", 2)).plan
+    plan = bundle(dynamic_length("binomial", 2)).program
     use = next(use for use in plan.uses if use.collective == index)
     kept = {k for _, k in use.positions}
     colors = tuple(
@@ -135,7 +135,7 @@ def limits(alternatives: str, most: int = 600, ranks: int = 32) -> tuple[int | N
     text = f"""target wse2 grid row = {ranks} x 1
         collective total = reduce(x: f32[n <= {most}], add) on row {{ select by n {{
             {alternatives} }} }} program {{ total within colors <= 2 }}"""
-    (selection,) = bundle(text).plan.program.selections
+    (selection,) = bundle(text).program.program.selections
     return selection.limits
 
 
@@ -147,7 +147,7 @@ def test_limits_that_are_left_open_are_where_the_next_is_predicted_to_be_faster(
             n <= auto: reduce two_phase(S = 20) to 0
             else: reduce chain to 0 } } program { total within colors <= 2 }"""
     )
-    ((_, ranges),) = choices_of(made)
+    ((_, ranges),) = made.choices()
     assert len(ranges) > 2
     for one, following in pairwise(ranges):
         assert one.next_cycles is not None
@@ -170,7 +170,7 @@ def test_limits_by_hand_stay_and_those_between_them_are_found() -> None:
 
 
 def test_random_lengths_reach_every_alternative() -> None:
-    program = bundle(dynamic_length("chain", 2, rounds=60)).plan.program
+    program = bundle(dynamic_length("chain", 2, rounds=60)).program.program
     lengths = lengths_of_run(program, {}, 1)["n"]
     assert lengths == lengths_of_run(program, {}, 1)["n"]
     assert min(lengths) == 1
@@ -216,7 +216,7 @@ def test_what_tune_prints_is_read() -> None:
     longer = replace(plan, text="order west_to_east reduce two_phase(S = 2) to 0")
     rows = [Row(1, 4, 2, plan), Row(5, 30, 8, longer)]
     made = bundle(program(f"{CONTRACTS['sum']} {{ {clause_of(rows)} }}", "wse2", ""))
-    assert made.plan.program.selections[0].limits == (4,)
+    assert made.program.program.selections[0].limits == (4,)
 
 
 def test_alternatives_that_end_elsewhere_are_refused() -> None:

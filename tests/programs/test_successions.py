@@ -10,15 +10,15 @@ from programs.texts import PATTERNS, all_pairs, program_of
 from switch_over import extra
 
 import fabsim
-from collc.driver.bundle import ProgramBundle
-from collc.driver.programs import compile_any
+from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_text
 from collc.run.program import NOTHING_KNOWN
 from collc.target import TARGETS
 
 
-def compiled(text: str, skew: int = 0, **parameters: int) -> ProgramBundle:
-    bundle = compile_any(text, "test.coll", parameters, None, skew)
-    assert isinstance(bundle, ProgramBundle)
+def compiled(text: str, skew: int = 0, **parameters: int) -> Bundle:
+    bundle = compile_text(text, "test.coll", parameters, None, skew)
+    assert not bundle.program.alone
     return bundle
 
 
@@ -35,7 +35,7 @@ def test_every_pattern_follows_every_pattern(target: str, ranks: int, skew: int)
     # on two PEs there are two ways, and two colors, but for a ring
     limits = "within colors <= 3" + " reconfigure teardown" * (ranks == 2)
     bundle = compiled(program_of(calls, limits, target=target), skew, P=ranks, B=2)
-    assert any(color.torn_down for color in bundle.plan.colors)
+    assert any(color.torn_down for color in bundle.program.colors)
     report = bundle.run(seed=ranks, repeats=2)
     assert report.verified, report.problem
 
@@ -59,7 +59,7 @@ def test_what_two_collectives_promise_together_is_compared() -> None:
     collective whole = allgather(x: f32[12]) on row { order ring run ring_allgather }
     program { parts whole }
     """
-    bundle = compile_any(text, "test.coll", {})
+    bundle = compile_text(text, "test.coll", {})
     report = bundle.run()
     assert report.verified, report.problem
     assert report.compared == 6 * 12
@@ -84,8 +84,8 @@ def test_phases_of_one_collective_share_colors_on_a_grid(target: str) -> None:
     }
     program { repeat 4 { total } within colors <= 2 }
     """
-    bundle = compile_any(text, "test.coll", {}, target, 50)
-    assert isinstance(bundle, ProgramBundle)
+    bundle = compile_text(text, "test.coll", {}, target, 50)
+    assert not bundle.program.alone
     assert bundle.color_count == 2
     report = bundle.run(seed=4)
     assert report.verified, report.problem
@@ -94,11 +94,11 @@ def test_phases_of_one_collective_share_colors_on_a_grid(target: str) -> None:
 def test_colors_of_their_own_are_not_torn_down() -> None:
     calls = ["chain", "broadcast from the west"]
     apart = compiled(program_of(calls, ""))
-    assert not any(color.torn_down for color in apart.plan.colors)
+    assert not any(color.torn_down for color in apart.program.colors)
     assert "router.csl" not in apart.files
     assert apart.run().verified
     forced = compiled(program_of(calls, "reconfigure teardown"))
-    assert all(color.torn_down for color in forced.plan.colors)
+    assert all(color.torn_down for color in forced.program.colors)
 
 
 @pytest.mark.parametrize("target", ["wse2", "wse3"])

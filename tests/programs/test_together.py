@@ -9,8 +9,8 @@ import pytest
 
 import collc
 from collc.checks.concurrent_streams import call_streams
-from collc.driver.bundle import ProgramBundle
-from collc.driver.programs import compile_any
+from collc.driver.bundle import Bundle
+from collc.driver.pipeline import compile_text
 from collc.plan.program import ProgramPlan
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "program_together.coll"
@@ -40,9 +40,9 @@ program {{ {calls} }}
 """
 
 
-def compiled(calls: str, target: str = "wse2", skew: int = 0) -> ProgramBundle:
-    bundle = compile_any(TEXT.format(calls=calls, target=target), "test.coll", {}, None, skew)
-    assert isinstance(bundle, ProgramBundle)
+def compiled(calls: str, target: str = "wse2", skew: int = 0) -> Bundle:
+    bundle = compile_text(TEXT.format(calls=calls, target=target), "test.coll", {}, None, skew)
+    assert not bundle.program.alone
     return bundle
 
 
@@ -52,7 +52,7 @@ def compiled(calls: str, target: str = "wse2", skew: int = 0) -> ProgramBundle:
 )
 def test_the_example_runs(target: str, skew: int, width: int, height: int) -> None:
     sizes = {"W": width, "H": height}
-    report = compile_any(EXAMPLE.read_text(), EXAMPLE.name, sizes, target, skew).run(repeats=2)
+    report = compile_text(EXAMPLE.read_text(), EXAMPLE.name, sizes, target, skew).run(repeats=2)
     assert report.verified, report.problem
 
 
@@ -79,12 +79,12 @@ def test_together_takes_less_time_than_one_after_the_other() -> None:
 
 
 def test_what_is_never_in_flight_together_is_in_one_call_stream() -> None:
-    plan = compiled("rows and columns, block").plan
+    plan = compiled("rows and columns, block").program
     names = [
         [one.collective.name for one in call_stream.plans] for call_stream in plan.call_streams
     ]
     assert names == [["rows", "block"], ["columns"]]
-    assert not compiled("rows columns, block").plan.call_streams
+    assert not compiled("rows columns, block").program.call_streams
 
 
 def codes(plan: ProgramPlan) -> list[str]:
@@ -92,7 +92,7 @@ def codes(plan: ProgramPlan) -> list[str]:
 
 
 def test_call_streams_that_have_a_number_in_common_are_refused() -> None:
-    plan = compiled("rows and columns").plan
+    plan = compiled("rows and columns").program
     assert codes(plan) == []
     first, second = plan.call_streams
     for changed in (
@@ -111,7 +111,7 @@ def test_call_streams_that_have_a_number_in_common_are_refused() -> None:
 
 def test_numbers_that_call_streams_have_for_different_things_are_no_mistake() -> None:
     """A DSR id is no task id: that both call streams have a 1 somewhere means nothing."""
-    plan = compiled("rows and columns").plan
+    plan = compiled("rows and columns").program
     first, second = plan.call_streams
     unused = next(n for n in plan.target.local_task_ids if n not in plan.task_ids)
     changed = replace(second, task_ids=(*second.task_ids[:-1], unused))

@@ -9,7 +9,7 @@ from math import floor
 import pytest
 
 from collc.base.diagnostics import CollcError, Span
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 from collc.proof.lengths import lengths_to_prove
 from collc.spec import RunLength
 
@@ -28,7 +28,7 @@ def text_of(slices: int, sent: tuple[str, ...], most: int) -> str:
 def refused(text: str) -> list[str]:
     """The places and words beside the problems; none if it compiles."""
     try:
-        compile_any(text, "test.coll", {})
+        compile_text(text, "test.coll", {})
     except CollcError as error:
         assert {d.code for d in error.diagnostics} == {"C208"}
         return [words for d in error.diagnostics for _, words in d.also]

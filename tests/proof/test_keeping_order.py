@@ -8,7 +8,7 @@ import re
 import pytest
 
 from collc.base.diagnostics import CollcError, Diagnostic
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 
 REFUSED = [
     ("reduce", "7 x 1", "", "reduce chain to 3"),
@@ -56,7 +56,7 @@ def text(contract: str, grid: str, steps: str, length: int) -> str:
 
 def refused(contract: str, grid: str, steps: str, length: int = 24) -> Diagnostic:
     with pytest.raises(CollcError) as caught:
-        compile_any(text(contract, grid, steps, length), "refused.coll", {})
+        compile_text(text(contract, grid, steps, length), "refused.coll", {})
     return caught.value.diagnostics[0]
 
 
@@ -70,7 +70,7 @@ def test_every_pattern_that_is_advised_compiles(
     advised = [one for one in re.findall("`([^`]+)`", problem.help) if one != "commutative"]
     assert advised
     for one in advised:
-        compile_any(text(contract, grid, f"{order} {one}", length), "advised.coll", {})
+        compile_text(text(contract, grid, f"{order} {one}", length), "advised.coll", {})
 
 
 def test_the_result_is_advised_to_go_where_the_contract_wants_it() -> None:
@@ -94,5 +94,5 @@ def test_nothing_is_advised_for_a_contract_of_the_users_own() -> None:
     program { c }
     """
     with pytest.raises(CollcError) as caught:
-        compile_any(prefix, "own.coll", {})
+        compile_text(prefix, "own.coll", {})
     assert "`run" not in caught.value.diagnostics[0].help

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from collc.base.diagnostics import CollcError, Diagnostic
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 
 ROOTS = [
     ("gather", "8 x 1", "", "run linear_gather {}", "to 3"),
@@ -57,7 +57,7 @@ def compiled(contract: str, grid: str, steps: str, declared: str = "", operation
     collective c = {contract}(x: i32[16]{combined}) on tile {{ {steps} }}
     program {{ c }}
     """
-    compile_any(text, "root.coll", {})
+    compile_text(text, "root.coll", {})
 
 
 def refused(contract: str, grid: str, steps: str, operation: str = "") -> Diagnostic:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from collc.base.diagnostics import CollcError
 from collc.driver.pipeline import compile_text
 from collc.language import parse_source
 from collc.schedule import build_schedule
@@ -103,6 +104,76 @@ def test_both_halves_of_an_allreduce_are_streams() -> None:
         text("allreduce(x: f32[36], add)", "run ring_allreduce"), "test.coll", {}
     )
     assert 2 * streams.run().cycles < by_steps.run().cycles
+
+
+GRID = """target {target}
+grid pes = {grid}
+collective all = {contract} on pes {{ {order} {steps} }}
+program {{ all }}
+"""
+GATHERED = "run rows by linear_gather then run column by linear_gather then broadcast from 0"
+DEALT = "run column by linear_scatter then run rows by linear_scatter"
+
+
+@pytest.mark.parametrize("target", ["wse2", "wse3"])
+@pytest.mark.parametrize("grid", ["4 x 3", "3 x 5", "2 x 2"])
+@pytest.mark.parametrize("order", ["", "order east_to_west, south_to_north"])
+@pytest.mark.parametrize(
+    ("contract", "steps"),
+    [
+        ("allgather(x: u32[47])", GATHERED),
+        (
+            "reduce_scatter(x: i32[47], add)",
+            f"reduce columns by chain to 0 then reduce row by binomial to 0 then {DEALT}",
+        ),
+        (
+            "reduce_scatter(x: f32[48], max)",
+            f"reduce rows by chain to 0 then reduce column by star to 0 then {DEALT}",
+        ),
+    ],
+)
+def test_on_a_grid_slices_go_by_way_of_a_root(
+    contract: str, steps: str, order: str, grid: str, target: str
+) -> None:
+    written = GRID.format(contract=contract, steps=steps, order=order, grid=grid, target=target)
+    report = compile_text(written, "test.coll", {}).run(repeats=2)
+    assert report.verified, report.problem
+
+
+@pytest.mark.parametrize(
+    ("contract", "steps"),
+    [
+        # from another PE than that which has gathered them
+        ("allgather(x: u32[47])", GATHERED.replace("from 0", "from (1, 0)")),
+        # one block only
+        ("allgather(x: u32[47])", "run rows by linear_gather then broadcast from 0"),
+        # columns before rows, where ranks are counted along rows
+        (
+            "allgather(x: u32[47])",
+            "run columns by linear_gather then run row by linear_gather then broadcast from 0",
+        ),
+        # sums of columns
+        ("reduce_scatter(x: i32[47], add)", f"reduce columns by chain to 0 then {DEALT}"),
+        # from another PE than that which has the sum
+        (
+            "reduce_scatter(x: i32[47], add)",
+            f"reduce columns by chain to 2 then reduce row by chain to 0 then {DEALT}",
+        ),
+    ],
+)
+def test_what_does_not_pass_on_all_of_it_is_refused(contract: str, steps: str) -> None:
+    written = GRID.format(contract=contract, steps=steps, order="", grid="4 x 3", target="wse2")
+    with pytest.raises(CollcError) as caught:
+        compile_text(written, "test.coll", {})
+    assert {one.code for one in caught.value.diagnostics} == {"C204"}
+
+
+def test_auto_gathers_and_multicasts_on_a_grid_where_that_is_faster() -> None:
+    asked = {"contract": "allgather(x: f32[512])", "order": "", "grid": "8 x 8", "target": "wse2"}
+    bundle = compile_text(GRID.format(steps="run auto", **asked), "test.coll", {})
+    both = "run rows by direct_allgather then run columns by direct_allgather"
+    along_both = compile_text(GRID.format(steps=both, **asked), "test.coll", {})
+    assert bundle.run().cycles <= along_both.run().cycles
 
 
 def test_auto_deals_a_short_sum_out_from_rank_0() -> None:

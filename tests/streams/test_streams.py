@@ -14,7 +14,6 @@ from collc.checks import check_plan
 from collc.cost.choice import build_plan
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
-from collc.driver.programs import compile_any
 from collc.lowering import candidate_plans
 from collc.lowering.streams import recognised
 from collc.run.expected import make_input, mismatch
@@ -218,6 +217,6 @@ def test_a_program_calls_streams_again_and_again():
     text = text_of("gather", "f32").replace("program { total }", "")
     text = text.replace("collective total", "collective first")
     more = "collective second = allgather(x: f32[B]) on row { run direct_allgather }\n"
-    bundle = compile_any(f"{text}{more}program {{ repeat 3 {{ first second first }} }}", "t", {})
+    bundle = compile_text(f"{text}{more}program {{ repeat 3 {{ first second first }} }}", "t", {})
     assert any(plan.streams for plan in bundle.plan.plans)
     assert bundle.run(seed=1, repeats=2).verified

@@ -6,7 +6,8 @@ import pytest
 
 import collc
 from collc.cost import Prediction
-from collc.driver.pipeline import planned, prove_text
+from collc.driver.pipeline import prove_text
+from collc.driver.planning import planned
 from collc.schedule import Schedule
 from collc.schedule.barrier_tokens import with_tokens
 from collc.spec import ContractKind

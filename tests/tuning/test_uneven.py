@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from collc.driver.programs import compile_any
+from collc.driver.pipeline import compile_text
 from collc.tuning import uneven_slices as uneven
 from tests.tuning.warned import TEXT, compiled
 
@@ -51,7 +51,7 @@ def test_a_length_of_the_run_is_not_the_programs_to_choose() -> None:
     of_the_run = "allreduce(x: f32[n <= 61], add)"
     steps = "run ring_allreduce"
     text = TEXT.format(target="wse2", grid="8 x 1", contract=of_the_run, steps=steps)
-    assert compile_any(text, "f.coll", {}).warnings == ()
+    assert compile_text(text, "f.coll", {}).warnings == ()
 
 
 def test_no_more_is_predicted_than_a_bound_allows(monkeypatch: pytest.MonkeyPatch) -> None:

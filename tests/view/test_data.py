@@ -93,7 +93,7 @@ def test_calls_of_a_program_are_in_the_order_of_the_program() -> None:
     bundle, data = data_of("program_mixed")
     names = [data["phases"][n]["collective"] for n in data["calls"]]
     called = [name for n, name in enumerate(names) if n == 0 or names[n - 1] != name]
-    assert called == list(bundle.plan.program.calls)
+    assert called == list(bundle.program.program.calls)
 
 
 def test_a_part_of_the_grid_is_where_it_lies_on_the_whole() -> None:

@@ -1,4 +1,4 @@
-"""Running a bundle on fabsim and judging the result.
+"""Launching emitted text on fabsim, with an account of each run.
 
 fabsim gets the emitted text and nothing else. It is an optional part: without it a bundle can be
 built and carried to the vendor's tools, and asking for a run says what to install.
@@ -18,9 +18,6 @@ import numpy as np
 
 from collc.base.diagnostics import CollcError, Diagnostic
 from collc.base.files import write_files
-from collc.run.expected import make_input, mismatch, promised
-from collc.run.inputs import Inputs, with_inputs
-from collc.schedule import Schedule
 from collc.schedule.barrier_tokens import TOKEN
 from collc.spec.arrays import Array
 
@@ -74,8 +71,8 @@ def run_texts(
     turns: int,
     turn: Callable[[Any, int], Outcome],
 ) -> RunReport:
-    """Compile `texts` with fabsim, load them once, share the simulator, from number 0 on;
-    the simulator has the options of FABSIM_OPTIONS.
+    """Compile `texts` with fabsim, load them once, and take all turns, from number 0 on, on one
+    simulator, which has the options of FABSIM_OPTIONS.
 
     All have to be right, and the report is on the slowest. Raises CollcError when fabsim is not
     installed, RunError when a run does not end; `size` is what memory may be too small for.
@@ -108,45 +105,6 @@ def run_texts(
         start_cycle=slowest.launch.start_cycle,
         results=outcomes[-1].results,
     )
-
-
-def run_bundle(  # noqa: PLR0913 - what to run, then how
-    texts: Mapping[str, str],
-    schedule: Schedule,
-    arch: str,
-    *,
-    seed: int,
-    repeats: int = 1,
-    progress: Progress | None = None,
-    inputs: Inputs | None = None,
-) -> RunReport:
-    """Run `texts` on random input, or that of `inputs` (see `with_inputs`), and compare with NumPy;
-    `repeats` runs follow each other on one load of the program, each with input of its own, unless
-    that is given. Raises as `run_texts`.
-    """
-    collective = schedule.collective
-    grid, contract = collective.grid, collective.contract
-    area = (0, 0, grid.width, grid.height, contract.length)
-
-    def turn(simulator: Any, number: int) -> Outcome:  # noqa: ANN401 - see `fabsim_module`
-        given = make_input(collective, seed + number)
-        if contract.buffer or inputs:
-            drawn = {contract.buffer: given} if contract.buffer else {}
-            given = with_inputs(drawn, inputs)[contract.buffer]
-        if contract.buffer:
-            simulator.memcpy_h2d(contract.buffer, given.reshape(-1), *area)
-        launch = simulator.launch("run", progress=progress)
-        if contract.buffer:
-            found = simulator.memcpy_d2h(contract.buffer, given.dtype, *area)
-        else:
-            found = tokens_of(simulator, collective.name, given) if schedule.phases else given
-        found = found.reshape(given.shape)
-        wrong = mismatch(schedule, given, found)
-        held = {contract.buffer: found} if contract.buffer else {}
-        return Outcome(launch, wrong, compared=int(promised(schedule).sum()), results=held)
-
-    size = f"{grid.width} x {grid.height} PEs of {contract.length} elements"
-    return run_texts(texts, arch, size, repeats, turn)
 
 
 def tokens_of(simulator: Any, module: str, given: Array) -> Array:  # noqa: ANN401 - see `fabsim_module`

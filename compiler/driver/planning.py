@@ -1,0 +1,149 @@
+"""From a Spec to the plan of its program, which keeps all limits, and its prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from collc.base.diagnostics import CollcError, Diagnostic
+from collc.checks.program import check_program
+from collc.checks.roots_of_call import roots_of_call
+from collc.cost import Prediction, predict, unmet_expectations
+from collc.cost.choice import build_call_streams, build_plan, build_program_plan
+from collc.cost.program import predict_program
+from collc.driver.proving import proved, proved_together, refuse_if_any
+from collc.driver.remedies import with_remedies
+from collc.driver.time_multiplexed import (
+    fastest_time_multiplexed,
+    with_exact_remedy,
+    without_limits,
+)
+from collc.lowering.resources import left_by
+from collc.plan.program import ProgramPlan, of_one_call
+from collc.schedule import Schedule
+from collc.schedule.barrier_tokens import with_tokens
+from collc.spec import Program, Spec
+from collc.spec.program import program_of_one
+from collc.target import TARGETS, Target
+from collc.tuning import TooWideError, decided, decided_time_multiplexed
+
+
+class Planned(NamedTuple):
+    """A program, what was left open decided; its plan; and its prediction."""
+
+    spec: Spec
+    plan: ProgramPlan
+    prediction: Prediction
+
+
+def planned_spec(spec: Spec, skew: int = 0) -> Planned:
+    """Plan what a Spec says, or raise CollcError with every problem found.
+
+    A collective that is called once is alone, with colors of its own for each phase, unless PEs
+    wait before it (`skew`), it is on a part of a grid, or its limit of colors needs phases that
+    share some.
+    """
+    program, machine = spec.program, TARGETS[spec.target]
+    if program is None and (skew or spec.collectives[0].grid.site is not None):
+        program = program_of_one(spec.collectives[0])
+    if program is None:
+        return _alone_or_time_multiplexed(spec, machine)
+    plan = planned_program(proved_together(spec, program), program, machine)
+    refuse_if_any(_unmet(plan))
+    return Planned(spec, replace(plan, skewed=skew > 0), predict_program(plan))
+
+
+def _unmet(plan: ProgramPlan) -> Iterator[Diagnostic]:
+    """Expectations of single collectives of a program."""
+    for schedule, one in zip(plan.schedules, plan.plans, strict=True):
+        expected = one.collective.expectations
+        if expected:
+            yield from unmet_expectations(expected, one, predict(schedule, one))
+
+
+def _alone_or_time_multiplexed(spec: Spec, machine: Target) -> Planned:
+    """One collective: with colors of its own for each phase if that keeps its limit."""
+    given = spec.collectives[0]
+    try:
+        one = decided(given, machine)
+    except TooWideError as refused:
+        one = decided_time_multiplexed(given, machine, refused)
+        return _time_multiplexed(spec, proved(one, machine), refused)
+    schedule = proved(one, machine)
+    try:
+        return planned_alone(replace(spec, collectives=(one,)), schedule)
+    except CollcError as refused:
+        return _time_multiplexed(spec, schedule, refused)
+
+
+def planned_alone(spec: Spec, schedule: Schedule) -> Planned:
+    """Plan the one collective of a Spec, whose schedule is proved, with colors of its own for each
+    phase; raises CollcError."""
+    plan, prediction = planned(schedule, TARGETS[spec.target])
+    one = schedule.collective
+    refuse_if_any(unmet_expectations(one.expectations, plan.plans[0], prediction))
+    return Planned(spec, plan, prediction)
+
+
+def planned(schedule: Schedule, target: Target) -> tuple[ProgramPlan, Prediction]:
+    """A plan of one collective that keeps all limits, and its prediction; raises CollcError if
+    there is none."""
+    schedule = with_tokens(schedule)
+    one = schedule.collective
+    plan = build_plan(schedule, left_by(one.limits.reserved, target))
+    whole = of_one_call(schedule, plan)
+    refuse_if_any(check_program(whole))
+    return whole, predict_program(whole)
+
+
+def _time_multiplexed(spec: Spec, schedule: Schedule, refused: CollcError) -> Planned:
+    """A collective that keeps its limit of colors only if phases share colors over time; raises
+    CollcError, as it is `refused`, if it does not even then."""
+    machine, one = TARGETS[spec.target], schedule.collective
+    problem, *others = refused.diagnostics
+    if one.limits.colors is None or problem.code != "C302" or others:
+        raise refused
+    found = fastest_time_multiplexed(schedule, machine, one.limits.colors)
+    if found is None:
+        remedied = with_exact_remedy(problem, schedule, machine, one.limits.colors)
+        raise CollcError([remedied])
+    # what is expected is expected of the whole, not of a call that has its colors to itself
+    refuse_if_any(unmet_expectations(one.expectations, *found))
+    return Planned(replace(spec, collectives=(without_limits(one),)), *found)
+
+
+def planned_program(
+    schedules: tuple[Schedule, ...], program: Program, target: Target
+) -> ProgramPlan:
+    """A plan that keeps all limits; raises CollcError if there is none."""
+    plan = _built(schedules, program, target)
+    refuse_if_any(with_remedies(check_program(plan), plan))
+    refuse_if_any(roots_of_call(plan))
+    return plan
+
+
+def _built(schedules: tuple[Schedule, ...], program: Program, target: Target) -> ProgramPlan:
+    build = build_call_streams if program.together else build_program_plan
+    if program.has_lengths:  # registers are shared by phases whose elements go one by one (D39)
+        target = replace(target, pairs=False)
+    return build(schedules, program, target)
+
+
+def architectures(plan: ProgramPlan) -> tuple[str, ...]:
+    """The targets that the files of a plan serve."""
+    return tuple(t.name for t in TARGETS.values() if t.name == plan.target.name or _fits(plan, t))
+
+
+def _fits(made: ProgramPlan, target: Target) -> bool:
+    """Whether a plan keeps the limits of another target as well. A program is planned anew for it,
+    and serves both if its elements travel as in the one made."""
+    if made.alone:
+        left = left_by(made.program.reserved, target)
+        return not check_program(replace(made, plans=(replace(made.plans[0], target=left),)))
+    plan = _built(made.schedules, made.program, target)
+    return _paired(plan) == _paired(made) and not check_program(plan)
+
+
+def _paired(plan: ProgramPlan) -> list[bool]:
+    return [phase.paired for one in plan.plans for phase in one.phases]

@@ -1,0 +1,79 @@
+"""The docs: every page is of one kind, and no link leads nowhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted((*DOCS.glob("*.md"), *DOCS.glob("teaching/*.md")))
+TEXTS = (*PAGES, *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")))
+KINDS = ("Tutorial", "How to", "Reference", "Explanation", "Status")
+_FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def kinds() -> dict[str, str]:
+    """The kind of each page, by its name, as the site's navigation has it."""
+    found, kind = {}, ""
+    nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:\n")[1]
+    for line in nav.split("\nvalidation:")[0].splitlines():
+        if title := re.match(r"  - ([^:]+):$", line):
+            kind = title[1]
+        elif page := re.search(r": (\S+\.md)$", line):
+            assert page[1] not in found, f"{page[1]} is listed twice"
+            found[page[1]] = kind
+    return found
+
+
+def anchors(path: Path) -> set[str]:
+    """What links can lead to within a page: its headings, as the site and GitHub name them."""
+    headings = re.findall(r"^#+ (.+)$", _FENCE.sub("", path.read_text(encoding="utf-8")), re.M)
+    plain = (re.sub(r"[^\w\- ]", "", heading.strip().lower()) for heading in headings)
+    return {heading.replace(" ", "-") for heading in plain}
+
+
+def dead(path: Path, text: str) -> Iterator[str]:
+    """Links of a text that lead to no file, or to no heading of a page."""
+    for link in _LINK.findall(_FENCE.sub("", text)):
+        if re.match(r"[a-z]+:", link):
+            continue
+        name, _, anchor = link.partition("#")
+        there = (path.parent / name).resolve() if name else path
+        if not there.exists() or (
+            anchor and there.suffix == ".md" and anchor not in anchors(there)
+        ):
+            yield link
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_link_is_dead(path: Path) -> None:
+    assert list(dead(path, path.read_text(encoding="utf-8"))) == []
+
+
+def test_dead_links_are_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# Here it is\n", encoding="utf-8")
+    text = "[a](page.md#here-it-is) [b](page.md#there) [c](other.md) [d](https://e.f) [e](#gone)"
+    assert list(dead(page, text)) == ["page.md#there", "other.md", "#gone"]
+
+
+def test_every_page_is_of_one_kind() -> None:
+    pages = {str(path.relative_to(DOCS)) for path in PAGES} - {"index.md"}
+    listed = {name: kind for name, kind in kinds().items() if name != "index.md"}
+    in_folders = {str(path.relative_to(DOCS)) for path in DOCS.glob("teaching/*.md")}
+    assert set(listed) == pages - (in_folders - set(listed))
+    assert set(listed.values()) == set(KINDS)
+
+
+def test_the_first_page_lists_all_by_kind() -> None:
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    for kind in KINDS:
+        assert f"**{kind}**" in index, kind
+    links = {link.partition("#")[0] for link in _LINK.findall(index)}
+    missing = {name for name, kind in kinds().items() if kind != "Status"} - links
+    assert missing == {"index.md"}
