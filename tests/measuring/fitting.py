@@ -12,8 +12,7 @@ import numpy as np
 
 ROUNDS = 3000
 TIE = 1e-3  # what pulls a piece towards nothing where no task tells
-TRIMS = 3
-FAR_OFF = 12  # cycles
+LIMITS = (40, 12, 8, 5, 4, 3, 3)  # cycles
 
 
 Pieces = tuple[int, Mapping[str, int]]  # what a task took, and how often it has each piece
@@ -74,13 +73,13 @@ def _by_pairs(square: np.ndarray, aim: np.ndarray, start: np.ndarray) -> np.ndar
 
 
 def trimmed(tasks: Sequence[Pieces]) -> Fit:
-    """The fit without tasks that are far off: what one has to do depends on how far the other lane
-    is, which is taken from the model, and may be otherwise in a run."""
+    """The fit to the tasks that it is near, which most are: what one has to do depends on how far
+    the other lane is, which is taken from the model, and may be otherwise in a run; and where a
+    function is called that others have in its place, more than the call may be different."""
     kept = list(tasks)
-    for _ in range(TRIMS):
+    for limit in LIMITS:
         fit = fitted(kept)
-        limit = max(FAR_OFF, 3 * fit.error)
-        kept = [task for task in tasks if abs(_off(fit, task)) < limit]
+        kept = [task for task in tasks if abs(_off(fit, task)) <= limit]
     return fitted(kept)
 
 
