@@ -18,7 +18,7 @@ PLACES = (
     ("fabsim/Cargo.toml", r'(^version = ")[^"]+(")'),
 )
 # The same version any number of times: of our crates in a lock file, and in recorded emitted text.
-LOCKS = ("evaluator/Cargo.lock", "fabsim/Cargo.lock")
+LOCKS = ("evaluator/Cargo.lock", "fabsim/Cargo.lock", "fabsim/fuzz/Cargo.lock")
 LOCKED = r'(name = "(?:fabsim|fabsim-\w+|collc-evaluator|collc_evaluator)"\nversion = ")[^"]+(")'
 RECORDED = ROOT / "tests" / "emit" / "golden"
 IN_TEXT = r"(\bcollc )\d+\.\d+\.\d+()"

@@ -26,6 +26,7 @@ WORDS = (
     r"leaps?|leaping",
     r"lengths? of the run",
     r"in twos",
+    r"words and signs",
     r"takes? turns",
     r"handed on",
     r"circle of waits",

@@ -14,11 +14,11 @@ from collc.spec import Reconfigure
 
 
 def gaps(plan: ProgramPlan) -> Iterator[Diagnostic]:
-    """C338: ways through routers of other PEs on colors that are torn down."""
+    """C338: detours through routers of other PEs on colors that are torn down."""
     for use in plan.uses:
-        ways = plan.phase(use).ways
+        detours = plan.phase(use).detours
         torn = {name for name, k in use.positions if plan.colors[k].torn_down}
-        if any(way.color in torn for way in ways):
+        if any(detour.color in torn for detour in detours):
             yield Diagnostic(
                 "C338",
                 f"`{plan.label(use)}` leads to PEs that are no neighbours on colors that are torn "

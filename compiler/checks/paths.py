@@ -1,9 +1,9 @@
-"""A path stays on the grid and comes to no PE twice; where it is not contiguous, ways lead on.
+"""A path stays on the grid and comes to no PE twice; where it is not contiguous, detours lead on.
 
 What goes along a path is planned and checked on a row. That is the same thing if, and only if, each
 place has the ones before and behind it as neighbours, and routers send to no other side. A color
-that goes to a place that is no neighbour has a way there, from router to router, and none of these
-routers has it for anything else.
+that goes to a place that is no neighbour has a detour there, from router to router, and none of
+these routers has it for anything else.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ALONG = frozenset((Direction.RAMP, Direction.WEST, Direction.EAST))
 
 
 def paths(schedule: Schedule, plan: Plan) -> Iterator[Diagnostic]:
-    """C330: a path that is none, or a phase that leaves it, or ways that lead elsewhere."""
+    """C330: a path that is none, or a phase that leaves it, or detours that lead elsewhere."""
     for phase, pattern in zip(plan.phases, schedule.phases, strict=True):
         if phase.path is None:
             continue
@@ -67,35 +67,37 @@ def _sides(role: Role) -> set[Direction]:
 
 
 def _ways_problem(phase: Phase, path: Path, pattern: Pattern) -> str:
-    """What is wrong with the ways of a phase; nothing if they are its gaps, and meet nothing."""
-    if not path.gaps and not phase.ways:
+    """What is wrong with the detours of a phase; nothing if they are its gaps, and meet nothing."""
+    if not path.gaps and not phase.detours:
         return ""
     used, due = _hops(phase, path, pattern)
-    for way in phase.ways:
-        steps = zip(way.pes, way.pes[1:], strict=False)
+    for detour in phase.detours:
+        steps = zip(detour.pes, detour.pes[1:], strict=False)
         if any(abs(x - a) + abs(y - b) != 1 for (x, y), (a, b) in steps):
-            return f"a way of `{way.color}` is not connected"
-        ends = (way.pes[0], way.pes[-1], way.color)
+            return f"a detour of `{detour.color}` is not connected"
+        ends = (detour.pes[0], detour.pes[-1], detour.color)
         if ends not in due:
-            return f"a way of `{way.color}` leads from PE {way.pes[0]} to PE {way.pes[-1]}"
+            return (
+                f"a detour of `{detour.color}` leads from PE {detour.pes[0]} to PE {detour.pes[-1]}"
+            )
         due.remove(ends)
-        for pe in way.pes:
-            if (pe, way.color) in used:
-                return f"two ways of `{way.color}` meet at PE {pe}"
-            used.add((pe, way.color))
-    return next((f"`{c}` has no way from PE {a} to PE {b}" for a, b, c in sorted(due)), "")
+        for pe in detour.pes:
+            if (pe, detour.color) in used:
+                return f"two detours of `{detour.color}` meet at PE {pe}"
+            used.add((pe, detour.color))
+    return next((f"`{c}` has no detour from PE {a} to PE {b}" for a, b, c in sorted(due)), "")
 
 
 def _hops(
     phase: Phase, path: Path, pattern: Pattern
 ) -> tuple[set[tuple[Pe, str]], set[tuple[Pe, Pe, str]]]:
-    """The colors of routers that are set for neighbours, and what needs ways: from where, to where,
-    on which color."""
-    by_ways = {way.color for way in phase.ways}
+    """The colors of routers that are set for neighbours, and what needs detours: from where, to
+    where, on which color."""
+    by_detours = {detour.color for detour in phase.detours}
     used: set[tuple[Pe, str]] = set()
     due: set[tuple[Pe, Pe, str]] = set()
     for place, other, color in _sent(phase, pattern):
-        if path.crosses(place, other) or color in by_ways:
+        if path.crosses(place, other) or color in by_detours:
             due.add((path.places[place], path.places[other], color))
         else:
             between = range(min(place, other), max(place, other) + 1)

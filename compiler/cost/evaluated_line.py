@@ -213,14 +213,14 @@ def _entries(costs: Costs, rows: Unrolled, kept: Ints, kind: Ints) -> Entries:
 def _links(target: Ints, lanes: int, phase: Phase) -> tuple[Ints, Ints]:
     """Where the links of each lane's way start, and all links: those of the row, or of the grid
     where the order of ranks is not contiguous."""
-    if phase.path is None or not phase.ways:
+    if phase.path is None or not phase.detours:
         return _links_on_line(target, lanes)
-    ways = {(way.pes[0], way.pes[-1]): way.pes for way in phase.ways}
+    detours = {(one.pes[0], one.pes[-1]): one.pes for one in phase.detours}
     pes = phase.path.places
     links: list[list[tuple[object, object]]] = []
     for lane, to in enumerate(target.tolist()):
         pair = (pes[lane // lanes], pes[to // lanes])
-        links.append(list(pairwise(ways.get(pair, pair))) if to != NOWHERE else [])
+        links.append(list(pairwise(detours.get(pair, pair))) if to != NOWHERE else [])
     number = {link: index for index, link in enumerate(dict.fromkeys(chain(*links)))}
     start = np.array([0, *accumulate(map(len, links))], dtype=np.int64)
     return start, np.array([number[link] for way in links for link in way], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""A tree along an order that is not contiguous: how far ranks are, and which links ways have in
+"""A tree along an order that is not contiguous: how far ranks are, and which links detours have in
 common."""
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class Distances:
 def distances(phase: Phase, pattern: ReducePhase, reach: int) -> Distances:
     """Of every rank; vectors of ranks that are more than `reach` apart do not meet. Without gaps
     ranks are a hop apart and have links of their own."""
-    if phase.path is None or not phase.ways:
+    if phase.path is None or not phase.detours:
         return Distances(range(pattern.ranks), [1] * pattern.ranks)
-    ways = {(way.pes[0], way.pes[-1]): way.pes for way in phase.ways}
+    detours = {(detour.pes[0], detour.pes[-1]): detour.pes for detour in phase.detours}
     pes = [phase.path.places[pattern.coordinate(rank)] for rank in range(pattern.ranks)]
-    hops = [list(pairwise(ways.get((pe, near), (pe, near)))) for near, pe in pairwise(pes)]
+    hops = [list(pairwise(detours.get((pe, near), (pe, near)))) for near, pe in pairwise(pes)]
     users: defaultdict[Link, list[int]] = defaultdict(list)
     for index, links in enumerate(hops):
         for link in links:

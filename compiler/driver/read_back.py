@@ -110,8 +110,8 @@ def _pes_of(plan: Plan, phase: Phase) -> Iterator[tuple[int, int]]:
         for x, y in product(_members(region.x), _members(region.y)):
             column, row = phase.path.places[x] if phase.path else (x, y)
             yield left + column, top + row
-    for way in phase.ways:
-        for column, row in way.pes:
+    for detour in phase.detours:
+        for column, row in detour.pes:
             yield left + column, top + row
 
 

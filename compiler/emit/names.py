@@ -20,16 +20,6 @@ NUMPY_TYPE = {
     ElementType.U16: "uint16",
 }
 
-NUMPY_REDUCTION = {
-    Operation.ADD: "add",
-    Operation.MUL: "multiply",
-    Operation.MAX: "maximum",
-    Operation.MIN: "minimum",
-    Operation.AND: "bitwise_and",
-    Operation.OR: "bitwise_or",
-    Operation.XOR: "bitwise_xor",
-}
-
 _FLOAT_SUFFIX = {ElementType.F32: "s", ElementType.F16: "h"}
 
 # A minimum is a maximum of negated values.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from collc.base.grids import Grid
 from collc.emit.conditions import Cases, cases_of
+from collc.emit.detours import DetoursModel, detours_model
 from collc.emit.exchange import (
     ExchangeModel,
     exchange_fields,
@@ -41,7 +42,6 @@ from collc.emit.roles import (
     routes_models,
     shape_of,
 )
-from collc.emit.routes_between import WaysModel, ways_model
 from collc.emit.slots import CopySlot, SendSlot, StoreSlot
 from collc.emit.streams import StreamModel, stream_fields, stream_model, stream_role
 from collc.lowering.ids import Ids
@@ -73,7 +73,7 @@ class PhaseModel:
     sets_routers: bool
     cases: Cases
     on_path: bool  # whether a PE's part depends on its place on the path, not on x and y
-    ways: WaysModel | None
+    detours: DetoursModel | None
     idle: bool  # whether some PEs take no part
     idle_values: tuple[str, ...]
     input: str
@@ -224,7 +224,7 @@ def phase_model(
             coordinates(phase),
         ),
         on_path=phase.path is not None,
-        ways=ways_model(phase.ways, plan.collective.grid),
+        detours=detours_model(phase.detours, plan.collective.grid),
         idle=covered < grid.width * grid.height,
         idle_values=tuple(f".{field.name} = {field.idle}," for field in fields),
         input=_queue(f"{phase.name}.queue_in", "inputs", ids, around)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collc.emit.formulas import numpy_body
-from collc.emit.names import NUMPY_REDUCTION
 from collc.schedule import Schedule, ascending, axis_of, pes_of_ranks
 from collc.spec import Collective, Operation, OwnOperation, ReduceStep, RunStep
+from collc.spec.arrays import UFUNC
 from collc.spec.slice_ownership import lines_and_ranks, owners
 
 
 def numpy_reduction(operation: Operation | OwnOperation | None) -> str:
     """The NumPy function that reduces vectors; that of an own operation is printed."""
-    return NUMPY_REDUCTION[operation] if isinstance(operation, Operation) else ""
+    return UFUNC[operation].__name__ if isinstance(operation, Operation) else ""
 
 
 def numpy_callback(operation: Operation | OwnOperation | None) -> tuple[str, ...]:

@@ -205,7 +205,7 @@ def routes_models(
     """The distinct color settings of a phase, in the order of the roles, but for the colors that
     are set while the program runs; `place` is what the layout calls a PE's place on its line."""
     words = SIDES_OF_PATH if phase.path else {}
-    set_elsewhere = torn_down | {way.color for way in phase.ways}
+    set_elsewhere = torn_down | {detour.color for detour in phase.detours}
     found = _by_setting(phase, lambda use: use.color not in set_elsewhere)
     of = (phase.name, place)
     return tuple(routes_model(condition, colors, words, of) for condition, colors in found)
@@ -324,6 +324,8 @@ def _setting(
         f".pos{i + 1} = .{{ {_change(before, route, words)} }}"
         for i, (before, route) in enumerate(zip(use.positions, use.positions[1:], strict=False))
     ]
+    if use.ring:
+        changes += [".ring_mode = true", ".pop_mode = .{ .pop_on_advance = true }"]
     if changes:
         lines.append(f".switches = .{{ {', '.join(changes)} }},")
     if counter is not None:

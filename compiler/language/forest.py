@@ -30,7 +30,7 @@ from collc.language.syntax import (
     Word,
 )
 from collc.language.traverse import expressions_of, walk
-from collc.spec.steps import JUMP
+from collc.spec.steps import ROOT_BYPASS
 
 MAX_CALLS_DEEP = 65_536
 MAX_EVALUATIONS = 4_000_000
@@ -119,7 +119,7 @@ class Forest:
 
     def _unknown(self, name: Word) -> ProblemError:
         """C110: a name that is no tree's, with what is wanted instead where that is known."""
-        help = _INSTEAD.get(name.text) or suggest(name.text, {*self._trees, OPTIMAL, JUMP})
+        help = _INSTEAD.get(name.text) or suggest(name.text, {*self._trees, OPTIMAL, ROOT_BYPASS})
         return problem("C110", f"there is no tree called {name.text}", name.span, help=help)
 
     def text(self, call: Call) -> str:

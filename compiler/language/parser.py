@@ -109,7 +109,7 @@ def keywords() -> frozenset[str]:
 
 
 def lexed(text: str) -> list[Token]:
-    """All words and signs of a text, without comments."""
+    """All tokens of a text, without comments."""
     return list(_lark().lex(text))
 
 
@@ -158,7 +158,7 @@ def _parse_piece(file: str, piece: list[Token], following: Token | None) -> Decl
 
 def _check_length(file: str, piece: list[Token]) -> None:
     if len(piece) > MAX_TOKENS:
-        message = f"this declaration has more than {MAX_TOKENS} words and signs"
+        message = f"this declaration has more than {MAX_TOKENS} tokens"
         help = "describe large trees by recursion instead of writing them out"
         raise problem("C102", message, span_of_token(file, piece[0]), help=help)
 

@@ -12,7 +12,7 @@ from collc.language.step_places import StepContext, end_of
 from collc.language.syntax import Call, Name, ReduceClause, TreeUse, Word
 from collc.spec import ReduceStep, Tree
 from collc.spec.simd import wavelets
-from collc.spec.steps import JUMP
+from collc.spec.steps import ROOT_BYPASS
 
 LONGEST_NONCONTIGUOUS = 4096  # ranks of a tree that is carried out in steps
 
@@ -20,7 +20,7 @@ LONGEST_NONCONTIGUOUS = 4096  # ranks of a tree that is carried out in steps
 def check_trees(clause: ReduceClause, around: StepContext) -> None:
     """Raise `ProblemError` for a tree that there is none of, wherever the reduction ends."""
     for use in (clause.tree, clause.upper):
-        if use is not None and use.name.text not in (OPTIMAL, JUMP):
+        if use is not None and use.name.text not in (OPTIMAL, ROOT_BYPASS):
             around.forest.tree(use.name)
 
 
@@ -45,7 +45,7 @@ def _sides(clause: ReduceClause, line: Line, around: StepContext) -> ReduceStep:
     """The trees on both sides of the root."""
     root = end_of(clause, line, around)
     behind = line.length - 1 - root
-    if clause.tree.name.text == JUMP:
+    if clause.tree.name.text == ROOT_BYPASS:
         return _jump(clause, line, root, around)
     lower, upper = clause.tree, clause.upper or clause.tree
     if root == 0 or behind == 0:
@@ -77,16 +77,19 @@ def _base_of(clause: ReduceClause) -> TreeUse:
         message = "a root bypass has one tree, on both sides of its root"
         raise problem("C114", message, clause.upper.span, help="leave the second one out")
     if len(use.arguments) != 1 or use.arguments[0].name is not None:
-        message = f"{JUMP} takes one tree, by its name"
+        message, example = f"{ROOT_BYPASS} takes one tree, by its name", f"{ROOT_BYPASS}(chain)"
         raise problem(
-            "C114", message, use.span, help=f"write {JUMP}(chain) or {JUMP}(two_phase(S = 4))"
+            "C114",
+            message,
+            use.span,
+            help=f"write {example} or {ROOT_BYPASS}(two_phase(S = 4))",
         )
     base = use.arguments[0].value
     if isinstance(base, Call):
         return TreeUse(base.name, base.arguments, base.span)
     if not isinstance(base, Name):
-        message = f"{JUMP} takes a tree, and this is none"
-        raise problem("C113", message, base.span, help=f"write {JUMP}(chain)")
+        message = f"{ROOT_BYPASS} takes a tree, and this is none"
+        raise problem("C113", message, base.span, help=f"write {ROOT_BYPASS}(chain)")
     return TreeUse(Word(base.text, base.span), (), base.span)
 
 

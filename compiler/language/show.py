@@ -39,7 +39,7 @@ from collc.spec import (
     Step,
     Tree,
 )
-from collc.spec.steps import JUMP, axis_of
+from collc.spec.steps import ROOT_BYPASS, axis_of
 
 _WIDEST_LINE = 160  # longer source lines are cut around the place
 _CONTEXT = 60
@@ -324,7 +324,7 @@ def _lines_by(axis: str, collective: Collective, *, every: bool) -> str:
 def _tree_texts(step: ReduceStep) -> str:
     """The tree of a reduction; of two different ones, that of the lower ranks first."""
     if step.skips:
-        return f"{JUMP}({step.tree.text})"
+        return f"{ROOT_BYPASS}({step.tree.text})"
     if step.far is None or step.far.text == step.tree.text:
         return step.tree.text
     own_is_lower = len(step.tree.children) == step.root + 1

@@ -30,8 +30,8 @@ from collc.lowering.steps import (
     traffic_of,
 )
 from collc.lowering.steps.routes import Wired
-from collc.lowering.streams import recognised, stream_phase
-from collc.plan import Phase, Plan, Way
+from collc.lowering.streams import recognised, stream_phases
+from collc.plan import Detour, Phase, Plan
 from collc.schedule import BroadcastPhase, ReducePhase, Schedule
 from collc.schedule import Phase as SchedulePhase
 from collc.schedule.own_slices import asks_own_slices
@@ -85,9 +85,8 @@ def _ways(
         yield partial(_multicast, schedule, phase, target)
     elif isinstance(phase, StepsPhase):
         yield from _exchanges(schedule, phase, target)
-        streamed = _streamed(schedule, phase, target) if streams else None
-        if streamed is not None:
-            yield lambda: streamed
+        for streamed in _streamed(schedule, phase, target) if streams else ():
+            yield partial(_already, streamed)
     else:
         for coloring in COLORINGS.values():
             yield partial(_reduction, schedule, phase, coloring, target)
@@ -102,33 +101,37 @@ def _reduction(schedule: Schedule, phase: ReducePhase, coloring: Coloring, targe
     contract = schedule.collective.contract
     tree = line_tree(phase.children)
     path = schedule.collective.path
-    ways: tuple[Way, ...] = ()
+    detours: tuple[Detour, ...] = ()
     if phase.bypass:
         others = coloring(without_root(tree))
         received_on = (max(others) + 1, *others)  # the sum has a color of its own
     else:
         received_on = coloring(tree)
     if path is not None and path.gaps:
-        received_on, ways = noncontiguous_tree(phase, path, received_on)
+        received_on, detours = noncontiguous_tree(phase, path, received_on)
     by_call_back = arithmetic_of(contract.element, contract.operation).kind == "map"
     most = max(map(len, phase.children)) * contract.length
     one_by_one = contract.run_length is not None or most > target.max_extent
     how = Combining(by_call_back, by_call_back or one_by_one)
     done = behaviours(phase, received_on, how)
     paired = goes_in_pairs(contract, target, combines=True)
-    return replace(reduce_phase(phase, done, path), ways=ways, paired=paired)
+    return replace(reduce_phase(phase, done, path), detours=detours, paired=paired)
 
 
-def _streamed(schedule: Schedule, phase: StepsPhase, target: Target) -> Phase | None:
-    """A phase made of steps as a stream, if it is of a form that can be one."""
+def _already(phase: Phase) -> Phase:
+    return phase
+
+
+def _streamed(schedule: Schedule, phase: StepsPhase, target: Target) -> Iterator[Phase]:
+    """A phase made of steps as a stream, in every form that it has."""
     contract, path = schedule.collective.contract, schedule.collective.path
     if contract.run_length is not None:
-        return None  # routers know only lengths that the compiler does
+        return iter(())  # routers know only lengths that the compiler does
     paired = slices_go_in_pairs(phase, contract, target)
     own_only = asks_own_slices(schedule, phase)
     if own_only and arithmetic_of(contract.element, contract.operation).kind == "map":
         own_only = False  # a call-back combines in code, not on the way
-    return stream_phase(phase, target, path=path, paired=paired, own_only=own_only)
+    return stream_phases(phase, target, path=path, paired=paired, own_only=own_only)
 
 
 def _exchanges(
@@ -151,12 +154,12 @@ def _exchanges(
     )
     # where neither keeps the limit, the refusal names the fewest colors
     if direct is not None and direct[0].color_count <= max(most, by_relays[0].color_count):
-        yield partial(lower, phase, traffic, direct[0], ways=direct[1])
-    yield partial(lower, phase, traffic, by_relays[0], ways=by_relays[1])
+        yield partial(lower, phase, traffic, direct[0], detours=direct[1])
+    yield partial(lower, phase, traffic, by_relays[0], detours=by_relays[1])
 
 
 def _wirings(phase: StepsPhase, traffic: Traffic, path: Path | None) -> tuple[Wired | None, Wired]:
-    """Circuits, if there are any, and relays, with the ways that they take where an order is not
+    """Circuits, if there are any, and relays, with the detours that they take where an order is not
     contiguous."""
     if path is not None and path.gaps:
         return (

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import numpy.typing as npt
 
-from collc.plan import Phase, Role
+from collc.plan import Phase, Role, filters_of
 from collc.plan.placement import received_colors, sent_colors
 from collc.spec import Collective
 
@@ -31,13 +31,18 @@ def sending(collective: Collective, phase: Phase) -> dict[str, Mask]:
 def routing(collective: Collective, phase: Phase) -> dict[str, Mask]:
     """The PEs whose routers a phase sets on each color, those on the way of a gap included."""
     found = _masks(collective, phase, lambda role: (use.color for use in role.colors))
-    for way in phase.ways:
+    for detour in phase.detours:
         passed = np.zeros((collective.grid.height, collective.grid.width), dtype=np.bool_)
-        for x, y in way.pes:
+        for x, y in detour.pes:
             passed[y, x] = True
         mask = _on_whole(collective, passed)
-        found[way.color] = found[way.color] | mask if way.color in found else mask
+        found[detour.color] = found[detour.color] | mask if detour.color in found else mask
     return found
+
+
+def filtering(collective: Collective, phase: Phase) -> dict[str, Mask]:
+    """The PEs whose routers have a filter on each color."""
+    return _masks(collective, phase, filters_of)
 
 
 def touched_by(collective: Collective, phase: Phase) -> Mask:

@@ -1,7 +1,7 @@
 """Plan: what every PE class does and how its routers are set, ready to be printed."""
 
 from collc.plan.entries import AREA_BITS, RowKind
-from collc.plan.model import Exchange, Phase, Plan, Registers, Way
+from collc.plan.model import Detour, Exchange, Phase, Plan, Registers
 from collc.plan.numbers import ONE, ZERO, Number
 from collc.plan.ops import (
     VECTOR,
@@ -21,11 +21,24 @@ from collc.plan.ops import (
 )
 from collc.plan.regions import Region, Strided
 from collc.plan.routers import BY_WAVELET, Advance, ColorUse, Direction, Route
+from collc.plan.stream_ends import (
+    MOST_ENDS,
+    Sides,
+    StreamOp,
+    Then,
+    ends_of,
+    joins_three,
+    ops_with_tasks,
+    sides_of,
+    streams_of,
+    thens_of,
+)
 from collc.plan.streams import Stream, filters_of, lane_of, stream_of
 
 __all__ = [
     "AREA_BITS",
     "BY_WAVELET",
+    "MOST_ENDS",
     "ONE",
     "VECTOR",
     "WHOLE",
@@ -34,6 +47,7 @@ __all__ = [
     "Advance",
     "Buffer",
     "ColorUse",
+    "Detour",
     "Direction",
     "Entry",
     "Exchange",
@@ -50,13 +64,21 @@ __all__ = [
     "Role",
     "Route",
     "RowKind",
+    "Sides",
     "Slices",
     "Stream",
+    "StreamOp",
     "Strided",
-    "Way",
+    "Then",
     "closing",
+    "ends_of",
     "filters_of",
+    "joins_three",
     "lane_of",
     "once",
+    "ops_with_tasks",
+    "sides_of",
     "stream_of",
+    "streams_of",
+    "thens_of",
 ]

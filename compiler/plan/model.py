@@ -44,7 +44,7 @@ class Exchange:
 
 
 @dataclass(frozen=True)
-class Way:
+class Detour:
     """How a color leads from a PE to another that is not next to it: the PEs whose routers it goes
     through, each next to the one before, with both ends."""
 
@@ -75,7 +75,7 @@ class Phase:
     ("columns", "row", "broadcast"); `axis` is "x", "y" or "xy": the coordinates a role depends on.
     `exchange` is there in a phase made of steps, whose roles have lanes (D21). With a `path` all
     this is said of the row that the path is unfolded to: x is a place, WEST the way back to the
-    place before, EAST the way on to the next (D29). Where an order is not contiguous, `ways` say
+    place before, EAST the way on to the next (D29). Where an order is not contiguous, `detours` say
     where colors lead on the grid that go to a place that is no neighbour. If it is `paired`, 16-bit
     elements travel two to a wavelet (D75); if it is `wide`, an instruction takes two wavelets
     (D76).
@@ -90,7 +90,7 @@ class Phase:
     regions: tuple[tuple[Region, int], ...]
     exchange: Exchange | None = None
     path: Path | None = None
-    ways: tuple[Way, ...] = ()
+    detours: tuple[Detour, ...] = ()
     paired: bool = False
     wide: bool = False
 

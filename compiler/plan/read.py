@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from collc.base.paths import Path
-from collc.plan.model import Exchange, Phase, Plan, Registers, Way
+from collc.plan.model import Detour, Exchange, Phase, Plan, Registers
 from collc.plan.numbers import ONE, ZERO, Number
 from collc.plan.ops import (
     WHOLE,
@@ -112,7 +112,7 @@ def _phase(line: Line, path: Path | None) -> Phase:
     kind, axis, *words = first.text.split(", ")
     orders = [word.removeprefix("order ") for word in words if word.startswith("order ")]
     exchanges = [one for one in others if re.match(r"\d+ slices", one.text)]
-    ways = [one for one in others if one.text.startswith("way ")]
+    detours = [one for one in others if one.text.startswith("detour ")]
     played = [_role(one) for one in others if one.text.startswith("role ")]
     regions = [(region, at) for at, (_, own) in enumerate(played) for region in own]
     return Phase(
@@ -125,7 +125,7 @@ def _phase(line: Line, path: Path | None) -> Phase:
         regions=tuple(sorted(regions)),
         exchange=_exchange(exchanges[0].text) if exchanges else None,
         path=path if "along the path" in words else None,
-        ways=tuple(map(_way, ways)),
+        detours=tuple(map(_detour, detours)),
         paired="in pairs" in words,
         wide="two wide" in words,
     )
@@ -151,10 +151,10 @@ def _blocks(text: str) -> Blocks:
     return Blocks(length, tuple(lines))
 
 
-def _way(line: Line) -> Way:
-    color, pes = line.after("way ").split(": ")
+def _detour(line: Line) -> Detour:
+    color, pes = line.after("detour ").split(": ")
     found = (pe.split() for pe in re.findall(r"\((.*?)\)", pes))
-    return Way(color, tuple((int(x), int(y)) for x, y in found))
+    return Detour(color, tuple((int(x), int(y)) for x, y in found))
 
 
 def _role(line: Line) -> tuple[Role, list[Region]]:
@@ -182,10 +182,11 @@ def _strided(text: str) -> Strided:
 def _color(text: str) -> ColorUse:
     color, routes = text.split(": ")
     positions = []
-    for route in routes.split(", then "):
+    in_order = routes.removesuffix(", in a ring")
+    for route in in_order.split(", then "):
         receive, send = route.split(" -> ")
         positions.append(Route(Direction(receive), tuple(map(Direction, send.split("+")))))
-    return ColorUse(color, tuple(positions))
+    return ColorUse(color, tuple(positions), ring=routes != in_order)
 
 
 def _lane(line: Line) -> Lane:
@@ -226,13 +227,15 @@ def read_op(text: str) -> Op:
         slices=_slices(given["slices"]) if "slices" in given else WHOLE,
         advance=_ADVANCES[given.get("advance", "advance nothing").split()[1]],
         filter=_filter(given["filter"]) if "filter" in given else None,
+        returns="back" in given,
+        after=given.get("after", "").removeprefix("after "),
         vectors=int(given.get("vectors", "1 vectors").split()[0]),
         elements=read_number(elements.removesuffix(" elements")) if elements else None,
         where=read_number(given["where"].removeprefix("where ")) if "where" in given else ONE,
     )
 
 
-_KEYS = {"vectors", "slices", "elements", "advance", "filter", "where"}
+_KEYS = {"vectors", "slices", "elements", "advance", "back", "filter", "after", "where"}
 
 
 def _key(word: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collc.plan.model import Exchange, Phase, Plan, Registers, Way
+from collc.plan.model import Detour, Exchange, Phase, Plan, Registers
 from collc.plan.numbers import ONE, ZERO, Number
 from collc.plan.ops import WHOLE, Buffer, Entry, Filter, Lane, Loop, Op, Place, Role
 from collc.plan.regions import Region, Strided
@@ -48,7 +48,7 @@ def _phase(phase: Phase) -> Iterator[str]:
     yield f"    {', '.join(words)}"
     if phase.exchange:
         yield f"    {', '.join(_exchange(phase.exchange))}"
-    yield from (f"    {_way(way)}" for way in phase.ways)
+    yield from (f"    {_detour(detour)}" for detour in phase.detours)
     for index, role in enumerate(phase.roles):
         regions = [show_region(region) for region, number in phase.regions if number == index]
         yield f"    role {role.name}: {role.about}"
@@ -73,8 +73,8 @@ def _exchange(exchange: Exchange) -> Iterator[str]:
         yield f"blocks of {exchange.blocks.length} elements on lines {lines}"
 
 
-def _way(way: Way) -> str:
-    return f"way {way.color}: " + " ".join(f"({x} {y})" for x, y in way.pes)
+def _detour(detour: Detour) -> str:
+    return f"detour {detour.color}: " + " ".join(f"({x} {y})" for x, y in detour.pes)
 
 
 def _role(role: Role) -> Iterator[str]:
@@ -112,7 +112,9 @@ def show_op(op: Op) -> str:
         words.append(f"slices {first} .. {count}{' backward' if op.slices.backward else ''}")
     words += [f"{show_number(op.elements)} elements"] if op.elements is not None else []
     words += [f"advance {op.advance.value}"] if op.advance is not Advance.NOTHING else []
+    words += ["comes back"] if op.returns else []
     words += [_filter(op.filter)] if op.filter else []
+    words += [f"after {op.after}"] if op.after else []
     words += [f"where {show_number(op.where)}"] if op.where != ONE else []
     return ", ".join(words)
 
@@ -150,12 +152,13 @@ def _divided(divisor: int) -> str:
 
 def show_color(use: ColorUse) -> str:
     """A color and its positions on one line."""
-    return f"color {use.color}: " + ", then ".join(map(show_route, use.positions))
+    routes = ", then ".join(map(show_route, use.positions))
+    return f"color {use.color}: {routes}{', in a ring' if use.ring else ''}"
 
 
 def show_route(route: Route) -> str:
     """`EAST -> RAMP+WEST`."""
-    return f"{route.receive.value} -> {'+'.join(way.value for way in route.send)}"
+    return f"{route.receive.value} -> {'+'.join(side.value for side in route.send)}"
 
 
 def show_region(region: Region) -> str:

@@ -28,7 +28,7 @@ from collc.spec import (
     Tree,
 )
 from collc.spec.exchange import Blocks, Slicing, StepsPhase
-from collc.spec.steps import JUMP, ascending, axis_of
+from collc.spec.steps import ROOT_BYPASS, ascending, axis_of
 
 Children = tuple[tuple[int, ...], ...]
 
@@ -265,7 +265,7 @@ def _jump(step: ReduceStep, name: str, grid: Grid, lines: tuple[int, int]) -> Re
         ranks=pes + 1,
         lines=lines,
         transfers=transfers_of(tuple(children)),
-        tree=f"{JUMP}({step.tree.text})",
+        tree=f"{ROOT_BYPASS}({step.tree.text})",
         span=step.span,
         bypass=gap,
     )

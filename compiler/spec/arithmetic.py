@@ -1,11 +1,10 @@
 """Which way the machine computes an operation on an element type.
 
 The vector unit adds, multiplies and takes the maximum of floats, and adds 16-bit integers or
-combines their digits. A float
-minimum is a maximum of negated values: every PE negates its vector before the first phase, and the
-PE with the result negates it back after the last reduce phase. All else is computed element by
-element by a call-back on the main thread (D7; docs/machine.md, section 3). How each way is spelled
-is in `collc.emit.names`.
+combines their digits. A float minimum is a maximum of negated values: every PE negates its vector
+before the first phase, and the PE with the result negates it back after the last reduce phase. All
+else is computed element by element by a call-back on the main thread (D7; docs/machine.md,
+section 3). How each is spelled is in `collc.emit.names`.
 """
 
 from __future__ import annotations
@@ -18,6 +17,10 @@ from collc.target import Target
 
 FLOATS = (ElementType.F32, ElementType.F16)
 _SIXTEEN_BIT = (ElementType.I16, ElementType.U16)
+
+# what the vector unit computes; a minimum on negated values
+_ON_FLOATS = frozenset((Operation.ADD, Operation.MUL, Operation.MAX, Operation.MIN))
+_ON_SIXTEEN_BIT = frozenset((Operation.ADD, Operation.AND, Operation.OR, Operation.XOR))
 
 
 NO_WORK = Work()
@@ -51,9 +54,9 @@ def arithmetic_of(element: ElementType, operation: Operation | OwnOperation | No
         return Arithmetic("dsd")
     if isinstance(operation, OwnOperation):
         return Arithmetic("map", work_of(operation.formula))
-    if element in FLOATS:
+    if element in FLOATS and operation in _ON_FLOATS:
         return Arithmetic("negated_dsd" if operation is Operation.MIN else "dsd")
-    if element in _SIXTEEN_BIT and (operation is Operation.ADD or operation.bitwise):
+    if element in _SIXTEEN_BIT and operation in _ON_SIXTEEN_BIT:
         return Arithmetic("dsd")
     return Arithmetic("map", _work_of(element, operation))
 

@@ -112,7 +112,7 @@ Step = ReduceStep | BroadcastStep | RunStep
 
 
 # a tree over all ranks but the root, whose sum comes to it from the nearer end
-JUMP = "root_bypass"
+ROOT_BYPASS = "root_bypass"
 
 
 def axis_of(order: Order) -> str:

@@ -43,11 +43,11 @@ def _alone(pe: Pe) -> Region:
 
 
 def _through(phase: Phase) -> dict[Pe, dict[str, Route]]:
-    """What is set for the ways of a path that is not contiguous, by PE and color."""
+    """What is set for the detours of a path that is not contiguous, by PE and color."""
     found: dict[Pe, dict[str, Route]] = {}
-    for way in phase.ways:
-        for pe, route in way.routes:
-            found.setdefault(pe, {})[way.color] = route
+    for detour in phase.detours:
+        for pe, route in detour.routes:
+            found.setdefault(pe, {})[detour.color] = route
     return found
 
 
@@ -59,7 +59,7 @@ def _colors(
         Direction.EAST: _side(path, place, place + 1),
     }
     # colors that gap are set by the routes between places alone
-    noncontiguous = {way.color for way in phase.ways}
+    noncontiguous = {detour.color for detour in phase.detours}
     uses = {
         use.color: ColorUse(use.color, tuple(_turned(one, sides) for one in use.positions))
         for use in phase.roles[role].colors

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import asdict, fields
 
 import pytest
 from measuring.engine import measured_engine
 from measuring.fitting import fitted, trimmed
 from measuring.probes import probe_of
+from measuring.programs import measured_programs
 from measuring.rows import tasks_of
 from measuring.trees import measured_trees
 
@@ -23,6 +24,16 @@ def test_the_machine_and_the_phases_of_trees_are_as_measured(target: str) -> Non
     assert set(engine) == {field.name for field in fields(Engine)}
     trees = measured_trees(target, TIMING, engine)
     assert trees == {name: getattr(constants.code, name) for name in trees}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_code_between_collectives_is_as_measured(target: str) -> None:
+    constants = constants_of(target)
+    known = asdict(constants.engine) | asdict(constants.code)
+    programs = measured_programs(target, TIMING, known)
+    assert programs == {name: getattr(constants.code, name) for name in programs}
+    trees = measured_trees(target, TIMING, asdict(constants.engine))
+    assert set(programs) | set(trees) == {field.name for field in fields(Code)}
 
 
 @pytest.mark.parametrize(

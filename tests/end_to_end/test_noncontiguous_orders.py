@@ -12,7 +12,7 @@ from collc.cost import predict
 from collc.driver.bundle import Bundle
 from collc.driver.pipeline import compile_text
 from collc.language import parse_source
-from collc.plan import Plan, Way
+from collc.plan import Detour, Plan
 from collc.schedule import Phase, ReducePhase, build_schedule
 from collc.schedule.show import operand_order, operands_of_steps
 from collc.schedule.tree_steps import chunks_of, steps_of_tree
@@ -77,7 +77,7 @@ def test_a_chain_streams_across_leaps(order: str, root: int) -> None:
     bundle = compiled(order, "reduce(x: f32[100], add)", f"reduce chain to {root}")
     report = bundle.run(repeats=2)
     assert report.verified, report.problem
-    # ways that use links together, of both sides of a root for example, hold each other up
+    # detours that use links together, of both sides of a root for example, hold each other up
     alone = order == "row_major" and root in {0, 11}
     assert report.cycles < 600
     assert abs(report.cycles - bundle.prediction.cycles) <= (0 if alone else 90)
@@ -97,9 +97,9 @@ def test_a_tree_streams_if_only_neighbours_in_the_order_are_on_both_sides_of_a_l
 
 def test_a_way_is_needed_where_a_chain_leaps() -> None:
     bundle = compiled("row_major", "reduce(x: f32[9], add)", "reduce chain to 0")
-    without = changed(bundle.plan, ways_of(bundle)[1:])
+    without = changed(bundle.plan, detours_of(bundle)[1:])
     (found,) = CHECKS["paths"](bundle.schedule, without)
-    assert found.code == "C330" and "has no way" in found.message
+    assert found.code == "C330" and "has no detour" in found.message
 
 
 def test_a_chain_is_pipelined_and_ranks_with_many_children_take_turns() -> None:
@@ -109,24 +109,27 @@ def test_a_chain_is_pipelined_and_ranks_with_many_children_take_turns() -> None:
     assert [moves.source.tolist() for moves in steps_of_tree(star, range(4), 1)] == [[1], [2], [3]]
 
 
-def changed(plan: Plan, ways: tuple[Way, ...]) -> Plan:
-    return replace(plan, phases=(replace(plan.phases[0], ways=ways),))
+def changed(plan: Plan, detours: tuple[Detour, ...]) -> Plan:
+    return replace(plan, phases=(replace(plan.phases[0], detours=detours),))
 
 
-def ways_of(bundle: Bundle) -> tuple[Way, ...]:
-    return bundle.plan.phases[0].ways
+def detours_of(bundle: Bundle) -> tuple[Detour, ...]:
+    return bundle.plan.phases[0].detours
 
 
-def test_ways_that_are_not_those_of_the_plan_are_refused() -> None:
+def test_detours_that_are_not_those_of_the_plan_are_refused() -> None:
     bundle = compiled("row_major", "reduce(x: f32[9], add)", "run binary_tree_reduce(c = 2)")
-    ways = ways_of(bundle)
-    assert ways and not list(CHECKS["paths"](bundle.schedule, bundle.plan))
-    first, last = ways[0], ways[-1]
+    detours = detours_of(bundle)
+    assert detours and not list(CHECKS["paths"](bundle.schedule, bundle.plan))
+    first, last = detours[0], detours[-1]
     mutants = {
-        "no way": ways[1:],
-        "leads from": (replace(first, pes=first.pes[::-1]), *ways[1:]),
-        "not connected": (replace(first, pes=(first.pes[0], first.pes[-1], *first.pes[1:])), *ways),
-        "leads": (*ways, last),
+        "no detour": detours[1:],
+        "leads from": (replace(first, pes=first.pes[::-1]), *detours[1:]),
+        "not connected": (
+            replace(first, pes=(first.pes[0], first.pes[-1], *first.pes[1:])),
+            *detours,
+        ),
+        "leads": (*detours, last),
     }
     for words, mutant in mutants.items():
         found = list(CHECKS["paths"](bundle.schedule, changed(bundle.plan, mutant)))
@@ -135,10 +138,10 @@ def test_ways_that_are_not_those_of_the_plan_are_refused() -> None:
 
 def test_ways_of_one_color_that_meet_are_refused() -> None:
     bundle = compiled("row_major", "allgather(x: f32[9])", "run recursive_doubling_allgather")
-    ways = ways_of(bundle)
-    one = next(way for way in ways if len(way.pes) > 2)
+    detours = detours_of(bundle)
+    one = next(detour for detour in detours if len(detour.pes) > 2)
     round_about = replace(one, pes=(one.pes[0], *one.pes[1:], one.pes[-2], one.pes[-1]))
-    mutant = tuple(round_about if way is one else way for way in ways)
+    mutant = tuple(round_about if detour is one else detour for detour in detours)
     (found,) = CHECKS["paths"](bundle.schedule, changed(bundle.plan, mutant))
     assert found.code == "C330" and "meet" in found.message
 
@@ -146,6 +149,6 @@ def test_ways_of_one_color_that_meet_are_refused() -> None:
 def test_all_links_of_a_way_are_counted() -> None:
     bundle = compiled("row_major", "broadcast(x: f32[8])", "run pipelined_broadcast(c = 2)")
     used = mesh_use(bundle.schedule)
-    # three rows of three hops each, and two ways of one hop down and three back
+    # three rows of three hops each, and two detours of one hop down and three back
     assert used.wavelet_hops == 8 * (9 + 2 * 4)
     assert predict(bundle.schedule, bundle.plan).cycles == bundle.prediction.cycles

@@ -121,7 +121,7 @@ def test_a_leap_is_where_it_passes() -> None:
     assert not bundle.program.alone
     (plan,) = bundle.program.plans
     (phase,) = plan.phases
-    (way,) = phase.ways
-    mask = routing(plan.collective, phase)[way.color]
-    passed = np.array([mask[y, x] for x, y in way.pes])
+    (detour,) = phase.detours
+    mask = routing(plan.collective, phase)[detour.color]
+    passed = np.array([mask[y, x] for x, y in detour.pes])
     assert passed.all()

@@ -30,7 +30,7 @@ from collc.lowering.steps.parts import (
 from collc.lowering.steps.rows import FIELDS, Rows, padded, rows_of
 from collc.lowering.steps.traffic import Bools, Ints, Traffic
 from collc.lowering.steps.wiring import Wiring
-from collc.plan import Exchange, Lane, Loop, Number, Phase, Region, Role, Strided, Way
+from collc.plan import Detour, Exchange, Lane, Loop, Number, Phase, Region, Role, Strided
 from collc.spec import ContractKind
 from collc.spec.exchange import StepsPhase
 from collc.spec.simd import may_go_backward
@@ -62,12 +62,12 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
     *,
     by_call_back: bool,
     path: Path | None = None,
-    ways: tuple[Way, ...] = (),
+    detours: tuple[Detour, ...] = (),
     paired: bool = False,
     dynamic_length: bool = False,
 ) -> Phase:
     """The plan's phase of `pattern` on the lanes of `wiring`. With a `path`, which is a row when
-    unfolded, it goes along that; where it is not contiguous, on `ways`. Slices whose lengths are
+    unfolded, it goes along that; where it is not contiguous, on `detours`. Slices whose lengths are
     those of the run are looked up (`dynamic_length`). Elements go in pairs where it is `paired`."""
     slicing = pattern.slicing
     stages, areas = staged(traffic, pattern.ranks, by_call_back)
@@ -104,7 +104,7 @@ def steps_phase(  # noqa: PLR0913 - what, how it is wired, then how it is carrie
             dynamic_length,
         ),
         path=path,
-        ways=ways,
+        detours=detours,
         paired=paired,
         wide=pattern.wide,
     )

@@ -1,9 +1,9 @@
-"""Circuits and relays along a path that is not contiguous, with the ways that they take through the
-grid.
+"""Circuits and relays along a path that is not contiguous, with the detours that they take through
+the grid.
 
 The wiring is that of the row that the path unfolds to, as ever. Where its routers lead is said by
-ways: straight from PE to PE for every circuit, and for a hop of relays to a place that is no
-neighbour. Colors are such that ways of one color meet neither on the row nor on the grid.
+detours: straight from PE to PE for every circuit, and for a hop of relays to a place that is no
+neighbour. Colors are such that detours of one color meet neither on the row nor on the grid.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from collc.lowering.steps.wiring import (
     hops_of,
     relays,
 )
-from collc.plan import Way
+from collc.plan import Detour
 from collc.schedule import ReducePhase
 
-Wired = tuple[Wiring, tuple[Way, ...]]
+Wired = tuple[Wiring, tuple[Detour, ...]]
 
 
 def noncontiguous_circuits(traffic: Traffic, path: Path, axis: str, name: str) -> Wired | None:
@@ -39,7 +39,7 @@ def noncontiguous_circuits(traffic: Traffic, path: Path, axis: str, name: str) -
     if wiring is None:
         return None
     return wiring, tuple(
-        Way(f"{name}_{number}", path.way(*pair)) for pair, number in numbers.items()
+        Detour(f"{name}_{number}", path.way(*pair)) for pair, number in numbers.items()
     )
 
 
@@ -48,15 +48,15 @@ def noncontiguous_relays(traffic: Traffic, path: Path, axis: str, name: str) -> 
     on further ones."""
     numbers = _numbered(_noncontiguous_hops(traffic, path), path)
     own = {pair: f"{name}_gap_{number}" for pair, number in numbers.items()}
-    ways = tuple(Way(color, path.way(*pair)) for pair, color in own.items())
-    return relays(traffic, len(path), axis, name, own), ways
+    detours = tuple(Detour(color, path.way(*pair)) for pair, color in own.items())
+    return relays(traffic, len(path), axis, name, own), detours
 
 
 def noncontiguous_tree(
     phase: ReducePhase, path: Path, colored: tuple[int, ...]
-) -> tuple[tuple[int, ...], tuple[Way, ...]]:
-    """The colors that ranks receive on, and ways, of a tree whose vectors pass no gap: whoever has
-    its child across a gap receives on a further color than those it is `colored` with."""
+) -> tuple[tuple[int, ...], tuple[Detour, ...]]:
+    """The colors that ranks receive on, and detours, of a tree whose vectors pass no gap: whoever
+    has its child across a gap receives on a further color than those it is `colored` with."""
     place = phase.coordinate
     ranks = {
         (place(transfer.source), place(transfer.destination)): transfer.destination
@@ -68,8 +68,10 @@ def noncontiguous_tree(
     for pair, number in numbers.items():
         received_on[ranks[pair]] = first + number
     names = color_names(max(received_on) + 1)
-    ways = (Way(f"{phase.name}_{names[first + n]}", path.way(*pair)) for pair, n in numbers.items())
-    return tuple(received_on), tuple(ways)
+    detours = (
+        Detour(f"{phase.name}_{names[first + n]}", path.way(*pair)) for pair, n in numbers.items()
+    )
+    return tuple(received_on), tuple(detours)
 
 
 def _noncontiguous_hops(traffic: Traffic, path: Path) -> Iterator[Pair]:

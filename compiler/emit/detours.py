@@ -1,4 +1,4 @@
-"""The ways of an order that is not contiguous, router by router: few different settings, and a
+"""The detours of an order that is not contiguous, router by router: few different settings, and a
 number for each PE that says which are its own."""
 
 from __future__ import annotations
@@ -8,25 +8,25 @@ from dataclasses import dataclass
 from collc.base.grids import Grid
 from collc.base.paths import Pe
 from collc.emit.roles import RoutesModel, routes_model
-from collc.plan import ColorUse, Way
+from collc.plan import ColorUse, Detour
 
 
 @dataclass(frozen=True)
-class WaysModel:
+class DetoursModel:
     """For each PE, row by row, which of the settings it has, counted from 1, or 0; and these."""
 
     table: tuple[int, ...]
     settings: tuple[RoutesModel, ...]
 
 
-def ways_model(ways: tuple[Way, ...], grid: Grid) -> WaysModel | None:
-    """The settings of all routers on some ways; nothing if there are no ways."""
-    if not ways:
+def detours_model(detours: tuple[Detour, ...], grid: Grid) -> DetoursModel | None:
+    """The settings of all routers on some detours; nothing if there are no detours."""
+    if not detours:
         return None
     at: dict[Pe, list[ColorUse]] = {}
-    for way in ways:
-        for pe, route in way.routes:
-            at.setdefault(pe, []).append(ColorUse(way.color, (route,)))
+    for detour in detours:
+        for pe, route in detour.routes:
+            at.setdefault(pe, []).append(ColorUse(detour.color, (route,)))
     settings = {pe: tuple(sorted(uses, key=lambda use: use.color)) for pe, uses in at.items()}
     rows = ((x, y) for y in range(grid.height) for x in range(grid.width))
     numbers: dict[tuple[ColorUse, ...], int] = {(): 0}
@@ -36,4 +36,4 @@ def ways_model(ways: tuple[Way, ...], grid: Grid) -> WaysModel | None:
         for uses, number in numbers.items()
         if number
     )
-    return WaysModel(table, tuple(models))
+    return DetoursModel(table, tuple(models))
