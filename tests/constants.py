@@ -3,10 +3,11 @@
 Writes compiler/target/constants.json, and says of each number that has changed what it was, and how
 well what is fitted to tasks fits.
 
-    python tests/constants.py [--timing TABLE] [--only trees|rows|programs] [--check] [--jobs N]
+    python tests/constants.py [--timing TABLE] [--only PART] [--check] [--jobs N]
 
-The table is one of fabsim's; those of other tables stay as they are in the file. With `--check`
-nothing is written, and the status is 1 if something has changed.
+The parts are trees, streams, rows and programs. The table is one of fabsim's; those of other tables
+stay as they are in the file. With `--check` nothing is written, and the status is 1 if something
+has changed.
 """
 
 from __future__ import annotations
@@ -26,13 +27,14 @@ from measuring.fitting import Fit, trimmed
 from measuring.probes import Probe, probes
 from measuring.programs import measured_programs
 from measuring.rows import tasks_of
+from measuring.streams import measured_streams
 from measuring.trees import measured_trees
 
 from collc.target import TARGETS
 from collc.target.constants import FILE, TIMING, Code, Constants, Engine, constants_of
 
 Values = dict[str, Any]
-PARTS = ("trees", "rows", "programs")
+PARTS = ("trees", "streams", "rows", "programs")
 
 
 def measured(target: str, timing: str, parts: Iterable[str], jobs: int) -> Values:
@@ -48,7 +50,13 @@ def measured(target: str, timing: str, parts: Iterable[str], jobs: int) -> Value
         known = replace(known, rows=replace(known.rows, **fit.cycles))
     if "programs" in parts:
         known = with_values(known, measured_programs(target, timing, values_of(known)))
-    return dict(sorted(values_of(known).items())) | {"rows": asdict(known.rows)}
+    streams = asdict(known.streams)
+    if "streams" in parts:
+        fit = measured_streams(target, timing, known)
+        print(f"{target} streams: off by {fit.error:.1f} cycles, at most {fit.worst}")
+        streams |= fit.cycles
+    found = values_of(known) | {"streams": streams}
+    return dict(sorted(found.items())) | {"rows": asdict(known.rows)}
 
 
 def rows_of(target: str, known: Constants, jobs: int) -> Fit:

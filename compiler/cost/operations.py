@@ -13,12 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import ceil
 
+from collc.lowering.resources import queues_of_phase
 from collc.plan import Plan
 from collc.spec import Contract, ContractKind
 from collc.spec.arithmetic import Arithmetic, arithmetic_of
 from collc.spec.simd import PAIR, WIDE
 from collc.target import Target
-from collc.target.constants import Code, RowCode
+from collc.target.constants import Code, RowCode, StreamCode
 
 # By operation, which constant says what it takes to issue it. In a vector operation the fabric
 # operands are in registers since the program was loaded.
@@ -77,6 +78,7 @@ class Costs:
     move_rate: int
     code: Code
     rows: RowCode
+    streams: StreamCode
     prepared: Mapping[str, str]
     load: int
     issue: int
@@ -200,6 +202,7 @@ def costs_of(plan: Plan) -> Costs:
         move_rate=engine.negate_words // (contract.element.bytes // 2),
         code=target.code,
         rows=target.cycles.rows,
+        streams=target.cycles.streams,
         prepared=_prepared(contract, arithmetic),
         load=engine.dsr_load,
         issue=engine.op_issue,
@@ -238,11 +241,12 @@ def costs_of_phase(costs: Costs, plan: Plan, index: int) -> Costs:
     """The costs with the queues that serve a phase (the first ones of its lanes), and with the
     wavelets of a vector in it."""
     target, position, paired = plan.target, index, plan.phases[index].paired
-    index = sum(len(p.exchange.lanes) if p.exchange else 1 for p in plan.phases[:index])
+    before = [queues_of_phase(phase) for phase in plan.phases[:index]]
+    into, out = sum(count for count, _ in before), sum(count for _, count in before)
     return replace(
         costs,
-        output_queue=depth_of(target.output_queue_words, plan.output_queues[index]),
-        input_queue=depth_of(target.input_queue_words, plan.input_queues[index]),
+        output_queue=depth_of(target.output_queue_words, plan.output_queues[out]),
+        input_queue=depth_of(target.input_queue_words, plan.input_queues[into]),
         length=costs.elements // PAIR if paired else costs.elements,
         group=WIDE if plan.phases[position].wide else 1,
     )

@@ -324,6 +324,8 @@ def _setting(
         f".pos{i + 1} = .{{ {_change(before, route, words)} }}"
         for i, (before, route) in enumerate(zip(use.positions, use.positions[1:], strict=False))
     ]
+    if use.ring:
+        changes += [".ring_mode = true", ".pop_mode = .{ .pop_on_advance = true }"]
     if changes:
         lines.append(f".switches = .{{ {', '.join(changes)} }},")
     if counter is not None:

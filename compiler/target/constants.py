@@ -151,12 +151,29 @@ class RowCode:
 
 
 @dataclass(frozen=True)
+class StreamCode:
+    """Pieces of the code of streams (`stream_pe.csl.j2`), up to the issue of an operation."""
+
+    begun: int  # a phase's beginning
+    joins: int  # for each task that is blocked
+    backward: int  # for each lane that goes from the last element on
+    sends: int  # an operation sends
+    through: int  # more where it combines what comes
+    receives: int  # an operation receives
+    combines: int  # more where it combines that with the own vector
+    staged: int  # more, or less, where that is staged
+    control: int  # a control wavelet is sent
+    applied: int  # in the end, for each lane that is staged: combined with the vector, or moved
+
+
+@dataclass(frozen=True)
 class Constants:
     """All of a target."""
 
     engine: Engine
     code: Code
     rows: RowCode
+    streams: StreamCode
 
 
 @lru_cache
@@ -166,7 +183,8 @@ def constants_of(target: str, timing: str = TIMING) -> Constants:
     engine, code = (
         {field.name: values[field.name] for field in fields(kind)} for kind in (Engine, Code)
     )
-    return Constants(Engine(**engine), Code(**code), RowCode(**values["rows"]))
+    rows, streams = RowCode(**values["rows"]), StreamCode(**values["streams"])
+    return Constants(Engine(**engine), Code(**code), rows, streams)
 
 
 def read(file: Path) -> Any:  # noqa: ANN401 - JSON
@@ -180,4 +198,5 @@ def without_code(constants: Constants) -> Constants:
     engine = replace(constants.engine, **none)
     code = Code(**{field.name: 0 for field in fields(Code)})
     rows = RowCode(**{field.name: 0 for field in fields(RowCode)})
-    return Constants(engine, code, rows)
+    streams = StreamCode(**{field.name: 0 for field in fields(StreamCode)})
+    return Constants(engine, code, rows, streams)
